@@ -4,7 +4,7 @@
 import { type Command, Option } from 'commander';
 import { keyRecord } from '../identity/key-record.ts';
 import { printedAccount } from '../operations/account-records.ts';
-import { findKey } from '../operations/keys.ts';
+import { findKey, rotatedKeyRecord } from '../operations/keys.ts';
 import type { KeyRevocation } from '../store/tables.ts';
 import {
   addCommand,
@@ -95,16 +95,12 @@ async function revokeKey(context: Context, options: RevokeOptions, name = ''): P
 
 async function rotateKey(context: Context, _options: object, name = ''): Promise<Output> {
   const { keys } = await context.openStore();
-  const { revoked, created } = await keys.rotate(name, OPERATOR);
-  const now = context.clock();
+  const rotated = await keys.rotate(name, OPERATOR);
+  const { revoked, created } = rotatedKeyRecord(rotated, context.clock());
   const nodes = await confirmed(context);
   return {
-    json: {
-      revoked: keyRecord(revoked, now),
-      created: { ...keyRecord(created.row, now), key: created.key },
-      nodes: nodes.json,
-    },
-    text: `Key ${revoked.id} (${revoked.masked}) is revoked. ${nodes.text}\nIts replacement ${created.row.id}, shown only now: ${created.key}`,
+    json: { revoked, created, nodes: nodes.json },
+    text: `Key ${revoked.id} (${revoked.masked}) is revoked. ${nodes.text}\nIts replacement ${created.id}, shown only now: ${created.key}`,
   };
 }
 

@@ -2,12 +2,13 @@
 // of service without touching the catalog. A running server takes it up within a second.
 
 import type { Command } from 'commander';
-import { isoTime } from '../core/calendar.ts';
+import type { Place } from '../catalog/disabled.ts';
 import type { Catalog, Upstream } from '../core/model.ts';
 import {
   disabledPlaces,
   disablePlace,
   enablePlace,
+  placeRecord,
   resetUpstream,
 } from '../operations/upstreams.ts';
 import { addCommand, addGroup, type Output, type Perform, table } from './command.ts';
@@ -95,18 +96,6 @@ function modelsAt({ models }: Catalog, id: string): string[] {
   );
 }
 
-type Listed = Awaited<ReturnType<typeof disabledPlaces>>[number];
-
-function placeRecord({ upstream, model, reason, since }: Omit<Listed, 'known'>) {
-  return { upstream, model: model ?? null, reason, since: isoTime(since) } as const;
-}
-
-function nameOf({
-  upstream,
-  model,
-}: {
-  readonly upstream: string;
-  readonly model?: string | undefined;
-}) {
+function nameOf({ upstream, model }: Place): string {
   return model === undefined ? upstream : `${model} at ${upstream}`;
 }

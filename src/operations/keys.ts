@@ -1,11 +1,28 @@
-// A key that somebody asks about: whose it is, and whether it is blocked. Called by `tollgate key
-// show` and by the console, with the id or with the whole key as a customer pasted it.
+// Keys as they are shown when they are made, and a key that an operator looks for, by its id or by the
+// whole key as a customer pasted it: whose it is, and whether it is blocked.
 
 import { findBlock } from '../identity/block-list.ts';
-import { keyRecord } from '../identity/key-record.ts';
+import { type ApiKey, keyRecord } from '../identity/key-record.ts';
 import { readAccount } from './account-records.ts';
 import { blockSummary } from './blocks.ts';
 import type { OperationDependencies } from './dependencies.ts';
+
+type MadeKey = { readonly row: ApiKey; readonly key: string };
+
+/** A key with its text, which is nowhere else. */
+export function createdKeyRecord({ row, key }: MadeKey, nowMs: number) {
+  return { ...keyRecord(row, nowMs), key } as const;
+}
+
+export function rotatedKeyRecord(
+  { revoked, created }: { readonly revoked: ApiKey; readonly created: MadeKey },
+  nowMs: number,
+) {
+  return {
+    revoked: keyRecord(revoked, nowMs),
+    created: createdKeyRecord(created, nowMs),
+  } as const;
+}
 
 /** Throws `key_not_found`. Nothing of what is answered holds the key itself. */
 export async function findKey(

@@ -17,6 +17,7 @@ type ReceiptStep = {
   readonly end: number;
   readonly problems: readonly ChainProblem[];
   readonly balance: Micro;
+  /** The hash of the last receipt checked, to be compared with an export. */
   readonly head: string;
 };
 

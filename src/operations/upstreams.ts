@@ -8,6 +8,7 @@ import {
   listDisabled,
   type Place,
 } from '../catalog/disabled.ts';
+import { isoTime } from '../core/calendar.ts';
 import type { Catalog } from '../core/model.ts';
 import { auditChange, type Change } from './audited-change.ts';
 import { OperationError } from './error.ts';
@@ -83,6 +84,11 @@ export async function disabledPlaces(
     ...place,
     known: isKnown(catalog, place),
   }));
+}
+
+/** A place that is out of service, as it is shown. */
+export function placeRecord({ upstream, model, reason, since }: DisabledPlace) {
+  return { upstream, model: model ?? null, reason, since: isoTime(since) } as const;
 }
 
 function isKnown(catalog: Catalog, { upstream, model }: Place): boolean {

@@ -4,7 +4,7 @@
 import { isoTime } from '../../core/calendar.ts';
 import { listAuditEvents } from '../../identity/audit.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
-import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { AuditRecord } from '../records/customer-audit.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
@@ -19,12 +19,13 @@ export function auditRoutes({ store }: OwnDependencies): readonly Route<SignedIn
       path: '/audit',
       standings: WHILE_INACTIVE,
       query: PAGE_QUERY,
-      async handle({ who: { accountId }, query }): Promise<List<AuditRecord>> {
-        const page = readPage(query);
-        const before = numberAfter(page);
-        const events = await listAuditEvents(store.database, accountId, page.limit + 1, before);
-        return listOf(events, page, auditRecord, ({ id }) => String(id));
-      },
+      handle: ({ who: { accountId }, query }): Promise<List<AuditRecord>> =>
+        numberedList(
+          query,
+          ({ limit, before }) => listAuditEvents(store.database, accountId, limit, before),
+          auditRecord,
+          ({ id }) => id,
+        ),
     }),
   ];
 }

@@ -5,8 +5,8 @@ import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import { parseInstant } from '../../core/instant.ts';
 import { type ApiKey, keyRecord } from '../../identity/key-record.ts';
-
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
+import { createdKeyRecord, rotatedKeyRecord } from '../../operations/keys.ts';
 import { DashboardError } from '../edge/error.ts';
 import { listOf, PAGE_QUERY, readPage } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
@@ -23,10 +23,6 @@ export function keyRoutes(dependencies: OwnDependencies): readonly Route<SignedI
   const { store, operator, clock } = dependencies;
   const { keys, accounts } = store;
   const record = (row: ApiKey): KeyRecord => keyRecord(row, clock());
-  const created = (made: { readonly row: ApiKey; readonly key: string }): CreatedKeyRecord => ({
-    ...record(made.row),
-    key: made.key,
-  });
 
   return [
     sessionRoute({
@@ -65,7 +61,8 @@ export function keyRoutes(dependencies: OwnDependencies): readonly Route<SignedI
       },
       async handle({ who: { accountId }, body, actor }): Promise<CreatedKeyRecord> {
         const expiresAt = readExpiry(body.expires_at);
-        return created(await keys.create({ accountId, name: body.name, expiresAt }, actor));
+        const made = await keys.create({ accountId, name: body.name, expiresAt }, actor);
+        return createdKeyRecord(made, clock());
       },
     }),
     sessionRoute({
@@ -82,8 +79,7 @@ export function keyRoutes(dependencies: OwnDependencies): readonly Route<SignedI
       path: '/keys/:id/rotate',
       async handle({ who, param, actor }): Promise<RotatedKeyRecord> {
         const { id } = await keys.findOwn(who.accountId, param('id'));
-        const rotated = await keys.rotate(id, actor);
-        return { revoked: record(rotated.revoked), created: created(rotated.created) };
+        return rotatedKeyRecord(await keys.rotate(id, actor), clock());
       },
     }),
     sessionRoute({

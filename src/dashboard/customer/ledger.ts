@@ -7,7 +7,7 @@ import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import { movedBy, readReceipt } from '../../core/receipt.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { type ListedReceipt, listReceipts } from '../../ledger/receipt-list.ts';
-import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { LedgerEntryRecord } from '../records/customer-ledger.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
@@ -26,19 +26,14 @@ export function ledgerRoutes({
         /** `movements` are those that no request made: top-ups, codes and corrections. */
         only: Type.Optional(Type.Literal('movements')),
       },
-      async handle({ who: { accountId }, query }): Promise<List<LedgerEntryRecord>> {
-        const page = readPage(query);
+      handle({ who: { accountId }, query }): Promise<List<LedgerEntryRecord>> {
         const { usdPerMillion } = operator().catalog;
-        const rows = await listReceipts(store.database.db, accountId, {
-          limit: page.limit + 1,
-          before: numberAfter(page),
-          only: query.only ?? 'everything',
-        });
-        return listOf(
-          rows,
-          page,
+        const only = query.only ?? 'everything';
+        return numberedList(
+          query,
+          (page) => listReceipts(store.database.db, accountId, { ...page, only }),
           (row) => entryRecord(row, usdPerMillion),
-          ({ sequence }) => String(sequence),
+          ({ sequence }) => sequence,
         );
       },
     }),

@@ -31,13 +31,13 @@ export function receiptRoutes(
       standings: WHILE_INACTIVE,
       query: { after: Type.Optional(Type.String({ pattern: '^\\d{1,15}$' })) },
       async handle({ who: { accountId }, query }): Promise<ReceiptCheckRecord> {
-        const step = await checkReceipts(database, accountId, Number(query.after ?? 0));
-        const { first, last, end, problems, balance, head } = step;
-        return {
-          ...{ first, last, end, problems, head },
-          balance: formatTokens(balance),
-          next: last < end ? last : null,
-        };
+        const { balance, ...step } = await checkReceipts(
+          database,
+          accountId,
+          Number(query.after ?? 0),
+        );
+        const next = step.last < step.end ? step.last : null;
+        return { ...step, balance: formatTokens(balance), next };
       },
     }),
     sessionRoute({

@@ -13,7 +13,7 @@ import {
 } from '../../ledger/request-list.ts';
 import { explainToCustomer } from '../../operations/requests.ts';
 import { DashboardError } from '../edge/error.ts';
-import { PAGE_QUERY, readPage } from '../edge/page.ts';
+import { PAGE_QUERY, readPage, readRequestPlace, requestList, wholeList } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type {
   RequestFiltersRecord,
@@ -23,12 +23,7 @@ import type {
 } from '../records/customer-request.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 import { type createExports, fileResponse } from './exports.ts';
-import {
-  REQUEST_QUERY,
-  readRequestFilter,
-  readRequestPlace,
-  requestPlace,
-} from './request-query.ts';
+import { REQUEST_QUERY, readRequestFilter } from './request-query.ts';
 import { CSV_TYPE, csvPages } from './requests-csv.ts';
 
 export function requestRoutes(
@@ -53,16 +48,11 @@ export function requestRoutes(
         const page = readPage(query);
         if (query.id !== undefined) {
           const found = await requests.search(accountId, readPrefix(query.id), page.limit);
-          return { object: 'list', data: found.map(shown), next: null };
+          return wholeList(found.map(shown));
         }
         const place = readRequestPlace(page);
         const filter = readRequestFilter(query);
-        const { rows, next } = await requests.list(accountId, filter, page.limit, place);
-        return {
-          object: 'list',
-          data: rows.map(shown),
-          next: next === undefined ? null : requestPlace(next),
-        };
+        return requestList(await requests.list(accountId, filter, page.limit, place), shown);
       },
     }),
     sessionRoute({

@@ -11,7 +11,7 @@ import type { Buckets, Cell } from '../../ledger/series/buckets.ts';
 import { type Figures, HOUR_MS, sumFigures } from '../../ledger/series/figures.ts';
 import { createSeriesReader } from '../../ledger/series/read.ts';
 import { DashboardError } from '../edge/error.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import { oneOf, type Route, sessionRoute } from '../edge/route.ts';
 import type {
   UsageFiguresRecord,
   UsageGroupRecord,
@@ -32,15 +32,8 @@ const STEP_MS = { hour: HOUR_MS, day: DAY_MS };
 const QUERY = {
   from: Type.String({ maxLength: 40 }),
   to: Type.String({ maxLength: 40 }),
-  step: Type.Optional(Type.Union([Type.Literal('hour'), Type.Literal('day')])),
-  group_by: Type.Optional(
-    Type.Union([
-      Type.Literal('total'),
-      Type.Literal('model'),
-      Type.Literal('key'),
-      Type.Literal('end_user'),
-    ]),
-  ),
+  step: Type.Optional(oneOf(['hour', 'day'])),
+  group_by: Type.Optional(oneOf(['total', 'model', 'key', 'end_user'])),
 };
 
 export function usageRoutes({

@@ -1,6 +1,7 @@
 // Lists are paged by key, never by offset: the page after a row costs the same wherever it is.
 
 import { type Static, Type } from '@sinclair/typebox';
+import type { ListedRequest, RequestPage, RequestPlace } from '../../ledger/request-list.ts';
 import { DashboardError } from './error.ts';
 
 /** The query of every list; spread it into a route's own. */
@@ -22,11 +23,31 @@ export function readPage(query: PageQuery): Page {
   return { limit, after: query.after };
 }
 
-/** A cursor that is a whole number, such as a row's. Throws `invalid_request`. */
-export function numberAfter({ after }: Page): number | undefined {
+/** A cursor that is a whole number, such as a row's. */
+function numberAfter({ after }: Page): number | undefined {
   if (after === undefined) return undefined;
   if (/^\d{1,15}$/.test(after)) return Number(after);
-  throw new DashboardError('invalid_request', 'The field after of the query is not valid.', {
+  throw wrongCursor();
+}
+
+/** Requests are found by when they began, and by their row where several began at once. */
+export function readRequestPlace({ after }: Page): RequestPlace | undefined {
+  if (after === undefined) return undefined;
+  const [, startedAt, row] = /^(\d{1,15})\.(\d{1,15})$/.exec(after) ?? [];
+  if (startedAt !== undefined) return { startedAt: Number(startedAt), row: Number(row) };
+  throw wrongCursor();
+}
+
+export function requestList<Shown>(
+  { rows, next }: RequestPage,
+  show: (row: ListedRequest) => Shown,
+): List<Shown> {
+  const cursor = next === undefined ? null : `${next.startedAt}.${next.row}`;
+  return { object: 'list', data: rows.map(show), next: cursor };
+}
+
+function wrongCursor(): DashboardError {
+  return new DashboardError('invalid_request', 'The field after of the query is not valid.', {
     param: 'after',
   });
 }
@@ -37,6 +58,23 @@ export type List<Row> = {
   /** What `after` has to be for the next page; null at the end. */
   readonly next: string | null;
 };
+
+/** A list that is short enough to be sent as a whole. */
+export function wholeList<Row>(data: readonly Row[]): List<Row> {
+  return { object: 'list', data, next: null };
+}
+
+/** Newest first, by the number of each row; `read` is asked for one row more than is shown. */
+export async function numberedList<Row, Shown>(
+  query: PageQuery,
+  read: (page: { limit: number; before: number | undefined }) => Promise<readonly Row[]>,
+  show: (row: Row) => Shown,
+  numberOf: (row: Row) => number,
+): Promise<List<Shown>> {
+  const page = readPage(query);
+  const rows = await read({ limit: page.limit + 1, before: numberAfter(page) });
+  return listOf(rows, page, show, (row) => String(numberOf(row)));
+}
 
 /** `rows` has one row more than the page where there is a next one. */
 export function listOf<Row, Shown>(

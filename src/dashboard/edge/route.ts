@@ -1,4 +1,4 @@
-// What a route of the dashboard's JSON is: data. The rim mounts it, and the tests walk over all of
+// What a route of the dashboard's JSON is: data. The edge mounts it, and the tests walk over all of
 // them: every route knows who may call it, what its body and its query may hold, and what it does.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
@@ -72,6 +72,10 @@ type Definition<Who, Body extends TProperties, Query extends TProperties> = {
 };
 
 type Empty = Record<never, never>;
+
+/** A member that has to be one of these texts. */
+export const oneOf = <const Text extends string>(texts: readonly Text[]) =>
+  Type.Union(texts.map((text) => Type.Literal(text)));
 
 /** A route for whoever is signed in. */
 export function sessionRoute<

@@ -10,8 +10,8 @@ import { accountRecord, readAccount, searchAccounts } from '../../operations/acc
 import { limitUsage } from '../../operations/account-view.ts';
 import { changeStanding, createAccount, readOwner } from '../../operations/accounts.ts';
 import { blockSummary } from '../../operations/blocks.ts';
-import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { type List, listOf, numberedList, PAGE_QUERY, readPage, wholeList } from '../edge/page.ts';
+import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { KeyRecord } from '../records/key.ts';
 import type {
   AccountDetailRecord,
@@ -23,10 +23,6 @@ import { type PeopleDependencies, partsOf } from './dependencies.ts';
 
 const STANDINGS = ['active', 'suspended', 'pending_deletion'] as const;
 
-/** One of these, and nothing else. */
-const oneOf = <const Text extends string>(texts: readonly Text[]) =>
-  Type.Union(texts.map((text) => Type.Literal(text)));
-
 export function accountRoutes(
   dependencies: PeopleDependencies,
 ): readonly Route<SignedInOperator>[] {
@@ -37,11 +33,8 @@ export function accountRoutes(
     sessionRoute({
       method: 'GET',
       path: '/plans',
-      handle: (): List<PlanRecord> => ({
-        object: 'list',
-        data: [...parts.catalog().plans.values()].map(({ slug, name }) => ({ slug, name })),
-        next: null,
-      }),
+      handle: (): List<PlanRecord> =>
+        wholeList([...parts.catalog().plans.values()].map(({ slug, name }) => ({ slug, name }))),
     }),
     sessionRoute({
       method: 'GET',
@@ -53,8 +46,7 @@ export function accountRoutes(
         standing: Type.Optional(oneOf([...STANDINGS, 'blocked'])),
         verified: Type.Optional(oneOf(['yes', 'no'])),
       },
-      async handle({ query }): Promise<List<OperatorAccountRecord>> {
-        const page = readPage(query);
+      handle({ query }): Promise<List<OperatorAccountRecord>> {
         const { text, plan, standing, verified } = query;
         const filter = {
           text: text?.trim() === '' ? undefined : text,
@@ -62,16 +54,11 @@ export function accountRoutes(
           standing,
           emailVerified: verified === undefined ? undefined : verified === 'yes',
         };
-        const rows = await searchAccounts(database, filter, {
-          limit: page.limit + 1,
-          before: numberAfter(page),
-          nowMs: clock(),
-        });
-        return listOf(
-          rows,
-          page,
+        return numberedList(
+          query,
+          (page) => searchAccounts(database, filter, { ...page, nowMs: clock() }),
           (row) => accountRecord(row, parts.catalog()),
-          ({ number }) => String(number),
+          ({ number }) => number,
         );
       },
     }),

@@ -3,7 +3,7 @@
 import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { auditEventRecord, readTrail } from '../../operations/audit.ts';
-import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { AuditEventRecord } from '../records/operator-lists.ts';
 import type { PeopleDependencies } from './dependencies.ts';
@@ -16,15 +16,15 @@ export function auditRoutes({ store }: PeopleDependencies): readonly Route<Signe
       method: 'GET',
       path: '/audit',
       query: { ...PAGE_QUERY, account: TEXT, actor: TEXT, action: TEXT, subject: TEXT },
-      async handle({ query }): Promise<List<AuditEventRecord>> {
-        const page = readPage(query);
+      handle({ query }): Promise<List<AuditEventRecord>> {
         const { account, actor, action, subject } = query;
-        const rows = await readTrail(
-          store,
-          { account, actor, action, subject },
-          { limit: page.limit + 1, before: numberAfter(page) },
+        const filter = { account, actor, action, subject };
+        return numberedList(
+          query,
+          (page) => readTrail(store, filter, page),
+          auditEventRecord,
+          ({ id }) => id,
         );
-        return listOf(rows, page, auditEventRecord, ({ id }) => String(id));
       },
     }),
   ];

@@ -5,13 +5,13 @@ import { Type } from '@sinclair/typebox';
 import { type ListedBlock, listBlocks } from '../../identity/block-list.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { addBlock, blockRecord, removeBlock } from '../../operations/blocks.ts';
-import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
+import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { BlockRecord, ListedBlockRecord } from '../records/operator-lists.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
 import { readFuture } from './expiry.ts';
 
-const KIND = Type.Union([Type.Literal('account'), Type.Literal('key'), Type.Literal('network')]);
+const KIND = oneOf(['account', 'key', 'network']);
 
 const TARGET = { kind: KIND, value: Type.String({ minLength: 1, maxLength: 300 }) };
 
@@ -23,15 +23,13 @@ export function blockRoutes(dependencies: PeopleDependencies): readonly Route<Si
       method: 'GET',
       path: '/blocks',
       query: { ...PAGE_QUERY, kind: Type.Optional(KIND) },
-      async handle({ query }): Promise<List<ListedBlockRecord>> {
-        const page = readPage(query);
-        const rows = await listBlocks(database, query.kind, {
-          limit: page.limit + 1,
-          before: numberAfter(page),
-          nowMs: clock(),
-        });
-        return listOf(rows, page, listedRecord, ({ number }) => String(number));
-      },
+      handle: ({ query }): Promise<List<ListedBlockRecord>> =>
+        numberedList(
+          query,
+          (page) => listBlocks(database, query.kind, { ...page, nowMs: clock() }),
+          listedRecord,
+          ({ number }) => number,
+        ),
     }),
     stepUpRoute({
       method: 'POST',

@@ -11,7 +11,7 @@ import { checkCatalog } from '../../operations/catalog.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { CatalogCheckRecord, CatalogRecord } from '../records/operator-catalog.ts';
-import { changeOf } from './audited-change.ts';
+import { changeOf } from './dependencies.ts';
 
 export function catalogRoutes(
   dependencies: MachineDependencies,

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { pageCodes } from '../../ledger/codes.ts';
 import { CODE_COUNT_MAX, codeRecord, createNewCodes, revokeCode } from '../../operations/codes.ts';
-import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { CodeRecord, CreatedCodesRecord } from '../records/operator-lists.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
@@ -18,17 +18,13 @@ export function codeRoutes(dependencies: PeopleDependencies): readonly Route<Sig
       method: 'GET',
       path: '/codes',
       query: PAGE_QUERY,
-      async handle({ query }): Promise<List<CodeRecord>> {
-        const page = readPage(query);
-        const rows = await pageCodes(database, page.limit + 1, numberAfter(page));
-        const nowMs = clock();
-        return listOf(
-          rows,
-          page,
-          ({ code }) => codeRecord(code, nowMs),
-          ({ number }) => String(number),
-        );
-      },
+      handle: ({ query }): Promise<List<CodeRecord>> =>
+        numberedList(
+          query,
+          ({ limit, before }) => pageCodes(database, limit, before),
+          ({ code }) => codeRecord(code, clock()),
+          ({ number }) => number,
+        ),
     }),
     stepUpRoute({
       method: 'POST',

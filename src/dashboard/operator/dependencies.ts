@@ -1,7 +1,9 @@
-// What the console's routes over people and money have in common: the parts of operations.
+// What the console's routes hand to operations: the parts they work with, and who changes something.
 
+import type { Actor } from '../../identity/audit.ts';
+import type { Change } from '../../operations/audited-change.ts';
 import type { OperationDependencies } from '../../operations/dependencies.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { ConsoleDependencies, MachineDependencies } from '../dependencies.ts';
 
 /** What of the server these routes need. */
 export type PeopleDependencies = Pick<
@@ -16,4 +18,11 @@ export function partsOf({
   randomBytes,
 }: PeopleDependencies): OperationDependencies {
   return { ...store, catalog, clock, randomBytes };
+}
+
+export function changeOf(
+  { store, clock, randomBytes }: Pick<MachineDependencies, 'store' | 'clock' | 'randomBytes'>,
+  actor: Actor,
+): Change {
+  return { database: store.database, clock, randomBytes, actor };
 }

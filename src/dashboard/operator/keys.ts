@@ -4,8 +4,8 @@
 import { Type } from '@sinclair/typebox';
 import { keyRecord } from '../../identity/key-record.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
-import { findKey } from '../../operations/keys.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { createdKeyRecord, findKey, rotatedKeyRecord } from '../../operations/keys.ts';
+import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { CreatedKeyRecord, KeyRecord, RotatedKeyRecord } from '../records/key.ts';
 import type { FoundKeyRecord } from '../records/operator-account.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
@@ -33,20 +33,15 @@ export function keyRoutes(dependencies: PeopleDependencies): readonly Route<Sign
       async handle({ param, body, actor }): Promise<CreatedKeyRecord> {
         const accountId = (await accounts.get(param('id'))).id;
         const expiresAt = readFuture(body.expires_at, 'expires_at', clock());
-        const { row, key } = await keys.create({ accountId, name: body.name, expiresAt }, actor);
-        return { ...keyRecord(row, clock()), key };
+        const made = await keys.create({ accountId, name: body.name, expiresAt }, actor);
+        return createdKeyRecord(made, clock());
       },
     }),
     stepUpRoute({
       method: 'POST',
       path: '/keys/:id/revoke',
       body: {
-        reason: Type.Union([
-          Type.Literal('operator'),
-          Type.Literal('leak_report'),
-          Type.Literal('user'),
-          Type.Literal('account_closed'),
-        ]),
+        reason: oneOf(['operator', 'leak_report', 'user', 'account_closed']),
       },
       handle: async ({ param, body, actor }): Promise<KeyRecord> =>
         keyRecord(await keys.revoke(param('id'), body.reason, actor), clock()),
@@ -54,13 +49,8 @@ export function keyRoutes(dependencies: PeopleDependencies): readonly Route<Sign
     stepUpRoute({
       method: 'POST',
       path: '/keys/:id/rotate',
-      async handle({ param, actor }): Promise<RotatedKeyRecord> {
-        const { revoked, created } = await keys.rotate(param('id'), actor);
-        return {
-          revoked: keyRecord(revoked, clock()),
-          created: { ...keyRecord(created.row, clock()), key: created.key },
-        };
-      },
+      handle: async ({ param, actor }): Promise<RotatedKeyRecord> =>
+        rotatedKeyRecord(await keys.rotate(param('id'), actor), clock()),
     }),
   ];
 }

@@ -18,7 +18,7 @@ import type {
   OperatorModelRecord,
   OperatorModelsRecord,
 } from '../records/operator-catalog.ts';
-import { changeOf } from './audited-change.ts';
+import { changeOf } from './dependencies.ts';
 
 const LIMIT = Type.Optional(Type.Integer({ minimum: 1, maximum: 999_999_999 }));
 const DAY_HOURS = 24;

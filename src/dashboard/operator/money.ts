@@ -13,15 +13,15 @@ import {
 } from '../../ledger/series/models.ts';
 import { type AccountAmount, createTotals } from '../../ledger/totals.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import type { List } from '../edge/page.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import { type List, wholeList } from '../edge/page.ts';
+import { oneOf, type Route, sessionRoute } from '../edge/route.ts';
 import type {
   MoneyAccountRecord,
   MoneyFiguresRecord,
   MoneyRecord,
 } from '../records/operator-catalog.ts';
 
-const DAYS = Type.Union(['1', '7', '30', '90'].map((days) => Type.Literal(days)));
+const DAYS = oneOf(['1', '7', '30', '90']);
 const LISTED = 10;
 const KEPT_MS = 60_000;
 
@@ -93,8 +93,7 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
       async handle({ query: { days = '30' } }): Promise<List<MoneyAccountRecord>> {
         const { usdPerMillion } = catalog();
         const rows = await spenders(Number(days));
-        const data = rows.map((row) => accountRecord(row, usdPerMillion));
-        return { object: 'list', data, next: null };
+        return wholeList(rows.map((row) => accountRecord(row, usdPerMillion)));
       },
     }),
   ];

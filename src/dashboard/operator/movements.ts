@@ -6,8 +6,8 @@ import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { listMovements } from '../../ledger/movement-list.ts';
 import { readAccount } from '../../operations/account-records.ts';
 import { movedRecord, moveMoney, movementRecord } from '../../operations/movements.ts';
-import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
+import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { MovedRecord, MovementRecord } from '../records/operator-account.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
 
@@ -21,13 +21,13 @@ export function movementRoutes(
       path: '/accounts/:id/movements',
       query: PAGE_QUERY,
       async handle({ param, query }): Promise<List<MovementRecord>> {
-        const page = readPage(query);
         const { id } = await parts.accounts.get(param('id'));
-        const rows = await listMovements(parts.database, id, {
-          limit: page.limit + 1,
-          before: numberAfter(page),
-        });
-        return listOf(rows, page, movementRecord, ({ receipt }) => String(receipt.sequence));
+        return numberedList(
+          query,
+          (page) => listMovements(parts.database, id, page),
+          movementRecord,
+          ({ receipt }) => receipt.sequence,
+        );
       },
     }),
     stepUpRoute({
@@ -35,11 +35,7 @@ export function movementRoutes(
       path: '/accounts/:id/movements',
       body: {
         id: Type.String({ maxLength: 200 }),
-        kind: Type.Union([
-          Type.Literal('credit'),
-          Type.Literal('grant'),
-          Type.Literal('adjustment'),
-        ]),
+        kind: oneOf(['credit', 'grant', 'adjustment']),
         amount: Type.String({ maxLength: 60 }),
         reason: Type.String({ maxLength: 1_000 }),
       },

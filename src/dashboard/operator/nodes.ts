@@ -3,7 +3,7 @@
 
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import type { List } from '../edge/page.ts';
+import { type List, wholeList } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { NodeRecord } from '../records/operator-server.ts';
 
@@ -25,11 +25,9 @@ export function nodeRoutes(dependencies: MachineDependencies): readonly Route<Si
           loop_lag_ms: tenths(machine.activity.loopLagMs()),
         };
         const nodes = await machine.nodes();
-        const data = nodes.map((node) => ({
-          ...node,
-          process: node.id === own.id ? process : null,
-        }));
-        return { object: 'list', data, next: null };
+        return wholeList(
+          nodes.map((node) => ({ ...node, process: node.id === own.id ? process : null })),
+        );
       },
     }),
   ];

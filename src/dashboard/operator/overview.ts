@@ -4,7 +4,7 @@ import { isoTime } from '../../core/calendar.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { createFeeds } from '../edge/feed.ts';
-import type { List } from '../edge/page.ts';
+import { type List, wholeList } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { AlertRecord, OperatorOverviewRecord } from '../records/operator-server.ts';
 import { alertRecords, machineReader } from './server.ts';
@@ -38,11 +38,7 @@ export function overviewRoutes(
       method: 'GET',
       path: '/alerts',
       quiet: true,
-      handle: (): List<AlertRecord> => ({
-        object: 'list',
-        data: alertRecords(dependencies, ALL_ALERTS),
-        next: null,
-      }),
+      handle: (): List<AlertRecord> => wholeList(alertRecords(dependencies, ALL_ALERTS)),
     }),
   ];
 }

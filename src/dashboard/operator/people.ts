@@ -6,7 +6,7 @@ import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { inviteRecord, operatorRecord } from '../../operations/people.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import { DashboardError, notFound } from '../edge/error.ts';
-import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type List, numberedList, PAGE_QUERY, wholeList } from '../edge/page.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type {
   CreatedInviteRecord,
@@ -31,15 +31,13 @@ function inviteRoutes({ signIn, clock }: Dependencies): readonly Route<SignedInO
       method: 'GET',
       path: '/invites',
       query: PAGE_QUERY,
-      async handle({ query }): Promise<List<InviteRecord>> {
-        const page = readPage(query);
-        return listOf(
-          await invites.page(page.limit + 1, numberAfter(page)),
-          page,
+      handle: ({ query }): Promise<List<InviteRecord>> =>
+        numberedList(
+          query,
+          ({ limit, before }) => invites.page(limit, before),
           ({ invite }) => inviteRecord(invite, clock()),
-          ({ number }) => String(number),
-        );
-      },
+          ({ number }) => number,
+        ),
     }),
     stepUpRoute({
       method: 'POST',
@@ -77,11 +75,8 @@ function operatorRoutes({ signIn }: Dependencies): readonly Route<SignedInOperat
     sessionRoute({
       method: 'GET',
       path: '/operators',
-      handle: async (): Promise<List<OperatorRecord>> => ({
-        object: 'list',
-        data: (await operators.list()).map(operatorRecord),
-        next: null,
-      }),
+      handle: async (): Promise<List<OperatorRecord>> =>
+        wholeList((await operators.list()).map(operatorRecord)),
     }),
     stepUpRoute({
       method: 'POST',

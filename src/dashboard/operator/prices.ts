@@ -24,7 +24,7 @@ import type {
   PriceBookRecord,
   PublishedRecord,
 } from '../records/operator-catalog.ts';
-import { changeOf } from './audited-change.ts';
+import { changeOf } from './dependencies.ts';
 import { createWhatIf } from './what-if.ts';
 
 const MONTH = Type.Optional(Type.String({ pattern: '^\\d{4}-(0[1-9]|1[0-2])$' }));

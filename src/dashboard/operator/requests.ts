@@ -4,14 +4,9 @@
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens } from '../../core/money.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
-import {
-  createRequestList,
-  type ListedRequest,
-  type RequestPlace,
-} from '../../ledger/request-list.ts';
+import { createRequestList, type ListedRequest } from '../../ledger/request-list.ts';
 import { explainRequest } from '../../operations/requests.ts';
-import { DashboardError } from '../edge/error.ts';
-import { type List, PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type List, PAGE_QUERY, readPage, readRequestPlace, requestList } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { AccountRequestRecord, OperatorRequestRecord } from '../records/operator-account.ts';
 import type { PeopleDependencies } from './dependencies.ts';
@@ -27,14 +22,10 @@ export function requestRoutes({
       path: '/accounts/:id/requests',
       query: PAGE_QUERY,
       async handle({ param, query }): Promise<List<AccountRequestRecord>> {
-        const { limit, after } = readPage(query);
+        const page = readPage(query);
         const { id } = await store.accounts.get(param('id'));
-        const { rows, next } = await requests.list(id, {}, limit, readPlace(after));
-        return {
-          object: 'list',
-          data: rows.map(requestRecord),
-          next: next === undefined ? null : `${next.startedAt}.${next.row}`,
-        };
+        const found = await requests.list(id, {}, page.limit, readRequestPlace(page));
+        return requestList(found, requestRecord);
       },
     }),
     sessionRoute({
@@ -44,15 +35,6 @@ export function requestRoutes({
         explainRequest(store.books, catalog(), param('id')),
     }),
   ];
-}
-
-function readPlace(after: string | undefined): RequestPlace | undefined {
-  if (after === undefined) return undefined;
-  const [, startedAt, row] = /^(\d{1,15})\.(\d{1,15})$/.exec(after) ?? [];
-  if (startedAt !== undefined) return { startedAt: Number(startedAt), row: Number(row) };
-  throw new DashboardError('invalid_request', 'The field after of the query is not valid.', {
-    param: 'after',
-  });
 }
 
 function requestRecord(request: ListedRequest): AccountRequestRecord {

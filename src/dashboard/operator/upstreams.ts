@@ -11,6 +11,7 @@ import {
   disabledPlaces,
   disablePlace,
   enablePlace,
+  placeRecord,
   resetUpstream,
 } from '../../operations/upstreams.ts';
 import type { MachineDependencies } from '../dependencies.ts';
@@ -22,7 +23,7 @@ import type {
   UpstreamRecord,
   UpstreamsRecord,
 } from '../records/operator-server.ts';
-import { changeOf } from './audited-change.ts';
+import { changeOf } from './dependencies.ts';
 
 const MINUTES = 60;
 const PLACE = { model: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })) };
@@ -55,13 +56,7 @@ export function upstreamRoutes(
       quiet: true,
       async handle(): Promise<UpstreamsRecord> {
         const { records, disabled } = await read();
-        const gone = disabled.filter(({ known }) => !known);
-        const forgotten = gone.map(({ upstream, model, reason, since }) => ({
-          upstream,
-          model: model ?? null,
-          reason,
-          since: isoTime(since),
-        }));
+        const forgotten = disabled.filter(({ known }) => !known).map(placeRecord);
         return { upstreams: records, forgotten };
       },
     }),

@@ -1,6 +1,9 @@
 // The money of an account as its receipts tell it: entries, one receipt, the check of the chain, and
 // what a code brought.
 
+import type { checkReceipts } from '../../operations/receipt-steps.ts';
+import type { showReceipt } from '../../operations/receipts.ts';
+
 export type LedgerEntryRecord = {
   /** Its number in the chain of receipts. */
   readonly sequence: number;
@@ -17,29 +20,12 @@ export type LedgerEntryRecord = {
   readonly balance: string;
 };
 
-export type ReceiptRecord = {
-  /** The receipt itself, member by member as the chain has it. */
-  readonly receipt: unknown;
-  /** SHA-256 of its text, which the next receipt names. */
-  readonly hash: string;
-};
+export type ReceiptRecord = Awaited<ReturnType<typeof showReceipt>>;
 
 /** One step of a check of the whole chain. */
-export type ReceiptCheckRecord = {
-  /** The receipts that were checked; both 0 where there are none. */
-  readonly first: number;
-  readonly last: number;
-  /** The last receipt there is. */
-  readonly end: number;
-  readonly problems: readonly {
-    readonly sequence: number;
-    readonly kind: string;
-    readonly detail: string;
-  }[];
+export type ReceiptCheckRecord = Omit<Awaited<ReturnType<typeof checkReceipts>>, 'balance'> & {
   /** What the last receipt checked says is left. */
   readonly balance: string;
-  /** The hash of the last receipt checked, to be compared with an export. */
-  readonly head: string;
   /** Where to go on; null once all are checked. */
   readonly next: number | null;
 };

@@ -1,6 +1,7 @@
 // API keys as /v1/api-keys lists them, and what creating and rotating one answers.
 
 import type { keyRecord } from '../../identity/key-record.ts';
+import type { createdKeyRecord, rotatedKeyRecord } from '../../operations/keys.ts';
 import type { List } from '../edge/page.ts';
 
 export type KeyRecord = ReturnType<typeof keyRecord>;
@@ -18,9 +19,9 @@ export type KeyListRecord = List<KeyRecord> & {
 };
 
 /** The one answer that has the key itself. */
-export type CreatedKeyRecord = KeyRecord & { readonly key: string };
+export type CreatedKeyRecord = ReturnType<typeof createdKeyRecord>;
 
-export type RotatedKeyRecord = { readonly revoked: KeyRecord; readonly created: CreatedKeyRecord };
+export type RotatedKeyRecord = ReturnType<typeof rotatedKeyRecord>;
 
 /** What a key is pasted into. */
 export type ConnectionRecord = {

@@ -1,6 +1,8 @@
 // What the console shows of the server itself: overview, upstreams, alerts, the audit of the books,
 // nodes.
 
+import type { placeRecord } from '../../operations/upstreams.ts';
+
 /** A minute of generations; the last one of a list is not over yet. */
 export type MinuteRecord = {
   readonly at: string;
@@ -132,17 +134,10 @@ export type UpstreamDetailRecord = UpstreamRecord & {
   readonly failures: readonly FailedAttemptRecord[];
 };
 
-/** What is out of service although the catalog has no such place any more. */
-type ForgottenPlaceRecord = {
-  readonly upstream: string;
-  readonly model: string | null;
-  readonly reason: string;
-  readonly since: string;
-};
-
 export type UpstreamsRecord = {
   readonly upstreams: readonly UpstreamRecord[];
-  readonly forgotten: readonly ForgottenPlaceRecord[];
+  /** What is out of service although the catalog has no such place any more. */
+  readonly forgotten: readonly ReturnType<typeof placeRecord>[];
 };
 
 export type AuditStateRecord = {
