@@ -4,7 +4,6 @@
 import { type Command, Option } from 'commander';
 import type { Standing } from '../core/admit.ts';
 import { DEFAULT_PLAN } from '../core/plan.ts';
-import type { Account } from '../identity/accounts.ts';
 import { keyRecord } from '../identity/key-record.ts';
 import {
   type AccountFilter,
@@ -18,11 +17,11 @@ import type { OperationDependencies } from '../operations/dependencies.ts';
 import {
   addCommand,
   addGroup,
+  listOutput,
   OPERATOR,
   type Output,
   type Perform,
   shortTime,
-  table,
 } from './command.ts';
 import type { Context } from './context.ts';
 import { keyTable } from './key.ts';
@@ -59,30 +58,33 @@ export function addAccountCommands(program: Command, perform: Perform): void {
   addMovementCommands(group, perform);
   perform(
     addCommand(group, 'plan <account> <plan>', 'change the plan, at once'),
-    async (context, _options, account = '', plan = '') => {
-      const parts = await openAccounts(context);
-      const { accounts } = parts;
-      const changed = await accounts.changePlan((await accounts.find(account)).id, plan, OPERATOR);
-      return changedOutput(parts, changed, `is on the plan ${changed.plan}`);
-    },
+    (context, _options, account, plan = '') =>
+      change(
+        context,
+        account,
+        ({ accounts }, id) => accounts.changePlan(id, plan, OPERATOR),
+        (changed) => `is on the plan ${changed.plan.slug}`,
+      ),
   );
   perform(
     addCommand(group, 'verify <account>', 'take the e-mail address for verified'),
-    async (context, _options, account = '') => {
-      const parts = await openAccounts(context);
-      const { accounts } = parts;
-      const changed = await accounts.verifyEmail((await accounts.find(account)).id, OPERATOR);
-      return changedOutput(parts, changed, 'has a verified e-mail address');
-    },
+    (context, _options, account) =>
+      change(
+        context,
+        account,
+        ({ accounts }, id) => accounts.verifyEmail(id, OPERATOR),
+        () => 'has a verified e-mail address',
+      ),
   );
   perform(
     addCommand(group, 'second-factor-off <account>', 'for who has lost it; ends all sessions'),
-    async (context, _options, account = '') => {
-      const parts = await openAccounts(context);
-      const { id } = await parts.accounts.find(account);
-      await (await openPeople(context)).dropSecondFactor(id, OPERATOR);
-      return changedOutput(parts, await parts.accounts.get(id), 'has no second factor');
-    },
+    (context, _options, account) =>
+      change(
+        context,
+        account,
+        async (_parts, id) => (await openPeople(context)).dropSecondFactor(id, OPERATOR),
+        () => 'has no second factor',
+      ),
   );
   addStandingCommand(group, perform, 'suspend', 'suspended', 'refuse its requests');
   addStandingCommand(group, perform, 'activate', 'active', 'serve it (again)');
@@ -107,12 +109,13 @@ function addStandingCommand(
       '--reason <text>',
       'why, for the audit trail',
     ),
-    async (context, { reason }, account = '') => {
-      const parts = await openAccounts(context);
-      const { id } = await parts.accounts.find(account);
-      const changed = await changeStanding(parts, id, standing, OPERATOR, reason);
-      return changedOutput(parts, changed, `is ${standing.replace('_', ' ')}`);
-    },
+    (context, { reason }, account) =>
+      change(
+        context,
+        account,
+        (parts, id) => changeStanding(parts, id, standing, OPERATOR, reason),
+        () => `is ${standing.replace('_', ' ')}`,
+      ),
   );
 }
 
@@ -152,7 +155,8 @@ async function listAccounts(
   const found = await searchAccounts(parts.database, { text, plan, standing }, page);
   const catalog = parts.catalog();
   const records = found.toReversed().map((row) => printedAccount(accountRecord(row, catalog)));
-  const rows = records.map((each) => [
+  const header = ['ID', 'E-MAIL', 'PLAN', 'STANDING', 'VERIFIED', 'AVAILABLE'];
+  return listOutput(records, header, (each) => [
     each.id,
     each.email,
     each.plan.slug,
@@ -160,10 +164,6 @@ async function listAccounts(
     each.email_verified ? 'yes' : 'no',
     each.balance.available,
   ]);
-  return {
-    json: { object: 'list', data: records },
-    text: table(['ID', 'E-MAIL', 'PLAN', 'STANDING', 'VERIFIED', 'AVAILABLE'], rows),
-  };
 }
 
 async function showAccount(context: Context, _options: object, name = ''): Promise<Output> {
@@ -187,13 +187,18 @@ async function showAccount(context: Context, _options: object, name = ''): Promi
   };
 }
 
-async function changedOutput(
-  parts: OperationDependencies,
-  account: Account,
-  words: string,
+type PrintedAccount = ReturnType<typeof printedAccount>;
+
+/** Finds an account, changes it, and says in `words` how it is now. */
+async function change(
+  context: Context,
+  name = '',
+  work: (parts: OperationDependencies, id: string) => Promise<unknown>,
+  words: (changed: PrintedAccount) => string,
 ): Promise<Output> {
-  return {
-    json: { account: printedAccount(await readAccount(parts, account.id)) },
-    text: `Account ${account.id} ${words}.`,
-  };
+  const parts = await openAccounts(context);
+  const { id } = await parts.accounts.find(name);
+  await work(parts, id);
+  const account = printedAccount(await readAccount(parts, id));
+  return { json: { account }, text: `Account ${id} ${words(account)}.` };
 }

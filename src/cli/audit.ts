@@ -2,7 +2,14 @@
 
 import type { Command } from 'commander';
 import { auditEventRecord, readTrail } from '../operations/audit.ts';
-import { addCommand, type Output, type Perform, parseCount, shortTime, table } from './command.ts';
+import {
+  addCommand,
+  listOutput,
+  type Output,
+  type Perform,
+  parseCount,
+  shortInstant,
+} from './command.ts';
 import type { Context } from './context.ts';
 
 type Options = {
@@ -35,17 +42,14 @@ async function listEvents(context: Context, options: Options): Promise<Output> {
   };
   const filter = { account, actor, action, subject };
   const records = (await readTrail(await context.openStore(), filter, page)).map(auditEventRecord);
-  const rows = records.map((event) => [
+  const header = ['EVENT', 'WHEN', 'WHO', 'FROM', 'WHAT', 'ABOUT', 'DETAIL'];
+  return listOutput(records, header, (event) => [
     String(event.id),
-    shortTime(Date.parse(event.at)),
+    shortInstant(event.at),
     event.actor,
     event.address ?? '-',
     event.action,
     event.subject,
     JSON.stringify(event.detail),
   ]);
-  return {
-    json: { object: 'list', data: records },
-    text: table(['EVENT', 'WHEN', 'WHO', 'FROM', 'WHAT', 'ABOUT', 'DETAIL'], rows),
-  };
 }

@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import { isSqlite, openDatabase } from '../store/database.ts';
 import { addCommand, CommandError, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
+import { createFile } from './new-file.ts';
 
 export function addBackupCommand(program: Command, perform: Perform): void {
   perform(
@@ -25,7 +26,8 @@ async function backup(context: Context, _options: object, file = ''): Promise<Ou
         'The database is PostgreSQL, which is copied with its own tools: pg_dump for a copy of now, and its archive of the log for every moment.',
       );
     }
-    createTarget(path);
+    // SQLite writes into the empty file.
+    closeSync(createFile(path, 'A backup never overwrites a file; give another name.'));
     try {
       source.connection.run('VACUUM INTO ?', [path]);
       await checkCopy(path);
@@ -41,25 +43,6 @@ async function backup(context: Context, _options: object, file = ''): Promise<Ou
     json: { backup: { file: path, bytes, integrity: 'ok' } },
     text: `Copied ${bytes} bytes to ${path}; the copy is intact.`,
   };
-}
-
-/** An empty file that nobody else can read; SQLite writes into it. */
-function createTarget(path: string): void {
-  try {
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch (error) {
-    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    if (exists) {
-      throw new CommandError(
-        'file_exists',
-        `${path} exists already. A backup never overwrites a file; give another name.`,
-      );
-    }
-    throw new CommandError(
-      'file_not_writable',
-      `${path} cannot be written. Check that its directory exists and can be written by this user.`,
-    );
-  }
 }
 
 async function checkCopy(path: string): Promise<void> {

@@ -6,12 +6,13 @@ import { addBlock, blockRecord, removeBlock } from '../operations/blocks.ts';
 import {
   addCommand,
   addGroup,
+  listOutput,
   OPERATOR,
   type Output,
   type Perform,
   parseDuration,
+  shortInstant,
   shortTime,
-  table,
 } from './command.ts';
 import type { Context } from './context.ts';
 
@@ -61,15 +62,12 @@ async function remove(context: Context, _options: object, kind = '', value = '')
 
 async function list(context: Context): Promise<Output> {
   const blocks = await (await context.openStore()).blocks.list();
-  const rows = blocks.map((block) => [
+  const header = ['KIND', 'VALUE', 'SINCE', 'UNTIL', 'REASON'];
+  return listOutput(blocks.map(blockRecord), header, (block) => [
     block.kind,
     block.value,
-    shortTime(block.createdAt),
-    block.expiresAt === null ? '-' : shortTime(block.expiresAt),
+    shortInstant(block.created_at),
+    shortInstant(block.expires_at),
     block.reason,
   ]);
-  return {
-    json: { object: 'list', data: blocks.map(blockRecord) },
-    text: table(['KIND', 'VALUE', 'SINCE', 'UNTIL', 'REASON'], rows),
-  };
 }

@@ -2,15 +2,15 @@
 // sells by, and having it read again. The command and the server meet in the database.
 
 import type { Command } from 'commander';
-import { catalogDigest, type LoadedCatalog, loadFound } from '../catalog/live.ts';
+import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
 import { type CatalogNote, readCatalogNote, readReloadRequest } from '../catalog/notes.ts';
-import { CatalogError, findCatalog } from '../catalog/source.ts';
-import { checkCatalog, requestReload } from '../operations/catalog.ts';
+import { findCatalog } from '../catalog/source.ts';
+import { checkCatalog, digestOnDisk, requestReload } from '../operations/catalog.ts';
 import { databaseFile } from '../store/connect.ts';
 import { addCommand, addGroup, CommandError, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
 import { isServing } from './is-server-running.ts';
-import { changeOf } from './open-change.ts';
+import { changeOf } from './open-operations.ts';
 
 /** A server looks four times a second; one that is held up gets a little longer. */
 const ANSWER_MS = 5_000;
@@ -40,17 +40,27 @@ function check(context: Context, _options: object, file?: string): Output {
 
 function load(context: Context, file: string | undefined): LoadedCatalog {
   if (file === undefined) return context.loadedCatalog();
+  return loadNamedCatalog(context, file, 'The argument');
+}
+
+/** Another one than that of the settings; `namedBy` says in an error where its path is from. */
+export function loadNamedCatalog(
+  context: Context,
+  path: string | undefined,
+  namedBy: string,
+): LoadedCatalog {
   const { directory } = context;
   const environment = context.environment().variables;
-  const found = findCatalog({ path: file, environment, directory, namedBy: 'The argument' });
-  return loadFound(found, context.clock());
+  return loadFound(findCatalog({ path, environment, directory, namedBy }), context.clock());
 }
 
 async function status(context: Context): Promise<Output> {
   const { database } = await context.openStore();
   const serving = await isServing(context);
   const note = await readCatalogNote(database);
-  const onDisk = digestOnDisk(context);
+  const { directory } = context;
+  const search = { path: context.config().catalogPath, environment: {}, directory };
+  const onDisk = digestOnDisk(() => findCatalog(search));
   const json = { serving, catalog: note === undefined ? null : record(note), on_disk: onDisk };
   if (note === undefined) return { json, text: 'No server has run on this database yet.' };
   const differs = onDisk !== null && onDisk !== note.digest;
@@ -130,18 +140,6 @@ function refusalLines({ refused }: CatalogNote): string[] {
     `A later one was refused at ${refused.at}, with ${count === 1 ? 'a problem' : `${count} problems`}:`,
     ...refused.problems,
   ];
-}
-
-/** `null` where there is nothing that could be read. */
-function digestOnDisk(context: Context): string | null {
-  const { directory } = context;
-  try {
-    const search = { path: context.config().catalogPath, environment: {}, directory };
-    return catalogDigest(findCatalog(search).text);
-  } catch (error) {
-    if (error instanceof CatalogError) return null;
-    throw error;
-  }
 }
 
 type Counts = Readonly<Record<'models' | 'upstreams' | 'plans', number>>;

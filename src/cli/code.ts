@@ -3,7 +3,7 @@
 
 import type { Command } from 'commander';
 import { formatTokens } from '../core/money.ts';
-import { codeId, codeStatus, listCodes } from '../ledger/codes.ts';
+import { codeId, listCodes } from '../ledger/codes.ts';
 import { printedAccount, readAccount } from '../operations/account-records.ts';
 import {
   CODE_COUNT_MAX,
@@ -16,13 +16,13 @@ import {
   addCommand,
   addGroup,
   CommandError,
+  listOutput,
   OPERATOR,
   type Output,
   type Perform,
   parseCount,
   parseExpiry,
-  shortTime,
-  table,
+  shortInstant,
 } from './command.ts';
 import type { Context } from './context.ts';
 import { openAccounts, openParts } from './open-operations.ts';
@@ -81,24 +81,19 @@ async function create(context: Context, options: CreateOptions): Promise<Output>
 
 async function list(context: Context): Promise<Output> {
   const nowMs = context.clock();
-  const records = await listCodes((await context.openStore()).database);
-  const rows = records.map((code) => [
-    codeId(code),
+  const codes = await listCodes((await context.openStore()).database);
+  const records = codes.map((code) => codeRecord(code, nowMs));
+  const header = ['ID', 'CODE', 'AMOUNT', 'STATUS', 'CREATED', 'EXPIRES', 'REDEEMED BY', 'REASON'];
+  return listOutput(records, header, (code) => [
+    code.id,
     code.masked,
-    formatTokens(code.amount),
-    codeStatus(code, nowMs),
-    shortTime(code.createdAt),
-    code.expiresAt === null ? '-' : shortTime(code.expiresAt),
-    code.redeemedBy ?? '-',
+    code.amount,
+    code.status,
+    shortInstant(code.created_at),
+    shortInstant(code.expires_at),
+    code.redeemed_by ?? '-',
     code.reason,
   ]);
-  return {
-    json: { object: 'list', data: records.map((code) => codeRecord(code, nowMs)) },
-    text: table(
-      ['ID', 'CODE', 'AMOUNT', 'STATUS', 'CREATED', 'EXPIRES', 'REDEEMED BY', 'REASON'],
-      rows,
-    ),
-  };
 }
 
 async function revoke(context: Context, _options: object, name = ''): Promise<Output> {

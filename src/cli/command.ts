@@ -106,6 +106,20 @@ export function table(header: readonly string[], rows: readonly (readonly string
     .join('\n');
 }
 
+/** A list: `cells` makes a row of the table of each record. */
+export function listOutput<Row>(
+  data: readonly Row[],
+  header: readonly string[],
+  cells: (record: Row) => readonly string[],
+): Output {
+  return { json: { object: 'list', data }, text: table(header, data.map(cells)) };
+}
+
+/** The same of an instant in a record; `-` where there is none. */
+export function shortInstant(text: string | null): string {
+  return text === null ? '-' : shortTime(Date.parse(text));
+}
+
 /** `2026-11-21 07:58:03`, UTC. */
 export function shortTime(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');

@@ -1,11 +1,25 @@
 // `tollgate explain REQUEST_ID`: how a charge came about, from the books alone. The figures are
-// computed again from usage and prices, so a difference would show.
+// computed again from usage and prices, so a difference would show; here they get their words.
 
 import type { Command } from 'commander';
+import { PLAYGROUND_KEY_ID } from '../core/id.ts';
+import type { AttemptFacts, UpstreamCosts } from '../operations/attempt-facts.ts';
+import type { Explanation } from '../operations/explanation.ts';
 import { explainRequest } from '../operations/requests.ts';
 import { addCommand, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
-import { explanationText } from './explanation-text.ts';
+
+type Usage = NonNullable<Explanation['usage']>;
+type Booked = NonNullable<Explanation['booked']>;
+
+/** What is meant by each doubt about a report, and what was done. */
+const DOUBTS: Readonly<Record<NonNullable<Usage['doubt']>, string>> = {
+  malformed: 'not charged: a count in it is missing or is none',
+  inconsistent: 'not charged: its counts do not make up their total',
+  implausible:
+    'not charged as such: it is more than the model could have read, or was allowed to write; the larger of our count and the bound of the request is charged',
+  zero: 'charged as it is, although there was something to count',
+};
 
 export function addExplainCommand(program: Command, perform: Perform): void {
   perform(
@@ -18,4 +32,131 @@ async function explain(context: Context, _options: object, requestId = ''): Prom
   const { books } = await context.openStore();
   const facts = await explainRequest(books, context.catalog(), requestId);
   return { json: facts, text: explanationText(facts) };
+}
+
+function asker(keyId: string): string {
+  return keyId === PLAYGROUND_KEY_ID ? 'from the playground' : `key ${keyId}`;
+}
+
+export function explanationText(facts: Explanation): string {
+  const { request, usage, booked } = facts;
+  const lines = [
+    `Request ${facts.request_id} of account ${facts.account_id}, ${asker(facts.key_id)}`,
+    `Model   ${facts.model.requested} requested, ${facts.model.served ?? 'none'} served`,
+    ...holdLines(facts.hold),
+  ];
+  if (request === null || usage === null || booked === null) {
+    return [...lines, 'The request is still under way; nothing is charged yet.'].join('\n');
+  }
+  const answer = `${request.format}${request.stream ? ', streamed' : ''}`;
+  lines.push(
+    `Answer  ${answer}, ${request.started_at} to ${request.ended_at}, ${request.outcome}`,
+    ...facts.attempts.flatMap((attempt, index) => attemptLines(attempt, index + 1)),
+    ...usageLines(usage),
+    ...priceLines(facts),
+    ...bookedLines(booked),
+    ...costLines(facts.upstream_costs),
+  );
+  const { receipt } = facts;
+  if (receipt !== null) lines.push(`Receipt ${receipt.sequence} of the account, ${receipt.hash}`);
+  return lines.join('\n');
+}
+
+function holdLines(hold: Explanation['hold']): string[] {
+  const grown = hold.grown_by === '0' ? '' : ` and ${hold.grown_by} more, ${hold.amount} in all`;
+  const lines = [
+    `Hold    ${hold.first_amount}${grown}, at price ${hold.price_version}: ${hold.estimated_prompt_tokens} prompt tokens estimated, at most ${hold.output_bound} of output; ${hold.phase}`,
+    `        ${hold.created_at} held`,
+  ];
+  const { asked, checkpoint } = hold;
+  if (hold.dispatched_at !== null) {
+    const whom = asked === null ? '' : ` to ${asked.upstream}, ${asked.model ?? 'unknown model'}`;
+    lines.push(`        ${hold.dispatched_at} dispatched${whom}`);
+  }
+  if (checkpoint !== null) {
+    lines.push(
+      `        ${checkpoint.at} last checkpoint: ${checkpoint.output_tokens} output (${checkpoint.reasoning_tokens} of them reasoning)`,
+    );
+  }
+  if (hold.ended_at !== null) lines.push(`        ${hold.ended_at} ${hold.phase}`);
+  return lines;
+}
+
+function usageLines(usage: Usage): string[] {
+  const input = `${usage.input_tokens} input (${usage.cached_input_tokens} of them cached, ${usage.cache_write_tokens} written to the cache)`;
+  const output = `${usage.output_tokens} output (${usage.reasoning_tokens} of them reasoning)`;
+  const lines = [`Usage   ${usage.basis}: ${input}, ${output}`];
+  if (usage.basis === 'recovered') {
+    lines.push('        The gateway died before the request ended; this is what it knew of it.');
+  }
+  const { doubt, reported } = usage;
+  const words = doubt === null ? '' : ` (${doubt}; ${DOUBTS[doubt]})`;
+  if (reported !== null)
+    lines.push(`        the upstream reported ${JSON.stringify(reported)}${words}`);
+  else if (usage.basis === 'estimated') lines.push('        the upstream reported nothing');
+  return lines;
+}
+
+function priceLines({ calculations }: Explanation): string[] {
+  const lines = calculations.flatMap((each) => [
+    `Price   ${each.price_version} of ${each.model} (${each.used_for})`,
+    ...each.buckets.map(({ name, tokens, price, amount }) => {
+      return `        ${name}: ${tokens} × ${price} = ${amount}`;
+    }),
+    `        total ${each.exact}, rounded half up to ${each.rounded}`,
+  ]);
+  if (calculations.length > 1) lines.push('        The lower of the two is charged.');
+  return lines;
+}
+
+function bookedLines(booked: Booked): string[] {
+  const after = booked.balance_after === null ? '' : `; balance after it ${booked.balance_after}`;
+  return [
+    `Charged ${booked.charged}; debited ${booked.debited} (${booked.debited_usd} USD), loss of the gateway ${booked.loss}${after}`,
+    ...booked.entries.map(({ transfer_id: transfer, ledger_account: account, amount }) => {
+      return `        ${transfer}: ${amount} to ${account}`;
+    }),
+  ];
+}
+
+/** A second line has what records of older programs do not know. */
+function attemptLines(attempt: AttemptFacts, number: number): string[] {
+  const { upstream, model, started_at: startedAt, duration_ms: durationMs } = attempt;
+  const where = `${upstream ?? 'unknown upstream'}, ${model ?? 'unknown model'}`;
+  const started = startedAt === null ? '' : `, ${startedAt}`;
+  const lasted = durationMs === null ? '' : `, ${durationMs} ms`;
+  const more = [whomWords(attempt), timeWords(attempt), usageWords(attempt)].filter(Boolean);
+  const first = `Attempt ${number}: ${where}${started}${lasted}, ${endWords(attempt)}`;
+  return more.length === 0 ? [first] : [first, `        ${more.join('; ')}`];
+}
+
+function endWords({ failure, phase, detail }: AttemptFacts): string {
+  if (failure === null) return 'served';
+  const place = phase === null ? '' : ` (${phase})`;
+  return `${failure}${place}${detail === null ? '' : `: ${detail}`}`;
+}
+
+function whomWords({ model, upstream_model: name, credential }: AttemptFacts): string {
+  const called = name === null || name === model ? '' : `as ${name}`;
+  return [called, credential === null ? '' : `credential ${credential}`].filter(Boolean).join(', ');
+}
+
+function timeWords({ first_byte_ms: byteMs, first_content_ms: contentMs }: AttemptFacts): string {
+  if (byteMs === null) return '';
+  return `first byte after ${byteMs} ms${contentMs === null ? '' : `, content after ${contentMs} ms`}`;
+}
+
+function usageWords({ usage, cost }: AttemptFacts): string {
+  if (usage === null) return '';
+  const { input_tokens: input, output_tokens: output, basis } = usage;
+  const priced = cost === null ? '' : `, costs ${cost}`;
+  return `${input} input and ${output} output ${basis ?? 'unknown'}${priced}`;
+}
+
+function costLines(costs: UpstreamCosts | null): string[] {
+  if (costs === null) return [];
+  const { total, margin } = costs;
+  const left =
+    margin === null ? 'and what upstreams without a cost in the catalog ask' : `margin ${margin}`;
+  return [`Cost    ${total} of the upstreams; ${left}`];
 }

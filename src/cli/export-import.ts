@@ -26,6 +26,7 @@ import { WRITING } from '../store/postgres/locks.ts';
 import { VERSION } from '../version.ts';
 import { addCommand, CommandError, type Output, type Perform, table } from './command.ts';
 import type { Context } from './context.ts';
+import { fileExists, fileNotWritable } from './new-file.ts';
 
 /** A sum over all books is one statement. */
 const STATEMENT_MS = 600_000;
@@ -184,10 +185,7 @@ function fileFailure(path: string): (error: unknown) => never {
     }
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EEXIST') {
-      throw new CommandError(
-        'file_exists',
-        `${path} exists already. An export never overwrites a file; give another name.`,
-      );
+      throw fileExists(path, 'An export never overwrites a file; give another name.');
     }
     if (code === 'ENOSPC') {
       throw new CommandError(
@@ -195,12 +193,7 @@ function fileFailure(path: string): (error: unknown) => never {
         `${path} could not be finished, because its disk is full. It was removed.`,
       );
     }
-    if (typeof code === 'string' && FILE_CODES.has(code)) {
-      throw new CommandError(
-        'file_not_writable',
-        `${path} cannot be written. Check that its directory exists and can be written by this user.`,
-      );
-    }
+    if (typeof code === 'string' && FILE_CODES.has(code)) throw fileNotWritable(path);
     throw error;
   };
 }

@@ -3,17 +3,17 @@
 
 import type { Command } from 'commander';
 import { publicUrl } from '../config/urls.ts';
-import { inviteStatus } from '../identity/sign-in/invites.ts';
 import { inviteRecord } from '../operations/people.ts';
 import {
   addCommand,
   addGroup,
+  listOutput,
   OPERATOR,
   type Output,
   type Perform,
   parseExpiry,
+  shortInstant,
   shortTime,
-  table,
 } from './command.ts';
 import type { Context } from './context.ts';
 import { openPeople } from './operator.ts';
@@ -55,15 +55,12 @@ async function create(context: Context, options: CreateOptions): Promise<Output>
 async function list(context: Context): Promise<Output> {
   const now = context.clock();
   const invites = await (await openPeople(context)).invites.list();
-  const rows = invites.map((invite) => [
+  const records = invites.map((invite) => inviteRecord(invite, now));
+  return listOutput(records, ['ID', 'FOR', 'STATUS', 'CREATED', 'EXPIRES'], (invite) => [
     invite.id,
     invite.email ?? 'anybody',
-    inviteStatus(invite, now),
-    shortTime(invite.createdAt),
-    shortTime(invite.expiresAt),
+    invite.status,
+    shortInstant(invite.created_at),
+    shortInstant(invite.expires_at),
   ]);
-  return {
-    json: { object: 'list', data: invites.map((invite) => inviteRecord(invite, now)) },
-    text: table(['ID', 'FOR', 'STATUS', 'CREATED', 'EXPIRES'], rows),
-  };
 }

@@ -9,7 +9,7 @@ import { priceAt } from '../core/price-book.ts';
 import { clearIncident, incidentRecord, setIncident } from '../operations/incidents.ts';
 import { addCommand, type Output, type Perform, parseCount, table } from './command.ts';
 import type { Context } from './context.ts';
-import { changeOf } from './open-change.ts';
+import { changeOf } from './open-operations.ts';
 
 export function addModelCommands(program: Command, perform: Perform): void {
   const models = addCommand(program, 'models', 'list the models with their prices');

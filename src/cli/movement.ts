@@ -13,12 +13,12 @@ import {
 } from '../operations/movements.ts';
 import {
   addCommand,
+  listOutput,
   OPERATOR,
   type Output,
   type Perform,
   parseCount,
-  shortTime,
-  table,
+  shortInstant,
 } from './command.ts';
 import type { Context } from './context.ts';
 import { openAccounts, openParts } from './open-operations.ts';
@@ -38,18 +38,19 @@ export function addMovementCommands(group: Command, perform: Perform): void {
     ),
     (context, options, account, amount) => move(context, 'credit', options, account, amount),
   );
-  perform<MovementOptions>(
-    withId(
-      addCommand(group, 'grant <account> <amount>', 'give service tokens away'),
-    ).requiredOption('--reason <text>', 'why, for the books'),
-    (context, options, account, amount) => move(context, 'grant', options, account, amount),
-  );
-  perform<MovementOptions>(
-    withId(
-      addCommand(group, 'adjust <account> <amount>', 'correct a balance, up or down (-12.5)'),
-    ).requiredOption('--reason <text>', 'why, for the books'),
-    (context, options, account, amount) => move(context, 'adjustment', options, account, amount),
-  );
+  const givings = [
+    ['grant', 'grant <account> <amount>', 'give service tokens away'],
+    ['adjustment', 'adjust <account> <amount>', 'correct a balance, up or down (-12.5)'],
+  ] as const;
+  for (const [kind, signature, about] of givings) {
+    perform<MovementOptions>(
+      withId(addCommand(group, signature, about)).requiredOption(
+        '--reason <text>',
+        'why, for the books',
+      ),
+      (context, options, account, amount) => move(context, kind, options, account, amount),
+    );
+  }
   perform<ListOptions>(
     addCommand(group, 'movements <account>', 'list what has come in and out, newest first').option(
       '--limit <number>',
@@ -97,16 +98,13 @@ async function list(context: Context, options: ListOptions, name = ''): Promise<
   const records = (await listMovements(database, id, { limit, before: undefined })).map(
     movementRecord,
   );
-  const rows = records.map((each) => [
-    shortTime(Date.parse(each.at)),
+  const header = ['WHEN', 'KIND', 'AMOUNT', 'BALANCE', 'TRANSFER', 'REASON'];
+  return listOutput(records, header, (each) => [
+    shortInstant(each.at),
     each.kind,
     each.amount,
     each.balance,
     each.transfer_id,
     each.reason ?? '-',
   ]);
-  return {
-    json: { object: 'list', data: records },
-    text: table(['WHEN', 'KIND', 'AMOUNT', 'BALANCE', 'TRANSFER', 'REASON'], rows),
-  };
 }

@@ -10,11 +10,11 @@ import {
   addCommand,
   addGroup,
   CommandError,
+  listOutput,
   OPERATOR,
   type Output,
   type Perform,
-  shortTime,
-  table,
+  shortInstant,
 } from './command.ts';
 import type { Context } from './context.ts';
 
@@ -75,15 +75,11 @@ async function create(context: Context, options: CreateOptions, email = ''): Pro
 
 async function list(context: Context): Promise<Output> {
   const users = await (await openPeople(context)).operators.list();
-  const rows = users.map((user) => [
+  return listOutput(users.map(operatorRecord), ['E-MAIL', 'SECOND FACTOR', 'CREATED'], (user) => [
     user.email,
-    user.twoFactorEnabled ? 'yes' : 'no',
-    shortTime(user.createdAt),
+    user.two_factor ? 'yes' : 'no',
+    shortInstant(user.created_at),
   ]);
-  return {
-    json: { object: 'list', data: users.map(operatorRecord) },
-    text: table(['E-MAIL', 'SECOND FACTOR', 'CREATED'], rows),
-  };
 }
 
 function linkOutput(

@@ -4,15 +4,17 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { loadCatalog } from '../catalog/catalog.ts';
 import { type PriceDraft, readDraft } from '../catalog/price-draft.ts';
-import { CatalogError, type FoundCatalog, findCatalog } from '../catalog/source.ts';
+import { CatalogError } from '../catalog/source.ts';
 import { isoTime, utcMonth } from '../core/calendar.ts';
-import type { Catalog, Model } from '../core/model.ts';
+import type { Catalog } from '../core/model.ts';
+import { formatTokens, subtract } from '../core/money.ts';
 import { eachUsedRequest } from '../ledger/usage-records.ts';
+import { requireModel } from '../operations/incidents.ts';
 import {
   candidatePrices,
   laterModels,
+  type Preview,
   preview,
   previewRecord,
 } from '../operations/price-preview.ts';
@@ -23,6 +25,7 @@ import {
   preparePrices,
   publishPrices,
 } from '../operations/publish-prices.ts';
+import { loadNamedCatalog } from './catalog.ts';
 import {
   addCommand,
   addGroup,
@@ -30,11 +33,11 @@ import {
   type Output,
   type Perform,
   shortTime,
+  table,
 } from './command.ts';
 import type { Context } from './context.ts';
-import { changeOf } from './open-change.ts';
+import { changeOf } from './open-operations.ts';
 import { parseTime, readSpan } from './period.ts';
-import { previewText } from './price-preview.ts';
 import { priceSheetText } from './price-sheet.ts';
 
 export function addPriceCommands(program: Command, perform: Perform): void {
@@ -70,7 +73,8 @@ type ShowOptions = { readonly model?: string; readonly at?: string };
 function showPrices(context: Context, options: ShowOptions): Output {
   const catalog = context.catalog();
   const atMs = parseTime(options.at, '--at') ?? context.clock();
-  const models = options.model === undefined ? catalog.models : [findModel(catalog, options.model)];
+  const models =
+    options.model === undefined ? catalog.models : [requireModel(catalog, options.model)];
   return {
     json: priceSheet(catalog, models, atMs),
     text: priceSheetText(catalog, models, atMs),
@@ -117,6 +121,30 @@ async function previewPrices(context: Context, options: PreviewOptions): Promise
   };
 }
 
+type Sum = Preview['totals'];
+
+function previewText({ models, totals, unpriced }: Preview): string {
+  const header = [
+    ...['MODEL', 'REQUESTS', 'INPUT', 'CACHED', 'CACHE WRITE', 'OUTPUT'],
+    ...['BOOKED', 'WOULD BE', 'DIFFERENCE', 'LOSS'],
+  ];
+  const row = (name: string, sum: Sum): string[] => {
+    const { requests, input, cachedInput, cacheWrite, output } = sum;
+    const amounts = [sum.booked, sum.wouldBe, subtract(sum.wouldBe, sum.booked), sum.loss];
+    return [
+      name,
+      ...[requests, input, cachedInput, cacheWrite, output].map(String),
+      ...amounts.map(formatTokens),
+    ];
+  };
+  const rows = [...models].map(([model, sum]) => row(model, sum));
+  const left = [...unpriced].map(
+    ([model, { requests, booked }]) =>
+      `${model} is not in that catalog: ${requests} requests, booked ${formatTokens(booked)}, are in no sum.`,
+  );
+  return [table(header, [...rows, row('total', totals)]), ...left].join('\n');
+}
+
 /**
  * Another file in the place of the configured one, or a draft in it, with the same environment. The
  * prices of a draft are all to come, so they are applied as if they had begun.
@@ -130,19 +158,10 @@ function loadCandidate(
   }
   if (draft !== undefined) {
     const read = readDraftFile(draft);
-    const { catalog: candidate } = preparePrices(findOwn(context), read, context.clock());
+    const { catalog: candidate } = preparePrices(context.foundCatalog(), read, context.clock());
     return { candidate, pricesAt: lastStart(read) };
   }
-  const { directory } = context;
-  const environment = context.environment().variables;
-  const found = findCatalog({ path: catalog, environment, directory, namedBy: '--catalog' });
-  return { candidate: loadCatalog({ ...found, nowMs: context.clock() }) };
-}
-
-function findOwn(context: Context): FoundCatalog {
-  const { directory } = context;
-  const environment = context.environment().variables;
-  return findCatalog({ path: context.config().catalogPath, environment, directory });
+  return { candidate: loadNamedCatalog(context, catalog, '--catalog').catalog };
 }
 
 function readDraftFile(path: string): PriceDraft {
@@ -160,7 +179,7 @@ async function publish(
   path = '',
 ): Promise<Output> {
   const draft = readDraftFile(path);
-  const found = findOwn(context);
+  const found = context.foundCatalog();
   const prepared = preparePrices(found, draft, context.clock());
   if (options.dryRun === true) {
     const { text, basedOn } = prepared;
@@ -176,13 +195,4 @@ async function publish(
     json: { ...published },
     text: `${published.path} is written. What was there before is in ${published.backup}. A running server takes it up within a second; tollgate catalog status says so.`,
   };
-}
-
-function findModel(catalog: Catalog, name: string): Model {
-  const found = catalog.resolve(name);
-  if (found !== undefined) return found;
-  throw new CommandError(
-    'model_not_found',
-    'There is no model with this slug or alias; tollgate models lists them.',
-  );
 }

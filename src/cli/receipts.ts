@@ -1,7 +1,7 @@
 // `tollgate receipts`: what each account was told of its money, to take along and to check without
 // this server. `verify` with files needs neither a database nor settings.
 
-import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, rmSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { formatTokens } from '../core/money.ts';
@@ -14,6 +14,7 @@ import {
 } from '../operations/receipts.ts';
 import { addCommand, addGroup, CommandError, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
+import { createFile } from './new-file.ts';
 import { readSpan, type SpanOptions } from './period.ts';
 
 export function addReceiptCommands(program: Command, perform: Perform): void {
@@ -57,18 +58,7 @@ async function exportToFile(context: Context, options: ExportOptions): Promise<O
 }
 
 async function writeNewFile(path: string, pieces: AsyncIterable<string>): Promise<void> {
-  let descriptor: number;
-  try {
-    descriptor = openSync(path, 'wx', 0o600);
-  } catch (error) {
-    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    throw exists
-      ? new CommandError('file_exists', `${path} exists already. Give another name.`)
-      : new CommandError(
-          'file_not_writable',
-          `${path} cannot be written. Check that its directory exists and can be written by this user.`,
-        );
-  }
+  const descriptor = createFile(path, 'Give another name.');
   try {
     for await (const piece of pieces) writeAll(descriptor, Buffer.from(piece));
     fsyncSync(descriptor);

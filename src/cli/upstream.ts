@@ -13,7 +13,7 @@ import {
 } from '../operations/upstreams.ts';
 import { addCommand, addGroup, type Output, type Perform, table } from './command.ts';
 import type { Context } from './context.ts';
-import { changeOf } from './open-change.ts';
+import { changeOf } from './open-operations.ts';
 
 export function addUpstreamCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'upstream', 'list upstreams, and take them out of service');

@@ -5,7 +5,7 @@
 import { and, eq } from 'drizzle-orm';
 import { catalogDigest, type LoadedCatalog } from '../catalog/live.ts';
 import { readSharedCatalog, writeReloadRequest, writeSharedCatalog } from '../catalog/notes.ts';
-import { CatalogError } from '../catalog/source.ts';
+import { CatalogError, type FoundCatalog } from '../catalog/source.ts';
 import { createId } from '../core/id.ts';
 import type { AuditAction } from '../identity/audit.ts';
 import type { Database } from '../store/contract.ts';
@@ -41,6 +41,16 @@ export function checkCatalog(load: () => LoadedCatalog): CatalogCheck {
     };
   } catch (error) {
     if (error instanceof CatalogError) return { ok: false, problems: error.problems };
+    throw error;
+  }
+}
+
+/** `null` where there is nothing that could be read. */
+export function digestOnDisk(find: () => FoundCatalog): string | null {
+  try {
+    return catalogDigest(find().text);
+  } catch (error) {
+    if (error instanceof CatalogError) return null;
     throw error;
   }
 }

@@ -3,7 +3,7 @@
 
 import { createIncidents, type Incident } from '../catalog/incidents.ts';
 import { isoTime } from '../core/calendar.ts';
-import type { Catalog } from '../core/model.ts';
+import type { Catalog, Model } from '../core/model.ts';
 import { type IncidentLimits, LIMIT_NAMES } from '../core/plan.ts';
 import { auditChange, type Change } from './audited-change.ts';
 import { OperationError } from './error.ts';
@@ -19,13 +19,7 @@ export async function setIncident(
   limits: IncidentLimits,
   reason: string,
 ): Promise<Incident> {
-  const model = catalog.resolve(name)?.slug;
-  if (model === undefined) {
-    throw new OperationError(
-      'model_not_found',
-      'There is no model with this slug or alias; tollgate models lists them.',
-    );
-  }
+  const { slug: model } = requireModel(catalog, name);
   if (LIMIT_NAMES.every((field) => limits[field] === undefined)) {
     throw new OperationError(
       'no_limits',
@@ -36,6 +30,16 @@ export async function setIncident(
     await auditChange(change, 'incident.set', model, { ...limits, reason });
     return createIncidents(change).set(model, limits, reason);
   });
+}
+
+/** Throws `model_not_found`. */
+export function requireModel(catalog: Catalog, name: string): Model {
+  const model = catalog.resolve(name);
+  if (model !== undefined) return model;
+  throw new OperationError(
+    'model_not_found',
+    'There is no model with this slug or alias; tollgate models lists them.',
+  );
 }
 
 /** By slug also where the catalog no longer has the model. `cleared` is false where there was none. */

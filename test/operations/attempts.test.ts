@@ -2,7 +2,7 @@
 // the records of this program, of older ones and of nobody's.
 
 import { describe, expect, test } from 'bun:test';
-import { explanationText } from '../../src/cli/explanation-text.ts';
+import { explanationText } from '../../src/cli/explain.ts';
 import { micro, tokenCount, usdRate } from '../../src/core/money.ts';
 import type { RequestStory } from '../../src/ledger/explain.ts';
 import { readAttempts, upstreamCosts } from '../../src/operations/attempt-facts.ts';

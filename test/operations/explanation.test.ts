@@ -1,7 +1,7 @@
 // The story of a request in data and in words, for every way in which one can end.
 
 import { describe, expect, test } from 'bun:test';
-import { explanationText } from '../../src/cli/explanation-text.ts';
+import { explanationText } from '../../src/cli/explain.ts';
 import { add, micro } from '../../src/core/money.ts';
 import type { RequestStory } from '../../src/ledger/explain.ts';
 import { explanation } from '../../src/operations/explanation.ts';

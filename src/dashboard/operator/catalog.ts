@@ -1,13 +1,12 @@
 // The catalog in the console: which one is in force, why a later one was refused, what is wrong with
 // the file as it is now, and reading it again. The file's text is never shown: it may hold secrets.
 
-import { catalogDigest, loadFound } from '../../catalog/live.ts';
-import { CatalogError } from '../../catalog/source.ts';
+import { loadFound } from '../../catalog/live.ts';
 import { isoTime } from '../../core/calendar.ts';
 import { accountsByPlan } from '../../identity/accounts.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { auditChange } from '../../operations/audited-change.ts';
-import { checkCatalog } from '../../operations/catalog.ts';
+import { checkCatalog, digestOnDisk } from '../../operations/catalog.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { CatalogCheckRecord, CatalogRecord } from '../records/operator-catalog.ts';
@@ -48,7 +47,7 @@ export function catalogRoutes(
 }
 
 async function catalogRecord(dependencies: MachineDependencies): Promise<CatalogRecord> {
-  const { catalogStatus, catalog, store } = dependencies;
+  const { catalogStatus, catalog, store, machine } = dependencies;
   const { version, origin, path, digest, loadedAt, refused } = catalogStatus();
   const { models, upstreams, plans } = catalog();
   const accounts = new Map(await accountsByPlan(store.database));
@@ -57,7 +56,7 @@ async function catalogRecord(dependencies: MachineDependencies): Promise<Catalog
     origin,
     path: path ?? null,
     digest,
-    digest_on_disk: digestOnDisk(dependencies),
+    digest_on_disk: digestOnDisk(machine.findCatalog),
     loaded_at: isoTime(loadedAt),
     models: models.length,
     upstreams: upstreams.size,
@@ -72,14 +71,4 @@ async function catalogRecord(dependencies: MachineDependencies): Promise<Catalog
     warnings: dependencies.warnings(),
     refused: refused === undefined ? null : { at: isoTime(refused.at), problems: refused.problems },
   };
-}
-
-/** `null` where there is nothing that could be read. */
-export function digestOnDisk({ machine }: Pick<MachineDependencies, 'machine'>): string | null {
-  try {
-    return catalogDigest(machine.findCatalog().text);
-  } catch (error) {
-    if (error instanceof CatalogError) return null;
-    throw error;
-  }
 }
