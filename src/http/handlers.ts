@@ -64,19 +64,16 @@ export function answerCount(
   dependencies: HandlerDependencies,
   exchange: Exchange,
 ): Promise<Response> {
-  const { request, requestId, operator, tally, authorize } = exchange;
-  return answer(dependencies, exchange, async () => {
-    const tokens = await countTokens(dependencies.generation, {
+  const { request, operator, tally, authorize } = exchange;
+  return answerJson(dependencies, exchange, async () => ({
+    input_tokens: await countTokens(dependencies.generation, {
       operator,
       authorize,
       readBody: () => readBody(request, dependencies),
       observer: tally.observer,
       parse: parseCount,
-    });
-    const response = respondJson(requestId, { input_tokens: tokens });
-    tally.answered(response.status);
-    return response;
-  });
+    }),
+  }));
 }
 
 /** What a key may know about its account; `record` gathers it. */
@@ -85,13 +82,19 @@ export function answerList(
   exchange: Exchange,
   record: (dependencies: ListDependencies, facts: KeyFacts, operator: OperatorState) => unknown,
 ): Promise<Response> {
-  const { requestId, operator, tally, authorize } = exchange;
+  return answerJson(dependencies, exchange, async () =>
+    record(dependencies.lists, await exchange.authorize(), exchange.operator),
+  );
+}
+
+function answerJson(
+  dependencies: HandlerDependencies,
+  exchange: Exchange,
+  read: () => Promise<unknown>,
+): Promise<Response> {
   return answer(dependencies, exchange, async () => {
-    const response = respondJson(
-      requestId,
-      await record(dependencies.lists, await authorize(), operator),
-    );
-    tally.answered(response.status);
+    const response = respondJson(exchange.requestId, await read());
+    exchange.tally.answered(response.status);
     return response;
   });
 }

@@ -12,8 +12,6 @@ import { IdentityError } from './error.ts';
 
 export type Block = typeof blocks.$inferSelect;
 
-export type Blocks = ReturnType<typeof createBlocks>;
-
 /** The blocks in force at `nowMs`, and when the first of them ends (Unix milliseconds). */
 export async function readBlocklist(
   database: Database,

@@ -13,44 +13,9 @@ import {
   subtract,
 } from '../core/money.ts';
 
-export type AttemptFacts = {
-  readonly upstream: string | null;
-  readonly model: string | null;
-  /** What the upstream calls it. */
-  readonly upstream_model: string | null;
-  /** The place of the credential in the catalog; null where the upstream was not asked. */
-  readonly credential: string | null;
-  readonly started_at: string | null;
-  readonly duration_ms: number | null;
-  /** From the start. */
-  readonly first_byte_ms: number | null;
-  readonly first_content_ms: number | null;
-  /** Null where it served, as are the next three. */
-  readonly failure: string | null;
-  readonly phase: string | null;
-  readonly status: number | null;
-  readonly detail: string | null;
-  readonly usage: AttemptUsage | null;
-  /** In service tokens. */
-  readonly cost: string | null;
-};
+export type AttemptFacts = ReturnType<typeof attemptFacts>;
 
-type AttemptUsage = {
-  /** `reported` by the upstream, or our own count where it reported nothing. */
-  readonly basis: string | null;
-  readonly input_tokens: number;
-  readonly cached_input_tokens: number;
-  readonly cache_write_tokens: number;
-  readonly output_tokens: number;
-  readonly reasoning_tokens: number;
-};
-
-/** What all attempts cost, and what is left of the charge. `margin` is null where a cost is missing. */
-export type UpstreamCosts = {
-  readonly total: string;
-  readonly complete: boolean;
-  readonly margin: string | null;
-};
+export type UpstreamCosts = NonNullable<ReturnType<typeof upstreamCosts>>;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -59,11 +24,8 @@ export function readAttempts(text: string): readonly AttemptFacts[] {
   return Array.isArray(attempts) ? attempts.filter(isRecord).map(attemptFacts) : [];
 }
 
-/** Null where the catalog had no cost for any of them. */
-export function upstreamCosts(
-  attempts: readonly AttemptFacts[],
-  debited: Micro,
-): UpstreamCosts | null {
+/** What all attempts cost, and what is left of the charge. Null where the catalog had no cost for any. */
+export function upstreamCosts(attempts: readonly AttemptFacts[], debited: Micro) {
   const costs = attempts.flatMap(({ cost }) => {
     const amount = cost === null ? undefined : parseDecimal(cost, MICRO_DECIMALS);
     return amount === undefined ? [] : [micro(amount)];
@@ -74,41 +36,48 @@ export function upstreamCosts(
   return {
     total: formatTokens(total),
     complete,
+    /** Null where a cost is missing. */
     margin: complete ? formatTokens(subtract(debited, total)) : null,
-  };
+  } as const;
 }
 
-function attemptFacts(record: Json): AttemptFacts {
+function attemptFacts(record: Json) {
   const startedAt = numberOf(record['startedAt']);
   const endedAt = numberOf(record['endedAt']);
   return {
     upstream: textOf(record['upstream']),
     model: textOf(record['model']),
+    /** What the upstream calls it. */
     upstream_model: textOf(record['upstreamModel']),
+    /** The place of the credential in the catalog; null where the upstream was not asked. */
     credential: textOf(record['credential']),
     started_at: startedAt === null ? null : isoTime(startedAt),
     duration_ms: startedAt === null || endedAt === null ? null : endedAt - startedAt,
+    /** From the start. */
     first_byte_ms: numberOf(record['firstByteMs']),
     first_content_ms: numberOf(record['firstContentMs']),
+    /** Null where it served, as are the next three. */
     failure: textOf(record['failure']),
     phase: textOf(record['phase']),
     status: numberOf(record['status']),
     detail: textOf(record['detail']),
     usage: usageFacts(record['usage']),
+    /** In service tokens. */
     cost: textOf(record['cost']),
-  };
+  } as const;
 }
 
-function usageFacts(usage: unknown): AttemptUsage | null {
+function usageFacts(usage: unknown) {
   if (!isRecord(usage)) return null;
   return {
+    /** `reported` by the upstream, or our own count where it reported nothing. */
     basis: textOf(usage['basis']),
     input_tokens: numberOf(usage['inputTokens']) ?? 0,
     cached_input_tokens: numberOf(usage['cachedInputTokens']) ?? 0,
     cache_write_tokens: numberOf(usage['cacheWriteTokens']) ?? 0,
     output_tokens: numberOf(usage['outputTokens']) ?? 0,
     reasoning_tokens: numberOf(usage['reasoningTokens']) ?? 0,
-  };
+  } as const;
 }
 
 function isRecord(value: unknown): value is Json {

@@ -1,15 +1,11 @@
 // Who changes something and with what, for every operation that writes: the command line and the
 // console both hand it in.
 
-import { createId, type RandomBytes } from '../core/id.ts';
+import { createId } from '../core/id.ts';
 import { type Actor, type AuditAction, writeAuditEvent } from '../identity/audit.ts';
-import type { Database } from '../store/contract.ts';
+import type { OperationDependencies } from './dependencies.ts';
 
-export type Change = {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
+export type Change = Pick<OperationDependencies, 'database' | 'clock' | 'randomBytes'> & {
   readonly actor: Actor;
 };
 

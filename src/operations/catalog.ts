@@ -14,20 +14,8 @@ import { auditChange, type Change } from './audited-change.ts';
 
 const PUBLISHED: AuditAction = 'catalog.published';
 
-type CatalogCheck =
-  | {
-      readonly ok: true;
-      readonly path: string | null;
-      readonly digest: string;
-      readonly models: number;
-      readonly upstreams: number;
-      readonly plans: number;
-      readonly problems: readonly string[];
-    }
-  | { readonly ok: false; readonly problems: readonly string[] };
-
 /** All that is wrong with a catalog; changes nothing. `load` throws `CatalogError` where it is refused. */
-export function checkCatalog(load: () => LoadedCatalog): CatalogCheck {
+export function checkCatalog(load: () => LoadedCatalog) {
   try {
     const { path, digest, catalog } = load();
     return {
@@ -38,9 +26,9 @@ export function checkCatalog(load: () => LoadedCatalog): CatalogCheck {
       upstreams: catalog.upstreams.size,
       plans: catalog.plans.size,
       problems: [],
-    };
+    } as const;
   } catch (error) {
-    if (error instanceof CatalogError) return { ok: false, problems: error.problems };
+    if (error instanceof CatalogError) return { ok: false, problems: error.problems } as const;
     throw error;
   }
 }

@@ -3,20 +3,9 @@
 
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog } from '../core/model.ts';
-import type { Accounts } from '../identity/accounts.ts';
-import type { Blocks } from '../identity/blocks.ts';
-import type { Keys } from '../identity/keys.ts';
-import type { Books } from '../ledger/books.ts';
-import type { Ledger } from '../ledger/contract.ts';
-import type { Database } from '../store/contract.ts';
+import type { Store } from './store.ts';
 
-export type OperationDependencies = {
-  readonly database: Database;
-  readonly ledger: Ledger;
-  readonly books: Books;
-  readonly accounts: Accounts;
-  readonly keys: Keys;
-  readonly blocks: Blocks;
+export type OperationDependencies = Readonly<Omit<Store, 'settings' | 'incidents'>> & {
   /** May throw where the catalog is read when it is first asked for. */
   readonly catalog: () => Catalog;
   /** Unix milliseconds. */

@@ -3,7 +3,7 @@
 
 import { isoTime } from '../../core/calendar.ts';
 import type { OperatorState } from '../../core/operator.ts';
-import type { Plan } from '../../core/plan.ts';
+import { type Plan, planIncludes } from '../../core/plan.ts';
 import type { Account } from '../../identity/accounts.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { accountView } from '../../operations/account-view.ts';
@@ -11,6 +11,7 @@ import type { DashboardDependencies } from '../dependencies.ts';
 import { DashboardError } from '../edge/error.ts';
 import { type Route, type RouteStanding, sessionRoute } from '../edge/route.ts';
 import type { OwnAccountRecord } from '../records/account.ts';
+import type { ConnectionRecord } from '../records/key.ts';
 
 /** What the routes of an account's owner need of the server. */
 export type OwnDependencies = Pick<
@@ -47,6 +48,17 @@ export async function ownAccount(
     state,
   );
   return { ...view, email: account.email, created_at: isoTime(account.createdAt) };
+}
+
+/** What a client needs beside a key: the address, and a model that the plan has, for examples. */
+export function connectionOf(
+  { operator, baseUrl }: OwnDependencies,
+  account: Account,
+): ConnectionRecord {
+  const state = operator();
+  const plan = planOf(state, account);
+  const model = state.catalog.models.find(({ slug }) => planIncludes(plan, slug));
+  return { base_url: baseUrl(), model: model?.slug ?? null };
 }
 
 /** Throws `unavailable` where the catalog no longer has the plan. */

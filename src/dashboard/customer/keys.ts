@@ -16,8 +16,7 @@ import type {
   KeyRecord,
   RotatedKeyRecord,
 } from '../records/key.ts';
-import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
-import { connectionOf } from './connection.ts';
+import { connectionOf, type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 
 export function keyRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {
   const { store, operator, clock } = dependencies;

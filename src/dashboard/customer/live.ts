@@ -1,16 +1,19 @@
-// The numbers of an account that move while its owner looks at them. Read once for the overview, and
-// once a second for its feed; what the database has is read again only after somebody has committed.
+// The numbers of an account that move while its owner looks at them, and their feed, which sends them
+// when they have changed. Read once for the overview, and once a second for the feed; what the database
+// has is read again only after somebody has committed.
 
 import { isoTime, type Span, utcDay } from '../../core/calendar.ts';
 import { add, formatTokens, formatUsd, type UsdRate, ZERO } from '../../core/money.ts';
 import type { Account } from '../../identity/accounts.ts';
+import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { balanceRecord } from '../../ledger/balance-record.ts';
 import type { Balance } from '../../ledger/contract.ts';
-import type { DaySpend, OpenRequest, Spend } from '../../ledger/spend.ts';
+import { createSpend, type DaySpend, type OpenRequest, type Spend } from '../../ledger/spend.ts';
 import { limitUsage } from '../../operations/account-view.ts';
-import type { Reading } from '../edge/feed.ts';
+import { createFeeds, type Feeds, type Reading } from '../edge/feed.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
 import type { LiveRecord, OpenRequestRecord, SpendRecord } from '../records/customer-overview.ts';
-import { type OwnDependencies, planOf } from './account.ts';
+import { type OwnDependencies, planOf, WHILE_INACTIVE } from './account.ts';
 
 /** Open requests that are listed; the count has them all. */
 const OPEN_REQUESTS_MAX = 20;
@@ -21,6 +24,26 @@ type Stored = {
   readonly today: readonly DaySpend[];
   readonly open: readonly OpenRequest[];
 };
+
+export function feedRoutes(
+  dependencies: OwnDependencies,
+  feeds: Feeds = createFeeds(dependencies),
+): readonly Route<SignedInCustomer>[] {
+  const spend = createSpend(dependencies.store.database);
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/feed',
+      standings: WHILE_INACTIVE,
+      quiet: true,
+      handle: (call) =>
+        feeds.open(call, {
+          key: call.who.accountId,
+          start: () => liveReader(dependencies, spend, call.who.accountId),
+        }),
+    }),
+  ];
+}
 
 /** Made for each account that is looked at; asked once a second. */
 export function liveReader(

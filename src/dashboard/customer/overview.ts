@@ -10,8 +10,7 @@ import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { createSpend, type DaySpend } from '../../ledger/spend.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { NoticeRecord, OverviewRecord, SpendDayRecord } from '../records/customer-overview.ts';
-import { type OwnDependencies, ownAccount, WHILE_INACTIVE } from './account.ts';
-import { connectionOf } from './connection.ts';
+import { connectionOf, type OwnDependencies, ownAccount, WHILE_INACTIVE } from './account.ts';
 import { liveReader, spendRecord } from './live.ts';
 
 const DAYS_SHOWN = 30;

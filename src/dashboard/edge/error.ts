@@ -115,35 +115,24 @@ export type ErrorReply = {
   readonly status: number;
   readonly code: string;
   readonly message: string;
-  readonly param?: string;
-  readonly retryAfterSeconds?: number;
+  readonly param?: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
 };
 
 /** How an error is told; `undefined` for one that nobody threw on purpose. */
 export function refusalOf(error: unknown): ErrorReply | undefined {
   if (error instanceof DashboardError) {
     const { code, message, param, retryAfterSeconds } = error;
-    return {
-      status: STATUS[code],
-      code,
-      message,
-      ...(param === undefined ? {} : { param }),
-      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    };
+    return { status: STATUS[code], code, message, param, retryAfterSeconds };
   }
   if (error instanceof IdentityError) {
     const { code, message, retryAfterSeconds } = error;
-    return {
-      status: IDENTITY_STATUS[code] ?? 400,
-      code,
-      message,
-      ...paramOf(code),
-      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    };
+    const status = IDENTITY_STATUS[code] ?? 400;
+    return { status, code, message, param: PARAMS[code], retryAfterSeconds };
   }
   if (error instanceof OperationError) {
     const { code, message } = error;
-    return { status: OPERATION_STATUS[code] ?? 400, code, message, ...paramOf(code) };
+    return { status: OPERATION_STATUS[code] ?? 400, code, message, param: PARAMS[code] };
   }
   if (error instanceof LedgerRefusal) {
     return { status: 409, code: 'ledger_refused', message: error.message };
@@ -154,11 +143,6 @@ export function refusalOf(error: unknown): ErrorReply | undefined {
     return { status: 503, code: 'unavailable', message };
   }
   return undefined;
-}
-
-function paramOf(code: string): { readonly param?: string } {
-  const param = PARAMS[code];
-  return param === undefined ? {} : { param };
 }
 
 /** The same answer whether a thing does not exist or is another tenant's. */
