@@ -48,7 +48,7 @@ export function createContext(processEnvironment: Environment, directory: string
     const { redis } = config();
     try {
       if (tail === undefined || redis === undefined) return;
-      if ((await tail.read()).news.length === 0) return;
+      if ((await tail.read()).events.length === 0) return;
       const { announceOnce } = await import('../server/announcements.ts');
       await announceOnce(redis);
     } catch {

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
-import { createNodes, DEAD_MS } from '../cluster/nodes.ts';
+import { createNodes, EVICT_MS } from '../cluster/nodes.ts';
 import {
   checkArchive,
   exportInstallation,
@@ -145,7 +145,7 @@ async function keepNodesOut(database: Database): Promise<void> {
   // A snapshot begins behind it, and so has all that a node that has just left had written.
   await database.rows(sql`lock table nodes in share mode`);
   const rows = await createNodes(database).list();
-  const live = rows.filter(({ deadAt, silentMs }) => deadAt === null && silentMs < DEAD_MS);
+  const live = rows.filter(({ deadAt, silentMs }) => deadAt === null && silentMs < EVICT_MS);
   if (live.length === 0) return;
   const names = live.map(({ node, host }) => `${node} on ${host}`).join(', ');
   throw new CommandError(

@@ -3,7 +3,7 @@
 
 import type { Database } from '../store/contract.ts';
 import { readDatabaseTime } from '../store/database-time.ts';
-import { createNodes, DEAD_MS, type NodeRow } from './nodes.ts';
+import { createNodes, EVICT_MS, type NodeRow } from './nodes.ts';
 
 export type Confirmation = {
   readonly node: string;
@@ -59,5 +59,5 @@ export async function isAnyLive(database: Database): Promise<boolean> {
 }
 
 function isLive({ deadAt, silentMs }: NodeRow): boolean {
-  return deadAt === null && silentMs < DEAD_MS;
+  return deadAt === null && silentMs < EVICT_MS;
 }

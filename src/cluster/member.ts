@@ -1,12 +1,11 @@
-// This process as one node of the cluster: it says every second that it lives, hears who else does,
-// and takes the lead where nobody has it. Whoever could not say so for long is no longer believed by
-// the others, so it must know that itself: it is fenced, and admits nothing until it is heard again.
-// Made by serve.
+// This process as one node of the cluster. Sends a heartbeat every second, tracks live peers, and
+// acquires leadership when the lease is free. Without a heartbeat that the database took, a node fences
+// itself and admits nothing, because the others may evict it. Made by serve.
 
 import { every } from '../async/every.ts';
 import type { DatabaseClock } from './clock.ts';
 import type { Lease, Leases } from './leases.ts';
-import { DEAD_MS, type NodeIdentity, type NodeReport, type NodeRow, type Nodes } from './nodes.ts';
+import { EVICT_MS, type NodeIdentity, type NodeReport, type NodeRow, type Nodes } from './nodes.ts';
 
 /** How often a node says that it lives. */
 const BEAT_MS = 1_000;
@@ -29,7 +28,7 @@ type MemberOptions = {
   readonly leases: Leases;
   readonly identity: NodeIdentity;
   readonly report: () => Omit<NodeReport, 'seenAt' | 'clockOffsetMs'>;
-  readonly createBoot: () => string;
+  readonly createIncarnation: () => string;
   /** `none` where no other node can serve this database: then it always leads, and never fences. */
   readonly fencing: 'none' | 'heartbeat';
   /** Learns the database's time. */
@@ -46,8 +45,8 @@ type MemberOptions = {
 export type Member = ReturnType<typeof createMember>;
 
 export function createMember(options: MemberOptions) {
-  const { nodes, leases, identity, report, createBoot, fencing, clock, monotonic, log } = options;
-  let boot = '';
+  const { nodes, leases, identity, report, fencing, clock, monotonic, log } = options;
+  let incarnation = '';
   let isRegistered = false;
   /** When the last heartbeat that was heard had been sent. */
   let heardAt: number | undefined;
@@ -77,7 +76,7 @@ export function createMember(options: MemberOptions) {
       const databaseMs = await sign();
       clock.learn({ databaseMs, sentAt, receivedAt: monotonic() });
       heardAt = sentAt;
-      await lead();
+      await acquireLead();
       hear(await nodes.list());
       tellTime();
       isFailing = false;
@@ -90,24 +89,24 @@ export function createMember(options: MemberOptions) {
   async function sign(): Promise<number> {
     const facts = { ...report(), seenAt, clockOffsetMs: clock.offsetMs() };
     if (isRegistered) {
-      const databaseMs = await nodes.beat(boot, facts);
+      const databaseMs = await nodes.beat(incarnation, facts);
       if (databaseMs !== undefined) return databaseMs;
       isRegistered = false;
       heardAt = undefined;
-      log.warn(`cluster: ${boot} was declared dead; this node goes on under a new boot id`);
+      log.warn(`cluster: ${incarnation} was declared dead; this node goes on under a new boot id`);
     }
     // Each try has an id of its own: nobody knows whether one that failed was written all the same.
-    const fresh = createBoot();
+    const fresh = options.createIncarnation();
     const databaseMs = await nodes.register(fresh, identity, facts);
-    boot = fresh;
+    incarnation = fresh;
     isRegistered = true;
     return databaseMs;
   }
 
-  async function lead(): Promise<void> {
+  async function acquireLead(): Promise<void> {
     const takenAt = monotonic();
     const before = isLeader();
-    const taken = isWilling ? await leases.take(LEADER, boot, LEASE_MS) : undefined;
+    const taken = isWilling ? await leases.take(LEADER, incarnation, LEASE_MS) : undefined;
     lease = taken === undefined ? undefined : { ...taken, takenAt };
     if (isLeader() && !before) log.info(`cluster: this node leads, with number ${taken?.fence}`);
   }
@@ -117,8 +116,8 @@ export function createMember(options: MemberOptions) {
     if (now - listedAt > AWAY_MS) unchanged.clear();
     listedAt = now;
     rows = listed;
-    const boots = new Set(listed.map((row) => row.boot));
-    for (const known of unchanged.keys()) if (!boots.has(known)) unchanged.delete(known);
+    const incarnations = new Set(listed.map((row) => row.boot));
+    for (const known of unchanged.keys()) if (!incarnations.has(known)) unchanged.delete(known);
     for (const row of listed) {
       if (unchanged.get(row.boot)?.heartbeatAt === row.heartbeatAt) continue;
       unchanged.set(row.boot, { heartbeatAt: row.heartbeatAt, since: now });
@@ -132,10 +131,10 @@ export function createMember(options: MemberOptions) {
     if (isOffTime && !wasOffTime) log.warn(`cluster: ${offsetWords(offsetMs)}`);
   }
 
-  /** From when on, by the clock that never jumps, the others may hold this node for dead. */
+  /** From when on, by the clock that never jumps, the others may evict this node. */
   function fencedFrom(): number {
     if (fencing === 'none') return Infinity;
-    return heardAt === undefined ? -Infinity : heardAt + DEAD_MS - MARGIN_MS;
+    return heardAt === undefined ? -Infinity : heardAt + EVICT_MS - MARGIN_MS;
   }
 
   const isFenced = (): boolean => monotonic() >= fencedFrom();
@@ -146,9 +145,9 @@ export function createMember(options: MemberOptions) {
     return lease !== undefined && !isFenced() && monotonic() - lease.takenAt < LEASE_MS - MARGIN_MS;
   }
 
-  /** The others that are not known to be dead. */
+  /** The others that are not evicted. */
   function others(): readonly NodeRow[] {
-    return rows.filter((row) => row.boot !== boot && row.deadAt === null);
+    return rows.filter((row) => row.boot !== incarnation && row.deadAt === null);
   }
 
   return {
@@ -160,8 +159,8 @@ export function createMember(options: MemberOptions) {
         void beat().then(afterTick);
       });
     },
-    /** Changes when the node was held for dead and came back. */
-    boot: (): string => boot,
+    /** Changes when the node was evicted and came back. */
+    incarnation: (): string => incarnation,
     fencedFrom,
     isFenced,
     isLeader,
@@ -170,23 +169,23 @@ export function createMember(options: MemberOptions) {
     /** Everybody in the table, this node included, as of the last heartbeat that was heard. */
     rows: () => rows,
     /** How many nodes share the limits, this one included. */
-    liveNodes: (): number => 1 + others().filter(({ silentMs }) => silentMs < DEAD_MS).length,
+    liveNodes: (): number => 1 + others().filter(({ silentMs }) => silentMs < EVICT_MS).length,
     /**
-     * Who has been silent for long enough to be buried: by what this node has watched without a
+     * Who has been silent for long enough to be evicted: by what this node has watched without a
      * break, so that neither a clock that jumps nor an absence of its own kills anybody.
      */
     silent: (): readonly NodeRow[] =>
       others().filter((row) => {
         const since = unchanged.get(row.boot)?.since;
-        return since !== undefined && listedAt - since >= DEAD_MS;
+        return since !== undefined && listedAt - since >= EVICT_MS;
       }),
     /**
      * Everything that was committed before this instant of the database's has taken effect here. It
      * goes back with the database's clock: what is ahead of it would confirm what is yet to come.
      */
-    async seen(atMs: number, isNews: boolean): Promise<void> {
+    async seen(atMs: number, hasChanges: boolean): Promise<void> {
       seenAt = atMs;
-      if (isNews && isRegistered) await nodes.seen(boot, seenAt);
+      if (hasChanges && isRegistered) await nodes.seen(incarnation, seenAt);
     },
     /** What keeps new requests from being served; empty where nothing does. */
     problems: (): readonly string[] =>
@@ -194,7 +193,7 @@ export function createMember(options: MemberOptions) {
     /** What an operator should look at. */
     warnings(): readonly string[] {
       const offsetMs = clock.offsetMs();
-      const live = [...rows.filter((row) => row.boot === boot), ...others()];
+      const live = [...rows.filter((row) => row.boot === incarnation), ...others()];
       const catalogs = new Set(live.map((row) => row.catalogDigest));
       return [
         ...(Math.abs(offsetMs) > OFFSET_MS_MAX ? [offsetWords(offsetMs)] : []),
@@ -206,12 +205,12 @@ export function createMember(options: MemberOptions) {
       isWilling = false;
       lease = undefined;
       await beating;
-      if (isRegistered) await leases.release(LEADER, boot);
+      if (isRegistered) await leases.release(LEADER, incarnation);
     },
     /** The last word of a node that has left nothing behind and beats no more. */
     async leave(): Promise<void> {
       await beating;
-      if (isRegistered) await nodes.remove(boot);
+      if (isRegistered) await nodes.remove(incarnation);
       isRegistered = false;
       heardAt = undefined;
     },

@@ -7,7 +7,7 @@ import type { Database } from '../store/contract.ts';
 import { databaseNow } from '../store/database-time.ts';
 
 /** Without a heartbeat for so long, a node is dead. */
-export const DEAD_MS = 10_000;
+export const EVICT_MS = 10_000;
 
 /** For how long people are shown the dead. */
 const REMEMBERED_MS = 86_400_000;
@@ -92,10 +92,10 @@ export function createNodes(database: Database, now: SQL<number> = databaseNow(d
   }
 
   /**
-   * Declares a node dead whose last heartbeat is still the one that was seen. From then on it can
-   * only come back as another boot, so its holds may be ended. Answers whether it is dead now by us.
+   * Evicts a node whose last heartbeat is still the one that was seen. From then on it can
+   * only come back as another incarnation, so its holds may be ended. Answers whether this call evicted it.
    */
-  async function bury({
+  async function evict({
     boot,
     heartbeatAt,
   }: Pick<NodeRow, 'boot' | 'heartbeatAt'>): Promise<boolean> {
@@ -129,7 +129,7 @@ export function createNodes(database: Database, now: SQL<number> = databaseNow(d
     await db.delete(nodes);
   }
 
-  return { register, beat, seen, list, bury, remove, sweep, removeAll };
+  return { register, beat, seen, list, evict, remove, sweep, removeAll };
 }
 
 function isAlive(boot: string) {

@@ -1,10 +1,10 @@
-// What the leader does about nodes that are dead: it declares them so, and ends the holds that they
-// have left. Each hold has exactly one end, whoever else tries: the ledger sees to that.
+// What the leader does about silent nodes: evicts them, and ends the holds that they left open. The
+// ledger ends each hold once, even if the evicted node tries as well.
 
 import { every } from '../async/every.ts';
 import type { UsdRate } from '../core/money.ts';
 import type { Ledger, Recovered } from '../ledger/contract.ts';
-import { holdingBoots } from '../ledger/incarnations.ts';
+import { holdingIncarnations } from '../ledger/incarnations.ts';
 import { recoverAll } from '../ledger/recover.ts';
 import type { Database } from '../store/contract.ts';
 import type { Member } from './member.ts';
@@ -13,7 +13,7 @@ import type { Nodes } from './nodes.ts';
 /** How soon the leader notices; a dead node's holds are promised to end within 30 s. */
 const LOOK_MS = 1_000;
 
-/** Of people's memory of the dead. */
+/** How often rows of nodes evicted long ago are deleted. */
 const SWEEP_MS = 600_000;
 
 export type RecoveryOptions = {
@@ -32,22 +32,22 @@ export type RecoveryOptions = {
 };
 
 /** One look. Answers the holds that it ended. */
-export async function recoverDead(options: RecoveryOptions): Promise<readonly Recovered[]> {
+export async function recoverEvicted(options: RecoveryOptions): Promise<readonly Recovered[]> {
   const { database, nodes, member, ledger, clock, usdPerMillion, log } = options;
   for (const row of member.silent()) {
-    const isDead = await nodes.bury(row);
-    if (isDead) log.warn(`cluster: ${row.node} (${row.host}) is dead: no heartbeat for too long`);
+    if (!(await nodes.evict(row))) continue;
+    log.warn(`cluster: ${row.node} (${row.host}) is dead: no heartbeat for too long`);
   }
-  // In this order: a boot is registered before it holds anything, so one that is found here and is
-  // not alive afterwards is dead or gone.
-  const boots = await holdingBoots(database);
-  if (boots.length === 0) return [];
+  // In this order: an incarnation is registered before it holds anything, so one that is found here
+  // and is not alive afterwards was evicted or has deregistered.
+  const incarnations = await holdingIncarnations(database);
+  if (incarnations.length === 0) return [];
   const rows = await nodes.list();
   const alive = new Set(rows.filter((row) => row.deadAt === null).map((row) => row.boot));
-  const dead = boots.filter((boot) => !alive.has(boot));
-  if (dead.length === 0) return [];
+  const evicted = incarnations.filter((each) => !alive.has(each));
+  if (evicted.length === 0) return [];
   const recovered = await recoverAll(ledger, {
-    boots: dead,
+    incarnations: evicted,
     live: [],
     createdBefore: Number.MAX_SAFE_INTEGER,
     phase: 'ended',
@@ -55,7 +55,7 @@ export async function recoverDead(options: RecoveryOptions): Promise<readonly Re
     nowMs: clock(),
   });
   if (recovered.length > 0) {
-    log.warn(`ledger: recovered ${recovered.length} open holds of ${dead.length} dead boots`);
+    log.warn(`ledger: recovered ${recovered.length} open holds of ${evicted.length} dead boots`);
   }
   return recovered;
 }
@@ -64,7 +64,7 @@ export async function recoverDead(options: RecoveryOptions): Promise<readonly Re
 export function startRecovery(options: RecoveryOptions): () => void {
   const stopLooking = every(
     LOOK_MS,
-    () => recoverDead(options),
+    () => recoverEvicted(options),
     (error) => options.log.error('cluster: dead nodes could not be looked for', error),
   );
   const stopSweeping = every(SWEEP_MS, options.nodes.sweep, () => undefined);

@@ -6,12 +6,12 @@ import type { Database } from '../store/contract.ts';
 import { databaseNow, readDatabaseTime } from '../store/database-time.ts';
 import { auditEvents } from '../store/tables.ts';
 
-export type AuditNews = { readonly action: string; readonly subject: string };
+export type AuditTailEvent = { readonly action: string; readonly subject: string };
 
 type AuditReading = {
   /** By the database's clock, Unix milliseconds: all that was committed before has been read. */
   readonly at: number;
-  readonly news: readonly AuditNews[];
+  readonly events: readonly AuditTailEvent[];
 };
 
 export type AuditTail = {
@@ -32,7 +32,7 @@ export function createAuditTail(database: Database): AuditTail {
     // SQLite takes the time after it has chosen what a statement sees, so there it is asked before.
     const before = foreignCommits === undefined ? undefined : await readDatabaseTime(database);
     const commitsNow = foreignCommits?.();
-    if (before !== undefined && commitsNow === commits) return { at: before, news: [] };
+    if (before !== undefined && commitsNow === commits) return { at: before, events: [] };
     const [mark] = await db
       .select({
         last: max(auditEvents.id),
@@ -40,10 +40,10 @@ export function createAuditTail(database: Database): AuditTail {
       })
       .from(auditEvents);
     const last = mark?.last ?? 0;
-    const news = lastId === undefined || last === lastId ? [] : await readFrom(lastId);
-    lastId = Math.max(last, ...news.map(({ id }) => id));
+    const events = lastId === undefined || last === lastId ? [] : await readFrom(lastId);
+    lastId = Math.max(last, ...events.map(({ id }) => id));
     commits = commitsNow;
-    return { at: before ?? mark?.now ?? 0, news };
+    return { at: before ?? mark?.now ?? 0, events };
   }
 
   function readFrom(afterId: number) {

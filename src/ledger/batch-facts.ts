@@ -1,7 +1,7 @@
 // What a batch does first on PostgreSQL, where other nodes write too: it locks the balances of all of
 // its accounts, then the codes that are redeemed, in one order for everybody, so that two nodes wait
 // for each other and never in a circle. Under the locks it reads what its commands need to know. All
-// of it is one journey.
+// of it is one round trip.
 
 import { type SQL, sql } from 'drizzle-orm';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';

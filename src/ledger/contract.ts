@@ -112,8 +112,8 @@ export type Settlement = {
  * later those whose request is gone. `live` are the requests that are under way.
  */
 export type RecoverCommand = {
-  /** Whose holds, by the boot that made them; absent: everybody's, as who is alone may say. */
-  readonly boots?: readonly string[];
+  /** Whose holds, by the incarnation that made them; absent: all, which only a lone server may ask. */
+  readonly incarnations?: readonly string[];
   /** Of these requests alone: of a thread that has died. */
   readonly requestIds?: readonly string[];
   readonly live: readonly string[];

@@ -40,7 +40,7 @@ export function createEndHold(parts: {
     const { amount } = ended;
     const debited = await payable(ended, charge, command.withinHold);
     const amounts = { charge, debited, loss: subtract(charge, debited) };
-    // What needs no answer of the other is asked for together: to a database far away in one journey.
+    // What needs no answer of the other is asked for together: to a database far away in one round trip.
     const [isEnded, left] = await together([
       statements.endHold({ requestId, amount, phase, endedAt: nowMs }),
       statements.spend(ended.accountId, amount, amounts),

@@ -1,11 +1,11 @@
-// Which starts of nodes have holds that are open. Asked by the leader, which ends those of the dead.
+// Which incarnations of nodes have open holds. The leader ends those of evicted ones.
 
 import { isNull } from 'drizzle-orm';
 import type { Database } from '../store/contract.ts';
 import { holds } from '../store/money-tables.ts';
 
-/** Boots with an open hold; the empty one stands for nobody. */
-export async function holdingBoots({ db }: Database): Promise<readonly string[]> {
+/** Incarnations with an open hold; the empty one belongs to no node. */
+export async function holdingIncarnations({ db }: Database): Promise<readonly string[]> {
   const rows = await db
     .selectDistinct({ boot: holds.boot })
     .from(holds)

@@ -98,10 +98,10 @@ export function recoverable(
   command: RecoverCommand,
 ): readonly string[] {
   const live = new Set(command.live);
-  const boots = command.boots && new Set(command.boots);
+  const incarnations = command.incarnations && new Set(command.incarnations);
   const only = command.requestIds && new Set(command.requestIds);
   return open.flatMap(({ requestId, boot }) => {
-    const isMeant = boots?.has(boot) !== false && only?.has(requestId) !== false;
+    const isMeant = incarnations?.has(boot) !== false && only?.has(requestId) !== false;
     return isMeant && !live.has(requestId) ? requestId : [];
   });
 }

@@ -49,18 +49,18 @@ export async function writeAuditNote(
 
 export type AuditNoteReader = {
   /** What another boot has found since this was asked before; `undefined` where that is nothing. */
-  readonly read: (ownBoot: string) => Promise<SharedAudit | undefined>;
+  readonly read: (ownIncarnation: string) => Promise<SharedAudit | undefined>;
 };
 
 export function createAuditNoteReader(database: Database): AuditNoteReader {
   let known: string | undefined;
   return {
-    async read(ownBoot) {
+    async read(ownIncarnation) {
       const text = await readNote(database, 'audit');
       if (text === undefined || text === known) return undefined;
       known = text;
       const note = parseJson(text);
-      if (!Value.Check(AuditNote, note) || note.boot === ownBoot) return undefined;
+      if (!Value.Check(AuditNote, note) || note.boot === ownIncarnation) return undefined;
       return {
         failure: note.failure ?? undefined,
         last: note.last ?? undefined,

@@ -25,7 +25,7 @@ export type ServingAudit = SelfAudit & {
 export type ServingAuditOptions = Pick<SelfAuditOptions, 'url' | 'everyMs' | 'clock' | 'alert'> & {
   readonly database: Database;
   /** The incarnation of this node. */
-  readonly boot: () => string;
+  readonly incarnation: () => string;
   readonly live: () => Awaitable<LiveRequests>;
   readonly log: Log;
 };
@@ -37,25 +37,25 @@ export function createAudit(options: ServingAuditOptions): ServingAudit {
 
 /** The audit of one of several nodes: the leader looks, the others take over what it finds. */
 export function createSharedAudit(options: ServingAuditOptions): ServingAudit {
-  const { database, boot, live, log } = options;
+  const { database, incarnation, live, log } = options;
   const untold = (error: unknown): void =>
     log.error('audit: what was found could not be shared with the other nodes', error);
   const audit = createSelfAudit({
     ...options,
-    live: async () => ({ ...(await live()), boot: boot() }),
+    live: async () => ({ ...(await live()), boot: incarnation() }),
     onFound: (found, lookedAt) => void share(found, lookedAt).catch(untold),
   });
   const notes = createAuditNoteReader(database);
 
   /** A leader that stood still may come with an old look: the newer one of its successor counts. */
   async function share(found: SharedAudit, lookedAt: number): Promise<void> {
-    if (await writeAuditNote(database, boot(), found, lookedAt)) return;
-    const newer = await createAuditNoteReader(database).read(boot());
+    if (await writeAuditNote(database, incarnation(), found, lookedAt)) return;
+    const newer = await createAuditNoteReader(database).read(incarnation());
     if (newer !== undefined) audit.adopt(newer);
   }
 
   async function look(): Promise<void> {
-    const found = await notes.read(boot());
+    const found = await notes.read(incarnation());
     if (found !== undefined) audit.adopt(found);
   }
 

@@ -19,7 +19,7 @@ export async function startRunning(parts: ServingParts, listeners: Listeners): P
   const stopWatchingFile = watchFile(parts);
   const stopFollowing = selfAudit.follow();
   const stopNode = await start(() => reportOf(parts, listeners), leaderJobs(parts));
-  const stopPath = path.start((atMs, isNews) => member.seen(workers.seenAt(atMs), isNews));
+  const stopPath = path.start((atMs, hasChanges) => member.seen(workers.seenAt(atMs), hasChanges));
   const stopListening = announcements.listen(path.domains.operators.lookSoon);
   return () => {
     stopListening();
@@ -50,8 +50,8 @@ function watchFile({ store, workers, observation }: ServingParts): Stop {
 /**
  * What one node does for all. A leader that stood still may go on with a job while its successor is at
  * it, so none of them relies on the lead: the database decides, and the number of the lease is for
- * people. A dead node is buried only while its heartbeat is the one that was seen, and a boot that is
- * dead stays dead; a hold has one end; usage is added up under the lock of its mark; of two audits,
+ * people. A node is evicted only while its heartbeat is the one that was seen, and an incarnation that
+ * is evicted stays so; a hold has one end; usage is added up under the lock of its mark; of two audits,
  * the later look counts; what is swept is over, whoever sweeps it, and a deletion is looked at again
  * in its own transaction.
  */

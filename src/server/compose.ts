@@ -50,7 +50,7 @@ async function createOver(
     usdPerMillion: () => catalog.live.current().usdPerMillion,
   });
   const { database, ledger } = store;
-  const { boot, liveNodes } = store.node.member;
+  const { incarnation, liveNodes } = store.node.member;
   // The main thread claims too, for the playground.
   const memory = config.workers === 1 ? undefined : createLimitMemory(config.workers + 1);
   const path = await createRequestPath({
@@ -66,7 +66,8 @@ async function createOver(
   const { domains, pipeline, handlers } = path;
   const announcements = createAnnouncements(path.redis);
   const selfAudit = deployment.audit({
-    ...{ database, boot, url: config.databaseUrl, everyMs: config.auditMs, clock, log, alert },
+    ...{ database, incarnation, clock, log, alert },
+    ...{ url: config.databaseUrl, everyMs: config.auditMs },
     live: () => liveRequests(workers, clock),
   });
   const own: OwnWork = { path, log, drainMs: config.drainMs };

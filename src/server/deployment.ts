@@ -36,7 +36,7 @@ export type Deployment = {
   readonly recovery: 'start' | 'leader';
   readonly recoverNodes: (options: RecoveryOptions) => Stop;
   /** Which holds a node looks after: all of them, or those of its own incarnation. */
-  readonly ownHolds: (boot: string) => { readonly boots?: readonly string[] };
+  readonly ownHolds: (incarnation: string) => { readonly incarnations?: readonly string[] };
   /** Whether a node that misses heartbeats must stop admitting, because others take over its work. */
   readonly fencing: 'none' | 'heartbeat';
   /** Forgets the nodes of earlier processes, where the lock proves that none is alive. */
@@ -93,7 +93,7 @@ const CLUSTER: Deployment = {
   lock: () => nothing,
   recovery: 'leader',
   recoverNodes: startRecovery,
-  ownHolds: (boot) => ({ boots: [boot] }),
+  ownHolds: (incarnation) => ({ incarnations: [incarnation] }),
   fencing: 'heartbeat',
   clearNodes: async () => undefined,
   watchFile: () => undefined,

@@ -1,17 +1,17 @@
 // The ledger of a server as one of several nodes: what it holds says which start of a node made it, so
-// that others can end it when that node is dead. Made by serve and by each of its server threads.
+// that others can end it when that node is evicted. Made by serve and by each of its server threads.
 
 import type { ServingLedger } from '../ledger/client.ts';
 import { LedgerUnavailable } from '../ledger/error.ts';
 
 /**
- * The same ledger, which holds nothing for a node that the others may hold for dead: they would end
+ * The same ledger, which holds nothing for a node that the others may evict: they would end
  * it while its request goes on. Such a hold is answered like one that cannot be written.
  */
-export function createNodeLedger<Own extends ServingLedger>(
+export function createFencedLedger<Own extends ServingLedger>(
   ledger: Own,
   node: {
-    readonly boot: () => string;
+    readonly incarnation: () => string;
     readonly isFenced: () => boolean;
     /** Called with each request whose bill goes into a database that this node may no longer use. */
     readonly onUnbooked: ((requestId: string) => void) | undefined;
@@ -26,6 +26,6 @@ export function createNodeLedger<Own extends ServingLedger>(
     hold: (command) =>
       node.isFenced()
         ? Promise.reject(new LedgerUnavailable('This node is fenced, and holds nothing.'))
-        : ledger.hold({ ...command, boot: node.boot() }),
+        : ledger.hold({ ...command, boot: node.incarnation() }),
   };
 }

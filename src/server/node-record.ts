@@ -1,6 +1,6 @@
 // A node as people and programs are shown it, by `tollgate nodes` and by the console.
 
-import { DEAD_MS, type NodeRow } from '../cluster/nodes.ts';
+import { EVICT_MS, type NodeRow } from '../cluster/nodes.ts';
 import { isoTime } from '../core/calendar.ts';
 import type { ListedNodeRecord, NodeState } from '../dashboard/records/operator-server.ts';
 
@@ -32,5 +32,5 @@ export function nodeRecord(row: NodeRow, leader: string | undefined): ListedNode
 
 function stateOf({ deadAt, silentMs, state }: NodeRow): NodeState {
   if (deadAt !== null) return 'dead';
-  return silentMs >= DEAD_MS ? 'silent' : state;
+  return silentMs >= EVICT_MS ? 'silent' : state;
 }

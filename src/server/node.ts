@@ -18,7 +18,7 @@ import type { Deployment } from './deployment.ts';
 import { nodeRecord } from './node-record.ts';
 
 /** For the last words to a database that may be gone. */
-const FAREWELL_MS = 2_000;
+const DEREGISTER_MS = 2_000;
 
 /** What a server tells of itself with every heartbeat. */
 export type ServingReport = Omit<NodeReport, 'seenAt' | 'clockOffsetMs' | 'state'>;
@@ -71,17 +71,17 @@ export async function openServingNode(options: {
     ...{ nodes, leases, clock, monotonic, log, fencing },
     identity: { node: id, host: hostname(), pid: process.pid, version: VERSION, workers },
     report: () => ({ ...tell(), state }),
-    createBoot: () => createId('boot_', randomBytes),
+    createIncarnation: () => createId('boot_', randomBytes),
   });
   let endDuties = (): void => undefined;
 
   await clearNodes(nodes, leases);
   await member.beat();
 
-  /** A node that cannot say goodbye is held for dead after a while, and that does as well. */
-  async function farewell(work: () => Promise<void>): Promise<void> {
+  /** If the database does not answer, the others evict this node later, which does as well. */
+  async function deregister(work: () => Promise<void>): Promise<void> {
     try {
-      await withTimeout(FAREWELL_MS, work());
+      await withTimeout(DEREGISTER_MS, work());
     } catch (error) {
       log.error('cluster: this node could not say that it ends', error);
     }
@@ -108,11 +108,11 @@ export async function openServingNode(options: {
     async drain() {
       state = 'draining';
       endDuties();
-      await farewell(async () => {
+      await deregister(async () => {
         await member.resign();
         await member.beat();
       });
     },
-    leave: () => farewell(member.leave),
+    leave: () => deregister(member.leave),
   };
 }

@@ -45,7 +45,7 @@ export type OperatorStates = {
    */
   readonly watch: (
     resetUpstream?: (upstream: string) => void,
-    onSeen?: (atMs: number, isNews: boolean) => Promise<void>,
+    onSeen?: (atMs: number, hasChanges: boolean) => Promise<void>,
   ) => () => void;
 };
 
@@ -75,7 +75,7 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
   /** Upstreams that are mended and were not told so yet. */
   const mended = new Set<string>();
   let reset: (upstream: string) => void = () => undefined;
-  let seen: (atMs: number, isNews: boolean) => Promise<void> = async () => undefined;
+  let seen: (atMs: number, hasChanges: boolean) => Promise<void> = async () => undefined;
   let request = await readReloadRequest(database);
   let strandedPlans = await plansWithout();
   /** What is still to be done where it has failed. */
@@ -87,15 +87,15 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
 
   async function look(): Promise<void> {
     // The ledger commits all the time; what an operator changes is in the audit trail.
-    const { at, news } = await tail.read();
-    for (const { action, subject } of news) if (action === 'upstream.reset') mended.add(subject);
-    if (news.length > 0) stale = true;
+    const { at, events } = await tail.read();
+    for (const { action, subject } of events) if (action === 'upstream.reset') mended.add(subject);
+    if (events.length > 0) stale = true;
     // A server thread is given the catalog that the main thread has read.
     if (tells && files.hasChanged()) await readFile('a file has changed');
-    const isNews = stale;
+    const hasChanges = stale;
     if (stale || clock() >= operator.changesAt()) await takeUp();
     if (untold && tells) await tell();
-    await seen(at, isNews);
+    await seen(at, hasChanges);
   }
 
   async function takeUp(): Promise<void> {

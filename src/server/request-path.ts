@@ -39,7 +39,7 @@ export async function createRequestPath(options: RequestPathOptions) {
      * Sweeps, and applies what operators change, from now on. `onSeen` gets until when all changes
      * have taken effect. Returns what stops it.
      */
-    start(onSeen: (atMs: number, isNews: boolean) => Promise<void>): Stop {
+    start(onSeen: (atMs: number, hasChanges: boolean) => Promise<void>): Stop {
       const stops = [
         every(DEADLINE_SWEEP_MS, pipeline.deadlines.sweep),
         every(LEASE_SWEEP_MS, pipeline.sweepLimits),

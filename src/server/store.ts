@@ -18,7 +18,7 @@ import { openServingDatabase } from '../store/serving-database.ts';
 import type { DatabaseFileWatch, FileLoss } from '../store/sqlite-file.ts';
 import { createWriterClient, type WriterClient } from '../store/writer/client.ts';
 import type { Base } from './base.ts';
-import { createNodeLedger } from './fenced-ledger.ts';
+import { createFencedLedger } from './fenced-ledger.ts';
 import { openServingNode, type ServingNode } from './node.ts';
 import type { Observation } from './observation.ts';
 
@@ -27,7 +27,7 @@ export type ServingStore = {
   readonly database: Database;
   /** What all domains of this thread write through, on SQLite. */
   readonly writer: WriterClient;
-  /** What it holds carries the boot of this node. */
+  /** What it holds carries the incarnation of this node. */
   readonly ledger: RemoteLedger;
   readonly node: ServingNode;
   /** Of SQLite: whether the file is still the one that was opened. */
@@ -130,8 +130,8 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
   const { member, nodes } = own;
   const file = deployment.watchFile(clock);
   const fencedFrom = (): number => (file?.loss() === undefined ? member.fencedFrom() : 0);
-  const serving = createNodeLedger(ledger, {
-    boot: member.boot,
+  const serving = createFencedLedger(ledger, {
+    incarnation: member.incarnation,
     isFenced: () => options.monotonic() >= fencedFrom(),
     onUnbooked: deployment.onUnbooked(log),
   });
@@ -149,7 +149,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
     },
     endLostHolds: (live) =>
       startSweep(serving, { log, alert }, async () => ({
-        ...deployment.ownHolds(member.boot()),
+        ...deployment.ownHolds(member.incarnation()),
         live: await live(),
         createdBefore: clock() - LOST_AGE_MS,
         phase: 'expired',

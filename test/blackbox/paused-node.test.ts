@@ -1,5 +1,5 @@
 // A node that stood still for so long that the others hold it for dead, and wakes: all of its threads
-// refuse what waited in its sockets, until it is heard again under another boot.
+// refuse what waited in its sockets, until it registers again as another incarnation.
 
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
@@ -27,7 +27,7 @@ const HELD = sql`select n.dead_at is null as alive, count(*) as held from holds 
 type Held = { readonly held: bigint | number | string };
 
 describeWithServices('a node that stood still', ['PostgreSQL'], () => {
-  test('serves nobody under the boot that the others have buried', async () => {
+  test('serves nobody under the incarnation that the others have evicted', async () => {
     await using stack = new AsyncDisposableStack();
     const upstream = await startUpstream({ answers: ANSWER });
     stack.defer(upstream.close);

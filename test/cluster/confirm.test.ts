@@ -65,7 +65,7 @@ describeOnDatabases('confirmations', 2, (connections) => {
         const [, second] = await nodes.list();
         if (second === undefined || second.node !== 'b') throw new Error('b is the second.');
         setTimeout(async () => {
-          await nodes.bury(second);
+          await nodes.evict(second);
           await nodes.remove('boot_c');
           await see('a');
         }, 30);

@@ -54,7 +54,7 @@ describeOnDatabases('nodes', COUNT, (connections) => {
             else {
               for (let left = action.count; left > 0; left -= 1) {
                 await world.pass(1_000);
-                await Promise.all(action.awake.map((index) => beatAndBury(at(world, index))));
+                await Promise.all(action.awake.map((index) => beatAndEvict(at(world, index))));
                 const leaders = world.nodes.filter(({ member }) => member.isLeader());
                 expect(leaders.length).toBeLessThanOrEqual(1);
               }
@@ -62,7 +62,7 @@ describeOnDatabases('nodes', COUNT, (connections) => {
             const rows = await at(world, 0).nodes.list();
             for (const { member } of world.nodes) {
               if (member.isFenced()) continue;
-              expect(rows.find((row) => row.boot === member.boot())?.deadAt).toBeNull();
+              expect(rows.find((row) => row.boot === member.incarnation())?.deadAt).toBeNull();
             }
           }
         }),
@@ -81,21 +81,21 @@ describeOnDatabases('nodes', COUNT, (connections) => {
     expect(await at(world, 0).leases.holderOf('leader')).toBe('node_0_boot_1');
   });
 
-  test('move the lead within 15 s when the leader dies, and bury it once', async () => {
+  test('move the lead within 15 s when the leader dies, and evict it once', async () => {
     const world = await openWorld(connections());
     await seconds(world, 2, [0, 1, 2]);
-    const buried: string[] = [];
+    const evicted: string[] = [];
     let movedAfter = 0;
     for (let second = 1; second <= 15; second += 1) {
       await world.pass(1_000);
-      for (const index of [1, 2]) buried.push(...(await beatAndBury(at(world, index))));
+      for (const index of [1, 2]) evicted.push(...(await beatAndEvict(at(world, index))));
       const isMoved = at(world, 1).member.isLeader() || at(world, 2).member.isLeader();
       if (isMoved && movedAfter === 0) movedAfter = second;
     }
     expect(at(world, 0).member.isLeader()).toBe(false);
     expect(movedAfter).toBeGreaterThan(0);
     expect(movedAfter).toBeLessThan(15);
-    expect(buried).toEqual(['node_0_boot_1']);
+    expect(evicted).toEqual(['node_0_boot_1']);
     expect(at(world, 1).member.liveNodes()).toBe(2);
   });
 
@@ -119,7 +119,7 @@ describeOnDatabases('nodes', COUNT, (connections) => {
     expect(first.member.isFenced()).toBe(true);
     expect(first.member.problems()).toHaveLength(1);
     await first.member.beat();
-    expect({ fenced: first.member.isFenced(), boot: first.member.boot() }).toEqual({
+    expect({ fenced: first.member.isFenced(), boot: first.member.incarnation() }).toEqual({
       fenced: false,
       boot: 'node_0_boot_1',
     });
@@ -127,7 +127,7 @@ describeOnDatabases('nodes', COUNT, (connections) => {
     const dead = (await second.nodes.list()).filter((row) => row.deadAt !== null);
     expect(dead.map((row) => row.boot)).toEqual(['node_0_boot_1']);
     await first.member.beat();
-    expect({ fenced: first.member.isFenced(), boot: first.member.boot() }).toEqual({
+    expect({ fenced: first.member.isFenced(), boot: first.member.incarnation() }).toEqual({
       fenced: false,
       boot: 'node_0_boot_2',
     });
@@ -136,16 +136,16 @@ describeOnDatabases('nodes', COUNT, (connections) => {
     expect(second.member.liveNodes()).toBe(2);
   });
 
-  test('bury nobody after an absence of their own, or of everybody', async () => {
+  test('evict no node after an absence of their own, or of everybody', async () => {
     const world = await openWorld(connections());
     await seconds(world, 2, [0, 1, 2]);
     await world.pass(60_000);
-    expect(await beatAndBury(at(world, 1))).toEqual([]);
-    expect(await beatAndBury(at(world, 0))).toEqual([]);
-    expect(at(world, 0).member.boot()).toBe('node_0_boot_1');
+    expect(await beatAndEvict(at(world, 1))).toEqual([]);
+    expect(await beatAndEvict(at(world, 0))).toEqual([]);
+    expect(at(world, 0).member.incarnation()).toBe('node_0_boot_1');
   });
 
-  test('bury nobody because a clock was set', async () => {
+  test('evict no node because a clock was set', async () => {
     const world = await openWorld(connections());
     await seconds(world, 12, [0, 1, 2]);
     for (const ms of [HOUR_MS, -HOUR_MS, 24 * HOUR_MS, -24 * HOUR_MS]) {
@@ -212,22 +212,22 @@ describeOnDatabases('nodes', COUNT, (connections) => {
   });
 });
 
-/** Answers the boots that somebody buried. */
+/** Answers the incarnations that were evicted. */
 async function seconds(world: World, count: number, awake: readonly number[]): Promise<string[]> {
-  const buried: string[] = [];
+  const evicted: string[] = [];
   for (let second = 0; second < count; second += 1) {
     await world.pass(1_000);
-    for (const index of awake) buried.push(...(await beatAndBury(at(world, index))));
+    for (const index of awake) evicted.push(...(await beatAndEvict(at(world, index))));
   }
-  return buried;
+  return evicted;
 }
 
-async function beatAndBury({ member, nodes }: WorldNode): Promise<string[]> {
+async function beatAndEvict({ member, nodes }: WorldNode): Promise<string[]> {
   await member.beat();
-  const buried: string[] = [];
-  if (!member.isLeader()) return buried;
-  for (const row of member.silent()) if (await nodes.bury(row)) buried.push(row.boot);
-  return buried;
+  const evicted: string[] = [];
+  if (!member.isLeader()) return evicted;
+  for (const row of member.silent()) if (await nodes.evict(row)) evicted.push(row.boot);
+  return evicted;
 }
 
 function at(world: World, index: number): WorldNode {

@@ -1,7 +1,7 @@
 // The holds of dead nodes: ended once, by whoever leads, and by nobody while their node lives.
 
 import { expect, test } from 'bun:test';
-import { recoverDead } from '../../src/cluster/recovery.ts';
+import { recoverEvicted } from '../../src/cluster/recovery.ts';
 import { micro, usdRate } from '../../src/core/money.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
@@ -25,11 +25,11 @@ describeOnDatabases('dead nodes', 3, (connections, dialect) => {
     await fundAccount({ ...booksOver(first.database), books }, id, 1_000n);
     await seconds(world, world.nodes, 3);
     const hold = (requestId: string, node: typeof first) =>
-      node.ledger.hold({ ...holdOf(requestId, id, 100n), boot: node.member.boot() });
+      node.ledger.hold({ ...holdOf(requestId, id, 100n), boot: node.member.incarnation() });
     const phaseOf = async (requestId: string) => (await books.explain(requestId))?.hold.phase;
     const look = async (node: typeof first) =>
       (
-        await recoverDead({
+        await recoverEvicted({
           ...node,
           clock: () => NOW,
           usdPerMillion: () => usdRate(1_000_000n),
@@ -73,9 +73,9 @@ describeOnDatabases('dead nodes', 3, (connections, dialect) => {
       posted: micro(1_000n),
       held: micro(0n),
     });
-    const before = away.member.boot();
+    const before = away.member.incarnation();
     await away.member.beat();
-    expect(away.member.boot()).not.toBe(before);
+    expect(away.member.incarnation()).not.toBe(before);
     await hold(`new-${dialect}`, away);
     expect(await look(one)).toEqual([]);
     expect(await phaseOf(`new-${dialect}`)).toBe('held');

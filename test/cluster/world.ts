@@ -80,7 +80,7 @@ function worldNode(database: Database, node: string, elapsed: () => number): Wor
       ...{ addresses: [`http://${node}:3000`], state: 'serving', redis: 'off', limits: 'own' },
       ...{ catalogVersion: 1, catalogDigest, inFlight: 0 },
     }),
-    createBoot: () => `${node}_boot_${++starts}`,
+    createIncarnation: () => `${node}_boot_${++starts}`,
     fencing: 'heartbeat',
     log: { info: () => {}, warn: (message) => warnings.push(message), error: () => {} },
   });

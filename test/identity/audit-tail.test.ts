@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import { writeAuditEvent } from '../../src/identity/audit.ts';
-import { type AuditNews, createAuditTail } from '../../src/identity/audit-tail.ts';
+import { type AuditTailEvent, createAuditTail } from '../../src/identity/audit-tail.ts';
 import type { Database } from '../../src/store/contract.ts';
 import { readDatabaseTime } from '../../src/store/database-time.ts';
 import { describeOnDatabases } from '../cluster/databases.ts';
@@ -17,7 +17,8 @@ function write(database: Database, subject: string): Promise<void> {
   });
 }
 
-const subjects = (news: readonly AuditNews[]): string[] => news.map(({ subject }) => subject);
+const subjects = (events: readonly AuditTailEvent[]): string[] =>
+  events.map(({ subject }) => subject);
 
 describeOnDatabases('the audit trail', 3, (connections) => {
   function open() {
@@ -27,21 +28,21 @@ describeOnDatabases('the audit trail', 3, (connections) => {
     return { writer, slow, tail: createAuditTail(reader) };
   }
 
-  test('each event is news once, and what was there before is none', async () => {
+  test('each event is events once, and what was there before is none', async () => {
     const { writer, tail } = open();
     await write(writer, 'before');
-    expect((await tail.read()).news).toEqual([]);
-    expect((await tail.read()).news).toEqual([]);
+    expect((await tail.read()).events).toEqual([]);
+    expect((await tail.read()).events).toEqual([]);
     await write(writer, 'one');
     await write(writer, 'two');
-    const { news } = await tail.read();
-    expect(news.map(({ action, subject }) => [action, subject])).toEqual([
+    const { events } = await tail.read();
+    expect(events.map(({ action, subject }) => [action, subject])).toEqual([
       ['upstream.reset', 'one'],
       ['upstream.reset', 'two'],
     ]);
-    expect((await tail.read()).news).toEqual([]);
+    expect((await tail.read()).events).toEqual([]);
     await write(writer, 'three');
-    expect(subjects((await tail.read()).news)).toEqual(['three']);
+    expect(subjects((await tail.read()).events)).toEqual(['three']);
   });
 
   test('a reading says until when it has seen everything', async () => {
@@ -64,9 +65,9 @@ describeOnDatabases('the audit trail', 3, (connections) => {
     });
     await written.promise;
     const quick = write(writer, 'quick');
-    expect((await tail.read()).news).toEqual([]);
+    expect((await tail.read()).events).toEqual([]);
     mayCommit.resolve();
     await Promise.all([transaction, quick]);
-    expect(subjects((await tail.read()).news)).toEqual(['slow', 'quick']);
+    expect(subjects((await tail.read()).events)).toEqual(['slow', 'quick']);
   });
 });

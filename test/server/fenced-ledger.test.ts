@@ -5,13 +5,13 @@ import { micro } from '../../src/core/money.ts';
 import { createLedgerClient } from '../../src/ledger/client.ts';
 import type { HoldCommand } from '../../src/ledger/contract.ts';
 import { LedgerUnavailable } from '../../src/ledger/error.ts';
-import { createNodeLedger } from '../../src/server/fenced-ledger.ts';
+import { createFencedLedger } from '../../src/server/fenced-ledger.ts';
 import { holdOf } from '../support/ledger.ts';
 
-test('carries the boot of now, and is refused from the moment on at which it is fenced', async () => {
+test('carries the current incarnation, and is refused from the moment on at which it is fenced', async () => {
   const asked: HoldCommand[] = [];
-  const node = { boot: 'boot_1', isFenced: false };
-  const ledger = createNodeLedger(
+  const node = { incarnation: 'boot_1', isFenced: false };
+  const ledger = createFencedLedger(
     {
       ...createLedgerClient({}),
       async hold(command) {
@@ -19,13 +19,13 @@ test('carries the boot of now, and is refused from the moment on at which it is 
         return { ok: true, available: micro(0n) };
       },
     },
-    { boot: () => node.boot, isFenced: () => node.isFenced, onUnbooked: undefined },
+    { incarnation: () => node.incarnation, isFenced: () => node.isFenced, onUnbooked: undefined },
   );
   const command = holdOf('req_1', 'ada', 100n);
   await ledger.hold(command);
   node.isFenced = true;
   await expect(ledger.hold(command)).rejects.toBeInstanceOf(LedgerUnavailable);
-  Object.assign(node, { boot: 'boot_2', isFenced: false });
+  Object.assign(node, { incarnation: 'boot_2', isFenced: false });
   await ledger.hold(command);
   expect(asked).toEqual([
     { ...command, boot: 'boot_1' },

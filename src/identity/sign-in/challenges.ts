@@ -82,7 +82,7 @@ export function createChallenges(dependencies: {
     },
 
     /** The `Set-Cookie` line that makes the browser drop it. */
-    farewell: (): string => clearCookie(name),
+    clearedCookie: (): string => clearCookie(name),
 
     /** Removes expired rows, of both realms. */
     sweep: (): Promise<void> => sweepTable(database, challenges, lt(challenges.expiresAt, clock())),

@@ -44,7 +44,7 @@ async function signIn(
       return { status: 'signed_in', cookies: [await admit(parts, user, visit, 'password')] };
     }
     await endSessionBefore(parts, visit);
-    const cookies = [sessions.farewell(), await challenges.start(user.id)];
+    const cookies = [sessions.clearedCookie(), await challenges.start(user.id)];
     return { status: 'second_factor_required', cookies };
   });
 }
@@ -77,7 +77,7 @@ async function secondFactor(parts: RealmParts, code: string, visit: Visit): Prom
     // Another request may have taken it, or a new password have ended it.
     if (!(await challenges.take(digest))) throw signInAgain();
     const how = used === 'code' ? 'password and code' : used;
-    return [await admit(parts, user, visit, how), challenges.farewell()];
+    return [await admit(parts, user, visit, how), challenges.clearedCookie()];
   });
   const cookies = await work.catch(async (error: unknown) => {
     if (!(error instanceof IdentityError)) await entry.dropped();
@@ -98,7 +98,7 @@ async function signOut(parts: RealmParts, { headers, address }: Visit): Promise<
       await audit(user, 'user.signed_out', actorOfUser(user, address));
     });
   }
-  return [sessions.farewell()];
+  return [sessions.clearedCookie()];
 }
 
 /** Starts a session and answers its cookie. Call inside a transaction. */

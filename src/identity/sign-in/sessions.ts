@@ -128,7 +128,7 @@ export function createSessions(dependencies: {
       remove(userId, ne(sessions.id, exceptId)),
 
     /** The `Set-Cookie` line that makes the browser drop it. */
-    farewell: (): string => clearCookie(name),
+    clearedCookie: (): string => clearCookie(name),
 
     /** Removes what is over. */
     sweep: (): Promise<void> => sweepTable(database, sessions, isOver(clock())),

@@ -8,7 +8,7 @@ export type AgreedTime = {
   readonly monotonic: () => number;
   readonly agreed: Promise<void>;
   /** The answer to what was asked last. */
-  readonly told: (nowMs: number) => void;
+  readonly answer: (nowMs: number) => void;
 };
 
 export function agreeOnTime(ask: () => void): AgreedTime {
@@ -32,7 +32,7 @@ export function agreeOnTime(ask: () => void): AgreedTime {
   return {
     monotonic: () => performance.now() + offsetMs,
     agreed,
-    told(nowMs) {
+    answer(nowMs) {
       const answeredAt = performance.now();
       const tripMs = answeredAt - askedAt;
       if (tripMs < quickestMs) {

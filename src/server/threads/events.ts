@@ -1,40 +1,40 @@
-// What a server thread has to tell its operators goes to the main thread, which has the log, the
+// What a server thread reports to its operators goes to the main thread, which has the log, the
 // metrics and the alerts: a few times a second, in one message, so that requests do not pay for it.
 
 import { type ErrorWords, errorWords } from '../../observe/error-text.ts';
 import { watchLoopLag } from '../../observe/loop-lag.ts';
 import type { Observation } from '../observation.ts';
-import type { News } from './protocol.ts';
+import type { ThreadEvent } from './protocol.ts';
 
 /** In a server thread. */
 export type ThreadObservation = Pick<Observation, 'log' | 'alert' | 'request'> & {
   readonly batch: (size: number, durationMs: number) => void;
-  /** Tells what there is now. */
+  /** Posts what there is now. */
   readonly flush: () => void;
   readonly close: () => void;
 };
 
-const TELL_MS = 50;
+const FLUSH_MS = 50;
 
-/** `monotonic` in milliseconds. `tell` is called for nothing new, too, while a thread is busy. */
+/** `monotonic` in milliseconds. `post` is called for nothing new, too, while a thread is busy. */
 export function createThreadObservation(
   monotonic: () => number,
-  tell: (news: readonly News[]) => void,
+  post: (events: readonly ThreadEvent[]) => void,
 ): ThreadObservation {
-  let news: News[] = [];
+  let events: ThreadEvent[] = [];
   let timer: Timer | undefined;
 
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    const told = news;
-    news = [];
-    tell(told);
+    const taken = events;
+    events = [];
+    post(taken);
   }
 
-  function add(each: News): void {
-    news.push(each);
-    timer ??= setTimeout(flush, TELL_MS);
+  function add(each: ThreadEvent): void {
+    events.push(each);
+    timer ??= setTimeout(flush, FLUSH_MS);
   }
 
   const withCause = (cause: unknown): { readonly cause?: ErrorWords } =>
@@ -60,9 +60,9 @@ export function createThreadObservation(
 }
 
 /** In the main thread: as if it had happened there. */
-export function observeNews(observation: Observation, news: readonly News[]): void {
+export function observeEvents(observation: Observation, events: readonly ThreadEvent[]): void {
   const { log, metrics } = observation;
-  for (const each of news) {
+  for (const each of events) {
     switch (each.kind) {
       case 'request':
         observation.request(each.summary);

@@ -17,7 +17,7 @@ import type { Observation } from '../observation.ts';
 import { drain } from '../shutdown.ts';
 import type { ServingStore } from '../store.ts';
 import type { OwnWork, Workers } from '../workers.ts';
-import { observeNews } from './events.ts';
+import { observeEvents } from './events.ts';
 import { createServerThreads, type ServerThreads } from './pool.ts';
 import { openProxy, type ThreadProxy } from './proxy.ts';
 
@@ -77,7 +77,7 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
       },
       catalog: () => catalog,
       state: () => ({
-        boot: member.boot(),
+        incarnation: member.incarnation(),
         fencedFrom: store.fencedFrom(),
         liveNodes: member.liveNodes(),
         clockBaseMs: clockBase(),
@@ -85,7 +85,7 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
       }),
       monotonic,
       connectLedger: store.ledger.connect,
-      onNews: (news) => observeNews(observation, news),
+      onEvents: (events) => observeEvents(observation, events),
       onSeen: () => void member.seen(seenAt(), true).catch(() => undefined),
       async onDeath(requestIds, cause) {
         observation.alert({ kind: 'thread_stopped', requests: requestIds.length }, cause);

@@ -14,8 +14,8 @@ import type { Log } from '../../observe/log.ts';
 import { type ServerThread, startServerThread } from './handle.ts';
 import type {
   FromServerThread,
-  News,
   SharedState,
+  ThreadEvent,
   ThreadLive,
   ThreadLoad,
   ThreadStart,
@@ -35,7 +35,7 @@ export type ServerThreadsOptions = {
   readonly monotonic: () => number;
   /** Lets a thread write to the ledger; answers what lets go of one that has died. */
   readonly connectLedger: (client: LedgerLink) => () => Promise<readonly string[]>;
-  readonly onNews: (news: readonly News[]) => void;
+  readonly onEvents: (events: readonly ThreadEvent[]) => void;
   /** A thread has died: these requests have lost whoever would have ended them. */
   readonly onDeath: (requestIds: readonly string[], cause: unknown) => Promise<void>;
   /** Something new has taken effect in a thread. */
@@ -126,8 +126,8 @@ export function createServerThreads(options: ServerThreadsOptions): ServerThread
 
   function hear(said: FromServerThread): void {
     if (said.kind === 'listening') port = said.port;
-    if (said.kind === 'told') options.onNews(said.news);
-    if (said.kind === 'seen' && said.isNews) options.onSeen();
+    if (said.kind === 'events') options.onEvents(said.events);
+    if (said.kind === 'seen' && said.hasChanges) options.onSeen();
   }
 
   async function openOne(number: number): Promise<void> {

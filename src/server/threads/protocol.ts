@@ -35,7 +35,7 @@ export type ThreadStart = {
 /** What the main thread knows, and all threads decide by. */
 export type SharedState = {
   /** What is held carries it. */
-  readonly boot: string;
+  readonly incarnation: string;
   /** From when on, by the main thread's monotonic clock, the node admits and holds nothing. */
   readonly fencedFrom: number;
   /** What to add to that clock for the time, in Unix milliseconds. */
@@ -64,11 +64,11 @@ export type ToServerThread =
 export type FromServerThread =
   | { readonly kind: 'time' }
   | { readonly kind: 'listening'; readonly port: number }
-  | { readonly kind: 'told'; readonly news: readonly News[]; readonly load: ThreadLoad }
+  | { readonly kind: 'events'; readonly events: readonly ThreadEvent[]; readonly load: ThreadLoad }
   /** In answer to `ask`. */
   | { readonly kind: 'status'; readonly load: ThreadLoad; readonly live: ThreadLive }
   /** Everything that was committed before has taken effect in this thread. */
-  | { readonly kind: 'seen'; readonly atMs: number; readonly isNews: boolean }
+  | { readonly kind: 'seen'; readonly atMs: number; readonly hasChanges: boolean }
   | { readonly kind: 'drained'; readonly unsettled: number };
 
 /** What a thread has under way, and whether it can write. */
@@ -97,7 +97,7 @@ export type ThreadLive = {
 };
 
 /** What has happened in a thread, for the log, the metrics and the console. */
-export type News =
+export type ThreadEvent =
   | { readonly kind: 'request'; readonly summary: RequestSummary }
   | { readonly kind: 'alert'; readonly alert: Alert; readonly cause?: ErrorWords }
   | { readonly kind: 'batch'; readonly size: number; readonly durationMs: number }

@@ -11,7 +11,7 @@ import { openServingDatabase } from '../../store/serving-database.ts';
 import { createWriterClient, type WriterClient } from '../../store/writer/client.ts';
 import { createCatalogFile } from '../catalog-file.ts';
 import { deploymentOf } from '../deployment.ts';
-import { createNodeLedger } from '../fenced-ledger.ts';
+import { createFencedLedger } from '../fenced-ledger.ts';
 import { createInputs, type Inputs } from '../inputs.ts';
 import { createRequestPath } from '../request-path.ts';
 import { drain } from '../shutdown.ts';
@@ -42,7 +42,7 @@ export function serveThread(start: ThreadStart, post: Post): (message: ToRunning
   const time = agreeOnTime(() => post({ kind: 'time' }));
   const hurried = Promise.withResolvers<void>();
   const observation = createThreadObservation(time.monotonic, (events) =>
-    post({ kind: 'told', news: events, load: serving?.load() ?? NO_LOAD }),
+    post({ kind: 'events', events, load: serving?.load() ?? NO_LOAD }),
   );
   const writer = createWriterClient();
   // Before anything else is ready: the port of the ledger may come at once.
@@ -61,7 +61,7 @@ export function serveThread(start: ThreadStart, post: Post): (message: ToRunning
       state: () => state,
       catalog: () => catalog,
       isDraining: () => isDraining,
-      onSeen: async (atMs, isNews) => post({ kind: 'seen', atMs, isNews }),
+      onSeen: async (atMs, hasChanges) => post({ kind: 'seen', atMs, hasChanges }),
     });
     if (isDraining) return;
     serving = opened.listen();
@@ -77,7 +77,7 @@ export function serveThread(start: ThreadStart, post: Post): (message: ToRunning
   return (message) => {
     switch (message.kind) {
       case 'time':
-        time.told(message.nowMs);
+        time.answer(message.nowMs);
         break;
       case 'ledger':
         ledger.link(message.port, message.writer);
@@ -120,7 +120,7 @@ type ThreadOptions = {
   readonly state: () => SharedState;
   readonly catalog: () => FoundCatalog;
   readonly isDraining: () => boolean;
-  readonly onSeen: (atMs: number, isNews: boolean) => Promise<void>;
+  readonly onSeen: (atMs: number, hasChanges: boolean) => Promise<void>;
 };
 
 type Serving = ReturnType<Awaited<ReturnType<typeof openThread>>['listen']>;
@@ -137,8 +137,8 @@ async function openThread(options: ThreadOptions) {
   const read = () => loadFound(options.catalog(), clock());
   const path = await createRequestPath({
     ...{ config, deployment, clock, monotonic, observation, database, reasoningSecret },
-    ledger: createNodeLedger(ledger, {
-      boot: () => state().boot,
+    ledger: createFencedLedger(ledger, {
+      incarnation: () => state().incarnation,
       isFenced,
       onUnbooked: deployment.onUnbooked(observation.log),
     }),

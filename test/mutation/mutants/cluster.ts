@@ -46,7 +46,7 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'T-140',
-    does: 'a node that is held for dead goes on as if it were not',
+    does: 'a node that was evicted goes on as if it were not',
     edits: [
       { in: 'MARGIN_MS', find: 'const MARGIN_MS = 2_000;', put: 'const MARGIN_MS = -3_000;' },
     ],
@@ -71,9 +71,9 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
     does: 'the leader ends the holds of nodes that live',
     edits: [
       {
-        in: 'dead',
-        find: 'boots.filter((boot) => !alive.has(boot))',
-        put: 'boots.filter((boot) => alive.has(boot) || !alive.has(boot))',
+        in: 'evicted',
+        find: 'incarnations.filter((each) => !alive.has(each))',
+        put: 'incarnations.filter((each) => alive.has(each) || !alive.has(each))',
       },
     ],
     tests: ['test/cluster/recovery.test.ts'],

@@ -12,7 +12,7 @@ test('a thread agrees with the main thread to less than half of the quickest ans
     asked += 1;
     // The answer is late on its way back alone, which is the worst that it can be.
     const nowMs = performance.now() + ahead;
-    setTimeout(() => time.told(nowMs), waitMs);
+    setTimeout(() => time.answer(nowMs), waitMs);
   });
   const startedAt = performance.now();
   await time.agreed;

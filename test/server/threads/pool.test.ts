@@ -33,10 +33,10 @@ function create(directory: string, more: Partial<ServerThreadsOptions> = {}) {
       ...{ directory, memory, reasoningSecret: '', proxyPath: '' },
     },
     catalog: () => ({ origin: 'built-in', text: '', environment: {} }),
-    state: () => ({ boot: '', fencedFrom: 0, clockBaseMs: 0, liveNodes: 1, stopped: [] }),
+    state: () => ({ incarnation: '', fencedFrom: 0, clockBaseMs: 0, liveNodes: 1, stopped: [] }),
     monotonic: () => performance.now(),
     connectLedger: () => async () => ['req_1'],
-    onNews: () => undefined,
+    onEvents: () => undefined,
     onSeen: () => undefined,
     async onDeath(requestIds, cause) {
       deaths.push({ requestIds, cause });

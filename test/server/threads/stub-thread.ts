@@ -16,7 +16,7 @@ self.onmessage = ({ data }: MessageEvent<ToServerThread>) => {
     case 'start':
       if (data.start.directory === 'never listens') throw new Error('There is no such address.');
       post({ kind: 'listening', port: 1_000 + data.start.thread });
-      setInterval(() => post({ kind: 'told', news: [], load: NO_LOAD }), 20);
+      setInterval(() => post({ kind: 'events', events: [], load: NO_LOAD }), 20);
       if (data.start.directory === 'dies') setTimeout(fail, 1);
       break;
     case 'look':
