@@ -14,8 +14,8 @@ import {
   takeFrom,
   WINDOW_MS,
 } from '../core/window.ts';
+import type { Past } from './admission-history.ts';
 import type { LimitUsage } from './contract.ts';
-import type { Past } from './past.ts';
 import {
   type CountedPeriod,
   createPeriodCounters,

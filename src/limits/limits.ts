@@ -5,6 +5,7 @@
 import { type Awaitable, andThen, createSingleFlight, together } from '../async/awaitable.ts';
 import type { IncidentLimits, LimitView } from '../core/plan.ts';
 import { createAccounts, RECORD, type Taken } from './accounts.ts';
+import { createPast } from './admission-history.ts';
 import type {
   AccountLimits,
   Claim,
@@ -15,7 +16,6 @@ import type {
   OpenClaimRecord,
 } from './contract.ts';
 import { createOpenClaims, LEASE_MS } from './open-claims.ts';
-import { createPast } from './past.ts';
 import { createCalendar, type Periods, type Unknown } from './periods.ts';
 import { decide, planView, refusalOf, tokensOf, UNUSED, viewOf } from './scope.ts';
 import { createTableMemory } from './table.ts';
