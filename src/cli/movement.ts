@@ -3,7 +3,7 @@
 
 import type { Command } from 'commander';
 import { formatTokens } from '../core/money.ts';
-import { listMovements } from '../ledger/movement-list.ts';
+import { listMovements } from '../ledger/receipt-list.ts';
 import { printedAccount, readAccount } from '../operations/account-records.ts';
 import {
   type MovementKind,

@@ -4,8 +4,7 @@
 import { every } from '../async/every.ts';
 import type { UsdRate } from '../core/money.ts';
 import type { Ledger, Recovered } from '../ledger/contract.ts';
-import { holdingIncarnations } from '../ledger/incarnations.ts';
-import { recoverAll } from '../ledger/recover.ts';
+import { holdingIncarnations, recoverAll } from '../ledger/recover.ts';
 import type { Database } from '../store/contract.ts';
 import type { Member } from './member.ts';
 import type { Nodes } from './nodes.ts';

@@ -2,9 +2,12 @@
 // was never dispatched is released. A dispatched one is settled at what had passed by its last
 // checkpoint, with the prompt as it was estimated; what exceeds the hold is the gateway's loss.
 
+import { isNull } from 'drizzle-orm';
 import { ZERO } from '../core/money.ts';
 import { chargeServed } from '../core/price.ts';
 import { NO_USAGE } from '../core/usage.ts';
+import type { Database } from '../store/contract.ts';
+import { holds } from '../store/money-tables.ts';
 import type {
   Ledger,
   RecoverCommand,
@@ -114,4 +117,13 @@ export async function recoverAll(ledger: Ledger, command: RecoverCommand): Promi
     if (some.length === 0) return all;
     all.push(...some);
   }
+}
+
+/** Incarnations with an open hold; the empty one belongs to no node. */
+export async function holdingIncarnations({ db }: Database): Promise<readonly string[]> {
+  const rows = await db
+    .selectDistinct({ boot: holds.boot })
+    .from(holds)
+    .where(isNull(holds.endedAt));
+  return rows.map(({ boot }) => boot);
 }

@@ -9,7 +9,7 @@ import type { Account } from '../identity/accounts.ts';
 import { type Actor, authorOf } from '../identity/audit.ts';
 import type { CreditCommand } from '../ledger/contract.ts';
 import { LedgerSilent } from '../ledger/error.ts';
-import type { ListedMovement } from '../ledger/movement-list.ts';
+import type { ListedMovement } from '../ledger/receipt-list.ts';
 import { parseAdjustment, parseAmount, requireReason } from './amounts.ts';
 import type { OperationDependencies } from './dependencies.ts';
 import { OperationError } from './error.ts';

@@ -3,7 +3,7 @@
 
 import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
-import { listMovements } from '../../ledger/movement-list.ts';
+import { listMovements } from '../../ledger/receipt-list.ts';
 import { readAccount } from '../../operations/account-records.ts';
 import { movedRecord, moveMoney, movementRecord } from '../../operations/movements.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
