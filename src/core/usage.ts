@@ -55,22 +55,19 @@ export function decideUsage(facts: {
   /** Our count of what came behind a stop sequence; absent where no upstream was read on. */
   readonly unread?: Usage | undefined;
 }): Usage {
-  const usage = decideMade(facts);
+  const made = decideMade(facts);
   const { unread, estimate, outputBound } = facts;
-  if (unread === undefined || usage.doubt === 'implausible') return usage;
-  return boundOutput(withoutUnread(usage, estimate(), unread), outputBound);
+  const isWhole = unread === undefined || made.doubt === 'implausible';
+  return boundOutput(isWhole ? made : withoutUnread(made, estimate(), unread), outputBound);
 }
 
-/** What the upstream made, delivered or not. */
+/** What the upstream made, delivered or not, and also beyond the bound. */
 function decideMade(facts: Parameters<typeof decideUsage>[0]): Usage {
-  const { reported, estimate, outputBound } = facts;
-  if (reported === undefined) return boundOutput(estimate(), outputBound);
-  if (reported.basis === 'rejected') {
-    return { ...boundOutput(estimate(), outputBound), doubt: reported.doubt };
-  }
+  const { reported, estimate } = facts;
+  if (reported === undefined) return estimate();
+  if (reported.basis === 'rejected') return { ...estimate(), doubt: reported.doubt };
   if (isImplausible(reported, facts)) return mostOf(reported, facts);
-  const usage = boundOutput(reported, outputBound);
-  return isGivenAway(usage, estimate) ? { ...usage, doubt: 'zero' } : usage;
+  return isGivenAway(reported, estimate) ? { ...reported, doubt: 'zero' } : reported;
 }
 
 type Bounds = Pick<Parameters<typeof decideUsage>[0], 'estimate' | 'contextWindow' | 'outputBound'>;
@@ -82,16 +79,15 @@ function isImplausible(reported: Usage, { estimate, contextWindow, outputBound }
 }
 
 /** The larger count of each kind, the reported one only up to what the request allowed. */
-function mostOf(reported: Usage, { estimate, contextWindow, outputBound }: Bounds): Usage {
+function mostOf(reported: Usage, { estimate, contextWindow }: Bounds): Usage {
   const own = estimate();
-  const most = {
+  return {
     ...own,
     inputTokens: Math.max(own.inputTokens, Math.min(reported.inputTokens, contextWindow)),
     outputTokens: Math.max(own.outputTokens, reported.outputTokens),
     reasoningTokens: Math.max(own.reasoningTokens, reported.reasoningTokens),
-    doubt: 'implausible' as const,
+    doubt: 'implausible',
   };
-  return boundOutput(most, outputBound);
 }
 
 /**
