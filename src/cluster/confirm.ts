@@ -15,6 +15,7 @@ export type Confirmation = {
 type ConfirmOptions = {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
+  readonly timeoutMs?: number;
   /** Makes the nodes look sooner; they look by themselves too. */
   readonly announce?: () => Promise<void>;
 };
@@ -28,7 +29,7 @@ const POLL_MS = 25;
  */
 export async function confirmSeen(
   database: Database,
-  { monotonic, announce }: ConfirmOptions,
+  { monotonic, timeoutMs = TIMEOUT_MS, announce }: ConfirmOptions,
 ): Promise<readonly Confirmation[]> {
   const nodes = createNodes(database);
   const askedAt = monotonic();
@@ -44,7 +45,7 @@ export async function confirmSeen(
       if (seenAt > since) after.set(boot, Math.round(monotonic() - askedAt));
     }
     left = left.filter(({ boot }) => !after.has(boot));
-    if (left.length === 0 || monotonic() - askedAt >= TIMEOUT_MS) break;
+    if (left.length === 0 || monotonic() - askedAt >= timeoutMs) break;
     await Bun.sleep(POLL_MS);
   }
   const late = new Set(left.map(({ boot }) => boot));
