@@ -63,6 +63,14 @@ const gated: Behaviour = async (exchange) => {
   exchange.end();
 };
 
+/** Most of an answer, and then nothing: it never ends by itself. */
+const halted: Behaviour = async (exchange) => {
+  const { dialect, model } = exchange.request;
+  streamHead(exchange);
+  exchange.write(streamFrames(dialect, model, said(12_000)).slice(0, 8_000).join(''));
+  await exchange.untilGone();
+};
+
 beforeAll(async () => {
   upstream = await startUpstream({
     deaf: (exchange) => play(said(12_000))(exchange),
@@ -82,8 +90,9 @@ beforeAll(async () => {
       finish: 'tool_calls',
     }),
     gated,
+    halted,
   });
-  const models = ['deaf', 'obeys', 'mute', 'json-anyway', 'caller', 'gated', 'stall-before', 'ok'];
+  const models = ['deaf', 'obeys', 'mute', 'json-anyway', 'caller', 'gated', 'halted', 'stall-before', 'ok'];
   gateway = await startGateway({
     // An upstream that shows all thinking is not read on for a client that has left.
     catalog: catalogFor(upstream, models, {
@@ -351,7 +360,7 @@ test('eight long answers on one wallet all end truthfully, and it is never below
 test('a client that leaves a growing answer pays for no more than its hold', async () => {
   const payer = await moneyFor(50_000);
   const abort = new AbortController();
-  const response = await openStream(payer, 'chat', 'deaf', MUCH, abort.signal);
+  const response = await openStream(payer, 'chat', 'halted', MUCH, abort.signal);
   const reader = response.body?.getReader();
   let bytes = 0;
   while (bytes < 1_000_000) bytes += (await reader?.read())?.value?.length ?? 1_000_000;
