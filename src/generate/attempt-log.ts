@@ -1,4 +1,4 @@
-// The story of a request's attempts: who was tried, when, how it ended, and what the upstream asks
+// The history of a request's attempts: who was tried, when, how it ended, and what the upstream asks
 // the operator for it. The route and the pipeline write it, and the grant keeps it with the usage
 // record. It holds no word of an upstream.
 

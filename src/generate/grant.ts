@@ -35,7 +35,7 @@ export type Grant = {
   readonly limits: LimitView;
   /** How much output is paid for. Its bound is what the upstream is told. */
   readonly cover: Cover;
-  /** The story of the attempts so far; written by the pipeline, kept with the usage record. */
+  /** The history of the attempts so far; written by the pipeline, kept with the usage record. */
   readonly attempts: AttemptLog;
   readonly slot: Slot;
   /**

@@ -11,7 +11,7 @@ import {
   usageRecords,
 } from '../store/money-tables.ts';
 
-export type RequestStory = {
+export type RequestHistory = {
   readonly hold: typeof holds.$inferSelect;
   /** Absent while the request is under way. */
   readonly record: typeof usageRecords.$inferSelect | undefined;
@@ -29,7 +29,7 @@ export type RequestStory = {
 export async function explain(
   database: Database,
   requestId: string,
-): Promise<RequestStory | undefined> {
+): Promise<RequestHistory | undefined> {
   return database.snapshot(async (tx) => {
     const hold = await tx.select().from(holds).where(eq(holds.requestId, requestId)).get();
     if (hold === undefined) return undefined;

@@ -1,14 +1,14 @@
-// The story of one request as its customer sees it: what was estimated, held, used and charged, and
+// The history of one request as its customer sees it: what was estimated, held, used and charged, and
 // why that much. It names no upstream, none of the operator's costs and nothing of the attempts but
 // how many there were: what is not picked here by name is not shown.
 
-import type { RequestStory } from '../ledger/explain.ts';
+import type { RequestHistory } from '../ledger/explain.ts';
 import { type Explanation, explanation, type Terms } from './explanation.ts';
 
 export type CustomerExplanation = ReturnType<typeof customerExplanation>;
 
-export function customerExplanation(story: RequestStory, terms: Terms) {
-  const facts = explanation(story, terms);
+export function customerExplanation(history: RequestHistory, terms: Terms) {
+  const facts = explanation(history, terms);
   const { hold, request, usage, booked } = facts;
   return {
     request_id: facts.request_id,

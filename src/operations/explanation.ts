@@ -14,41 +14,41 @@ import {
   type UsdRate,
 } from '../core/money.ts';
 import { charge, holdAmount, type Price } from '../core/price.ts';
-import type { RequestStory } from '../ledger/explain.ts';
+import type { RequestHistory } from '../ledger/explain.ts';
 import { readAttempts, upstreamCosts } from './attempt-facts.ts';
 
-type Hold = RequestStory['hold'];
-type UsageRecord = NonNullable<RequestStory['record']>;
+type Hold = RequestHistory['hold'];
+type UsageRecord = NonNullable<RequestHistory['record']>;
 
 export type Explanation = ReturnType<typeof explanation>;
 
 /** What the books do not keep with a request: the catalog's own figures. */
 export type Terms = { readonly usdPerMillion: UsdRate; readonly minimumHold: Micro };
 
-export function explanation(story: RequestStory, terms: Terms) {
-  const { hold, record } = story;
+export function explanation(history: RequestHistory, terms: Terms) {
+  const { hold, record } = history;
   const attempts = record === undefined ? [] : readAttempts(record.attempts);
   return {
     request_id: hold.requestId,
     account_id: hold.accountId,
     key_id: hold.keyId,
-    hold: holdFacts(story, terms.minimumHold),
+    hold: holdFacts(history, terms.minimumHold),
     model: { requested: hold.model, served: record?.modelServed ?? null },
     request: record === undefined ? null : requestFacts(record),
     usage: record === undefined ? null : usageFacts(record),
     calculations:
       record === undefined || record.modelServed === null
         ? []
-        : story.prices.map((row) => calculation(hold, row, record)),
-    booked: record === undefined ? null : bookedFacts(story, record, terms.usdPerMillion),
-    receipt: story.receipt ?? null,
+        : history.prices.map((row) => calculation(hold, row, record)),
+    booked: record === undefined ? null : bookedFacts(history, record, terms.usdPerMillion),
+    receipt: history.receipt ?? null,
     attempts,
     /** What the operator pays for it, all attempts together; null where the catalog did not say. */
     upstream_costs: record === undefined ? null : upstreamCosts(attempts, record.debited),
   } as const;
 }
 
-function holdFacts({ hold, prices }: RequestStory, minimumHold: Micro) {
+function holdFacts({ hold, prices }: RequestHistory, minimumHold: Micro) {
   const first = firstAmount(hold, prices, minimumHold);
   return {
     phase: hold.phase,
@@ -79,7 +79,7 @@ function timeOf(ms: number | null): string | null {
 }
 
 /** Computed again: the books keep what is reserved in the end, after every slice that was bought. */
-function firstAmount(hold: Hold, prices: RequestStory['prices'], minimumHold: Micro): Micro {
+function firstAmount(hold: Hold, prices: RequestHistory['prices'], minimumHold: Micro): Micro {
   const price = prices.find((row) => row.version === hold.priceVersion);
   if (price === undefined) return hold.amount;
   const first = holdAmount(hold.promptTokens, hold.outputBound, price, minimumHold);
@@ -114,7 +114,7 @@ function usageFacts(record: UsageRecord) {
   } as const;
 }
 
-type PriceRow = RequestStory['prices'][number];
+type PriceRow = RequestHistory['prices'][number];
 
 /** Usage times one price, bucket by bucket, and the total rounded once. */
 function calculation(hold: Hold, row: PriceRow, record: UsageRecord) {
@@ -144,14 +144,14 @@ function calculation(hold: Hold, row: PriceRow, record: UsageRecord) {
   } as const;
 }
 
-function bookedFacts(story: RequestStory, record: UsageRecord, usdPerMillion: UsdRate) {
+function bookedFacts(history: RequestHistory, record: UsageRecord, usdPerMillion: UsdRate) {
   return {
     charged: formatTokens(record.charged),
     debited: formatTokens(record.debited),
     debited_usd: formatUsd(record.debited, usdPerMillion),
     loss: formatTokens(record.loss),
-    balance_after: story.balanceAfter === undefined ? null : formatTokens(story.balanceAfter),
-    entries: story.entries.map((entry) => ({
+    balance_after: history.balanceAfter === undefined ? null : formatTokens(history.balanceAfter),
+    entries: history.entries.map((entry) => ({
       transfer_id: entry.transferId,
       ledger_account: entry.ledgerAccount,
       amount: formatTokens(entry.amount),

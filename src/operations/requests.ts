@@ -12,9 +12,9 @@ export async function explainRequest(
   terms: Terms,
   requestId: string,
 ): Promise<Explanation> {
-  const story = await books.explain(requestId);
-  if (story === undefined) throw notFound();
-  return explanation(story, terms);
+  const history = await books.explain(requestId);
+  if (history === undefined) throw notFound();
+  return explanation(history, terms);
 }
 
 /** Throws `request_not_found`, also for what another account has asked. */
@@ -24,9 +24,9 @@ export async function explainToCustomer(
   accountId: string,
   requestId: string,
 ): Promise<CustomerExplanation> {
-  const story = await books.explain(requestId);
-  if (story === undefined || story.hold.accountId !== accountId) throw notFound();
-  return customerExplanation(story, terms);
+  const history = await books.explain(requestId);
+  if (history === undefined || history.hold.accountId !== accountId) throw notFound();
+  return customerExplanation(history, terms);
 }
 
 function notFound(): OperationError {

@@ -92,7 +92,17 @@ beforeAll(async () => {
     gated,
     halted,
   });
-  const models = ['deaf', 'obeys', 'mute', 'json-anyway', 'caller', 'gated', 'halted', 'stall-before', 'ok'];
+  const models = [
+    'deaf',
+    'obeys',
+    'mute',
+    'json-anyway',
+    'caller',
+    'gated',
+    'halted',
+    'stall-before',
+    'ok',
+  ];
   gateway = await startGateway({
     // An upstream that shows all thinking is not read on for a client that has left.
     catalog: catalogFor(upstream, models, {

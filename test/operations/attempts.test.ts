@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import { explanationText } from '../../src/cli/explain.ts';
 import { micro, tokenCount, usdRate } from '../../src/core/money.ts';
-import type { RequestStory } from '../../src/ledger/explain.ts';
+import type { RequestHistory } from '../../src/ledger/explain.ts';
 import { readAttempts, upstreamCosts } from '../../src/operations/attempt-facts.ts';
 import { explanation } from '../../src/operations/explanation.ts';
 
@@ -77,7 +77,7 @@ const ENDED = {
 } as const;
 
 /** A request with these attempts that was charged 20 service tokens. */
-function storyOf(attempts: unknown): RequestStory {
+function storyOf(attempts: unknown): RequestHistory {
   return {
     hold: {
       ...ENDED,

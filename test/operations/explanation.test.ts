@@ -3,12 +3,12 @@
 import { describe, expect, test } from 'bun:test';
 import { explanationText } from '../../src/cli/explain.ts';
 import { add, micro } from '../../src/core/money.ts';
-import type { RequestStory } from '../../src/ledger/explain.ts';
+import type { RequestHistory } from '../../src/ledger/explain.ts';
 import { explanation } from '../../src/operations/explanation.ts';
 import { FIRST, HOLD, recorded, SETTLED, T0, TERMS, UNDER_WAY } from './stories.ts';
 
-const facts = (story: RequestStory) => explanation(story, TERMS);
-const lines = (story: RequestStory) => explanationText(facts(story)).split('\n');
+const facts = (story: RequestHistory) => explanation(story, TERMS);
+const lines = (story: RequestHistory) => explanationText(facts(story)).split('\n');
 
 test('everything of a request that grew, was settled and cost more than there was', () => {
   expect(lines(SETTLED)).toEqual([

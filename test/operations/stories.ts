@@ -1,13 +1,13 @@
 // What the books say about a request, in the states that it can be in.
 
 import { add, micro, pico, tokenCount, usdRate } from '../../src/core/money.ts';
-import type { RequestStory } from '../../src/ledger/explain.ts';
+import type { RequestHistory } from '../../src/ledger/explain.ts';
 
 export const T0 = Date.UTC(2026, 10, 21, 8);
 const ACCOUNT = 'acct_ann';
 export const TERMS = { usdPerMillion: usdRate(1_000_000n), minimumHold: micro(1_000_000n) };
 
-export const PRICE: RequestStory['prices'][number] = {
+export const PRICE: RequestHistory['prices'][number] = {
   version: 'price_a',
   model: 'swift-1',
   input: pico(10n ** 12n),
@@ -20,7 +20,7 @@ export const PRICE: RequestStory['prices'][number] = {
 /** 4,096 tokens of output and ten of the prompt, at most 1.25 each. */
 export const FIRST = micro(8_204_500_000n);
 
-export const HOLD: RequestStory['hold'] = {
+export const HOLD: RequestHistory['hold'] = {
   requestId: 'req_1',
   accountId: ACCOUNT,
   keyId: 'key_1',
@@ -46,7 +46,7 @@ export const HOLD: RequestStory['hold'] = {
   boot: '',
 };
 
-export const UNDER_WAY: RequestStory = {
+export const UNDER_WAY: RequestHistory = {
   hold: HOLD,
   record: undefined,
   entries: [],
@@ -55,7 +55,7 @@ export const UNDER_WAY: RequestStory = {
   receipt: undefined,
 };
 
-const RECORD: NonNullable<RequestStory['record']> = {
+const RECORD: NonNullable<RequestHistory['record']> = {
   requestId: 'req_1',
   accountId: ACCOUNT,
   keyId: 'key_1',
@@ -92,7 +92,7 @@ const leg = (transferId: string, ledgerAccount: string, units: bigint) => {
   return { id: 1, transferId, ledgerAccount, amount, kind, at: T0 + 5_000, reason: null };
 };
 
-export const SETTLED: RequestStory = {
+export const SETTLED: RequestHistory = {
   hold: {
     ...HOLD,
     amount: RECORD.held,
@@ -119,6 +119,6 @@ export const SETTLED: RequestStory = {
 };
 
 /** The settled story with another record. */
-export function recorded(members: Partial<typeof RECORD>): RequestStory {
+export function recorded(members: Partial<typeof RECORD>): RequestHistory {
   return { ...SETTLED, record: { ...RECORD, ...members } };
 }

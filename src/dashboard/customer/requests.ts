@@ -1,4 +1,4 @@
-// The account's requests: a list with filters, a search by id, the whole story of one, and a file of
+// The account's requests: a list with filters, a search by id, the whole history of one, and a file of
 // all of them. An id of somebody else's is as unknown as one that never was. It reads only.
 
 import { Type } from '@sinclair/typebox';
@@ -17,9 +17,9 @@ import { PAGE_QUERY, readPage, readRequestPlace, requestList, wholeList } from '
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type {
   RequestFiltersRecord,
+  RequestHistoryRecord,
   RequestListRecord,
   RequestRecord,
-  RequestStoryRecord,
 } from '../records/customer-request.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 import { type createExports, fileResponse } from './exports.ts';
@@ -92,7 +92,7 @@ export function requestRoutes(
       method: 'GET',
       path: '/requests/:id',
       standings: WHILE_INACTIVE,
-      handle: async ({ who, param }): Promise<RequestStoryRecord> =>
+      handle: async ({ who, param }): Promise<RequestHistoryRecord> =>
         explainToCustomer(store.books, operator().catalog, who.accountId, param('id')),
     }),
   ];

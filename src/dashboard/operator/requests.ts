@@ -1,4 +1,4 @@
-// Requests in the console: those of an account, and the whole story of one, as `tollgate explain`
+// Requests in the console: those of an account, and the whole history of one, as `tollgate explain`
 // tells it.
 
 import { isoTime } from '../../core/calendar.ts';

@@ -38,7 +38,7 @@ export type RequestFiltersRecord = {
 };
 
 /** Usage times one price, and the total rounded once. */
-export type CalculationRecord = RequestStoryRecord['calculations'][number];
+export type CalculationRecord = RequestHistoryRecord['calculations'][number];
 
 /** All that a customer is told of one request. Amounts are service tokens. */
-export type RequestStoryRecord = ReturnType<typeof customerExplanation>;
+export type RequestHistoryRecord = ReturnType<typeof customerExplanation>;

@@ -18,7 +18,7 @@ export type AlertRecord = {
   readonly at: string;
   readonly kind: string;
   readonly message: string;
-  /** Whose story has the rest. */
+  /** Whose history has the rest. */
   readonly request_id: string | null;
 };
 

@@ -1,4 +1,4 @@
-// The audit of requests: a hold, its usage record, its entries and its receipt tell the same story.
+// The audit of requests: a hold, its usage record, its entries and its receipt agree.
 
 import { type SQL, sql } from 'drizzle-orm';
 import { formatTokens, type Micro } from '../../core/money.ts';
@@ -32,10 +32,10 @@ export async function* requestDifferences(
   scope: AuditScope,
 ): AsyncGenerator<Difference> {
   const isOrphan = orphanTest(scope);
-  const stories = rowsInWindows<Row>(database, 'holds', (window) =>
+  const histories = rowsInWindows<Row>(database, 'holds', (window) =>
     storiesOf(window, scope.accountId),
   );
-  for await (const row of stories) {
+  for await (const row of histories) {
     const { accountId, requestId: subject } = row;
     for (const [kind, detail] of differencesOf(row)) yield { kind, accountId, subject, detail };
     if (!isOrphan(row)) continue;

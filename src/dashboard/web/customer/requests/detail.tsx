@@ -1,6 +1,6 @@
-// The whole story of one request: what was asked, held, used and charged, and its receipt.
+// The whole history of one request: what was asked, held, used and charged, and its receipt.
 
-import type { RequestStoryRecord } from '../../../records/customer-request.ts';
+import type { RequestHistoryRecord } from '../../../records/customer-request.ts';
 import {
   Alert,
   Button,
@@ -30,7 +30,7 @@ const BACK = { href: '/requests', label: 'Requests' };
 
 export function RequestPage({ params }: PageProps) {
   const id = params['id'] ?? '';
-  const story = useResource<RequestStoryRecord>(`/requests/${encodeURIComponent(id)}`);
+  const history = useResource<RequestHistoryRecord>(`/requests/${encodeURIComponent(id)}`);
   return (
     <Page
       title="Request"
@@ -42,21 +42,21 @@ export function RequestPage({ params }: PageProps) {
         </span>
       }
     >
-      <Loaded resource={story} lines={8}>
-        {(data) => <Story story={data} reload={story.reload} />}
+      <Loaded resource={history} lines={8}>
+        {(data) => <RequestView history={data} reload={history.reload} />}
       </Loaded>
     </Page>
   );
 }
 
-function Story({
-  story,
+function RequestView({
+  history,
   reload,
 }: {
-  readonly story: RequestStoryRecord;
+  readonly history: RequestHistoryRecord;
   readonly reload: () => unknown;
 }) {
-  const { request, usage, booked } = story;
+  const { request, usage, booked } = history;
   return (
     <>
       {request !== null && usage !== null && booked !== null ? (
@@ -74,12 +74,12 @@ function Story({
         </Alert>
       )}
       <div class="grid">
-        <AskedCard story={story} />
-        <HeldCard story={story} />
+        <AskedCard history={history} />
+        <HeldCard history={history} />
       </div>
-      {usage !== null && <ChargeCard story={story} usage={usage} />}
-      {story.receipt !== null && (
-        <ReceiptCard id={story.request_id} sequence={story.receipt.sequence} />
+      {usage !== null && <ChargeCard history={history} usage={usage} />}
+      {history.receipt !== null && (
+        <ReceiptCard id={history.request_id} sequence={history.receipt.sequence} />
       )}
     </>
   );
@@ -90,7 +90,7 @@ function Ended({
   usage,
   booked,
 }: {
-  readonly [Part in 'request' | 'usage' | 'booked']: NonNullable<RequestStoryRecord[Part]>;
+  readonly [Part in 'request' | 'usage' | 'booked']: NonNullable<RequestHistoryRecord[Part]>;
 }) {
   const { outcome, first_content_ms: firstMs } = request;
   const tookMs = Date.parse(request.ended_at) - Date.parse(request.started_at);
@@ -130,8 +130,8 @@ function Ended({
   );
 }
 
-function AskedCard({ story }: { readonly story: RequestStoryRecord }) {
-  const { request, model, attempts } = story;
+function AskedCard({ history }: { readonly history: RequestHistoryRecord }) {
+  const { request, model, attempts } = history;
   return (
     <Card title="What was asked">
       <Facts
@@ -141,7 +141,7 @@ function AskedCard({ story }: { readonly story: RequestStoryRecord }) {
             'Answered by',
             model.served === null ? (
               <Nothing>Nobody</Nothing>
-            ) : story.fallback_used ? (
+            ) : history.fallback_used ? (
               `${model.served}, in its place`
             ) : (
               model.served
@@ -153,17 +153,17 @@ function AskedCard({ story }: { readonly story: RequestStoryRecord }) {
             request === null ? '–' : `${request.format}${request.stream ? ', streamed' : ''}`,
           ],
           ['Tries', formatCount(attempts)],
-          ['Key', <code key="key">{story.key_id}</code>],
+          ['Key', <code key="key">{history.key_id}</code>],
           ['End user', request?.end_user || <Nothing>None named</Nothing>],
-          ['Started', <Time key="start" at={story.hold.created_at} detail="second" />],
-          ['Ended', <Time key="end" at={story.hold.ended_at} detail="second" />],
+          ['Started', <Time key="start" at={history.hold.created_at} detail="second" />],
+          ['Ended', <Time key="end" at={history.hold.ended_at} detail="second" />],
         ]}
       />
     </Card>
   );
 }
 
-function HeldCard({ story: { hold } }: { readonly story: RequestStoryRecord }) {
+function HeldCard({ history: { hold } }: { readonly history: RequestHistoryRecord }) {
   return (
     <Card title="What was reserved">
       <Facts
@@ -185,11 +185,11 @@ function HeldCard({ story: { hold } }: { readonly story: RequestStoryRecord }) {
 }
 
 function ChargeCard({
-  story: { calculations, booked },
+  history: { calculations, booked },
   usage,
 }: {
-  readonly story: RequestStoryRecord;
-  readonly usage: NonNullable<RequestStoryRecord['usage']>;
+  readonly history: RequestHistoryRecord;
+  readonly usage: NonNullable<RequestHistoryRecord['usage']>;
 }) {
   return (
     <Card title="How it was charged">

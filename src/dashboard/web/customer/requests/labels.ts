@@ -1,10 +1,10 @@
-// The story of a request in sentences.
+// The history of a request in sentences.
 
-import type { RequestStoryRecord } from '../../../records/customer-request.ts';
+import type { RequestHistoryRecord } from '../../../records/customer-request.ts';
 import { formatTokens } from '../../ui/index.ts';
 
-type Usage = NonNullable<RequestStoryRecord['usage']>;
-type Booked = NonNullable<RequestStoryRecord['booked']>;
+type Usage = NonNullable<RequestHistoryRecord['usage']>;
+type Booked = NonNullable<RequestHistoryRecord['booked']>;
 
 const ENDINGS: Readonly<Record<string, string>> = {
   completed: 'The answer was completed.',
@@ -50,7 +50,7 @@ const DOUBTS: Readonly<Record<NonNullable<Usage['doubt']>, string>> = {
 };
 
 export const PRICE_NAMES: Readonly<
-  Record<RequestStoryRecord['calculations'][number]['buckets'][number]['name'], string>
+  Record<RequestHistoryRecord['calculations'][number]['buckets'][number]['name'], string>
 > = {
   input: 'Input',
   cached_input: 'Input from the cache',

@@ -1,4 +1,4 @@
-// The whole story of one request: who was asked, what was used, what it cost whom, and why.
+// The whole history of one request: who was asked, what was used, what it cost whom, and why.
 
 import { Link } from 'wouter-preact';
 import type { OperatorRequestRecord } from '../../../records/operator-account.ts';
@@ -30,14 +30,14 @@ export function RequestPage({ params }: PageProps) {
   return (
     <Page title="Request" back={{ href: '/requests', label: 'Requests' }} lead={<code>{id}</code>}>
       <Loaded resource={resource} lines={10}>
-        {(story) => <Story story={story} />}
+        {(history) => <RequestView history={history} />}
       </Loaded>
     </Page>
   );
 }
 
-function Story({ story }: { readonly story: OperatorRequestRecord }) {
-  const { request, booked, upstream_costs: costs } = story;
+function RequestView({ history }: { readonly history: OperatorRequestRecord }) {
+  const { request, booked, upstream_costs: costs } = history;
   return (
     <>
       {request === null && (
@@ -73,25 +73,25 @@ function Story({ story }: { readonly story: OperatorRequestRecord }) {
       )}
       <div class="grid">
         <Card title="Request">
-          <RequestFacts story={story} />
+          <RequestFacts history={history} />
         </Card>
         <Card title="Reservation">
-          <HoldFacts story={story} />
+          <HoldFacts history={history} />
         </Card>
       </div>
       <Card title="Attempts" flush>
-        {story.attempts.length === 0 ? (
+        {history.attempts.length === 0 ? (
           <Empty title="No attempt is on record">
             Attempts are written down when the request has ended.
           </Empty>
         ) : (
-          <Attempts attempts={story.attempts} />
+          <Attempts attempts={history.attempts} />
         )}
       </Card>
       <Card title="Usage">
-        <UsageFacts usage={story.usage} />
+        <UsageFacts usage={history.usage} />
       </Card>
-      {story.calculations.length > 0 && <Calculations calculations={story.calculations} />}
+      {history.calculations.length > 0 && <Calculations calculations={history.calculations} />}
     </>
   );
 }
@@ -102,9 +102,9 @@ function costsHint(costs: OperatorRequestRecord['upstream_costs']): string {
 }
 
 function RequestFacts({
-  story: { account_id, key_id, model, request, receipt },
+  history: { account_id, key_id, model, request, receipt },
 }: {
-  readonly story: OperatorRequestRecord;
+  readonly history: OperatorRequestRecord;
 }) {
   const isFallback = model.served !== null && model.served !== model.requested;
   return (
@@ -138,7 +138,7 @@ function RequestFacts({
   );
 }
 
-function HoldFacts({ story: { hold, booked } }: { readonly story: OperatorRequestRecord }) {
+function HoldFacts({ history: { hold, booked } }: { readonly history: OperatorRequestRecord }) {
   return (
     <Facts
       items={[

@@ -1,4 +1,4 @@
-// The last attempts that failed at an upstream, each with the request whose story has the rest.
+// The last attempts that failed at an upstream, each with the request whose history has the rest.
 
 import type { FailedAttemptRecord } from '../../../records/operator-server.ts';
 import { Card, Empty, formatMilliseconds, humanize, Table, Time } from '../../ui/index.ts';
