@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { catalogFor } from '../support/catalog.ts';
 import { generate, generateStream } from '../support/client.ts';
 import { type Gateway, gatewayCommand, runCommand, startGateway } from '../support/gateway.ts';
+import { TIER } from '../support/tier.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(60_000);
@@ -54,7 +55,7 @@ const LOSSES: Record<string, readonly [happen: (path: string) => void, problem: 
   'left without its log': [(path) => rmSync(`${path}-wal`), /deleted/],
 };
 
-describe.each(['1', '2'])('with WORKERS=%s', (WORKERS) => {
+describe.each(TIER === 'all' ? ['1', '2'] : ['1'])('with WORKERS=%s', (WORKERS) => {
   test.each(Object.entries(LOSSES))('a file that was %s', async (_name, [happen, problem]) => {
     await using gateway = await start({ WORKERS });
     const ada = await gateway.createAccount();

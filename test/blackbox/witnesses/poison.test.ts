@@ -6,7 +6,7 @@ import { createAccounts } from '../../support/accounts.ts';
 import { catalogOf, ROOMY_PLAN } from '../../support/catalog.ts';
 import { type Format, generate, generateStream } from '../../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
-import { samples } from '../../support/tier.ts';
+import { samples, TIER } from '../../support/tier.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
 import { BEHAVIOURS, POISON, POISONED_PROMPT, POISONS } from './poisons.ts';
 
@@ -96,7 +96,7 @@ async function play(
 
 describe.each([
   { name: 'one thread', environment: {}, victims: 2 },
-  { name: 'two threads', environment: { WORKERS: '2' }, victims: 1 },
+  ...(TIER === 'all' ? [{ name: 'two threads', environment: { WORKERS: '2' }, victims: 1 }] : []),
 ])('$name', ({ environment, victims: count }) => {
   let gateway: Gateway;
   let accounts: TestAccount[];
