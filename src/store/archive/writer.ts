@@ -52,7 +52,8 @@ export async function writeArchive(
  */
 async function pack(text: AsyncIterable<string>, path: string): Promise<void> {
   const packer = createGzip({ level: COMPRESSION_LEVEL });
-  const written = pipeline(packer, createWriteStream(path));
+  // It opens the file later, and must not make it again where it was removed after a failure.
+  const written = pipeline(packer, createWriteStream(path, { flags: 'r+' }));
   written.catch(() => undefined);
   try {
     for await (const piece of text) {
