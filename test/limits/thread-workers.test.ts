@@ -82,7 +82,14 @@ test.each([
 test('of two slots four threads never hold three, and use them all the time', async () => {
   const shared = createShared();
   const plan = { ...WIDE, concurrentRequests: 2 };
-  const { admitted, codes } = await hammer(shared, plan, 3);
+  let admitted = 0;
+  const codes = new Set<string>();
+  // Until three of them have met: on a busy machine they may run one after the other.
+  while (codes.size === 0) {
+    const round = await hammer(shared, plan, 3);
+    admitted += round.admitted;
+    for (const code of round.codes) codes.add(code);
+  }
   expect(shared.most()).toBeLessThanOrEqual(2);
   expect([...codes]).toEqual(['concurrency_limit_exceeded']);
   // The caps are charged the estimate and corrected to three: of every request, and exactly.
