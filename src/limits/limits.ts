@@ -93,17 +93,20 @@ export function createLimits(dependencies: OwnLimitsDependencies): ProcessLimits
   }
 
   /** What applies to a request: its plan, and its model with the limits that it has at the moment. */
-  function scopesOf(request: ClaimRequest, account: number, nowMs: number) {
+  function scopesOf(request: ClaimRequest, nowMs: number) {
     const { accountId, model, plan, incident = NO_LIMITS } = request;
-    const records = [account, accounts.findModel(accountId, model, nowMs)] as const;
-    const ofPlan = accounts.scope(account, plan, nowMs);
-    return { records, scopes: [ofPlan, accounts.scope(records[1], incident, nowMs)] as const };
+    const ofModel = accounts.findModel(accountId, model, nowMs);
+    // After it: the table may have grown for the model, which moves every record.
+    const records = [accounts.find(accountId, plan, nowMs), ofModel] as const;
+    const ofPlan = accounts.scope(records[0], plan, nowMs);
+    return { records, scopes: [ofPlan, accounts.scope(ofModel, incident, nowMs)] as const };
   }
 
   /** Decides, and takes what it decides to give. */
-  function claimNow(asked: ClaimRequest, of: Periods, account: number, nowMs: number): ClaimResult {
+  function claimNow(asked: ClaimRequest, of: Periods, nowMs: number): ClaimResult {
     const { plan } = asked;
-    const { records, scopes } = scopesOf(asked, account, nowMs);
+    const { records, scopes } = scopesOf(asked, nowMs);
+    const [account] = records;
     const times = { nowMs, timeMs: clock() };
     if (records.includes(0)) return refusalOf({ ...FULL, request: asked }, scopes, times);
     const decided = decide(asked, {
@@ -143,9 +146,9 @@ export function createLimits(dependencies: OwnLimitsDependencies): ProcessLimits
       settle: (usedTokens) => end(usedTokens),
       cancel(keeps) {
         end(0, (endedMs) => accounts.giveBack(taken, keeps, endedMs));
-        return withAccount(request, (account, laterMs) => {
-          return viewOf(request, scopesOf(request, account, laterMs).scopes, laterMs);
-        });
+        return withAccount(request, (_account, laterMs) =>
+          viewOf(request, scopesOf(request, laterMs).scopes, laterMs),
+        );
       },
     };
   }
@@ -174,8 +177,8 @@ export function createLimits(dependencies: OwnLimitsDependencies): ProcessLimits
       const { accountId, plan, startedAt } = request;
       const of = periodsAt(startedAt);
       const used = [plan.dailyTokens !== undefined, plan.monthlyTokens !== undefined] as const;
-      return withAccount({ accountId, plan, periods: of, used }, (account, nowMs) =>
-        claimNow(request, of, account, nowMs),
+      return withAccount({ accountId, plan, periods: of, used }, (_account, nowMs) =>
+        claimNow(request, of, nowMs),
       );
     },
     claimCount: (accountId, plan) =>

@@ -111,3 +111,14 @@ test('of the days that have gone by, the latest four are kept', async () => {
   }
   expect(asked).toEqual([0, 1, 2, 3, 4, 0]);
 });
+
+test('while the table grows, every claim counts for its own account', async () => {
+  const world = await createWorld(createLimits);
+  const accounts = Array.from({ length: 3_000 }, (_, index) => `account ${index}`);
+  const claims = [];
+  for (const account of accounts) claims.push(await world.claimed({ account }));
+  const used = () => Promise.all(accounts.map((account) => world.usage(account)));
+  for (const each of await used()) expect(each).toMatchObject({ requestsUsed: 1, inFlight: 1 });
+  for (const claim of claims) claim.settle(1);
+  for (const each of await used()) expect(each).toMatchObject({ requestsUsed: 1, inFlight: 0 });
+});
