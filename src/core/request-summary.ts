@@ -30,23 +30,23 @@ export type RequestSummary = {
   /** 499 where the client had left before there was an answer. */
   readonly status: number;
   /** Absent where nothing was refused. */
-  readonly code?: ErrorCode;
+  readonly code?: ErrorCode | undefined;
   /** Absent until a key was accepted. */
-  readonly accountId?: string;
-  readonly keyId?: string;
+  readonly accountId?: string | undefined;
+  readonly keyId?: string | undefined;
   /** A slug of the catalog; absent where no such model was asked for. */
-  readonly model?: string;
-  readonly stream?: boolean;
+  readonly model?: string | undefined;
+  readonly stream?: boolean | undefined;
   /** Until the last byte was given away, or until the refusal. */
   readonly durationMs: number;
   /** Of a request that had a grant. */
-  readonly answer?: AnswerSummary;
+  readonly answer?: AnswerSummary | undefined;
 };
 
 export type AnswerSummary = {
   readonly modelServed: string;
   /** Absent where nobody was asked. */
-  readonly upstream?: string;
+  readonly upstream?: string | undefined;
   readonly fallbackUsed: boolean;
   readonly outcome: Outcome;
   readonly usage: Usage;
@@ -57,7 +57,7 @@ export type AnswerSummary = {
   readonly loss: Micro;
   readonly attempts: readonly AttemptSummary[];
   /** Why the last attempt failed, where that ended the request. */
-  readonly failure?: FailureClass;
+  readonly failure?: FailureClass | undefined;
 };
 
 /** Times are in milliseconds from the start of the attempt; absent where it did not come so far. */

@@ -49,7 +49,7 @@ export function answerGeneration(
         server?.timeout(request, 0);
         return body;
       },
-      observer: tally.observer,
+      observer: tally,
       signal: request.signal,
     });
     const response = respondGenerated(requestId, generated);
@@ -70,7 +70,7 @@ export function answerCount(
       operator,
       authorize,
       readBody: () => readBody(request, dependencies),
-      observer: tally.observer,
+      observer: tally,
       parse: parseCount,
     }),
   }));

@@ -7,75 +7,90 @@ import type { ErrorCode } from '../core/error.ts';
 import type { AnswerSummary, RequestSummary, RouteName } from '../core/request-summary.ts';
 import type { RequestObserver } from '../generate/pipeline-types.ts';
 
-export type Tally = {
-  readonly identified: (who: { readonly accountId: string; readonly keyId: string }) => void;
-  readonly observer: RequestObserver;
-  /** Its answer is ready, `code` where it is a refusal. */
-  readonly answered: (status: number, code?: ErrorCode) => void;
-  /** Its headers are ready, and its answer follows. */
-  readonly streaming: (status: number) => void;
-};
+/** What is known of a request before it is read. */
+type Opened = Pick<RequestSummary, 'requestId' | 'route' | 'format'>;
 
 export type Tallies = {
-  readonly start: (request: {
-    readonly requestId: string;
-    readonly route: RouteName;
-    readonly format: ClientFormatName;
-  }) => Tally;
+  readonly start: (request: Opened) => Tally;
   /** Streams whose answer is still under way, or read to its end for nobody. */
   readonly openStreams: () => number;
 };
 
-export function createTallies(dependencies: {
+type Teller = {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
   readonly tell: (summary: RequestSummary) => void;
-}): Tallies {
-  const { monotonic, tell } = dependencies;
-  let openStreams = 0;
+  openStreams: number;
+};
 
-  function start(request: Parameters<Tallies['start']>[0]): Tally {
-    const startedAt = monotonic();
-    let who: { readonly accountId: string; readonly keyId: string } | undefined;
-    let what: { readonly model: string; readonly stream: boolean } | undefined;
-    let answer: AnswerSummary | undefined;
-    /** Of a stream that has begun and is not settled. */
-    let streamStatus: number | undefined;
+export function createTallies(dependencies: Omit<Teller, 'openStreams'>): Tallies {
+  const teller: Teller = { ...dependencies, openStreams: 0 };
+  return {
+    start: (request) => new Tally(teller, request),
+    openStreams: () => teller.openStreams,
+  };
+}
 
-    const finish = (status: number, code?: ErrorCode): void =>
-      tell({
-        ...request,
-        status,
-        ...(code === undefined ? {} : { code }),
-        ...(who === undefined ? {} : { accountId: who.accountId, keyId: who.keyId }),
-        ...what,
-        durationMs: monotonic() - startedAt,
-        ...(answer === undefined ? {} : { answer }),
-      });
+/** The summary of a request while it grows. Once it is told, nothing of it changes any more. */
+export class Tally implements RequestSummary, RequestObserver {
+  readonly requestId: string;
+  readonly route: RouteName;
+  readonly format: ClientFormatName;
+  status = 0;
+  code: ErrorCode | undefined;
+  accountId: string | undefined;
+  keyId: string | undefined;
+  model: string | undefined;
+  stream: boolean | undefined;
+  durationMs = 0;
+  answer: AnswerSummary | undefined;
+  // Private, so that the summary stays plain data where it is posted to another thread.
+  readonly #teller: Teller;
+  readonly #startedAt: number;
+  /** Its stream has begun and is not settled. */
+  #isStreaming = false;
 
-    return {
-      identified(facts) {
-        who = facts;
-      },
-      observer: {
-        understood(facts) {
-          what = facts;
-        },
-        ended(summary) {
-          answer = summary;
-          if (streamStatus === undefined) return;
-          openStreams -= 1;
-          finish(streamStatus);
-        },
-      },
-      answered: finish,
-      streaming(status) {
-        if (answer !== undefined) return finish(status);
-        streamStatus = status;
-        openStreams += 1;
-      },
-    };
+  constructor(teller: Teller, { requestId, route, format }: Opened) {
+    this.#teller = teller;
+    this.requestId = requestId;
+    this.route = route;
+    this.format = format;
+    this.#startedAt = teller.monotonic();
   }
 
-  return { start, openStreams: () => openStreams };
+  identified({ accountId, keyId }: { readonly accountId: string; readonly keyId: string }): void {
+    this.accountId = accountId;
+    this.keyId = keyId;
+  }
+
+  understood({ model, stream }: { readonly model: string; readonly stream: boolean }): void {
+    this.model = model;
+    this.stream = stream;
+  }
+
+  ended(summary: AnswerSummary): void {
+    this.answer = summary;
+    if (!this.#isStreaming) return;
+    this.#teller.openStreams -= 1;
+    this.answered(this.status);
+  }
+
+  /** Its answer is ready, `code` where it is a refusal. */
+  answered(status: number, code?: ErrorCode): void {
+    this.status = status;
+    this.code = code;
+    this.durationMs = this.#teller.monotonic() - this.#startedAt;
+    this.#teller.tell(this);
+  }
+
+  /** Its headers are ready, and its answer follows. */
+  streaming(status: number): void {
+    if (this.answer !== undefined) {
+      this.answered(status);
+      return;
+    }
+    this.status = status;
+    this.#isStreaming = true;
+    this.#teller.openStreams += 1;
+  }
 }

@@ -6,7 +6,8 @@ import { withTimeout } from '../async/timeout.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
 import { errorWords } from './error-text.ts';
 import { createRefusedLines } from './refused-lines.ts';
-import { levelOf, requestLine } from './request-line.ts';
+import { levelOf } from './request-line.ts';
+import { createRequestLines } from './request-lines.ts';
 
 type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -49,27 +50,36 @@ export function createLog(level: LogLevel): Log {
     },
     destination,
   );
+  const requests = createRequestLines((lines) => destination.write(lines));
+  /** For a line of another kind: those of the requests before it go first. */
+  const inOrder = (): typeof logger => {
+    requests.flush();
+    return logger;
+  };
   const refused = createRefusedLines({
     monotonic: () => performance.now(),
-    onLeftOut: (count) => logger.warn({ count }, 'lines of refused requests were left out'),
+    onLeftOut: (count) => inOrder().warn({ count }, 'lines of refused requests were left out'),
   });
   return {
     request(summary) {
-      const requestLevel = levelOf(summary);
-      if (!logger.isLevelEnabled(requestLevel)) return;
+      if (!logger.isLevelEnabled(levelOf(summary))) return;
       const isRefused = summary.code !== undefined && summary.answer === undefined;
       if (isRefused && !refused.mayWrite()) return;
-      logger[requestLevel](requestLine(summary), 'request');
+      requests.add(summary);
     },
-    info: (message) => logger.info(message),
-    warn: (message) => logger.warn(message),
+    info: (message) => inOrder().info(message),
+    warn: (message) => inOrder().warn(message),
     error(message, error) {
-      if (error === undefined) logger.error(message);
-      else logger.error({ error: errorWords(error) }, message);
+      if (error === undefined) inOrder().error(message);
+      else inOrder().error({ error: errorWords(error) }, message);
     },
     async close() {
-      // A destination that was never written to, or whose reader is gone, has nothing to flush.
-      await withTimeout(CLOSE_MS, new Promise((resolve) => destination.flush(resolve)));
+      requests.flush();
+      const flushed = (): Promise<unknown> =>
+        new Promise((resolve) => destination.flush(resolve));
+      // The first one may end with a write that was in progress, and leave what came after it. A
+      // destination that was never written to, or whose reader is gone, has nothing to flush.
+      await withTimeout(CLOSE_MS, flushed().then(flushed));
       // Else the library writes what is left when the process exits, and waits for the reader.
       destination.destroy();
       logger.level = 'silent';

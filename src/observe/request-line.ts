@@ -1,65 +1,59 @@
 // The log's line of one request, and its level. Pure. Each field is named here, so
 // that nothing else of a value can get in, and a name that has not the shape of ours is left out.
+// The text is built directly: every name is checked and the rest are words of ours and numbers, so
+// nothing needs escaping.
 
 import { formatTokens } from '../core/money.ts';
 import type { AnswerSummary, RequestSummary } from '../core/request-summary.ts';
 
-type Line = Record<string, string | number | boolean>;
-
-type RequestLine = Readonly<Line>;
+type Level = 'info' | 'warn' | 'error';
 
 /**
  * Refusals are logged like answers: they are the caller's business, and maintenance the operator's own.
  * A warning is an answer that a client should have got and did not; an error is a fault of ours.
  */
-export function levelOf({ code, answer }: RequestSummary): 'info' | 'warn' | 'error' {
+export function levelOf({ code, answer }: RequestSummary): Level {
   if (code === 'internal_error') return 'error';
   const failed = answer?.outcome === 'upstream_failed' || answer?.outcome === 'gateway_failed';
   return failed || code === 'provider_unavailable' ? 'warn' : 'info';
 }
 
-export function requestLine(summary: RequestSummary): RequestLine {
-  const { code, accountId, keyId, model, stream, answer } = summary;
-  const line: Line = {
-    requestId: named(summary.requestId),
-    route: summary.route,
-    format: summary.format,
-    status: summary.status,
-  };
-  if (code !== undefined) line['code'] = code;
-  if (accountId !== undefined) line['accountId'] = named(accountId);
-  if (keyId !== undefined) line['keyId'] = named(keyId);
-  if (model !== undefined) line['model'] = named(model);
-  if (stream !== undefined) line['stream'] = stream;
-  line['durationMs'] = rounded(summary.durationMs);
-  if (answer !== undefined) addAnswer(line, answer);
-  return line;
+/** One JSON object and a line break. `atMs` is when the request was over, in Unix milliseconds. */
+export function requestLine(summary: RequestSummary, atMs: number): string {
+  const { requestId, route, format, status, code, accountId, keyId, model, stream } = summary;
+  let line = `{"level":"${levelOf(summary)}","time":"${isoTime(atMs)}","requestId":"${named(requestId)}","route":"${route}","format":"${format}","status":${status}`;
+  if (code !== undefined) line += `,"code":"${code}"`;
+  if (accountId !== undefined) line += `,"accountId":"${named(accountId)}"`;
+  if (keyId !== undefined) line += `,"keyId":"${named(keyId)}"`;
+  if (model !== undefined) line += `,"model":"${named(model)}"`;
+  if (stream !== undefined) line += `,"stream":${stream}`;
+  line += `,"durationMs":${rounded(summary.durationMs)}`;
+  if (summary.answer !== undefined) line += answerFields(summary.answer);
+  return `${line},"msg":"request"}\n`;
 }
 
 /** Times are of the last attempt, from its start. */
-function addAnswer(line: Line, answer: AnswerSummary): void {
-  const { upstream, usage, attempts, failure } = answer;
-  const asked = attempts.filter(({ credential }) => credential !== undefined);
-  const { firstByteMs, firstContentMs } = asked.at(-1) ?? {};
-  line['outcome'] = answer.outcome;
-  line['modelServed'] = named(answer.modelServed);
-  if (upstream !== undefined) line['upstream'] = named(upstream);
-  line['fallbackUsed'] = answer.fallbackUsed;
-  line['attempts'] = asked.length;
-  if (asked.length < attempts.length) line['skipped'] = attempts.length - asked.length;
-  if (failure !== undefined) line['failure'] = failure;
-  if (firstByteMs !== undefined) line['firstByteMs'] = rounded(firstByteMs);
-  if (firstContentMs !== undefined) line['firstContentMs'] = rounded(firstContentMs);
-  line['estimatedInputTokens'] = answer.promptTokens;
-  line['inputTokens'] = usage.inputTokens;
-  line['cachedInputTokens'] = usage.cachedInputTokens;
-  line['cacheWriteTokens'] = usage.cacheWriteTokens;
-  line['outputTokens'] = usage.outputTokens;
-  line['reasoningTokens'] = usage.reasoningTokens;
-  line['usageBasis'] = usage.basis;
-  if (usage.doubt !== undefined) line['usageDoubt'] = usage.doubt;
-  line['tokensDebited'] = formatTokens(answer.debited);
-  if (answer.loss > 0n) line['tokensLost'] = formatTokens(answer.loss);
+function answerFields(answer: AnswerSummary): string {
+  const { upstream, usage, attempts, failure, loss, promptTokens } = answer;
+  let asked = 0;
+  let firstByteMs: number | undefined;
+  let firstContentMs: number | undefined;
+  for (const attempt of attempts) {
+    if (attempt.credential === undefined) continue;
+    asked += 1;
+    ({ firstByteMs, firstContentMs } = attempt);
+  }
+  let fields = `,"outcome":"${answer.outcome}","modelServed":"${named(answer.modelServed)}"`;
+  if (upstream !== undefined) fields += `,"upstream":"${named(upstream)}"`;
+  fields += `,"fallbackUsed":${answer.fallbackUsed},"attempts":${asked}`;
+  if (asked < attempts.length) fields += `,"skipped":${attempts.length - asked}`;
+  if (failure !== undefined) fields += `,"failure":"${failure}"`;
+  if (firstByteMs !== undefined) fields += `,"firstByteMs":${rounded(firstByteMs)}`;
+  if (firstContentMs !== undefined) fields += `,"firstContentMs":${rounded(firstContentMs)}`;
+  fields += `,"estimatedInputTokens":${promptTokens},"inputTokens":${usage.inputTokens},"cachedInputTokens":${usage.cachedInputTokens},"cacheWriteTokens":${usage.cacheWriteTokens},"outputTokens":${usage.outputTokens},"reasoningTokens":${usage.reasoningTokens},"usageBasis":"${usage.basis}"`;
+  if (usage.doubt !== undefined) fields += `,"usageDoubt":"${usage.doubt}"`;
+  fields += `,"tokensDebited":"${formatTokens(answer.debited)}"`;
+  return loss > 0n ? `${fields},"tokensLost":"${formatTokens(loss)}"` : fields;
 }
 
 /** An id of ours, or a slug of the catalog. A key has neither shape, nor has anything with a space. */
@@ -71,4 +65,8 @@ function named(text: string): string {
 
 function rounded(ms: number): number {
   return Math.round(ms * 100) / 100;
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
 }

@@ -32,7 +32,7 @@ test('a refusal before anything is known', () => {
 test('a refusal of somebody who is known, with the ids alone', () => {
   const { tally, told } = rig();
   tally.identified(WHO);
-  tally.observer.understood({ model: 'swift-1', stream: true });
+  tally.understood({ model: 'swift-1', stream: true });
   tally.answered(429, 'rate_limit_exceeded');
   expect(told).toEqual([
     {
@@ -50,7 +50,7 @@ test('a refusal of somebody who is known, with the ids alone', () => {
 
 test('a whole answer is settled first', () => {
   const { tally, told, tallies } = rig();
-  tally.observer.ended(ANSWER);
+  tally.ended(ANSWER);
   expect([told, tallies.openStreams()]).toEqual([[], 0]);
   tally.answered(200);
   expect(told).toEqual([{ ...BASE, status: 200, durationMs: 40, answer: ANSWER }]);
@@ -61,12 +61,12 @@ test('a stream is told when it is settled, whichever comes first', () => {
   late.tally.streaming(200);
   expect([late.told, late.tallies.openStreams()]).toEqual([[], 1]);
   late.wait(500);
-  late.tally.observer.ended(ANSWER);
+  late.tally.ended(ANSWER);
   expect(late.told).toEqual([{ ...BASE, status: 200, durationMs: 540, answer: ANSWER }]);
   expect(late.tallies.openStreams()).toBe(0);
 
   const early = rig();
-  early.tally.observer.ended(ANSWER);
+  early.tally.ended(ANSWER);
   early.tally.streaming(200);
   expect(early.told).toEqual([{ ...BASE, status: 200, durationMs: 40, answer: ANSWER }]);
   expect(early.tallies.openStreams()).toBe(0);

@@ -40,6 +40,25 @@ test('each line is one JSON object with level, time and message', async () => {
   ]);
 });
 
+test('requests are told in their order among all other lines', async () => {
+  const lines = await linesOf(
+    'info',
+    `const request = (requestId) => log.request({
+       ...{ requestId, route: 'messages', format: 'messages', status: 200, durationMs: 1 },
+     });
+     for (let n = 0; n < 100; n += 1) request('req_' + n);
+     log.warn('between');
+     request('req_last');
+     await log.close();`,
+  );
+  const ids = Array.from({ length: 100 }, (_, n) => `req_${n}`);
+  expect(lines.map(({ requestId, msg }) => requestId ?? msg)).toEqual([
+    ...ids,
+    'between',
+    'req_last',
+  ]);
+});
+
 test.each([
   ['debug', ['info', 'warn', 'error']],
   ['info', ['info', 'warn', 'error']],

@@ -8,9 +8,20 @@ import type { AnswerSummary, RequestSummary } from '../../src/core/request-summa
 import { levelOf, requestLine } from '../../src/observe/request-line.ts';
 import { ANSWER, REFUSED, SERVED } from './summaries.ts';
 
+const AT = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
+
+/** The line as its reader has it, without what every line of the log begins and ends with. */
+function lineOf(summary: RequestSummary): Record<string, unknown> {
+  const text = requestLine(summary, AT);
+  expect(text).toEndWith('}\n');
+  const { level, time, msg, ...line } = JSON.parse(text);
+  expect([level, time, msg]).toEqual([levelOf(summary), '2026-01-02T03:04:05.006Z', 'request']);
+  return line;
+}
+
 describe('the line of a request', () => {
   test('that was served', () => {
-    expect(requestLine(SERVED)).toEqual({
+    expect(lineOf(SERVED)).toEqual({
       requestId: 'req_served',
       route: 'messages',
       format: 'messages',
@@ -40,7 +51,7 @@ describe('the line of a request', () => {
   });
 
   test('that failed after it was let in', () => {
-    const line = requestLine({
+    const line = lineOf({
       ...SERVED,
       status: 503,
       code: 'provider_unavailable',
@@ -68,7 +79,7 @@ describe('the line of a request', () => {
   });
 
   test('that was refused', () => {
-    expect(requestLine(REFUSED)).toEqual({
+    expect(lineOf(REFUSED)).toEqual({
       requestId: 'req_refused',
       route: 'chat_completions',
       format: 'chat',
@@ -81,7 +92,7 @@ describe('the line of a request', () => {
   test('a value in the place of a name is left out', () => {
     const key = `sk-${'aB3'.repeat(16)}`;
     for (const text of [key, 'a prompt', 'Prompt', '', 'x'.repeat(65), 'a\nb', 'req_a b']) {
-      const line = requestLine({ ...SERVED, model: text, accountId: text, keyId: text });
+      const line = lineOf({ ...SERVED, model: text, accountId: text, keyId: text });
       expect([line['model'], line['accountId'], line['keyId']]).toEqual(['?', '?', '?']);
     }
   });
@@ -89,7 +100,7 @@ describe('the line of a request', () => {
   test('what a summary must not have does not get into it', () => {
     const secret = 'a secret thing';
     const extra = { ...SERVED, body: secret, answer: { ...ANSWER, headers: { key: secret } } };
-    expect(JSON.stringify(requestLine(extra))).not.toContain(secret);
+    expect(requestLine(extra, AT)).not.toContain(secret);
   });
 
   test('no free text passes, wherever it stands', () => {
@@ -98,7 +109,7 @@ describe('the line of a request', () => {
         const canary = `Qzx ${text}`;
         const answer: AnswerSummary = { ...ANSWER, modelServed: canary, upstream: canary };
         const summary = { ...SERVED, requestId: canary, model: canary, keyId: canary, answer };
-        expect(JSON.stringify(requestLine(summary))).not.toContain('Qzx');
+        expect(requestLine(summary, AT)).not.toContain('Qzx');
       }),
     );
   });

@@ -1,0 +1,35 @@
+// The log's lines of requests, in batches: a summary waits as it is, and is written out with its
+// neighbours. To format and write each by itself costs as much as the rest of a refusal.
+
+import type { RequestSummary } from '../core/request-summary.ts';
+import { requestLine } from './request-line.ts';
+
+/** Some 40 KB. */
+const WAITING_MAX = 64;
+
+const FLUSH_MS = 100;
+
+export function createRequestLines(write: (text: string) => void) {
+  let waiting: { readonly summary: RequestSummary; readonly atMs: number }[] = [];
+  let timer: Timer | undefined;
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (waiting.length === 0) return;
+    let text = '';
+    for (const { summary, atMs } of waiting) text += requestLine(summary, atMs);
+    waiting = [];
+    write(text);
+  }
+
+  return {
+    /** `summary` must not change any more. */
+    add(summary: RequestSummary): void {
+      waiting.push({ summary, atMs: Date.now() });
+      if (waiting.length >= WAITING_MAX) flush();
+      else timer ??= setTimeout(flush, FLUSH_MS);
+    },
+    flush,
+  };
+}
