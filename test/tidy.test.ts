@@ -89,7 +89,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   http: {
     folders: [
       ...['generate', 'operations', 'identity', 'catalog', 'limits', 'ledger', 'wire', 'core'],
-      'version.ts',
+      ...['async', 'version.ts'],
     ],
     packages: [...PLATFORM, 'elysia'],
   },

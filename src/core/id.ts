@@ -28,13 +28,18 @@ export function randomText(
 ): string {
   // Bytes at or above this would favour the first letters, so they are skipped.
   const unbiased = 256 - (256 % alphabet.length);
-  let text = '';
-  while (text.length < length) {
-    for (const byte of randomBytes(length - text.length + 8)) {
-      if (byte < unbiased && text.length < length) text += alphabet[byte % alphabet.length];
+  const codes = Buffer.allocUnsafe(length);
+  let made = 0;
+  while (made < length) {
+    const drawn = randomBytes(length - made + 8);
+    for (let index = 0; index < drawn.length && made < length; index += 1) {
+      const byte = drawn[index] ?? unbiased;
+      if (byte >= unbiased) continue;
+      codes[made] = alphabet.charCodeAt(byte % alphabet.length);
+      made += 1;
     }
   }
-  return text;
+  return codes.toString('latin1');
 }
 
 /** In place of a key's id wherever a request of the playground is told of: it had a session, no key. */

@@ -41,7 +41,7 @@ async function understand(
   const parsed = call.format.parse(body);
   const { catalog } = call.operator;
   const model = requireModel(catalog, parsed.model);
-  call.observer.understood({ model: model.slug, stream: parsed.stream });
+  call.tally.understood({ model: model.slug, stream: parsed.stream });
   requireInPlan(plan, model);
   const request = await restoreThinking(dependencies, { facts, request: parsed, catalog, model });
   const asked = { call, facts, request, catalog, plan, model };

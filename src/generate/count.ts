@@ -4,12 +4,10 @@
 import { requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import type { GenerationRequest } from '../core/generation.ts';
-import type { OperatorState } from '../core/operator.ts';
-import type { KeyFacts } from '../identity/authenticate.ts';
 import type { AccountLimits } from '../limits/contract.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import type { ParsedBody } from '../wire/format.ts';
-import type { RequestObserver } from './pipeline-types.ts';
+import type { GenerationCall } from './pipeline-types.ts';
 import { countPrompt } from './size.ts';
 import { restoreThinking } from './thinking.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -20,15 +18,12 @@ type CountDependencies = {
   readonly tokenizer: Tokenizer;
 };
 
+type CountCall = Pick<GenerationCall, 'operator' | 'authorize' | 'readBody' | 'tally'>;
+
 export async function countTokens(
   dependencies: CountDependencies,
-  call: {
-    readonly operator: OperatorState;
-    readonly authorize: () => Promise<KeyFacts>;
-    readonly readBody: () => Promise<ParsedBody>;
-    readonly observer: Pick<RequestObserver, 'understood'>;
-    readonly parse: (body: ParsedBody) => GenerationRequest;
-  },
+  call: CountCall,
+  parse: (body: ParsedBody) => GenerationRequest,
 ): Promise<number> {
   const facts = await call.authorize();
   const { catalog } = call.operator;
@@ -38,9 +33,9 @@ export async function countTokens(
   if (retryAfterSeconds !== undefined) {
     throw new GatewayError('rate_limit_exceeded', { retryAfterSeconds });
   }
-  const request = call.parse(await call.readBody());
+  const request = parse(await call.readBody());
   const model = requireModel(catalog, request.model);
-  call.observer.understood({ model: model.slug, stream: false });
+  call.tally.understood({ model: model.slug, stream: false });
   requireInPlan(plan, model);
   const restored = await restoreThinking(dependencies, { facts, request, catalog, model });
   return countPrompt(dependencies.tokenizer, { facts, request: restored, catalog, plan, model });

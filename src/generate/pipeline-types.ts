@@ -1,6 +1,7 @@
 // What a generation request carries on its way through the pipeline, and what the pipeline is built
 // from. Types alone.
 
+import type { Awaitable } from '../async/awaitable.ts';
 import type { Alert } from '../core/alert.ts';
 import type { GenerationRequest } from '../core/generation.ts';
 import type { RandomBytes } from '../core/id.ts';
@@ -67,9 +68,9 @@ export type GenerationCall = {
   /** What operators had set when the request began; all of the request is served by it. */
   readonly operator: OperatorState;
   /** Checks the key and the account's standing, or throws. */
-  readonly authorize: () => Promise<KeyFacts>;
+  readonly authorize: () => Awaitable<KeyFacts>;
   readonly readBody: () => Promise<ParsedBody>;
-  readonly observer: RequestObserver;
+  readonly tally: RequestObserver;
   /** Fires when the client leaves before its answer is complete. */
   readonly signal: AbortSignal;
 };

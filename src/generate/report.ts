@@ -30,7 +30,7 @@ export function report(
       requestId,
     });
   }
-  call.observer.ended({
+  call.tally.ended({
     modelServed,
     ...(upstream === undefined ? {} : { upstream }),
     fallbackUsed,

@@ -1,18 +1,24 @@
 // One request as its handler sees it: who asks, in which format, and how its end is answered and told.
 // Called by the handlers. Whatever is thrown ends in the envelope of the path's own format.
 
+import type { Awaitable } from '../async/awaitable.ts';
 import type { Deadlines } from '../core/deadlines.ts';
 import { GatewayError } from '../core/error.ts';
 import type { UpstreamState } from '../core/health.ts';
 import { createRequestId, type RandomBytes } from '../core/id.ts';
 import type { OperatorState } from '../core/operator.ts';
 import type { RouteName } from '../core/request-summary.ts';
-import type { GenerateDependencies, PlaygroundCall } from '../generate/pipeline-types.ts';
+import type {
+  GenerateDependencies,
+  GenerationCall,
+  PlaygroundCall,
+} from '../generate/pipeline-types.ts';
 import type { Access, PlaygroundAccess } from '../identity/access.ts';
 import { clientAddress, type NetworkSet } from '../identity/address.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { LimitsLoad } from '../limits/load.ts';
-import type { ClientFormat } from '../wire/format.ts';
+import type { ClientFormat, ParsedBody } from '../wire/format.ts';
+import { readBody } from './body.ts';
 import type { KnownHosts } from './known-hosts.ts';
 import type { ListDependencies } from './lists.ts';
 import type { OperatorAccess } from './operator-access.ts';
@@ -72,88 +78,127 @@ export type RuntimeServer = {
 /** Answers all requests below a path. */
 export type Mount = (request: Request, server: RuntimeServer | null) => Promise<Response>;
 
+/** Where the dashboard has read a session, the runtime is not asked for the address. */
+type AskedServer = Pick<RuntimeServer, 'timeout'> & Partial<Pick<RuntimeServer, 'requestIP'>>;
+
 /** One request, as its handler sees it. */
-export type Exchange = {
+export class Exchange {
   readonly request: Request;
-  readonly server: Pick<RuntimeServer, 'timeout'> | null;
-  readonly requestId: string;
+  readonly server: AskedServer | null;
   readonly format: ClientFormat;
+  readonly requestId: string;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
   /** What operators had set when the request came. */
   readonly operator: OperatorState;
   readonly tally: Tally;
+  protected readonly dependencies: HandlerDependencies;
+
+  constructor(
+    dependencies: HandlerDependencies,
+    request: Request,
+    server: AskedServer | null,
+    format: ClientFormat,
+    route: RouteName,
+    requestId?: string,
+  ) {
+    this.dependencies = dependencies;
+    this.request = request;
+    this.server = server;
+    this.format = format;
+    this.startedAt = dependencies.clock();
+    this.requestId = requestId ?? createRequestId(this.startedAt, dependencies.randomBytes);
+    this.operator = dependencies.operator();
+    this.tally = dependencies.tallies.start(this.requestId, route, format.name);
+  }
+
   /** Who asks. Throws the refusal of a key or of its account. */
-  readonly authorize: () => Promise<KeyFacts>;
-};
+  authorize(): Awaitable<KeyFacts> {
+    const facts = this.identify();
+    return facts instanceof Promise
+      ? facts.then((late) => this.identified(late))
+      : this.identified(facts);
+  }
 
-/** A request of the API, which presents a key. */
-export function openExchange(
-  dependencies: HandlerDependencies,
-  request: Request,
-  server: RuntimeServer | null,
-  format: ClientFormat,
-  route: RouteName,
-): Exchange {
-  const { access, clock, randomBytes, touchKey, trustedProxies } = dependencies;
-  const requestId = createRequestId(clock(), randomBytes);
-  const asked = { request, server, requestId, format };
-  return open(dependencies, asked, route, async (operator) => {
-    const presented = {
-      authorization: request.headers.get('authorization'),
-      xApiKey: request.headers.get('x-api-key'),
-      address: () => addressOf(request, server, trustedProxies),
-    };
-    const facts = await access(presented, operator);
-    touchKey(facts.keyId);
+  /** By the key that it presents. */
+  protected identify(): Awaitable<KeyFacts> {
+    return this.dependencies.access(this, this.operator);
+  }
+
+  protected identified(facts: KeyFacts): KeyFacts {
+    this.dependencies.touchKey(facts.keyId);
+    this.tally.identified(facts);
     return facts;
-  });
-}
+  }
 
-/** A request of the playground, whose session the dashboard has read. */
-export function openPlayground(
-  dependencies: HandlerDependencies,
-  { accountId, address, ...asked }: PlaygroundCall & Pick<Exchange, 'format'>,
-  route: RouteName,
-): Exchange {
-  return open(dependencies, asked, route, (operator) =>
-    dependencies.playgroundAccess({ accountId, address }, operator),
-  );
-}
+  get authorization(): string | null {
+    return this.request.headers.get('authorization');
+  }
 
-function open(
-  { operator: current, tallies }: HandlerDependencies,
-  asked: Pick<Exchange, 'request' | 'server' | 'requestId' | 'format'>,
-  route: RouteName,
-  identify: (operator: OperatorState) => Promise<KeyFacts>,
-): Exchange {
-  const operator = current();
-  const { requestId, format } = asked;
-  const tally = tallies.start({ requestId, route, format: format.name });
-  return {
-    ...asked,
-    operator,
-    tally,
-    async authorize() {
-      const who = await identify(operator);
-      tally.identified(who);
-      return who;
-    },
-  };
-}
+  get xApiKey(): string | null {
+    return this.request.headers.get('x-api-key');
+  }
 
-/** Runs what a route does. Its work tells the tally how it has ended; a refusal is told here. */
-export async function answer(
-  dependencies: HandlerDependencies,
-  exchange: Exchange,
-  work: () => Response | Promise<Response>,
-): Promise<Response> {
-  try {
-    if (dependencies.isRefusing()) throw dependencies.draining() ? stopping() : away();
-    return await work();
-  } catch (error) {
-    return refuse(dependencies, exchange, error);
+  /** The network address of the client, as far as proxies can be trusted. */
+  address(): string {
+    const { request, server, dependencies } = this;
+    const forwarded = request.headers.get('x-forwarded-for');
+    return clientAddress(socketAddressOf(request, server), forwarded, dependencies.trustedProxies);
+  }
+
+  /** To be read once. Throws 413, 415 or 400. */
+  readBody(): Promise<ParsedBody> {
+    return readBody(this.request, this.dependencies);
   }
 }
 
+/** A request for an answer. */
+export class GenerationExchange extends Exchange implements GenerationCall {
+  /** Fires when the client leaves before its answer is complete. */
+  get signal(): AbortSignal {
+    return this.request.signal;
+  }
+
+  protected override identified(facts: KeyFacts): KeyFacts {
+    super.identified(facts);
+    if (this.dependencies.isStopped(facts.accountId)) throw accountStopped();
+    return facts;
+  }
+
+  override async readBody(): Promise<ParsedBody> {
+    const body = await super.readBody();
+    // From here on silence is the model's: the runtime must not take it for a dead client.
+    this.server?.timeout(this.request, 0);
+    return body;
+  }
+}
+
+/** A request of the playground, under a session that the dashboard has read. */
+export class PlaygroundExchange extends GenerationExchange {
+  readonly #session: PlaygroundCall;
+
+  constructor(
+    dependencies: HandlerDependencies,
+    session: PlaygroundCall,
+    format: ClientFormat,
+    route: RouteName,
+  ) {
+    const { request, server, requestId } = session;
+    super(dependencies, request, server, format, route, requestId);
+    this.#session = session;
+  }
+
+  protected override identify(): Awaitable<KeyFacts> {
+    return this.dependencies.playgroundAccess(this.#session, this.operator);
+  }
+}
+
+/** Throws where this process takes no requests any more, or none at the moment. */
+export function requireServing(dependencies: HandlerDependencies): void {
+  if (dependencies.isRefusing()) throw dependencies.draining() ? stopping() : away();
+}
+
+/** Whatever was thrown, as the answer to the request that it ends. */
 export function refuse(
   dependencies: HandlerDependencies,
   { requestId, format, tally }: Exchange,
@@ -181,20 +226,11 @@ export function targetOf({ url }: Request): URL {
 }
 
 /** Empty where the runtime does not know it. */
-export function socketAddressOf(request: Request, server: RuntimeServer | null): string {
-  return server?.requestIP(request)?.address ?? '';
-}
-
-function addressOf(
+export function socketAddressOf(
   request: Request,
-  server: RuntimeServer | null,
-  trustedProxies: NetworkSet,
+  server: Partial<Pick<RuntimeServer, 'requestIP'>> | null,
 ): string {
-  return clientAddress(
-    socketAddressOf(request, server),
-    request.headers.get('x-forwarded-for'),
-    trustedProxies,
-  );
+  return server?.requestIP?.(request)?.address ?? '';
 }
 
 function stopping(): GatewayError {
@@ -206,5 +242,12 @@ function stopping(): GatewayError {
 function away(): GatewayError {
   return new GatewayError('provider_unavailable', {
     message: 'The service cannot reach its books at the moment. Retry with back-off.',
+  });
+}
+
+function accountStopped(): GatewayError {
+  return new GatewayError('provider_unavailable', {
+    message:
+      'The balance of this account is being checked, and new requests wait for that. Nothing was charged. Retry later, or ask the operator, whose log says more.',
   });
 }

@@ -7,14 +7,13 @@ import { countTokens } from '../generate/count.ts';
 import { generate } from '../generate/generate.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import { parseCount } from '../wire/messages/request.ts';
-import { readBody } from './body.ts';
 import {
-  answer,
-  type Exchange,
+  Exchange,
+  type GenerationExchange,
   type HandlerDependencies,
-  openExchange,
   type RuntimeServer,
   refuse,
+  requireServing,
   targetOf,
 } from './exchange.ts';
 import type { ListDependencies } from './lists.ts';
@@ -22,41 +21,25 @@ import { respondGenerated, respondJson } from './respond.ts';
 import { allowedMethods, formatOfPath, isKeyManagement, notOffered } from './routes.ts';
 
 /** POST /v1/chat/completions and /v1/messages. */
-export function answerGeneration(
+export async function answerGeneration(
   dependencies: HandlerDependencies,
-  exchange: Exchange,
+  exchange: GenerationExchange,
 ): Promise<Response> {
-  const { request, server, format, requestId, operator, tally, authorize } = exchange;
-  return answer(dependencies, exchange, async () => {
+  try {
+    requireServing(dependencies);
     if (!dependencies.hasRoom()) {
       // A connection that closes over unread bytes is reset, and the client would not see why.
-      await readBody(request, dependencies).catch(() => undefined);
+      await exchange.readBody().catch(() => undefined);
       throw crowded();
     }
-    const generated = await generate(dependencies.generation, {
-      format,
-      requestId,
-      startedAt: dependencies.clock(),
-      operator,
-      async authorize() {
-        const facts = await authorize();
-        if (dependencies.isStopped(facts.accountId)) throw accountStopped();
-        return facts;
-      },
-      async readBody() {
-        const body = await readBody(request, dependencies);
-        // From here on silence is the model's: the runtime must not take it for a dead client.
-        server?.timeout(request, 0);
-        return body;
-      },
-      observer: tally,
-      signal: request.signal,
-    });
-    const response = respondGenerated(requestId, generated);
-    if (generated.kind === 'stream') tally.streaming(response.status);
-    else tally.answered(response.status);
+    const generated = await generate(dependencies.generation, exchange);
+    const response = respondGenerated(exchange.requestId, generated);
+    if (generated.kind === 'stream') exchange.tally.streaming(response.status);
+    else exchange.tally.answered(response.status);
     return response;
-  });
+  } catch (error) {
+    return refuse(dependencies, exchange, error);
+  }
 }
 
 /** POST /v1/messages/count_tokens. */
@@ -64,15 +47,8 @@ export function answerCount(
   dependencies: HandlerDependencies,
   exchange: Exchange,
 ): Promise<Response> {
-  const { request, operator, tally, authorize } = exchange;
   return answerJson(dependencies, exchange, async () => ({
-    input_tokens: await countTokens(dependencies.generation, {
-      operator,
-      authorize,
-      readBody: () => readBody(request, dependencies),
-      observer: tally,
-      parse: parseCount,
-    }),
+    input_tokens: await countTokens(dependencies.generation, exchange, parseCount),
   }));
 }
 
@@ -87,16 +63,19 @@ export function answerList(
   );
 }
 
-function answerJson(
+async function answerJson(
   dependencies: HandlerDependencies,
   exchange: Exchange,
   read: () => Promise<unknown>,
 ): Promise<Response> {
-  return answer(dependencies, exchange, async () => {
+  try {
+    requireServing(dependencies);
     const response = respondJson(exchange.requestId, await read());
     exchange.tally.answered(response.status);
     return response;
-  });
+  } catch (error) {
+    return refuse(dependencies, exchange, error);
+  }
 }
 
 const SHOWN_PATH_LENGTH_MAX = 200;
@@ -108,7 +87,7 @@ export async function answerElsewhere(
   server: RuntimeServer | null,
 ): Promise<Response> {
   const path = targetOf(request).pathname;
-  const exchange = openExchange(dependencies, request, server, formatOfPath(path), 'elsewhere');
+  const exchange = new Exchange(dependencies, request, server, formatOfPath(path), 'elsewhere');
   if (isKeyManagement(path, request.method)) {
     try {
       await exchange.authorize();
@@ -137,12 +116,5 @@ function crowded(): GatewayError {
       'The server has as many connections as it can take at the moment. Nothing was charged. Retry with back-off.',
     retryAfterSeconds: 1,
     closesConnection: true,
-  });
-}
-
-function accountStopped(): GatewayError {
-  return new GatewayError('provider_unavailable', {
-    message:
-      'The balance of this account is being checked, and new requests wait for that. Nothing was charged. Retry later, or ask the operator, whose log says more.',
   });
 }

@@ -7,7 +7,7 @@ import type { PlaygroundCall } from '../generate/pipeline-types.ts';
 import { chatFormat } from '../wire/chat/format.ts';
 import type { ClientFormat } from '../wire/format.ts';
 import { messagesFormat } from '../wire/messages/format.ts';
-import { type HandlerDependencies, openPlayground } from './exchange.ts';
+import { type HandlerDependencies, PlaygroundExchange } from './exchange.ts';
 import { answerGeneration } from './handlers.ts';
 
 const FORMATS: Readonly<
@@ -24,5 +24,5 @@ export function answerPlayground(
   call: PlaygroundCall,
 ): Promise<Response> {
   const { format, route } = FORMATS[name];
-  return answerGeneration(dependencies, openPlayground(dependencies, { ...call, format }, route));
+  return answerGeneration(dependencies, new PlaygroundExchange(dependencies, call, format, route));
 }

@@ -5,9 +5,9 @@ import { GatewayError } from '../core/error.ts';
 import { upstreamCounts, upstreamRecords, upstreamWarnings } from '../core/readiness.ts';
 import { chatFormat } from '../wire/chat/format.ts';
 import {
+  Exchange,
   type HandlerDependencies,
   type Mount,
-  openExchange,
   type RuntimeServer,
   refuse,
   socketAddressOf,
@@ -52,7 +52,7 @@ export async function answerMetrics(
   server: RuntimeServer | null,
 ): Promise<Response> {
   const refused = (error: unknown): Response =>
-    refuse(dependencies, openExchange(dependencies, request, server, chatFormat, 'metrics'), error);
+    refuse(dependencies, new Exchange(dependencies, request, server, chatFormat, 'metrics'), error);
   if (!mayOperate(dependencies, request, server)) {
     return refused(
       new GatewayError('operator_only', { message: dependencies.operatorAccess.hint }),
@@ -78,7 +78,7 @@ export function underOwnName(dependencies: HandlerDependencies, answer: Mount): 
     if (knownHosts.isKnown(headers.get('host'), address) || operatorAccess.hasToken(headers)) {
       return answer(request, server);
     }
-    const exchange = openExchange(dependencies, request, server, chatFormat, 'elsewhere');
+    const exchange = new Exchange(dependencies, request, server, chatFormat, 'elsewhere');
     return refuse(dependencies, exchange, new GatewayError('misdirected_request'));
   };
 }

@@ -7,9 +7,10 @@ import type { RouteName } from '../core/request-summary.ts';
 import { chatFormat } from '../wire/chat/format.ts';
 import { messagesFormat } from '../wire/messages/format.ts';
 import {
+  Exchange,
+  GenerationExchange,
   type HandlerDependencies,
   type Mount,
-  openExchange,
   type RuntimeServer,
   targetOf,
 } from './exchange.ts';
@@ -107,10 +108,8 @@ function probesOf(dependencies: ServerDependencies): Record<'ready' | 'metrics',
 function createApp(dependencies: ServerDependencies) {
   const { version, dashboard } = dependencies;
   const { ready, metrics } = probesOf(dependencies);
-  const openChat = (request: Request, server: RuntimeServer | null, route: RouteName) =>
-    openExchange(dependencies, request, server, chatFormat, route);
-  const openMessages = (request: Request, server: RuntimeServer | null, route: RouteName) =>
-    openExchange(dependencies, request, server, messagesFormat, route);
+  const open = (request: Request, server: RuntimeServer | null, route: RouteName) =>
+    new Exchange(dependencies, request, server, chatFormat, route);
 
   return (
     new Elysia({
@@ -123,36 +122,45 @@ function createApp(dependencies: ServerDependencies) {
       .post(
         '/v1/chat/completions',
         ({ request, server }) =>
-          answerGeneration(dependencies, openChat(request, server, 'chat_completions')),
+          answerGeneration(
+            dependencies,
+            new GenerationExchange(dependencies, request, server, chatFormat, 'chat_completions'),
+          ),
         { parse: 'none' },
       )
       .post(
         '/v1/messages',
         ({ request, server }) =>
-          answerGeneration(dependencies, openMessages(request, server, 'messages')),
+          answerGeneration(
+            dependencies,
+            new GenerationExchange(dependencies, request, server, messagesFormat, 'messages'),
+          ),
         { parse: 'none' },
       )
       .post(
         '/v1/messages/count_tokens',
         ({ request, server }) =>
-          answerCount(dependencies, openMessages(request, server, 'count_tokens')),
+          answerCount(
+            dependencies,
+            new Exchange(dependencies, request, server, messagesFormat, 'count_tokens'),
+          ),
         { parse: 'none' },
       )
       .get('/v1/models', ({ request, server }) =>
-        answerList(dependencies, openChat(request, server, 'models'), (lists, facts, operator) =>
+        answerList(dependencies, open(request, server, 'models'), (lists, facts, operator) =>
           listModels(lists, facts, operator, targetOf(request).searchParams),
         ),
       )
       .get('/v1/models/:model', ({ request, server, params }) =>
-        answerList(dependencies, openChat(request, server, 'model'), (lists, facts, operator) =>
+        answerList(dependencies, open(request, server, 'model'), (lists, facts, operator) =>
           showModel(lists, facts, operator, params.model),
         ),
       )
       .get('/v1/api-keys', ({ request, server }) =>
-        answerList(dependencies, openChat(request, server, 'api_keys'), listKeys),
+        answerList(dependencies, open(request, server, 'api_keys'), listKeys),
       )
       .get('/v1/account', ({ request, server }) =>
-        answerList(dependencies, openChat(request, server, 'account'), showAccount),
+        answerList(dependencies, open(request, server, 'account'), showAccount),
       )
       .all('/dashboard', ({ request, server }) => dashboard(request, server), { parse: 'none' })
       .all('/dashboard/*', ({ request, server }) => dashboard(request, server), { parse: 'none' })

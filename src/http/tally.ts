@@ -7,11 +7,8 @@ import type { ErrorCode } from '../core/error.ts';
 import type { AnswerSummary, RequestSummary, RouteName } from '../core/request-summary.ts';
 import type { RequestObserver } from '../generate/pipeline-types.ts';
 
-/** What is known of a request before it is read. */
-type Opened = Pick<RequestSummary, 'requestId' | 'route' | 'format'>;
-
 export type Tallies = {
-  readonly start: (request: Opened) => Tally;
+  readonly start: (requestId: string, route: RouteName, format: ClientFormatName) => Tally;
   /** Streams whose answer is still under way, or read to its end for nobody. */
   readonly openStreams: () => number;
 };
@@ -26,7 +23,7 @@ type Teller = {
 export function createTallies(dependencies: Omit<Teller, 'openStreams'>): Tallies {
   const teller: Teller = { ...dependencies, openStreams: 0 };
   return {
-    start: (request) => new Tally(teller, request),
+    start: (requestId, route, format) => new Tally(teller, requestId, route, format),
     openStreams: () => teller.openStreams,
   };
 }
@@ -50,7 +47,7 @@ export class Tally implements RequestSummary, RequestObserver {
   /** Its stream has begun and is not settled. */
   #isStreaming = false;
 
-  constructor(teller: Teller, { requestId, route, format }: Opened) {
+  constructor(teller: Teller, requestId: string, route: RouteName, format: ClientFormatName) {
     this.#teller = teller;
     this.requestId = requestId;
     this.route = route;

@@ -2,6 +2,7 @@
 // refusal that comes first in the precedence table. Whatever generates goes through one of them.
 
 import { eq, sql } from 'drizzle-orm';
+import { type Awaitable, andThen } from '../async/awaitable.ts';
 import { refusedByStanding } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { PLAYGROUND_KEY_ID } from '../core/id.ts';
@@ -24,14 +25,16 @@ type Presented = {
 };
 
 /** The door of the API. Throws the refusal as a `GatewayError`. */
-export type Access = (presented: Presented, operator: Settings) => Promise<KeyFacts>;
+export type Access = (presented: Presented, operator: Settings) => Awaitable<KeyFacts>;
 
 export function createAccess(dependencies: { readonly authenticator: Authenticator }): Access {
   const { authenticator } = dependencies;
-  return async ({ authorization, xApiKey, address }, operator) => {
-    const facts = await authenticator.authenticate(authorization, xApiKey);
-    requireStanding(facts, operator, address);
-    return facts;
+  return (presented, operator) => {
+    const { authorization, xApiKey } = presented;
+    return andThen(authenticator.authenticate(authorization, xApiKey), (facts) => {
+      requireStanding(facts, operator, presented);
+      return facts;
+    });
   };
 }
 
@@ -58,7 +61,7 @@ export function createPlaygroundAccess(database: Database): PlaygroundAccess {
     const account = await query.get({ accountId });
     if (account === undefined) throw new GatewayError('account_inactive');
     const facts = { ...account, keyId: PLAYGROUND_KEY_ID };
-    requireStanding(facts, operator, () => address);
+    requireStanding(facts, operator, { address: () => address });
     return facts;
   };
 }
@@ -66,14 +69,14 @@ export function createPlaygroundAccess(database: Database): PlaygroundAccess {
 function requireStanding(
   { accountId, keyId, emailVerified, standing }: KeyFacts,
   { blocklist, maintenance }: Settings,
-  address: () => string,
+  from: Pick<Presented, 'address'>,
 ): void {
   const code = refusedByStanding({
     emailVerified,
     standing,
     accountBlocked: blocklist.accountBlocked(accountId),
     keyBlocked: blocklist.keyBlocked(keyId),
-    addressBlocked: blocklist.blocksNetworks && blocklist.addressBlocked(address()),
+    addressBlocked: blocklist.blocksNetworks && blocklist.addressBlocked(from.address()),
     maintenance: maintenance.on,
   });
   if (code === undefined) return;

@@ -3,6 +3,7 @@
 // within the cache time for the same key, known or not.
 
 import { eq, sql } from 'drizzle-orm';
+import type { Awaitable } from '../async/awaitable.ts';
 import type { Standing } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { readPresentedKey } from '../core/key.ts';
@@ -94,20 +95,18 @@ export function createAuthenticator(dependencies: {
   return {
     /**
      * Who makes this request. Throws `GatewayError`: `missing_api_key`, or `invalid_api_key` for
-     * a key that is malformed, unknown, revoked or expired. Standing is not judged here.
+     * a key that is malformed, unknown, revoked or expired. Standing is not judged here. At once for
+     * a key that is cached.
      */
-    async authenticate(authorization: string | null, xApiKey: string | null): Promise<KeyFacts> {
+    authenticate(authorization: string | null, xApiKey: string | null): Awaitable<KeyFacts> {
       const presented = readPresentedKey(authorization, xApiKey);
       if (presented.kind === 'missing') throw new GatewayError('missing_api_key');
       if (presented.kind === 'malformed') throw new GatewayError('invalid_api_key');
       const now = clock();
       const digest = digestKey(presented.key);
-      let entry = known.get(digest) ?? unknown.get(digest);
-      if (entry === undefined || !isFresh(entry, now)) entry = await load(digest, now);
-      if (entry.facts === undefined || entry.expiresAt <= now) {
-        throw new GatewayError('invalid_api_key');
-      }
-      return entry.facts;
+      const entry = known.get(digest) ?? unknown.get(digest);
+      if (entry !== undefined && isFresh(entry, now)) return factsOf(entry, now);
+      return load(digest, now).then((loaded) => factsOf(loaded, now));
     },
     /** Forgets everything at once: after a change to keys or accounts. */
     invalidate(): void {
@@ -119,6 +118,11 @@ export function createAuthenticator(dependencies: {
     /** How many keys are cached, known and unknown: at most 20,000. */
     cachedKeys: (): number => known.size + unknown.size,
   };
+}
+
+function factsOf({ facts, expiresAt }: Entry, now: number): KeyFacts {
+  if (facts === undefined || expiresAt <= now) throw new GatewayError('invalid_api_key');
+  return facts;
 }
 
 /** A clock that was set back makes an entry stale too. */

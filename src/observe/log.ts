@@ -75,8 +75,7 @@ export function createLog(level: LogLevel): Log {
     },
     async close() {
       requests.flush();
-      const flushed = (): Promise<unknown> =>
-        new Promise((resolve) => destination.flush(resolve));
+      const flushed = (): Promise<unknown> => new Promise((resolve) => destination.flush(resolve));
       // The first one may end with a write that was in progress, and leave what came after it. A
       // destination that was never written to, or whose reader is gone, has nothing to flush.
       await withTimeout(CLOSE_MS, flushed().then(flushed));

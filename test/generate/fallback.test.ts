@@ -119,7 +119,7 @@ async function askOf(accountId: string, startAttempt: GenerateDependencies['star
     }),
     readBody: async () => ({ value: body, text: JSON.stringify(body) }),
     operator: operatorState(CATALOG),
-    observer: { understood: () => undefined, ended: () => undefined },
+    tally: { understood: () => undefined, ended: () => undefined },
     signal: new AbortController().signal,
   };
   const limits = await createLimits({

@@ -166,7 +166,7 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
     }),
     readBody: async () => BODY,
     operator: operatorState(CATALOG),
-    observer: { understood: () => undefined, ended: () => undefined },
+    tally: { understood: () => undefined, ended: () => undefined },
     signal: new AbortController().signal,
     ...more,
   });

@@ -245,7 +245,7 @@ async function play(which: Case) {
     }),
     readBody: async () => ({ value, text: JSON.stringify(value) }),
     operator: operatorState(catalog),
-    observer: { understood: () => undefined, ended: () => undefined },
+    tally: { understood: () => undefined, ended: () => undefined },
     signal: client.signal,
   };
   const generated = await generate(dependencies, call);

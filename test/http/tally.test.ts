@@ -12,7 +12,7 @@ function rig() {
     monotonic: () => nowMs,
     tell: (summary) => void told.push(summary),
   });
-  const tally = tallies.start({ requestId: 'req_1', route: 'messages', format: 'messages' });
+  const tally = tallies.start('req_1', 'messages', 'messages');
   nowMs = 1_040;
   const wait = (ms: number): void => {
     nowMs += ms;

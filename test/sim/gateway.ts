@@ -141,7 +141,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
         }),
         readBody: async () => parseBody(new TextEncoder().encode(body)),
         operator: operatorState(catalog, { incidentOf: (model) => parts.incidents.get(model) }),
-        observer: { understood: () => {}, ended: () => {} },
+        tally: { understood: () => {}, ended: () => {} },
         signal,
       }),
     breakDisk: (broken) => database.connection.run(`PRAGMA query_only = ${broken ? 'ON' : 'OFF'}`),

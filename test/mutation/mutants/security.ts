@@ -21,8 +21,8 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'requireStanding',
-        find: 'requireStanding(facts, operator, address);',
-        put: 'if (authorization !== null) requireStanding(facts, operator, address);',
+        find: 'requireStanding(facts, operator, presented);',
+        put: 'if (authorization !== null) requireStanding(facts, operator, presented);',
       },
     ],
     tests: ['test/identity/access.test.ts'],
@@ -45,8 +45,8 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'error',
-        find: 'logger.error({ error: errorWords(error) }, message);',
-        put: 'logger.error({ err: error }, message);',
+        find: 'inOrder().error({ error: errorWords(error) }, message);',
+        put: 'inOrder().error({ err: error }, message);',
       },
     ],
     tests: ['test/observe/log.test.ts'],
@@ -81,8 +81,8 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'authenticate',
-        find: 'entry.facts === undefined || entry.expiresAt <= now',
-        put: 'entry.facts === undefined || entry.expiresAt <= entry.loadedAt',
+        find: 'return factsOf(entry, now);',
+        put: 'return factsOf(entry, entry.loadedAt);',
       },
     ],
     tests: ['test/identity/authenticate.test.ts'],
