@@ -1,10 +1,23 @@
-// The catalog of the benchmark: one model, and a plan with limits that the benchmark never meets; the
-// checks themselves all run.
+// What the benchmark asks for: the catalog of its gateways, with a plan whose limits are checked but
+// never met, and the bodies of its requests.
+
+/** Each is a behaviour of upstream.ts. */
+export type BenchModel = 'bench' | 'long' | 'held' | 'slow';
+
+const MODELS: readonly BenchModel[] = ['bench', 'long', 'held', 'slow'];
 
 /** Service tokens a model token. */
 export const PRICE = { input: 1, cached: 0.1, output: 2 };
 
 export function benchCatalog(upstreamUrl: string): string {
+  const model = (slug: BenchModel) => `
+[[model]]
+slug = "${slug}"
+context_window = 128000
+max_output = 8192
+price = { input = "${PRICE.input}", cached_input = "${PRICE.cached}", output = "${PRICE.output}" }
+served_by = [{ upstream = "bench", model = "${slug}" }]
+`;
   return `[service]
 usd_per_million = "1.00"
 
@@ -13,14 +26,7 @@ id = "bench"
 dialect = "chat"
 base_url = "${upstreamUrl}/v1"
 api_key = "bench"
-
-[[model]]
-slug = "bench"
-context_window = 128000
-max_output = 8192
-price = { input = "${PRICE.input}", cached_input = "${PRICE.cached}", output = "${PRICE.output}" }
-served_by = [{ upstream = "bench", model = "bench" }]
-
+${MODELS.map(model).join('')}
 [plan.bench]
 requests_per_minute = 1000000
 tokens_per_minute = 1000000000
@@ -30,12 +36,39 @@ max_api_keys = 20
 `;
 }
 
-/** The body of a request that the benchmark sends. */
-export function benchBody(stream: boolean): string {
-  return JSON.stringify({
-    model: 'bench',
-    max_tokens: 100,
-    messages: [{ role: 'user', content: 'Tell me about proverbs on work and play. '.repeat(4) }],
-    stream,
-  });
+export type Ask = {
+  readonly path: '/v1/chat/completions' | '/v1/messages' | '/v1/messages/count_tokens' | '/healthz';
+  /** Absent: a GET. */
+  readonly body?: string;
+  readonly keyless?: boolean;
+  /** 200 where it is absent. */
+  readonly status?: number;
+};
+
+const PROMPT = 'Tell me about proverbs on work and play. ';
+
+/** The bodies of both formats have the same members. */
+function bodyOf(model: BenchModel, stream: boolean, promptBytes = 160): string {
+  const content = PROMPT.repeat(Math.ceil(promptBytes / PROMPT.length));
+  return JSON.stringify({ model, max_tokens: 100, messages: [{ role: 'user', content }], stream });
 }
+
+export const whole: Ask = { path: '/v1/chat/completions', body: bodyOf('bench', false) };
+
+export const health: Ask = { path: '/healthz' };
+
+export const keyless: Ask = { ...whole, keyless: true, status: 401 };
+
+export const countTokens: Ask = { ...whole, path: '/v1/messages/count_tokens' };
+
+export const streamed = (path: Ask['path'], model: BenchModel = 'bench'): Ask => ({
+  path,
+  body: bodyOf(model, true),
+});
+
+const LARGE_BYTES = 150_000;
+
+export const large = (model: BenchModel = 'bench'): Ask => ({
+  path: '/v1/chat/completions',
+  body: bodyOf(model, false, LARGE_BYTES),
+});

@@ -1,5 +1,5 @@
 // B, the yardstick: the least a proxy on Bun can do. Takes a request, sends its body on with fetch,
-// hands the answer's body back. No keys, no limits, no money. Started by scripts/benchmark/run.ts with the
+// hands the answer's body back. No keys, no limits, no money. Started as a process with the
 // upstream's URL; prints its address.
 
 const target = process.argv[2] ?? '';

@@ -1,6 +1,6 @@
 // Books with a past: so many requests of so many accounts over so many days, written by the ledger
 // itself, so that entries, receipts and balances are those of a gateway that has served them.
-// Called by dashboard.ts.
+// Called by rows/pages.ts.
 
 import type { Outcome } from '../../src/core/generation.ts';
 import { createRequestId } from '../../src/core/id.ts';

@@ -1,15 +1,20 @@
-// Puts load on one URL: so many connections, each sending its next request when the last answer has
-// come. With wrk where it is installed, else with raw sockets of our own (run as a process, so that
-// it can be pinned). Called by scripts/benchmark/run.ts.
+// Puts load on one URL: so many connections, each of which sends its next request when the last answer
+// has come. With wrk where it is installed, else with raw sockets, run as a process of its own so that
+// it can be pinned. Both must cost less than anything that is measured.
 
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export type Load = {
   readonly url: string;
-  readonly body: string;
+  /** Absent: a GET. */
+  readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: number;
   readonly seconds: number;
+  /** The status of every answer that is no error. */
+  readonly status: number;
 };
 
 export type Measured = {
@@ -17,114 +22,155 @@ export type Measured = {
   readonly seconds: number;
   readonly p50Us: number;
   readonly p99Us: number;
-  /** Answers other than 2xx, and connections that broke. */
+  /** Answers of another status, and connections that broke. */
   readonly errors: number;
 };
 
-/** Runs the load, pinned by `prefix`; `folder` takes the script that wrk reads. */
+/** Also says what CPU time the load itself took. */
 export async function runLoad(
   load: Load,
   prefix: readonly string[],
-  folder: string,
-): Promise<Measured> {
-  const command = Bun.which('wrk') === null ? ownCommand(load) : await wrkCommand(load, folder);
+): Promise<Measured & { readonly cpuUs: number }> {
+  const script = join(tmpdir(), `tollgate-load-${process.pid}.lua`);
+  const command =
+    Bun.which('wrk') === null
+      ? [process.execPath, import.meta.path, JSON.stringify(load)]
+      : ['wrk', '-t1', `-c${load.connections}`, `-d${load.seconds}s`, '-s', script, load.url];
+  await Bun.write(script, wrkScript(load));
   const child = Bun.spawn([...prefix, ...command], { stdout: 'pipe', stderr: 'inherit' });
   const output = await child.stdout.text();
+  await child.exited;
+  await rm(script);
   const result = /^RESULT (.*)$/m.exec(output)?.[1];
-  if (result === undefined) throw new Error(`the load generator said: ${output}`);
-  return JSON.parse(result);
+  if (result === undefined) throw new Error(`the load generator printed no result: ${output}`);
+  return { ...JSON.parse(result), cpuUs: Number(child.resourceUsage()?.cpuTime.total ?? 0) };
 }
 
-async function wrkCommand(load: Load, folder: string): Promise<string[]> {
-  const headers = Object.entries(load.headers)
-    .map(([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}\n`)
-    .join('');
-  const script = `wrk.method = "POST"
-wrk.body = [==[${load.body}]==]
-${headers}
+function wrkScript({ body, headers, status }: Load): string {
+  const lines = Object.entries(headers).map(
+    ([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`,
+  );
+  const post = body === undefined ? '' : `wrk.method = "POST"\nwrk.body = [==[${body}]==]`;
+  // An answer of 300 and more is an error to wrk; one that is expected to be refused is none.
+  const statusErrors = status < 300 ? 'e.status' : 'summary.requests - e.status';
+  return `${post}
+${lines.join('\n')}
 function done(summary, latency)
   local e = summary.errors
   io.write(string.format(
     'RESULT {"requests":%d,"seconds":%f,"p50Us":%d,"p99Us":%d,"errors":%d}\\n',
     summary.requests, summary.duration / 1e6, latency:percentile(50), latency:percentile(99),
-    e.connect + e.read + e.write + e.status + e.timeout))
+    e.connect + e.read + e.write + e.timeout + ${statusErrors}))
 end
 `;
-  const path = join(folder, 'load.lua');
-  await Bun.write(path, script);
-  const { connections, seconds } = load;
-  return ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', path, load.url];
 }
 
-function ownCommand(load: Load): string[] {
-  return [process.execPath, import.meta.path, JSON.stringify(load)];
-}
-
+const HEAD_END = Buffer.from('\r\n\r\n');
 const CHUNKED_END = '0\r\n\r\n';
 
-type Connection = { text: string; sentAt: number };
+type Connection = {
+  sentAt: number;
+  /** Bytes of the request that the socket has taken. */
+  sent: number;
+  received: number;
+  /** Of the whole answer; none where it is chunked. */
+  expected: number;
+  good: boolean;
+  /** The last bytes, which may have come in several reads. */
+  tail: string;
+};
 
-/** The same measurement with raw sockets. Answers are read as Latin-1: only lengths matter. */
-async function measure(load: Load): Promise<Measured> {
+type OpenLoad = {
+  readonly latenciesUs: number[];
+  readonly errors: () => number;
+  readonly close: () => void;
+};
+
+/** Connects and sends; with `once` each connection asks a single time and stays open. */
+export async function openLoad(load: Omit<Load, 'seconds'>, once = false): Promise<OpenLoad> {
   const url = new URL(load.url);
-  const body = Buffer.from(load.body);
+  const body = Buffer.from(load.body ?? '');
   const all = { ...load.headers, host: url.host, 'content-length': String(body.length) };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = `POST ${url.pathname} HTTP/1.1\r\n${lines.join('')}\r\n`;
+  const method = load.body === undefined ? 'GET' : 'POST';
+  const head = `${method} ${url.pathname} HTTP/1.1\r\n${lines.join('')}\r\n`;
   const request = Buffer.concat([Buffer.from(head), body]);
+  const status = String(load.status);
 
-  const latencies: number[] = [];
+  const latenciesUs: number[] = [];
+  const sockets: Bun.Socket<Connection>[] = [];
   let errors = 0;
-  let stopping = false;
-  const sockets: { end: () => void }[] = [];
-  const startedAt = performance.now();
+  let closing = false;
+
+  function send(socket: Bun.Socket<Connection>): void {
+    socket.data = { sentAt: performance.now(), sent: 0, received: 0, ...NO_HEAD };
+    write(socket);
+  }
+  function write(socket: Bun.Socket<Connection>): void {
+    const { sent } = socket.data;
+    if (sent < request.length) socket.data.sent += socket.write(request.subarray(sent));
+  }
   for (let index = 0; index < load.connections; index += 1) {
     const socket = await Bun.connect<Connection>({
       hostname: url.hostname,
       port: Number(url.port),
       socket: {
-        open: (opened) => {
-          opened.data = { text: '', sentAt: performance.now() };
-          opened.write(request);
-        },
-        data: (opened, bytes) => {
-          const connection = opened.data;
-          connection.text += bytes.toString('latin1');
-          if (stopping || !isComplete(connection.text)) return;
-          latencies.push((performance.now() - connection.sentAt) * 1_000);
-          if (!connection.text.startsWith('HTTP/1.1 2')) errors += 1;
-          connection.text = '';
-          connection.sentAt = performance.now();
-          opened.write(request);
+        open: send,
+        drain: write,
+        data: (from, bytes) => {
+          const connection = from.data;
+          if (!isWhole(connection, bytes, status) || closing) return;
+          latenciesUs.push((performance.now() - connection.sentAt) * 1_000);
+          if (!connection.good) errors += 1;
+          if (!once) send(from);
         },
         close: () => {
-          if (!stopping) errors += 1;
+          if (!closing) errors += 1;
         },
       },
     });
     sockets.push(socket);
   }
-  await Bun.sleep(load.seconds * 1_000);
-  stopping = true;
-  const seconds = (performance.now() - startedAt) / 1_000;
-  for (const socket of sockets) socket.end();
-  latencies.sort((a, b) => a - b);
-  const percentile = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
   return {
-    requests: latencies.length,
-    seconds,
-    p50Us: Math.round(percentile(0.5)),
-    p99Us: Math.round(percentile(0.99)),
-    errors,
+    latenciesUs,
+    errors: () => errors,
+    close: () => {
+      closing = true;
+      for (const socket of sockets) socket.end();
+    },
   };
 }
 
-function isComplete(text: string): boolean {
-  const headEnd = text.indexOf('\r\n\r\n');
-  if (headEnd === -1) return false;
-  const length = /^content-length: *(\d+)/im.exec(text.slice(0, headEnd))?.[1];
-  if (length === undefined) return text.endsWith(CHUNKED_END);
-  return text.length >= headEnd + 4 + Number(length);
+const NO_HEAD = { expected: 0, good: false, tail: '' };
+
+/** The head of an answer comes in one read: the server writes it in one. */
+function isWhole(connection: Connection, bytes: Buffer, status: string): boolean {
+  if (connection.received === 0) {
+    const headEnd = bytes.indexOf(HEAD_END);
+    const head = bytes.toString('latin1', 0, headEnd);
+    const length = /content-length: *(\d+)/i.exec(head)?.[1];
+    connection.expected = length === undefined ? 0 : headEnd + HEAD_END.length + Number(length);
+    connection.good = head.startsWith(status, 'HTTP/1.1 '.length);
+  }
+  connection.received += bytes.length;
+  if (connection.expected > 0) return connection.received >= connection.expected;
+  const last = bytes.toString('latin1', Math.max(0, bytes.length - CHUNKED_END.length));
+  connection.tail = (connection.tail + last).slice(-CHUNKED_END.length);
+  return connection.tail === CHUNKED_END;
+}
+
+async function measure(load: Load): Promise<Measured> {
+  const startedAt = performance.now();
+  const open = await openLoad(load);
+  await Bun.sleep(load.seconds * 1_000 - (performance.now() - startedAt));
+  const seconds = (performance.now() - startedAt) / 1_000;
+  open.close();
+  const sorted = Float64Array.from(open.latenciesUs).sort();
+  const percentile = (share: number) => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0);
+  return {
+    ...{ requests: sorted.length, seconds, errors: open.errors() },
+    ...{ p50Us: percentile(0.5), p99Us: percentile(0.99) },
+  };
 }
 
 if (import.meta.main) {

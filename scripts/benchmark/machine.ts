@@ -1,12 +1,11 @@
-// What the parts of the benchmark share about the machine that they run on: cores, processes and what
-// they use, and lines of a table on the standard output.
+// Reads what processes and cores of this machine have used, from /proc. Where a system has no /proc
+// every figure is zero.
 
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_A_SECOND = 100;
 
-/** What a command is started with so that it stays on one core, where the machine can do that. */
+/** What keeps a command on one core, where the machine can do that. */
 export function pin(core: number): string[] {
   if (Bun.which('taskset') === null || navigator.hardwareConcurrency < 2) return [];
   return ['taskset', '-c', String(core)];
@@ -20,7 +19,7 @@ export async function startProcess(
   args: readonly string[],
   prefix: readonly string[],
 ): Promise<Process> {
-  const path = join(import.meta.dir, file);
+  const path = `${import.meta.dir}/${file}`;
   const child = Bun.spawn([...prefix, process.execPath, path, ...args], {
     stdin: 'ignore',
     stdout: 'pipe',
@@ -38,32 +37,97 @@ export async function startProcess(
   throw new Error(`${file} ended before it listened`);
 }
 
-/** User and system time of a process so far; zero where the system has no /proc. */
-export function cpuMicroseconds(pid: number): number {
+/** User and system time in microseconds. */
+export type Cpu = { readonly all: number; readonly main: number; readonly ledger: number };
+
+/** The ledger's thread is the first one that a gateway starts. */
+export function cpuOf(pid: number): Cpu {
+  const threads = list(`/proc/${pid}/task`).map(Number);
+  const ledger = threads
+    .filter((thread) => read(`/proc/${pid}/task/${thread}/comm`).trim() === 'Worker')
+    .reduce((first, thread) => Math.min(first, thread), Number.POSITIVE_INFINITY);
+  return {
+    all: processUs(pid),
+    main: threadUs(pid, pid),
+    ledger: Number.isFinite(ledger) ? threadUs(pid, ledger) : 0,
+  };
+}
+
+/** A process with its children, those included that have ended. */
+export function treeUs(pid: number): number {
+  const children = read(`/proc/${pid}/task/${pid}/children`).trim().split(' ');
+  const running = children.filter((child) => child !== '').map((child) => treeUs(Number(child)));
+  const [, , childUser = 0, childSystem = 0] = times(`/proc/${pid}/stat`);
+  return processUs(pid) + ticks(childUser + childSystem) + running.reduce((a, b) => a + b, 0);
+}
+
+/** Threads that have ended are in it. */
+export function processUs(pid: number): number {
+  const [user = 0, system = 0] = times(`/proc/${pid}/stat`);
+  return ticks(user + system);
+}
+
+function threadUs(pid: number, thread: number): number {
+  return Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]) / 1_000;
+}
+
+/** What all cores were busy with, the time that a hypervisor took included. */
+export function busyUs(): number {
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0, steal = 0] = read('/proc/stat')
+    .split('\n', 1)
+    .flatMap((line) => line.split(/ +/).slice(1).map(Number));
+  return ticks(user + nice + system + irq + softIrq + steal);
+}
+
+/** Bytes that a process has sent to disks. */
+export function writtenBytes(pid: number): number {
+  return Number(/^write_bytes: (\d+)/m.exec(read(`/proc/${pid}/io`))?.[1] ?? 0);
+}
+
+export function residentMegabytes(pid: number): number {
+  return statusMegabytes(pid, 'VmRSS');
+}
+
+/** Since `forgetPeak`. */
+export function peakMegabytes(pid: number): number {
+  return statusMegabytes(pid, 'VmHWM');
+}
+
+export async function forgetPeak(pid: number): Promise<void> {
+  await Bun.write(`/proc/${pid}/clear_refs`, '5');
+}
+
+function statusMegabytes(pid: number, name: string): number {
+  const kilobytes = new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(read(`/proc/${pid}/status`))?.[1];
+  return Math.round(Number(kilobytes ?? 0) / 1_024);
+}
+
+/** The fields of `stat` from `utime`: user, system, and both of children that have ended. */
+function times(path: string): number[] {
+  const stat = read(path);
+  return stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 15)
+    .map(Number);
+}
+
+function ticks(count: number): number {
+  return (count / TICKS_A_SECOND) * 1e6;
+}
+
+function read(path: string): string {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return ((Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND) * 1e6;
+    return readFileSync(path, 'utf8');
   } catch {
-    return 0;
+    return '';
   }
 }
 
-/** What a process holds in memory now. */
-export function residentMegabytes(pid: number): string {
+function list(path: string): string[] {
   try {
-    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-    return (Number(kilobytes) / 1_024).toFixed(0);
+    return readdirSync(path);
   } catch {
-    return 'unknown';
+    return [];
   }
-}
-
-export function row(name: string, cells: readonly string[]): void {
-  process.stdout.write(`${name.padEnd(34)}${cells.map((cell) => cell.padStart(16)).join('')}\n`);
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

@@ -1,23 +1,39 @@
 // The benchmark's upstream: raw sockets, keep-alive, bytes made once. Its only work is to find the
 // end of a request and to copy an answer, so that it costs next to nothing beside what is measured.
-// Started by scripts/benchmark/run.ts as a process of its own; prints its address.
+// The model of a request says what it does. Started as a process of its own; prints its address.
 
 import type { Socket } from 'bun';
+import type { BenchModel } from './catalog.ts';
 
-/** What every answer reports. scripts/benchmark/run.ts checks the gateway's debits against it. */
-export const REPORTED = { prompt: 20, cached: 4, wholeOutput: 50, streamOutput: 64 } as const;
+/** What every answer reports. */
+const REPORTED = { prompt: 20, cached: 4, wholeOutput: 50 };
 
-/** Frames of a stream that leave in one write; a model rarely gives more than a few at once. */
-const FRAMES_A_WRITE = 8;
+export const SHORT_STREAM = { events: 64, eventsAWrite: 8 };
+export const LONG_STREAM = { events: 200, eventsAWrite: 4 };
+
+/** A stream that stays open while memory is measured. */
+const SLOW_STREAM = { events: 60, eventsAWrite: 1, gapMs: 250 };
+
+const HELD_MS = 1_000;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const STREAM_FLAG = Buffer.from('"stream":true');
 const LENGTH = /content-length: *(\d+)/i;
 
-type Connection = { buffered: Buffer };
+type Connection = { pieces: Buffer[]; length: number; expected: number };
 
-const whole = wholeAnswer();
-const stream = streamWrites();
+type StreamShape = {
+  readonly events: number;
+  readonly eventsAWrite: number;
+  readonly gapMs?: number;
+};
+
+const answer = wholeAnswer();
+const streams = {
+  short: streamOf(SHORT_STREAM),
+  long: streamOf(LONG_STREAM),
+  slow: streamOf(SLOW_STREAM),
+};
 
 if (import.meta.main) {
   const server = Bun.listen<Connection>({
@@ -25,41 +41,57 @@ if (import.meta.main) {
     port: 0,
     socket: {
       open: (socket) => {
-        socket.data = { buffered: Buffer.alloc(0) };
+        socket.data = { pieces: [], length: 0, expected: 0 };
         socket.setNoDelay(true);
       },
-      data: (socket, bytes) => {
-        const connection = socket.data;
-        connection.buffered =
-          connection.buffered.length === 0 ? bytes : Buffer.concat([connection.buffered, bytes]);
-        answerAll(socket);
-      },
+      data: receive,
     },
   });
   process.stdout.write(`listening on http://127.0.0.1:${server.port}\n`);
 }
 
-/** Answers are far below what a socket's buffer holds, so every write is taken whole. */
-function answerAll(socket: Socket<Connection>): void {
-  while (true) {
-    const { buffered } = socket.data;
-    const headEnd = buffered.indexOf(HEAD_END);
-    if (headEnd === -1) return;
-    const match = LENGTH.exec(buffered.toString('latin1', 0, headEnd));
-    const end = headEnd + HEAD_END.length + Number(match?.[1] ?? 0);
-    if (buffered.length < end) return;
-    const streams = buffered.subarray(headEnd, end).includes(STREAM_FLAG);
-    socket.data.buffered = buffered.subarray(end);
-    if (streams) writeStream(socket, 0);
-    else socket.write(whole);
+/** A connection has one request at a time, and its head comes in one read. */
+function receive(socket: Socket<Connection>, bytes: Buffer): void {
+  const connection = socket.data;
+  if (connection.length === 0) {
+    const headEnd = bytes.indexOf(HEAD_END);
+    const length = LENGTH.exec(bytes.toString('latin1', 0, headEnd))?.[1] ?? 0;
+    connection.expected = headEnd + HEAD_END.length + Number(length);
   }
+  connection.length += bytes.length;
+  if (connection.length < connection.expected) {
+    connection.pieces.push(Buffer.from(bytes));
+    return;
+  }
+  const { pieces } = connection;
+  const request = pieces.length === 0 ? bytes : Buffer.concat([...pieces, bytes]);
+  socket.data = { pieces: [], length: 0, expected: 0 };
+  reply(socket, request);
 }
 
-function writeStream(socket: Socket<Connection>, index: number): void {
+/** Answers are far below what a socket's buffer holds, so every write is taken whole. */
+function reply(socket: Socket<Connection>, request: Buffer): void {
+  const asks = (model: BenchModel) => request.includes(`"model":"${model}"`);
+  if (request.includes(STREAM_FLAG)) {
+    if (asks('slow')) writeSlowly(socket, 0);
+    else writeStream(socket, asks('long') ? streams.long : streams.short, 0);
+  } else if (asks('held')) {
+    setTimeout(() => socket.write(answer), HELD_MS);
+  } else socket.write(answer);
+}
+
+function writeStream(socket: Socket<Connection>, stream: readonly Buffer[], index: number): void {
   const bytes = stream[index];
   if (bytes === undefined) return;
   socket.write(bytes);
-  setImmediate(writeStream, socket, index + 1);
+  setImmediate(writeStream, socket, stream, index + 1);
+}
+
+function writeSlowly(socket: Socket<Connection>, index: number): void {
+  const bytes = streams.slow[index];
+  if (bytes === undefined || socket.readyState < 1) return;
+  socket.write(bytes);
+  setTimeout(writeSlowly, SLOW_STREAM.gapMs, socket, index + 1);
 }
 
 function usage(completion: number): Record<string, unknown> {
@@ -72,22 +104,14 @@ function usage(completion: number): Record<string, unknown> {
 }
 
 function wholeAnswer(): Buffer {
+  const content = 'All work and no play makes a dull day. '.repeat(3);
+  const message = { role: 'assistant', content };
   const body = JSON.stringify({
     id: 'chatcmpl-0123456789abcdef',
     object: 'chat.completion',
     created: 1_700_000_000,
     model: 'bench',
-    choices: [
-      {
-        index: 0,
-        message: {
-          role: 'assistant',
-          content: 'All work and no play makes a dull day. '.repeat(3),
-        },
-        logprobs: null,
-        finish_reason: 'stop',
-      },
-    ],
+    choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
     usage: usage(REPORTED.wholeOutput),
   });
   const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
@@ -95,40 +119,40 @@ function wholeAnswer(): Buffer {
 }
 
 /** The stream as the buffers that are written one after the other; each frame is one chunk. */
-function streamWrites(): Buffer[] {
-  const frame = (delta: unknown, finish: string | null, more: object = {}) =>
-    chunk({
-      id: 'chatcmpl-0123456789abcdef',
-      object: 'chat.completion.chunk',
-      created: 1_700_000_000,
-      model: 'bench',
-      choices: finish === 'usage' ? [] : [{ index: 0, delta, finish_reason: finish }],
-      ...more,
-    });
-  const frames = [frame({ role: 'assistant', content: '' }, null)];
-  for (let index = 0; index < REPORTED.streamOutput; index += 1) {
-    frames.push(frame({ content: index % 2 === 0 ? ' word' : ' and' }, null));
-  }
-  frames.push(
-    frame({}, 'stop'),
-    frame({}, 'usage', { usage: usage(REPORTED.streamOutput) }),
-    rawChunk('data: [DONE]\n\n'),
+function streamOf({ events, eventsAWrite }: StreamShape): Buffer[] {
+  const frame = (choices: readonly unknown[], more: object = {}) =>
+    chunk(
+      `data: ${JSON.stringify({
+        id: 'chatcmpl-0123456789abcdef',
+        object: 'chat.completion.chunk',
+        created: 1_700_000_000,
+        model: 'bench',
+        choices,
+        ...more,
+      })}\n\n`,
+    );
+  const piece = (delta: unknown, finish: string | null = null) =>
+    frame([{ index: 0, delta, finish_reason: finish }]);
+  const frames = [
+    piece({ role: 'assistant', content: '' }),
+    ...Array.from({ length: events }, (_, index) =>
+      piece({ content: index % 2 === 0 ? ' word' : ' and' }),
+    ),
+    piece({}, 'stop'),
+    frame([], { usage: usage(events) }),
+    chunk('data: [DONE]\n\n'),
     '0\r\n\r\n',
-  );
+  ];
   const head =
     'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
   const writes: Buffer[] = [];
-  for (let index = 0; index < frames.length; index += FRAMES_A_WRITE) {
-    const text = frames.slice(index, index + FRAMES_A_WRITE).join('');
+  for (let index = 0; index < frames.length; index += eventsAWrite) {
+    const text = frames.slice(index, index + eventsAWrite).join('');
     writes.push(Buffer.from(index === 0 ? head + text : text));
   }
   return writes;
 }
 
-function chunk(value: unknown): string {
-  return rawChunk(`data: ${JSON.stringify(value)}\n\n`);
-}
-
-function rawChunk(text: string): string {
+function chunk(text: string): string {
   return `${text.length.toString(16)}\r\n${text}\r\n`;
 }

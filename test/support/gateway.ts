@@ -22,6 +22,8 @@ export type GatewayOptions = {
   readonly arguments?: readonly string[];
   /** What the server is started with, such as `['taskset', '-c', '0']`. */
   readonly prefix?: readonly string[];
+  /** Another executable than the one that the build left. */
+  readonly binary?: string;
   /** A module that runs before the program. The source is run then: the executable takes none. */
   readonly preload?: string;
 };
@@ -62,8 +64,9 @@ export type Gateway = {
 };
 
 /** How the gateway is run: an executable, dist/ unless told otherwise, or the source in this Bun. */
-export function gatewayCommand(preload?: string): string[] {
+export function gatewayCommand(preload?: string, binary?: string): string[] {
   const program = join(root, 'src/main.ts');
+  if (binary !== undefined) return [binary];
   if (preload !== undefined) return [process.execPath, '--preload', preload, program];
   if (process.env['TOLLGATE_TEST_SOURCE'] === '1') return [process.execPath, program];
   return [process.env['TOLLGATE_TEST_BINARY'] ?? join(root, 'dist/tollgate')];
@@ -97,7 +100,11 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     ...(await testDatabase(directory)),
     ...options.environment,
   };
-  const command = [...(options.prefix ?? []), ...gatewayCommand(options.preload), 'serve'];
+  const command = [
+    ...(options.prefix ?? []),
+    ...gatewayCommand(options.preload, options.binary),
+    'serve',
+  ];
   // A file and not a pipe: a server that logs much must never wait for the test to read.
   const outputPath = join(directory, `output-${performance.now()}.log`);
   const outputFile = openSync(outputPath, 'w');
@@ -117,7 +124,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
 
   async function run(...args: readonly string[]): Promise<Record<string, unknown>> {
     const line = [...args, '--json'];
-    const result = await runCommand(directory, environment, line, options.preload);
+    const result = await runCommand(directory, environment, line, options);
     if (result.code !== 0) {
       throw new Error(`tollgate ${args.join(' ')} ended with ${result.code}: ${result.stderr}`);
     }
@@ -180,9 +187,9 @@ export async function runCommand(
   directory: string,
   environment: Readonly<Record<string, string>>,
   args: readonly string[],
-  preload?: string,
+  { preload, binary }: Pick<GatewayOptions, 'preload' | 'binary'> = {},
 ): Promise<CommandResult> {
-  const child = Bun.spawn([...gatewayCommand(preload), ...args], {
+  const child = Bun.spawn([...gatewayCommand(preload, binary), ...args], {
     cwd: directory,
     env: { ...environment },
     stdin: 'ignore',

@@ -2,20 +2,21 @@
 // which made half of them. Adds them up as after an upgrade, asks every list and every series of
 // that account and of the console, and takes all its requests as a file. Beside all of it a health
 // probe is asked over and over: what it waits at most is how long the event loop stood still.
-// Called by scripts/benchmark/run.ts.
 
-import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRollUp } from '../../src/ledger/series/roll-up.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { createOperator, openSignUp, signUp } from '../../test/support/customer.ts';
-import { type Gateway, startGateway } from '../../test/support/gateway.ts';
-import { openMailbox } from '../../test/support/mailbox.ts';
-import type { ApiSession } from '../../test/support/session.ts';
-import { HEAVY, writeHistory } from './history.ts';
+import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
+import { openDatabase } from '../../../src/store/database.ts';
+import { migrate } from '../../../src/store/migrate.ts';
+import { createOperator, openSignUp, signUp } from '../../../test/support/customer.ts';
+import { type Gateway, startGateway } from '../../../test/support/gateway.ts';
+import { openMailbox } from '../../../test/support/mailbox.ts';
+import type { ApiSession } from '../../../test/support/session.ts';
+import type { BenchRow } from '../compare.ts';
+import { HEAVY, writeHistory } from '../history.ts';
+import { pin, residentMegabytes } from '../machine.ts';
+import { printTable } from '../table.ts';
 
 const ACCOUNTS = 200;
 const DAYS = 90;
@@ -25,7 +26,16 @@ const WARM_UPS = 2;
 const TRIES = 20;
 const PROBE_MS = 2;
 
-export async function benchDashboard(prefix: readonly string[], requests: number): Promise<void> {
+export const pagesRow: BenchRow = {
+  name: 'pages',
+  onDemand: true,
+  run: async ({ requests }) => {
+    await measurePages(requests);
+    return [];
+  },
+};
+
+async function measurePages(requests: number): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'tollgate-dashboard-'));
   const nowMs = Date.now();
   await mkdir(join(directory, 'data'));
@@ -38,15 +48,16 @@ export async function benchDashboard(prefix: readonly string[], requests: number
   say(`${requests} requests of the past were written in ${seconds(writing)}`);
 
   await using mailbox = await openMailbox();
-  await using gateway = await startGateway({ directory, prefix, environment: openSignUp(mailbox) });
+  await using gateway = await startGateway({
+    ...{ directory, prefix: pin(0), environment: openSignUp(mailbox) },
+  });
   await addUp(gateway, url);
   const customer = await signUp(gateway, mailbox, `${HEAVY}@example.org`);
   const operator = await createOperator(gateway);
-  say(
-    `\n${'JSON of the dashboard'.padEnd(58)}${['p50 ms', 'p95 ms', 'stall ms'].map((name) => name.padStart(10)).join('')}`,
-  );
-  for (const path of customerPaths(nowMs)) await time(gateway, customer.session, path);
-  for (const path of operatorPaths()) await time(gateway, operator.session, path);
+  const lines = [];
+  for (const path of customerPaths(nowMs)) lines.push(await time(gateway, customer.session, path));
+  for (const path of operatorPaths()) lines.push(await time(gateway, operator.session, path));
+  printTable(['JSON of the pages', 'p50 ms', 'p95 ms', 'longest stall ms'], lines);
   await takeFile(gateway, customer.session, '/requests/export');
   await takeFile(gateway, customer.session, '/receipts/export');
 }
@@ -107,7 +118,7 @@ function operatorPaths(): readonly string[] {
   ];
 }
 
-async function time(gateway: Gateway, session: ApiSession, path: string): Promise<void> {
+async function time(gateway: Gateway, session: ApiSession, path: string): Promise<string[]> {
   const times: number[] = [];
   let status = 0;
   const stallMs = await watch(gateway, async () => {
@@ -117,14 +128,11 @@ async function time(gateway: Gateway, session: ApiSession, path: string): Promis
       if (tries >= 0) times.push((Bun.nanoseconds() - startedAt) / 1e6);
     }
   });
+  if (status !== 200) throw new Error(`${path} was answered with ${status}`);
   times.sort((a, b) => a - b);
-  const cells = [times[TRIES >> 1], times[Math.floor(TRIES * 0.95)], stallMs].map((ms = 0) =>
-    ms.toFixed(1).padStart(10),
-  );
+  const cells = [times[TRIES >> 1], times[Math.floor(TRIES * 0.95)], stallMs];
   const name = `${session.realm} ${path.replace(/=\d{4}-[^&]*/g, '=…')}`;
-  say(
-    `${name.slice(0, 56).padEnd(58)}${cells.join('')}${status === 200 ? '' : `  status ${status}`}`,
-  );
+  return [name, ...cells.map((ms = 0) => ms.toFixed(1))];
 }
 
 /** Reads a file as fast as it comes. */
@@ -164,16 +172,6 @@ async function watch(gateway: Gateway, work: () => Promise<void>): Promise<numbe
   done = true;
   await probing;
   return longest;
-}
-
-/** Zero where the system has no /proc. */
-function residentMegabytes(pid: number): number {
-  try {
-    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-    return Math.round(Number(kilobytes) / 1_024);
-  } catch {
-    return 0;
-  }
 }
 
 function seconds(since: number): string {

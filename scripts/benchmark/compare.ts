@@ -1,0 +1,39 @@
+// A row of the benchmark, and the comparison that most rows are: cases that run beside each other.
+
+import type { Ask } from './catalog.ts';
+import { interleave, measure, type Sample, type Subject } from './measure.ts';
+import type { Rig } from './rig.ts';
+
+/** A figure of the closing table, with a value for each build. */
+export type Finding = { readonly name: string; readonly values: readonly string[] };
+
+export type BenchRow = {
+  readonly name: string;
+  /** Part of `scripts/bench quick`. */
+  readonly quick?: boolean;
+  /** Runs only where it is named, because it takes minutes. */
+  readonly onDemand?: boolean;
+  readonly run: (rig: Rig) => Promise<readonly Finding[]>;
+};
+
+export type Case = { readonly name: string; readonly subject: Subject; readonly ask: Ask };
+
+export type CompareOptions = {
+  readonly connections: number;
+  readonly loadPrefix?: readonly string[];
+};
+
+/** Warms up each case that is new, then measures them in turns. */
+export async function compare<C extends Case>(
+  rig: Rig,
+  cases: readonly C[],
+  options: CompareOptions,
+): Promise<Map<C, readonly Sample[]>> {
+  const take = (seconds: number) => (each: C) =>
+    measure(each.subject, each.ask, { ...options, seconds }, rig.upstream.pid);
+  for (const each of cases) {
+    // The compiler of the runtime takes some seconds of load until it has nothing left to do.
+    if (rig.isCold(each.subject, each.ask)) await take(rig.warmUpSeconds)(each);
+  }
+  return interleave(cases, rig.rounds, take(rig.seconds));
+}

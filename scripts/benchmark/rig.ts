@@ -1,0 +1,85 @@
+// What the rows of the benchmark measure: the upstream, B, L4, and the gateways, which are one
+// executable or two beside each other. Each starts when a row first asks for it.
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type GatewayOptions, startGateway } from '../../test/support/gateway.ts';
+import { type Ask, benchCatalog } from './catalog.ts';
+import { type Process, pin, startProcess } from './machine.ts';
+import type { Subject } from './measure.ts';
+
+export const CREDIT = 100_000_000_000;
+
+/** An executable that is measured. */
+export type Build = { readonly name: string; readonly binary: string };
+
+export type GatewaySubject = Subject & {
+  readonly build: Build;
+  readonly gateway: Awaited<ReturnType<typeof startGateway>>;
+};
+
+export type RigOptions = {
+  readonly builds: readonly Build[];
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  /** In a database with a past. */
+  readonly requests: number;
+};
+
+export type Rig = Awaited<ReturnType<typeof openRig>>;
+
+/** Gateway, B and L4 run on core 0, load and upstream on core 1. */
+export async function openRig(options: RigOptions) {
+  const upstream = await startProcess('upstream.ts', [], pin(1));
+  const started = new Map<string, Promise<Process>>();
+  const gateways: GatewaySubject[] = [];
+  const warm = new Set<string>();
+
+  async function processSubject(name: string, file: string, target: string): Promise<Subject> {
+    const running = started.get(name) ?? startProcess(file, [target], pin(0));
+    started.set(name, running);
+    return { ...(await running), name, key: 'sk-bench' };
+  }
+
+  /** A fresh one; the caller disposes of its gateway. */
+  async function startBuild(build: Build, more: GatewayOptions = {}): Promise<GatewaySubject> {
+    const { binary, name } = build;
+    const catalog = benchCatalog(upstream.url);
+    const gateway = await startGateway({ catalog, prefix: pin(0), binary, ...more });
+    const account = await gateway.createAccount({ plan: 'bench', credit: CREDIT });
+    const log = readdirSync(gateway.directory).find((file) => file.endsWith('.log')) ?? '';
+    return {
+      ...{ name, build, gateway, key: account.key, url: gateway.url, pid: gateway.pid },
+      log: join(gateway.directory, log),
+    };
+  }
+
+  return {
+    ...options,
+    upstream: { name: 'upstream alone', url: upstream.url, pid: upstream.pid, key: '' },
+    startBuild,
+    /** True once for each kind of request to a process. */
+    isCold({ pid }: Subject, { path, body = '' }: Ask): boolean {
+      const kind = `${pid} ${path} ${body.slice(0, 20)} ${body.includes('"stream":true')}`;
+      const cold = !warm.has(kind);
+      warm.add(kind);
+      return cold;
+    },
+    /** A bare forwarder. */
+    bare: () => processSubject('B', 'forwarder.ts', `${upstream.url}/v1/chat/completions`),
+    floor: () => processSubject('L4', 'floor/gateway.ts', upstream.url),
+    /** One of each build, which all rows share. */
+    async gateways(): Promise<readonly GatewaySubject[]> {
+      if (gateways.length === 0) {
+        for (const build of options.builds) gateways.push(await startBuild(build));
+      }
+      return gateways;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { gateway } of gateways) await gateway[Symbol.asyncDispose]();
+      for (const running of started.values()) (await running).kill();
+      upstream.kill();
+    },
+  };
+}

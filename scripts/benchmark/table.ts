@@ -1,0 +1,21 @@
+// Prints tables as Markdown, so that what a run says can be kept as it is.
+
+export type Line = readonly (string | number)[];
+
+export function printTable(columns: Line, lines: readonly Line[]): void {
+  const rows = [columns, columns.map(() => '---'), ...lines].map((line) => line.map(String));
+  const widths = columns.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  const text = rows.map((row) => {
+    const cells = widths.map((width, at) =>
+      at === 0 ? (row[at] ?? '').padEnd(width) : (row[at] ?? '').padStart(width),
+    );
+    return `| ${cells.join(' | ')} |\n`;
+  });
+  process.stdout.write(`\n${text.join('')}`);
+}
+
+/** Whole numbers with separators; below ten, as many digits as say something. */
+export function shown(value: number): string {
+  if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en');
+  return String(Number(value.toPrecision(2)));
+}
