@@ -115,8 +115,8 @@ export function createGuard(parts: {
 
   /** Leaves the meter as it was where the event is not covered. */
   const pushIfCovered = (event: GenerationEvent): boolean => {
-    const size = textOf(event).length;
-    if (size === 0 || meter.atMost(size) <= limit()) {
+    const text = textOf(event);
+    if (text === '' || meter.atMost(Buffer.byteLength(text)) <= limit()) {
       meter.push(event);
       return true;
     }

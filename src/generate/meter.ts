@@ -8,12 +8,6 @@ import { NO_USAGE } from '../core/usage.ts';
 /** Text collected before it is counted: few calls, and no more than this is ever uncounted. */
 const BATCH_CHARACTERS = 256;
 
-/** A shorter text is counted again each time: where it is cut, tokens may be counted twice. */
-const SETTLE_CHARACTERS = 64;
-
-/** A token has at least one byte, and a UTF-16 unit at most three in UTF-8. */
-const TOKENS_PER_CHARACTER_MAX = 3;
-
 /** What has passed; `thinking` is nothing but thinking. */
 export type MeteredOutput = 'none' | 'thinking' | 'answer';
 
@@ -68,11 +62,8 @@ export function createOutputMeter(countNow: (text: string) => number) {
       visible.settle();
       return reasoning.all() + visible.all();
     },
-    /** No fewer than `tokens` would be with `characters` more; it counts nothing. */
-    atMost(characters: number): number {
-      const uncounted = reasoning.uncounted() + visible.uncounted() + characters;
-      return reasoning.counted() + visible.counted() + uncounted * TOKENS_PER_CHARACTER_MAX;
-    },
+    /** No fewer than `tokens` would be with `bytes` more: a token has at least one. Counts nothing. */
+    atMost: (bytes: number): number => reasoning.atMost() + visible.atMost() + bytes,
     /** A state of the meter to go back to. */
     mark,
     reset(to: ReturnType<typeof mark>): void {
@@ -101,36 +92,59 @@ export function createOutputMeter(countNow: (text: string) => number) {
 /** Counts a text as it grows, but for its end, which is counted again each time that it is asked for. */
 function createTextCount(countNow: (text: string) => number) {
   let rest = '';
+  /** Of `rest` in UTF-8; a character that comes in two halves counts more. */
+  let restBytes = 0;
   let counted = 0;
   const take = (end: number): void => {
     counted += countNow(rest.slice(0, end));
     rest = rest.slice(end);
+    restBytes = Buffer.byteLength(rest);
   };
-  const mark = () => ({ rest, counted });
+  const mark = () => ({ rest, restBytes, counted });
   return {
     add(text: string): void {
       rest += text;
+      restBytes += Buffer.byteLength(text);
       if (rest.length >= BATCH_CHARACTERS) take(batchEnd(rest));
     },
-    /** Counts what ends before a space, so that who asks again has little left to count. */
+    /** Counts all but the last word, so that the next question has little left to count. */
     settle(): void {
-      const space = rest.lastIndexOf(' ');
-      if (space >= SETTLE_CHARACTERS) take(space);
+      const end = lastWordStart(rest);
+      if (end > 0) take(end);
     },
     counted: (): number => counted,
-    uncounted: (): number => rest.length,
+    atMost: (): number => counted + restBytes,
     all: (): number => (rest === '' ? counted : counted + countNow(rest)),
     mark,
     reset(to: ReturnType<typeof mark>): void {
-      ({ rest, counted } = to);
+      ({ rest, restBytes, counted } = to);
     },
   };
 }
 
-/** Before a space, where tokens begin, so that little is counted twice; never inside a character. */
+/** Where tokens begin, so that nothing is counted twice; never inside a character. */
 function batchEnd(text: string): number {
-  const space = text.lastIndexOf(' ');
+  const word = lastWordStart(text);
+  const space = word > 0 ? word : text.lastIndexOf(' ');
   if (space > 0) return space;
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
 }
+
+/**
+ * The last space between two characters that are no white space, or -1. The vocabulary's expression
+ * begins a word at each of them, whatever stands around: a text may be counted in parts there.
+ */
+function lastWordStart(text: string): number {
+  let space = text.lastIndexOf(' ');
+  while (space > 0 && !(isInk(text, space - 1) && isInk(text, space + 1))) {
+    space = text.lastIndexOf(' ', space - 1);
+  }
+  return space;
+}
+
+function isInk(text: string, at: number): boolean {
+  return INK.test(text.charAt(at));
+}
+
+const INK = /\S/;

@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { GenerationEvent, Usage } from '../../src/core/generation.ts';
 import { createOutputMeter, type MeteredOutput } from '../../src/generate/meter.ts';
+import { loadTokenizer } from '../../src/generate/tokenizer.ts';
 
 /** One token a character: whatever is lost or counted twice shows. */
 const byLength = (text: string): number => text.length;
@@ -97,6 +98,44 @@ test('nothing is lost or counted twice, however it is cut and however often it i
       }
       expect(meter.estimate(0)).toMatchObject({ outputTokens: all, reasoningTokens: thinking });
     }),
+  );
+});
+
+/** What a model writes, and what the vocabulary treats in a way of its own. */
+const written = fc.constantFrom(
+  ...[
+    ' word',
+    ' and',
+    'x',
+    "'s",
+    ' ',
+    '  ',
+    '\n',
+    ' \n',
+    '\n\n ',
+    '\t',
+    ' 1234',
+    '5',
+    ', ',
+    ' (',
+    '//\n',
+  ],
+  ...[' über', '漢字', ' 漢', '🙂', ' 🙂', '\u00a0', ' \u3000', 'Été', ' A', 'B'],
+);
+
+test('law: where it has been asked in between, a text costs what it costs as a whole', async () => {
+  const { countNow } = await loadTokenizer(() => 0);
+  fc.assert(
+    fc.property(fc.array(written, { maxLength: 40 }), (texts) => {
+      const meter = createOutputMeter(countNow);
+      for (const text of texts) {
+        const most = meter.atMost(Buffer.byteLength(text));
+        meter.push({ kind: 'text-delta', text });
+        expect(meter.tokens()).toBeLessThanOrEqual(most);
+      }
+      expect(meter.tokens()).toBe(countNow(texts.join('')));
+    }),
+    { numRuns: 500 },
   );
 });
 
