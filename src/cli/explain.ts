@@ -70,8 +70,9 @@ function holdLines(hold: Explanation['hold']): string[] {
   ];
   const { asked, checkpoint } = hold;
   if (hold.dispatched_at !== null) {
-    const whom = asked === null ? '' : ` to ${asked.upstream}, ${asked.model ?? 'unknown model'}`;
-    lines.push(`        ${hold.dispatched_at} dispatched${whom}`);
+    const whom =
+      asked === null ? '' : `, from ${asked.upstream}, ${asked.model ?? 'unknown model'}`;
+    lines.push(`        ${hold.dispatched_at} first content${whom}`);
   }
   if (checkpoint !== null) {
     lines.push(

@@ -52,3 +52,8 @@ async function understand(
   const outputBound = decideOutputBound(model, plan, promptTokens, maxOutputTokens, name);
   return { ...asked, price, promptTokens, outputBound };
 }
+
+/** Whether the client gets to see the thinking of its answer. */
+export function showsReasoning({ request, model }: CheckedRequest): boolean {
+  return request.reasoning !== 'off' && model.features.has('reasoning');
+}

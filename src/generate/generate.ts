@@ -12,7 +12,7 @@ import type { LimitView } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
 import { candidates } from '../core/route.ts';
 import type { AnswerHead } from '../wire/format.ts';
-import { check } from './check.ts';
+import { check, showsReasoning } from './check.ts';
 import { type ClientStream, createClientStream } from './client-stream.ts';
 import { type Opening, openAnswer } from './deferred-attempt.ts';
 import { createDispatch } from './dispatch.ts';
@@ -126,6 +126,10 @@ async function serveWhole(
   grant.attempts.add(attempt, undefined);
   const answer = await foldAnswer(dependencies, admitted, attempt, events);
   const receipt = await finish(dependencies, admitted, causeOfEnd(attempt), { attempt });
+  // Another node has ended the hold without a charge: an answer that is not paid is not delivered.
+  if (receipt.outcome === 'gateway_failed') {
+    throw new GatewayError('provider_unavailable', { limits: grant.limits });
+  }
   return {
     kind: 'whole',
     body: call.format.response(answerHead(dependencies, admitted), answer, receipt),
@@ -269,6 +273,6 @@ function answerHead(dependencies: GenerateDependencies, admitted: Admitted): Ans
     model: model.slug,
     createdSeconds: Math.floor(call.startedAt / 1_000),
     includeUsage: request.includeUsage,
-    showReasoning: request.reasoning !== 'off' && model.features.has('reasoning'),
+    showReasoning: showsReasoning(admitted),
   };
 }

@@ -153,14 +153,15 @@ function createGrant(
       served,
     });
     const settlement = await booked(settled, charge, withinHold ? cover.held() : payable);
-    return { receipt: receiptOf(checked, command, settlement, candidate), settlement };
+    const final = isForfeited(settlement, charge) ? 'gateway_failed' : outcome;
+    return { receipt: receiptOf(checked, command, settlement, final, candidate), settlement };
   };
 
   const release = async (outcome: Outcome): Promise<Ended> => {
     claim.settle(0);
     const command = endOfRequest(checked, attempts.records, outcome, UNUSED, clock());
     const settlement = await booked(ledger.release(command), ZERO, payable);
-    return { receipt: receiptOf(checked, command, settlement), settlement };
+    return { receipt: receiptOf(checked, command, settlement, outcome), settlement };
   };
 
   return {
@@ -174,6 +175,11 @@ function createGrant(
       return ended;
     },
   };
+}
+
+/** Whether a recovery had ended the hold before, and charged nothing: nothing was delivered then. */
+function isForfeited({ debited, loss }: Settlement, charge: Micro): boolean {
+  return charge > ZERO && debited === ZERO && loss === ZERO;
 }
 
 /** Throws the refusal of a limit (429). */
@@ -277,8 +283,9 @@ function endOfRequest(
 /** `candidate` is who served; absent where nobody did. */
 function receiptOf(
   { catalog, model }: CheckedRequest,
-  { outcome, usage }: ReleaseCommand,
+  { usage }: ReleaseCommand,
   settlement: Settlement,
+  outcome: Outcome,
   candidate?: Candidate,
 ): Receipt {
   return {

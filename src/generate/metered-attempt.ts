@@ -1,7 +1,6 @@
 // An attempt with everything that belongs to its money: a meter, the guard that passes on nothing
-// unpaid, the first words that wait until the attempt is booked where that matters, and checkpoints in
-// case that nobody is left to settle. The pipeline wraps each attempt in one; the route, the pump and a
-// drain read it like any other.
+// unpaid, and the checkpoints of what is delivered, which a crash is charged by. The pipeline wraps
+// each attempt in one; the route, the pump and a drain read it like any other.
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, Usage } from '../core/generation.ts';
@@ -17,9 +16,14 @@ const CHECKPOINT_MS = 2_000;
 /** With the batch that the meter has not counted yet, some 256 tokens. */
 const CHECKPOINT_TOKENS = 192;
 
+type MeterMark = ReturnType<OutputMeter['mark']>;
+
 const NOT_BOOKED: Batch = {
   events: [],
-  end: { class: 'gateway', detail: 'the ledger could not write that the upstream was asked' },
+  end: {
+    class: 'gateway',
+    detail: 'the ledger could not write the first checkpoint of the answer',
+  },
 };
 
 export type MeteredAttempt = Attempt & {
@@ -34,28 +38,34 @@ export type MeteredAttempt = Attempt & {
 
 export type Progress = { readonly outputTokens: number; readonly reasoningTokens: number };
 
+type Delivery = {
+  /** Whether the client gets to see thinking; hidden thinking delivers nothing. */
+  readonly showsReasoning: boolean;
+  /** Where other nodes may end the hold, the first content waits for its checkpoint. */
+  readonly isAwaited: boolean;
+  readonly checkpoint: (progress: Progress, isAwaited: boolean) => Promise<void>;
+};
+
 export function meterAttempt(
   attempt: Attempt,
   dependencies: {
     /** Told of every batch as it came, before anything of it is kept back. It must not throw. */
     readonly see: (batch: Batch) => void;
-    /** What the first words wait for; where it rejects, there are none. */
-    readonly booked?: Promise<void>;
     readonly cover: Cover;
     readonly countNow: (text: string) => number;
     /** Milliseconds, of a clock that never jumps. */
     readonly monotonic: () => number;
-    /** Told of what has passed, every now and then. It must not throw. */
-    readonly checkpoint: (progress: Progress) => void;
+    /** Of a stream; undefined for a whole answer, which is settled before it is delivered. */
+    readonly delivery: Delivery | undefined;
   },
 ): MeteredAttempt {
-  const { see, cover, countNow, monotonic, checkpoint } = dependencies;
+  const { see, cover, countNow, monotonic, delivery } = dependencies;
   const meter = createOutputMeter(countNow);
   const bound = attempt.candidate.maxOutputTokens;
   const guard = createGuard({ meter, cover, bound, abort: () => attempt.abort() });
-  let { booked } = dependencies;
+  let hasBegun = false;
   let savedTokens = 0;
-  let savedAt = monotonic();
+  let savedAt = 0;
   let unread: OutputMeter | undefined;
   let isStopped = false;
   let hasWorked = true;
@@ -70,7 +80,7 @@ export function meterAttempt(
   const isOurStop = ({ class: how, phase, status }: UpstreamFailure): boolean =>
     isStopped && how === 'cut' && phase !== 'connect' && status === undefined;
 
-  const save = (): void => {
+  const save = ({ checkpoint }: Delivery): void => {
     const nowMs = monotonic();
     if (meter.counted() - savedTokens < CHECKPOINT_TOKENS && nowMs - savedAt < CHECKPOINT_MS)
       return;
@@ -78,7 +88,43 @@ export function meterAttempt(
     savedAt = nowMs;
     if (outputTokens <= savedTokens) return;
     savedTokens = outputTokens;
-    checkpoint({ outputTokens, reasoningTokens });
+    // Only a crash would need it, and the ledger logs its own failures: no answer waits for it.
+    checkpoint({ outputTokens, reasoningTokens }, false).catch(() => {});
+  };
+  /** From the first delivered content on there is something to pay. */
+  const begin = (
+    { checkpoint, isAwaited }: Delivery,
+    batch: Batch,
+    before: MeterMark | undefined,
+  ): Batch | Promise<Batch> => {
+    hasBegun = true;
+    savedAt = monotonic();
+    const { outputTokens, reasoningTokens } = meter.estimate(0);
+    savedTokens = outputTokens;
+    const written = checkpoint({ outputTokens, reasoningTokens }, isAwaited);
+    if (before === undefined) {
+      written.catch(() => {});
+      return batch;
+    }
+    return written.then(
+      () => batch,
+      () => {
+        abort();
+        // The client does not get it, so it is not charged.
+        meter.reset(before);
+        return NOT_BOOKED;
+      },
+    );
+  };
+  const deliver = (batch: Batch, before: MeterMark | undefined): Batch | Promise<Batch> => {
+    if (delivery === undefined) return batch;
+    if (hasBegun) {
+      if (batch.end === undefined) save(delivery);
+      return batch;
+    }
+    const output = meter.output();
+    const isHidden = output === 'thinking' && !delivery.showsReasoning;
+    return output === 'none' || isHidden ? batch : begin(delivery, batch, before);
   };
   /** What is not passed on is counted apart, and only its report belongs to the answer. */
   const readOn = async (events: readonly GenerationEvent[]): Promise<void> => {
@@ -93,24 +139,15 @@ export function meterAttempt(
   const pass = (batch: Batch): Batch | Promise<Batch> => {
     const { beyond, ...rest } = batch;
     if (beyond !== undefined) return readOn(beyond).then(() => pass(rest));
+    const before = delivery?.isAwaited === true && !hasBegun ? meter.mark() : undefined;
     const taken = guard.take(batch);
-    if (batch.end === undefined) save();
-    return taken;
+    if (taken instanceof Promise) return taken.then((passed) => deliver(passed, before));
+    return deliver(taken, before);
   };
   const take = (batch: Batch): Batch | Promise<Batch> => {
     see(batch);
     if (batch.end !== undefined && batch.end !== 'finished') hasWorked = isOurStop(batch.end);
-    if (booked === undefined || batch.events.length === 0) return pass(batch);
-    return booked.then(
-      () => {
-        booked = undefined;
-        return pass(batch);
-      },
-      () => {
-        abort();
-        return NOT_BOOKED;
-      },
-    );
+    return pass(batch);
   };
 
   return {

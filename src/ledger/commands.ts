@@ -18,7 +18,7 @@ import type { Database } from '../store/contract.ts';
 import { isStoreFailure } from '../store/error.ts';
 import type { BatchFacts } from './batch-facts.ts';
 import type {
-  DispatchCommand,
+  CheckpointCommand,
   ExtendCommand,
   HoldCommand,
   HoldResult,
@@ -35,7 +35,8 @@ import { createReceipts } from './receipts.ts';
 import { createRecover } from './recover.ts';
 import type { Statements } from './statements.ts';
 
-export type Commands = Omit<Ledger, 'pending' | 'close'> & {
+export type Commands = Omit<Ledger, 'hold' | 'pending' | 'close'> & {
+  readonly hold: (command: HoldCommand) => Promise<HoldResult>;
   /**
    * At the beginning of each transaction, inside it: somebody else may have written since. `facts`
    * are what was read under its locks, where there are locks.
@@ -136,15 +137,14 @@ export function createCommands(statements: Statements, savepoint: Database['save
     return { ok: true, available: (await statements.balance(found.accountId)).available };
   }
 
-  async function dispatch({ requestId, served, nowMs }: DispatchCommand): Promise<void> {
+  async function checkpoint({ served, ...progress }: CheckpointCommand): Promise<void> {
     const { model, upstream, price } = served;
-    await prices.remember({ ...served, nowMs });
-    const isOpen = await statements.dispatchHold({
-      requestId,
+    await prices.remember({ ...served, nowMs: progress.nowMs });
+    const isOpen = await statements.checkpointHold({
+      ...progress,
       upstream,
       modelServed: model,
       priceVersionServed: price.version,
-      dispatchedAt: nowMs,
     });
     if (!isOpen) throw new LedgerRefusal('There is no open hold with this request id.');
   }
@@ -188,9 +188,8 @@ export function createCommands(statements: Statements, savepoint: Database['save
 
   return {
     hold,
-    dispatch,
     extend,
-    checkpoint: statements.checkpointHold,
+    checkpoint,
     settle: (command) => endHold(command, command.charge, 'settled'),
     release: (command) => endHold(command, ZERO, 'released'),
     recover: createRecover({ statements, prices, endHold, attempt }),

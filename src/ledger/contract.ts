@@ -6,7 +6,7 @@ import type { JsonValue, Outcome, Usage } from '../core/generation.ts';
 import type { Micro, Tokens, UsdRate } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
 
-/** Reserves money before an upstream is asked. The hold is `held` until it is dispatched. */
+/** Reserves money before an upstream is asked. */
 export type HoldCommand = {
   readonly requestId: string;
   readonly accountId: string;
@@ -38,23 +38,20 @@ export type HoldResult = {
   readonly uncovered?: Uncovered;
 };
 
+/** A hold is answered once its transaction has decided, and is on disk a little later. */
+export type PlacedHold = HoldResult & { readonly written: Written };
+
+/** Whether a hold is on disk. `wait` rejects with `LedgerUnavailable` where it could not be written. */
+export type Written = {
+  readonly isDone: () => boolean;
+  readonly wait: () => Promise<void>;
+};
+
 /** The largest worst case that would be let in, and the open holds of the account. */
 type Uncovered = { readonly room: Micro; readonly openHolds: number };
 
-/** Who serves, or is asked to. */
+/** Who serves. */
 export type Served = { readonly model: string; readonly upstream: string; readonly price: Price };
-
-/**
- * An upstream is about to be asked; said again for every further attempt. Refused where the hold has
- * ended.
- */
-export type DispatchCommand = {
-  readonly requestId: string;
-  readonly served: Served;
-  readonly nowMs: number;
-  /** Whether the answer waits for it. */
-  readonly isAwaited?: boolean;
-};
 
 /** Raises a hold to `amount` in all; one that is as large already stays as it is. */
 export type ExtendCommand = {
@@ -64,12 +61,18 @@ export type ExtendCommand = {
   readonly excess?: Micro;
 };
 
-/** What has passed so far, in case that nobody is left to settle. Counts only ever grow. */
+/**
+ * What of its stream a client has got so far, which a crash is charged by: without a checkpoint it is
+ * charged nothing. Counts only ever grow. Refused where the hold has ended.
+ */
 export type CheckpointCommand = {
   readonly requestId: string;
+  readonly served: Served;
   readonly outputTokens: number;
   readonly reasoningTokens: number;
   readonly nowMs: number;
+  /** Whether the answer waits for it. */
+  readonly isAwaited?: boolean;
 };
 
 /** How a request ended; what the hold knows already is not repeated. */
@@ -125,7 +128,7 @@ export type RecoverCommand = {
   readonly nowMs: number;
 };
 
-/** One hold that was recovered: released where it had not been dispatched, else settled. */
+/** One hold that was recovered: released where nothing had been delivered, else settled. */
 export type Recovered = {
   readonly requestId: string;
   readonly accountId: string;
@@ -181,8 +184,7 @@ export type Ledger = {
    * Reserves `amount`, or answers `ok: false` and reserves nothing: where it is not available, or
    * the worst case is more than the account's balance and open holds allow.
    */
-  readonly hold: (command: HoldCommand) => Promise<HoldResult>;
-  readonly dispatch: (command: DispatchCommand) => Promise<void>;
+  readonly hold: (command: HoldCommand) => Promise<PlacedHold>;
   /** Reserves more for a request, or answers `ok: false` and changes nothing. */
   readonly extend: (command: ExtendCommand) => Promise<HoldResult>;
   readonly checkpoint: (command: CheckpointCommand) => Promise<void>;

@@ -53,12 +53,13 @@ export type OpenHoldRow = [
   worst: Micro,
 ];
 
-type Dispatch = {
-  readonly requestId: string;
+type Checkpoint = Pick<
+  CheckpointCommand,
+  'requestId' | 'outputTokens' | 'reasoningTokens' | 'nowMs'
+> & {
   readonly upstream: string;
   readonly modelServed: string;
   readonly priceVersionServed: string;
-  readonly dispatchedAt: number;
 };
 
 export function prepareHoldStatements(database: Database) {
@@ -70,7 +71,7 @@ export function prepareHoldStatements(database: Database) {
     db.insert(holds).values(placeholders(holds)).onConflictDoNothing(),
   );
 
-  const dispatch = database.prepare<Dispatch>(
+  const checkpoint = database.prepare<Checkpoint>(
     db
       .update(holds)
       .set({
@@ -78,20 +79,12 @@ export function prepareHoldStatements(database: Database) {
         upstream: sql`${value('upstream')}`,
         modelServed: sql`${value('modelServed')}`,
         priceVersionServed: sql`${value('priceVersionServed')}`,
-        dispatchedAt: sql`${value('dispatchedAt')}`,
-      })
-      .where(isOpen),
-  );
-
-  const checkpoint = database.prepare<CheckpointCommand>(
-    db
-      .update(holds)
-      .set({
+        dispatchedAt: sql`coalesce(${holds.dispatchedAt}, ${value('nowMs')})`,
         outputTokens: larger(holds.outputTokens, sql`${value('outputTokens')}`),
         reasoningTokens: larger(holds.reasoningTokens, sql`${value('reasoningTokens')}`),
         checkpointAt: sql`${value('nowMs')}`,
       })
-      .where(and(isOpen, sql`${holds.phase} = 'dispatched'`)),
+      .where(isOpen),
   );
 
   const raise = database.prepare<{ requestId: string; amount: Micro; worst: Micro }>(
@@ -137,10 +130,7 @@ export function prepareHoldStatements(database: Database) {
     /** Answers whether the hold is new; one with this request id stays as it is. */
     insertHold: (hold: Hold) => andThen(insert.run(hold), isOne),
     /** Answers whether there was an open one. */
-    dispatchHold: async (command: Dispatch) => isOne(await dispatch.run(command)),
-    checkpointHold: async (command: CheckpointCommand) => {
-      await checkpoint.run(command);
-    },
+    checkpointHold: async (command: Checkpoint) => isOne(await checkpoint.run(command)),
     raiseHold: (requestId: string, amount: Micro, worst: Micro) =>
       raise.run({ requestId, amount, worst }),
     /** Ends a hold that is still open and of that amount; answers whether there was one. */

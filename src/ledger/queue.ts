@@ -7,9 +7,10 @@ import { createBackoff } from '../async/backoff.ts';
 import { every, type Stop } from '../async/every.ts';
 import { AMOUNT_MAX, micro, negate, ZERO } from '../core/money.ts';
 import { requireAmount } from './commands.ts';
-import type { Ledger } from './contract.ts';
+import type { HoldResult, Ledger, LedgerRequest, Written } from './contract.ts';
 import { LedgerSilent, LedgerUnavailable, unpackError } from './error.ts';
-import { BATCH_MAX, type LedgerAnswer, type LedgerRequest } from './writer.ts';
+import { isNew, isRefusable, isUnhurried, promisedFor } from './urgency.ts';
+import { BATCH_MAX, type LedgerAnswer } from './writer.ts';
 
 export type LedgerTrouble = {
   /** A settle or release is kept for later, or had to be given up: the ledger refuses it. */
@@ -62,6 +63,8 @@ const LATE_LOOKS = 5;
 /** How long a command without a waiting caller may wait for a batch to join: it spares a sync. */
 const UNHURRIED_MS = 20;
 
+const ON_DISK: Written = { isDone: () => true, wait: () => Promise.resolve() };
+
 /** For what was posted to be answered when the ledger is closed. */
 const CLOSE_MS = 10_000;
 
@@ -70,6 +73,8 @@ export function createQueue(options: QueueOptions): Queue {
   const waiting: Waiting[] = [];
   const posted: Waiting[] = [];
   const kept: Waiting[] = [];
+  /** The last waiting checkpoint of each request that no caller waits for. */
+  const unhurried = new Map<string, Waiting>();
   let flushing = false;
   let failing = false;
   let closing = false;
@@ -86,13 +91,26 @@ export function createQueue(options: QueueOptions): Queue {
     if (isRefusable(request) && pending() >= WAITING_MAX) {
       throw new LedgerUnavailable(`More than ${WAITING_MAX} commands wait for the disk.`);
     }
+    const ended = promisedFor(request);
+    if (ended !== undefined) supersede(ended);
     return new Promise((resolve, reject) => {
       // The contract says what each request is answered with.
       const own = { request, resolve: resolve as Waiting['resolve'], reject, kept: false };
-      waiting.push({ ...own, askedAt: performance.now() });
-      if (isUnhurried(request)) unhurriedTimer ??= setTimeout(flushSoon, UNHURRIED_MS);
-      else flushSoon();
+      const entry = { ...own, askedAt: performance.now() };
+      waiting.push(entry);
+      if (!isUnhurried(request)) return flushSoon();
+      unhurried.set(request.command.requestId, entry);
+      unhurriedTimer ??= setTimeout(flushSoon, UNHURRIED_MS);
     });
+  }
+
+  /** A checkpoint that still waits when its request ends says nothing that the end does not say. */
+  function supersede(requestId: string): void {
+    const entry = unhurried.get(requestId);
+    if (entry === undefined) return;
+    unhurried.delete(requestId);
+    waiting.splice(waiting.indexOf(entry), 1);
+    entry.resolve(undefined);
   }
 
   /** One batch is on its way at a time: what comes until its answer makes the next one larger. */
@@ -108,6 +126,9 @@ export function createQueue(options: QueueOptions): Queue {
     unhurriedTimer = undefined;
     postedAt = performance.now();
     const batch = waiting.splice(0, BATCH_MAX).filter(isInTime);
+    for (const { request } of batch) {
+      if (isUnhurried(request)) unhurried.delete(request.command.requestId);
+    }
     posted.push(...batch);
     stopRefusing ??= every(turnMs / LATE_LOOKS, refuseLate);
     if (batch.length > 0) post(batch.map(({ request }) => request));
@@ -227,10 +248,7 @@ export function createQueue(options: QueueOptions): Queue {
   const ledger: Ledger = {
     async hold(command) {
       requireAmount(command.amount, ZERO);
-      return submit({ name: 'hold', command });
-    },
-    async dispatch(command) {
-      return submit({ name: 'dispatch', command });
+      return { ...(await submit<HoldResult>({ name: 'hold', command })), written: ON_DISK };
     },
     async extend(command) {
       requireAmount(command.amount, ZERO);
@@ -271,25 +289,4 @@ export function createQueue(options: QueueOptions): Queue {
       request.name === 'hold' ? request.command.requestId : (promisedFor(request) ?? []),
     );
   return { ledger, answered, lost, failing: () => failing, unwritten };
-}
-
-/** The request whose end this is: such a command is kept until it is on disk. */
-function promisedFor({ name, command }: LedgerRequest): string | undefined {
-  return name === 'settle' || name === 'release' ? command.requestId : undefined;
-}
-
-/** A crash before it is written costs the gateway what it would have told, and no customer. */
-function isUnhurried(request: LedgerRequest): boolean {
-  if (request.name === 'dispatch') return request.command.isAwaited !== true;
-  return request.name === 'checkpoint';
-}
-
-/** Whether it begins something that its caller can ask for again. */
-function isNew(request: LedgerRequest): boolean {
-  return isRefusable(request) && request.name !== 'extend';
-}
-
-/** Whether it asks for something new; what tells of a request under way is always taken. */
-function isRefusable({ name }: LedgerRequest): boolean {
-  return ['hold', 'extend', 'recover', 'credit', 'redeem'].includes(name);
 }

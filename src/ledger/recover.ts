@@ -1,6 +1,6 @@
-// Ends the holds that nobody will end any more: what a process left behind when it died. A hold that
-// was never dispatched is released. A dispatched one is settled at what had passed by its last
-// checkpoint, with the prompt as it was estimated; what exceeds the hold is the gateway's loss.
+// Ends the holds that a process left behind when it died. A hold without a checkpoint is released:
+// nothing had been delivered. One with a checkpoint is settled at what had been delivered by its last
+// one, with the prompt as it was estimated; what exceeds the hold is the gateway's loss.
 
 import { isNull } from 'drizzle-orm';
 import { ZERO } from '../core/money.ts';
@@ -62,7 +62,7 @@ export function createRecover(parts: {
     return endHold(settle, charge, expired ? 'expired' : 'settled');
   }
 
-  /** Holds of versions before there were dispatches do not say who was asked. */
+  /** Holds of earlier versions do not say who was asked. */
   async function servedOf(hold: Hold): Promise<Served> {
     return {
       model: hold.modelServed ?? hold.model,

@@ -39,8 +39,8 @@ export const balances = sqliteTable(
 );
 
 /**
- * held         money is reserved, no upstream has been asked
- * dispatched   an upstream has been asked: from here on there may be something to pay
+ * held         money is reserved, nothing of an answer has been delivered
+ * dispatched   content has been delivered: from here on there is something to pay
  * settled, released   how its request ended it: with a charge or without one
  * expired      ended by the gateway, because nobody was left who would
  */
@@ -65,7 +65,7 @@ export const holds = sqliteTable(
     promptTokens: count('prompt_tokens').$type<Tokens>().notNull(),
     outputBound: count('output_bound').$type<Tokens>().notNull(),
     phase: text().$type<HoldPhase>().notNull(),
-    /** Of the upstream that was asked last, since the hold is `dispatched`. */
+    /** Of the upstream that serves, since the hold is `dispatched`. */
     upstream: text(),
     modelServed: text('model_served'),
     priceVersionServed: text('price_version_served'),

@@ -70,7 +70,7 @@ test('a kill opens neither the minute nor the caps, and frees every slot', async
     openStream(capped, 'messages', 'stall', { max_tokens: 1_500 }),
   ]);
   expect((await usage(capped)).in_flight).toBe(1);
-  // The ledger hears a moment later that an upstream is asked; who is killed before pays nothing.
+  // The first checkpoint is written a moment after the first content; a kill before it costs nothing.
   const ids = stalled.map(({ headers }) => headers.get('x-request-id') ?? '');
   for (const id of ids) {
     await waitUntil(async () => {

@@ -113,9 +113,8 @@ async function book({ ledger }: OpenBooks, sale: Sale): Promise<void> {
   const servedPrice = priceAt(modelOf(sale.served).prices, startedAt);
   const served = { model: sale.served, upstream: 'demo', price: servedPrice };
   if (sale.orphan === true) {
-    await ledger.dispatch({ requestId, served, nowMs });
     const { outputTokens, reasoningTokens } = usage;
-    await ledger.checkpoint({ requestId, outputTokens, reasoningTokens, nowMs });
+    await ledger.checkpoint({ requestId, served, outputTokens, reasoningTokens, nowMs });
     const recover = { live: [], createdBefore: nowMs, usdPerMillion: usdRate(1_000_000n), nowMs };
     await ledger.recover({ ...recover, phase: 'ended' });
     return;

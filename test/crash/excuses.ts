@@ -34,8 +34,8 @@ export function excuseForSilence(story: Story): 'clients' | 'database' | undefin
 
 /**
  * A node that is cut off for longer than ten seconds is held for dead, and what it had open is ended
- * for it: as after a crash, with the prompt paid where an upstream was asked. When it is back it tells
- * that amount, and cannot change it.
+ * for it: as after a crash, by the checkpoints. When it is back it tells that amount, and cannot change
+ * it.
  */
 export function isEndedByOthers(story: Story): boolean {
   return story.record?.basis === 'recovered' && isKeptFrom(story, 'database');

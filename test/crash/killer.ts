@@ -1,6 +1,6 @@
 // The gateway of a round and its killer: starts it, kills it with SIGKILL at a moment that the seed
 // chose, starts it again on the same files. The moment is a time, or the next event of a kind after
-// that time: the most is to be learnt right behind a dispatch, a first word, a bill, a leaving.
+// that time: the most is to be learnt right behind an attempt, a first word, a bill, a leaving.
 
 import { type Gateway, type GatewayOptions, startGateway } from '../support/gateway.ts';
 import type { Target } from './client.ts';

@@ -186,8 +186,14 @@ export const TAMPERINGS: readonly Tampering[] = [
     (all, story) => recovered(all, story, { debited: (story.record?.held ?? 0n) + 1n }),
   ),
   request(
+    'recovered for nothing before its content',
+    'a recovery charges a whole answer',
+    (story) => isPaid(story) && !story.client.drawn.stream,
+    (all, story) => recovered(all, story, {}),
+  ),
+  request(
     'recovered at the prompt at least',
-    'a recovery gives a dispatched request away',
+    'a recovery gives a delivered answer away',
     isPaidStream,
     (all, story) => recovered(all, story, { debited: 0n }),
   ),

@@ -181,6 +181,17 @@ const REQUEST = {
 };
 const BODY = { value: REQUEST, text: JSON.stringify(REQUEST) };
 
+const STREAMED = { ...REQUEST, max_tokens: 900, stream: true };
+const streamed = async () => ({ value: STREAMED, text: JSON.stringify(STREAMED) });
+
+/** As the leader of a cluster ends a hold of a node that it holds for dead. */
+function recoverFromOutside(requestId: string) {
+  return open.ledger.recover({
+    ...{ live: [], requestIds: [requestId], createdBefore: Number.MAX_SAFE_INTEGER },
+    ...{ phase: 'ended', usdPerMillion: CATALOG.usdPerMillion, nowMs: NOW },
+  });
+}
+
 function finished(events: readonly GenerationEvent[]): Batch {
   return { events, end: 'finished' };
 }
@@ -244,8 +255,7 @@ describe('a request that is refused for its money holds nothing', () => {
     expect(error.code).toBe('provider_unavailable');
     expect(await used()).toMatchObject(UNUSED);
     // Whatever is given to the ledger now is done after all that was given before.
-    const nothing = { outputTokens: 0, reasoningTokens: 0, nowMs };
-    await open.ledger.checkpoint({ requestId: 'unconfirmed-1', ...nothing });
+    await open.ledger.extend({ requestId: 'unconfirmed-1', amount: micro(0n) }).catch(() => {});
     expect((await open.books.explain('unconfirmed-1'))?.hold).toMatchObject({ phase: 'released' });
     expect(await open.books.balance('unconfirmed')).toMatchObject({
       held: micro(0n),
@@ -320,17 +330,27 @@ describe('a bill that cannot be booked for a while', () => {
   test('is waited for where other nodes may end its hold', async () => {
     const { ledger, asked, mend } = slowLedger();
     const { dependencies, call } = await rig('node', { ledger, booking: { kind: 'awaited' } });
-    const generated = generate(dependencies, call('node-1'));
+    const generated = await generate(dependencies, call('node-1', { readBody: streamed }));
+    if (generated.kind !== 'stream') throw new Error('not a stream');
+    const text = new Response(generated.body).text();
     await asked;
-    // The hold is ended by somebody else, who knows nothing of the answer.
-    const [recovered] = await open.ledger.recover({
-      ...{ live: [], requestIds: ['node-1'], createdBefore: Number.MAX_SAFE_INTEGER },
-      ...{ phase: 'ended', usdPerMillion: CATALOG.usdPerMillion, nowMs: NOW },
-    });
+    // Another node ends the hold: it knows what the first checkpoint says.
+    const [recovered] = await recoverFromOutside('node-1');
     mend();
-    expect(recovered?.requestId).toBe('node-1');
-    const tokensDebited = formatTokens(recovered?.debited ?? micro(-1n));
-    expect(await generated).toMatchObject({ receipt: { tokensDebited } });
+    expect(recovered?.debited).toBeGreaterThan(0n);
+    const debited = formatTokens(recovered?.debited ?? micro(-1n));
+    expect(await text).toContain(`"svc_tokens_debited":"${debited}"`);
+  });
+
+  test('and a whole answer that was not charged is not delivered', async () => {
+    const { ledger, asked, mend } = slowLedger();
+    const { dependencies, call } = await rig('unpaid', { ledger, booking: { kind: 'awaited' } });
+    const generated = generate(dependencies, call('unpaid-1'));
+    await asked;
+    const [recovered] = await recoverFromOutside('unpaid-1');
+    mend();
+    expect(recovered).toMatchObject({ requestId: 'unpaid-1', debited: micro(0n) });
+    await expect(generated).rejects.toMatchObject({ code: 'provider_unavailable' });
   });
 });
 
@@ -338,18 +358,15 @@ test.each(['stream', 'whole'] as const)(
   'nothing of a %s answer is told where the node was held for dead before it was booked',
   async (kind) => {
     const id = `late-${kind}`;
-    // As one that is cut off from the books: others end its hold before it is heard again.
-    const dispatch: GenerateDependencies['ledger']['dispatch'] = async (command) => {
-      await open.ledger.recover({
-        ...{ live: [], requestIds: [id], createdBefore: Number.MAX_SAFE_INTEGER },
-        ...{ phase: 'ended', usdPerMillion: CATALOG.usdPerMillion, nowMs: NOW },
-      });
-      return open.ledger.dispatch(command);
-    };
-    const ledger = { ...open.ledger, dispatch };
-    const { dependencies, call } = await rig(id, { ledger, booking: { kind: 'awaited' } });
-    const value = { ...REQUEST, stream: kind === 'stream' };
-    const readBody = async () => ({ value, text: JSON.stringify(value) });
+    // The node is cut off from the books: others end its hold before it reaches them again.
+    const { dependencies, call } = await rig(id, {
+      booking: { kind: 'awaited' },
+      startAttempt({ candidate: of }) {
+        const attempt = listedAttempt(of, [finished(ANSWER)]);
+        return { ...attempt, next: () => recoverFromOutside(id).then(() => attempt.next()) };
+      },
+    });
+    const readBody = kind === 'stream' ? streamed : async () => BODY;
     const answered = generate(dependencies, call(id, { readBody }));
     await expect(answered).rejects.toMatchObject({ code: 'provider_unavailable' });
     expect(await open.books.explain(id)).toMatchObject({ record: { debited: micro(0n) } });
@@ -359,23 +376,17 @@ test.each(['stream', 'whole'] as const)(
 test('a failure says what it has cost where others had ended the request meanwhile', async () => {
   const { dependencies, call } = await rig('cut-off', {
     booking: { kind: 'awaited' },
-    startAttempt({ candidate: of }) {
-      const failing = listedAttempt(of, [
-        { events: [], end: { class: 'server_error', detail: 'broken' } },
-      ]);
-      return {
-        ...failing,
-        async next() {
-          await open.ledger.recover({
-            ...{ live: [], requestIds: ['cut-off-1'], createdBefore: Number.MAX_SAFE_INTEGER },
-            ...{ phase: 'ended', usdPerMillion: CATALOG.usdPerMillion, nowMs: NOW },
-          });
-          return failing.next();
-        },
-      };
+    ledger: {
+      ...open.ledger,
+      // It is written, and its node does not learn that before others end the hold.
+      async checkpoint(command) {
+        await open.ledger.checkpoint(command);
+        await recoverFromOutside('cut-off-1');
+        throw new LedgerSilent('The ledger said nothing.');
+      },
     },
   });
-  const failed = generate(dependencies, call('cut-off-1'));
+  const failed = generate(dependencies, call('cut-off-1', { readBody: streamed }));
   await expect(failed).rejects.toMatchObject({ code: 'provider_unavailable' });
   const debited = (await open.books.explain('cut-off-1'))?.record?.debited ?? 0n;
   expect(debited).toBeGreaterThan(0n);
@@ -406,17 +417,13 @@ test('an error of our own behind a whole answer gives back its slot and its hold
   });
 });
 
-test('the ledger hears of every attempt before it is made, and of what has passed', async () => {
+test('the ledger gets checkpoints from the first content of a stream on, and of no other answer', async () => {
   const heard: string[] = [];
   const { dependencies, call } = await rig('heard', {
     ledger: {
       ...open.ledger,
-      dispatch(command) {
-        heard.push(`${command.served.model} is asked`);
-        return open.ledger.dispatch(command);
-      },
       checkpoint(command) {
-        heard.push(`${command.outputTokens} have passed`);
+        heard.push(`${command.outputTokens} of ${command.served.model} have passed`);
         return open.ledger.checkpoint(command);
       },
     },
@@ -428,22 +435,19 @@ test('the ledger hears of every attempt before it is made, and of what has passe
       return listedAttempt(asked, serves ? [text, text, finished(ANSWER)] : [broken]);
     },
   });
-  const value = { ...REQUEST, max_tokens: 900 };
+  const value = { ...STREAMED, stream: false };
   const readBody = async () => ({ value, text: JSON.stringify(value) });
   await generate(dependencies, call('heard-1', { readBody }));
+  expect(heard.splice(0)).toEqual(['first begins', 'second begins']);
+  const generated = await generate(dependencies, call('heard-2', { readBody: streamed }));
+  if (generated.kind !== 'stream') throw new Error('not a stream');
+  await new Response(generated.body).text();
   expect(heard).toEqual([
-    'first is asked',
     'first begins',
-    'second is asked',
     'second begins',
-    '400 have passed',
-    '800 have passed',
+    '400 of second have passed',
+    '800 of second have passed',
   ]);
-  expect((await open.books.explain('heard-1'))?.hold).toMatchObject({
-    modelServed: 'second',
-    dispatchedAt: NOW,
-    outputTokens: 800,
-  });
 });
 
 describe('a client that leaves', () => {

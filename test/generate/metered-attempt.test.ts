@@ -23,7 +23,7 @@ function setUp(
   batches: readonly Batch[],
   paidTokens = 4_096,
   outputBound = 4_096,
-  booked?: Promise<void>,
+  { booked, showsReasoning = true }: { booked?: Promise<void>; showsReasoning?: boolean } = {},
 ) {
   const inner = listedAttempt({ ...candidate('a'), maxOutputTokens: outputBound }, batches);
   const cover = createCover({
@@ -42,10 +42,16 @@ function setUp(
   const attempt = meterAttempt(inner, {
     see: (batch) => void seen.push(batch),
     cover,
-    ...(booked === undefined ? {} : { booked }),
     countNow: (text) => text.length,
     monotonic: () => nowMs,
-    checkpoint: (progress) => void saved.push(progress),
+    delivery: {
+      showsReasoning,
+      isAwaited: booked !== undefined,
+      async checkpoint(progress, isAwaited) {
+        saved.push(progress);
+        if (isAwaited) await booked;
+      },
+    },
   });
   const pass = (ms: number): void => {
     nowMs += ms;
@@ -60,13 +66,24 @@ const thought = (count: number): Batch => ({
   events: [{ kind: 'reasoning-delta', text: 'x'.repeat(count) }],
 });
 
-test('the ledger hears of every few hundred tokens, thinking apart', async () => {
-  const { attempt, saved } = setUp([thought(300), text(100), text(300), text(10)]);
-  for (let read = 0; read < 4; read += 1) await attempt.next();
+test('the ledger gets the first content and every few hundred tokens, thinking apart', async () => {
+  const { attempt, saved } = setUp([thought(5), thought(295), text(100), text(300), text(10)]);
+  for (let read = 0; read < 5; read += 1) await attempt.next();
   expect(saved).toEqual([
+    { outputTokens: 5, reasoningTokens: 5 },
     { outputTokens: 300, reasoningTokens: 300 },
     { outputTokens: 700, reasoningTokens: 300 },
   ]);
+});
+
+test('thinking that the client does not see is no content yet', async () => {
+  const { attempt, saved } = setUp([thought(300), text(1)], 4_096, 4_096, {
+    showsReasoning: false,
+  });
+  await attempt.next();
+  expect(saved).toEqual([]);
+  await attempt.next();
+  expect(saved).toEqual([{ outputTokens: 301, reasoningTokens: 300 }]);
 });
 
 test('of fewer, it hears after two seconds; of nothing new, never', async () => {
@@ -74,22 +91,24 @@ test('of fewer, it hears after two seconds; of nothing new, never', async () => 
   await attempt.next();
   pass(1_999);
   await attempt.next();
-  expect(saved).toEqual([]);
+  expect(saved).toEqual([{ outputTokens: 5, reasoningTokens: 0 }]);
   pass(1);
   await attempt.next();
   pass(2_000);
   await attempt.next();
-  expect(saved).toEqual([{ outputTokens: 15, reasoningTokens: 0 }]);
+  expect(saved.slice(1)).toEqual([{ outputTokens: 15, reasoningTokens: 0 }]);
   pass(2_000);
   await attempt.next();
   expect(saved.at(-1)).toEqual({ outputTokens: 16, reasoningTokens: 0 });
 });
 
-test('an end is settled, and needs no checkpoint', async () => {
+test('an end is settled, and needs no further checkpoint', async () => {
   const last: Batch = { events: [...text(900).events, FINISH], end: 'finished' };
-  const { attempt, saved, inner } = setUp([last]);
+  const { attempt, saved, inner } = setUp([text(1), last]);
+  await attempt.next();
   expect(await attempt.next()).toBe(last);
-  expect([saved, attempt.hasCut(), inner.aborts()]).toEqual([[], false, 0]);
+  const first = { outputTokens: 1, reasoningTokens: 0 };
+  expect([saved, attempt.hasCut(), inner.aborts()]).toEqual([[first], false, 0]);
 });
 
 test('a cut stops the upstream and reads as an answer that ended for its length', async () => {
@@ -110,9 +129,10 @@ test('a cut stops the upstream and reads as an answer that ended for its length'
   ]);
 });
 
-test('what has to be booked first is: its first words wait, and later ones do not', async () => {
+test('the first content waits for its checkpoint where others may end the hold', async () => {
   const booked = Promise.withResolvers<void>();
-  const { attempt, seen } = setUp([{ events: [] }, text(3), text(4)], 4_096, 4_096, booked.promise);
+  const batches = [{ events: [] }, text(3), text(4)];
+  const { attempt, seen } = setUp(batches, 4_096, 4_096, { booked: booked.promise });
   expect(await attempt.next()).toEqual({ events: [] });
   let passed: Batch | undefined;
   const first = attempt.next().then((batch) => {
@@ -126,10 +146,12 @@ test('what has to be booked first is: its first words wait, and later ones do no
   expect(await attempt.next()).toEqual(text(4));
 });
 
-test('where it could not be booked nothing passes, and the upstream is stopped', async () => {
-  const { attempt, inner, saved } = setUp([text(300)], 4_096, 4_096, Promise.reject(new Error()));
+test('where that fails nothing passes or is counted, and the upstream is stopped', async () => {
+  const booked = Promise.reject(new Error());
+  const { attempt, inner } = setUp([text(300)], 4_096, 4_096, { booked });
   expect(await attempt.next()).toMatchObject({ events: [], end: { class: 'gateway' } });
-  expect([inner.aborts(), attempt.meter.tokens(), saved]).toEqual([1, 0, []]);
+  const { meter } = attempt;
+  expect([inner.aborts(), meter.tokens(), meter.output()]).toEqual([1, 0, 'none']);
 });
 
 /** How an attempt failed, and whether its upstream had the request when we stopped it. */

@@ -162,7 +162,8 @@ describeOnEachDatabase('the books', () => {
   async function bookOneOfEach({ ledger, database }: OpenBooks): Promise<void> {
     for (const id of ['dispatched', 'ended']) await ledger.hold(holdOf(id, 'ada', 0n));
     const served = { model: 'swift-1', upstream: 'demo', price: PRICE };
-    await ledger.dispatch({ requestId: 'dispatched', served, nowMs: NOW });
+    const progress = { outputTokens: 1, reasoningTokens: 0, nowMs: NOW };
+    await ledger.checkpoint({ requestId: 'dispatched', served, ...progress });
     await ledger.settle(settleOf('ended', 15n));
     await ledger.credit(creditOf('again', 'ada', 15n));
     const code = "'m', 1, 'gift', 1, null, null";

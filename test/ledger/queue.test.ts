@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { micro, pico, usdRate } from '../../src/core/money.ts';
 import { createBooks } from '../../src/ledger/books.ts';
+import type { CheckpointCommand } from '../../src/ledger/contract.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { createQueue, type LedgerTrouble, WAITING_MAX } from '../../src/ledger/queue.ts';
 import type { LedgerRequest } from '../../src/ledger/writer.ts';
@@ -43,6 +44,11 @@ async function countedBooks(): Promise<OpenBooks & { readonly commits: () => num
     },
   };
   return { ...booksOver(counted), commits: () => count };
+}
+
+function checkpointOf(requestId: string, outputTokens: number): CheckpointCommand {
+  const served = { model: 'swift-1', upstream: 'demo', price: PRICE };
+  return { requestId, served, outputTokens, reasoningTokens: 0, nowMs: 1 };
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -109,7 +115,7 @@ describeOnEachDatabase('the queue', () => {
         outcomeOf(ledger.hold(holdOf('r3', 'ada', 5n))),
         outcomeOf(ledger.credit(creditOf('c1', 'ada', 7n))),
       ]);
-      expect(results).toEqual([
+      expect(results).toMatchObject([
         { ok: true, available: micro(90n) },
         'LedgerRefusal: This request id was used before, for another hold.',
         'AssertionError: price version swift-1@1 was used before with other prices',
@@ -249,7 +255,7 @@ describeOnEachDatabase('the queue', () => {
       other.connection.run('BEGIN IMMEDIATE');
       expect(await outcomeOf(open.ledger.hold(holdOf('r1', 'ada', 1n)))).toBe(UNAVAILABLE);
       other.connection.run('ROLLBACK');
-      expect(await outcomeOf(open.ledger.hold(holdOf('r1', 'ada', 1n)))).toEqual({
+      expect(await outcomeOf(open.ledger.hold(holdOf('r1', 'ada', 1n)))).toMatchObject({
         ok: true,
         available: micro(99n),
       });
@@ -395,17 +401,45 @@ describeOnEachDatabase('the queue', () => {
 
     test('lets what nobody waits for ride along, and does not leave it behind', async () => {
       const { ledger, batches, answer } = silentQueue();
-      const checkpoint = { requestId: 'r1', outputTokens: 1, reasoningTokens: 0, nowMs: 1 };
+      const checkpoint = checkpointOf('r1', 1);
       void ledger.checkpoint(checkpoint);
       await new Promise((next) => setImmediate(() => setImmediate(next)));
       expect(batches.length).toBe(0);
-      void ledger.settle(settleOf('r1', 1n));
+      void ledger.settle(settleOf('r2', 1n));
       await until(() => batches.length === 1);
       expect(batches[0]?.map(({ name }) => name)).toEqual(['checkpoint', 'settle']);
       answer();
       void ledger.checkpoint(checkpoint);
       await until(() => batches.length === 2);
       expect(batches[1]?.map(({ name }) => name)).toEqual(['checkpoint']);
+    });
+
+    test('drops a checkpoint that waits when its request ends, and no other', async () => {
+      const { ledger, batches, answer } = silentQueue();
+      const kept = ledger.checkpoint({ ...checkpointOf('r1', 1), isAwaited: true });
+      await until(() => batches.length === 1);
+      answer();
+      await kept;
+      const dropped = [
+        ledger.checkpoint(checkpointOf('r1', 2)),
+        ledger.checkpoint(checkpointOf('r2', 2)),
+      ];
+      void ledger.checkpoint(checkpointOf('r3', 2));
+      void ledger.checkpoint({ ...checkpointOf('r1', 3), isAwaited: true });
+      void ledger.settle(settleOf('r1', 1n));
+      void ledger.release(releaseOf('r2'));
+      expect(await Promise.all(dropped)).toEqual([undefined, undefined]);
+      expect(ledger.pending()).toBe(4);
+      await until(() => batches.length === 2);
+      const names = batches[1]?.map(({ name, command }) => [name, Object(command).requestId]);
+      expect(names).toEqual([
+        ['checkpoint', 'r3'],
+        ['checkpoint', 'r1'],
+        ['settle', 'r1'],
+        ['release', 'r2'],
+      ]);
+      answer();
+      expect(ledger.pending()).toBe(0);
     });
 
     test('makes no more promises above its bound, and still takes what tells of old ones', async () => {
@@ -417,9 +451,8 @@ describeOnEachDatabase('the queue', () => {
       expect(await outcomeOf(ledger.hold(holdOf('more', 'ada', 1n)))).toBe(full);
       expect(await outcomeOf(ledger.extend({ requestId: 'r1', amount: micro(2n) }))).toBe(full);
       expect(await outcomeOf(ledger.credit(creditOf('c1', 'ada', 1n)))).toBe(full);
-      const checkpoint = { requestId: 'r1', outputTokens: 1, reasoningTokens: 0, nowMs: 1 };
       const told = [
-        ledger.checkpoint(checkpoint),
+        ledger.checkpoint(checkpointOf('r3', 1)),
         ledger.settle(settleOf('r1', 1n)),
         ledger.release(releaseOf('r2')),
       ];
@@ -434,7 +467,7 @@ describeOnEachDatabase('the queue', () => {
       const again = ledger.hold(holdOf('more', 'ada', 1n));
       await until(() => batches.at(-1)?.length === 1);
       answer();
-      expect(await again).toEqual({ ok: true, available: micro(1n) });
+      expect(await again).toMatchObject({ ok: true, available: micro(1n) });
     });
 
     test('makes no promise that has waited for its turn for too long, and keeps the others', async () => {
@@ -454,7 +487,10 @@ describeOnEachDatabase('the queue', () => {
       await until(() => batches.length === 2);
       expect(batches[1]?.map(({ name }) => name)).toEqual(['settle', 'extend', 'hold']);
       answer();
-      expect([await settled, await inTime]).toEqual([nothing, { ok: true, available: micro(1n) }]);
+      expect([await settled, await inTime]).toMatchObject([
+        nothing,
+        { ok: true, available: micro(1n) },
+      ]);
       expect(ledger.pending()).toBe(0);
     });
 

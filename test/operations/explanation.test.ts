@@ -16,7 +16,7 @@ test('everything of a request that grew, was settled and cost more than there wa
     'Model   swift-1 requested, swift-1 served',
     'Hold    8204.5 and 8192 more, 16396.5 in all, at price price_a: 10 prompt tokens estimated, at most 32000 of output; settled',
     '        2026-11-21T08:00:00.000Z held',
-    '        2026-11-21T08:00:00.001Z dispatched to first, swift-1',
+    '        2026-11-21T08:00:00.001Z first content, from first, swift-1',
     '        2026-11-21T08:00:04.000Z last checkpoint: 4900 output (7 of them reasoning)',
     '        2026-11-21T08:00:05.000Z settled',
     'Answer  chat, streamed, 2026-11-21T08:00:00.000Z to 2026-11-21T08:00:05.000Z, completed',
@@ -64,7 +64,7 @@ describe('a request that is under way', () => {
     const hold = { ...HOLD, phase: 'dispatched' as const, dispatchedAt: T0 + 1 };
     const asked = { upstream: 'first', modelServed: 'swift-0' };
     expect(lines({ ...UNDER_WAY, hold: { ...hold, ...asked } })).toContain(
-      '        2026-11-21T08:00:00.001Z dispatched to first, swift-0',
+      '        2026-11-21T08:00:00.001Z first content, from first, swift-0',
     );
   });
 });

@@ -16,7 +16,8 @@ test('carries the current incarnation, and is refused from the moment on at whic
       ...createLedgerClient({}),
       async hold(command) {
         asked.push(command);
-        return { ok: true, available: micro(0n) };
+        const written = { isDone: () => true, wait: async () => {} };
+        return { ok: true, available: micro(0n), written };
       },
     },
     { incarnation: () => node.incarnation, isFenced: () => node.isFenced, onUnbooked: undefined },

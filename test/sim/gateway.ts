@@ -201,7 +201,6 @@ function slow(ledger: Ledger, world: World, faults: FaultCounter, alive: () => b
   return {
     ...ledger,
     hold: later(ledger.hold),
-    dispatch: later(ledger.dispatch),
     extend: later(ledger.extend),
     checkpoint: later(ledger.checkpoint),
     release: later(ledger.release),

@@ -102,7 +102,7 @@ function twoAmounts(booked: Micro, recorded: Micro): string {
   return `the entries say ${formatTokens(booked)}, the usage record says ${formatTokens(recorded)}`;
 }
 
-/** An ended hold has an end, an open one none; one that was never dispatched passed nothing. */
+/** An ended hold has an end, an open one none; one without a first checkpoint has no later one. */
 function phaseContradiction(row: Row): string | undefined {
   const { phase, dispatchedAt, checkpointAt, endedAt } = row;
   const open = phase === 'held' || phase === 'dispatched';

@@ -8,7 +8,7 @@ import { readAnswer } from '../client.ts';
 import { excuseForRefusal, excuseForSilence, isEndedByOthers } from '../excuses.ts';
 import { sentWords } from '../upstream.ts';
 import { eachRequest, type Law } from './law.ts';
-import { dispatchSeamMs } from './recovery.ts';
+import { checkpointSeamMs } from './recovery.ts';
 
 /** Two percent, or a few tokens: words that were under way, and seams between counted pieces. */
 function seam(words: number): number {
@@ -39,18 +39,13 @@ function wordsToStop({ client }: Story, said: number): number {
 /** Words behind a stop sequence that cost nothing; further ones cost what they do elsewhere. */
 const UNREAD_FREE = 1_024;
 
-const unseenIsFree = eachRequest('what no upstream saw costs nothing', (story, books) => {
-  const { served, record, hold, kill, client } = story;
+const unseenIsFree = eachRequest('what no upstream saw costs nothing', (story) => {
+  const { served, record, hold, client } = story;
   if (served.length > 0 || record === undefined || record.debited === 0n) return undefined;
   // A connection that is closed right behind a request is one that an upstream may not hear of.
   const prompt = promptCost(hold?.promptTokens ?? 0, client.drawn.model);
   if (record.outcome === 'client_cancelled' && record.debited <= prompt) return undefined;
-  const dispatchedAtMs = hold?.dispatchedAtMs;
-  const seamOfKill =
-    kill !== undefined &&
-    dispatchedAtMs !== undefined &&
-    kill.atMs - dispatchedAtMs < dispatchSeamMs(books, kill);
-  return seamOfKill ? undefined : `debited ${record.debited}, ${record.outcome}`;
+  return `debited ${record.debited}, ${record.outcome}`;
 });
 
 const servedHasHold = eachRequest('what an upstream saw has a hold', ({ served, hold }) =>
@@ -60,10 +55,15 @@ const servedHasHold = eachRequest('what an upstream saw has a hold', ({ served, 
 const refusedIsFree = eachRequest('a refusal costs nothing', (story) => {
   const { status } = readAnswer(story.client);
   if (status === undefined || status < 400) return undefined;
-  const { record, entries, hold } = story;
+  const { record, entries, hold, served, client } = story;
   if ((record?.debited ?? 0n) === 0n && entries.length === 0) return undefined;
-  const prompt = promptCost(hold?.promptTokens ?? 0, story.client.drawn.model);
-  if (isEndedByOthers(story) && record !== undefined && record.debited <= prompt) return undefined;
+  if (isEndedByOthers(story) && record !== undefined && client.drawn.stream) {
+    // Its first checkpoint was written, and its node did not learn that.
+    const said = Math.max(0, ...served.map((each) => sentWords(each)));
+    const inputTokens = hold?.promptTokens ?? 0;
+    const counts = { inputTokens, cachedInputTokens: 0, outputTokens: said + seam(said) };
+    if (record.debited <= costOf(counts, client.drawn.model)) return undefined;
+  }
   return `status ${status}, debited ${record?.debited}, ${entries.length} entries`;
 });
 
@@ -81,11 +81,12 @@ const deliveredIsPaid = eachRequest('what was delivered is paid', (story, books)
   const { words } = readAnswer(client);
   if (words === 0 || saysZero(story)) return undefined;
   if (record !== undefined && record.debited + record.loss > 0n) return undefined;
-  const first = story.served[0];
   const { kill } = story;
-  // A node of a cluster passes nothing on before the books know whom it has asked.
-  const isUnawaited = books.nodes === 1 && kill !== undefined && first !== undefined;
-  if (isUnawaited && kill.atMs - first.atMs < dispatchSeamMs(books, kill)) return undefined;
+  // A node of a cluster delivers nothing before its first checkpoint is written.
+  if (books.nodes === 1 && kill !== undefined && client.drawn.stream) {
+    const seamMs = checkpointSeamMs(books, kill);
+    if (readAnswer(client, kill.atMs - seamMs).words === 0) return undefined;
+  }
   return `${words} words were delivered, and ${record === undefined ? 'nothing was booked' : `${record.outcome} cost nothing`}`;
 });
 

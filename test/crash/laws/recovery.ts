@@ -1,5 +1,6 @@
-// What the next start, or another node, makes of the requests that a kill cut off (I-08): soon, never
-// more than the hold, never less than the prompt of what an upstream saw, and close to what had passed.
+// What the next start, or another node, makes of the requests that a kill cut off (I-08): soon, nothing
+// where nothing was delivered, never more than the hold, never less than the prompt of what was
+// delivered, and close to what had passed.
 
 import { promptCost } from '../amounts.ts';
 import { type Books, isKeptFrom, lagAround, type Story } from '../books.ts';
@@ -9,11 +10,11 @@ import { sentWords } from '../upstream.ts';
 import { eachRequest, type Law } from './law.ts';
 
 /**
- * A dispatch is written without waiting: this close to a kill it may be missing, or stand alone. A
+ * A checkpoint is written without waiting: this close to a kill it may be missing, or stand alone. A
  * machine that lets the rig wait lets the writer wait as well. On a slow disk it waits for the sync of
  * the batch before it, and for its own.
  */
-export function dispatchSeamMs(books: Books, { atMs }: Kill): number {
+export function checkpointSeamMs(books: Books, { atMs }: Kill): number {
   return 250 + 2 * (books.syncMs ?? 0) + lagAround(books, atMs);
 }
 
@@ -46,19 +47,25 @@ function writtenUntilMs({ troubles }: Story, kill: Kill): number {
   return Math.min(kill.atMs, ...away.map(({ fromMs }) => fromMs));
 }
 
+const undeliveredIsFree = eachRequest('recovered for nothing before its content', (story) => {
+  const { record, client, served } = story;
+  if (!isRecovered(story) || record === undefined || record.charged === 0n) return undefined;
+  if (!client.drawn.stream) return `${record.charged} charged for a whole answer`;
+  if (served.some((each) => sentWords(each) > 0)) return undefined;
+  return `${record.charged} charged, and no upstream had sent any content`;
+});
+
 const atLeastThePrompt = eachRequest('recovered at the prompt at least', (story, books) => {
-  const { record, hold, served, kill } = story;
-  const [first] = served;
-  if (kill === undefined || first === undefined || hold === undefined) return undefined;
+  const { record, hold, kill, client } = story;
+  if (kill === undefined || hold === undefined || !client.drawn.stream) return undefined;
   const cutOff = record === undefined || isRecovered(story) || record.outcome === 'gateway_failed';
-  if (!cutOff || writtenUntilMs(story, kill) - first.atMs < dispatchSeamMs(books, kill)) {
-    return undefined;
-  }
+  const writtenMs = writtenUntilMs(story, kill) - checkpointSeamMs(books, kill);
+  if (!cutOff || readAnswer(client, writtenMs).words === 0) return undefined;
   const requested = record?.modelRequested ?? story.client.drawn.model;
   const prompt = promptCost(hold.promptTokens, requested, record?.modelServed);
   const least = prompt < hold.amount ? prompt : hold.amount;
   if ((record?.debited ?? 0n) >= least) return undefined;
-  return `${record?.debited} debited, the prompt is worth ${least}; the upstream had it ${kill.atMs - first.atMs} ms before the kill`;
+  return `${record?.debited} debited, the prompt is worth ${least}; content was delivered long before the kill`;
 });
 
 const closeToWhatPassed = eachRequest('recovered close to what had passed', (story, books) => {
@@ -70,8 +77,8 @@ const closeToWhatPassed = eachRequest('recovered close to what had passed', (sto
   if (record.debited === hold?.amount) return undefined;
   const passedBefore = (milliseconds: number) => readAnswer(client, kill.atMs - milliseconds).words;
   const byCount =
-    passedBefore(dispatchSeamMs(books, kill)) - CHECKPOINT_TOKENS - COUNTING_SEAM_TOKENS;
-  const byTime = passedBefore(CHECKPOINT_MS + dispatchSeamMs(books, kill)) - COUNTING_SEAM_TOKENS;
+    passedBefore(checkpointSeamMs(books, kill)) - CHECKPOINT_TOKENS - COUNTING_SEAM_TOKENS;
+  const byTime = passedBefore(CHECKPOINT_MS + checkpointSeamMs(books, kill)) - COUNTING_SEAM_TOKENS;
   const least = Math.max(byCount, byTime);
   if (record.outputTokens >= least) return undefined;
   return `${record.outputTokens} booked, and at least ${least} had passed long before the kill`;
@@ -98,6 +105,7 @@ export const RECOVERY_LAWS: readonly Law[] = [
   endedInTime,
   recoveredAfterAKill,
   withinTheHold,
+  undeliveredIsFree,
   atLeastThePrompt,
   closeToWhatPassed,
 ];

@@ -40,7 +40,6 @@ describeOnEachDatabase("the console's codes and prices", async () => {
     const charge = 21_000_000n;
     const served = { model: 'swift-1', upstream: 'demo', price };
     await ledger.hold({ ...holdOf(requestId, accountId, charge), price, nowMs });
-    await ledger.dispatch({ requestId, served, nowMs });
     const usage = {
       inputTokens: 100,
       cachedInputTokens: 0,

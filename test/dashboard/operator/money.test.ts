@@ -159,9 +159,6 @@ describeOnEachDatabase("the console's money", async () => {
     const nowMs = open.identity.clock();
     for (const name of ['req_one', 'req_two', 'req_three']) {
       await open.ledger.hold({ ...holdOf(name, id, 20_000_000n), nowMs });
-      const { served } = settleOf(name, 12_000_000n);
-      if (served === undefined) throw new Error('nobody served');
-      await open.ledger.dispatch({ requestId: name, served, nowMs });
       await open.ledger.settle({ ...settleOf(name, 12_000_000n), nowMs });
     }
     const first = await open.get(`/accounts/${id}/requests?limit=2`);

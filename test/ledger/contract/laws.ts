@@ -109,10 +109,10 @@ export function describeLaws(open: () => Promise<LedgerUnderTest>): void {
         const recover: Step = { kind: 'recover', live: [], phase: 'ended' };
         const choices: Step[] = [
           { kind: 'hold', account, amount: micro(60n), id },
-          { kind: 'dispatch', cheap: false, id },
           { kind: 'extend', amount: micro(80n), id },
           { kind: 'extend', amount: micro(120n), id },
-          { kind: 'checkpoint', output: 100, id },
+          { kind: 'checkpoint', output: 100, cheap: false, id },
+          { kind: 'checkpoint', output: 50, cheap: true, id },
           { kind: 'settle', charge: micro(90n), withinHold: true, id },
           { kind: 'release', id },
           { ...recover, phase: 'expired' },
@@ -192,14 +192,6 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
-    weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constant('dispatch' as const),
-      cheap: fc.boolean(),
-      id: request,
-    }),
-  },
-  {
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('extend' as const),
@@ -209,10 +201,11 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
-    weight: 2,
+    weight: 5,
     arbitrary: fc.record({
       kind: fc.constant('checkpoint' as const),
       output: fc.nat({ max: 200 }),
+      cheap: fc.boolean(),
       id: request,
     }),
   },

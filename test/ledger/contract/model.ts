@@ -6,9 +6,8 @@ import { micro } from '../../../src/core/money.ts';
 export type Step =
   | { kind: 'credit'; id: string; account: string; amount: bigint; as: CreditKind }
   | { kind: 'hold'; id: string; account: string; amount: bigint; beyond?: Beyond }
-  | { kind: 'dispatch'; id: string; cheap: boolean }
   | { kind: 'extend'; id: string; amount: bigint; excess?: bigint }
-  | { kind: 'checkpoint'; id: string; output: number }
+  | { kind: 'checkpoint'; id: string; output: number; cheap: boolean }
   | { kind: 'settle'; id: string; charge: bigint; withinHold: boolean }
   | { kind: 'release'; id: string }
   | { kind: 'recover'; live: readonly string[]; phase: 'ended' | 'expired' }
@@ -33,7 +32,7 @@ type ModelHold = {
   amount: bigint;
   worst: bigint;
   output: number;
-  /** Undefined until the hold is dispatched. */
+  /** Undefined until the first checkpoint. */
   cheap?: boolean;
   end?: { readonly phase: string; readonly debited: bigint; readonly loss: bigint };
 };
@@ -174,16 +173,11 @@ export function createModel(codes: readonly ModelCode[] = []) {
         return recover(step);
       case 'redeem':
         return redeem(step);
-      case 'dispatch': {
+      case 'checkpoint': {
         const found = holds.get(step.id);
         if (found === undefined || found.end !== undefined) return 'refused';
         found.cheap = step.cheap;
-        return 'done';
-      }
-      case 'checkpoint': {
-        const found = holds.get(step.id);
-        if (found === undefined || found.end !== undefined) return 'done';
-        if (found.cheap !== undefined) found.output = Math.max(found.output, step.output);
+        found.output = Math.max(found.output, step.output);
         return 'done';
       }
     }

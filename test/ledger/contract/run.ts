@@ -42,17 +42,15 @@ async function carryOut({ ledger }: LedgerUnderTest, step: Step): Promise<string
           ...beyond(step.beyond),
         }),
       );
-    case 'dispatch': {
-      const served = { model: 'swift-0', upstream: 'demo', price: step.cheap ? CHEAP : PRICE };
-      await ledger.dispatch({ requestId: step.id, served, nowMs: NOW + 1 });
-      return 'done';
-    }
     case 'extend':
       return held(await ledger.extend({ requestId: step.id, ...pick(step) }));
     case 'checkpoint': {
       const { id: requestId, output: outputTokens } = step;
+      const served = { model: 'swift-0', upstream: 'demo', price: step.cheap ? CHEAP : PRICE };
       const reasoningTokens = Math.floor(outputTokens / 2);
-      await ledger.checkpoint({ requestId, outputTokens, reasoningTokens, nowMs: NOW + 2 });
+      const progress = { outputTokens, reasoningTokens, nowMs: NOW + 2 };
+      // Awaited, so that the queue does not drop it where an end comes in the same turn.
+      await ledger.checkpoint({ requestId, served, ...progress, isAwaited: true });
       return 'done';
     }
     case 'settle': {

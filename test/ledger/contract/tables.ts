@@ -191,23 +191,19 @@ const TABLES: Record<string, string> = {
     redeem large bob       -> LedgerRefusal: The credit would take the balance above the largest amount.
     redeem large ada       -> redeemed 9, 16 available
   `,
-  'what a process left behind: released where nobody was asked, else settled': `
+  'what a process left behind: released where nothing was delivered, else settled': `
     credit c1 ada 1000     -> applied, 1000 available
     hold r1 ada 100        -> held, 900 available
-    checkpoint r1 50       -> done
     hold r2 ada 100        -> held, 800 available
-    dispatch r2 full       -> done
+    checkpoint r2 0 full   -> done
     hold r3 ada 100        -> held, 700 available
-    dispatch r3 full       -> done
-    checkpoint r3 50       -> done
-    checkpoint r3 40       -> done
+    checkpoint r3 50 full  -> done
+    checkpoint r3 40 full  -> done
     hold r4 ada 100        -> held, 600 available
-    dispatch r4 full       -> done
-    dispatch r4 cheap      -> done
-    checkpoint r4 50       -> done
+    checkpoint r4 50 full  -> done
+    checkpoint r4 50 cheap -> done
     hold r5 ada 20         -> held, 580 available
-    dispatch r5 full       -> done
-    checkpoint r5 50       -> done
+    checkpoint r5 50 full  -> done
     hold r6 ada 100        -> held, 480 available
     recover ended r6       -> r1 0, r2 15, r3 45, r4 5, r5 20
     recover ended r6       ->
@@ -219,8 +215,9 @@ const TABLES: Record<string, string> = {
     phase r3               -> settled recovered 100 50
     settle r3 60           -> debited 45, lost 0, 815 available
     release r1             -> debited 0, lost 0, 815 available
-    dispatch r1 full       -> LedgerRefusal: There is no open hold with this request id.
-    checkpoint r3 99       -> done
+    checkpoint r1 99 full  -> LedgerRefusal: There is no open hold with this request id.
+    checkpoint r3 99 full  -> LedgerRefusal: There is no open hold with this request id.
+    checkpoint r7 99 full  -> LedgerRefusal: There is no open hold with this request id.
     phase r1               -> released recovered 0 0
     phase r3               -> settled recovered 100 50
     receipts ada           -> credit 1000, r1 0 gateway_failed, r2 15 gateway_failed, r3 45 gateway_failed, r4 5 gateway_failed, r5 20 gateway_failed
@@ -230,7 +227,7 @@ const TABLES: Record<string, string> = {
   'what this very process lost is expired': `
     credit c1 ada 100      -> applied, 100 available
     hold r1 ada 100        -> held, 0 available
-    dispatch r1 cheap      -> done
+    checkpoint r1 0 cheap  -> done
     recover expired none   -> r1 2
     phase r1               -> expired recovered 100 0
     balance ada            -> 98 0 98
@@ -288,23 +285,18 @@ function command(
           ? ledger.hold(holdOf(id, second, BigInt(third)))
           : ledger.extend({ requestId: id, amount: micro(BigInt(second)) })
       ).then(({ ok, available }) => `${ok ? 'held' : 'refused'}, ${available} available`);
-    case 'dispatch': {
-      const served = {
-        model: 'swift-0',
-        upstream: 'demo',
-        price: second === 'full' ? PRICE : CHEAP,
-      };
-      return ledger.dispatch({ requestId: id, served, nowMs: NOW + 1 }).then(() => 'done');
-    }
-    case 'checkpoint':
+    case 'checkpoint': {
+      const price = third === 'full' ? PRICE : CHEAP;
       return ledger
         .checkpoint({
           requestId: id,
+          served: { model: 'swift-0', upstream: 'demo', price },
           outputTokens: Number(second),
           reasoningTokens: 0,
           nowMs: NOW + 2,
         })
         .then(() => 'done');
+    }
     case 'settle':
       return ledger.settle(settleOf(id, BigInt(second))).then(settled);
     case 'settle-within':

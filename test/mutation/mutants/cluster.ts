@@ -117,8 +117,14 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'T-160',
-    does: 'a node passes words on before it is booked that the upstream was asked',
-    edits: [{ in: 'attempt', find: '...(isAwaited ? { booked } : {}),', put: '' }],
+    does: 'a node delivers content before its first checkpoint is written',
+    edits: [
+      {
+        in: 'before',
+        find: 'delivery?.isAwaited === true && !hasBegun ?',
+        put: 'delivery?.isAwaited === undefined && !hasBegun ?',
+      },
+    ],
     tests: ['test/generate/generate.test.ts'],
     only: 'held for dead before it was booked',
   },

@@ -1,4 +1,4 @@
-// Mutants of what outlives a crash: dispatches, checkpoints and recovery.
+// Mutants of what outlives a crash: checkpoints and recovery.
 
 import type { Mutant } from '../mutant.ts';
 
@@ -17,7 +17,7 @@ export const RECOVERY_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'S-23',
-    does: 'a recovery releases what had been dispatched',
+    does: 'a recovery releases what had been delivered',
     edits: [
       {
         in: 'served',
@@ -41,12 +41,12 @@ export const RECOVERY_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'T-37',
-    does: 'the ledger is never told that an upstream is asked',
+    does: 'an unpaid whole answer is delivered',
     edits: [
       {
-        in: 'booked',
-        find: 'const booked = ledger.dispatch({ requestId, served, nowMs: clock(), isAwaited });',
-        put: 'const booked = Promise.resolve(void served);',
+        in: 'isForfeited',
+        find: 'return charge > ZERO && debited',
+        put: 'return charge < ZERO && debited',
       },
     ],
     tests: ['test/generate/generate.test.ts'],
@@ -57,8 +57,8 @@ export const RECOVERY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'checkpoint',
-        find: 'unwatched(ledger.checkpoint({ requestId, ...progress, nowMs: clock() }))',
-        put: 'void progress',
+        find: 'ledger.checkpoint({ requestId, served, ...progress, nowMs: clock(), isAwaited })',
+        put: 'Promise.resolve(void [ledger, requestId, served, progress, clock, isAwaited])',
       },
     ],
     tests: ['test/generate/generate.test.ts'],
