@@ -62,6 +62,7 @@ async function main(): Promise<void> {
   });
   const findings: Finding[] = [];
   for (const row of rows) findings.push(...(await row.run(rig)));
+  if (findings.length === 0) return;
   printTable(
     ['all of it', ...builds.map(({ name }) => name)],
     findings.map(({ name, values }) => [name, ...values]),

@@ -33,7 +33,11 @@ async function measureFailures(name: string, binary: string): Promise<void> {
     ...{ binary, prefix: pin(0) },
     catalog: catalogOf({
       upstreams: [
-        { id: 'good', dialect: 'chat', base_url: upstream.site('good').baseUrl },
+        // Of its profile: a client that leaves stops it. Others would be read to their end.
+        {
+          ...{ id: 'good', dialect: 'chat', profile: 'deepseek' },
+          base_url: upstream.site('good').baseUrl,
+        },
         { id: 'bad', dialect: 'chat', base_url: upstream.site('bad').baseUrl },
         { id: 'closed', dialect: 'chat', base_url: CLOSED },
       ],
