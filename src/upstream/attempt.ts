@@ -12,10 +12,12 @@ import {
 import type { GenerationRequest } from '../core/generation.ts';
 import type { UpstreamCredential } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
+import type { UpstreamDialect } from '../wire/format.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
 import { createCut } from './cut.ts';
 import { createFloodGuard } from './flood-guard.ts';
 import { type AnswerSource, type Batch, openSource } from './source.ts';
+import { StopSwitch } from './stop.ts';
 import type { UpstreamClient } from './transport.ts';
 import { type AttemptTimes, startWatch } from './watch.ts';
 
@@ -47,6 +49,8 @@ export type AttemptOptions = {
   readonly newConnection?: boolean;
 };
 
+type CallHeaders = ReturnType<UpstreamDialect['headers']>;
+
 export type StartAttempt = (options: AttemptOptions) => Attempt;
 
 export function createAttempts(dependencies: {
@@ -56,9 +60,18 @@ export function createAttempts(dependencies: {
   readonly deadlines: Deadlines;
 }): StartAttempt {
   const { client, clock, deadlines } = dependencies;
+  const headers = new WeakMap<UpstreamCredential, CallHeaders>();
+
+  /** A credential is of one upstream, as it is in one state of the catalog. */
+  function headersOf(dialect: UpstreamDialect, credential: UpstreamCredential): CallHeaders {
+    const known = headers.get(credential) ?? dialect.headers(credential.apiKey);
+    headers.set(credential, known);
+    return known;
+  }
+
   return ({ candidate, credential, request, maxOutputTokens, stream, newConnection }) => {
     const { upstream, timeouts } = candidate;
-    const controller = new AbortController();
+    const stop = new StopSwitch();
     const dialect = dialectOf(upstream);
     const cut = createCut(candidate, request);
     const guard = createFloodGuard(maxOutputTokens);
@@ -68,7 +81,7 @@ export function createAttempts(dependencies: {
       timeouts,
       deadlines,
       onePiece: !streams,
-      onTimeout: () => controller.abort(),
+      onTimeout: () => stop.abort(),
     });
     const body = dialect.request(request, {
       upstream: upstream.id,
@@ -82,23 +95,30 @@ export function createAttempts(dependencies: {
         ? client.send({
             upstream,
             path: dialect.path,
-            headers: dialect.headers(credential.apiKey),
+            headers: headersOf(dialect, credential),
             body,
             connectMs: timeouts.connectMs,
             newConnection,
-            signal: controller.signal,
+            signal: stop,
           })
         : body;
     let source: AnswerSource | undefined;
     let ended = false;
 
-    const read = async (): Promise<Batch> => {
-      if (source === undefined) {
-        const opened = await openSource(await answer, dialect, deadlines, streams);
-        if (isFailure(opened)) return { events: [], end: opened };
-        source = opened;
-      }
-      return guard(await source.read());
+    const open = async (): Promise<Batch> => {
+      const opened = await openSource(await answer, dialect, deadlines, streams);
+      if (isFailure(opened)) return { events: [], end: opened };
+      source = opened;
+      return opened.read();
+    };
+
+    const take = (read: Batch): Batch => {
+      const batch = guard(read);
+      if (hasCome(batch)) watch.read(batch.events);
+      const late = batch.end === undefined ? watch.timedOut() : undefined;
+      const whole = late === undefined ? batch : { events: batch.events, end: late };
+      const passed = cut === undefined ? whole : cut.take(whole);
+      return passed.end === undefined ? passed : end(passed);
     };
 
     const end = (batch: Batch): Batch => {
@@ -107,7 +127,7 @@ export function createAttempts(dependencies: {
       watch.stop();
       // A body that was not read to its end would keep its connection and its memory, and an
       // upstream whose answer was cut would go on writing it.
-      if (how !== 'finished' || cut?.isStopped() === true) controller.abort();
+      if (how !== 'finished' || cut?.isStopped() === true) stop.abort();
       if (how === 'finished') return batch;
       return { ...batch, end: watch.timedOut() ?? placed(how, watch.phase()) };
     };
@@ -117,20 +137,15 @@ export function createAttempts(dependencies: {
       credential: credential.id,
       startedAt: clock(),
       times: watch.times,
-      async next() {
+      next() {
         watch.wait();
-        const batch = await read();
-        if (hasCome(batch)) watch.read(batch.events);
-        const late = batch.end === undefined ? watch.timedOut() : undefined;
-        const whole = late === undefined ? batch : { events: batch.events, end: late };
-        const passed = cut === undefined ? whole : cut.take(whole);
-        return passed.end === undefined ? passed : end(passed);
+        return (source === undefined ? open() : source.read()).then(take);
       },
       abort() {
         if (ended) return;
         watch.stop();
         source?.cancel();
-        controller.abort();
+        stop.abort();
       },
     };
   };

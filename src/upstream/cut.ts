@@ -14,7 +14,7 @@ const FINISH: GenerationEvent = { kind: 'finish', reason: 'stop' };
 export function createCut(candidate: Candidate, request: Pick<GenerationRequest, 'stop'>) {
   const { model, upstream } = candidate;
   // The demonstration, inside the program, takes any number of them.
-  if (upstream.dialect === 'demo') return undefined;
+  if (request.stop.length === 0 || upstream.dialect === 'demo') return undefined;
   const { cut } = splitStops(request.stop, upstream.profile, model.features.has('reasoning'));
   if (cut.length === 0) return undefined;
   const cutter = createStopCutter(cut);

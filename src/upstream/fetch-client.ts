@@ -5,6 +5,7 @@ import { isIP } from 'node:net';
 import { isFailure, type UpstreamFailure } from '../core/failure.ts';
 import { ANSWER_BYTES_MAX } from '../wire/upstream/limits.ts';
 import { BROKEN, readText } from './read-text.ts';
+import type { StopSignal } from './stop.ts';
 import {
   answerHead,
   GIVEN_UP,
@@ -41,6 +42,8 @@ export function createFetchClient(dependencies: TransportDependencies) {
       isProxied: boolean,
     ): Promise<UpstreamAnswer | UpstreamFailure> {
       const aborted = whenAborted(signal);
+      const controller = new AbortController();
+      signal.addEventListener('abort', () => controller.abort());
       const refused = await Promise.race([refusal(upstream, isProxied), aborted]);
       if (signal.aborted) return UNCONNECTED;
       if (refused !== undefined) return refused;
@@ -49,7 +52,7 @@ export function createFetchClient(dependencies: TransportDependencies) {
           method: 'POST',
           headers: { ...headers, 'user-agent': userAgent, 'accept-encoding': 'identity' },
           body,
-          signal,
+          signal: controller.signal,
           redirect: 'manual',
           ...(newConnection === true ? { keepalive: false } : {}),
           ...(upstream.proxyUrl === undefined ? {} : { proxy: upstream.proxyUrl }),
@@ -67,10 +70,10 @@ export function createFetchClient(dependencies: TransportDependencies) {
  * Resolves in the same turn as the abort. The runtime's own rejection comes some turns later, and
  * until then a client that has left would still hold the slot that its next request needs.
  */
-export function whenAborted(signal: AbortSignal): Promise<UpstreamFailure> {
+export function whenAborted(signal: StopSignal): Promise<UpstreamFailure> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(GIVEN_UP);
-    else signal.addEventListener('abort', () => resolve(GIVEN_UP), { once: true });
+    else signal.addEventListener('abort', () => resolve(GIVEN_UP));
   });
 }
 

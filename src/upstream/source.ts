@@ -106,26 +106,25 @@ function streamSource(
     silentBytes = events.length > 0 ? 0 : silentBytes + bytes.length;
     return silentBytes > SILENT_BYTES_MAX ? SILENT_FLOOD : undefined;
   };
+  const take = (chunk: Read): Batch | Promise<Batch> => {
+    if (chunk.done || chunk.value === undefined) {
+      const failure = decoder.end();
+      return { events: taken(), end: failure ?? 'finished' };
+    }
+    const first = isBlank ? firstByte(chunk.value) : undefined;
+    // An error, or a whole answer, whose type says that it is a stream.
+    if (first === OPEN_BRACE) return readWhole(reader, chunk.value, dialect);
+    isBlank &&= first === undefined;
+    const failure = decoder.feed(chunk.value) ?? floodOf(chunk.value);
+    const batch = taken();
+    if (failure !== undefined) return { events: batch, end: failure };
+    if (batch.at(-1)?.kind !== 'finish') return { events: batch };
+    drain(reader, deadlines);
+    return { events: batch, end: 'finished' };
+  };
   return {
-    async read() {
-      const chunk = decoder.isFinishing()
-        ? await readFinishing(reader, deadlines)
-        : await readOrEnd(reader);
-      if (chunk.done || chunk.value === undefined) {
-        const failure = decoder.end();
-        return { events: taken(), end: failure ?? 'finished' };
-      }
-      const first = isBlank ? firstByte(chunk.value) : undefined;
-      // An error, or a whole answer, whose type says that it is a stream.
-      if (first === OPEN_BRACE) return readWhole(reader, chunk.value, dialect);
-      isBlank &&= first === undefined;
-      const failure = decoder.feed(chunk.value) ?? floodOf(chunk.value);
-      const batch = taken();
-      if (failure !== undefined) return { events: batch, end: failure };
-      if (batch.at(-1)?.kind !== 'finish') return { events: batch };
-      drain(reader, deadlines);
-      return { events: batch, end: 'finished' };
-    },
+    read: () =>
+      (decoder.isFinishing() ? readFinishing(reader, deadlines) : readOrEnd(reader)).then(take),
     cancel: () => cancel(reader),
   };
 }
@@ -151,13 +150,13 @@ async function readWhole(
 
 type Read = Awaited<ReturnType<ByteReader['read']>>;
 
-async function readOrEnd(reader: ByteReader): Promise<Read> {
-  try {
-    return await reader.read();
-  } catch {
-    // Some servers reset where others close; after a finish reason both are an end.
-    return { done: true };
-  }
+/** Some servers reset where others close; after a finish reason both are an end. */
+function readOrEnd(reader: ByteReader): Promise<Read> {
+  return reader.read().catch(ended);
+}
+
+function ended(): Read {
+  return { done: true };
 }
 
 /** What follows a finish reason, or an end where nothing does. */

@@ -1,11 +1,13 @@
 // What the two transports have in common: the call, its answer, and how a body is read. The
 // contract between the connection client and the attempts, which call it through client.ts.
 
+import type { Awaitable } from '../async/awaitable.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { Upstream } from '../core/model.ts';
 import { readRetryAfterMs } from '../wire/http/retry-after.ts';
 import type { Descriptors } from './descriptors.ts';
 import type { Lookup, Resolver } from './resolver.ts';
+import type { StopSignal } from './stop.ts';
 
 export type UpstreamClientDependencies = {
   readonly fetch: (url: string, init: BunFetchRequestInit) => Promise<Response>;
@@ -39,7 +41,7 @@ export type UpstreamAnswer = {
   /** How long the upstream wants to be left alone, where it says so. */
   readonly retryAfterMs?: number;
   /** Reads the whole body, or fails above the limit of the decoder. */
-  readonly text: () => Promise<string | UpstreamFailure>;
+  readonly text: () => Awaitable<string | UpstreamFailure>;
   readonly reader: () => ByteReader | undefined;
 };
 
@@ -52,7 +54,7 @@ export type UpstreamRequest = {
   readonly connectMs: number;
   /** Not on a kept connection: one of those has just broken under this very request. */
   readonly newConnection?: boolean | undefined;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 };
 
 export type UpstreamClient = {

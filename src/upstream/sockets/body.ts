@@ -1,6 +1,7 @@
-// The body of an answer between the socket that fills it and whoever reads it. Where nobody reads,
-// little is kept: the socket is paused, and the upstream has to wait.
+// The body of an answer between the socket that fills it and its reader. Where it is not read, little
+// is kept: the socket is paused, and the upstream has to wait.
 
+import type { Awaitable } from '../../async/awaitable.ts';
 import type { UpstreamFailure } from '../../core/failure.ts';
 import { ANSWER_BYTES_MAX } from '../../wire/upstream/limits.ts';
 import { decodeText, readText, TOO_LONG } from '../read-text.ts';
@@ -11,89 +12,85 @@ const WAITING_BYTES_MAX = 131_072;
 
 type Read = Awaited<ReturnType<ByteReader['read']>>;
 
-export type ResponseBody = ByteReader & {
-  readonly text: () => Promise<string | UpstreamFailure>;
-  /** The filling side: one of the last two calls is the last one. */
-  readonly push: (bytes: Buffer) => void;
-  readonly complete: () => void;
-  readonly fail: (failure: UpstreamFailure) => void;
-};
-
 const DONE: Read = { done: true };
 
-export function createBody(
-  /** Where the head tells it. */
-  length: number | undefined,
-  source: {
-    readonly pause: () => void;
-    readonly resume: () => void;
-    /** The rest is not wanted. */
-    readonly abort: () => void;
-  },
-): ResponseBody {
-  let waiting: Buffer[] = [];
-  let waitingBytes = 0;
-  let end: 'complete' | UpstreamFailure | undefined;
-  let reader: PromiseWithResolvers<Read> | undefined;
+type BodySource = {
+  readonly pause: () => void;
+  readonly resume: () => void;
+  /** The rest is not wanted. */
+  readonly abort: () => void;
+};
 
-  function settle(): void {
-    if (end === undefined) return;
-    if (end === 'complete') reader?.resolve(DONE);
-    else reader?.reject(new Error(end.detail));
-    reader = undefined;
+export class ResponseBody implements ByteReader {
+  private readonly source: BodySource;
+  /** Where the head tells it. */
+  private readonly length: number | undefined;
+  private waiting: Buffer[] = [];
+  private waitingBytes = 0;
+  private end: 'complete' | UpstreamFailure | undefined;
+  private reader: PromiseWithResolvers<Read> | undefined;
+
+  constructor(source: BodySource, length: number | undefined) {
+    this.source = source;
+    this.length = length;
   }
 
-  function read(): Promise<Read> {
-    const value = waiting.shift();
+  read(): Promise<Read> {
+    const value = this.waiting.shift();
     if (value !== undefined) {
-      waitingBytes -= value.length;
+      this.waitingBytes -= value.length;
       // Once the answer is whole, its connection may already carry another one.
-      if (end === undefined && waitingBytes < WAITING_BYTES_MAX) source.resume();
+      if (this.end === undefined && this.waitingBytes < WAITING_BYTES_MAX) this.source.resume();
       return Promise.resolve({ done: false, value });
     }
-    reader = Promise.withResolvers<Read>();
-    const { promise } = reader;
-    settle();
+    this.reader = Promise.withResolvers<Read>();
+    const { promise } = this.reader;
+    this.settle();
     return promise;
   }
 
-  async function cancel(): Promise<void> {
-    if (end === undefined) source.abort();
-    waiting = [];
-    waitingBytes = 0;
+  async cancel(): Promise<void> {
+    if (this.end === undefined) this.source.abort();
+    this.waiting = [];
+    this.waitingBytes = 0;
   }
 
-  const body: ResponseBody = {
-    read,
-    cancel,
-    async text() {
-      if (length !== undefined && length > ANSWER_BYTES_MAX) {
-        await cancel();
-        return TOO_LONG;
-      }
-      if (end !== 'complete' || waitingBytes > ANSWER_BYTES_MAX) return readText(body);
-      const pieces = waiting;
-      waiting = [];
-      return decodeText(pieces);
-    },
-    push(bytes) {
-      if (reader !== undefined) {
-        reader.resolve({ done: false, value: bytes });
-        reader = undefined;
-        return;
-      }
-      waiting.push(bytes);
-      waitingBytes += bytes.length;
-      if (waitingBytes >= WAITING_BYTES_MAX) source.pause();
-    },
-    complete() {
-      end = 'complete';
-      settle();
-    },
-    fail(failure) {
-      end = failure;
-      settle();
-    },
-  };
-  return body;
+  text(): Awaitable<string | UpstreamFailure> {
+    const { length, waiting } = this;
+    if (length !== undefined && length > ANSWER_BYTES_MAX) {
+      return this.cancel().then(() => TOO_LONG);
+    }
+    if (this.end !== 'complete' || this.waitingBytes > ANSWER_BYTES_MAX) return readText(this);
+    this.waiting = [];
+    return decodeText(waiting);
+  }
+
+  /** The filling side: one of the last two calls is the last one. */
+  push(bytes: Buffer): void {
+    if (this.reader !== undefined) {
+      this.reader.resolve({ done: false, value: bytes });
+      this.reader = undefined;
+      return;
+    }
+    this.waiting.push(bytes);
+    this.waitingBytes += bytes.length;
+    if (this.waitingBytes >= WAITING_BYTES_MAX) this.source.pause();
+  }
+
+  complete(): void {
+    this.end = 'complete';
+    this.settle();
+  }
+
+  fail(failure: UpstreamFailure): void {
+    this.end = failure;
+    this.settle();
+  }
+
+  private settle(): void {
+    if (this.end === undefined) return;
+    if (this.end === 'complete') this.reader?.resolve(DONE);
+    else this.reader?.reject(new Error(this.end.detail));
+    this.reader = undefined;
+  }
 }

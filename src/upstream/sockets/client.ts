@@ -4,7 +4,7 @@
 // kept connection may have begun to answer, at our cost. The route asks again, and says so.
 
 import { isFailure, type UpstreamFailure } from '../../core/failure.ts';
-import { writeRequestHead } from '../../wire/http/request-head.ts';
+import { requestHeadWriter, type WriteRequestHead } from '../../wire/http/request-head.ts';
 import type { ResponseHead } from '../../wire/http/response-head.ts';
 import { decompress } from '../decompress.ts';
 import { readText } from '../read-text.ts';
@@ -17,9 +17,8 @@ import {
   type UpstreamRequest,
 } from '../transport.ts';
 import type { ResponseBody } from './body.ts';
-import type { Connection } from './connection.ts';
 import { createDial } from './dial.ts';
-import { exchange } from './exchange.ts';
+import { type Release, UpstreamExchange } from './exchange.ts';
 import { type Origin, originOf } from './origin.ts';
 import { createPool } from './pool.ts';
 
@@ -33,24 +32,25 @@ export function createSocketClient(dependencies: TransportDependencies) {
   const sessions = new Map<string, Buffer>();
   const dial = createDial(dependencies, sessions);
   const pool = createPool(monotonic);
-  const origins = new WeakMap<RemoteUpstream, Origin>();
+  const places = new WeakMap<RemoteUpstream, Place>();
 
-  function originFor(upstream: RemoteUpstream): Origin {
-    const known = origins.get(upstream);
+  function placeOf(upstream: RemoteUpstream): Place {
+    const known = places.get(upstream);
     if (known !== undefined) return known;
     const origin = originOf(upstream);
-    origins.set(upstream, origin);
-    return origin;
-  }
-
-  function run(origin: Origin, connection: Connection, request: Buffer, signal: AbortSignal) {
-    return exchange(connection, request, signal, (keepAliveMs) => {
-      if (origin.isTls && !sessions.has(origin.key)) {
-        const session = connection.tlsSession();
-        if (session !== undefined) sessions.set(origin.key, session);
-      }
-      pool.put(origin.key, connection, keepAliveMs);
-    });
+    const place: Place = {
+      origin,
+      heads: new WeakMap(),
+      release(connection, keepAliveMs) {
+        if (origin.isTls && !sessions.has(origin.key)) {
+          const session = connection.tlsSession();
+          if (session !== undefined) sessions.set(origin.key, session);
+        }
+        pool.put(origin.key, connection, keepAliveMs);
+      },
+    };
+    places.set(upstream, place);
+    return place;
   }
 
   return {
@@ -60,8 +60,9 @@ export function createSocketClient(dependencies: TransportDependencies) {
     ): Promise<UpstreamAnswer | UpstreamFailure> {
       const { signal } = call;
       if (signal.aborted) return UNCONNECTED;
-      const origin = originFor(upstream);
-      const request = writeRequest(origin, call, userAgent);
+      const place = placeOf(upstream);
+      const { origin } = place;
+      const request = writeRequest(place, call, userAgent);
       if (request === undefined) return UNWRITABLE;
       const kept = call.newConnection === true ? undefined : pool.take(origin.key);
       const connection = kept ?? (await dial(origin, call.connectMs, signal));
@@ -70,7 +71,8 @@ export function createSocketClient(dependencies: TransportDependencies) {
         connection.abort();
         return UNCONNECTED;
       }
-      const answer = await run(origin, connection, request, signal);
+      const answer = await new UpstreamExchange(connection, request, signal, place.release)
+        .answered;
       if (!isFailure(answer)) return toAnswer(answer.head, answer.body, clock);
       if (kept === undefined || answer.class !== 'unreachable') return answer;
       return { ...answer, onKeptConnection: true };
@@ -79,19 +81,37 @@ export function createSocketClient(dependencies: TransportDependencies) {
   };
 }
 
+/** Where the requests of one upstream go, and what is the same for all of them. */
+type Place = {
+  readonly origin: Origin;
+  /** By the headers of a credential. */
+  readonly heads: WeakMap<UpstreamRequest['headers'], PlaceHead>;
+  readonly release: Release;
+};
+
+/** `write` is absent where a header has a character that none may have. */
+type PlaceHead = { readonly path: string; readonly write: WriteRequestHead | undefined };
+
+function headOf(place: Place, call: UpstreamRequest, userAgent: string): PlaceHead {
+  const { path, headers } = call;
+  const known = place.heads.get(headers);
+  if (known?.path === path) return known;
+  const { host, pathPrefix } = place.origin;
+  const write = requestHeadWriter({ target: pathPrefix + path, host, userAgent, headers });
+  const head = { path, write };
+  place.heads.set(headers, head);
+  return head;
+}
+
 /** Head and body in one piece, for one write. */
-function writeRequest(
-  origin: Origin,
-  { path, headers, body }: UpstreamRequest,
-  userAgent: string,
-): Buffer | undefined {
-  const bodyBytes = Buffer.byteLength(body);
-  const target = origin.pathPrefix + path;
-  const head = writeRequestHead({ target, host: origin.host, userAgent, headers, bodyBytes });
-  if (head === undefined) return undefined;
+function writeRequest(place: Place, call: UpstreamRequest, userAgent: string): Buffer | undefined {
+  const { write } = headOf(place, call, userAgent);
+  if (write === undefined) return undefined;
+  const bodyBytes = Buffer.byteLength(call.body);
+  const head = write(bodyBytes);
   const request = Buffer.allocUnsafe(head.length + bodyBytes);
-  request.write(head, 'latin1');
-  request.write(body, head.length);
+  request.write(head);
+  request.write(call.body, head.length);
   return request;
 }
 
@@ -104,7 +124,7 @@ function toAnswer(
   const said = answerHead(status, (name) => fields.get(name), clock);
   const coding = fields.get('content-encoding') ?? 'identity';
   if (coding === 'identity' || coding === '')
-    return { ...said, text: body.text, reader: () => body };
+    return { ...said, text: () => body.text(), reader: () => body };
   const unpacked = decompress(body, coding);
   if (unpacked === undefined) {
     body.cancel();

@@ -6,19 +6,15 @@ import type { Socket } from 'bun';
 import { withTimeout } from '../../async/timeout.ts';
 import { isFailure, type UpstreamFailure } from '../../core/failure.ts';
 import { whenAborted } from '../fetch-client.ts';
+import type { StopSignal } from '../stop.ts';
 import { type TransportDependencies, UNCONNECTED } from '../transport.ts';
-import {
-  type Connection,
-  createConnection,
-  SOCKET_HANDLERS,
-  type SocketEvents,
-} from './connection.ts';
+import { Connection, SOCKET_HANDLERS, type SocketEvents } from './connection.ts';
 import type { Origin } from './origin.ts';
 
 type Dial = (
   origin: Origin,
   connectMs: number,
-  signal: AbortSignal,
+  signal: StopSignal,
 ) => Promise<Connection | UpstreamFailure>;
 
 /** By the key of an origin. */
@@ -89,7 +85,7 @@ function openConnection(
   function onOpen(opened: Socket<SocketEvents>): void {
     socket = opened;
     if (isCancelled) opened.terminate();
-    else if (!origin.isTls) resolve(createConnection(opened, SPENT));
+    else if (!origin.isTls) resolve(new Connection(opened));
     else resume(opened);
   }
 
@@ -105,7 +101,7 @@ function openConnection(
     isVerified: boolean,
     error: Error | null,
   ): void {
-    if (isVerified) resolve(createConnection(secured, SPENT));
+    if (isVerified) resolve(new Connection(secured));
     else {
       resolve(failed('no TLS connection could be made', error));
       secured.terminate();
@@ -149,8 +145,6 @@ export const NO_DESCRIPTOR: UpstreamFailure = {
 const NOTHING = (): void => {};
 /** For as long as a socket belongs to no connection. */
 const NOWHERE: SocketEvents = { data: NOTHING, drain: NOTHING, end: NOTHING, close: NOTHING };
-/** For as long as a connection belongs to no exchange. */
-const SPENT = { data: NOTHING, closed: NOTHING };
 
 /** The code is the runtime's own word; its message may name hosts and certificates. */
 function failed(detail: string, error: unknown): UpstreamFailure {

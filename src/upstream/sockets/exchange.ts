@@ -1,80 +1,102 @@
-// One request and its answer on one connection. Called by the client with a connection that is its
-// own for that long; the connection is given back when the answer is whole, and closed otherwise.
+// One request and its answer on one connection. Made by the client with a connection that is its own
+// for that long; the connection is given back when the answer is whole, and closed otherwise.
 
 import type { UpstreamFailure } from '../../core/failure.ts';
 import { keepAliveMs } from '../../wire/http/framing.ts';
-import { createResponseDecoder } from '../../wire/http/response.ts';
+import { type AnswerParts, ResponseDecoder } from '../../wire/http/response.ts';
 import type { ResponseHead } from '../../wire/http/response-head.ts';
 import { BROKEN } from '../read-text.ts';
+import type { StopSignal } from '../stop.ts';
 import { GIVEN_UP } from '../transport.ts';
-import { createBody, type ResponseBody } from './body.ts';
-import type { Connection } from './connection.ts';
+import { ResponseBody } from './body.ts';
+import type { Connection, Receiver } from './connection.ts';
 
 type Exchanged = { readonly head: ResponseHead; readonly body: ResponseBody };
+
+/** Takes back a connection that is free again. */
+export type Release = (connection: Connection, keepAliveMs: number | undefined) => void;
 
 const CLOSED: UpstreamFailure = {
   class: 'unreachable',
   detail: 'the connection broke before the answer began',
 };
 
-/**
- * Resolves with the head and the body to come, or with a failure. `release` is called when the
- * connection is free again.
- */
-export function exchange(
-  connection: Connection,
-  request: Buffer,
-  signal: AbortSignal,
-  release: (keepAliveMs: number | undefined) => void,
-): Promise<Exchanged | UpstreamFailure> {
-  const { promise, resolve } = Promise.withResolvers<Exchanged | UpstreamFailure>();
-  let answer: Exchanged | undefined;
+export class UpstreamExchange implements Receiver, AnswerParts {
+  /** The head and the body to come, or a failure. */
+  readonly answered: Promise<Exchanged | UpstreamFailure>;
+  private readonly connection: Connection;
+  private readonly signal: StopSignal;
+  private readonly release: Release;
+  private readonly decoder = new ResponseDecoder(this);
+  private readonly onAbort = (): void => this.abort();
+  private readonly resolve: (answer: Exchanged | UpstreamFailure) => void;
+  private answer: Exchanged | undefined;
+
+  /** Sends the request. */
+  constructor(connection: Connection, request: Buffer, signal: StopSignal, release: Release) {
+    const { promise, resolve } = Promise.withResolvers<Exchanged | UpstreamFailure>();
+    this.answered = promise;
+    this.resolve = resolve;
+    this.connection = connection;
+    this.signal = signal;
+    this.release = release;
+    connection.receive(this);
+    signal.addEventListener('abort', this.onAbort);
+    connection.write(request);
+  }
+
+  data(bytes: Buffer): void {
+    const step = this.decoder.feed(bytes);
+    if (step === 'complete') this.complete();
+    else if (step !== 'more') {
+      this.fail({ class: 'malformed', detail: `the answer breaks HTTP: ${step.fault}` });
+    }
+  }
+
+  closed(inOrder: boolean): void {
+    if (inOrder && this.decoder.close() === 'complete') this.complete();
+    else this.fail(this.answer === undefined ? CLOSED : BROKEN);
+  }
+
+  onHead(head: ResponseHead, length: number | undefined): void {
+    this.answer = { head, body: new ResponseBody(this, length) };
+    this.resolve(this.answer);
+  }
+
+  onBody(bytes: Buffer): void {
+    this.answer?.body.push(bytes);
+  }
+
+  pause(): void {
+    this.connection.pause();
+  }
+
+  resume(): void {
+    this.connection.resume();
+  }
+
+  abort(): void {
+    this.fail(GIVEN_UP);
+  }
 
   /** The only end of an answer that is not whole. */
-  function fail(failure: UpstreamFailure): void {
-    signal.removeEventListener('abort', onAbort);
-    connection.abort();
-    if (answer === undefined) resolve(failure);
-    else answer.body.fail(failure);
+  private fail(failure: UpstreamFailure): void {
+    this.signal.removeEventListener('abort', this.onAbort);
+    this.connection.abort();
+    if (this.answer === undefined) this.resolve(failure);
+    else this.answer.body.fail(failure);
   }
-  const onAbort = (): void => fail(GIVEN_UP);
 
-  function complete(): void {
-    signal.removeEventListener('abort', onAbort);
+  private complete(): void {
+    const { answer, connection } = this;
+    this.signal.removeEventListener('abort', this.onAbort);
     answer?.body.complete();
     // An answer that came before its request was written leaves the rest of it in the way.
-    if (answer === undefined || !decoder.isReusable() || !connection.isWritten()) {
-      connection.close();
+    if (answer === undefined || !this.decoder.isReusable || !connection.isWritten()) {
+      connection.finish();
       return;
     }
     connection.resume();
-    release(keepAliveMs(answer.head));
+    this.release(connection, keepAliveMs(answer.head));
   }
-
-  const decoder = createResponseDecoder(
-    (head, length) => {
-      const abort = (): void => fail(GIVEN_UP);
-      const { pause, resume } = connection;
-      answer = { head, body: createBody(length, { pause, resume, abort }) };
-      resolve(answer);
-    },
-    (bytes) => answer?.body.push(bytes),
-  );
-
-  connection.receive({
-    data(bytes) {
-      const step = decoder.feed(bytes);
-      if (step === 'complete') complete();
-      else if (step !== 'more') {
-        fail({ class: 'malformed', detail: `the answer breaks HTTP: ${step.fault}` });
-      }
-    },
-    closed(inOrder) {
-      if (inOrder && decoder.close() === 'complete') complete();
-      else fail(answer === undefined ? CLOSED : BROKEN);
-    },
-  });
-  signal.addEventListener('abort', onAbort);
-  connection.write(request);
-  return promise;
 }

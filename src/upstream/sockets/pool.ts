@@ -32,8 +32,8 @@ export function createPool(monotonic: () => number) {
     const nowMs = monotonic();
     for (const [key, waiting] of byKey) {
       const kept = waiting.filter(({ connection, untilMs }) => {
-        if (untilMs <= nowMs) connection.close();
-        return connection.isOpen();
+        if (untilMs <= nowMs) connection.finish();
+        return connection.isOpen;
       });
       if (kept.length === 0) byKey.delete(key);
       else if (kept.length < waiting.length) byKey.set(key, kept);
@@ -45,27 +45,28 @@ export function createPool(monotonic: () => number) {
     take(key: string): Connection | undefined {
       const waiting = byKey.get(key);
       for (let last = waiting?.pop(); last !== undefined; last = waiting?.pop()) {
-        if (!last.connection.isOpen()) continue;
+        if (!last.connection.isOpen) continue;
         if (last.untilMs > monotonic()) return last.connection;
-        last.connection.close();
+        last.connection.finish();
       }
       return undefined;
     },
     /** `keepAliveMs`: how long the server says that it keeps it. */
     put(key: string, connection: Connection, keepAliveMs: number | undefined) {
       const idleMs = Math.min(IDLE_MS, (keepAliveMs ?? Number.POSITIVE_INFINITY) - MARGIN_MS);
-      const waiting = byKey.get(key) ?? [];
-      if (isClosed || idleMs <= 0 || waiting.length >= IDLE_MAX) return connection.close();
-      connection.receive({ data: connection.abort, closed() {} });
-      waiting.push({ connection, untilMs: monotonic() + idleMs });
-      byKey.set(key, waiting);
+      const waiting = byKey.get(key);
+      if (isClosed || idleMs <= 0 || (waiting?.length ?? 0) >= IDLE_MAX) return connection.finish();
+      connection.rest();
+      const idle = { connection, untilMs: monotonic() + idleMs };
+      if (waiting === undefined) byKey.set(key, [idle]);
+      else waiting.push(idle);
     },
     /** Closes what is idle, and from now on what becomes it. */
     close(): void {
       isClosed = true;
       stopSweeping();
       for (const waiting of byKey.values())
-        for (const { connection } of waiting) connection.close();
+        for (const { connection } of waiting) connection.finish();
       byKey.clear();
     },
   };

@@ -1,5 +1,5 @@
-// The head of an HTTP/1.1 request, as text. Called by the connection client for each request. It
-// never writes a value that could end its line: what cannot be written is told, not repaired.
+// The head of an HTTP/1.1 request, as text. Called by the connection client once for each place that
+// requests go to. It never writes a value that could end its line, and does not repair one.
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Visible ASCII with spaces and tabs inside, or nothing. */
@@ -16,21 +16,24 @@ type RequestHead = {
   readonly userAgent: string;
   /** Beside those that frame the request or say who asks; these are written here. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly bodyBytes: number;
 };
+
+export type WriteRequestHead = (bodyBytes: number) => string;
 
 /**
  * A POST that asks for an answer as it is (`identity`) on a connection that stays. ASCII only;
  * `undefined` where a part has a character that it must not have.
  */
-export function writeRequestHead(request: RequestHead): string | undefined {
-  const { target, host, userAgent, headers, bodyBytes } = request;
+export function requestHeadWriter(request: RequestHead): WriteRequestHead | undefined {
+  const { target, host, userAgent, headers } = request;
   if (!TARGET.test(target) || !HOST.test(host) || !VALUE.test(userAgent)) return undefined;
-  let text = `POST ${target} HTTP/1.1\r\nhost: ${host}\r\ncontent-length: ${bodyBytes}\r\n`;
+  const before = `POST ${target} HTTP/1.1\r\nhost: ${host}\r\ncontent-length: `;
+  let after = '\r\n';
   for (const name in headers) {
     const value = headers[name] ?? '';
     if (!NAME.test(name) || !VALUE.test(value)) return undefined;
-    text += `${name}: ${value}\r\n`;
+    after += `${name}: ${value}\r\n`;
   }
-  return `${text}user-agent: ${userAgent}\r\naccept: */*\r\naccept-encoding: identity\r\nconnection: keep-alive\r\n\r\n`;
+  after += `user-agent: ${userAgent}\r\naccept: */*\r\naccept-encoding: identity\r\nconnection: keep-alive\r\n\r\n`;
+  return (bodyBytes) => before + bodyBytes + after;
 }

@@ -39,38 +39,38 @@ const TOO_LARGE: HttpFault = { fault: `the head is larger than ${HEAD_BYTES_MAX}
 const NO_STATUS_LINE: HttpFault = { fault: 'the status line is malformed' };
 const BAD_CHARACTER: HttpFault = { fault: 'the head has a forbidden character or line end' };
 
-export function createHeadReader() {
-  // Nearly every head comes in one read. For the others there is room for the largest.
-  let held: Buffer | undefined;
-  let heldBytes = 0;
-  return {
-    /**
-     * The head that is complete with these bytes, which begin at `start`, and where in them it ends.
-     * `undefined` where more bytes are needed.
-     */
-    read(bytes: Buffer, start: number): ReturnType<typeof finish> | undefined {
-      if (held === undefined) {
-        const at = bytes.indexOf(HEAD_END, start, 'latin1');
-        if (at >= 0) return finish(bytes.toString('latin1', start, at + 4), at + 4);
-        held = Buffer.allocUnsafe(HEAD_BYTES_MAX);
-      }
-      const before = heldBytes;
-      heldBytes += bytes.copy(held, heldBytes, start);
-      const at = held.subarray(0, heldBytes).indexOf(HEAD_END, Math.max(0, before - 3), 'latin1');
-      if (at >= 0) {
-        const text = held.toString('latin1', 0, at + 4);
-        held = undefined;
-        heldBytes = 0;
-        return finish(text, start + text.length - before);
-      }
-      // A server of another protocol may wait for ever for us to go on.
-      const first = held.toString('latin1', 0, Math.min(heldBytes, VERSION_START.length));
-      if (!VERSION_START.startsWith(first)) return NO_STATUS_LINE;
-      const fresh = held.toString('latin1', Math.max(0, before - 1), heldBytes);
-      if (FORBIDDEN.test(fresh)) return BAD_CHARACTER;
-      return heldBytes === HEAD_BYTES_MAX ? TOO_LARGE : undefined;
-    },
-  };
+export class HeadReader {
+  /** Nearly every head comes in one read. For the others there is room for the largest. */
+  private held: Buffer | undefined;
+  private heldBytes = 0;
+
+  /**
+   * The head that is complete with these bytes, which begin at `start`, and where in them it ends.
+   * `undefined` where more bytes are needed.
+   */
+  read(bytes: Buffer, start: number): ReturnType<typeof finish> | undefined {
+    if (this.held === undefined) {
+      const at = bytes.indexOf(HEAD_END, start, 'latin1');
+      if (at >= 0) return finish(bytes.toString('latin1', start, at + 4), at + 4);
+      this.held = Buffer.allocUnsafe(HEAD_BYTES_MAX);
+    }
+    const { held, heldBytes: before } = this;
+    this.heldBytes += bytes.copy(held, before, start);
+    const now = this.heldBytes;
+    const at = held.subarray(0, now).indexOf(HEAD_END, Math.max(0, before - 3), 'latin1');
+    if (at >= 0) {
+      const text = held.toString('latin1', 0, at + 4);
+      this.held = undefined;
+      this.heldBytes = 0;
+      return finish(text, start + text.length - before);
+    }
+    // A server of another protocol may wait for ever for us to go on.
+    const first = held.toString('latin1', 0, Math.min(now, VERSION_START.length));
+    if (!VERSION_START.startsWith(first)) return NO_STATUS_LINE;
+    const fresh = held.toString('latin1', Math.max(0, before - 1), now);
+    if (FORBIDDEN.test(fresh)) return BAD_CHARACTER;
+    return now === HEAD_BYTES_MAX ? TOO_LARGE : undefined;
+  }
 }
 
 function finish(text: string, end: number) {

@@ -6,76 +6,82 @@
 import { type BodyDecoder, createChunkedDecoder } from './chunked.ts';
 import { type HttpFault, isFault } from './fault.ts';
 import { type Framing, framingOf, staysOpen } from './framing.ts';
-import { createHeadReader, type ResponseHead } from './response-head.ts';
+import { HeadReader, type ResponseHead } from './response-head.ts';
 
 /** Answers before the answer, such as 100 and 103. */
 const INTERIM_MAX = 8;
 
-/** `bodyBytes` is the length of the body where the head tells it. */
-type OnHead = (head: ResponseHead, bodyBytes: number | undefined) => void;
-
-/** Never empty; shares its memory with the bytes that were fed. */
-type OnBody = (bytes: Buffer) => void;
+export type AnswerParts = {
+  /** `bodyBytes` is the length of the body where the head tells it. */
+  readonly onHead: (head: ResponseHead, bodyBytes: number | undefined) => void;
+  /** Never empty; shares its memory with the bytes that were fed. */
+  readonly onBody: (bytes: Buffer) => void;
+};
 
 const CUT: HttpFault = { fault: 'the connection closed before it was complete' };
 
-export function createResponseDecoder(onHead: OnHead, onBody: OnBody) {
-  const heads = createHeadReader();
-  let framing: Framing | undefined;
-  let body: BodyDecoder | undefined;
-  let interim = 0;
-  let isOpen = false;
-  let isReusable = false;
+export class ResponseDecoder {
+  /** After `complete`: whether another request may follow on the connection. */
+  isReusable = false;
+  private readonly parts: AnswerParts;
+  private readonly heads = new HeadReader();
+  private framing: Framing | undefined;
+  private body: BodyDecoder | undefined;
+  private interim = 0;
+  private isOpen = false;
 
-  function complete(bytes: Buffer, end: number): 'complete' {
+  constructor(parts: AnswerParts) {
+    this.parts = parts;
+  }
+
+  /**
+   * Takes the next bytes of the connection, which it may overwrite. No call may follow a `complete`
+   * or a fault.
+   */
+  feed(bytes: Buffer): 'more' | 'complete' | HttpFault {
+    let start = 0;
+    while (this.body === undefined) {
+      const fed = this.feedHead(bytes, start);
+      if (typeof fed !== 'number') return fed;
+      start = fed;
+      if (start === bytes.length) return 'more';
+    }
+    const step = this.body.feed(bytes, start);
+    if (isFault(step)) return step;
+    if (step.body.length > 0) this.parts.onBody(step.body);
+    return step.end === undefined ? 'more' : this.complete(bytes, step.end);
+  }
+
+  /** The server has closed the connection in good order. */
+  close(): 'complete' | HttpFault {
+    return this.framing?.kind === 'close' ? 'complete' : CUT;
+  }
+
+  private complete(bytes: Buffer, end: number): 'complete' {
     // What follows an answer belongs to no request of ours.
-    isReusable = isOpen && end === bytes.length;
+    this.isReusable = this.isOpen && end === bytes.length;
     return 'complete';
   }
 
   /** One head: where it ended, unless that ends the answer, breaks it or needs more bytes. */
-  function feedHead(bytes: Buffer, start: number) {
-    const read = heads.read(bytes, start);
+  private feedHead(bytes: Buffer, start: number): number | 'more' | 'complete' | HttpFault {
+    const read = this.heads.read(bytes, start);
     if (read === undefined) return 'more';
     if (isFault(read)) return read;
     const { head, end } = read;
     if (head.status === 101) return { fault: 'it changes to another protocol' };
     if (head.status < 200) {
-      interim += 1;
-      return interim > INTERIM_MAX ? { fault: 'too many answers before the answer' } : end;
+      this.interim += 1;
+      return this.interim > INTERIM_MAX ? { fault: 'too many answers before the answer' } : end;
     }
     const framed = framingOf(head);
     if (isFault(framed)) return framed;
-    framing = framed;
-    isOpen = staysOpen(head, framing);
-    body = bodyDecoder(framing);
-    onHead(head, bodyBytes(framing));
-    return body === undefined ? complete(bytes, end) : end;
+    this.framing = framed;
+    this.isOpen = staysOpen(head, framed);
+    this.body = bodyDecoder(framed);
+    this.parts.onHead(head, bodyBytes(framed));
+    return this.body === undefined ? this.complete(bytes, end) : end;
   }
-
-  return {
-    /**
-     * Takes the next bytes of the connection, which it may overwrite. No call may follow a `complete`
-     * or a fault.
-     */
-    feed(bytes: Buffer): 'more' | 'complete' | HttpFault {
-      let start = 0;
-      while (body === undefined) {
-        const fed = feedHead(bytes, start);
-        if (typeof fed !== 'number') return fed;
-        start = fed;
-        if (start === bytes.length) return 'more';
-      }
-      const step = body.feed(bytes, start);
-      if (isFault(step)) return step;
-      if (step.body.length > 0) onBody(step.body);
-      return step.end === undefined ? 'more' : complete(bytes, step.end);
-    },
-    /** The server has closed the connection in good order. */
-    close: () => (framing?.kind === 'close' ? 'complete' : CUT),
-    /** After `complete`: whether another request may follow on the connection. */
-    isReusable: () => isReusable,
-  };
 }
 
 function bodyBytes(framing: Framing): number | undefined {

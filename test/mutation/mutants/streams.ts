@@ -76,7 +76,7 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
     does: 'a stream that ends without a finish reason is an answer',
     edits: [
       {
-        in: 'read',
+        in: 'take',
         find: `const failure = decoder.end();
         return { events: taken(), end: failure ?? 'finished' };`,
         put: `decoder.end();

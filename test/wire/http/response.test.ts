@@ -2,22 +2,22 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { createResponseDecoder } from '../../../src/wire/http/response.ts';
+import { ResponseDecoder } from '../../../src/wire/http/response.ts';
 import { CORPUS, type Outcome } from './corpus.ts';
 
 /** Feeds the pieces one after the other, each in memory of its own. */
 function decode(pieces: readonly string[], closes: boolean): Outcome {
   let status = 0;
   let body = '';
-  const decoder = createResponseDecoder(
-    (head) => {
+  const decoder = new ResponseDecoder({
+    onHead(head) {
       status = head.status;
     },
-    (bytes) => {
+    onBody(bytes) {
       expect(bytes.length).toBeGreaterThan(0);
       body += bytes.toString('latin1');
     },
-  );
+  });
   let step: ReturnType<typeof decoder.feed> = 'more';
   let fed = 0;
   for (const piece of pieces) {
@@ -30,7 +30,7 @@ function decode(pieces: readonly string[], closes: boolean): Outcome {
   if (typeof step === 'object') return step;
   // What comes in a later read finds the connection idle, and closes it there.
   const isSpent = pieces.slice(fed).every((piece) => piece === '');
-  return { status, body, reusable: decoder.isReusable() && isSpent };
+  return { status, body, reusable: decoder.isReusable && isSpent };
 }
 
 function expectOutcome(found: Outcome, expected: Outcome): void {
