@@ -31,6 +31,8 @@ ${MODELS.map(model).join('')}
 requests_per_minute = 1000000
 tokens_per_minute = 1000000000
 concurrent_requests = 1000000
+daily_tokens = 1000000000000000
+monthly_tokens = 1000000000000000
 max_context = 256000
 max_api_keys = 20
 `;

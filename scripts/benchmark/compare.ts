@@ -23,6 +23,10 @@ export type CompareOptions = {
   readonly loadPrefix?: readonly string[];
 };
 
+/** The compiler of the runtime needs about so many requests until it has nothing left to do. */
+const WARM_REQUESTS = 15_000;
+const WARM_WINDOWS = 10;
+
 /** Warms up each case that is new, then measures them in turns. */
 export async function compare<C extends Case>(
   rig: Rig,
@@ -32,8 +36,11 @@ export async function compare<C extends Case>(
   const take = (seconds: number) => (each: C) =>
     measure(each.subject, each.ask, { ...options, seconds }, rig.upstream.pid);
   for (const each of cases) {
-    // The compiler of the runtime takes some seconds of load until it has nothing left to do.
-    if (rig.isCold(each.subject, each.ask)) await take(rig.warmUpSeconds)(each);
+    if (!rig.isCold(each.subject, each.ask)) continue;
+    let requests = 0;
+    for (let window = 0; window < WARM_WINDOWS && requests < WARM_REQUESTS; window += 1) {
+      requests += (await take(1)(each)).requests;
+    }
   }
   return interleave(cases, rig.rounds, take(rig.seconds));
 }

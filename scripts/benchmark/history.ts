@@ -1,6 +1,5 @@
 // Books with a past: so many requests of so many accounts over so many days, written by the ledger
 // itself, so that entries, receipts and balances are those of a gateway that has served them.
-// Called by rows/pages.ts.
 
 import type { Outcome } from '../../src/core/generation.ts';
 import { createRequestId } from '../../src/core/id.ts';
@@ -88,7 +87,7 @@ async function addAccounts(database: Database, count: number, atMs: number): Pro
   await database.transaction(async (tx) => {
     for (let index = 0; index < count; index += 1) {
       const id = accountName(index);
-      const facts = { plan: 'pro', planSince: atMs, standing: 'active' as const };
+      const facts = { plan: 'bench', planSince: atMs, standing: 'active' as const };
       await tx
         .insert(accounts)
         .values({ id, email: `${id}@example.org`, ...facts, emailVerified: true, createdAt: atMs })

@@ -15,6 +15,8 @@ export type Build = { readonly name: string; readonly binary: string };
 
 export type GatewaySubject = Subject & {
   readonly build: Build;
+  /** From the start of its process until it listened. */
+  readonly startMs: number;
   readonly gateway: Awaited<ReturnType<typeof startGateway>>;
 };
 
@@ -22,7 +24,6 @@ export type RigOptions = {
   readonly builds: readonly Build[];
   readonly rounds: number;
   readonly seconds: number;
-  readonly warmUpSeconds: number;
   /** In a database with a past. */
   readonly requests: number;
 };
@@ -46,11 +47,14 @@ export async function openRig(options: RigOptions) {
   async function startBuild(build: Build, more: GatewayOptions = {}): Promise<GatewaySubject> {
     const { binary, name } = build;
     const catalog = benchCatalog(upstream.url);
+    const startedAt = performance.now();
     const gateway = await startGateway({ catalog, prefix: pin(0), binary, ...more });
+    const startMs = performance.now() - startedAt;
+    process.on('exit', () => gateway.kill());
     const account = await gateway.createAccount({ plan: 'bench', credit: CREDIT });
     const log = readdirSync(gateway.directory).find((file) => file.endsWith('.log')) ?? '';
     return {
-      ...{ name, build, gateway, key: account.key, url: gateway.url, pid: gateway.pid },
+      ...{ name, build, gateway, startMs, key: account.key, url: gateway.url, pid: gateway.pid },
       log: join(gateway.directory, log),
     };
   }

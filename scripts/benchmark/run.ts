@@ -7,7 +7,7 @@
 //   scripts/bench quick                  the most important ones, in two minutes
 //   scripts/bench whole memory           these rows
 //   --beside PATH                        measures another executable in the same rounds
-//   --rounds 5 --seconds 2 --warm-up 4
+//   --rounds 5 --seconds 2
 //   --requests 1000000                   in a database with a past
 
 import { resolve } from 'node:path';
@@ -20,7 +20,7 @@ import { failingRow } from './rows/failing.ts';
 import { largeRow } from './rows/large.ts';
 import { latencyRow } from './rows/latency.ts';
 import { memoryRow } from './rows/memory.ts';
-import { pagesRow } from './rows/pages.ts';
+import { pastRow } from './rows/past.ts';
 import { postgresRow } from './rows/postgres.ts';
 import { revocationRow } from './rows/revocation.ts';
 import { streamsRow } from './rows/streams.ts';
@@ -30,7 +30,7 @@ import { printTable } from './table.ts';
 
 const ROWS: readonly BenchRow[] = [
   ...[wholeRow, depthRow, streamsRow, latencyRow, bytesRow, memoryRow, largeRow],
-  ...[postgresRow, threadsRow, failingRow, revocationRow, pagesRow],
+  ...[postgresRow, threadsRow, failingRow, revocationRow, pastRow],
 ];
 
 async function main(): Promise<void> {
@@ -39,7 +39,6 @@ async function main(): Promise<void> {
     options: {
       rounds: { type: 'string' },
       seconds: { type: 'string' },
-      'warm-up': { type: 'string' },
       beside: { type: 'string' },
       requests: { type: 'string', default: '1000000' },
     },
@@ -57,7 +56,6 @@ async function main(): Promise<void> {
     builds,
     rounds: Number(flags.rounds ?? (quick ? 3 : 5)),
     seconds: Number(flags.seconds ?? (quick ? 1 : 2)),
-    warmUpSeconds: Number(flags['warm-up'] ?? 4),
     requests: Number(flags.requests),
   });
   const findings: Finding[] = [];
@@ -70,6 +68,8 @@ async function main(): Promise<void> {
 }
 
 if (import.meta.main) {
+  // What was started ends when this process exits, which a signal alone would not make it do.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
   await main();
   process.exit(0);
 }

@@ -5,7 +5,7 @@ import { large, streamed, whole } from '../catalog.ts';
 import type { BenchRow } from '../compare.ts';
 import { openLoad } from '../load.ts';
 import { forgetPeak, peakMegabytes, residentMegabytes } from '../machine.ts';
-import { measure, median, type Subject } from '../measure.ts';
+import { loadOf, measure, median, type Subject } from '../measure.ts';
 import type { Rig } from '../rig.ts';
 import { printTable } from '../table.ts';
 
@@ -81,13 +81,4 @@ async function withHeld(subject: Subject): Promise<readonly [number, number]> {
   open.close();
   if (open.errors() > 0) throw new Error(`${open.errors()} requests to ${subject.name} failed`);
   return [peak, await rested(subject)];
-}
-
-function loadOf(subject: Subject, ask: typeof whole, connections: number) {
-  return {
-    url: subject.url + ask.path,
-    body: ask.body ?? '',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${subject.key}` },
-    ...{ connections, status: 200 },
-  };
 }

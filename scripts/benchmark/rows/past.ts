@@ -1,0 +1,142 @@
+// A gateway with an empty database beside one with a past: so many requests of 90 days and 200 accounts,
+// one of which made half of them. What it answers, how it starts, what its pages and a backup take.
+
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
+import { openDatabase } from '../../../src/store/database.ts';
+import { migrate } from '../../../src/store/migrate.ts';
+import { newEmail, openSignUp } from '../../../test/support/customer.ts';
+import type { Gateway } from '../../../test/support/gateway.ts';
+import { openMailbox } from '../../../test/support/mailbox.ts';
+import { whole } from '../catalog.ts';
+import { type BenchRow, compare } from '../compare.ts';
+import { HEAVY, writeHistory } from '../history.ts';
+import { openLoad } from '../load.ts';
+import { residentMegabytes } from '../machine.ts';
+import { loadOf, mid } from '../measure.ts';
+import { stallDuring, timePages } from '../pages.ts';
+import type { GatewaySubject } from '../rig.ts';
+import { printTable, shown } from '../table.ts';
+
+const ACCOUNTS = 200;
+const DAYS = 90;
+const CONNECTIONS = 64;
+
+export const pastRow: BenchRow = {
+  name: 'past',
+  onDemand: true,
+  run: async (rig) => {
+    const [build] = rig.builds;
+    if (build === undefined) return [];
+    await using mailbox = await openMailbox();
+    await using stack = new AsyncDisposableStack();
+    const environment = openSignUp(mailbox);
+    const directory = await mkdtemp(join(tmpdir(), 'tollgate-past-'));
+    stack.defer(() => rm(directory, { recursive: true, force: true }));
+    await writePast(directory, rig.requests);
+    const first = await rig.startBuild(build, { directory, environment });
+    await addUp(first.gateway, directory);
+    await first.gateway.stop();
+
+    const empty = await rig.startBuild(build, { environment });
+    stack.use(empty.gateway);
+    const full = await rig.startBuild(build, { directory, environment });
+    stack.use(full.gateway);
+    const created = await full.gateway.run('key', 'create', HEAVY);
+    const subjects = [
+      { ...empty, name: 'empty', email: newEmail() },
+      {
+        ...full,
+        name: `${rig.requests.toLocaleString('en')} requests`,
+        key: String(created['key']),
+        email: `${HEAVY}@example.org`,
+      },
+    ];
+    const started = await inTurn(subjects, afterStart);
+    const cases = subjects.map((subject) => ({ name: subject.name, subject, ask: whole }));
+    const measured = [...(await compare(rig, cases, { connections: CONNECTIONS })).values()];
+    const pages = await inTurn(subjects, ({ gateway, email }) =>
+      timePages(gateway, mailbox, email),
+    );
+    const backups = await inTurn(subjects, backUp);
+    const line = (name: string, value: (at: number) => string) => [name, value(0), value(1)];
+    printTable(
+      ['a past', ...subjects.map(({ name }) => name)],
+      [
+        line('database, MB', (at) => shown(started[at]?.megabytes ?? 0)),
+        line('start, ms', (at) => shown(subjects[at]?.startMs ?? 0)),
+        line('resident memory after it, MB', (at) => shown(started[at]?.resident ?? 0)),
+        line('first check of caps, longest stall ms', (at) => shown(started[at]?.stallMs ?? 0)),
+        line('whole answers/s', (at) => shown(mid(measured[at], ({ rate }) => rate))),
+        line('CPU µs a whole answer', (at) => shown(mid(measured[at], ({ cpu }) => cpu.all))),
+        line('p99 ms', (at) => shown(mid(measured[at], ({ p99Us }) => p99Us / 1_000))),
+        line('slowest page, p95 ms', (at) => shown(pages[at]?.p95Ms ?? 0)),
+        line('which', (at) => pages[at]?.name ?? ''),
+        line('backup, s', (at) => shown(backups[at] ?? 0)),
+      ],
+    );
+    return [];
+  },
+};
+
+async function inTurn<S, T>(subjects: readonly S[], work: (subject: S) => Promise<T>) {
+  const results: T[] = [];
+  for (const subject of subjects) results.push(await work(subject));
+  return results;
+}
+
+async function writePast(directory: string, requests: number): Promise<void> {
+  await mkdir(join(directory, 'data'));
+  const startedAt = performance.now();
+  const database = openDatabase({ url: databaseUrl(directory), sync: 'normal' });
+  await migrate(database);
+  const history = { requests, accounts: ACCOUNTS, days: DAYS, nowMs: Date.now() };
+  await writeHistory(database, history);
+  await database.close();
+  say(`${requests.toLocaleString('en')} requests were written in ${secondsSince(startedAt)} s`);
+}
+
+/** As after an upgrade: nothing of the past is in the series yet. */
+async function addUp(gateway: Gateway, directory: string): Promise<void> {
+  const database = openDatabase({ url: databaseUrl(directory), sync: 'normal', readonly: true });
+  const { behind } = createRollUp(database);
+  const startedAt = performance.now();
+  const stallMs = await stallDuring(gateway, async () => {
+    while ((await behind()) > 0) await Bun.sleep(100);
+  });
+  await database.close();
+  say(`they were added up in ${secondsSince(startedAt)} s; longest stall ${stallMs.toFixed(0)} ms`);
+}
+
+async function afterStart(subject: GatewaySubject) {
+  const { size } = await stat(subject.gateway.databasePath);
+  const resident = residentMegabytes(subject.pid);
+  const stallMs = await stallDuring(subject.gateway, async () => {
+    const open = await openLoad(loadOf(subject, whole, 1), true);
+    while (open.latenciesUs.length === 0) await Bun.sleep(1);
+    open.close();
+  });
+  return { megabytes: size / 1e6, resident, stallMs };
+}
+
+async function backUp({ gateway }: GatewaySubject): Promise<number> {
+  const startedAt = performance.now();
+  await gateway.run('backup', 'copy.db');
+  const seconds = (performance.now() - startedAt) / 1_000;
+  await rm(join(gateway.directory, 'copy.db'));
+  return seconds;
+}
+
+function databaseUrl(directory: string): string {
+  return `sqlite:${join(directory, 'data/tollgate.db')}`;
+}
+
+function secondsSince(startedAt: number): string {
+  return shown((performance.now() - startedAt) / 1_000);
+}
+
+function say(text: string): void {
+  process.stdout.write(`\n${text}\n`);
+}
