@@ -21,12 +21,12 @@ const TOKENS_PER_TOOL_CALL = 6;
 const FREE_ID_LENGTH = 64;
 
 /** The estimated prompt tokens of a request: every text, every image, and the frame around them. */
-export async function estimatePrompt(
+export function estimatePrompt(
   request: Pick<GenerationRequest, 'system' | 'turns' | 'tools'> &
     Partial<Pick<GenerationRequest, 'json' | 'schema'>>,
   countTexts: CountTexts,
   imageTokens: (image: ImagePart) => number,
-): Promise<Tokens> {
+): Tokens | Promise<Tokens> {
   const { system, turns, tools } = request;
   let tokens = TOKENS_PER_REQUEST;
   const texts = [system, formatInstruction(request)];
@@ -39,7 +39,9 @@ export async function estimatePrompt(
     tokens += TOKENS_PER_TOOL;
     texts.push(name, description, JSON.stringify(parameters));
   }
-  return tokenCount(tokens + (await countTexts(texts.filter((text) => text !== ''))));
+  const counted = countTexts(texts.filter((text) => text !== ''));
+  if (counted instanceof Promise) return counted.then((of) => tokenCount(tokens + of));
+  return tokenCount(tokens + counted);
 }
 
 function fixedTokens(turn: Turn, imageTokens: (image: ImagePart) => number): number {

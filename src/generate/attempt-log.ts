@@ -28,46 +28,79 @@ export type LoggedAttempt = Attempt & {
   readonly meter?: Pick<OutputMeter, 'output' | 'reported' | 'estimate'>;
 };
 
-export type AttemptLog = ReturnType<typeof createAttemptLog>;
+type Entry =
+  | {
+      readonly attempt: LoggedAttempt;
+      readonly failure: UpstreamFailure | undefined;
+      readonly endedAt: number;
+    }
+  | { readonly skipped: AttemptEntry };
 
-export function createAttemptLog(dependencies: {
-  readonly clock: () => number;
+export class AttemptLog {
+  /** Unix milliseconds. */
+  readonly #clock: () => number;
   /** The estimated prompt of the request. */
-  readonly promptTokens: number;
-}) {
-  const { clock, promptTokens } = dependencies;
-  const entries: (() => AttemptEntry)[] = [];
-  return {
-    /** As of now: the usage of an attempt that is read on after its end may still come. */
-    get records(): readonly AttemptEntry[] {
-      return entries.map((entry) => entry());
-    },
-    /** Notes an attempt that has ended; without a failure it served. */
-    add(attempt: LoggedAttempt, failure: UpstreamFailure | undefined): void {
-      const { candidate, credential } = attempt;
-      const endedAt = clock();
-      entries.push(() => ({
-        ...askedFacts(candidate),
-        credential,
-        startedAt: attempt.startedAt,
-        endedAt,
-        ...roundedTimes(attempt),
-        ...failureFacts(failure),
-        ...usageFacts(attempt, promptTokens),
-      }));
-    },
-    /** Notes a candidate that was not asked, and why. */
-    skip(candidate: Candidate, failure: UpstreamFailure): void {
-      const at = clock();
-      const record = {
-        ...askedFacts(candidate),
-        startedAt: at,
-        endedAt: at,
-        ...failureFacts(failure),
-      };
-      entries.push(() => record);
-    },
+  readonly #promptTokens: number;
+  readonly #entries: Entry[] = [];
+
+  constructor({
+    clock,
+    promptTokens,
+  }: {
+    readonly clock: () => number;
+    readonly promptTokens: number;
+  }) {
+    this.#clock = clock;
+    this.#promptTokens = promptTokens;
+  }
+
+  /** As of now: the usage of an attempt that is read on after its end may still come. */
+  get records(): readonly AttemptEntry[] {
+    return this.#entries.map((entry) =>
+      'skipped' in entry ? entry.skipped : recordOf(entry, this.#promptTokens),
+    );
+  }
+
+  /** Notes an attempt that has ended; without a failure it served. */
+  add(attempt: LoggedAttempt, failure: UpstreamFailure | undefined): void {
+    this.#entries.push({ attempt, failure, endedAt: this.#clock() });
+  }
+
+  /** Notes a candidate that was not asked, and why. */
+  skip(candidate: Candidate, failure: UpstreamFailure): void {
+    const at = this.#clock();
+    const skipped: Writable<AttemptEntry> = {
+      ...askedFacts(candidate),
+      startedAt: at,
+      endedAt: at,
+    };
+    addFailure(skipped, failure);
+    this.#entries.push({ skipped });
+  }
+}
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+function recordOf(
+  { attempt, failure, endedAt }: Exclude<Entry, { readonly skipped: AttemptEntry }>,
+  promptTokens: number,
+): AttemptEntry {
+  const { firstByteMs, firstContentMs } = attempt.times();
+  const record: Writable<AttemptEntry> = {
+    ...askedFacts(attempt.candidate),
+    credential: attempt.credential,
+    startedAt: attempt.startedAt,
+    endedAt,
   };
+  if (firstByteMs !== undefined) record.firstByteMs = rounded(firstByteMs);
+  if (firstContentMs !== undefined) record.firstContentMs = rounded(firstContentMs);
+  if (failure !== undefined) addFailure(record, failure);
+  const usage = usageOf(attempt, promptTokens);
+  if (usage === undefined) return record;
+  record.usage = usage;
+  const { cost } = attempt.candidate;
+  if (cost !== undefined) record.cost = formatTokens(charge(usage, cost));
+  return record;
 }
 
 function askedFacts({ upstream, model, upstreamModel }: Candidate) {
@@ -75,33 +108,23 @@ function askedFacts({ upstream, model, upstreamModel }: Candidate) {
 }
 
 /** To a tenth of a millisecond: nobody reads more, and books keep every digit for ever. */
-function roundedTimes(attempt: Attempt) {
-  const { firstByteMs, firstContentMs } = attempt.times();
-  return {
-    ...(firstByteMs === undefined ? {} : { firstByteMs: Math.round(firstByteMs * 10) / 10 }),
-    ...(firstContentMs === undefined
-      ? {}
-      : { firstContentMs: Math.round(firstContentMs * 10) / 10 }),
-  };
+function rounded(ms: number): number {
+  return Math.round(ms * 10) / 10;
 }
 
-function failureFacts(failure: UpstreamFailure | undefined) {
-  if (failure === undefined) return {};
+function addFailure(record: Writable<AttemptEntry>, failure: UpstreamFailure): void {
   const { class: kind, phase, status, detail } = failure;
-  return {
-    failure: kind,
-    ...(phase === undefined ? {} : { phase }),
-    ...(status === undefined ? {} : { status }),
-    detail,
-  };
+  record.failure = kind;
+  if (phase !== undefined) record.phase = phase;
+  if (status !== undefined) record.status = status;
+  record.detail = detail;
 }
 
 /** An upstream that has delivered nothing and reported nothing is taken to ask nothing for it. */
-function usageFacts({ candidate, meter }: LoggedAttempt, promptTokens: number) {
+function usageOf({ meter }: LoggedAttempt, promptTokens: number): Usage | undefined {
   const reported = meter?.reported();
-  const isSane = reported !== undefined && reported.basis !== 'rejected';
-  if (meter === undefined || (!isSane && meter.output() === 'none')) return {};
-  const usage = isSane ? reported : meter.estimate(promptTokens);
-  const { cost } = candidate;
-  return cost === undefined ? { usage } : { usage, cost: formatTokens(charge(usage, cost)) };
+  if (reported !== undefined && reported.basis !== 'rejected') return reported;
+  return meter === undefined || meter.output() === 'none'
+    ? undefined
+    : meter.estimate(promptTokens);
 }

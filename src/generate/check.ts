@@ -15,27 +15,30 @@ export async function check(
   dependencies: GenerateDependencies,
   call: GenerationCall,
 ): Promise<CheckedRequest> {
+  const { entrance, inFlight } = dependencies;
   const facts = await call.authorize();
   const plan = requirePlan(call.operator.catalog, facts.plan);
+  const { accountId } = facts;
   // Reading and parsing 2 MB costs more than all that a refusal costs otherwise.
-  await dependencies.entrance.look(facts.accountId, plan);
+  await entrance.look(accountId, plan);
   const body = await call.readBody();
-  if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
-  const inside = await dependencies.entrance.enter(facts.accountId, plan);
-  let refusal: unknown;
+  if (inFlight.aborted()) throw new GatewayError('provider_unavailable');
+  await entrance.enter(accountId, plan);
   try {
-    return await understand(dependencies, { call, facts, plan }, body);
+    const checked = await understand(dependencies, call, facts, plan, body);
+    entrance.leave(accountId, plan);
+    return checked;
   } catch (error) {
-    refusal = error;
+    await entrance.leave(accountId, plan, error);
     throw error;
-  } finally {
-    await inside.leave(refusal);
   }
 }
 
 async function understand(
   dependencies: GenerateDependencies,
-  { call, facts, plan }: { call: GenerationCall; facts: KeyFacts; plan: Plan },
+  call: GenerationCall,
+  facts: KeyFacts,
+  plan: Plan,
   body: ParsedBody,
 ): Promise<CheckedRequest> {
   const parsed = call.format.parse(body);
@@ -46,14 +49,17 @@ async function understand(
   const request = await restoreThinking(dependencies, { facts, request: parsed, catalog, model });
   const asked = { call, facts, request, catalog, plan, model };
   const promptTokens = await sizePrompt(dependencies, asked);
-  const price = priceAt(model.prices, call.startedAt);
   const { maxOutputTokens } = request;
   const { name } = call.format;
-  const outputBound = decideOutputBound(model, plan, promptTokens, maxOutputTokens, name);
-  return { ...asked, price, promptTokens, outputBound };
-}
-
-/** Whether the client gets to see the thinking of its answer. */
-export function showsReasoning({ request, model }: CheckedRequest): boolean {
-  return request.reasoning !== 'off' && model.features.has('reasoning');
+  return {
+    call,
+    facts,
+    request,
+    catalog,
+    plan,
+    model,
+    price: priceAt(model.prices, call.startedAt),
+    promptTokens,
+    outputBound: decideOutputBound(model, plan, promptTokens, maxOutputTokens, name),
+  };
 }

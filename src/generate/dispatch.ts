@@ -4,49 +4,44 @@
 
 import type { AttemptOptions } from '../upstream/attempt.ts';
 import { type Permit, watchPermit } from '../upstream/permit.ts';
-import { showsReasoning } from './check.ts';
-import type { Cover } from './funded-output.ts';
-import { type MeteredAttempt, meterAttempt } from './metered-attempt.ts';
-import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
+import { showsReasoning } from './answer-head.ts';
+import type { Admitted } from './finish.ts';
+import { type Delivery, MeteredAttempt } from './metered-attempt.ts';
+import type { GenerateDependencies } from './pipeline-types.ts';
 
-/**
- * `onAttempt` is told of each one, so that a client that leaves can stop it. The permit of an attempt
- * ends with it.
- */
-export function createDispatch(
+/** The client that leaves stops it, and the permit ends with it. */
+export function startMetered(
   dependencies: GenerateDependencies,
-  checked: CheckedRequest,
-  cover: Cover,
-  onAttempt: (attempt: MeteredAttempt) => void,
-): (options: AttemptOptions, permit: Permit) => MeteredAttempt {
-  const { clock, monotonic, ledger, tokenizer, startAttempt, booking } = dependencies;
-  const { requestId } = checked.call;
-  return (options, permit) => {
-    const { model, upstream, price } = options.candidate;
-    const served = { model: model.slug, upstream: upstream.id, price };
-    const started = startAttempt(options);
-    const abort = (): void => {
-      permit.end('given_up');
-      started.abort();
-    };
-    const attempt = meterAttempt(
-      { ...started, abort },
-      {
-        see: watchPermit(permit),
-        cover,
-        countNow: tokenizer.countNow,
-        monotonic,
-        delivery: checked.request.stream
-          ? {
-              showsReasoning: showsReasoning(checked),
-              isAwaited: booking.kind === 'awaited',
-              checkpoint: (progress, isAwaited) =>
-                ledger.checkpoint({ requestId, served, ...progress, nowMs: clock(), isAwaited }),
-            }
-          : undefined,
-      },
-    );
-    onAttempt(attempt);
-    return attempt;
+  admitted: Admitted,
+  options: AttemptOptions,
+  permit: Permit,
+): MeteredAttempt {
+  const { grant, lifetime, request } = admitted;
+  const attempt = new MeteredAttempt(dependencies.startAttempt(options), {
+    see: watchPermit(permit),
+    onAbort: () => permit.end('given_up'),
+    untilHeld: () => grant.untilHeld(),
+    cover: grant.cover,
+    countNow: dependencies.tokenizer.countNow,
+    monotonic: dependencies.monotonic,
+    delivery: request.stream ? deliveryOf(dependencies, admitted, options) : undefined,
+  });
+  lifetime.follow(attempt);
+  return attempt;
+}
+
+function deliveryOf(
+  { clock, ledger, booking }: GenerateDependencies,
+  admitted: Admitted,
+  { candidate }: AttemptOptions,
+): Delivery {
+  const { requestId } = admitted.call;
+  const { model, upstream, price } = candidate;
+  const served = { model: model.slug, upstream: upstream.id, price };
+  return {
+    showsReasoning: showsReasoning(admitted),
+    isAwaited: booking.kind === 'awaited',
+    checkpoint: (progress, isAwaited) =>
+      ledger.checkpoint({ requestId, served, ...progress, nowMs: clock(), isAwaited }),
   };
 }

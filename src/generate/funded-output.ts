@@ -10,58 +10,79 @@ const TRIES_MAX = 8;
 
 export type Growth = 'grown' | 'refused' | 'failed';
 
-export type Cover = ReturnType<typeof createCover>;
-
-/** `amount` is what is held. */
-export function createCover(options: {
+type CoverOptions = {
   readonly ledger: Pick<Ledger, 'extend'>;
   readonly requestId: string;
   readonly price: Price;
   readonly promptTokens: Tokens;
+  /** What is held. */
   readonly amount: Micro;
   /** What the prompt may cost beyond its estimate. */
   readonly excess: Micro;
   readonly outputBound: Tokens;
   readonly lowered: boolean;
-}) {
-  const { ledger, requestId, price, promptTokens, excess, outputBound, lowered } = options;
-  let held = options.amount;
-  const payable = (amount: Micro): Tokens =>
-    smaller(outputBound, affordableOutput(amount, promptTokens, price));
-  let bought = payable(held);
+};
 
-  const buy = async (): Promise<Growth> => {
-    let target = smaller(outputBound, tokenCount(bought + SLICE_TOKENS));
-    for (let tries = 0; tries < TRIES_MAX && target > bought; tries += 1) {
+export class Cover {
+  /** The bound on generated tokens. A fallback may have been given a lower one of its own. */
+  readonly outputBound: Tokens;
+  /** Whether that bound is what the balance could pay, and not what was asked for. */
+  readonly lowered: boolean;
+  readonly #options: CoverOptions;
+  #held: Micro;
+  #bought: Tokens;
+
+  constructor(options: CoverOptions) {
+    this.#options = options;
+    this.outputBound = options.outputBound;
+    this.lowered = options.lowered;
+    this.#held = options.amount;
+    this.#bought = this.#payable(options.amount);
+  }
+
+  /** What is held by now. */
+  held(): Micro {
+    return this.#held;
+  }
+
+  /** Output tokens that are paid for. */
+  tokens(): Tokens {
+    return this.#bought;
+  }
+
+  /** Whether more could be bought. */
+  canGrow(): boolean {
+    return this.#bought < this.outputBound;
+  }
+
+  /**
+   * Buys the next slice, or what the balance pays of it. `failed` where the ledger could not
+   * answer. One call at a time.
+   */
+  grow(): Promise<Growth> {
+    return this.#buy().catch(() => 'failed' as const);
+  }
+
+  #payable(amount: Micro): Tokens {
+    const { promptTokens, price } = this.#options;
+    return smaller(this.outputBound, affordableOutput(amount, promptTokens, price));
+  }
+
+  async #buy(): Promise<Growth> {
+    const { ledger, requestId, price, promptTokens, excess } = this.#options;
+    let target = smaller(this.outputBound, tokenCount(this.#bought + SLICE_TOKENS));
+    for (let tries = 0; tries < TRIES_MAX && target > this.#bought; tries += 1) {
       const amount = coverAmount(promptTokens, target, price);
       const { ok, available, uncovered } = await ledger.extend({ requestId, amount, excess });
       if (ok) {
-        held = amount;
-        bought = target;
+        this.#held = amount;
+        this.#bought = target;
         return 'grown';
       }
       const room =
-        uncovered === undefined ? available : subtract(uncovered.room, add(excess, held));
-      target = smaller(target, payable(add(held, smaller(room, available))));
+        uncovered === undefined ? available : subtract(uncovered.room, add(excess, this.#held));
+      target = smaller(target, this.#payable(add(this.#held, smaller(room, available))));
     }
     return 'refused';
-  };
-
-  return {
-    /** The bound on generated tokens. A fallback may have been given a lower one of its own. */
-    outputBound,
-    /** Whether that bound is what the balance could pay, and not what was asked for. */
-    lowered,
-    /** What is held by now. */
-    held: (): Micro => held,
-    /** Output tokens that are paid for. */
-    tokens: (): Tokens => bought,
-    /** Whether more could be bought. */
-    canGrow: (): boolean => bought < outputBound,
-    /**
-     * Buys the next slice, or what the balance pays of it. `failed` where the ledger could not
-     * answer. One call at a time.
-     */
-    grow: (): Promise<Growth> => buy().catch(() => 'failed' as const),
-  };
+  }
 }

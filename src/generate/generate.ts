@@ -7,21 +7,21 @@ import { GatewayError } from '../core/error.ts';
 import { failureError, interruptedError, type UpstreamFailure } from '../core/failure.ts';
 import { createFold } from '../core/fold.ts';
 import type { Answer, GenerationEvent, Receipt } from '../core/generation.ts';
-import { randomText } from '../core/id.ts';
 import type { LimitView } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
-import { candidates } from '../core/route.ts';
-import type { AnswerHead } from '../wire/format.ts';
-import { check, showsReasoning } from './check.ts';
+import { candidates, type RouteFacts } from '../core/route.ts';
+import { answerHead } from './answer-head.ts';
+import { check } from './check.ts';
 import { type ClientStream, createClientStream } from './client-stream.ts';
 import { type Opening, openAnswer } from './deferred-attempt.ts';
-import { createDispatch } from './dispatch.ts';
+import { startMetered } from './dispatch.ts';
 import { type Admitted, causeOf, causeOfEnd, finish } from './finish.ts';
-import { obtainGrant } from './grant.ts';
-import { startLifetime } from './lifetime.ts';
-import { type MeteredAttempt, readToEnd } from './metered-attempt.ts';
+import { obtainGrant } from './hold.ts';
+import { Lifetime } from './lifetime.ts';
+import type { MeteredAttempt } from './metered-attempt.ts';
 import type { GenerateDependencies, GenerationCall } from './pipeline-types.ts';
 import { pump } from './pump.ts';
+import { readToEnd } from './reading.ts';
 import { type Routed, route, type StartedAttempt } from './route.ts';
 import { recordThinking } from './thinking.ts';
 
@@ -50,13 +50,15 @@ export async function generate(
   call: GenerationCall,
 ): Promise<Generated> {
   // Before anything is held: a server that stops waits for everything that could still write.
-  const lifetime = startLifetime(dependencies.inFlight, call);
+  const lifetime = new Lifetime(dependencies.inFlight, call);
   /** A stream is settled after it has been answered, everything else before. */
   let settled: Promise<void> | undefined;
   try {
     const checked = await check(dependencies, call);
     const grant = await obtainGrant(dependencies, checked);
-    lifetime.onLeave(grant.slot);
+    // The upstream is asked while the hold goes to disk, and nothing of its answer is passed on before.
+    grant.watchHold(() => lifetime.giveUp());
+    lifetime.onLeave(grant);
     const admitted: Admitted = { ...checked, grant, lifetime };
     if (lifetime.isOver()) return await giveUp(dependencies, admitted);
     const routed = await findUpstream(dependencies, admitted);
@@ -70,7 +72,7 @@ export async function generate(
     return stream.generated;
   } finally {
     if (settled === undefined) lifetime.end();
-    else settled.finally(lifetime.end);
+    else settled.finally(() => lifetime.end());
   }
 }
 
@@ -82,27 +84,55 @@ async function findUpstream(
   const { call, facts, request, grant, lifetime } = admitted;
   const { random, silentCommitMs, health, monotonic, startTimer } = dependencies;
   const { outputBound } = grant.cover;
-  const affinity = affinityOf(facts.accountId, request);
-  const asked = { ...admitted, ...call.operator, affinity, outputBound, startedAt: call.startedAt };
   try {
-    return await route({
-      startAttempt: createDispatch(dependencies, admitted, grant.cover, lifetime.follow),
-      candidates: candidates(asked, random),
+    const routed = await route({
+      startAttempt: (options, permit) => startMetered(dependencies, admitted, options, permit),
+      candidates: candidates(routeFacts(admitted), random),
       request,
       // What is fetched as a stream can be stopped when the money is gone, also for a whole answer.
       streamUpstream: request.stream || outputBound > SLICE_TOKENS,
       until: request.stream ? 'content' : 'end',
       tellsExhaustion: call.format.tellsExhaustion,
       silentCommitMs,
-      cancelled: lifetime.isOver,
-      follow: lifetime.follow,
+      cancelled: () => lifetime.isOver(),
+      follow: (wait) => lifetime.follow(wait),
       attempts: grant.attempts,
-      ...{ health: health.of(facts.accountId), monotonic, random, startTimer },
+      health: health.of(facts.accountId),
+      monotonic,
+      random,
+      startTimer,
     });
+    if (routed.kind !== 'silent') return routed;
+    // Its headers are passed on, too. Where the hold is lost the search is given up.
+    const isHeld = await grant.isHeld();
+    return isHeld ? routed : await routed.found;
   } catch (error) {
     await finish(dependencies, admitted, 'gateway');
     throw error;
   }
+}
+
+function routeFacts({
+  call,
+  facts,
+  request,
+  catalog,
+  model,
+  plan,
+  promptTokens,
+  grant,
+}: Admitted): RouteFacts {
+  return {
+    catalog,
+    isDisabled: call.operator.isDisabled,
+    model,
+    plan,
+    request,
+    affinity: affinityOf(facts.accountId, request),
+    startedAt: call.startedAt,
+    promptTokens,
+    outputBound: grant.cover.outputBound,
+  };
 }
 
 /** No attempt is left. A whole answer that could not be paid to its end has failed here, too. */
@@ -168,7 +198,7 @@ function serveStream(
   routed: Extract<Routed<MeteredAttempt>, { readonly kind: 'serving' | 'silent' }>,
 ): { readonly generated: Generated; readonly settled: Promise<void> } {
   const { call, grant, lifetime } = admitted;
-  const client = createClientStream(lifetime.leave);
+  const client = createClientStream(() => lifetime.leave());
   call.signal.addEventListener('abort', client.leave);
   // A server that stops does not wait for a client that does not read.
   lifetime.onStop(client.hurry);
@@ -263,16 +293,4 @@ async function giveUp(
   await finish(dependencies, admitted, left ? 'client' : 'gateway', { attempt });
   if (left) return { kind: 'cancelled' };
   throw new GatewayError('provider_unavailable', { limits: grant.limits });
-}
-
-function answerHead(dependencies: GenerateDependencies, admitted: Admitted): AnswerHead {
-  const { call, request, model } = admitted;
-  return {
-    id: randomText(24, dependencies.randomBytes),
-    requestId: call.requestId,
-    model: model.slug,
-    createdSeconds: Math.floor(call.startedAt / 1_000),
-    includeUsage: request.includeUsage,
-    showReasoning: showsReasoning(admitted),
-  };
 }

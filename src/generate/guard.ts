@@ -21,136 +21,158 @@ const CANNOT_RESERVE: UpstreamFailure = {
   detail: 'the ledger could not reserve money for the rest of the answer',
 };
 
-/** `bound` is what the upstream was given; `abort` stops it. */
-export function createGuard(parts: {
+type GuardParts = {
   readonly meter: OutputMeter;
   readonly cover: Cover;
+  /** What the upstream was given. */
   readonly bound: number;
+  /** Stops it. */
   readonly abort: () => void;
-}) {
-  const { meter, cover, bound, abort } = parts;
-  /** A slice that is being bought ahead of need. */
-  let ahead: Promise<Growth> | undefined;
-  /** Once one was refused, the next one is bought at need alone. */
-  let mayBuyAhead = true;
-  let cut = false;
-  /** What has come beyond the bound, once anything has. */
-  let overrun: Overrun | undefined;
+};
 
-  const limit = (): number => Math.min(cover.tokens(), bound);
-  /** Whether the limit is the bound that was asked for, and not the money. */
-  const isAtBound = (): boolean =>
-    cover.tokens() >= bound && !(cover.lowered && bound >= cover.outputBound);
+export class Guard {
+  readonly #parts: GuardParts;
+  /** A slice that is being bought ahead of need. */
+  #ahead: Promise<Growth> | undefined;
+  /** Once one was refused, the next one is bought at need alone. */
+  #mayBuyAhead = true;
+  #hasCut = false;
+  /** What has come beyond the bound, once anything has. */
+  #overrun: Overrun | undefined;
+
+  constructor(parts: GuardParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether it has cut the answer because the balance could not pay for more. */
+  hasCut(): boolean {
+    return this.#hasCut;
+  }
 
   /** What of a read may be passed on. After a batch with an `end` there is no further one. */
-  const take = (batch: Batch): Batch | Promise<Batch> => {
-    if (overrun !== undefined) return overrun.take(batch);
+  take(batch: Batch): Batch | Promise<Batch> {
+    if (this.#overrun !== undefined) return this.#overrun.take(batch);
     const { events } = batch;
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index];
       if (event === undefined) continue;
       const isShort = textOf(event).length <= YIELD_CHARACTERS;
-      if (!isShort || !pushIfCovered(event)) return takeWithCare(batch, index);
+      if (!isShort || !this.#pushIfCovered(event)) return this.#takeWithCare(batch, index);
     }
-    buyAhead();
+    this.#buyAhead();
     return batch;
-  };
+  }
+
+  #limit(): number {
+    const { cover, bound } = this.#parts;
+    return Math.min(cover.tokens(), bound);
+  }
+
+  /** Whether the limit is the bound that was asked for, and not the money. */
+  #isAtBound(): boolean {
+    const { cover, bound } = this.#parts;
+    return cover.tokens() >= bound && !(cover.lowered && bound >= cover.outputBound);
+  }
 
   /** Buys without waiting, so that the answer need not stop for it. */
-  const buyAhead = (): void => {
-    if (!cover.canGrow() || !mayBuyAhead || ahead !== undefined) return;
+  #buyAhead(): void {
+    const { cover, meter } = this.#parts;
+    if (!cover.canGrow() || !this.#mayBuyAhead || this.#ahead !== undefined) return;
     if (cover.tokens() - meter.counted() > AHEAD_TOKENS) return;
-    const growing = cover.grow().then((growth) => {
-      mayBuyAhead = growth === 'grown';
-      ahead = undefined;
+    this.#ahead = cover.grow().then((growth) => {
+      this.#mayBuyAhead = growth === 'grown';
+      this.#ahead = undefined;
       return growth;
     });
-    ahead = growing;
-  };
+  }
 
   /** Buys at need. What was refused ahead of it may be there by now: others end, people top up. */
-  const buyNow = async (): Promise<Growth> => {
-    if (ahead !== undefined && (await ahead) === 'grown') return 'grown';
+  async #buyNow(): Promise<Growth> {
+    const { cover } = this.#parts;
+    if (this.#ahead !== undefined && (await this.#ahead) === 'grown') return 'grown';
     if (!cover.canGrow()) return 'refused';
     const growth = await cover.grow();
-    mayBuyAhead = growth === 'grown';
+    this.#mayBuyAhead = growth === 'grown';
     return growth;
-  };
+  }
 
   /** The same as `take`, for a read that begins with so many events that are covered. */
-  const takeWithCare = async (batch: Batch, from: number): Promise<Batch> => {
+  async #takeWithCare(batch: Batch, from: number): Promise<Batch> {
     const passed = batch.events.slice(0, from);
     const rest = batch.events.slice(from).flatMap(pieces);
     const yieldAfter = createYield();
     for (const [index, piece] of rest.entries()) {
       await yieldAfter(textOf(piece).length);
       let growth: Growth = 'grown';
-      while (!pushIfCovered(piece) && growth === 'grown') {
-        growth = isAtBound() ? 'refused' : await buyNow();
+      while (!this.#pushIfCovered(piece) && growth === 'grown') {
+        growth = this.#isAtBound() ? 'refused' : await this.#buyNow();
       }
       if (growth === 'grown') {
         passed.push(piece);
         continue;
       }
-      if (isAtBound()) {
-        const start = coveredStart(piece);
+      if (this.#isAtBound()) {
+        const start = this.#coveredStart(piece);
         if (start !== undefined) passed.push(start);
-        overrun = createOverrun({ meter, bound, abort });
+        this.#overrun = createOverrun(this.#parts);
         const beyond = [withoutStart(piece, start), ...rest.slice(index + 1)];
-        const taken = await overrun.take({ ...batch, events: beyond });
+        const taken = await this.#overrun.take({ ...batch, events: beyond });
         return { ...taken, events: [...passed, ...taken.events] };
       }
-      abort();
+      this.#parts.abort();
       if (growth === 'failed') return { events: passed, end: CANNOT_RESERVE };
-      cut = true;
-      const start = coveredStart(piece);
+      this.#hasCut = true;
+      const start = this.#coveredStart(piece);
       if (start !== undefined) passed.push(start);
       passed.push({ kind: 'finish', reason: 'length' });
-      await countProduced([withoutStart(piece, start), ...rest.slice(index + 1)]);
+      await this.#countProduced([withoutStart(piece, start), ...rest.slice(index + 1)]);
       return { events: passed, end: 'finished' };
     }
-    buyAhead();
+    this.#buyAhead();
     return batch.end === undefined ? { events: passed } : { events: passed, end: batch.end };
-  };
+  }
 
   /** Leaves the meter as it was where the event is not covered. */
-  const pushIfCovered = (event: GenerationEvent): boolean => {
+  #pushIfCovered(event: GenerationEvent): boolean {
+    const { meter } = this.#parts;
     const text = textOf(event);
-    if (text === '' || meter.atMost(Buffer.byteLength(text)) <= limit()) {
+    if (text === '' || meter.atMost(Buffer.byteLength(text)) <= this.#limit()) {
       meter.push(event);
       return true;
     }
     const mark = meter.mark();
     meter.push(event);
-    if (meter.tokens() <= limit()) return true;
+    if (meter.tokens() <= this.#limit()) return true;
     meter.reset(mark);
     return false;
-  };
+  }
 
   /** The longest beginning of a text that is covered. It is pushed, and undefined where empty. */
-  const coveredStart = (piece: GenerationEvent): GenerationEvent | undefined => {
+  #coveredStart(piece: GenerationEvent): GenerationEvent | undefined {
     if (piece.kind === 'tool-start') return undefined;
+    const { meter } = this.#parts;
     const text = textOf(piece);
     const mark = meter.mark();
     let fits = 0;
     let tooLong = text.length;
     while (tooLong - fits > 1) {
       const middle = (fits + tooLong) >> 1;
-      if (pushIfCovered(withText(piece, text.slice(0, middle)))) fits = middle;
+      if (this.#pushIfCovered(withText(piece, text.slice(0, middle)))) fits = middle;
       else tooLong = middle;
       meter.reset(mark);
     }
     if (isHighSurrogate(text.charCodeAt(fits - 1))) fits -= 1;
     if (fits <= 0) return undefined;
     const start = withText(piece, text.slice(0, fits));
-    return pushIfCovered(start) ? start : undefined;
-  };
+    return this.#pushIfCovered(start) ? start : undefined;
+  }
 
   /**
    * The upstream made it, so it costs us, and the books say how much. Its report is left out: it
    * is about an answer that nobody has got.
    */
-  const countProduced = async (rest: readonly GenerationEvent[]): Promise<void> => {
+  async #countProduced(rest: readonly GenerationEvent[]): Promise<void> {
+    const { meter, cover } = this.#parts;
     const yieldAfter = createYield();
     for (const event of rest) {
       if (meter.counted() >= cover.outputBound) return;
@@ -158,12 +180,7 @@ export function createGuard(parts: {
       if (text !== '') meter.push(event);
       await yieldAfter(text.length);
     }
-  };
-
-  return {
-    take /** Whether it has cut the answer because the balance could not pay for more. */,
-    hasCut: (): boolean => cut,
-  };
+  }
 }
 
 /** What follows the beginning that was passed on. */

@@ -2,39 +2,40 @@
 // for them, and ends what is left when the time is up: each then settles like a stream that broke.
 // What a client has left is a request in flight too, for as long as its upstream is read to its end.
 
+/** A request, as a server that stops knows it. */
+type Stoppable = { readonly stop: () => void };
+
 export type InFlight = ReturnType<typeof createInFlight>;
 
 export function createInFlight() {
-  const aborts = new Map<string, () => void>();
+  const requests = new Map<string, Stoppable>();
   let waiting: (() => void)[] = [];
   let aborted = false;
   const drains = new Map<string, number>();
   return {
-    /** Registers a request; returns the function that takes it off again. */
-    enter(requestId: string, abort: () => void): () => void {
-      aborts.set(requestId, abort);
-      return () => {
-        aborts.delete(requestId);
-        if (aborts.size > 0) return;
-        const resolved = waiting;
-        waiting = [];
-        for (const resolve of resolved) resolve();
-      };
+    /** Registers a request, which has to `exit`. */
+    enter: (requestId: string, request: Stoppable): void => void requests.set(requestId, request),
+    exit(requestId: string): void {
+      requests.delete(requestId);
+      if (requests.size > 0 || waiting.length === 0) return;
+      const resolved = waiting;
+      waiting = [];
+      for (const resolve of resolved) resolve();
     },
     /** Whether somebody is left who will end this request's hold and claim. */
-    isLive: (requestId: string): boolean => aborts.has(requestId),
+    isLive: (requestId: string): boolean => requests.has(requestId),
     /** The ids of all of them. */
-    live: (): string[] => [...aborts.keys()],
-    count: (): number => aborts.size,
+    live: (): string[] => [...requests.keys()],
+    count: (): number => requests.size,
     aborted: (): boolean => aborted,
     /** Ends everything that is in flight. What has not called an upstream yet must not any more. */
     abortAll(): void {
       aborted = true;
-      for (const abort of [...aborts.values()]) abort();
+      for (const request of [...requests.values()]) request.stop();
     },
     /** Resolves when nothing is in flight. */
     idle(): Promise<void> {
-      if (aborts.size === 0) return Promise.resolve();
+      if (requests.size === 0) return Promise.resolve();
       return new Promise((resolve) => waiting.push(resolve));
     },
     /**

@@ -5,8 +5,6 @@ import { mayHideThinking } from '../core/hidden.ts';
 import type { Candidate } from '../core/route.ts';
 import type { InFlight } from './in-flight.ts';
 
-export type Lifetime = ReturnType<typeof startLifetime>;
-
 /**
  * A request's slot of its account's concurrency. It is free when its client leaves; but of answers
  * that are read on without their clients, no more than `most` of an account are without a slot.
@@ -21,67 +19,102 @@ export type Slot = {
 export type Followed = { readonly candidate?: Candidate; readonly abort: () => void };
 
 /** The `signal` of the call fires when the client leaves. */
-export function startLifetime(
-  inFlight: InFlight,
-  { requestId, signal }: { readonly requestId: string; readonly signal: AbortSignal },
-) {
-  let current: Followed | undefined;
-  let left = signal.aborted;
-  let slot: Slot | undefined;
-  let stopped: (() => void) | undefined;
-  let isDraining = false;
-  let endDrain: (() => void) | undefined;
+export class Lifetime {
+  readonly #inFlight: InFlight;
+  readonly #requestId: string;
+  readonly #signal: AbortSignal;
+  #current: Followed | undefined;
+  #hasLeft: boolean;
+  #slot: Slot | undefined;
+  #stopped: (() => void) | undefined;
+  #isGivenUp = false;
+  #isDraining = false;
+  #endDrain: (() => void) | undefined;
 
-  const stop = (): void => {
-    current?.abort();
-    stopped?.();
-  };
+  constructor(
+    inFlight: InFlight,
+    { requestId, signal }: { readonly requestId: string; readonly signal: AbortSignal },
+  ) {
+    this.#inFlight = inFlight;
+    this.#requestId = requestId;
+    this.#signal = signal;
+    this.#hasLeft = signal.aborted;
+    inFlight.enter(requestId, this);
+    signal.addEventListener('abort', this);
+  }
+
+  /** There will be no answer: no upstream is to be asked. */
+  isOver(): boolean {
+    return this.#hasLeft || this.#isGivenUp || this.#inFlight.aborted();
+  }
+
+  hasLeft(): boolean {
+    return this.#hasLeft;
+  }
+
+  /** The client has left, and its upstream is read on for its report. */
+  isDraining(): boolean {
+    return this.#isDraining;
+  }
+
   /** Says that the client has left; the signal of the call says it too. */
-  const leave = (): void => {
-    if (left) return;
-    left = true;
-    isDraining = current !== undefined && isReadOn(current) && !inFlight.aborted();
-    freeSlot();
-    if (!isDraining) stop();
-  };
-  const freeSlot = (): void => {
-    if (slot === undefined) return;
-    if (isDraining) endDrain = inFlight.drain(slot.accountId, slot.most);
-    if (!isDraining || endDrain !== undefined) slot.free();
-  };
-  const exit = inFlight.enter(requestId, stop);
-  signal.addEventListener('abort', leave);
-  /** Nobody waits for the answer any more: no upstream is to be asked. */
-  const isOver = (): boolean => left || inFlight.aborted();
+  leave(): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    const followed = this.#current;
+    this.#isDraining = followed !== undefined && isReadOn(followed) && !this.#inFlight.aborted();
+    this.#freeSlot();
+    if (!this.#isDraining) this.stop();
+  }
 
-  return {
-    isOver,
-    hasLeft: (): boolean => left,
-    /** The client has left, and its upstream is read on for its report. */
-    isDraining: (): boolean => isDraining,
-    leave,
-    /** From now on this is what ends with the request, in place of what was before it. */
-    follow(followed: Followed): void {
-      current = followed;
-      if (isOver()) followed.abort();
-    },
-    /** To be called when the server ends what is still running, after what is followed has ended. */
-    onStop(action: () => void): void {
-      stopped = action;
-      if (inFlight.aborted()) action();
-    },
-    /** Frees the slot when the client leaves; at once where it has. */
-    onLeave(taken: Slot): void {
-      slot = taken;
-      if (left) freeSlot();
-    },
-    /** To be called once the request has nothing left to write. */
-    end(): void {
-      signal.removeEventListener('abort', leave);
-      endDrain?.();
-      exit();
-    },
-  };
+  /** There is no money for the request after all. */
+  giveUp(): void {
+    this.#isGivenUp = true;
+    this.stop();
+  }
+
+  /** What the signal calls. */
+  handleEvent(): void {
+    this.leave();
+  }
+
+  /** The server ends what is still running, or the client has left. */
+  stop(): void {
+    this.#current?.abort();
+    this.#stopped?.();
+  }
+
+  /** From now on this is what ends with the request, in place of what was before it. */
+  follow(followed: Followed): void {
+    this.#current = followed;
+    if (this.isOver()) followed.abort();
+  }
+
+  /** To be called when the server ends what is still running, after what is followed has ended. */
+  onStop(action: () => void): void {
+    this.#stopped = action;
+    if (this.#inFlight.aborted()) action();
+  }
+
+  /** Frees the slot when the client leaves; at once where it has. */
+  onLeave(taken: Slot): void {
+    this.#slot = taken;
+    if (this.#hasLeft) this.#freeSlot();
+  }
+
+  /** To be called once the request has nothing left to write. */
+  end(): void {
+    this.#signal.removeEventListener('abort', this);
+    this.#endDrain?.();
+    this.#inFlight.exit(this.#requestId);
+  }
+
+  #freeSlot(): void {
+    const slot = this.#slot;
+    if (slot === undefined) return;
+    if (this.#isDraining) this.#endDrain = this.#inFlight.drain(slot.accountId, slot.most);
+    if (!this.#isDraining || this.#endDrain !== undefined) slot.free();
+  }
 }
 
 /**

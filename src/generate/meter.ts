@@ -3,7 +3,6 @@
 
 import { unreachable } from '../core/assert.ts';
 import type { FinishReason, GenerationEvent, Usage, UsageReport } from '../core/generation.ts';
-import { NO_USAGE } from '../core/usage.ts';
 
 /** Text collected before it is counted: few calls, and no more than this is ever uncounted. */
 const BATCH_CHARACTERS = 256;
@@ -11,115 +10,174 @@ const BATCH_CHARACTERS = 256;
 /** What has passed; `thinking` is nothing but thinking. */
 export type MeteredOutput = 'none' | 'thinking' | 'answer';
 
-export type OutputMeter = ReturnType<typeof createOutputMeter>;
+/** A state of the meter to go back to. */
+export type MeterMark = {
+  readonly reasoning: CountMark;
+  readonly visible: CountMark;
+  readonly output: MeteredOutput;
+};
 
-export function createOutputMeter(countNow: (text: string) => number) {
-  const reasoning = createTextCount(countNow);
-  const visible = createTextCount(countNow);
-  let output: MeteredOutput = 'none';
-  let finish: FinishReason | undefined;
-  let usage: UsageReport | undefined;
-  let raw: string | undefined;
+type CountNow = (text: string) => number;
 
-  const addVisible = (text: string): void => {
-    if (text !== '') output = 'answer';
-    visible.add(text);
-  };
-  const mark = () => ({ reasoning: reasoning.mark(), visible: visible.mark(), output });
+export class OutputMeter {
+  readonly #reasoning: TextCount;
+  readonly #visible: TextCount;
+  #output: MeteredOutput = 'none';
+  #finish: FinishReason | undefined;
+  #usage: UsageReport | undefined;
+  #raw: string | undefined;
 
-  return {
-    push(event: GenerationEvent) {
-      switch (event.kind) {
-        case 'reasoning-delta':
-          if (event.text !== '' && output === 'none') output = 'thinking';
-          return reasoning.add(event.text);
-        case 'text-delta':
-          return addVisible(event.text);
-        case 'tool-start':
-          output = 'answer';
-          return addVisible(event.name);
-        case 'tool-delta':
-          return addVisible(event.json);
-        case 'usage':
-          usage = event.usage;
-          raw = event.raw;
-          return;
-        case 'finish':
-          finish = event.reason;
-          return;
-        default:
-          unreachable(event);
-      }
-    },
-    output: (): MeteredOutput => output,
-    /** Why the upstream stopped; undefined while it has not. */
-    finish: (): FinishReason | undefined => finish,
-    /** Tokens that have been counted, behind what has passed by a batch at most. */
-    counted: (): number => reasoning.counted() + visible.counted(),
-    /** Tokens of all that has passed. It counts what has not been counted. */
-    tokens(): number {
-      reasoning.settle();
-      visible.settle();
-      return reasoning.all() + visible.all();
-    },
-    /** No fewer than `tokens` would be with `bytes` more: a token has at least one. Counts nothing. */
-    atMost: (bytes: number): number => reasoning.atMost() + visible.atMost() + bytes,
-    /** A state of the meter to go back to. */
-    mark,
-    reset(to: ReturnType<typeof mark>): void {
-      reasoning.reset(to.reasoning);
-      visible.reset(to.visible);
-      output = to.output;
-    },
-    /** The last usage that the upstream reported, if any. */
-    reported: (): UsageReport | undefined => usage,
-    /** That usage as the upstream wrote it, for the operator's records. */
-    raw: (): string | undefined => raw,
-    /** What has passed so far, as the usage of an answer with that prompt. */
-    estimate(promptTokens: number): Usage {
-      const thought = reasoning.all();
-      return {
-        ...NO_USAGE,
-        inputTokens: promptTokens,
-        outputTokens: thought + visible.all(),
-        reasoningTokens: thought,
-        basis: 'estimated',
-      };
-    },
-  };
+  constructor(countNow: CountNow) {
+    this.#reasoning = new TextCount(countNow);
+    this.#visible = new TextCount(countNow);
+  }
+
+  push(event: GenerationEvent): void {
+    switch (event.kind) {
+      case 'reasoning-delta':
+        if (event.text !== '' && this.#output === 'none') this.#output = 'thinking';
+        this.#reasoning.add(event.text);
+        return;
+      case 'text-delta':
+        this.#addVisible(event.text);
+        return;
+      case 'tool-start':
+        this.#output = 'answer';
+        this.#addVisible(event.name);
+        return;
+      case 'tool-delta':
+        this.#addVisible(event.json);
+        return;
+      case 'usage':
+        this.#usage = event.usage;
+        this.#raw = event.raw;
+        return;
+      case 'finish':
+        this.#finish = event.reason;
+        return;
+      default:
+        unreachable(event);
+    }
+  }
+
+  #addVisible(text: string): void {
+    if (text !== '') this.#output = 'answer';
+    this.#visible.add(text);
+  }
+
+  output(): MeteredOutput {
+    return this.#output;
+  }
+
+  /** Why the upstream stopped; undefined while it has not. */
+  finish(): FinishReason | undefined {
+    return this.#finish;
+  }
+
+  /** Tokens that have been counted, behind what has passed by a batch at most. */
+  counted(): number {
+    return this.#reasoning.counted + this.#visible.counted;
+  }
+
+  /** Tokens of all that has passed. It counts what has not been counted. */
+  tokens(): number {
+    this.#reasoning.settle();
+    this.#visible.settle();
+    return this.#reasoning.all() + this.#visible.all();
+  }
+
+  /** No fewer than `tokens` would be with `bytes` more: a token has at least one. Counts nothing. */
+  atMost(bytes: number): number {
+    return this.#reasoning.atMost() + this.#visible.atMost() + bytes;
+  }
+
+  mark(): MeterMark {
+    return {
+      reasoning: this.#reasoning.mark(),
+      visible: this.#visible.mark(),
+      output: this.#output,
+    };
+  }
+
+  reset(to: MeterMark): void {
+    this.#reasoning.reset(to.reasoning);
+    this.#visible.reset(to.visible);
+    this.#output = to.output;
+  }
+
+  /** The last usage that the upstream reported, if any. */
+  reported(): UsageReport | undefined {
+    return this.#usage;
+  }
+
+  /** That usage as the upstream wrote it, for the operator's records. */
+  raw(): string | undefined {
+    return this.#raw;
+  }
+
+  /** What has passed so far, as the usage of an answer with that prompt. */
+  estimate(promptTokens: number): Usage {
+    const thought = this.#reasoning.all();
+    return {
+      inputTokens: promptTokens,
+      cachedInputTokens: 0,
+      cacheWriteTokens: 0,
+      outputTokens: thought + this.#visible.all(),
+      reasoningTokens: thought,
+      basis: 'estimated',
+    };
+  }
 }
 
+type CountMark = { readonly rest: string; readonly restBytes: number; readonly counted: number };
+
 /** Counts a text as it grows, but for its end, which is counted again each time that it is asked for. */
-function createTextCount(countNow: (text: string) => number) {
-  let rest = '';
-  /** Of `rest` in UTF-8; a character that comes in two halves counts more. */
-  let restBytes = 0;
-  let counted = 0;
-  const take = (end: number): void => {
-    counted += countNow(rest.slice(0, end));
-    rest = rest.slice(end);
-    restBytes = Buffer.byteLength(rest);
-  };
-  const mark = () => ({ rest, restBytes, counted });
-  return {
-    add(text: string): void {
-      rest += text;
-      restBytes += Buffer.byteLength(text);
-      if (rest.length >= BATCH_CHARACTERS) take(batchEnd(rest));
-    },
-    /** Counts all but the last word, so that the next question has little left to count. */
-    settle(): void {
-      const end = lastWordStart(rest);
-      if (end > 0) take(end);
-    },
-    counted: (): number => counted,
-    atMost: (): number => counted + restBytes,
-    all: (): number => (rest === '' ? counted : counted + countNow(rest)),
-    mark,
-    reset(to: ReturnType<typeof mark>): void {
-      ({ rest, restBytes, counted } = to);
-    },
-  };
+class TextCount {
+  counted = 0;
+  #rest = '';
+  /** Of `#rest` in UTF-8; a character that comes in two halves counts more. */
+  #restBytes = 0;
+  readonly #countNow: CountNow;
+
+  constructor(countNow: CountNow) {
+    this.#countNow = countNow;
+  }
+
+  add(text: string): void {
+    this.#rest += text;
+    this.#restBytes += Buffer.byteLength(text);
+    if (this.#rest.length >= BATCH_CHARACTERS) this.#take(batchEnd(this.#rest));
+  }
+
+  /** Counts all but the last word, so that the next question has little left to count. */
+  settle(): void {
+    const end = lastWordStart(this.#rest);
+    if (end > 0) this.#take(end);
+  }
+
+  atMost(): number {
+    return this.counted + this.#restBytes;
+  }
+
+  all(): number {
+    return this.#rest === '' ? this.counted : this.counted + this.#countNow(this.#rest);
+  }
+
+  mark(): CountMark {
+    return { rest: this.#rest, restBytes: this.#restBytes, counted: this.counted };
+  }
+
+  reset({ rest, restBytes, counted }: CountMark): void {
+    this.#rest = rest;
+    this.#restBytes = restBytes;
+    this.counted = counted;
+  }
+
+  #take(end: number): void {
+    this.counted += this.#countNow(this.#rest.slice(0, end));
+    this.#rest = this.#rest.slice(end);
+    this.#restBytes = Buffer.byteLength(this.#rest);
+  }
 }
 
 /** Where tokens begin, so that nothing is counted twice; never inside a character. */

@@ -1,22 +1,22 @@
 // An attempt with everything that belongs to its money: a meter, the guard that passes on nothing
-// unpaid, and the checkpoints of what is delivered, which a crash is charged by. The pipeline wraps
-// each attempt in one; the route, the pump and a drain read it like any other.
+// unpaid, the hold that has to be on disk first, and the checkpoints of what is delivered, which a
+// crash is charged by. The pipeline wraps each attempt in one; the route, the pump and a drain read it
+// like any other.
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, Usage } from '../core/generation.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
 import { textOf } from '../upstream/content.ts';
+import type { AttemptTimes } from '../upstream/watch.ts';
 import type { Cover } from './funded-output.ts';
-import { createGuard } from './guard.ts';
-import { createOutputMeter, type OutputMeter } from './meter.ts';
+import { Guard } from './guard.ts';
+import { type MeterMark, OutputMeter } from './meter.ts';
 import { createYield, pieces } from './pieces.ts';
 
 const CHECKPOINT_MS = 2_000;
 
 /** With the batch that the meter has not counted yet, some 256 tokens. */
 const CHECKPOINT_TOKENS = 192;
-
-type MeterMark = ReturnType<OutputMeter['mark']>;
 
 const NOT_BOOKED: Batch = {
   events: [],
@@ -26,19 +26,14 @@ const NOT_BOOKED: Batch = {
   },
 };
 
-export type MeteredAttempt = Attempt & {
-  readonly meter: OutputMeter;
-  /** Whether the answer was cut because the balance could not pay for more. */
-  readonly hasCut: () => boolean;
-  /** Our count of what came behind a stop sequence; undefined where the upstream was not read on. */
-  readonly unread: () => Usage | undefined;
-  /** Whether the upstream has got the request, and has not failed by itself. */
-  readonly hasWorked: () => boolean;
+const NOT_HELD: Batch = {
+  events: [],
+  end: { class: 'gateway', detail: 'the ledger could not write the hold' },
 };
 
 export type Progress = { readonly outputTokens: number; readonly reasoningTokens: number };
 
-type Delivery = {
+export type Delivery = {
   /** Whether the client gets to see thinking; hidden thinking delivers nothing. */
   readonly showsReasoning: boolean;
   /** Where other nodes may end the hold, the first content waits for its checkpoint. */
@@ -46,128 +41,179 @@ type Delivery = {
   readonly checkpoint: (progress: Progress, isAwaited: boolean) => Promise<void>;
 };
 
-export function meterAttempt(
-  attempt: Attempt,
-  dependencies: {
-    /** Told of every batch as it came, before anything of it is kept back. It must not throw. */
-    readonly see: (batch: Batch) => void;
-    readonly cover: Cover;
-    readonly countNow: (text: string) => number;
-    /** Milliseconds, of a clock that never jumps. */
-    readonly monotonic: () => number;
-    /** Of a stream; undefined for a whole answer, which is settled before it is delivered. */
-    readonly delivery: Delivery | undefined;
-  },
-): MeteredAttempt {
-  const { see, cover, countNow, monotonic, delivery } = dependencies;
-  const meter = createOutputMeter(countNow);
-  const bound = attempt.candidate.maxOutputTokens;
-  const guard = createGuard({ meter, cover, bound, abort: () => attempt.abort() });
-  let hasBegun = false;
-  let savedTokens = 0;
-  let savedAt = 0;
-  let unread: OutputMeter | undefined;
-  let isStopped = false;
-  let hasWorked = true;
-  const abort = (): void => {
-    isStopped = true;
-    attempt.abort();
-  };
+type MeterDependencies = {
+  /** Told of every batch as it came, before anything of it is kept back. It must not throw. */
+  readonly see: (batch: Batch) => void;
+  /** Called when we stop the upstream. It must not throw. */
+  readonly onAbort: () => void;
+  /** Undefined once the hold is on disk: nothing is passed on before. Rejects where it never will be. */
+  readonly untilHeld: () => Promise<void> | undefined;
+  readonly cover: Cover;
+  readonly countNow: (text: string) => number;
+  /** Milliseconds, of a clock that never jumps. */
+  readonly monotonic: () => number;
+  /** Of a stream; undefined for a whole answer, which is settled before it is delivered. */
+  readonly delivery: Delivery | undefined;
+};
+
+export class MeteredAttempt implements Attempt {
+  readonly candidate: Attempt['candidate'];
+  readonly credential: string;
+  readonly startedAt: number;
+  readonly meter: OutputMeter;
+  readonly #attempt: Attempt;
+  readonly #dependencies: MeterDependencies;
+  readonly #guard: Guard;
+  /** Whether content was delivered. */
+  #hasBegun = false;
+  #savedTokens = 0;
+  #savedAt = 0;
+  #unread: OutputMeter | undefined;
+  #isStopped = false;
+  #hasWorked = true;
+
+  constructor(attempt: Attempt, dependencies: MeterDependencies) {
+    const { cover, countNow } = dependencies;
+    this.candidate = attempt.candidate;
+    this.credential = attempt.credential;
+    this.startedAt = attempt.startedAt;
+    this.meter = new OutputMeter(countNow);
+    this.#attempt = attempt;
+    this.#dependencies = dependencies;
+    const { meter, candidate } = this;
+    const abort = (): void => this.#stop();
+    this.#guard = new Guard({ meter, cover, bound: candidate.maxOutputTokens, abort });
+  }
+
+  times(): AttemptTimes {
+    return this.#attempt.times();
+  }
+
+  next(): Promise<Batch> {
+    return this.#attempt.next().then((batch) => this.#take(batch));
+  }
+
+  abort(): void {
+    this.#isStopped = true;
+    this.#stop();
+  }
+
+  #stop(): void {
+    this.#dependencies.onAbort();
+    this.#attempt.abort();
+  }
+
+  /** Whether the answer was cut because the balance could not pay for more. */
+  hasCut(): boolean {
+    return this.#guard.hasCut();
+  }
+
+  /** Our count of what came behind a stop sequence; undefined where the upstream was not read on. */
+  unread(): Usage | undefined {
+    return this.#unread?.estimate(0);
+  }
+
+  /** Whether the upstream has got the request, and has not failed by itself. */
+  hasWorked(): boolean {
+    return this.#hasWorked;
+  }
+
+  #take(batch: Batch): Batch | Promise<Batch> {
+    this.#dependencies.see(batch);
+    if (batch.end !== undefined && batch.end !== 'finished') {
+      this.#hasWorked = this.#isOurStop(batch.end);
+    }
+    const held = batch.events.length === 0 ? undefined : this.#dependencies.untilHeld();
+    if (held === undefined) return this.#pass(batch);
+    return held.then(
+      () => this.#pass(batch),
+      () => {
+        this.abort();
+        return NOT_HELD;
+      },
+    );
+  }
+
   /**
    * What we stopped had the request, unless it had no connection yet. Any other class than that of a
    * stop is a failure of its own, which came at the same time.
    */
-  const isOurStop = ({ class: how, phase, status }: UpstreamFailure): boolean =>
-    isStopped && how === 'cut' && phase !== 'connect' && status === undefined;
+  #isOurStop({ class: how, phase, status }: UpstreamFailure): boolean {
+    return this.#isStopped && how === 'cut' && phase !== 'connect' && status === undefined;
+  }
 
-  const save = ({ checkpoint }: Delivery): void => {
-    const nowMs = monotonic();
-    if (meter.counted() - savedTokens < CHECKPOINT_TOKENS && nowMs - savedAt < CHECKPOINT_MS)
-      return;
-    const { outputTokens, reasoningTokens } = meter.estimate(0);
-    savedAt = nowMs;
-    if (outputTokens <= savedTokens) return;
-    savedTokens = outputTokens;
-    // Only a crash would need it, and the ledger logs its own failures: no answer waits for it.
-    checkpoint({ outputTokens, reasoningTokens }, false).catch(() => {});
-  };
+  #pass(batch: Batch): Batch | Promise<Batch> {
+    const { beyond } = batch;
+    if (beyond !== undefined) return this.#readOn(batch, beyond);
+    const isFirst = this.#dependencies.delivery?.isAwaited === true && !this.#hasBegun;
+    const before = isFirst ? this.meter.mark() : undefined;
+    const taken = this.#guard.take(batch);
+    if (taken instanceof Promise) return taken.then((passed) => this.#deliver(passed, before));
+    return this.#deliver(taken, before);
+  }
+
+  #deliver(batch: Batch, before: MeterMark | undefined): Batch | Promise<Batch> {
+    const { delivery } = this.#dependencies;
+    if (delivery === undefined) return batch;
+    if (this.#hasBegun) {
+      if (batch.end === undefined) this.#save(delivery);
+      return batch;
+    }
+    const output = this.meter.output();
+    const isHidden = output === 'thinking' && !delivery.showsReasoning;
+    return output === 'none' || isHidden ? batch : this.#begin(delivery, batch, before);
+  }
+
   /** From the first delivered content on there is something to pay. */
-  const begin = (
+  #begin(
     { checkpoint, isAwaited }: Delivery,
     batch: Batch,
     before: MeterMark | undefined,
-  ): Batch | Promise<Batch> => {
-    hasBegun = true;
-    savedAt = monotonic();
-    const { outputTokens, reasoningTokens } = meter.estimate(0);
-    savedTokens = outputTokens;
+  ): Batch | Promise<Batch> {
+    this.#hasBegun = true;
+    this.#savedAt = this.#dependencies.monotonic();
+    const { outputTokens, reasoningTokens } = this.meter.estimate(0);
+    this.#savedTokens = outputTokens;
     const written = checkpoint({ outputTokens, reasoningTokens }, isAwaited);
     if (before === undefined) {
-      written.catch(() => {});
+      written.catch(ignore);
       return batch;
     }
     return written.then(
       () => batch,
       () => {
-        abort();
+        this.abort();
         // The client does not get it, so it is not charged.
-        meter.reset(before);
+        this.meter.reset(before);
         return NOT_BOOKED;
       },
     );
-  };
-  const deliver = (batch: Batch, before: MeterMark | undefined): Batch | Promise<Batch> => {
-    if (delivery === undefined) return batch;
-    if (hasBegun) {
-      if (batch.end === undefined) save(delivery);
-      return batch;
-    }
-    const output = meter.output();
-    const isHidden = output === 'thinking' && !delivery.showsReasoning;
-    return output === 'none' || isHidden ? batch : begin(delivery, batch, before);
-  };
+  }
+
   /** What is not passed on is counted apart, and only its report belongs to the answer. */
-  const readOn = async (events: readonly GenerationEvent[]): Promise<void> => {
-    unread ??= createOutputMeter(countNow);
+  async #readOn(batch: Batch, beyond: readonly GenerationEvent[]): Promise<Batch> {
+    this.#unread ??= new OutputMeter(this.#dependencies.countNow);
     const yieldAfter = createYield();
-    for (const piece of events.flatMap(pieces)) {
-      if (piece.kind === 'usage') meter.push(piece);
-      else unread.push(piece);
+    for (const piece of beyond.flatMap(pieces)) {
+      if (piece.kind === 'usage') this.meter.push(piece);
+      else this.#unread.push(piece);
       await yieldAfter(textOf(piece).length);
     }
-  };
-  const pass = (batch: Batch): Batch | Promise<Batch> => {
-    const { beyond, ...rest } = batch;
-    if (beyond !== undefined) return readOn(beyond).then(() => pass(rest));
-    const before = delivery?.isAwaited === true && !hasBegun ? meter.mark() : undefined;
-    const taken = guard.take(batch);
-    if (taken instanceof Promise) return taken.then((passed) => deliver(passed, before));
-    return deliver(taken, before);
-  };
-  const take = (batch: Batch): Batch | Promise<Batch> => {
-    see(batch);
-    if (batch.end !== undefined && batch.end !== 'finished') hasWorked = isOurStop(batch.end);
-    return pass(batch);
-  };
+    const { beyond: _, ...rest } = batch;
+    return this.#pass(rest);
+  }
 
-  return {
-    candidate: attempt.candidate,
-    credential: attempt.credential,
-    startedAt: attempt.startedAt,
-    times: attempt.times,
-    next: () => attempt.next().then(take),
-    abort,
-    meter,
-    hasCut: guard.hasCut,
-    unread: () => unread?.estimate(0),
-    hasWorked: () => hasWorked,
-  };
-}
-
-/** Reads on for the upstream's report of its usage; whoever aborts the attempt ends this. */
-export async function readToEnd(attempt: MeteredAttempt): Promise<void> {
-  for (;;) {
-    const { end: over } = await attempt.next();
-    if (over !== undefined) return;
+  #save({ checkpoint }: Delivery): void {
+    const nowMs = this.#dependencies.monotonic();
+    const isSoon = nowMs - this.#savedAt < CHECKPOINT_MS;
+    if (this.meter.counted() - this.#savedTokens < CHECKPOINT_TOKENS && isSoon) return;
+    const { outputTokens, reasoningTokens } = this.meter.estimate(0);
+    this.#savedAt = nowMs;
+    if (outputTokens <= this.#savedTokens) return;
+    this.#savedTokens = outputTokens;
+    // Only a crash would need it, and the ledger logs its own failures: no answer waits for it.
+    checkpoint({ outputTokens, reasoningTokens }, false).catch(ignore);
   }
 }
+
+function ignore(): void {}

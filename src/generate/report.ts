@@ -2,14 +2,14 @@
 // that had a grant. It holds counts and names, and nothing of what was said.
 
 import type { FailureClass } from '../core/failure.ts';
-import type { Ended, Grant } from './grant.ts';
+import type { Ended } from './grant.ts';
 import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 
 /** `failure` is the class of what the upstream did, where it failed. */
 export function report(
   { alert, funds }: GenerateDependencies,
-  { call, facts, catalog, promptTokens, grant }: CheckedRequest & { readonly grant: Grant },
-  { receipt, settlement }: Ended,
+  { call, facts, catalog, promptTokens }: CheckedRequest,
+  { receipt, settlement, attempts }: Ended,
   failure?: FailureClass,
 ): void {
   const { modelServed, fallbackUsed, outcome, usage } = receipt;
@@ -18,7 +18,6 @@ export function report(
     alert({ kind: 'account_restricted', accountId: facts.accountId, requestId });
   }
   if (settlement.available < catalog.minimumHold) funds.doubt(facts.accountId);
-  const attempts = grant.attempts.records;
   const upstream = attempts.findLast(({ credential }) => credential !== undefined)?.upstream;
   if (usage.doubt !== undefined) {
     const { doubt } = usage;
@@ -32,7 +31,7 @@ export function report(
   }
   call.tally.ended({
     modelServed,
-    ...(upstream === undefined ? {} : { upstream }),
+    upstream,
     fallbackUsed,
     outcome,
     usage,
@@ -40,6 +39,6 @@ export function report(
     debited: settlement.debited,
     loss: settlement.loss,
     attempts,
-    ...(failure === undefined ? {} : { failure }),
+    failure,
   });
 }

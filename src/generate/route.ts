@@ -10,8 +10,8 @@ import {
   type Step,
   tellingFailure,
 } from '../core/failover.ts';
-import { exhaustion, type UpstreamFailure } from '../core/failure.ts';
-import type { GenerationEvent, GenerationRequest } from '../core/generation.ts';
+import type { UpstreamFailure } from '../core/failure.ts';
+import type { GenerationRequest } from '../core/generation.ts';
 import type { Candidate } from '../core/route.ts';
 import type { Attempt, AttemptOptions, Batch } from '../upstream/attempt.ts';
 import type {
@@ -24,6 +24,7 @@ import type {
 import type { StartTimer } from '../upstream/timer.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import type { Followed } from './lifetime.ts';
+import { readUntil } from './reading.ts';
 
 /** One that was asked, and the events that it began with. */
 export type StartedAttempt<A extends Attempt> = { readonly attempt: A; readonly first: Batch };
@@ -70,10 +71,17 @@ type RouteOptions<A extends Attempt> = {
   readonly startTimer: StartTimer;
 };
 
-export async function route<A extends Attempt>(options: RouteOptions<A>): Promise<Routed<A>> {
-  const found = createSearch(options)();
-  if (options.until === 'end') return found;
-  return (await withTimeout(options.silentCommitMs, found)) ?? { kind: 'silent', found };
+/** Of a whole answer the search is the answer: nothing is passed on before its end. */
+export function route<A extends Attempt>(options: RouteOptions<A>): Promise<Routed<A>> {
+  const found = new Search(options).run();
+  return options.until === 'end' ? found : unlessSilent(found, options.silentCommitMs);
+}
+
+async function unlessSilent<A extends Attempt>(
+  found: Promise<Found<A>>,
+  silentCommitMs: number,
+): Promise<Routed<A>> {
+  return (await withTimeout(silentCommitMs, found)) ?? { kind: 'silent', found };
 }
 
 const FIRST: Asking = { kind: 'first' };
@@ -82,30 +90,37 @@ const RECONNECT: Asking = { kind: 'reconnect' };
 const NOBODY: UpstreamFailure = { class: 'unreachable', detail: 'no upstream serves this model' };
 const GIVEN_UP: UpstreamFailure = { class: 'cut', detail: 'the request was given up' };
 
-function createSearch<A extends Attempt>(options: RouteOptions<A>): () => Promise<Found<A>> {
-  const { health, cancelled, attempts, monotonic } = options;
-  const startedAt = monotonic();
-  const deadlineMs = options.candidates[0]?.timeouts.totalMs ?? 0;
-  let waiting = [...options.candidates];
+class Search<A extends Attempt> {
+  readonly #options: RouteOptions<A>;
+  readonly #startedAt: number;
+  readonly #deadlineMs: number;
+  #waiting: Candidate[];
   /** Attempts so far, and the models that they went to. */
-  let count = 0;
-  const tried = new Set<string>();
-  const isNewModel = ({ model }: Candidate): boolean => !tried.has(model.slug);
+  #count = 0;
+  readonly #tried: string[] = [];
 
-  const run = async (): Promise<Found<A>> => {
+  constructor(options: RouteOptions<A>) {
+    this.#options = options;
+    this.#startedAt = options.monotonic();
+    this.#deadlineMs = options.candidates[0]?.timeouts.totalMs ?? 0;
+    this.#waiting = [...options.candidates];
+  }
+
+  async run(): Promise<Found<A>> {
+    const { health, cancelled, attempts } = this.#options;
     let told: UpstreamFailure | undefined;
     let asking = FIRST;
-    let candidate = waiting.shift();
+    let candidate = this.#waiting.shift();
     while (candidate !== undefined) {
       const entered = health.enter(candidate, asking);
-      const entry = entered.kind === 'queued' ? await queue(entered, options) : entered;
+      const entry = entered.kind === 'queued' ? await queue(entered, this.#options) : entered;
       if (cancelled()) return giveUp(entry);
       let failure: UpstreamFailure;
       if (entry.kind === 'refusal') {
         failure = entry.failure;
         attempts.skip(candidate, failure);
       } else {
-        const asked = await ask(candidate, entry, asking === REPEAT || asking === RECONNECT);
+        const asked = await this.#ask(candidate, entry, asking === REPEAT || asking === RECONNECT);
         const { end } = asked.first;
         if (cancelled()) {
           attempts.add(asked.attempt, GIVEN_UP);
@@ -118,71 +133,73 @@ function createSearch<A extends Attempt>(options: RouteOptions<A>): () => Promis
       told = tellingFailure(told, failure);
       const used = entry.kind === 'permit' ? entry.credential.id : undefined;
       const again = asking.kind === 'first' ? againAs(candidate, failure, used) : REPEAT;
-      const step = decide(candidate, asking, again, failure);
+      const step = this.#decide(candidate, asking, again, failure);
       if (step.kind === 'stop') break;
       if (step.kind !== 'again') {
-        if (step.kind === 'next_model') waiting = waiting.filter(isNewModel);
-        candidate = waiting.shift();
+        if (step.kind === 'next_model') this.#keepNewModels();
+        candidate = this.#waiting.shift();
         asking = FIRST;
         continue;
       }
       asking = again;
-      if (step.afterMs > 0) await pause(step.afterMs, options);
+      if (step.afterMs > 0) await pause(step.afterMs, this.#options);
       if (cancelled()) return { kind: 'cancelled' };
     }
-    return { kind: 'failed', failure: told ?? NOBODY, ...retryAfter(options, count) };
-  };
+    return { kind: 'failed', failure: told ?? NOBODY, ...retryAfter(this.#options, this.#count) };
+  }
 
-  const ask = async (
+  #keepNewModels(): void {
+    this.#waiting = this.#waiting.filter((each) => this.#isNewModel(each));
+  }
+
+  #isNewModel({ model }: Candidate): boolean {
+    return !this.#tried.includes(model.slug);
+  }
+
+  async #ask(
     candidate: Candidate,
     permit: Permit,
     newConnection: boolean,
-  ): Promise<StartedAttempt<A>> => {
-    const leftMs = startedAt + deadlineMs - monotonic();
-    const bounded = count === 0 ? candidate : boundTotal(candidate, leftMs);
-    count += 1;
-    tried.add(candidate.model.slug);
+  ): Promise<StartedAttempt<A>> {
+    const leftMs = this.#startedAt + this.#deadlineMs - this.#options.monotonic();
+    const bounded = this.#count === 0 ? candidate : boundTotal(candidate, leftMs);
+    this.#count += 1;
+    this.#tried.push(candidate.model.slug);
     const attempt = start(
-      options,
+      this.#options,
       bounded,
       bounded === candidate ? permit : forgiveTotal(permit),
       newConnection,
     );
     try {
-      return { attempt, first: await readUntil(attempt, options) };
+      return { attempt, first: await readUntil(attempt, this.#options) };
     } catch (error) {
       // An error of our own. Nobody else would stop the upstream and give its permit back.
       attempt.abort();
       throw error;
     }
-  };
+  }
 
-  const decide = (
-    candidate: Candidate,
-    asking: Asking,
-    again: Asking,
-    failure: UpstreamFailure,
-  ): Step => {
+  #decide(candidate: Candidate, asking: Asking, again: Asking, failure: UpstreamFailure): Step {
+    const { health, monotonic, cancelled, random } = this.#options;
     const situation: Situation = {
-      attempts: count,
+      attempts: this.#count,
       repeated: asking.kind !== 'first',
       hasOtherCredential: again.kind === 'credential',
-      hasNext: waiting.length > 0,
-      hasNewModel: waiting.some(isNewModel),
+      hasNext: this.#waiting.length > 0,
+      hasNewModel: this.#waiting.some((each) => this.#isNewModel(each)),
       mayRepeat: true,
-      elapsedMs: monotonic() - startedAt,
-      deadlineMs,
+      elapsedMs: monotonic() - this.#startedAt,
+      deadlineMs: this.#deadlineMs,
       cancelled: cancelled(),
-      dice: options.random(),
+      dice: random(),
     };
     const step = decideStep(failure, situation);
     if (step.kind !== 'again' || again.kind === 'credential') return step;
     // The budget is asked where something is to be taken from it, and nowhere else.
     if (health.takeRepeat(candidate)) return step;
     return decideStep(failure, { ...situation, mayRepeat: false });
-  };
-
-  return run;
+  }
 }
 
 function giveUp(entry: Permit | CandidateRefusal): { readonly kind: 'cancelled' } {
@@ -272,25 +289,4 @@ function retryAfter(
   // A queue that was full is not empty at once.
   const waitMs = count === 0 ? Math.max(leastMs, 1) : leastMs;
   return waitMs > 0 && Number.isFinite(waitMs) ? { retryAfterMs: waitMs } : {};
-}
-
-/** Collects batches until there is content (or a finish: an empty answer is one), or to the end. */
-async function readUntil(
-  attempt: Attempt,
-  options: Pick<RouteOptions<Attempt>, 'until' | 'tellsExhaustion'>,
-): Promise<Batch> {
-  const events: GenerationEvent[] = [];
-  for (;;) {
-    const batch = await attempt.next();
-    for (const event of batch.events) events.push(event);
-    // A stream commits with its first content, whatever follows it in the same read.
-    const failure = exhaustion(events, options.until === 'content' || options.tellsExhaustion);
-    if (failure !== undefined) {
-      attempt.abort();
-      return { events, end: failure };
-    }
-    if (batch.end !== undefined) return { events, end: batch.end };
-    if (options.until === 'content' && events.some((event) => event.kind !== 'usage'))
-      return { events };
-  }
 }

@@ -1,13 +1,14 @@
 // The size of a prompt, as far as its account may have it counted. The pipeline reserves by it, and
 // count_tokens, which needs no balance, answers with it.
 
+import type { Awaitable } from '../async/awaitable.ts';
 import { GatewayError } from '../core/error.ts';
 import { estimatePrompt } from '../core/estimate.ts';
 import { modelImageTokens } from '../core/image-tokens.ts';
 import type { Tokens } from '../core/money.ts';
 import { NO_TOKENS } from '../core/price.ts';
 import { imageSize } from '../wire/image-size.ts';
-import { claimLimits } from './grant.ts';
+import { claimLimits } from './hold.ts';
 import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
@@ -18,7 +19,7 @@ type UncountedRequest = Omit<CheckedRequest, 'price' | 'promptTokens' | 'outputB
 export function countPrompt(
   { counterFor }: Pick<Tokenizer, 'counterFor'>,
   { facts, request, catalog, plan, model }: Omit<UncountedRequest, 'call'>,
-): Promise<Tokens> {
+): Awaitable<Tokens> {
   return estimatePrompt(request, counterFor(facts.accountId, plan), ({ url }) => {
     return modelImageTokens(model, catalog, imageSize(url));
   });

@@ -2,6 +2,7 @@
 // both sides of an upstream. Reasoning models refuse a tool turn that comes back without what they
 // thought, and many clients lose it; no client knows the form that an upstream has signed.
 
+import type { Awaitable } from '../async/awaitable.ts';
 import { withTimeout } from '../async/timeout.ts';
 import type {
   AssistantTurn,
@@ -43,13 +44,21 @@ type Dependencies = { readonly reasoning: ReasoningStore | undefined };
  * upstream takes it. A text that the client did send stays: it may have been edited. The last turns
  * go first, because they are the ones that upstreams insist on.
  */
-export async function restoreThinking(
+export function restoreThinking(
   { reasoning: store }: Dependencies,
-  { facts, request, catalog, model }: ThinkingQuery,
-): Promise<GenerationRequest> {
+  query: ThinkingQuery,
+): Awaitable<GenerationRequest> {
+  const { request, catalog, model } = query;
   if (store === undefined || !request.turns.some(hasCalls)) return request;
   const forms = formsTaken(request, catalog, model);
-  if (forms === undefined) return request;
+  return forms === undefined ? request : restoreFrom(store, query, forms);
+}
+
+async function restoreFrom(
+  store: ReasoningStore,
+  { facts, request }: ThinkingQuery,
+  forms: Forms,
+): Promise<GenerationRequest> {
   const { accountId } = facts;
   const preceding = precedingDigests(request);
   const turns = [...request.turns];
@@ -80,13 +89,13 @@ function signedLength(blocks: readonly ThinkingBlock[]): number {
 type ThinkingRecorder = {
   readonly push: (event: GenerationEvent) => void;
   /** Keeps the thinking of the answer that has passed, if that was all of it and led to a call. */
-  readonly keep: (upstream: Upstream) => Promise<void>;
+  readonly keep: (upstream: Upstream) => Awaitable<void>;
 };
 
 /** How long an answer waits for its thinking to be kept; a database that stalls keeps it later. */
 const KEEP_MS = 1_000;
 
-const NO_RECORDER: ThinkingRecorder = { push: () => {}, keep: async () => {} };
+const NO_RECORDER: ThinkingRecorder = { push: () => {}, keep: () => {} };
 
 /** Follows one answer: to be told of every event, and to `keep` once there are no more. */
 export function recordThinking(

@@ -2,7 +2,7 @@
 // to upstreams and their health. Made by serve, and by each of its server threads.
 
 import { createDeadlines } from '../core/deadlines.ts';
-import { createRequestEntrance } from '../generate/entrance.ts';
+import { RequestEntrance } from '../generate/entrance.ts';
 import { createFunds } from '../generate/funds.ts';
 import { createInFlight } from '../generate/in-flight.ts';
 import type { GenerateDependencies } from '../generate/pipeline-types.ts';
@@ -82,7 +82,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     random: Math.random,
     randomBytes,
     limits,
-    entrance: createRequestEntrance(limits),
+    entrance: new RequestEntrance(limits),
     ledger,
     tokenizer,
     funds: createFunds(books),

@@ -6,8 +6,8 @@ import type { UpstreamFailure } from '../../src/core/failure.ts';
 import type { Usage, UsageReport } from '../../src/core/generation.ts';
 import { pico } from '../../src/core/money.ts';
 import type { Candidate } from '../../src/core/route.ts';
-import { createAttemptLog, type LoggedAttempt } from '../../src/generate/attempt-log.ts';
-import { createOutputMeter } from '../../src/generate/meter.ts';
+import { AttemptLog, type LoggedAttempt } from '../../src/generate/attempt-log.ts';
+import { OutputMeter } from '../../src/generate/meter.ts';
 import { candidate, HELLO, listedAttempt } from './fixtures.ts';
 
 const COST = {
@@ -35,7 +35,7 @@ const BROKEN: UpstreamFailure = {
 
 function setUp() {
   let nowMs = 0;
-  const log = createAttemptLog({
+  const log = new AttemptLog({
     clock: () => {
       nowMs += 5;
       return nowMs;
@@ -48,7 +48,7 @@ function setUp() {
 type Facts = { readonly text?: boolean; readonly report?: UsageReport };
 
 function attemptOf(of: Candidate, { text = false, report }: Facts = {}) {
-  const meter = createOutputMeter((words) => words.length);
+  const meter = new OutputMeter((words) => words.length);
   if (text) meter.push(HELLO);
   const attempt: LoggedAttempt = {
     ...listedAttempt(of, []),

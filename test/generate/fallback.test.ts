@@ -6,7 +6,7 @@ import type { FinishReason } from '../../src/core/generation.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
 import { micro, pico, usdRate } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
-import { createRequestEntrance } from '../../src/generate/entrance.ts';
+import { RequestEntrance } from '../../src/generate/entrance.ts';
 import { createFunds } from '../../src/generate/funds.ts';
 import { generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
@@ -135,7 +135,7 @@ async function askOf(accountId: string, startAttempt: GenerateDependencies['star
       random: () => 0,
       randomBytes: (length) => new Uint8Array(length),
       limits,
-      entrance: createRequestEntrance(limits),
+      entrance: new RequestEntrance(limits),
       ledger: open.ledger,
       tokenizer: createTokenizer(
         (text) => text.length,

@@ -9,7 +9,7 @@ import { formatTokens, micro, usdRate } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import type { Price } from '../../src/core/price.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
-import { createRequestEntrance } from '../../src/generate/entrance.ts';
+import { RequestEntrance } from '../../src/generate/entrance.ts';
 import { createFunds } from '../../src/generate/funds.ts';
 import { generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
@@ -35,7 +35,7 @@ import { chatUpstream } from '../support/model.ts';
 import { operatorState } from '../support/operator.ts';
 import { flatPrice } from '../support/price.ts';
 import { SILENT_PROBE } from '../support/probe.ts';
-import { candidate, listedAttempt } from './fixtures.ts';
+import { candidate, type ListedAttempt, listedAttempt } from './fixtures.ts';
 
 const directory = temporaryDirectory();
 const CHANGE = NOW + 1_000;
@@ -126,7 +126,7 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
     random: () => 0,
     randomBytes: (length) => new Uint8Array(length),
     limits,
-    entrance: createRequestEntrance(limits),
+    entrance: new RequestEntrance(limits),
     ledger: open.ledger,
     tokenizer: createTokenizer(
       (text) => text.length,
@@ -448,6 +448,73 @@ test('the ledger gets checkpoints from the first content of a stream on, and of 
     '400 of second have passed',
     '800 of second have passed',
   ]);
+});
+
+/** A hold that is decided at once and on disk when the test says so; its upstream counts aborts. */
+async function holding(account: string) {
+  const written = Promise.withResolvers<void>();
+  written.promise.catch(() => undefined);
+  let isDone = false;
+  const asked: ListedAttempt[] = [];
+  const made = await rig(account, {
+    ledger: {
+      ...open.ledger,
+      async hold(command) {
+        const placed = await open.ledger.hold(command);
+        return { ...placed, written: { isDone: () => isDone, wait: () => written.promise } };
+      },
+    },
+    startAttempt(options) {
+      const attempt = listedAttempt(options.candidate, [finished(ANSWER)]);
+      asked.push(attempt);
+      return attempt;
+    },
+  });
+  const write = (): void => {
+    isDone = true;
+    written.resolve();
+  };
+  return { ...made, asked, write, lose: written.reject };
+}
+
+describe.each([
+  ['a whole answer', async () => BODY],
+  ['a stream', streamed],
+])('%s', (name, readBody) => {
+  const account = name.replace(/\W/g, '-');
+
+  test('waits for its hold to be on disk, and its upstream does not', async () => {
+    const { dependencies, call, asked, write } = await holding(`${account}-waits`);
+    let isAnswered = false;
+    const answering = generate(dependencies, call(`${account}-waits`, { readBody })).then((got) => {
+      isAnswered = true;
+      return got;
+    });
+    while (asked.length === 0) await Bun.sleep(1);
+    await Bun.sleep(5);
+    expect(isAnswered).toBe(false);
+    write();
+    const answer = await answering;
+    const text = answer.kind === 'stream' ? await new Response(answer.body).text() : answer;
+    expect(JSON.stringify(text)).toContain('Hello');
+  });
+
+  test('is refused where its hold never gets there, and has used nothing', async () => {
+    const { dependencies, call, asked, used, lose } = await holding(`${account}-lost`);
+    const answering = generate(dependencies, call(`${account}-lost`, { readBody }));
+    while (asked.length === 0) await Bun.sleep(1);
+    lose(new LedgerSilent('The disk has not answered.'));
+    const error = await answering.catch((cause) => cause);
+    expect(error).toMatchObject({ code: 'provider_unavailable', status: 503 });
+    expect(asked.map((attempt) => attempt.aborts() > 0)).toEqual([true]);
+    expect(await used()).toMatchObject(UNUSED);
+    // It may have been written all the same, so it is given back.
+    await open.ledger.extend({ requestId: `${account}-lost`, amount: micro(0n) }).catch(() => {});
+    expect(await open.books.balance(`${account}-lost`)).toMatchObject({
+      held: micro(0n),
+      posted: 10_000n * TOKEN,
+    });
+  });
 });
 
 describe('a client that leaves', () => {

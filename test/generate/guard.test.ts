@@ -15,9 +15,9 @@ import {
   ZERO,
 } from '../../src/core/money.ts';
 import { affordableOutput, coverAmount, holdAmount, type Price } from '../../src/core/price.ts';
-import { createCover } from '../../src/generate/funded-output.ts';
-import { createGuard } from '../../src/generate/guard.ts';
-import { createOutputMeter } from '../../src/generate/meter.ts';
+import { Cover } from '../../src/generate/funded-output.ts';
+import { Guard } from '../../src/generate/guard.ts';
+import { OutputMeter } from '../../src/generate/meter.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
 import { FINISH } from './fixtures.ts';
 
@@ -60,7 +60,7 @@ function setUp({ wallet, countNow = byLength, neighbours = [], ...options }: Opt
     tokenCount(options.outputBound),
     affordableOutput(add(available, amount), PROMPT, PRICE),
   );
-  const cover = createCover({
+  const cover = new Cover({
     excess: micro(0n),
     ledger: {
       async extend(command) {
@@ -83,11 +83,11 @@ function setUp({ wallet, countNow = byLength, neighbours = [], ...options }: Opt
     outputBound,
     lowered: outputBound < options.outputBound,
   });
-  const meter = createOutputMeter(countNow);
+  const meter = new OutputMeter(countNow);
   const abort = () => {
     aborts += 1;
   };
-  const guard = createGuard({ meter, cover, bound: options.fallbackBound ?? outputBound, abort });
+  const guard = new Guard({ meter, cover, bound: options.fallbackBound ?? outputBound, abort });
 
   /** Passes batches through until one is the last, and looks at each of them. */
   async function run(batches: readonly Batch[]) {
@@ -327,7 +327,7 @@ test('a ledger that cannot be asked ends the answer as our failure, after all th
 
 test('a ledger that fails ahead of need and is back at need does no harm', async () => {
   let fails = true;
-  const cover = createCover({
+  const cover = new Cover({
     excess: micro(0n),
     ledger: {
       async extend() {
@@ -342,8 +342,8 @@ test('a ledger that fails ahead of need and is back at need does no harm', async
     outputBound: tokenCount(9_000),
     lowered: false,
   });
-  const meter = createOutputMeter(byLength);
-  const guard = createGuard({ meter, cover, bound: 9_000, abort: () => {} });
+  const meter = new OutputMeter(byLength);
+  const guard = new Guard({ meter, cover, bound: 9_000, abort: () => {} });
   await guard.take({ events: words(4_000) });
   await new Promise((resolve) => setImmediate(resolve));
   fails = false;

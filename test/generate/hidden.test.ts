@@ -10,7 +10,7 @@ import type { Catalog, Model, Upstream } from '../../src/core/model.ts';
 import { micro, pico, usdRate } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../src/core/profile.ts';
-import { createRequestEntrance } from '../../src/generate/entrance.ts';
+import { RequestEntrance } from '../../src/generate/entrance.ts';
 import { createFunds } from '../../src/generate/funds.ts';
 import { generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
@@ -203,7 +203,7 @@ async function play(which: Case) {
     random: () => 0,
     randomBytes: (length) => new Uint8Array(length),
     limits,
-    entrance: createRequestEntrance(limits),
+    entrance: new RequestEntrance(limits),
     ledger: open.ledger,
     tokenizer: createTokenizer(size, () => 0),
     reasoning: undefined,

@@ -6,37 +6,40 @@ import { createInFlight } from '../../src/generate/in-flight.ts';
 test('idle waits for the last one, and resolves at once when there is none', async () => {
   const inFlight = createInFlight();
   await inFlight.idle();
-  const leaves = [inFlight.enter('req_1', () => {}), inFlight.enter('req_2', () => {})];
+  inFlight.enter('req_1', { stop: () => {} });
+  inFlight.enter('req_2', { stop: () => {} });
   let idle = false;
   const waiting = inFlight.idle().then(() => {
     idle = true;
   });
-  leaves[0]?.();
+  inFlight.exit('req_1');
   await Promise.resolve();
   expect([idle, inFlight.count()]).toEqual([false, 1]);
   expect([inFlight.isLive('req_1'), inFlight.isLive('req_2')]).toEqual([false, true]);
-  leaves[1]?.();
+  inFlight.exit('req_2');
   await waiting;
   expect([idle, inFlight.count()]).toEqual([true, 0]);
 });
 
-test('leaving twice takes off one, also with the same function', () => {
+test('leaving twice takes off one', () => {
   const inFlight = createInFlight();
-  const abort = () => {};
-  const leave = inFlight.enter('req_1', abort);
-  inFlight.enter('req_2', abort);
-  leave();
-  leave();
+  const request = { stop: () => {} };
+  inFlight.enter('req_1', request);
+  inFlight.enter('req_2', request);
+  inFlight.exit('req_1');
+  inFlight.exit('req_1');
   expect(inFlight.count()).toBe(1);
 });
 
 test('ending all tells each once, and those that leave meanwhile do no harm', () => {
   const inFlight = createInFlight();
   const told: string[] = [];
-  const leaveOther = inFlight.enter('req_1', () => told.push('other'));
-  inFlight.enter('req_2', () => {
-    told.push('one');
-    leaveOther();
+  inFlight.enter('req_1', { stop: () => void told.push('other') });
+  inFlight.enter('req_2', {
+    stop() {
+      told.push('one');
+      inFlight.exit('req_1');
+    },
   });
   expect(inFlight.aborted()).toBe(false);
   inFlight.abortAll();

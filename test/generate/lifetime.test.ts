@@ -5,7 +5,7 @@ import { describe, expect, test } from 'bun:test';
 import type { ModelFeature, Upstream } from '../../src/core/model.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
-import { type Lifetime, startLifetime } from '../../src/generate/lifetime.ts';
+import { Lifetime } from '../../src/generate/lifetime.ts';
 import { chatUpstream } from '../support/model.ts';
 import { candidate } from './fixtures.ts';
 
@@ -15,7 +15,7 @@ const BILLS_ON: Upstream = { ...chatUpstream('remote'), cancelStopsBilling: fals
 function setUp(upstream: Upstream, inFlight = createInFlight(), features: ModelFeature[] = []) {
   const controller = new AbortController();
   const requestId = crypto.randomUUID();
-  const lifetime = startLifetime(inFlight, { requestId, signal: controller.signal });
+  const lifetime = new Lifetime(inFlight, { requestId, signal: controller.signal });
   let aborts = 0;
   let freed = 0;
   const free = () => {
@@ -119,7 +119,7 @@ test('who has left before anything was asked, or between two attempts, has nothi
   const controller = new AbortController();
   controller.abort();
   const inFlight = createInFlight();
-  const lifetime = startLifetime(inFlight, { requestId: 'req_1', signal: controller.signal });
+  const lifetime = new Lifetime(inFlight, { requestId: 'req_1', signal: controller.signal });
   let freed = false;
   const free = () => {
     freed = true;

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { GenerationEvent, Usage } from '../../src/core/generation.ts';
-import { createOutputMeter, type MeteredOutput } from '../../src/generate/meter.ts';
+import { type MeteredOutput, OutputMeter } from '../../src/generate/meter.ts';
 import { loadTokenizer } from '../../src/generate/tokenizer.ts';
 
 /** One token a character: whatever is lost or counted twice shows. */
@@ -19,7 +19,7 @@ const USAGE: Usage = {
 };
 
 test('thinking, text, names and arguments count; ids do not', () => {
-  const meter = createOutputMeter(byLength);
+  const meter = new OutputMeter(byLength);
   const events: GenerationEvent[] = [
     { kind: 'reasoning-delta', text: 'abc' },
     { kind: 'text-delta', text: 'defg' },
@@ -46,7 +46,7 @@ test.each<[string, GenerationEvent, MeteredOutput]>([
   ['usage', { kind: 'usage', usage: USAGE }, 'none'],
   ['a finish', { kind: 'finish', reason: 'stop' }, 'none'],
 ])('%s alone is output of this kind: %s', (_name, event, output) => {
-  const meter = createOutputMeter(byLength);
+  const meter = new OutputMeter(byLength);
   meter.push(event);
   expect(meter.output()).toBe(output);
   meter.push({ kind: 'reasoning-delta', text: 'a' });
@@ -54,7 +54,7 @@ test.each<[string, GenerationEvent, MeteredOutput]>([
 });
 
 test('what the upstream said at its end is kept: usage, its own words for it, and the reason', () => {
-  const meter = createOutputMeter(byLength);
+  const meter = new OutputMeter(byLength);
   expect([meter.finish(), meter.raw()]).toEqual([undefined, undefined]);
   meter.push({ kind: 'usage', usage: USAGE, raw: '{"prompt_tokens":10}' });
   meter.push({ kind: 'finish', reason: 'length' });
@@ -62,7 +62,7 @@ test('what the upstream said at its end is kept: usage, its own words for it, an
 });
 
 test('the last report counts, and none is none', () => {
-  const meter = createOutputMeter(byLength);
+  const meter = new OutputMeter(byLength);
   expect(meter.reported()).toBeUndefined();
   meter.push({ kind: 'usage', usage: { ...USAGE, outputTokens: 1 } });
   meter.push({ kind: 'usage', usage: USAGE });
@@ -80,7 +80,7 @@ const delta: fc.Arbitrary<GenerationEvent> = fc
 test('nothing is lost or counted twice, however it is cut and however often it is asked', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(delta, fc.boolean()), { maxLength: 30 }), (steps) => {
-      const meter = createOutputMeter(byLength);
+      const meter = new OutputMeter(byLength);
       let all = 0;
       let thinking = 0;
       for (const [event, ask] of steps) {
@@ -127,7 +127,7 @@ test('law: where it has been asked in between, a text costs what it costs as a w
   const { countNow } = await loadTokenizer(() => 0);
   fc.assert(
     fc.property(fc.array(written, { maxLength: 40 }), (texts) => {
-      const meter = createOutputMeter(countNow);
+      const meter = new OutputMeter(countNow);
       for (const text of texts) {
         const most = meter.atMost(Buffer.byteLength(text));
         meter.push({ kind: 'text-delta', text });

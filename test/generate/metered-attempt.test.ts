@@ -4,8 +4,8 @@
 import { expect, test } from 'bun:test';
 import type { UpstreamFailure } from '../../src/core/failure.ts';
 import { micro, pico, tokenCount } from '../../src/core/money.ts';
-import { createCover } from '../../src/generate/funded-output.ts';
-import { meterAttempt, type Progress } from '../../src/generate/metered-attempt.ts';
+import { Cover } from '../../src/generate/funded-output.ts';
+import { MeteredAttempt, type Progress } from '../../src/generate/metered-attempt.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
 import { GIVEN_UP, UNCONNECTED } from '../../src/upstream/transport.ts';
 import { candidate, FINISH, listedAttempt } from './fixtures.ts';
@@ -26,7 +26,7 @@ function setUp(
   { booked, showsReasoning = true }: { booked?: Promise<void>; showsReasoning?: boolean } = {},
 ) {
   const inner = listedAttempt({ ...candidate('a'), maxOutputTokens: outputBound }, batches);
-  const cover = createCover({
+  const cover = new Cover({
     excess: micro(0n),
     ledger: { extend: async () => ({ ok: false, available: micro(0n) }) },
     requestId: 'req_1',
@@ -39,8 +39,10 @@ function setUp(
   const saved: Progress[] = [];
   let nowMs = 0;
   const seen: Batch[] = [];
-  const attempt = meterAttempt(inner, {
+  const attempt = new MeteredAttempt(inner, {
     see: (batch) => void seen.push(batch),
+    onAbort: () => undefined,
+    untilHeld: () => undefined,
     cover,
     countNow: (text) => text.length,
     monotonic: () => nowMs,

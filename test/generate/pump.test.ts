@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test';
 import type { GenerationEvent } from '../../src/core/generation.ts';
 import { type ClientStream, createClientStream } from '../../src/generate/client-stream.ts';
-import { createOutputMeter } from '../../src/generate/meter.ts';
+import { OutputMeter } from '../../src/generate/meter.ts';
 import { type PumpOptions, pump } from '../../src/generate/pump.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
 import type { StreamEncoder } from '../../src/wire/format.ts';
@@ -34,13 +34,13 @@ function setUp(batches: readonly Batch[], more: Partial<PumpOptions> = {}) {
       return stream.write(words);
     },
   };
-  const meter = createOutputMeter((counted) => counted.length);
+  const meter = new OutputMeter((counted) => counted.length);
   const ending = pump({
     attempt,
     first: attempt.next(),
     encoder: ENCODER,
     client,
-    onEvent: meter.push,
+    onEvent: (event) => meter.push(event),
     tellsExhaustion: true,
     heartbeatMs: 60_000,
     ...more,

@@ -6,7 +6,7 @@ import type { FailureClass, UpstreamFailure } from '../../src/core/failure.ts';
 import type { GenerationRequest } from '../../src/core/generation.ts';
 import type { Upstream } from '../../src/core/model.ts';
 import type { Candidate } from '../../src/core/route.ts';
-import { createAttemptLog } from '../../src/generate/attempt-log.ts';
+import { AttemptLog } from '../../src/generate/attempt-log.ts';
 import type { Followed } from '../../src/generate/lifetime.ts';
 import { type Routed, route } from '../../src/generate/route.ts';
 import type { Attempt, AttemptOptions, Batch } from '../../src/upstream/attempt.ts';
@@ -116,7 +116,7 @@ export function createRouteRig({ runsByItself = true } = {}): RouteRig {
     if (models !== asked.candidates) catalog = catalogOf(asked.candidates);
     models = asked.candidates;
     const answers = [...asked.answers];
-    const attempts = createAttemptLog({
+    const attempts = new AttemptLog({
       clock: () => 5,
       promptTokens: 10,
     });

@@ -5,7 +5,7 @@
 import { createDeadlines } from '../../src/core/deadlines.ts';
 import type { Catalog } from '../../src/core/model.ts';
 import type { IncidentLimits } from '../../src/core/plan.ts';
-import { createRequestEntrance } from '../../src/generate/entrance.ts';
+import { RequestEntrance } from '../../src/generate/entrance.ts';
 import { createFunds } from '../../src/generate/funds.ts';
 import { type Generated, generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
@@ -95,7 +95,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     random: world.random,
     randomBytes: (length) => Uint8Array.from({ length }, () => world.between(0, 255)),
     limits,
-    entrance: createRequestEntrance(limits),
+    entrance: new RequestEntrance(limits),
     ledger,
     tokenizer: {
       counterFor: () => (texts) => texts.reduce((sum, text) => sum + tokens(text), 0),

@@ -1,6 +1,7 @@
 // A node's share of the limits where several nodes serve one database and there is no Redis: each
 // decides for itself, and together they stay at the limit. As long as one is alone, it has all.
 
+import { type Awaitable, andThen } from '../../async/awaitable.ts';
 import {
   effectiveLimits,
   type IncidentLimits,
@@ -22,14 +23,16 @@ export function createShareLimits(local: AccountLimits, liveNodes: () => number)
   };
 }
 
-export async function leftOfShare(
+export function leftOfShare(
   local: AccountLimits,
   accountId: string,
   plan: Plan,
   nodes: number,
-): Promise<LimitView> {
+): Awaitable<LimitView> {
   if (nodes <= 1) return local.left(accountId, plan);
-  return told(await local.left(accountId, planShare(plan, nodes)), plan, undefined);
+  return andThen(local.left(accountId, planShare(plan, nodes)), (view) =>
+    told(view, plan, undefined),
+  );
 }
 
 /** Decides by the share; what is told are the limits themselves, and what is left of the share. */

@@ -49,11 +49,13 @@ export function openProxy(answer: Mount): ThreadProxy {
  * In a server thread: has the main thread answer, under the name by which the client called. `work`
  * has each of them until its last byte.
  */
-export function createProxy(path: string, work: Pick<InFlight, 'enter'>): Mount {
+export function createProxy(path: string, work: Pick<InFlight, 'enter' | 'exit'>): Mount {
   let count = 0;
   return async (request, server) => {
     count += 1;
-    const leave = work.enter(`proxied ${count}`, () => undefined);
+    const name = `proxied ${count}`;
+    const leave = (): void => work.exit(name);
+    work.enter(name, { stop: () => undefined });
     request.signal.addEventListener('abort', leave);
     server?.timeout(request, 0);
     // A host that no URL can have is left out of it; its header goes along.

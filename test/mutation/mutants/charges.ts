@@ -45,11 +45,11 @@ export const CHARGE_MUTANTS: readonly Mutant[] = [
     does: 'a hold grows in memory, and the ledger hears nothing of it',
     edits: [
       {
-        in: 'buy',
+        in: '#buy',
         find: 'const { ok, available, uncovered } = await ledger.extend({ requestId, amount, excess });',
         put: `const granted: Awaited<ReturnType<typeof ledger.extend>> = {
         ok: requestId !== '',
-        available: held,
+        available: this.#held,
       };
       const { ok, available, uncovered } = granted;`,
       },
@@ -62,8 +62,8 @@ export const CHARGE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'take',
-        find: 'if (!isShort || !pushIfCovered(event)) return',
-        put: `if (!pushIfCovered(event)) meter.push(event);
+        find: 'if (!isShort || !this.#pushIfCovered(event)) return',
+        put: `if (!this.#pushIfCovered(event)) this.#parts.meter.push(event);
       if (!isShort) return`,
       },
     ],

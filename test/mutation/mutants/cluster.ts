@@ -120,9 +120,9 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
     does: 'a node delivers content before its first checkpoint is written',
     edits: [
       {
-        in: 'before',
-        find: 'delivery?.isAwaited === true && !hasBegun ?',
-        put: 'delivery?.isAwaited === undefined && !hasBegun ?',
+        in: 'isFirst',
+        find: 'delivery?.isAwaited === true && !this.#hasBegun',
+        put: 'delivery?.isAwaited === undefined && !this.#hasBegun',
       },
     ],
     tests: ['test/generate/generate.test.ts'],

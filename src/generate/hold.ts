@@ -1,0 +1,127 @@
+// Obtains what a request needs to be served: a claim on the limits, then a hold on money. Claim first
+// (it costs nothing), then hold; a refused hold gives the claim back, so a refusal consumes nothing
+// anywhere.
+
+import type { Awaitable } from '../async/awaitable.ts';
+import { type ErrorCode, GatewayError } from '../core/error.ts';
+import { lowerIncident } from '../core/plan.ts';
+import type { HoldCommand, PlacedHold } from '../ledger/contract.ts';
+import { LedgerSilent } from '../ledger/error.ts';
+import type { Claim, ClaimResult } from '../limits/contract.ts';
+import { Grant, releaseUnconfirmed } from './grant.ts';
+import { type Money, mayWait, moneyFor, refusedHold } from './money.ts';
+import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
+
+/**
+ * How long a refusal waits for a second look where a request that has just ended may change it.
+ * Clients repeat at once what they have given up, and on another connection: the new request can
+ * arrive before the event that they have left the old one.
+ */
+const SECOND_LOOK_MS = 10;
+
+type Look = 'first' | 'last';
+
+const PASSING_REFUSALS: readonly ErrorCode[] = [
+  'concurrency_limit_exceeded',
+  'insufficient_balance',
+];
+
+/** Throws the refusal of a limit (429), of the balance (402), or of a ledger that is down (503). */
+export async function obtainGrant(
+  dependencies: GenerateDependencies,
+  checked: CheckedRequest,
+): Promise<Grant> {
+  try {
+    return await tryGrant(dependencies, checked, 'first');
+  } catch (error) {
+    if (!(error instanceof GatewayError) || !PASSING_REFUSALS.includes(error.code)) throw error;
+    await Bun.sleep(SECOND_LOOK_MS);
+    return tryGrant(dependencies, checked, 'last');
+  }
+}
+
+async function tryGrant(
+  dependencies: GenerateDependencies,
+  asked: CheckedRequest,
+  look: Look,
+): Promise<Grant> {
+  const claim = await claimLimits(dependencies, asked);
+  const { outputBound } = claim;
+  const checked = outputBound === asked.outputBound ? asked : { ...asked, outputBound };
+  const money = moneyFor(checked);
+  const hold = await holdMoney(dependencies, checked, { claim, money, look });
+  return new Grant(dependencies, checked, claim, money, hold);
+}
+
+/** Throws the refusal of a limit (429). */
+export function claimLimits(
+  dependencies: Pick<GenerateDependencies, 'limits'>,
+  checked: Omit<CheckedRequest, 'price'>,
+): Awaitable<Claim> {
+  const { call, facts, plan, model, promptTokens, outputBound } = checked;
+  const result = dependencies.limits.claim({
+    requestId: call.requestId,
+    startedAt: call.startedAt,
+    accountId: facts.accountId,
+    model: model.slug,
+    plan,
+    incident: lowerIncident(model.incidentLimits, call.operator.incidentOf(model.slug)),
+    promptTokens,
+    outputBound,
+  });
+  return result instanceof Promise ? result.then(requireClaim) : requireClaim(result);
+}
+
+function requireClaim(result: ClaimResult): Claim {
+  if (result.kind === 'claimed') return result.claim;
+  throw new GatewayError(result.code, {
+    ...(result.message === undefined ? {} : { message: result.message }),
+    retryAfterSeconds: result.retryAfterSeconds,
+    limits: result.view,
+  });
+}
+
+async function holdMoney(
+  dependencies: GenerateDependencies,
+  checked: CheckedRequest,
+  { claim, money, look }: { claim: Claim; money: Money; look: Look },
+): Promise<PlacedHold> {
+  const { facts } = checked;
+  let result: PlacedHold;
+  try {
+    result = await dependencies.ledger.hold(holdCommand(checked, money));
+  } catch (error) {
+    if (error instanceof LedgerSilent) releaseUnconfirmed(dependencies, checked);
+    await claim.cancel();
+    throw new GatewayError('provider_unavailable', {
+      message: 'The service cannot reserve money at the moment. Retry with back-off.',
+    });
+  }
+  if (result.ok) return result;
+  dependencies.funds.doubt(facts.accountId);
+  // A request without the balance for it uses up one of the minute; one that may wait does not.
+  const isOver = look === 'last' && !mayWait(result);
+  const limits = await claim.cancel(isOver ? 'request' : undefined);
+  throw refusedHold(result, money, limits);
+}
+
+function holdCommand(checked: CheckedRequest, { amount, excess, hidden }: Money): HoldCommand {
+  const { call, facts, request, model, price, promptTokens, outputBound } = checked;
+  const command: HoldCommand = {
+    requestId: call.requestId,
+    accountId: facts.accountId,
+    keyId: facts.keyId,
+    format: call.format.name,
+    stream: request.stream,
+    model: model.slug,
+    price,
+    amount,
+    excess,
+    hidden,
+    promptTokens,
+    outputBound,
+    nowMs: call.startedAt,
+  };
+  const { endUser } = request;
+  return endUser === undefined ? command : { ...command, endUser };
+}
