@@ -1,6 +1,7 @@
 // Reads a request body: once, as bytes, never more than the limit, never inflated. What a refusal
 // here leaves unread is swallowed by the runtime (see respond.ts).
 
+import { discard } from '../async/discard.ts';
 import type { Deadline, Deadlines } from '../core/deadlines.ts';
 import { GatewayError } from '../core/error.ts';
 import { parseBody } from '../wire/body.ts';
@@ -22,7 +23,9 @@ export async function readBody(request: Request, waiting: BodyWait): Promise<Par
   const reading = declared === null ? readChunked(request) : request.bytes();
   const bytes = await withinDeadline(reading, waiting);
   if (bytes.length > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
-  return parseBody(bytes);
+  const body = parseBody(bytes);
+  discard(bytes);
+  return body;
 }
 
 /**

@@ -6,6 +6,7 @@ import { loadTokenizer } from '../generate/tokenizer.ts';
 import { type DomainsOptions, openDomains } from './domains.ts';
 import { createHandlers } from './handlers.ts';
 import { openServingRedis } from './limits.ts';
+import { createMemoryWatch } from './memory-watch.ts';
 import { createServingPipeline, type ServingPipelineOptions } from './pipeline.ts';
 
 type RequestPathOptions = DomainsOptions &
@@ -19,6 +20,9 @@ const DEADLINE_SWEEP_MS = 250;
 /** How often slots are freed whose request is gone. */
 const LEASE_SWEEP_MS = 1_000;
 
+/** How often a thread looks at its memory: a burst of large bodies takes some tenths of a second. */
+const MEMORY_LOOK_MS = 100;
+
 export async function createRequestPath(options: RequestPathOptions) {
   const { config, monotonic, observation } = options;
   const tokenizer = await loadTokenizer(monotonic);
@@ -27,6 +31,11 @@ export async function createRequestPath(options: RequestPathOptions) {
   const pipeline = await createServingPipeline({ ...options, domains, tokenizer, redis });
   const handlers = createHandlers({ ...options, domains, pipeline });
   const { inFlight, limits, ledger } = pipeline;
+  const watchMemory = createMemoryWatch({
+    inFlight: inFlight.count,
+    residentBytes: process.memoryUsage.rss,
+    collect: () => Bun.gc(true),
+  });
   return {
     ...{ domains, redis, pipeline, handlers },
     load: handlers.ownLoad,
@@ -43,6 +52,7 @@ export async function createRequestPath(options: RequestPathOptions) {
       const stops = [
         every(DEADLINE_SWEEP_MS, pipeline.deadlines.sweep),
         every(LEASE_SWEEP_MS, pipeline.sweepLimits),
+        every(MEMORY_LOOK_MS, watchMemory),
         domains.operators.watch(pipeline.health.reset, onSeen),
       ];
       return () => {

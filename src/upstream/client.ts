@@ -26,16 +26,17 @@ export function createUpstreamClient(
   }
 
   return {
-    async send(call) {
+    send(call) {
       const { upstream } = call;
       if (upstream.dialect === 'demo') {
-        return readAnswer(answerDemo(call.body), whenAborted(call.signal), clock);
+        const answer = readAnswer(answerDemo(call.body), whenAborted(call.signal), clock);
+        return Promise.resolve(answer);
       }
       // The program's own client knows no proxies. The runtime's reads the environment by itself.
       const isProxied = upstream.proxyUrl !== undefined || isProxiedScheme(upstream.baseUrl);
       if (!isProxied && upstream.transport !== 'fetch') return sockets.send(upstream, call);
       // The runtime keeps connections of its own, so what it has made is not ours to count.
-      if (!descriptors.lend()) return NO_DESCRIPTOR;
+      if (!descriptors.lend()) return Promise.resolve(NO_DESCRIPTOR);
       return runtime.send(upstream, call, isProxied).finally(descriptors.returned);
     },
     close: sockets.close,

@@ -8,6 +8,7 @@ import { requestHeadWriter, type WriteRequestHead } from '../../wire/http/reques
 import type { ResponseHead } from '../../wire/http/response-head.ts';
 import { decompress } from '../decompress.ts';
 import { readText } from '../read-text.ts';
+import type { StopSignal } from '../stop.ts';
 import {
   answerHead,
   type RemoteUpstream,
@@ -17,6 +18,7 @@ import {
   type UpstreamRequest,
 } from '../transport.ts';
 import type { ResponseBody } from './body.ts';
+import type { Connection } from './connection.ts';
 import { createDial } from './dial.ts';
 import { type Release, UpstreamExchange } from './exchange.ts';
 import { type Origin, originOf } from './origin.ts';
@@ -53,29 +55,39 @@ export function createSocketClient(dependencies: TransportDependencies) {
     return place;
   }
 
+  /** A plain function, like the next one: an async one would hold the request while it waits. */
+  function answerOn(
+    connection: Connection,
+    request: Buffer,
+    { signal, place, isKept }: { signal: StopSignal; place: Place; isKept: boolean },
+  ): Promise<UpstreamAnswer | UpstreamFailure> {
+    const exchange = new UpstreamExchange(connection, request, signal, place.release);
+    return exchange.answered.then((answer) => {
+      if (!isFailure(answer)) return toAnswer(answer.head, answer.body, clock);
+      return isKept && answer.class === 'unreachable'
+        ? { ...answer, onKeptConnection: true }
+        : answer;
+    });
+  }
+
   return {
-    async send(
+    send(
       upstream: RemoteUpstream,
       call: UpstreamRequest,
     ): Promise<UpstreamAnswer | UpstreamFailure> {
-      const { signal } = call;
-      if (signal.aborted) return UNCONNECTED;
+      const { signal, connectMs } = call;
+      if (signal.aborted) return Promise.resolve(UNCONNECTED);
       const place = placeOf(upstream);
-      const { origin } = place;
       const request = writeRequest(place, call, userAgent);
-      if (request === undefined) return UNWRITABLE;
-      const kept = call.newConnection === true ? undefined : pool.take(origin.key);
-      const connection = kept ?? (await dial(origin, call.connectMs, signal));
-      if (isFailure(connection)) return connection;
-      if (signal.aborted) {
+      if (request === undefined) return Promise.resolve(UNWRITABLE);
+      const kept = call.newConnection === true ? undefined : pool.take(place.origin.key);
+      if (kept !== undefined) return answerOn(kept, request, { signal, place, isKept: true });
+      return dial(place.origin, connectMs, signal).then((connection) => {
+        if (isFailure(connection)) return connection;
+        if (!signal.aborted) return answerOn(connection, request, { signal, place, isKept: false });
         connection.abort();
         return UNCONNECTED;
-      }
-      const answer = await new UpstreamExchange(connection, request, signal, place.release)
-        .answered;
-      if (!isFailure(answer)) return toAnswer(answer.head, answer.body, clock);
-      if (kept === undefined || answer.class !== 'unreachable') return answer;
-      return { ...answer, onKeptConnection: true };
+      });
     },
     close: pool.close,
   };

@@ -3,6 +3,7 @@
 // no idle timeout on its sockets: only the attempts' own timers end a silent stream.
 
 import type { Socket, SocketHandler } from 'bun';
+import { discard } from '../../async/discard.ts';
 
 /** When the kernel asks a silent peer whether it is still there; ten times then, each second. */
 const PROBE_MS = 30_000;
@@ -64,7 +65,10 @@ export class Connection implements SocketEvents {
     this.isIdle = true;
   }
 
-  /** Writes as fast as the other side takes it. Only what was written before must be away. */
+  /**
+   * Writes as fast as the other side takes it, and discards what was written. Only what was written
+   * before must be away.
+   */
   write(bytes: Buffer): void {
     this.unsent = bytes;
     this.sentBytes = 0;
@@ -118,7 +122,9 @@ export class Connection implements SocketEvents {
     // The length is named because the runtime's default leaves the offset out of account.
     const taken = this.socket.write(unsent, sentBytes, unsent.length - sentBytes);
     if (taken > 0) this.sentBytes += taken;
-    if (this.sentBytes === unsent.length) this.unsent = undefined;
+    if (this.sentBytes < unsent.length) return;
+    this.unsent = undefined;
+    discard(unsent);
   }
 
   end(): void {

@@ -1,0 +1,65 @@
+import { expect, test } from 'bun:test';
+import { createMemoryWatch } from '../../src/server/memory-watch.ts';
+
+const MB = 1_024 * 1_024;
+
+type Look = readonly [inFlight: number, megabytes: number];
+
+/** Which of the looks collect. */
+function play(looks: readonly Look[]): number[] {
+  let [inFlight, megabytes] = [0, 0];
+  let collections = 0;
+  const look = createMemoryWatch({
+    inFlight: () => inFlight,
+    residentBytes: () => megabytes * MB,
+    collect: () => {
+      collections += 1;
+    },
+  });
+  const collecting: number[] = [];
+  for (const [index, next] of looks.entries()) {
+    [inFlight, megabytes] = next;
+    const before = collections;
+    look();
+    if (collections > before) collecting.push(index);
+  }
+  return collecting;
+}
+
+test('collects after the start, and then where a little has grown and nothing is in flight twice', () => {
+  const looks: Look[] = [
+    [0, 30],
+    [0, 30],
+    [0, 30],
+    [1, 60],
+    [0, 60],
+    [0, 60],
+    [0, 60],
+  ];
+  expect(play(looks)).toEqual([1, 5]);
+});
+
+test('collects under load where much has grown, and what is left once the load is over', () => {
+  const looks: Look[] = [
+    [1, 100],
+    [9, 130],
+    [9, 170],
+    [9, 180],
+    [1, 170],
+    [0, 170],
+    [0, 170],
+  ];
+  expect(play(looks)).toEqual([0, 2, 6]);
+});
+
+test('measures growth from the least since a collection: memory goes back some time after it', () => {
+  const looks: Look[] = [
+    [0, 300],
+    [0, 300],
+    [0, 120],
+    [0, 140],
+    [0, 145],
+    [0, 145],
+  ];
+  expect(play(looks)).toEqual([0, 1, 4]);
+});
