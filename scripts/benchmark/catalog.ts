@@ -48,11 +48,22 @@ export type Ask = {
 };
 
 const PROMPT = 'Tell me about proverbs on work and play. ';
+const PROMPT_BYTES = 160;
+
+/** As a coding agent has it: a conversation whose turns are mostly known from the last request. */
+const LARGE = { turns: 31, bytesATurn: 4_800 };
 
 /** The bodies of both formats have the same members. */
-function bodyOf(model: BenchModel, stream: boolean, promptBytes = 160): string {
-  const content = PROMPT.repeat(Math.ceil(promptBytes / PROMPT.length));
-  return JSON.stringify({ model, max_tokens: 100, messages: [{ role: 'user', content }], stream });
+function bodyOf(
+  model: BenchModel,
+  stream: boolean,
+  { turns, bytesATurn } = { turns: 1, bytesATurn: PROMPT_BYTES },
+): string {
+  const messages = Array.from({ length: turns }, (_, turn) => ({
+    role: turn % 2 === 0 ? 'user' : 'assistant',
+    content: `${turn}: ${PROMPT.repeat(Math.round(bytesATurn / PROMPT.length))}`,
+  }));
+  return JSON.stringify({ model, max_tokens: 100, messages, stream });
 }
 
 export const whole: Ask = { path: '/v1/chat/completions', body: bodyOf('bench', false) };
@@ -68,9 +79,7 @@ export const streamed = (path: Ask['path'], model: BenchModel = 'bench'): Ask =>
   body: bodyOf(model, true),
 });
 
-const LARGE_BYTES = 150_000;
-
 export const large = (model: BenchModel = 'bench'): Ask => ({
   path: '/v1/chat/completions',
-  body: bodyOf(model, false, LARGE_BYTES),
+  body: bodyOf(model, false, LARGE),
 });

@@ -16,7 +16,13 @@ export type BenchRow = {
   readonly run: (rig: Rig) => Promise<readonly Finding[]>;
 };
 
-export type Case = { readonly name: string; readonly subject: Subject; readonly ask: Ask };
+export type Case = {
+  readonly name: string;
+  readonly subject: Subject;
+  readonly ask: Ask;
+  /** Server threads, each of which compiles by itself. One where it is absent. */
+  readonly threads?: number;
+};
 
 export type CompareOptions = {
   readonly connections: number;
@@ -36,11 +42,15 @@ export async function compare<C extends Case>(
   const take = (seconds: number) => (each: C) =>
     measure(each.subject, each.ask, { ...options, seconds }, rig.upstream.pid);
   for (const each of cases) {
-    if (!rig.isCold(each.subject, each.ask)) continue;
-    let requests = 0;
-    for (let window = 0; window < WARM_WINDOWS && requests < WARM_REQUESTS; window += 1) {
-      requests += (await take(1)(each)).requests;
-    }
+    if (rig.isCold(each.subject, each.ask)) await warmUp(() => take(1)(each), each.threads);
   }
   return interleave(cases, rig.rounds, take(rig.seconds));
+}
+
+async function warmUp(window: () => Promise<Sample>, threads = 1): Promise<void> {
+  let requests = 0;
+  for (let windows = 0; windows < WARM_WINDOWS * threads; windows += 1) {
+    requests += (await window()).requests;
+    if (requests >= WARM_REQUESTS * threads) return;
+  }
 }

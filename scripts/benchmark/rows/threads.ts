@@ -17,19 +17,19 @@ export const threadsRow: BenchRow = {
   run: async (rig) => {
     await using stack = new AsyncDisposableStack();
     const findings: Finding[] = [];
-    const subjects: GatewaySubject[] = [];
+    const subjects: (GatewaySubject & { readonly threads: number })[] = [];
     for (const build of rig.builds) {
       for (const threads of THREADS) {
         const environment = { WORKERS: String(threads) };
         const subject = await rig.startBuild(build, { environment, prefix: [] });
         stack.use(subject.gateway);
-        subjects.push({ ...subject, name: `${build.name}, ${threads}` });
+        subjects.push({ ...subject, name: `${build.name}, ${threads}`, threads });
       }
     }
     await Bun.sleep(2_000);
     const idle = new Map(subjects.map(({ pid }) => [pid, residentMegabytes(pid)]));
     for (const [kind, ask] of Object.entries(ASKS)) {
-      const cases = subjects.map((subject) => ({ name: subject.name, subject, ask }));
+      const cases = subjects.map((subject) => ({ ...subject, subject, ask }));
       const options = { connections: CONNECTIONS, loadPrefix: [] };
       const measured = [...(await compare(rig, cases, options))];
       const cpu = (samples?: readonly Sample[]) => mid(samples, (sample) => sample.cpu.all);
