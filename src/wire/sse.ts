@@ -67,6 +67,12 @@ export function createSseDecoder(
     if (text.includes('\r')) text = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
     let from = 0;
     for (let to = text.indexOf('\n'); to !== -1; to = text.indexOf('\n', from)) {
+      // Nearly every event is one line of data and an empty one.
+      const isWhole = text.charCodeAt(to + 1) === LF && text.startsWith('data: ', from);
+      if (isWhole && events.only(text, from + 6, to)) {
+        from = to + 2;
+        continue;
+      }
       const failure = events.line(text.slice(from, to));
       if (failure !== undefined) return failure;
       from = to + 1;
@@ -146,6 +152,12 @@ function createEventBuilder(onRecord: OnSseRecord, maxLength: number) {
   }
 
   return {
+    /** An event with no other line than this data. False where it has to be read line by line. */
+    only(text: string, from: number, to: number): boolean {
+      if (hasData || event !== '' || to - from > maxLength) return false;
+      onRecord(text.slice(from, to), '');
+      return true;
+    },
     line(line: string): UpstreamFailure | undefined {
       if (line === '') {
         dispatch();

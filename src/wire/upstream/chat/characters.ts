@@ -16,6 +16,10 @@ export function createCharacterJoiner(onDelta: (delta: PlainDelta) => void) {
 
   return {
     push(delta: PlainDelta): void {
+      if (half === '' && delta.text.isWellFormed()) {
+        if (delta.text !== '') onDelta(delta);
+        return;
+      }
       if (delta.kind !== kind) flush();
       kind = delta.kind;
       const text = half + delta.text;
