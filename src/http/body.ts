@@ -64,21 +64,26 @@ async function readChunked(request: Request): Promise<Uint8Array> {
   }
 }
 
-function withinDeadline<Value>(reading: Promise<Value>, waiting: BodyWait): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const deadline: Deadline = {
-      at: waiting.deadlines.now() + BODY_DEADLINE_MS,
-      fire() {
-        const message = `The request body did not arrive within ${BODY_DEADLINE_MS / 1_000} seconds.`;
-        reject(new GatewayError('invalid_request', { message }));
-      },
-    };
-    waiting.deadlines.add(deadline);
-    reading
-      .then(resolve, (error: unknown) => {
-        const broken = { message: 'The request body broke off. Send it again.' };
-        reject(error instanceof GatewayError ? error : new GatewayError('invalid_request', broken));
-      })
-      .finally(() => waiting.deadlines.remove(deadline));
-  });
+function withinDeadline<Value>(reading: Promise<Value>, { deadlines }: BodyWait): Promise<Value> {
+  const { promise, resolve, reject } = Promise.withResolvers<Value>();
+  const deadline: Deadline = {
+    at: deadlines.now() + BODY_DEADLINE_MS,
+    fire() {
+      const message = `The request body did not arrive within ${BODY_DEADLINE_MS / 1_000} seconds.`;
+      reject(new GatewayError('invalid_request', { message }));
+    },
+  };
+  deadlines.add(deadline);
+  reading.then(
+    (body) => {
+      deadlines.remove(deadline);
+      resolve(body);
+    },
+    (error: unknown) => {
+      deadlines.remove(deadline);
+      const broken = { message: 'The request body broke off. Send it again.' };
+      reject(error instanceof GatewayError ? error : new GatewayError('invalid_request', broken));
+    },
+  );
+  return promise;
 }

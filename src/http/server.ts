@@ -5,6 +5,7 @@
 import { type AnyElysia, Elysia } from 'elysia';
 import type { RouteName } from '../core/request-summary.ts';
 import { chatFormat } from '../wire/chat/format.ts';
+import type { ClientFormat } from '../wire/format.ts';
 import { messagesFormat } from '../wire/messages/format.ts';
 import {
   Exchange,
@@ -110,39 +111,37 @@ function createApp(dependencies: ServerDependencies) {
   const { ready, metrics } = probesOf(dependencies);
   const open = (request: Request, server: RuntimeServer | null, route: RouteName) =>
     new Exchange(dependencies, request, server, chatFormat, route);
+  const app = new Elysia({
+    precompile: true,
+    strictPath: true,
+    handler: { standardHostname: false },
+  });
+  // The framework defines a property on each request for handlers that take its server.
+  const opened = (request: Request, format: ClientFormat, route: RouteName) =>
+    new GenerationExchange(dependencies, request, app.server, format, route);
 
   return (
-    new Elysia({
-      precompile: true,
-      strictPath: true,
-      handler: { standardHostname: false },
-    })
+    app
       // Before the routes: it holds for those that come after it.
       .onError(({ request }) => answerElsewhere(dependencies, request, null))
       .post(
         '/v1/chat/completions',
-        ({ request, server }) =>
-          answerGeneration(
-            dependencies,
-            new GenerationExchange(dependencies, request, server, chatFormat, 'chat_completions'),
-          ),
+        ({ request }) =>
+          answerGeneration(dependencies, opened(request, chatFormat, 'chat_completions')),
         { parse: 'none' },
       )
       .post(
         '/v1/messages',
-        ({ request, server }) =>
-          answerGeneration(
-            dependencies,
-            new GenerationExchange(dependencies, request, server, messagesFormat, 'messages'),
-          ),
+        ({ request }) =>
+          answerGeneration(dependencies, opened(request, messagesFormat, 'messages')),
         { parse: 'none' },
       )
       .post(
         '/v1/messages/count_tokens',
-        ({ request, server }) =>
+        ({ request }) =>
           answerCount(
             dependencies,
-            new Exchange(dependencies, request, server, messagesFormat, 'count_tokens'),
+            new Exchange(dependencies, request, app.server, messagesFormat, 'count_tokens'),
           ),
         { parse: 'none' },
       )

@@ -92,6 +92,9 @@ export function createAccounts(
     return { startedAt, requests, tokens: get(at + 2) };
   }
 
+  const windowOf = (record: number, nowMs: number): RateWindow =>
+    readWindow(record + WINDOW, nowMs);
+
   /** The start comes last: until then, new counts are those of a window that is over. */
   function writeWindow(at: number, { startedAt = 0, requests, tokens }: RateWindow): void {
     set(at + 1, requests);
@@ -113,9 +116,11 @@ export function createAccounts(
 
   return {
     periods,
-    /** What is used of a plan or of a model, of which there may be no record. */
+    /** What is counted of a plan or of a model, of which there may be no record. */
+    windowOf,
+    /** What is used of it, its limits included. */
     scope: (record: number, limits: IncidentLimits, nowMs: number): Scope => ({
-      window: readWindow(record + WINDOW, nowMs),
+      window: windowOf(record, nowMs),
       slotsUsed: table.sum(record, SLOTS),
       limits,
     }),

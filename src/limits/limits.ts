@@ -166,7 +166,7 @@ export function createLimits(dependencies: OwnLimitsDependencies): ProcessLimits
   return {
     left: (accountId, plan) =>
       withAccount({ accountId, plan }, (account, nowMs) =>
-        planView(plan, accounts.scope(account, plan, nowMs).window, nowMs),
+        planView(plan, accounts.windowOf(account, nowMs), nowMs),
       ),
     async countRefused(accountId, plan) {
       await withAccount({ accountId, plan }, (account, nowMs) =>

@@ -131,8 +131,13 @@ export function viewOf(
 
 /** What is left of the plan alone. */
 export function planView(plan: Plan, window: RateWindow, nowMs: number): LimitView {
-  const scope = { window, slotsUsed: 0, limits: plan };
-  return viewOf({ plan, incident: undefined }, [scope], nowMs);
+  return {
+    limitRequests: plan.requestsPerMinute,
+    remainingRequests: Math.max(0, plan.requestsPerMinute - window.requests),
+    limitTokens: plan.tokensPerMinute,
+    remainingTokens: Math.max(0, plan.tokensPerMinute - window.tokens),
+    resetRequestsSeconds: resetSeconds(window, nowMs),
+  };
 }
 
 /** The wait until what refuses has room again. */
