@@ -1,4 +1,4 @@
-// Steps 2 to 5 of a request: identity, body, model, size. Nothing is taken yet, but a request that is
+// Steps 3 to 5 of a request: body, model, size. Nothing is taken yet, but a request that is
 // refused after its body was read uses up one of the account's minute.
 
 import { decideOutputBound, requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
@@ -14,9 +14,9 @@ import { restoreThinking } from './thinking.ts';
 export async function check(
   dependencies: GenerateDependencies,
   call: GenerationCall,
+  facts: KeyFacts,
 ): Promise<CheckedRequest> {
   const { entrance, inFlight } = dependencies;
-  const facts = await call.authorize();
   const plan = requirePlan(call.operator.catalog, facts.plan);
   const { accountId } = facts;
   // Reading and parsing 2 MB costs more than all that a refusal costs otherwise.

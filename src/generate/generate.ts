@@ -49,12 +49,14 @@ export async function generate(
   dependencies: GenerateDependencies,
   call: GenerationCall,
 ): Promise<Generated> {
+  // First of all, and mostly at once: a key that is refused costs nothing more than this.
+  const identified = call.authorize();
   // Before anything is held: a server that stops waits for everything that could still write.
   const lifetime = new Lifetime(dependencies.inFlight, call);
   /** A stream is settled after it has been answered, everything else before. */
   let settled: Promise<void> | undefined;
   try {
-    const checked = await check(dependencies, call);
+    const checked = await check(dependencies, call, await identified);
     const grant = await obtainGrant(dependencies, checked);
     // The upstream is asked while the hold goes to disk, and nothing of its answer is passed on before.
     grant.watchHold(() => lifetime.giveUp());
