@@ -42,7 +42,8 @@ export function giveBack(window: RateWindow, tokens: number, keeps?: 'request'):
 /** Whole seconds until the window resets, at least 1; a window that has not started lasts 60. */
 export function resetSeconds(window: RateWindow, nowMs: number): number {
   if (window.startedAt === undefined) return WINDOW_MS / 1_000;
-  return Math.max(1, Math.ceil((window.startedAt + WINDOW_MS - nowMs) / 1_000));
+  // In this order a window that starts now is exactly its length, whatever the fractions are.
+  return Math.max(1, Math.ceil((WINDOW_MS - (nowMs - window.startedAt)) / 1_000));
 }
 
 /** One request that a window counts. */
