@@ -13,9 +13,11 @@ import {
   foreignKey,
   type IndexColumn,
   index,
+  integer,
   type PgTableExtraConfigValue,
   pgTable,
   primaryKey,
+  smallint,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import {
@@ -34,13 +36,23 @@ import * as tables from '../src/store/tables.ts';
 const text = customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' });
 const bytes = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
 
+/** Columns of the ledger's rows whose values need fewer bytes: places in short lists, and numbers of rows. */
+const NARROW: Readonly<Record<string, readonly string[]>> = {
+  smallint: ['format', 'stream', 'outcome', 'ending', 'basis', 'doubt', 'kind'],
+  integer: ['key', 'model', 'price', 'upstream', 'model_served', 'price_served', 'incarnation'],
+};
+
 const made = new Map<SQLiteTable, AnyPgTable>();
 
-/** The same table; `numbered` gives it a `rowid` that grows with every row. */
-function toPostgres(table: SQLiteTable, numbered: 'numbered' | 'plain' = 'plain'): AnyPgTable {
+/** The same table; `numbered` gives it a `rowid` that grows with every row, `narrow` short integers. */
+function toPostgres(
+  table: SQLiteTable,
+  kind: 'numbered' | 'narrow' | 'plain' = 'plain',
+): AnyPgTable {
   const { name, columns, ...rest } = getTableConfig(table);
-  const builders = columns.map((column) => [column.name, columnOf(column)] as const);
-  if (numbered === 'numbered') {
+  const isNarrow = kind === 'narrow';
+  const builders = columns.map((column) => [column.name, columnOf(column, isNarrow)] as const);
+  if (kind === 'numbered') {
     builders.push([
       'rowid',
       bigint('rowid', { mode: 'bigint' }).notNull().generatedAlwaysAsIdentity().unique(),
@@ -82,7 +94,7 @@ function toPostgres(table: SQLiteTable, numbered: 'numbered' | 'plain' = 'plain'
   return result;
 }
 
-function columnOf(column: AnySQLiteColumn) {
+function columnOf(column: AnySQLiteColumn, isNarrow: boolean) {
   const { name, notNull, primary } = column;
   // A `serial`, of which the database counts the numbers.
   if (column.defaultFn !== undefined) {
@@ -90,11 +102,7 @@ function columnOf(column: AnySQLiteColumn) {
   }
   const type = column.getSQLType();
   const plain =
-    type === 'integer'
-      ? bigint(name, { mode: 'bigint' })
-      : type === 'blob'
-        ? bytes(name)
-        : text(name);
+    type === 'integer' ? integerOf(name, isNarrow) : type === 'blob' ? bytes(name) : text(name);
   const required = notNull ? plain.notNull() : plain;
   // What rows of earlier versions have in a column that they lacked.
   if (typeof column.default === 'string') required.default(sql`${sql.raw(`'${column.default}'`)}`);
@@ -102,6 +110,12 @@ function columnOf(column: AnySQLiteColumn) {
   else if (column.hasDefault) throw new TypeError(`A default of ${name} has to be written here.`);
   if (column.isUnique) throw new TypeError(`${name} needs an index that has a name.`);
   return primary ? required.primaryKey() : required;
+}
+
+function integerOf(name: string, isNarrow: boolean) {
+  if (isNarrow && NARROW['smallint']?.includes(name)) return smallint(name);
+  if (isNarrow && NARROW['integer']?.includes(name)) return integer(name);
+  return bigint(name, { mode: 'bigint' });
 }
 
 function columnNamed(table: object, name: string): AnyPgColumn {
@@ -129,12 +143,12 @@ export const serverNotes = toPostgres(tables.serverNotes);
 export const incidentLimits = toPostgres(tables.incidentLimits);
 export const reasoning = toPostgres(tables.reasoning);
 
+export const texts = toPostgres(money.texts);
 export const priceVersions = toPostgres(money.priceVersions);
 export const balances = toPostgres(money.balances);
-export const holds = toPostgres(money.holds, 'numbered');
-export const ledgerEntries = toPostgres(money.ledgerEntries);
-export const usageRecords = toPostgres(money.usageRecords, 'numbered');
-export const receipts = toPostgres(money.receipts, 'numbered');
+export const openHolds = toPostgres(money.openHolds, 'narrow');
+export const requests = toPostgres(money.requests, 'narrow');
+export const movements = toPostgres(money.movements, 'narrow');
 export const redemptionCodes = toPostgres(money.redemptionCodes, 'numbered');
 
 export const usageHours = toPostgres(series.usageHours);

@@ -1,3 +1,338 @@
+CREATE TABLE `leases` (
+	`name` text PRIMARY KEY NOT NULL,
+	`holder` text NOT NULL,
+	`until` integer NOT NULL,
+	`fence` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `nodes` (
+	`boot` text PRIMARY KEY NOT NULL,
+	`node` text NOT NULL,
+	`host` text NOT NULL,
+	`pid` integer NOT NULL,
+	`version` text NOT NULL,
+	`addresses` text NOT NULL,
+	`workers` integer NOT NULL,
+	`state` text NOT NULL,
+	`redis` text NOT NULL,
+	`limits` text NOT NULL,
+	`catalog_version` integer NOT NULL,
+	`catalog_digest` text NOT NULL,
+	`in_flight` integer NOT NULL,
+	`clock_offset_ms` integer NOT NULL,
+	`started_at` integer NOT NULL,
+	`heartbeat_at` integer NOT NULL,
+	`seen_at` integer NOT NULL,
+	`dead_at` integer
+);
+--> statement-breakpoint
+CREATE TABLE `balances` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`posted` integer NOT NULL,
+	`held` integer NOT NULL,
+	`unpaid` integer DEFAULT 0 NOT NULL,
+	`sequence` integer DEFAULT 0 NOT NULL,
+	`head` blob,
+	`receipted` integer DEFAULT 0 NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "balances_posted" CHECK("balances"."posted" between 0 and 1000000000000000000),
+	CONSTRAINT "balances_held" CHECK("balances"."held" between 0 and "balances"."posted")
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `balances_account` ON `balances` (`account_id`);--> statement-breakpoint
+CREATE TABLE `movements` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`transfer_id` text NOT NULL,
+	`account` integer NOT NULL,
+	`kind` integer NOT NULL,
+	`amount` integer NOT NULL,
+	`at` integer NOT NULL,
+	`reason` text NOT NULL,
+	`sequence` integer NOT NULL,
+	`posted` integer NOT NULL,
+	`reserved` integer NOT NULL,
+	`hash` blob NOT NULL,
+	CONSTRAINT "movements_amount" CHECK("movements"."amount" between -1000000000000000000 and 1000000000000000000)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `movements_transfer` ON `movements` (`transfer_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `movements_receipt` ON `movements` (`account`,`sequence`);--> statement-breakpoint
+CREATE TABLE `open_holds` (
+	`id` blob PRIMARY KEY NOT NULL,
+	`account` integer NOT NULL,
+	`key` integer NOT NULL,
+	`format` integer NOT NULL,
+	`stream` integer NOT NULL,
+	`model` integer NOT NULL,
+	`price` integer NOT NULL,
+	`prompt_tokens` integer NOT NULL,
+	`output_bound` integer NOT NULL,
+	`started_at` integer NOT NULL,
+	`end_user` text,
+	`amount` integer NOT NULL,
+	`worst` integer NOT NULL,
+	`incarnation` integer,
+	`checkpoint_at` integer,
+	`upstream` integer,
+	`model_served` integer,
+	`price_served` integer,
+	`output_tokens` integer NOT NULL,
+	`reasoning_tokens` integer NOT NULL,
+	CONSTRAINT "open_holds_amount" CHECK("open_holds"."amount" between 0 and 1000000000000000000),
+	CONSTRAINT "open_holds_sound" CHECK("open_holds"."worst" >= "open_holds"."amount" and "open_holds"."prompt_tokens" >= 0 and "open_holds"."output_bound" >= 0)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `open_holds_account` ON `open_holds` (`account`);--> statement-breakpoint
+CREATE TABLE `price_versions` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`version` text NOT NULL,
+	`model` text NOT NULL,
+	`input` integer NOT NULL,
+	`cached_input` integer NOT NULL,
+	`cache_write` integer NOT NULL,
+	`output` integer NOT NULL,
+	`first_used_at` integer NOT NULL,
+	CONSTRAINT "price_versions_sound" CHECK("price_versions"."input" >= 0 and "price_versions"."cached_input" >= 0
+        and "price_versions"."cache_write" >= 0 and "price_versions"."output" >= 0)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `price_versions_version` ON `price_versions` (`version`);--> statement-breakpoint
+CREATE TABLE `redemption_codes` (
+	`digest` text PRIMARY KEY NOT NULL,
+	`masked` text NOT NULL,
+	`amount` integer NOT NULL,
+	`reason` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer,
+	`revoked_at` integer,
+	`redeemed_at` integer,
+	`redeemed_by` text,
+	CONSTRAINT "redemption_codes_amount" CHECK("redemption_codes"."amount" between 1 and 1000000000000000000)
+);
+--> statement-breakpoint
+CREATE TABLE `requests` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`id` blob NOT NULL,
+	`account` integer NOT NULL,
+	`key` integer NOT NULL,
+	`format` integer NOT NULL,
+	`stream` integer NOT NULL,
+	`model` integer NOT NULL,
+	`price` integer NOT NULL,
+	`prompt_tokens` integer NOT NULL,
+	`output_bound` integer NOT NULL,
+	`started_at` integer NOT NULL,
+	`end_user` text,
+	`duration_ms` integer NOT NULL,
+	`outcome` integer NOT NULL,
+	`ending` integer NOT NULL,
+	`upstream` integer,
+	`model_served` integer,
+	`price_served` integer,
+	`input_tokens` integer NOT NULL,
+	`cached_input_tokens` integer NOT NULL,
+	`cache_write_tokens` integer NOT NULL,
+	`output_tokens` integer NOT NULL,
+	`reasoning_tokens` integer NOT NULL,
+	`basis` integer NOT NULL,
+	`doubt` integer,
+	`held` integer NOT NULL,
+	`charged` integer NOT NULL,
+	`loss` integer NOT NULL,
+	`usd_per_million` integer NOT NULL,
+	`sequence` integer NOT NULL,
+	`posted` integer NOT NULL,
+	`reserved` integer NOT NULL,
+	`hash` blob NOT NULL,
+	`report` blob,
+	`attempts` blob,
+	CONSTRAINT "requests_sound" CHECK("requests"."loss" between 0 and "requests"."charged" and "requests"."held" between 0 and 1000000000000000000
+        and "requests"."input_tokens" >= 0 and "requests"."cached_input_tokens" >= 0
+        and "requests"."cache_write_tokens" >= 0 and "requests"."output_tokens" >= 0
+        and "requests"."reasoning_tokens" >= 0)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `requests_id` ON `requests` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `requests_receipt` ON `requests` (`account`,`sequence`);--> statement-breakpoint
+CREATE INDEX `requests_account` ON `requests` (`account`,`started_at`);--> statement-breakpoint
+CREATE TABLE `texts` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`text` text NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `texts_text` ON `texts` (`text`);--> statement-breakpoint
+CREATE TABLE `usage_days` (
+	`account_id` text NOT NULL,
+	`day` integer NOT NULL,
+	`model` text NOT NULL,
+	`key_id` text NOT NULL,
+	`requests` integer NOT NULL,
+	`stopped` integer NOT NULL,
+	`cancelled` integer NOT NULL,
+	`failed` integer NOT NULL,
+	`input_tokens` integer NOT NULL,
+	`cached_input_tokens` integer NOT NULL,
+	`output_tokens` integer NOT NULL,
+	`reasoning_tokens` integer NOT NULL,
+	`charged` integer NOT NULL,
+	`debited` integer NOT NULL,
+	`loss` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `day`, `model`, `key_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `usage_end_users` (
+	`account_id` text NOT NULL,
+	`day` integer NOT NULL,
+	`end_user` text NOT NULL,
+	`requests` integer NOT NULL,
+	`stopped` integer NOT NULL,
+	`cancelled` integer NOT NULL,
+	`failed` integer NOT NULL,
+	`input_tokens` integer NOT NULL,
+	`cached_input_tokens` integer NOT NULL,
+	`output_tokens` integer NOT NULL,
+	`reasoning_tokens` integer NOT NULL,
+	`charged` integer NOT NULL,
+	`debited` integer NOT NULL,
+	`loss` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `day`, `end_user`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `usage_hours` (
+	`account_id` text NOT NULL,
+	`hour` integer NOT NULL,
+	`model` text NOT NULL,
+	`key_id` text NOT NULL,
+	`requests` integer NOT NULL,
+	`stopped` integer NOT NULL,
+	`cancelled` integer NOT NULL,
+	`failed` integer NOT NULL,
+	`input_tokens` integer NOT NULL,
+	`cached_input_tokens` integer NOT NULL,
+	`output_tokens` integer NOT NULL,
+	`reasoning_tokens` integer NOT NULL,
+	`charged` integer NOT NULL,
+	`debited` integer NOT NULL,
+	`loss` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `hour`, `model`, `key_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `usage_mark` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`last_record` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `usage_models` (
+	`hour` integer NOT NULL,
+	`model` text NOT NULL,
+	`requests` integer NOT NULL,
+	`stopped` integer NOT NULL,
+	`cancelled` integer NOT NULL,
+	`failed` integer NOT NULL,
+	`input_tokens` integer NOT NULL,
+	`cached_input_tokens` integer NOT NULL,
+	`output_tokens` integer NOT NULL,
+	`reasoning_tokens` integer NOT NULL,
+	`charged` integer NOT NULL,
+	`debited` integer NOT NULL,
+	`loss` integer NOT NULL,
+	`estimated_prompt_tokens` integer NOT NULL,
+	`upstream_cost` integer NOT NULL,
+	`margin` integer NOT NULL,
+	`uncosted` integer NOT NULL,
+	PRIMARY KEY(`hour`, `model`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `account_deletions` (
+	`account_id` text PRIMARY KEY NOT NULL,
+	`asked_at` integer NOT NULL,
+	`due_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `account_deletions_due` ON `account_deletions` (`due_at`);--> statement-breakpoint
+CREATE TABLE `sign_in_attempts` (
+	`name` text PRIMARY KEY NOT NULL,
+	`failures` integer NOT NULL,
+	`next_at` integer NOT NULL,
+	`ends_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_attempts_end` ON `sign_in_attempts` (`ends_at`);--> statement-breakpoint
+CREATE TABLE `sign_in_challenges` (
+	`digest` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`attempts` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `sign_in_users`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_challenges_user` ON `sign_in_challenges` (`user_id`);--> statement-breakpoint
+CREATE INDEX `sign_in_challenges_expiry` ON `sign_in_challenges` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `invites` (
+	`id` text PRIMARY KEY NOT NULL,
+	`digest` text NOT NULL,
+	`email` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`revoked_at` integer,
+	`used_at` integer,
+	`used_by` text
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `invites_digest` ON `invites` (`digest`);--> statement-breakpoint
+CREATE TABLE `sign_in_second_factors` (
+	`user_id` text PRIMARY KEY NOT NULL,
+	`secret` blob NOT NULL,
+	`last_step` integer NOT NULL,
+	`recovery_codes` text NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `sign_in_users`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `sign_in_sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`digest` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`last_seen_at` integer NOT NULL,
+	`proven_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`address` text NOT NULL,
+	`user_agent` text NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `sign_in_users`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sign_in_sessions_digest` ON `sign_in_sessions` (`digest`);--> statement-breakpoint
+CREATE INDEX `sign_in_sessions_user` ON `sign_in_sessions` (`user_id`);--> statement-breakpoint
+CREATE INDEX `sign_in_sessions_expiry` ON `sign_in_sessions` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `sign_in_tokens` (
+	`digest` text PRIMARY KEY NOT NULL,
+	`realm` text NOT NULL,
+	`purpose` text NOT NULL,
+	`email` text NOT NULL,
+	`password` text,
+	`invite` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_tokens_email` ON `sign_in_tokens` (`realm`,`email`,`purpose`);--> statement-breakpoint
+CREATE INDEX `sign_in_tokens_expiry` ON `sign_in_tokens` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `sign_in_users` (
+	`id` text PRIMARY KEY NOT NULL,
+	`realm` text NOT NULL,
+	`email` text NOT NULL,
+	`password` text,
+	`two_factor_enabled` integer NOT NULL,
+	`account_id` text,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "sign_in_users_realm" CHECK(("sign_in_users"."realm" = 'customer') = ("sign_in_users"."account_id" is not null))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sign_in_users_email` ON `sign_in_users` (`realm`,`email`);--> statement-breakpoint
+CREATE UNIQUE INDEX `sign_in_users_account` ON `sign_in_users` (`account_id`);--> statement-breakpoint
 CREATE TABLE `accounts` (
 	`id` text PRIMARY KEY NOT NULL,
 	`email` text NOT NULL,
@@ -33,6 +368,7 @@ CREATE TABLE `audit_events` (
 	`operation_id` text NOT NULL,
 	`at` integer NOT NULL,
 	`actor` text NOT NULL,
+	`address` text,
 	`action` text NOT NULL,
 	`account_id` text,
 	`subject` text NOT NULL,
@@ -40,41 +376,19 @@ CREATE TABLE `audit_events` (
 );
 --> statement-breakpoint
 CREATE INDEX `audit_events_account` ON `audit_events` (`account_id`,`id`);--> statement-breakpoint
-CREATE TABLE `balances` (
-	`account_id` text PRIMARY KEY NOT NULL,
-	`posted` integer NOT NULL,
-	`held` integer NOT NULL,
-	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action,
-	CONSTRAINT "balances_posted" CHECK("balances"."posted" between 0 and 1000000000000000000),
-	CONSTRAINT "balances_held" CHECK("balances"."held" between 0 and "balances"."posted")
-);
---> statement-breakpoint
+CREATE INDEX `audit_events_actor` ON `audit_events` (`actor`,`id`);--> statement-breakpoint
+CREATE INDEX `audit_events_action` ON `audit_events` (`action`,`id`);--> statement-breakpoint
+CREATE INDEX `audit_events_subject` ON `audit_events` (`subject`,`id`);--> statement-breakpoint
 CREATE TABLE `blocks` (
 	`id` text PRIMARY KEY NOT NULL,
 	`kind` text NOT NULL,
 	`value` text NOT NULL,
 	`reason` text NOT NULL,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	`expires_at` integer
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `blocks_value` ON `blocks` (`kind`,`value`);--> statement-breakpoint
-CREATE TABLE `holds` (
-	`request_id` text PRIMARY KEY NOT NULL,
-	`account_id` text NOT NULL,
-	`key_id` text NOT NULL,
-	`model` text NOT NULL,
-	`price_version` text NOT NULL,
-	`amount` integer NOT NULL,
-	`prompt_tokens` integer NOT NULL,
-	`output_bound` integer NOT NULL,
-	`phase` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`ended_at` integer,
-	CONSTRAINT "holds_amount" CHECK("holds"."amount" between 0 and 1000000000000000000),
-	CONSTRAINT "holds_phase" CHECK("holds"."phase" in ('held', 'dispatched', 'settled', 'released', 'expired'))
-);
---> statement-breakpoint
-CREATE INDEX `holds_open` ON `holds` (`account_id`) WHERE "holds"."ended_at" is null;--> statement-breakpoint
 CREATE TABLE `incident_limits` (
 	`model` text PRIMARY KEY NOT NULL,
 	`requests_per_minute` integer,
@@ -84,26 +398,21 @@ CREATE TABLE `incident_limits` (
 	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE `ledger_entries` (
+CREATE TABLE `reasoning` (
 	`id` integer PRIMARY KEY NOT NULL,
-	`transfer_id` text NOT NULL,
-	`ledger_account` text NOT NULL,
-	`amount` integer NOT NULL,
-	`kind` text NOT NULL,
-	`at` integer NOT NULL,
-	`reason` text,
-	CONSTRAINT "ledger_entries_amount" CHECK("ledger_entries"."amount" between -1000000000000000000 and 1000000000000000000)
+	`account_id` text NOT NULL,
+	`digest` blob NOT NULL,
+	`created_at` integer NOT NULL,
+	`size` integer NOT NULL,
+	`sealed` blob NOT NULL
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `ledger_entries_transfer` ON `ledger_entries` (`transfer_id`,`ledger_account`);--> statement-breakpoint
-CREATE INDEX `ledger_entries_account` ON `ledger_entries` (`ledger_account`,`id`);--> statement-breakpoint
-CREATE TABLE `price_versions` (
-	`version` text PRIMARY KEY NOT NULL,
-	`model` text NOT NULL,
-	`input` integer NOT NULL,
-	`cached_input` integer NOT NULL,
-	`output` integer NOT NULL,
-	`first_used_at` integer NOT NULL
+CREATE UNIQUE INDEX `reasoning_digest` ON `reasoning` (`digest`);--> statement-breakpoint
+CREATE INDEX `reasoning_account` ON `reasoning` (`account_id`,`id`,`size`);--> statement-breakpoint
+CREATE TABLE `server_notes` (
+	`name` text PRIMARY KEY NOT NULL,
+	`value` text NOT NULL,
+	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE `settings` (
@@ -112,32 +421,130 @@ CREATE TABLE `settings` (
 	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE `usage_records` (
-	`request_id` text PRIMARY KEY NOT NULL,
-	`account_id` text NOT NULL,
-	`key_id` text NOT NULL,
-	`format` text NOT NULL,
-	`stream` integer NOT NULL,
-	`model_requested` text NOT NULL,
-	`model_served` text,
-	`upstream` text,
-	`outcome` text NOT NULL,
-	`input_tokens` integer NOT NULL,
-	`cached_input_tokens` integer NOT NULL,
-	`output_tokens` integer NOT NULL,
-	`reasoning_tokens` integer NOT NULL,
-	`usage_basis` text NOT NULL,
-	`estimated_prompt_tokens` integer NOT NULL,
-	`price_version_requested` text NOT NULL,
-	`price_version_served` text,
-	`held` integer NOT NULL,
-	`charged` integer NOT NULL,
-	`debited` integer NOT NULL,
-	`loss` integer NOT NULL,
-	`end_user` text,
-	`attempts` text NOT NULL,
-	`started_at` integer NOT NULL,
-	`ended_at` integer NOT NULL
-);
+-- What the books never do, refused by the tables too: what was booked stays booked, and a correction is
+-- a new movement.
+CREATE TRIGGER requests_no_update BEFORE UPDATE ON requests
+BEGIN SELECT RAISE(ABORT, 'requests are append-only'); END;
 --> statement-breakpoint
-CREATE INDEX `usage_records_account` ON `usage_records` (`account_id`,`started_at`);
+CREATE TRIGGER requests_no_delete BEFORE DELETE ON requests
+BEGIN SELECT RAISE(ABORT, 'requests are append-only'); END;
+--> statement-breakpoint
+CREATE TRIGGER movements_no_update BEFORE UPDATE ON movements
+BEGIN SELECT RAISE(ABORT, 'movements are append-only'); END;
+--> statement-breakpoint
+CREATE TRIGGER movements_no_delete BEFORE DELETE ON movements
+BEGIN SELECT RAISE(ABORT, 'movements are append-only'); END;
+--> statement-breakpoint
+CREATE TRIGGER audit_events_no_update BEFORE UPDATE ON audit_events
+BEGIN SELECT RAISE(ABORT, 'audit events are append-only'); END;
+--> statement-breakpoint
+CREATE TRIGGER audit_events_no_delete BEFORE DELETE ON audit_events
+BEGIN SELECT RAISE(ABORT, 'audit events are append-only'); END;
+--> statement-breakpoint
+CREATE TRIGGER price_versions_no_update BEFORE UPDATE ON price_versions
+BEGIN SELECT RAISE(ABORT, 'price versions are never changed'); END;
+--> statement-breakpoint
+CREATE TRIGGER price_versions_no_delete BEFORE DELETE ON price_versions
+BEGIN SELECT RAISE(ABORT, 'price versions are never changed'); END;
+--> statement-breakpoint
+CREATE TRIGGER texts_no_update BEFORE UPDATE ON texts
+BEGIN SELECT RAISE(ABORT, 'texts are never changed'); END;
+--> statement-breakpoint
+CREATE TRIGGER texts_no_delete BEFORE DELETE ON texts
+BEGIN SELECT RAISE(ABORT, 'texts are never changed'); END;
+--> statement-breakpoint
+CREATE TRIGGER open_holds_begin BEFORE INSERT ON open_holds
+WHEN NEW.checkpoint_at IS NOT NULL OR NEW.output_tokens <> 0 OR NEW.reasoning_tokens <> 0
+BEGIN SELECT RAISE(ABORT, 'a hold does not begin like this'); END;
+--> statement-breakpoint
+CREATE TRIGGER open_holds_forward BEFORE UPDATE ON open_holds
+WHEN NEW.id <> OLD.id OR NEW.account <> OLD.account OR NEW.amount < OLD.amount
+  OR NEW.output_tokens < OLD.output_tokens OR NEW.reasoning_tokens < OLD.reasoning_tokens
+  OR (NEW.checkpoint_at IS NULL AND OLD.checkpoint_at IS NOT NULL)
+BEGIN SELECT RAISE(ABORT, 'a hold never goes back'); END;
+--> statement-breakpoint
+CREATE TRIGGER open_holds_end BEFORE DELETE ON open_holds
+WHEN NOT EXISTS (SELECT 1 FROM requests WHERE id = OLD.id)
+BEGIN SELECT RAISE(ABORT, 'a hold ends with its request'); END;
+--> statement-breakpoint
+CREATE TRIGGER balances_no_delete BEFORE DELETE ON balances
+BEGIN SELECT RAISE(ABORT, 'balances are never deleted'); END;
+--> statement-breakpoint
+CREATE TRIGGER balances_forward BEFORE UPDATE ON balances
+WHEN NEW.number <> OLD.number OR NEW.account_id <> OLD.account_id OR NEW.sequence < OLD.sequence
+BEGIN SELECT RAISE(ABORT, 'a balance never goes back'); END;
+--> statement-breakpoint
+CREATE TRIGGER redemption_codes_once BEFORE UPDATE ON redemption_codes
+WHEN OLD.redeemed_at IS NOT NULL OR OLD.revoked_at IS NOT NULL
+BEGIN SELECT RAISE(ABORT, 'a code is used or revoked once'); END;
+--> statement-breakpoint
+CREATE TRIGGER redemption_codes_sound BEFORE UPDATE ON redemption_codes
+WHEN NEW.digest <> OLD.digest OR NEW.amount <> OLD.amount
+  OR (NEW.redeemed_at IS NULL) <> (NEW.redeemed_by IS NULL)
+  OR (NEW.redeemed_at IS NOT NULL AND NEW.revoked_at IS NOT NULL)
+BEGIN SELECT RAISE(ABORT, 'a code keeps its worth'); END;
+--> statement-breakpoint
+CREATE TRIGGER redemption_codes_no_delete BEFORE DELETE ON redemption_codes
+BEGIN SELECT RAISE(ABORT, 'codes are never deleted'); END;
+--> statement-breakpoint
+-- The books by their public ids (src/store/money-views.ts).
+CREATE VIEW holds AS SELECT
+  h.id AS request_id, b.account_id AS account_id,
+  (SELECT text FROM texts WHERE number = h.key) AS key_id,
+  h.format AS format, h.stream AS stream, h.end_user AS end_user,
+  (SELECT text FROM texts WHERE number = h.model) AS model,
+  (SELECT version FROM price_versions WHERE number = h.price) AS price_version,
+  h.amount AS amount, h.worst AS worst, h.prompt_tokens AS prompt_tokens,
+  h.output_bound AS output_bound, h.started_at AS started_at,
+  (SELECT text FROM texts WHERE number = h.incarnation) AS incarnation,
+  h.checkpoint_at AS checkpoint_at,
+  (SELECT text FROM texts WHERE number = h.upstream) AS upstream,
+  (SELECT text FROM texts WHERE number = h.model_served) AS model_served,
+  (SELECT version FROM price_versions WHERE number = h.price_served) AS price_version_served,
+  h.output_tokens AS output_tokens, h.reasoning_tokens AS reasoning_tokens
+FROM open_holds h JOIN balances b ON b.number = h.account;
+--> statement-breakpoint
+CREATE VIEW usage_records AS SELECT
+  r.number AS number, r.id AS request_id, b.account_id AS account_id,
+  (SELECT text FROM texts WHERE number = r.key) AS key_id,
+  r.format AS format, r.stream AS stream,
+  (SELECT text FROM texts WHERE number = r.model) AS model_requested,
+  (SELECT text FROM texts WHERE number = r.model_served) AS model_served,
+  (SELECT text FROM texts WHERE number = r.upstream) AS upstream,
+  r.outcome AS outcome, r.ending AS ending,
+  r.input_tokens AS input_tokens, r.cached_input_tokens AS cached_input_tokens,
+  r.cache_write_tokens AS cache_write_tokens, r.output_tokens AS output_tokens,
+  r.reasoning_tokens AS reasoning_tokens, r.basis AS usage_basis, r.doubt AS usage_doubt,
+  r.prompt_tokens AS estimated_prompt_tokens, r.output_bound AS output_bound,
+  (SELECT version FROM price_versions WHERE number = r.price) AS price_version_requested,
+  (SELECT version FROM price_versions WHERE number = r.price_served) AS price_version_served,
+  r.held AS held, r.charged AS charged, r.charged - r.loss AS debited, r.loss AS loss,
+  r.end_user AS end_user, r.started_at AS started_at, r.started_at + r.duration_ms AS ended_at,
+  r.usd_per_million AS usd_per_million, r.sequence AS sequence, r.posted AS posted,
+  r.reserved AS reserved, r.hash AS hash, r.report AS report, r.attempts AS attempts
+FROM requests r JOIN balances b ON b.number = r.account;
+--> statement-breakpoint
+CREATE VIEW ledger_entries AS
+SELECT r.id AS request_id, NULL AS transfer_id, 'operator:revenue' AS ledger_account,
+  r.charged - r.loss AS amount, 'settle' AS kind, r.started_at + r.duration_ms AS at, NULL AS reason
+FROM requests r WHERE r.charged > r.loss
+UNION ALL
+SELECT r.id, NULL, 'customer:' || b.account_id, r.loss - r.charged, 'settle',
+  r.started_at + r.duration_ms, NULL
+FROM requests r JOIN balances b ON b.number = r.account WHERE r.charged > r.loss
+UNION ALL
+SELECT r.id, NULL, 'operator:revenue', r.loss, 'loss', r.started_at + r.duration_ms, NULL
+FROM requests r WHERE r.loss > 0
+UNION ALL
+SELECT r.id, NULL, 'operator:loss', -r.loss, 'loss', r.started_at + r.duration_ms, NULL
+FROM requests r WHERE r.loss > 0
+UNION ALL
+SELECT NULL, m.transfer_id, 'customer:' || b.account_id, m.amount, CASE m.kind WHEN 0 THEN 'credit' WHEN 1 THEN 'grant' WHEN 2 THEN 'redemption' ELSE 'adjustment' END, m.at, m.reason
+FROM movements m JOIN balances b ON b.number = m.account
+UNION ALL
+SELECT NULL, m.transfer_id, CASE m.kind WHEN 0 THEN 'operator:credits' WHEN 3 THEN 'operator:adjustments'
+    ELSE 'operator:promotion' END, -m.amount, CASE m.kind WHEN 0 THEN 'credit' WHEN 1 THEN 'grant' WHEN 2 THEN 'redemption' ELSE 'adjustment' END, m.at, m.reason
+FROM movements m;
+--> statement-breakpoint
+-- How far the requests are added up: one row, which is there from the beginning.
+INSERT INTO usage_mark (id, last_record) VALUES (1, 0);

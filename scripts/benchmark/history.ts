@@ -162,7 +162,7 @@ function requestOf(
       command: {
         ...{ requestId, charge: cost, outcome, usage, usdPerMillion: usdRate(1_000_000n) },
         served: { model, upstream: 'bench', price },
-        attempts: [attempt],
+        attempts: JSON.stringify([attempt]),
         rawUsage: '{"prompt_tokens":1200,"completion_tokens":345,"total_tokens":1545}',
         nowMs: startedAt + 1_900,
       },

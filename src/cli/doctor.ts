@@ -12,7 +12,7 @@ import { keptThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/contract.ts';
 import { isSqlite, type SqliteDatabase } from '../store/database.ts';
 import { droppedTriggers, migrationStatus } from '../store/migrate.ts';
-import { holds, ledgerEntries } from '../store/money-tables.ts';
+import { movements, openHolds, requests } from '../store/money-tables.ts';
 import { accounts } from '../store/tables.ts';
 import { readOpenFileLimit } from '../upstream/descriptors.ts';
 import { addCommand, type Output, type Perform } from './command.ts';
@@ -143,8 +143,9 @@ async function checkClock(database: Database, nowMs: number): Promise<Finding> {
   const [newest] = await database.rows<{ at: bigint | null }>(
     sql`select max(at) as at from (
       select max(${accounts.createdAt}) as at from ${accounts}
-      union all select max(${holds.createdAt}) from ${holds}
-      union all select max(${ledgerEntries.at}) from ${ledgerEntries}) as newest`,
+      union all select max(${openHolds.startedAt}) from ${openHolds}
+      union all select max(${requests.startedAt} + ${requests.durationMs}) from ${requests}
+      union all select max(${movements.at}) from ${movements}) as newest`,
   );
   const behindMs = Number(newest?.at ?? 0) - nowMs;
   if (behindMs <= 1_000) return { ok: true, detail: isoTime(nowMs) };

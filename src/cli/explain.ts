@@ -68,15 +68,10 @@ function holdLines(hold: Explanation['hold']): string[] {
     `Hold    ${hold.first_amount}${grown}, at price ${hold.price_version}: ${hold.estimated_prompt_tokens} prompt tokens estimated, at most ${hold.output_bound} of output; ${hold.phase}`,
     `        ${hold.created_at} held`,
   ];
-  const { asked, checkpoint } = hold;
-  if (hold.dispatched_at !== null) {
-    const whom =
-      asked === null ? '' : `, from ${asked.upstream}, ${asked.model ?? 'unknown model'}`;
-    lines.push(`        ${hold.dispatched_at} first content${whom}`);
-  }
+  const { checkpoint } = hold;
   if (checkpoint !== null) {
     lines.push(
-      `        ${checkpoint.at} last checkpoint: ${checkpoint.output_tokens} output (${checkpoint.reasoning_tokens} of them reasoning)`,
+      `        ${checkpoint.at} last checkpoint: ${checkpoint.output_tokens} output (${checkpoint.reasoning_tokens} of them reasoning) of ${checkpoint.upstream}, ${checkpoint.model}`,
     );
   }
   if (hold.ended_at !== null) lines.push(`        ${hold.ended_at} ${hold.phase}`);
@@ -111,9 +106,8 @@ function priceLines({ calculations }: Explanation): string[] {
 }
 
 function bookedLines(booked: Booked): string[] {
-  const after = booked.balance_after === null ? '' : `; balance after it ${booked.balance_after}`;
   return [
-    `Charged ${booked.charged}; debited ${booked.debited} (${booked.debited_usd} USD), loss of the gateway ${booked.loss}${after}`,
+    `Charged ${booked.charged}; debited ${booked.debited} (${booked.debited_usd} USD), loss of the gateway ${booked.loss}; balance after it ${booked.balance_after}`,
     ...booked.entries.map(({ transfer_id: transfer, ledger_account: account, amount }) => {
       return `        ${transfer}: ${amount} to ${account}`;
     }),

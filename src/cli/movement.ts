@@ -95,7 +95,7 @@ async function list(context: Context, options: ListOptions, name = ''): Promise<
   const limit = parseCount(options.limit, '--limit') ?? 1;
   const { accounts, database } = await openParts(context);
   const { id } = await accounts.find(name);
-  const records = (await listMovements(database, id, { limit, before: undefined })).map(
+  const records = (await listMovements(database.db, id, { limit, before: undefined })).map(
     movementRecord,
   );
   const header = ['WHEN', 'KIND', 'AMOUNT', 'BALANCE', 'TRANSFER', 'REASON'];

@@ -50,21 +50,47 @@ export function createId(prefix: IdPrefix, randomBytes: RandomBytes): string {
   return prefix + randomText(24, randomBytes);
 }
 
-/** In the order of their character codes, so that text made of them sorts like the number. */
-const SORTED = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const REQUEST_PREFIX = 'req_';
 
-const TIME_LENGTH = 8;
+const REQUEST_ID = /^req_(?!00)[0-9a-f]{32}$/;
+
+/** The time with which a request id begins has had another first byte since 2004. */
+const OTHER_FORM = 0;
 
 /**
- * A request id: `req_`, eight characters that rise with time, sixteen random ones. The books are
- * kept by request id, and neighbours in time that are neighbours on disk double their speed.
+ * A request id: `req_` and sixteen bytes in hexadecimal digits, six of Unix milliseconds and ten that
+ * are random. The books are kept by request id, and neighbours in time that are neighbours on disk
+ * double their speed.
  */
 export function createRequestId(nowMs: number, randomBytes: RandomBytes): string {
-  let time = '';
-  for (let left = nowMs; time.length < TIME_LENGTH; left = Math.floor(left / SORTED.length)) {
-    time = `${SORTED[left % SORTED.length]}${time}`;
+  const time = nowMs.toString(16).padStart(12, '0');
+  return `${REQUEST_PREFIX}${time}${randomBytes(10).toHex()}`;
+}
+
+/** The sixteen bytes of a request id; an id of another form is its text behind a zero. */
+export function requestIdBytes(id: string): Uint8Array {
+  if (REQUEST_ID.test(id)) return Uint8Array.fromHex(id.slice(REQUEST_PREFIX.length));
+  return Buffer.concat([Buffer.of(OTHER_FORM), Buffer.from(id)]);
+}
+
+const REQUEST_ID_LENGTH = 36;
+
+const REQUEST_ID_BEGINNING = /^req_(?!00)[0-9a-f]{2,32}$/;
+
+/** The bytes of all request ids that begin like this: from the first to the last, both included. */
+export function requestIdRange(beginning: string): readonly [first: Uint8Array, last: Uint8Array] {
+  if (REQUEST_ID_BEGINNING.test(beginning)) {
+    const filled = (digit: string) => requestIdBytes(beginning.padEnd(REQUEST_ID_LENGTH, digit));
+    return [filled('0'), filled('f')];
   }
-  return `req_${time}${randomText(24 - TIME_LENGTH, randomBytes)}`;
+  const text = requestIdBytes(beginning);
+  // No text has this byte.
+  return [text, Buffer.concat([text, Buffer.of(0xff)])];
+}
+
+export function requestIdOf(bytes: Uint8Array): string {
+  if (bytes[0] === OTHER_FORM) return Buffer.from(bytes.subarray(1)).toString();
+  return `${REQUEST_PREFIX}${bytes.toHex()}`;
 }
 
 /** A new API key: `sk-` and 48 random letters and digits. */

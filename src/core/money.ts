@@ -43,6 +43,10 @@ export const AMOUNT_MAX = micro(10n ** 18n);
 
 /** Prints `value` × 10^-decimals exactly: `formatDecimal(1500000n, 6)` is `"1.5"`. */
 export function formatDecimal(value: bigint, decimals: number): string {
+  // An amount without a fraction, as most are that people pay, needs no digits taken apart.
+  const number = Number(value);
+  const unit = 10 ** decimals;
+  if (Number.isSafeInteger(number) && number % unit === 0) return String(number / unit || 0);
   const negative = value < 0n;
   const digits = (negative ? -value : value).toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);

@@ -66,8 +66,8 @@ export type ChainTotals = {
 export type ChainCheck = {
   /** Takes the next body and answers what is wrong, with it or with the one before. */
   readonly take: (body: string) => readonly ChainProblem[];
-  /** The last receipt that had a place in the chain. */
-  readonly last: () => AccountReceipt | undefined;
+  /** The same where it is known what the body says. */
+  readonly takeReceipt: (receipt: AccountReceipt, body: string) => readonly ChainProblem[];
   readonly totals: () => ChainTotals;
 };
 
@@ -91,8 +91,12 @@ export function createChainCheck(sha256: (body: string) => string): ChainCheck {
 
   function take(body: string): readonly ChainProblem[] {
     const receipt = readReceipt(body);
+    if (receipt !== undefined) return takeReceipt(receipt, body);
+    return [problem('unreadable', totals.last + 1, 'This is no receipt.')];
+  }
+
+  function takeReceipt(receipt: AccountReceipt, body: string): readonly ChainProblem[] {
     const sequence = totals.last + 1;
-    if (receipt === undefined) return [problem('unreadable', sequence, 'This is no receipt.')];
     if (before !== undefined && receipt.accountId !== before.accountId) {
       const detail = 'This receipt belongs to another account.';
       return [problem('account', sequence, detail)];
@@ -155,7 +159,7 @@ export function createChainCheck(sha256: (body: string) => string): ChainCheck {
     };
   }
 
-  return { take, last: () => before, totals: () => totals };
+  return { take, takeReceipt, totals: () => totals };
 }
 
 /**

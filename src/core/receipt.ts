@@ -116,7 +116,18 @@ function movementMembers({ kind, transferId, at, amount }: MovementReceipt): str
   return `"kind":"${kind}","id":${quote(transferId)},"at":"${isoTime(at)}","amount":"${formatTokens(amount)}"`;
 }
 
-function priceMembers({ version, input, cachedInput, cacheWrite, output }: Price): string {
+/** A price never changes, and most receipts name the same few. */
+const priceTexts = new WeakMap<Price, string>();
+
+function priceMembers(price: Price): string {
+  const known = priceTexts.get(price);
+  if (known !== undefined) return known;
+  const text = priceText(price);
+  priceTexts.set(price, text);
+  return text;
+}
+
+function priceText({ version, input, cachedInput, cacheWrite, output }: Price): string {
   return (
     `{"version":${quote(version)},"input":"${formatDecimal(input, PICO_DECIMALS)}",` +
     `"cached_input":"${formatDecimal(cachedInput, PICO_DECIMALS)}",` +

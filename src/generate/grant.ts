@@ -139,8 +139,9 @@ export class Grant implements Slot {
     const charge = chargeServed(usage, price, candidate.price);
     const withinHold = rule !== 'reported';
     const rawUsage = meter.raw();
+    const { records } = this.attempts;
     const command = {
-      ...this.#endCommand(outcome, usage),
+      ...this.#endCommand(records, outcome, usage),
       ...(rawUsage === undefined ? undefined : { rawUsage }),
       charge,
       withinHold,
@@ -150,15 +151,17 @@ export class Grant implements Slot {
     const most = withinHold ? this.cover.held() : this.#payable;
     const settlement = await this.#booked(settled, charge, most);
     const final = isForfeited(settlement, charge) ? 'gateway_failed' : outcome;
-    return this.#toldOf(command, settlement, final, candidate);
+    return this.#toldOf(command, records, settlement, final, candidate);
   }
 
   async #release(outcome: Outcome): Promise<Ended> {
     if (this.#lostBy !== undefined) return this.#forget(outcome);
     this.#claim.settle(0);
-    const command = this.#endCommand(outcome, UNUSED);
+    const { records } = this.attempts;
+    const command = this.#endCommand(records, outcome, UNUSED);
     const released = this.#dependencies.ledger.release(command);
-    return this.#toldOf(command, await this.#booked(released, ZERO, this.#payable), outcome);
+    const settlement = await this.#booked(released, ZERO, this.#payable);
+    return this.#toldOf(command, records, settlement, outcome);
   }
 
   /** There is no hold, so nothing is to be released and nothing was used. */
@@ -166,12 +169,12 @@ export class Grant implements Slot {
     if (this.#lostBy instanceof LedgerSilent) releaseUnconfirmed(this.#dependencies, this.#checked);
     await this.#claim.cancel();
     const settlement = { debited: ZERO, loss: ZERO, available: this.#payable };
-    return this.#toldOf(this.#endCommand(outcome, UNUSED), settlement, outcome);
+    return this.#toldOf({ usage: UNUSED }, this.attempts.records, settlement, outcome);
   }
 
-  #endCommand(outcome: Outcome, usage: Usage): ReleaseCommand {
+  #endCommand(records: readonly AttemptEntry[], outcome: Outcome, usage: Usage): ReleaseCommand {
     const { clock } = this.#dependencies;
-    return endOfRequest(this.#checked, this.attempts.records, outcome, usage, clock());
+    return endOfRequest(this.#checked, records, outcome, usage, clock());
   }
 
   /**
@@ -205,7 +208,8 @@ export class Grant implements Slot {
 
   /** `candidate` is who served; absent where nobody did. */
   #toldOf(
-    { usage, attempts }: ReleaseCommand,
+    { usage }: Pick<ReleaseCommand, 'usage'>,
+    attempts: readonly AttemptEntry[],
     settlement: Settlement,
     outcome: Outcome,
     candidate?: Candidate,
@@ -220,7 +224,7 @@ export class Grant implements Slot {
       balanceTokens: formatTokens(settlement.available),
       outcome,
     };
-    return { receipt, settlement, attempts: attempts as readonly AttemptEntry[] };
+    return { receipt, settlement, attempts };
   }
 }
 
@@ -262,7 +266,7 @@ function endOfRequest(
     requestId: call.requestId,
     outcome,
     usage,
-    attempts,
+    attempts: JSON.stringify(attempts),
     usdPerMillion: catalog.usdPerMillion,
     nowMs,
   };

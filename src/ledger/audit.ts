@@ -5,11 +5,10 @@
 import type { Database } from '../store/contract.ts';
 import { accountDifferences } from './audit/accounts.ts';
 import type { AuditScope, Difference } from './audit/difference.ts';
-import { createEntrySums, entryDifferences } from './audit/entries.ts';
+import { holdDifferences } from './audit/holds.ts';
 import { liveDifferences } from './audit/live.ts';
-import { receiptDifferences } from './audit/receipts.ts';
 import { redemptionDifferences } from './audit/redemptions.ts';
-import { requestDifferences } from './audit/requests.ts';
+import { rowDifferences } from './audit/rows.ts';
 
 export type { AuditState, Difference, LiveRequests } from './audit/difference.ts';
 
@@ -18,12 +17,10 @@ export async function* findDifferences(
   database: Database,
   scope: AuditScope = {},
 ): AsyncGenerator<Difference> {
-  const sums = createEntrySums();
-  yield* entryDifferences(database, scope, sums);
-  yield* accountDifferences(database, scope, sums);
-  yield* requestDifferences(database, scope);
+  yield* accountDifferences(database, scope);
+  yield* rowDifferences(database, scope);
+  yield* holdDifferences(database, scope);
   yield* redemptionDifferences(database, scope);
-  yield* receiptDifferences(database, scope);
   yield* liveDifferences(database, scope);
 }
 

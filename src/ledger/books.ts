@@ -1,32 +1,41 @@
 // What may be read of the books, on the connection of whoever asks. Nothing here writes, but for
 // the balance of zero that every account begins with.
 
-import { count, isNull, sql } from 'drizzle-orm';
-import { ZERO } from '../core/money.ts';
+import { count, eq, sql } from 'drizzle-orm';
+import { subtract, ZERO } from '../core/money.ts';
 import type { Database, Queries } from '../store/contract.ts';
-import { balances, holds } from '../store/money-tables.ts';
+import { balances, openHolds } from '../store/money-tables.ts';
 import { audit } from './audit.ts';
-import { prepareBalanceStatements } from './balance-statements.ts';
+import type { Balance } from './contract.ts';
+import { LedgerRefusal } from './error.ts';
 import { explain } from './explain.ts';
 
 export type Books = ReturnType<typeof createBooks>;
 
 /** `database` is open and migrated. */
 export function createBooks(database: Database) {
-  const { balance } = prepareBalanceStatements(database);
-  const openHolds = database.db
+  const allOpen = database.db
     .select({
       count: count(),
-      amount: sql`coalesce(sum(${holds.amount}), 0)`.mapWith(holds.amount),
+      amount: sql`coalesce(sum(${openHolds.amount}), 0)`.mapWith(openHolds.amount),
     })
-    .from(holds)
-    .where(isNull(holds.endedAt))
+    .from(openHolds)
     .prepare();
+  const find = database.db
+    .select({ posted: balances.posted, held: balances.held })
+    .from(balances)
+    .where(eq(balances.accountId, sql.placeholder('accountId')))
+    .prepare();
+
   return {
     /** Throws `LedgerRefusal` for an unknown account. */
-    balance,
+    async balance(accountId: string): Promise<Balance> {
+      const found = await find.get({ accountId });
+      if (found === undefined) throw new LedgerRefusal('There is no account with this id.');
+      return { ...found, available: subtract(found.posted, found.held) };
+    },
     /** The holds that have not ended, and what they reserve in 10⁻⁶ service token, for graphs. */
-    openHolds: async () => (await openHolds.get()) ?? { count: 0, amount: ZERO },
+    openHolds: async () => (await allOpen.get()) ?? { count: 0, amount: ZERO },
     /** Gives a new account its balance of zero, inside the transaction that creates it. */
     async openBalance(tx: Queries, accountId: string): Promise<void> {
       await tx.insert(balances).values({ accountId, posted: ZERO, held: ZERO, unpaid: ZERO }).run();

@@ -2,9 +2,12 @@
 // ledger's thread may die and be started again; what was promised stays in the queue.
 
 import type { WriterClient } from '../store/writer/client.ts';
+import { decodeAnswers } from './answers.ts';
 import type { Ledger } from './contract.ts';
+import { CommandEncoder } from './protocol.ts';
 import { createQueue, type QueueOptions } from './queue.ts';
-import type { LedgerAnswer } from './writer.ts';
+import type { ToClient } from './thread.ts';
+import type { LedgerRequest } from './writer.ts';
 
 /** Why a ledger takes no new promises at the moment; absent where it does. */
 export type LedgerProblem = 'stopped' | 'failing' | undefined;
@@ -30,22 +33,28 @@ export type LedgerClientOptions = Pick<QueueOptions, 'onTrouble' | 'onBatch'> & 
 export function createLedgerClient(options: LedgerClientOptions): ServingLedger & LedgerLink {
   const { writer, onTrouble, onBatch } = options;
   let port: MessagePort | undefined;
+  let encoder = new CommandEncoder();
+  let posted: readonly LedgerRequest[] = [];
   const queue = createQueue({
     onTrouble,
     onBatch,
     post(batch) {
       if (port === undefined) {
         queue.lost(new Error('The thread of the ledger has stopped.'), false);
-      } else port.postMessage(batch);
+      } else {
+        posted = batch;
+        port.postMessage(encoder.encode(batch));
+      }
     },
   });
   return {
     ...queue.ledger,
     link(next, writerPort) {
       port = next;
+      encoder = new CommandEncoder();
       next.onmessage = ({ data }) => {
-        const answers: readonly LedgerAnswer[] = data;
-        queue.answered(answers);
+        const { kind, answers }: ToClient = data;
+        queue[kind](decodeAnswers(posted, answers));
       };
       writer?.link(writerPort);
     },

@@ -2,7 +2,7 @@
 // thread of its own. Amounts are in 10⁻⁶ service token, instants in Unix milliseconds.
 
 import type { ClientFormatName } from '../core/admit.ts';
-import type { JsonValue, Outcome, Usage } from '../core/generation.ts';
+import type { Outcome, Usage } from '../core/generation.ts';
 import type { Micro, Tokens, UsdRate } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
 
@@ -84,8 +84,8 @@ export type ReleaseCommand = {
   readonly usage: Usage;
   /** What the upstream reported, as it wrote it; numbers alone. */
   readonly rawUsage?: string;
-  /** For `explain`: upstream, model, times and failure class of each attempt. */
-  readonly attempts: readonly JsonValue[];
+  /** For `explain`, as a JSON array: upstream, model, times and failure class of each attempt. */
+  readonly attempts: string;
   /** For the receipt, which tells the amount in USD too. */
   readonly usdPerMillion: UsdRate;
   readonly nowMs: number;

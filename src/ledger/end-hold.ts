@@ -1,176 +1,136 @@
-// The one place where a hold ends: its charge is taken, booked, recorded and receipted. `commands.ts`
-// and `recover.ts` call it inside their transaction.
+// The one place where a hold ends: its charge is taken, and one row says what the request was, what it
+// used, who paid whom and what its receipt is. `commands.ts` and `recover.ts` call it.
 
-import { type Awaitable, andThen, together } from '../async/awaitable.ts';
 import { assert } from '../core/assert.ts';
 import { isRestricted } from '../core/exposure.ts';
-import { add, type Micro, smaller, subtract } from '../core/money.ts';
-import type { HoldPhase } from '../store/money-tables.ts';
+import { AMOUNT_MAX, add, type Micro, smaller, subtract } from '../core/money.ts';
+import { packText } from '../core/shape.ts';
+import type { HoldEnd } from '../store/columns.ts';
+import type { LedgerBatch } from './batch.ts';
 import type { ReleaseCommand, SettleCommand, Settlement } from './contract.ts';
-import { LedgerRefusal } from './error.ts';
-import type { OpenHold } from './hold-statements.ts';
-import type { OpenHolds } from './open-holds.ts';
-import type { Prices } from './prices.ts';
-import type { AppendReceipt } from './receipts.ts';
-import type { Statements } from './statements.ts';
+import type { OpenHold, RequestRow } from './memory.ts';
+import { receiptOf } from './receipts.ts';
 
-type EndPhase = Extract<HoldPhase, 'settled' | 'released' | 'expired'>;
+/** The attempts of a request for which no upstream was asked, as JSON. */
+export const NO_ATTEMPTS = '[]';
 
-type Amounts = { readonly charge: Micro; readonly debited: Micro; readonly loss: Micro };
+type Ending = ReleaseCommand & Pick<SettleCommand, 'withinHold'>;
 
-/** Ends a request's hold and takes `charge`; one that has ended answers what its end had taken. */
-export type EndHold = (
-  command: ReleaseCommand & Pick<SettleCommand, 'withinHold'>,
+/** Ends an open hold and takes `charge`. Throws where the books contradict it, and changes nothing. */
+export function endHold(
+  batch: LedgerBatch,
+  hold: OpenHold,
+  command: Ending,
   charge: Micro,
-  phase: EndPhase,
-) => Promise<Settlement>;
-
-export function createEndHold(parts: {
-  readonly statements: Statements;
-  readonly prices: Prices;
-  readonly openHolds: OpenHolds;
-  readonly appendReceipt: AppendReceipt;
-}): EndHold {
-  const { statements, prices, openHolds, appendReceipt } = parts;
-
-  const endHold: EndHold = async (command, charge, phase) => {
-    const { requestId, served, nowMs } = command;
-    const ended = await openHolds.find(requestId);
-    if (ended === undefined) return firstResult(requestId);
-    const { amount } = ended;
-    const debited = await payable(ended, charge, command.withinHold);
-    const amounts = { charge, debited, loss: subtract(charge, debited) };
-    // What needs no answer of the other is asked for together: to a database far away in one round trip.
-    const [isEnded, left] = await together([
-      statements.endHold({ requestId, amount, phase, endedAt: nowMs }),
-      statements.spend(ended.accountId, amount, amounts),
-      served === undefined ? undefined : prices.remember({ ...served, nowMs }),
-    ]);
-    assert(isEnded, 'a hold that is known to be open is open');
-    assert(left !== undefined, 'a hold has an account with a balance');
-    openHolds.ended(requestId, ended.accountId);
-    await together([
-      book(requestId, ended.accountId, amounts, nowMs),
-      record(ended, command, amounts),
-      receipt(ended, command, amounts, left),
-    ]);
-    const { loss } = amounts;
-    const isNew = isRestricted(left.unpaid) && !isRestricted(subtract(left.unpaid, loss));
-    return { debited, loss, available: left.available, ...(isNew ? { restricted: true } : {}) };
+  ending: HoldEnd,
+): Settlement {
+  const { memory, changes } = batch;
+  const { account, row: held } = hold;
+  const debited = payable(hold, charge, command.withinHold);
+  const loss = subtract(charge, debited);
+  const left = {
+    posted: subtract(account.posted, debited),
+    held: subtract(account.held, held.amount),
   };
+  assert(left.held >= 0n && left.held <= left.posted, 'a hold is part of its balance');
+  const row = requestRow(batch, hold, command, { charge, debited, loss, ending, ...left });
+  account.posted = left.posted;
+  account.held = left.held;
+  const wasRestricted = isRestricted(account.unpaid);
+  account.unpaid = smaller(add(account.unpaid, loss), AMOUNT_MAX);
+  account.sequence = row.sequence;
+  account.head = row.hash;
+  account.receipted = row.posted;
+  memory.removeHold(hold);
+  changes.accounts.add(account);
+  changes.requests.set(row.id, row);
+  changes.end(hold);
+  const isNew = isRestricted(account.unpaid) && !wasRestricted;
+  return {
+    ...{ debited, loss, available: account.available },
+    ...(isNew ? { restricted: true } : {}),
+  };
+}
 
-  /**
-   * A charge within the hold is always covered; above it, the available balance pays down to zero,
-   * or, where the ending stays within its hold, nothing does.
-   */
-  function payable(ended: OpenHold, charge: Micro, withinHold = false): Awaitable<Micro> {
-    if (charge <= ended.amount) return charge;
-    if (withinHold) return ended.amount;
-    return andThen(statements.balance(ended.accountId), ({ available }) =>
-      smaller(charge, add(available, ended.amount)),
-    );
-  }
+/**
+ * A charge within the hold is always covered; above it, the available balance pays down to zero, or,
+ * where the ending stays within its hold, nothing does.
+ */
+function payable({ account, row }: OpenHold, charge: Micro, withinHold = false): Micro {
+  if (charge <= row.amount) return charge;
+  if (withinHold) return row.amount;
+  return smaller(charge, add(account.available, row.amount));
+}
 
-  function book(
-    requestId: string,
-    accountId: string,
-    { debited, loss }: Amounts,
-    at: number,
-  ): Awaitable<unknown> {
-    const fromRevenue = { ledgerAccount: 'operator:revenue', at, reason: null };
-    const taken =
-      debited > 0n
-        ? statements.insertTransfer({
-            ...fromRevenue,
-            transferId: `settle:${requestId}`,
-            counterAccount: `customer:${accountId}`,
-            amount: debited,
-            kind: 'settle',
-          })
-        : undefined;
-    if (loss === 0n) return taken;
-    const lost = statements.insertTransfer({
-      ...fromRevenue,
-      transferId: `loss:${requestId}`,
-      counterAccount: 'operator:loss',
-      amount: loss,
-      kind: 'loss',
-    });
-    return together([taken, lost]);
-  }
+type Amounts = {
+  readonly charge: Micro;
+  readonly debited: Micro;
+  readonly loss: Micro;
+  readonly ending: HoldEnd;
+  readonly posted: Micro;
+  readonly held: Micro;
+};
 
-  function record(ended: OpenHold, command: ReleaseCommand, amounts: Amounts): Awaitable<unknown> {
-    const { served, usage } = command;
-    return statements.insertUsageRecord({
-      requestId: command.requestId,
-      accountId: ended.accountId,
-      keyId: ended.keyId,
-      format: ended.format,
-      stream: ended.stream,
-      modelRequested: ended.model,
-      modelServed: served?.model ?? null,
-      upstream: served?.upstream ?? null,
-      outcome: command.outcome,
-      inputTokens: usage.inputTokens,
-      cachedInputTokens: usage.cachedInputTokens,
-      cacheWriteTokens: usage.cacheWriteTokens,
-      outputTokens: usage.outputTokens,
-      reasoningTokens: usage.reasoningTokens,
-      usageBasis: usage.basis,
-      rawUsage: command.rawUsage ?? null,
-      usageDoubt: usage.doubt ?? null,
-      estimatedPromptTokens: ended.promptTokens,
-      priceVersionRequested: ended.priceVersion,
-      priceVersionServed: served?.price.version ?? null,
-      held: ended.amount,
-      charged: amounts.charge,
-      debited: amounts.debited,
-      loss: amounts.loss,
-      endUser: ended.endUser,
-      attempts: JSON.stringify(command.attempts),
-      startedAt: ended.createdAt,
-      endedAt: command.nowMs,
-    });
-  }
-
-  function receipt(
-    ended: OpenHold,
-    command: ReleaseCommand,
-    amounts: Amounts,
-    left: { readonly posted: Micro; readonly available: Micro },
-  ): Awaitable<void> {
-    const servedPrice = command.served?.price;
-    return andThen(prices.read(ended.priceVersion), (price) =>
-      appendReceipt({
-        kind: 'request',
-        accountId: ended.accountId,
-        requestId: command.requestId,
-        startedAt: ended.createdAt,
-        endedAt: command.nowMs,
-        model: ended.model,
-        modelServed: command.served?.model ?? null,
-        outcome: command.outcome,
-        usage: command.usage,
-        price,
-        priceServed: servedPrice?.version === price.version ? null : (servedPrice ?? null),
-        held: ended.amount,
-        charged: amounts.charge,
-        debited: amounts.debited,
-        loss: amounts.loss,
-        usdPerMillion: command.usdPerMillion,
-        posted: left.posted,
-        available: left.available,
-      }),
-    );
-  }
-
-  /** What the settle or release that came first had booked. */
-  async function firstResult(requestId: string): Promise<Settlement> {
-    const found = await statements.findUsageRecord(requestId);
-    if (found === undefined) throw new LedgerRefusal('There is no hold with this request id.');
-    const { debited, loss, accountId } = found;
-    return { debited, loss, available: (await statements.balance(accountId)).available };
-  }
-
-  return endHold;
+function requestRow(
+  { names }: LedgerBatch,
+  hold: OpenHold,
+  command: Ending,
+  { charge, debited, loss, ending, posted, held }: Amounts,
+): RequestRow {
+  const { account, row } = hold;
+  const { served, usage, rawUsage, attempts } = command;
+  const stated = receiptOf(account, subtract(account.receipted, debited), {
+    kind: 'request',
+    available: subtract(posted, held),
+    requestId: row.id,
+    startedAt: row.startedAt,
+    endedAt: command.nowMs,
+    model: hold.modelSlug,
+    modelServed: served?.model ?? null,
+    outcome: command.outcome,
+    usage,
+    price: hold.requestedPrice,
+    priceServed:
+      served === undefined || served.price.version === hold.requestedPrice.version
+        ? null
+        : served.price,
+    held: row.amount,
+    charged: charge,
+    debited,
+    loss,
+    usdPerMillion: command.usdPerMillion,
+  });
+  return {
+    id: row.id,
+    account: row.account,
+    key: row.key,
+    format: row.format,
+    stream: row.stream,
+    model: row.model,
+    price: row.price,
+    promptTokens: row.promptTokens,
+    outputBound: row.outputBound,
+    startedAt: row.startedAt,
+    endUser: row.endUser,
+    durationMs: command.nowMs - row.startedAt,
+    outcome: command.outcome,
+    ending,
+    upstream: served === undefined ? null : names.numberOf(served.upstream),
+    modelServed: served === undefined ? null : names.numberOf(served.model),
+    priceServed: served === undefined ? null : names.priceNumberOf(served.price),
+    inputTokens: usage.inputTokens,
+    cachedInputTokens: usage.cachedInputTokens,
+    cacheWriteTokens: usage.cacheWriteTokens,
+    outputTokens: usage.outputTokens,
+    reasoningTokens: usage.reasoningTokens,
+    basis: usage.basis,
+    doubt: usage.doubt ?? null,
+    held: row.amount,
+    charged: charge,
+    loss,
+    usdPerMillion: command.usdPerMillion,
+    ...stated,
+    report: rawUsage === undefined ? null : packText(rawUsage, names.shapeNumber),
+    attempts: attempts === NO_ATTEMPTS ? null : packText(attempts, names.shapeNumber),
+  };
 }

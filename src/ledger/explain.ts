@@ -1,28 +1,56 @@
 // Gathers what the books say about one request. The command line turns it into words.
 
-import { and, eq, inArray, lte, sql } from 'drizzle-orm';
-import { type Micro, ZERO } from '../core/money.ts';
+import { eq, inArray } from 'drizzle-orm';
+import { shapeNumber, unpackText } from '../core/shape.ts';
+import type { HoldEnd } from '../store/columns.ts';
 import type { Database, Queries } from '../store/contract.ts';
-import {
-  holds,
-  ledgerEntries,
-  priceVersions,
-  receipts,
-  usageRecords,
-} from '../store/money-tables.ts';
+import { priceVersions, texts } from '../store/money-tables.ts';
+import { holds, ledgerEntries, usageRecords } from '../store/money-views.ts';
+import { NO_ATTEMPTS } from './end-hold.ts';
+import { hashText } from './receipts.ts';
 
 export type RequestHistory = {
-  readonly hold: typeof holds.$inferSelect;
+  readonly hold: HoldHistory;
   /** Absent while the request is under way. */
-  readonly record: typeof usageRecords.$inferSelect | undefined;
-  /** Two legs a transfer, in the order of booking; none where nothing was charged. */
+  readonly record: RecordHistory | undefined;
+  /** Two legs a transfer; none where nothing was charged. */
   readonly entries: readonly (typeof ledgerEntries.$inferSelect)[];
   /** The price that was asked for and, where another one served, that one. */
   readonly prices: readonly (typeof priceVersions.$inferSelect)[];
-  /** What the account had posted right after this request; absent where nothing was charged. */
-  readonly balanceAfter: Micro | undefined;
   /** Its link in the account's chain; absent while the request is under way. */
-  readonly receipt: Pick<typeof receipts.$inferSelect, 'sequence' | 'hash'> | undefined;
+  readonly receipt: { readonly sequence: number; readonly hash: string } | undefined;
+};
+
+type Hold = typeof holds.$inferSelect;
+
+/**
+ * held         nothing was delivered yet
+ * delivering   the client has got content
+ */
+type HoldPhase = 'held' | 'delivering' | HoldEnd;
+
+/** The hold of a request, open or ended. */
+type HoldHistory = Pick<
+  Hold,
+  'requestId' | 'accountId' | 'keyId' | 'model' | 'priceVersion' | 'amount'
+> &
+  Pick<Hold, 'promptTokens' | 'outputBound' | 'startedAt'> & {
+    readonly phase: HoldPhase;
+    readonly endedAt: number | null;
+    /** What the client had got by then; kept while the hold is open. */
+    readonly checkpoint:
+      | (Pick<Hold, 'upstream' | 'modelServed' | 'outputTokens' | 'reasoningTokens'> & {
+          readonly at: number;
+        })
+      | undefined;
+  };
+
+type UsageRecord = typeof usageRecords.$inferSelect;
+
+type RecordHistory = Omit<UsageRecord, 'report' | 'attempts' | 'hash'> & {
+  /** What the upstream reported, as it wrote it. */
+  readonly rawUsage: string | null;
+  readonly attempts: string;
 };
 
 /** One consistent look: all parts belong to the same state of the books. */
@@ -31,46 +59,73 @@ export async function explain(
   requestId: string,
 ): Promise<RequestHistory | undefined> {
   return database.snapshot(async (tx) => {
-    const hold = await tx.select().from(holds).where(eq(holds.requestId, requestId)).get();
-    if (hold === undefined) return undefined;
-    const record = await tx
-      .select()
-      .from(usageRecords)
-      .where(eq(usageRecords.requestId, requestId))
-      .get();
-    const transfers = [`settle:${requestId}`, `loss:${requestId}`];
-    const entries = await tx
-      .select()
-      .from(ledgerEntries)
-      .where(inArray(ledgerEntries.transferId, transfers))
-      .orderBy(ledgerEntries.id)
-      .all();
-    const served = record?.priceVersionServed ?? hold.priceVersionServed ?? hold.priceVersion;
-    const versions = [hold.priceVersion, served];
-    const prices = await tx
-      .select()
-      .from(priceVersions)
-      .where(inArray(priceVersions.version, versions))
-      .orderBy(priceVersions.version)
-      .all();
-    const customer = `customer:${hold.accountId}`;
-    const last = entries.findLast((entry) => entry.ledgerAccount === customer);
-    const balanceAfter = last === undefined ? undefined : await postedUpTo(tx, customer, last.id);
-    const receipt = await tx
-      .select({ sequence: receipts.sequence, hash: receipts.hash })
-      .from(receipts)
-      .where(eq(receipts.subject, requestId))
-      .get();
-    return { hold, record, entries, prices, balanceAfter, receipt };
+    const isMeant = eq(usageRecords.requestId, requestId);
+    const row = await tx.select().from(usageRecords).where(isMeant).get();
+    if (row !== undefined) return explainEnded(tx, row);
+    const open = await tx.select().from(holds).where(eq(holds.requestId, requestId)).get();
+    if (open === undefined) return undefined;
+    const prices = await pricesOf(tx, [open.priceVersion, open.priceVersionServed]);
+    return { hold: openHold(open), record: undefined, entries: [], prices, receipt: undefined };
   });
 }
 
-/** The sum of an account's entries up to one of them; open holds are not counted. */
-async function postedUpTo(tx: Queries, ledgerAccount: string, entryId: number): Promise<Micro> {
-  const row = await tx
-    .select({ total: sql<Micro>`coalesce(sum(${ledgerEntries.amount}), 0)` })
+async function explainEnded(tx: Queries, row: UsageRecord): Promise<RequestHistory> {
+  const { report, attempts, hash, ...record } = row;
+  const { requestId, priceVersionRequested, priceVersionServed } = row;
+  const entries = await tx
+    .select()
     .from(ledgerEntries)
-    .where(and(eq(ledgerEntries.ledgerAccount, ledgerAccount), lte(ledgerEntries.id, entryId)))
-    .get();
-  return row?.total ?? ZERO;
+    .where(eq(ledgerEntries.requestId, requestId))
+    .all();
+  return {
+    hold: endedHold(record),
+    record: {
+      ...record,
+      rawUsage: await unpacked(tx, report),
+      attempts: (await unpacked(tx, attempts)) ?? NO_ATTEMPTS,
+    },
+    entries,
+    prices: await pricesOf(tx, [priceVersionRequested, priceVersionServed]),
+    receipt: { sequence: row.sequence, hash: hashText(hash) },
+  };
+}
+
+function openHold({ checkpointAt, ...hold }: Hold): HoldHistory {
+  if (checkpointAt === null) {
+    return { ...hold, phase: 'held', endedAt: null, checkpoint: undefined };
+  }
+  const checkpoint = { ...hold, at: checkpointAt };
+  return { ...hold, phase: 'delivering', endedAt: null, checkpoint };
+}
+
+function endedHold(record: Omit<UsageRecord, 'report' | 'attempts' | 'hash'>): HoldHistory {
+  return {
+    ...record,
+    model: record.modelRequested,
+    priceVersion: record.priceVersionRequested,
+    amount: record.held,
+    promptTokens: record.estimatedPromptTokens,
+    phase: record.ending,
+    checkpoint: undefined,
+  };
+}
+
+async function pricesOf(tx: Queries, versions: readonly (string | null)[]) {
+  const named = versions.flatMap((version) => version ?? []);
+  return tx
+    .select()
+    .from(priceVersions)
+    .where(inArray(priceVersions.version, named))
+    .orderBy(priceVersions.version)
+    .all();
+}
+
+/** A text that the books keep as the numbers in its shape. */
+async function unpacked(tx: Queries, packed: Uint8Array | null): Promise<string | null> {
+  if (packed === null) return null;
+  const number = shapeNumber(packed);
+  const isShape = eq(texts.number, number ?? 0);
+  const shape =
+    number === undefined ? undefined : await tx.select().from(texts).where(isShape).get();
+  return unpackText(packed, () => shape?.text ?? '');
 }

@@ -8,13 +8,13 @@ import type { LedgerFacts } from '../store/archive/format.ts';
 import type { Database } from '../store/contract.ts';
 import {
   balances,
-  holds,
-  ledgerEntries,
-  receipts,
+  movements,
+  openHolds,
   redemptionCodes,
-  usageRecords,
+  requests,
 } from '../store/money-tables.ts';
 import { accounts } from '../store/tables.ts';
+import { hashText } from './receipts.ts';
 
 /** Accounts whose last receipt is looked up together. */
 const ACCOUNTS_AT_ONCE = 1_000;
@@ -43,24 +43,18 @@ export async function ledgerFacts({ rows }: Pick<Database, 'rows'>): Promise<Led
     facts[name] = formatTokens(micro(BigInt(found?.high ?? 0n) * HALF + BigInt(found?.low ?? 0n)));
   }
 
-  const ofCustomers = sql`${ledgerEntries} where ledger_account like 'customer:%'`;
-  const open = sql`${holds} where ended_at is null`;
   await count('accounts', sql`${accounts}`);
   await sum('posted', sql`posted`, sql`${balances}`);
   await sum('held', sql`held`, sql`${balances}`);
-  await count('holds', sql`${holds}`);
-  await count('open_holds', open);
-  await sum('open_holds_amount', sql`amount`, open);
-  await count('entries', sql`${ledgerEntries}`);
-  await sum('entries_of_customers', sql`amount`, ofCustomers);
-  await sum('entries_of_all', sql`amount`, sql`${ledgerEntries}`);
-  await count('usage_records', sql`${usageRecords}`);
-  await sum('charged', sql`charged`, sql`${usageRecords}`);
-  await sum('debited', sql`debited`, sql`${usageRecords}`);
-  await sum('lost', sql`loss`, sql`${usageRecords}`);
+  await count('open_holds', sql`${openHolds}`);
+  await sum('open_holds_amount', sql`amount`, sql`${openHolds}`);
+  await count('requests', sql`${requests}`);
+  await sum('charged', sql`charged`, sql`${requests}`);
+  await sum('lost', sql`loss`, sql`${requests}`);
+  await count('movements', sql`${movements}`);
+  await sum('movements_amount', sql`amount`, sql`${movements}`);
   await count('codes', sql`${redemptionCodes}`);
   await sum('codes_amount', sql`amount`, sql`${redemptionCodes}`);
-  await count('receipts', sql`${receipts}`);
   facts['receipt_chains'] = await chainHeads(rows);
   return facts;
 }
@@ -70,17 +64,16 @@ async function chainHeads(rows: Database['rows']): Promise<string> {
   const digest = createHash('sha256');
   let after = '';
   for (;;) {
-    const heads = await rows<{ readonly id: string; readonly last: bigint; readonly hash: string }>(
-      sql`select r.account_id as id, r.sequence as last, r.hash as hash
-        from (select account_id, max(sequence) as last from ${receipts}
-          where account_id > ${after} group by account_id
-          order by account_id limit ${ACCOUNTS_AT_ONCE}) h
-        join ${receipts} r on r.account_id = h.account_id and r.sequence = h.last
-        order by r.account_id`,
+    const heads = await rows<Head>(
+      sql`select account_id as id, sequence, head from ${balances}
+        where account_id > ${after} order by account_id limit ${ACCOUNTS_AT_ONCE}`,
     );
-    for (const { id, last, hash } of heads) digest.update(`${id} ${last} ${hash}\n`);
+    for (const { id, sequence, head } of heads)
+      digest.update(`${id} ${sequence} ${hashText(head)}\n`);
     const end = heads.at(-1);
     if (end === undefined) return digest.digest('hex');
     after = end.id;
   }
 }
+
+type Head = { readonly id: string; readonly sequence: bigint; readonly head: Uint8Array | null };

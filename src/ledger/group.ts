@@ -5,15 +5,15 @@ import { yieldToEventLoop } from '../async/yield.ts';
 import { BATCH_MAX, type LedgerAnswer, type LedgerRequest, type Writer } from './writer.ts';
 
 /** Has a batch written and answers it, in the order in which batches came. Never for two at once. */
-export type Group = (
-  batch: readonly LedgerRequest[],
-  answer: (answers: readonly LedgerAnswer[]) => void,
-) => void;
+export type Group = (batch: readonly LedgerRequest[], client: GroupClient) => void;
 
-type Waiting = {
-  readonly batch: readonly LedgerRequest[];
+type GroupClient = {
+  /** The transaction has decided; it is not on disk yet. */
+  readonly decide: (answers: readonly LedgerAnswer[]) => void;
   readonly answer: (answers: readonly LedgerAnswer[]) => void;
 };
+
+type Waiting = { readonly batch: readonly LedgerRequest[]; readonly client: GroupClient };
 
 /** `isShared` says whether there are others whose batch may come in the same turn. */
 export function createGroup(write: Writer, isShared: () => boolean): Group {
@@ -35,19 +35,29 @@ export function createGroup(write: Writer, isShared: () => boolean): Group {
     if (isShared()) await yieldToEventLoop();
     while (waiting.length > 0) {
       const group = takeNext();
-      const answers = await write(group.flatMap(({ batch }) => batch));
-      let from = 0;
-      for (const { batch, answer } of group) {
-        answer(answers.slice(from, from + batch.length));
-        from += batch.length;
-      }
+      const batch = group.flatMap((each) => each.batch);
+      const answers = await write(batch, (decided) => deal(group, decided, 'decide'));
+      deal(group, answers, 'answer');
     }
     writing = false;
   }
 
-  return (batch, answer) => {
-    waiting.push({ batch, answer });
+  return (batch, client) => {
+    waiting.push({ batch, client });
     // What it throws ends the thread.
     if (!writing) void writeAll();
   };
+}
+
+/** Gives each client its own of the answers. */
+function deal(
+  group: readonly Waiting[],
+  answers: readonly LedgerAnswer[],
+  how: keyof GroupClient,
+): void {
+  let from = 0;
+  for (const { batch, client } of group) {
+    client[how](answers.slice(from, from + batch.length));
+    from += batch.length;
+  }
 }

@@ -1,97 +1,171 @@
 // What the books know of requests that an earlier process admitted, so that a restart opens neither
 // the windows nor the caps of an account. The limits ask; nothing here writes.
 
-import { and, desc, eq, gt, gte, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, gte, lt, lte, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Span } from '../core/calendar.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
 import type { Database } from '../store/contract.ts';
-import { holds, usageRecords } from '../store/money-tables.ts';
-import { smaller } from '../store/portable.ts';
-import { lastUsageRow } from './usage-records.ts';
+import { holds, usageRecords } from '../store/money-views.ts';
+import { smaller, unindexed } from '../store/portable.ts';
+import { usageDays } from '../store/series-tables.ts';
+import { TAIL_MAX } from './series/buckets.ts';
+import { prepareSeriesStatements } from './series/statements.ts';
 
-/** Holds that are looked through for those of the last minute, latest first: 4,000 a second. */
-const RECENT_HOLDS_MAX = 240_000;
+/** Requests that have ended are read so many at a time, latest first. */
+const PAGE_ROWS = 1_000;
+
+const value = sql.placeholder;
 
 export function createHistory(database: Database) {
-  const { db } = database;
-  const latestHold = sql`(select coalesce(max(rowid), 0) from ${holds})`;
-  /** A request that was admitted, with what its windows were charged. */
-  const admission = {
-    accountId: holds.accountId,
-    model: holds.model,
-    startedAt: holds.createdAt,
-    tokens:
-      sql`${holds.promptTokens} + ${smaller(holds.outputBound, sql.raw(String(SLICE_TOKENS)))}`.mapWith(
-        Number,
-      ),
-  };
-  const admitted = db
-    .select(admission)
-    .from(holds)
-    .where(
-      and(
-        // No index leads to an instant; the rows of the last minute are the last ones.
-        gt(sql`${holds}.rowid`, sql`${latestHold} - ${RECENT_HOLDS_MAX}`),
-        gte(holds.createdAt, sql.placeholder('sinceMs')),
-      ),
-    )
-    .orderBy(desc(holds.createdAt))
-    .prepare();
-
-  // Open ones have an index by account, and so have the records of those that have ended.
-  const account = sql.placeholder('accountId');
-  const ended = db
-    .select({ requestId: usageRecords.requestId })
-    .from(usageRecords)
-    .where(
-      and(
-        eq(usageRecords.accountId, account),
-        gte(usageRecords.startedAt, sql.placeholder('sinceMs')),
-      ),
-    );
-  const admittedOne = db
-    .select(admission)
-    .from(holds)
-    .where(
-      and(
-        or(
-          and(eq(holds.accountId, account), isNull(holds.endedAt)),
-          inArray(holds.requestId, ended),
-        ),
-        gte(holds.createdAt, sql.placeholder('sinceMs')),
-      ),
-    )
-    .orderBy(desc(holds.createdAt))
-    .prepare();
-
-  const used = db
-    .select({
-      tokens:
-        sql`coalesce(sum(${usageRecords.inputTokens} + ${usageRecords.outputTokens}), 0)`.mapWith(
-          Number,
-        ),
-    })
-    .from(usageRecords)
-    .where(
-      and(
-        eq(usageRecords.accountId, sql.placeholder('accountId')),
-        gte(usageRecords.startedAt, sql.placeholder('fromMs')),
-        lt(usageRecords.startedAt, sql.placeholder('untilMs')),
-        lte(sql`${usageRecords}.rowid`, sql.placeholder('mark')),
-      ),
-    )
-    .prepare();
-
+  const { last } = prepareSeriesStatements(database);
+  const admitted = prepareAdmitted(database);
   return {
     /** What started at or after an instant, newest first: of all accounts, or of one. */
-    admittedSince: (sinceMs: number, accountId?: string) =>
-      accountId === undefined ? admitted.all({ sinceMs }) : admittedOne.all({ sinceMs, accountId }),
+    async admittedSince(sinceMs: number, accountId?: string): Promise<readonly Admission[]> {
+      const found = await (accountId === undefined
+        ? admitted.ofAll(sinceMs)
+        : admitted.ofOne(sinceMs, accountId));
+      // One that ends between two reads is in both.
+      return [...new Map(found.map((each) => [each.requestId, each])).values()]
+        .filter(({ startedAt }) => startedAt >= sinceMs)
+        .sort((one, other) => other.startedAt - one.startedAt)
+        .map(({ accountId, model, startedAt, tokens }) => ({
+          accountId,
+          model,
+          startedAt,
+          tokens,
+        }));
+    },
     /** Names the present state of the usage records: later ones come after it. */
-    mark: joined(() => database.settled(() => lastUsageRow(database))),
-    /** Input and output tokens of requests that started within a span, as they were at a mark. */
-    usedBefore: async (accountId: string, { fromMs, untilMs }: Span, mark: number) =>
-      (await used.get({ accountId, fromMs, untilMs, mark }))?.tokens ?? 0,
+    mark: joined(() => database.settled(last)),
+    /** Input and output tokens of requests that started within whole UTC days, as they were at a mark. */
+    usedBefore: createUsedBefore(database),
   };
+}
+
+/** A request that was admitted, with what its windows were charged. */
+type Admission = {
+  readonly accountId: string;
+  readonly model: string;
+  readonly startedAt: number;
+  readonly tokens: number;
+};
+
+type AdmittedRequest = Admission & { readonly requestId: string };
+
+/** Open ones are read first, so that none is missed which ends meanwhile. */
+function prepareAdmitted({ db }: Database) {
+  const charged = (prompt: SQLiteColumn, bound: SQLiteColumn) =>
+    sql`${prompt} + ${smaller(bound, sql.raw(String(SLICE_TOKENS)))}`.mapWith(Number);
+  const ofHold = {
+    requestId: holds.requestId,
+    accountId: holds.accountId,
+    model: holds.model,
+    startedAt: holds.startedAt,
+    tokens: charged(holds.promptTokens, holds.outputBound),
+  };
+  const ofRecord = {
+    requestId: usageRecords.requestId,
+    accountId: usageRecords.accountId,
+    model: usageRecords.modelRequested,
+    startedAt: usageRecords.startedAt,
+    tokens: charged(usageRecords.estimatedPromptTokens, usageRecords.outputBound),
+    endedAt: usageRecords.endedAt,
+    number: usageRecords.number,
+  };
+  const open = db.select(ofHold).from(holds).prepare();
+  const openOfOne = db
+    .select(ofHold)
+    .from(holds)
+    .where(eq(holds.accountId, value('accountId')))
+    .prepare();
+  const ended = db
+    .select(ofRecord)
+    .from(usageRecords)
+    .where(lt(usageRecords.number, value('below')))
+    .orderBy(desc(usageRecords.number))
+    .limit(PAGE_ROWS)
+    .prepare();
+  const endedOfOne = db
+    .select(ofRecord)
+    .from(usageRecords)
+    .where(
+      and(
+        eq(usageRecords.accountId, value('accountId')),
+        gte(usageRecords.startedAt, value('sinceMs')),
+      ),
+    )
+    .prepare();
+  return {
+    ofOne: async (sinceMs: number, accountId: string): Promise<AdmittedRequest[]> => [
+      ...(await openOfOne.all({ accountId })),
+      ...(await endedOfOne.all({ accountId, sinceMs })),
+    ],
+    /** No index leads to an instant; those that ended since are the last ones. */
+    async ofAll(sinceMs: number): Promise<AdmittedRequest[]> {
+      const found: AdmittedRequest[] = await open.all();
+      for (let below = Number.MAX_SAFE_INTEGER; ; ) {
+        const page = await ended.all({ below });
+        found.push(...page);
+        // Some are booked late, after a database that failed, but never a whole page of them alone.
+        if (!page.some(({ endedAt }) => endedAt >= sinceMs)) return found;
+        below = page.at(-1)?.number ?? 0;
+      }
+    },
+  };
+}
+
+/**
+ * The series have most of it in a few rows. They go on while a mark stays: what lies between the two is
+ * added or taken off.
+ */
+function createUsedBefore(database: Database) {
+  const { db } = database;
+  const { mark: markOfSeries } = prepareSeriesStatements(database);
+  const tokens = (input: SQLiteColumn, output: SQLiteColumn) => ({
+    tokens: sql`coalesce(sum(${input} + ${output}), 0)`.mapWith(Number),
+  });
+  const ofDays = db
+    .select(tokens(usageDays.inputTokens, usageDays.outputTokens))
+    .from(usageDays)
+    .where(
+      and(
+        eq(usageDays.accountId, value('accountId')),
+        gte(usageDays.day, value('fromMs')),
+        lt(usageDays.day, value('untilMs')),
+      ),
+    )
+    .prepare();
+  const between = (account: SQL) => {
+    const { startedAt, number } = usageRecords;
+    return db
+      .select(tokens(usageRecords.inputTokens, usageRecords.outputTokens))
+      .from(usageRecords)
+      .where(
+        and(
+          eq(account, value('accountId')),
+          gte(startedAt, value('fromMs')),
+          lt(startedAt, value('untilMs')),
+          gt(number, value('after')),
+          lte(number, value('until')),
+        ),
+      )
+      .prepare();
+  };
+  // Unindexed, the index by account is not taken: a few rows are fewer than its own.
+  const few = between(unindexed(usageRecords.accountId));
+  const many = between(sql`${usageRecords.accountId}`);
+  return (accountId: string, { fromMs, untilMs }: Span, mark: number): Promise<number> =>
+    database.snapshot(async () => {
+      const asked = { accountId, fromMs, untilMs };
+      const added = await markOfSeries();
+      const range = { after: Math.min(added, mark), until: Math.max(added, mark) };
+      const statement = range.until - range.after > TAIL_MAX ? many : few;
+      const series = (await ofDays.get(asked))?.tokens ?? 0;
+      const rest = (await statement.get({ ...asked, ...range }))?.tokens ?? 0;
+      return series + (added > mark ? -rest : rest);
+    });
 }
 
 /**

@@ -15,7 +15,7 @@ type LedgerOptions = {
 export function createLedger({ database, onTrouble }: LedgerOptions): Ledger {
   const write = createWriter(database);
   const queue = createQueue({
-    post: (batch) => void write(batch).then(queue.answered),
+    post: (batch) => void write(batch, queue.decided).then(queue.written),
     onTrouble,
   });
   return queue.ledger;

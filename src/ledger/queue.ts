@@ -6,11 +6,13 @@
 import { createBackoff } from '../async/backoff.ts';
 import { every, type Stop } from '../async/every.ts';
 import { AMOUNT_MAX, micro, negate, ZERO } from '../core/money.ts';
+import type { SentAnswer } from './answers.ts';
 import { requireAmount } from './commands.ts';
-import type { HoldResult, Ledger, LedgerRequest, Written } from './contract.ts';
+import type { Ledger, LedgerRequest } from './contract.ts';
 import { LedgerSilent, LedgerUnavailable, unpackError } from './error.ts';
 import { isNew, isRefusable, isUnhurried, promisedFor } from './urgency.ts';
-import { BATCH_MAX, type LedgerAnswer } from './writer.ts';
+import { WaitingCommand } from './waiting.ts';
+import { BATCH_MAX } from './writer.ts';
 
 export type LedgerTrouble = {
   /** A settle or release is kept for later, or had to be given up: the ledger refuses it. */
@@ -20,7 +22,7 @@ export type LedgerTrouble = {
 };
 
 export type QueueOptions = {
-  /** Has a batch written. The next one follows once this one was `answered` or is `lost`. */
+  /** Has a batch written. The next one follows once this one is `written` or `lost`. */
   readonly post: (batch: readonly LedgerRequest[]) => void;
   /** Called once when a settle or release is kept, and when one is given up. */
   readonly onTrouble?: ((trouble: LedgerTrouble) => void) | undefined;
@@ -32,23 +34,16 @@ export type QueueOptions = {
 
 type Queue = {
   readonly ledger: Ledger;
-  /** The answers to what was posted, in its order. */
-  readonly answered: (answers: readonly LedgerAnswer[]) => void;
+  /** The answers to the holds of what was posted, before it is on disk. */
+  readonly decided: (answers: readonly SentAnswer[]) => void;
+  /** The answers to what was posted, in its order, once it is on disk. */
+  readonly written: (answers: readonly SentAnswer[]) => void;
   /** What was posted gets no answer; `mayBeWritten` says whether it was given to a database. */
   readonly lost: (cause: unknown, mayBeWritten: boolean) => void;
   /** Whether the last write failed. */
   readonly failing: () => boolean;
   /** Requests whose hold, or the end of it, is not on disk yet. */
   readonly unwritten: () => string[];
-};
-
-type Waiting = {
-  readonly request: LedgerRequest;
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: Error) => void;
-  readonly askedAt: number;
-  /** It has failed and is tried again; its caller waits. */
-  kept: boolean;
 };
 
 /** Commands that may wait for the disk; above it, new promises are not made. */
@@ -63,18 +58,16 @@ const LATE_LOOKS = 5;
 /** How long a command without a waiting caller may wait for a batch to join: it spares a sync. */
 const UNHURRIED_MS = 20;
 
-const ON_DISK: Written = { isDone: () => true, wait: () => Promise.resolve() };
-
 /** For what was posted to be answered when the ledger is closed. */
 const CLOSE_MS = 10_000;
 
 export function createQueue(options: QueueOptions): Queue {
   const { post, onTrouble = () => undefined, onBatch, turnMs = TURN_MS } = options;
-  const waiting: Waiting[] = [];
-  const posted: Waiting[] = [];
-  const kept: Waiting[] = [];
+  const waiting: WaitingCommand[] = [];
+  const posted: WaitingCommand[] = [];
+  const kept: WaitingCommand[] = [];
   /** The last waiting checkpoint of each request that no caller waits for. */
-  const unhurried = new Map<string, Waiting>();
+  const unhurried = new Map<string, WaitingCommand>();
   let flushing = false;
   let failing = false;
   let closing = false;
@@ -95,8 +88,7 @@ export function createQueue(options: QueueOptions): Queue {
     if (ended !== undefined) supersede(ended);
     return new Promise((resolve, reject) => {
       // The contract says what each request is answered with.
-      const own = { request, resolve: resolve as Waiting['resolve'], reject, kept: false };
-      const entry = { ...own, askedAt: performance.now() };
+      const entry = new WaitingCommand(request, resolve as (result: unknown) => void, reject);
       waiting.push(entry);
       if (!isUnhurried(request)) return flushSoon();
       unhurried.set(request.command.requestId, entry);
@@ -136,11 +128,11 @@ export function createQueue(options: QueueOptions): Queue {
   }
 
   /** What belongs to a request under way is never too late. */
-  function isLate({ request, askedAt }: Waiting): boolean {
+  function isLate({ request, askedAt }: WaitingCommand): boolean {
     return isNew(request) && performance.now() - askedAt > turnMs;
   }
 
-  function isInTime(entry: Waiting): boolean {
+  function isInTime(entry: WaitingCommand): boolean {
     if (!isLate(entry)) return true;
     entry.reject(new LedgerUnavailable(`The command has waited for the disk for ${turnMs} ms.`));
     return false;
@@ -161,12 +153,19 @@ export function createQueue(options: QueueOptions): Queue {
     }
   }
 
-  function answered(answers: readonly LedgerAnswer[]): void {
+  function decided(answers: readonly SentAnswer[]): void {
+    posted.forEach((entry, index) => {
+      const answer = answers[index];
+      if (answer?.ok === true) entry.decide(answer.result);
+    });
+  }
+
+  function written(answers: readonly SentAnswer[]): void {
     const batch = posted.splice(0, answers.length);
     if (batch.length > 0) onBatch?.(batch.length, performance.now() - postedAt);
     batch.forEach((entry, index) => {
       const answer = answers[index];
-      if (answer === undefined) return;
+      if (answer === undefined || answer === null) return;
       if (answer.ok) {
         recovered();
         entry.resolve(answer.result);
@@ -187,7 +186,7 @@ export function createQueue(options: QueueOptions): Queue {
     else if (posted.length === 0) onIdle();
   }
 
-  function fail(entry: Waiting, error: Error): void {
+  function fail(entry: WaitingCommand, error: Error): void {
     const unavailable = error instanceof LedgerUnavailable;
     if (unavailable) retryLater();
     else recovered();
@@ -227,7 +226,7 @@ export function createQueue(options: QueueOptions): Queue {
     if (waiting.length > 0) flush();
     if (pending() > kept.length) await idle();
     const error = new LedgerUnavailable('The ledger was closed before the disk was back.');
-    for (const { reject } of kept) reject(error);
+    for (const entry of kept) entry.reject(error);
     // A command would not end before its timer looked once more.
     if (posted.length === 0) refuseLate();
     closing = false;
@@ -248,7 +247,7 @@ export function createQueue(options: QueueOptions): Queue {
   const ledger: Ledger = {
     async hold(command) {
       requireAmount(command.amount, ZERO);
-      return { ...(await submit<HoldResult>({ name: 'hold', command })), written: ON_DISK };
+      return submit({ name: 'hold', command });
     },
     async extend(command) {
       requireAmount(command.amount, ZERO);
@@ -288,5 +287,5 @@ export function createQueue(options: QueueOptions): Queue {
     [...waiting, ...posted, ...kept].flatMap(({ request }) =>
       request.name === 'hold' ? request.command.requestId : (promisedFor(request) ?? []),
     );
-  return { ledger, answered, lost, failing: () => failing, unwritten };
+  return { ledger, decided, written, lost, failing: () => failing, unwritten };
 }

@@ -1,20 +1,16 @@
-// Receipts as they are read: one, or a slice of an account's chain in pages. Nothing here writes or
-// checks them.
+// A slice of an account's chain of receipts, in pages. Nothing here writes or checks them.
 
-import { and, asc, between, eq, gte, max, min } from 'drizzle-orm';
+import { and, gte, min, type SQL, sql } from 'drizzle-orm';
 import type { Span } from '../core/calendar.ts';
+import { receiptBody } from '../core/receipt.ts';
 import type { Queries } from '../store/contract.ts';
-import { receipts } from '../store/money-tables.ts';
+import { movements, requests } from '../store/money-tables.ts';
+import { chainState, ofAccount, readReceipts } from './booked-receipts.ts';
 
 const PAGE = 500;
 
 /** From the first to the last sequence. */
 export type Slice = { readonly first: number; readonly last: number };
-
-/** By the request or the movement that it is about. */
-export function findReceipt(db: Queries, subject: string) {
-  return db.select().from(receipts).where(eq(receipts.subject, subject)).get();
-}
 
 /**
  * The receipts of a span of time, or all of them; `undefined` where there are none. A slice begins
@@ -26,31 +22,35 @@ export async function findSlice(
   accountId: string,
   span: Span | undefined,
 ): Promise<Slice | undefined> {
-  const ofAccount = eq(receipts.accountId, accountId);
-  const last = (
-    await db
-      .select({ last: max(receipts.sequence) })
-      .from(receipts)
-      .where(ofAccount)
-      .get()
-  )?.last;
-  if (last === undefined || last === null) return undefined;
-  const firstSince = async (ms: number): Promise<number> =>
-    (
-      await db
-        .select({ first: min(receipts.sequence) })
-        .from(receipts)
-        .where(and(ofAccount, gte(receipts.at, ms)))
-        .get()
-    )?.first ?? last + 1;
+  const last = (await chainState(db, accountId))?.sequence ?? 0;
   const slice =
     span === undefined
       ? { first: 1, last }
-      : { first: await firstSince(span.fromMs), last: (await firstSince(span.untilMs)) - 1 };
+      : {
+          first: (await firstSince(db, accountId, span.fromMs)) ?? last + 1,
+          last: ((await firstSince(db, accountId, span.untilMs)) ?? last + 1) - 1,
+        };
   return slice.first > slice.last ? undefined : slice;
 }
 
-/** The bodies of a slice in the order of the chain, a page at a time. */
+async function firstSince(db: Queries, accountId: string, ms: number): Promise<number | undefined> {
+  const firstOf = async (table: typeof requests | typeof movements, at: SQL): Promise<number> => {
+    const isMeant = and(ofAccount(table, accountId), gte(at, ms));
+    const row = await db
+      .select({ first: min(table.sequence) })
+      .from(table)
+      .where(isMeant)
+      .get();
+    return row?.first ?? Number.POSITIVE_INFINITY;
+  };
+  const first = Math.min(
+    await firstOf(requests, sql`${requests.startedAt} + ${requests.durationMs}`),
+    await firstOf(movements, sql`${movements.at}`),
+  );
+  return Number.isFinite(first) ? first : undefined;
+}
+
+/** The texts of a slice in the order of the chain, a page at a time. */
 export async function* receiptPages(
   db: Queries,
   accountId: string,
@@ -58,13 +58,12 @@ export async function* receiptPages(
   page = PAGE,
 ): AsyncGenerator<readonly string[], void, undefined> {
   for (let from = first; from <= last; from += page) {
-    const to = Math.min(last, from + page - 1);
-    const rows = await db
-      .select({ body: receipts.body })
-      .from(receipts)
-      .where(and(eq(receipts.accountId, accountId), between(receipts.sequence, from, to)))
-      .orderBy(asc(receipts.sequence))
-      .all();
-    yield rows.map(({ body }) => body);
+    const rows = await readReceipts(db, accountId, {
+      after: from - 1,
+      before: Math.min(last + 1, from + page),
+      limit: page,
+      order: 'oldest first',
+    });
+    yield rows.map(({ receipt }) => receiptBody(receipt));
   }
 }

@@ -2,14 +2,15 @@
 // rare among very many: the series say in which hours there is any of it, and no others are looked
 // through. It only reads, in pieces, and lets the event loop go between.
 
-import { and, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, between, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
 import { createPause } from '../async/yield.ts';
 import type { Outcome } from '../core/generation.ts';
+import { requestIdRange } from '../core/id.ts';
 import type { Database } from '../store/contract.ts';
-import { usageRecords } from '../store/money-tables.ts';
+import { usageRecords } from '../store/money-views.ts';
 import { unindexed } from '../store/portable.ts';
 import { createCandidates, type RequestEnding, type RequestKind } from './series/candidates.ts';
-import { endUserOfRecord, HOUR_MS, modelOfRecord, rowOfRecord } from './series/figures.ts';
+import { endUserOfRecord, HOUR_MS, modelOfRecord } from './series/figures.ts';
 import { TOKENS_OF_RECORD } from './usage-records.ts';
 
 export type ListedRequest = Pick<
@@ -40,8 +41,8 @@ const EVER_MS = Number.MAX_SAFE_INTEGER;
 /** For how long one page is searched. */
 const SEARCH_MS_MAX = 120;
 
-/** A prefix of so many characters is that of a few seconds, everybody's requests together. */
-export const REQUEST_PREFIX_MIN = 10;
+/** A prefix of so many characters is that of a few seconds, the requests of all accounts together. */
+export const REQUEST_PREFIX_MIN = 13;
 
 const COLUMNS = {
   requestId: usageRecords.requestId,
@@ -59,7 +60,7 @@ const COLUMNS = {
   endUser: usageRecords.endUser,
   startedAt: usageRecords.startedAt,
   endedAt: usageRecords.endedAt,
-  row: rowOfRecord,
+  row: usageRecords.number,
 };
 
 /** `monotonic` are milliseconds of a clock that never jumps, the process's own where absent. */
@@ -112,7 +113,7 @@ export function createRequestList(database: Database, monotonic = () => performa
           after === undefined ? undefined : olderThan(after),
         ),
       )
-      .orderBy(desc(usageRecords.startedAt), desc(rowOfRecord))
+      .orderBy(desc(usageRecords.startedAt), desc(usageRecords.number))
       .limit(sql.placeholder('limit'))
       .prepare();
   }
@@ -123,13 +124,13 @@ export function createRequestList(database: Database, monotonic = () => performa
     prefix: string,
     limit: number,
   ): Promise<readonly ListedRequest[]> {
+    const [first, last] = requestIdRange(prefix);
     return db
       .select(COLUMNS)
       .from(usageRecords)
       .where(
         and(
-          gte(usageRecords.requestId, prefix),
-          lt(usageRecords.requestId, `${prefix}\u{10ffff}`),
+          between(sql`${usageRecords.requestId}`, first, last),
           // Unindexed, the index by account is not taken: ids begin with their time, so that
           // few requests of anybody begin like this.
           eq(unindexed(usageRecords.accountId), accountId),
@@ -163,6 +164,6 @@ const ENDINGS: Readonly<Record<RequestEnding, Outcome[]>> = {
 function olderThan({ startedAt, row }: RequestPlace): SQL | undefined {
   return or(
     lt(usageRecords.startedAt, startedAt),
-    and(eq(usageRecords.startedAt, startedAt), lt(rowOfRecord, row)),
+    and(eq(usageRecords.startedAt, startedAt), lt(usageRecords.number, row)),
   );
 }

@@ -1,10 +1,10 @@
 // What an account has spent day by day, and which of its requests hold money now, for its overview.
 // It only reads: sums that are kept already, and an index that leads to the account's own rows.
 
-import { and, desc, eq, isNull, sql } from 'drizzle-orm';
+import { desc, eq, sql } from 'drizzle-orm';
 import { DAY_MS, type Span } from '../core/calendar.ts';
 import type { Database } from '../store/contract.ts';
-import { holds, usageRecords } from '../store/money-tables.ts';
+import { holds, usageRecords } from '../store/money-views.ts';
 import type { Figures } from './series/figures.ts';
 import { createSeriesReader } from './series/read.ts';
 
@@ -31,12 +31,12 @@ export function createSpend(database: Database) {
       keyId: holds.keyId,
       format: holds.format,
       stream: holds.stream,
-      startedAt: holds.createdAt,
+      startedAt: holds.startedAt,
       reserved: holds.amount,
     })
     .from(holds)
-    .where(and(eq(holds.accountId, sql.placeholder('accountId')), isNull(holds.endedAt)))
-    .orderBy(desc(holds.createdAt))
+    .where(eq(holds.accountId, sql.placeholder('accountId')))
+    .orderBy(desc(holds.startedAt))
     .limit(sql.placeholder('limit'))
     .prepare();
 

@@ -8,8 +8,10 @@ import type { SyncMode } from '../store/contract.ts';
 import { openDatabase, type SqliteDatabase } from '../store/database.ts';
 import { StoreError } from '../store/error.ts';
 import { type EndWriter, serveWriter } from '../store/writer/host.ts';
+import { encodeAnswers, type SentAnswer } from './answers.ts';
 import type { HoldResult } from './contract.ts';
 import { createGroup, type Group } from './group.ts';
+import { CommandDecoder } from './protocol.ts';
 import { catchUp } from './series/catch-up.ts';
 import { createRollUp, type RollUp } from './series/roll-up.ts';
 import { createWriter, type LedgerAnswer, type LedgerRequest } from './writer.ts';
@@ -29,6 +31,9 @@ export type ToThread =
   /** Nobody is left at the other end of a port. */
   | { readonly kind: 'gone'; readonly client: number }
   | { readonly kind: 'close' };
+
+/** To a client, of its batch: the holds once they are decided, and all of it once it is on disk. */
+export type ToClient = { readonly kind: 'decided' | 'written'; readonly answers: string };
 
 /** Posted back. */
 export type FromThread =
@@ -89,7 +94,7 @@ self.onmessage = async ({ data }: MessageEvent<ToThread>) => {
 const answer = (message: FromThread): void => self.postMessage(message);
 
 function open(url: string, sync: SyncMode): Opened {
-  const database = connectDatabase({ url, sync, patienceMs: PATIENCE_MS });
+  const database = connectDatabase({ url, sync, patienceMs: PATIENCE_MS, byIndex: true });
   const group = createGroup(createWriter(database), () => clients.size > 1);
   let domains: SqliteDatabase | undefined;
   let rollUp: RollUp | undefined;
@@ -135,11 +140,24 @@ function serveDomains(port: MessagePort): EndWriter {
 function add(number: number, port: MessagePort, writer: MessagePort): void {
   const client: LedgerClient = { port, endWriter: serveDomains(writer), open: new Set() };
   clients.set(number, client);
+  const decoder = new CommandDecoder();
   port.onmessage = ({ data }) => {
-    const batch: readonly LedgerRequest[] = data;
-    opened?.group(batch, (answers) => {
-      for (const [index, request] of batch.entries()) note(client, request, answers[index]);
-      port.postMessage(answers);
+    const text: string = data;
+    const batch = decoder.decode(text);
+    const say = (kind: ToClient['kind'], answers: readonly SentAnswer[]): void => {
+      port.postMessage({ kind, answers: encodeAnswers(batch, answers) } satisfies ToClient);
+    };
+    opened?.group(batch, {
+      decide(answers) {
+        const holds = batch.map(({ name }, index) =>
+          name === 'hold' ? (answers[index] ?? null) : null,
+        );
+        if (holds.some((answer) => answer !== null)) say('decided', holds);
+      },
+      answer(answers) {
+        for (const [index, request] of batch.entries()) note(client, request, answers[index]);
+        say('written', answers);
+      },
     });
   };
 }
@@ -161,8 +179,11 @@ function remove(number: number): void {
   clients.delete(number);
   client?.port.close();
   client?.endWriter();
-  opened?.group([], () => {
-    const requestIds = [...(client?.open ?? [])];
-    answer({ kind: 'left behind', client: number, requestIds });
+  opened?.group([], {
+    decide: () => undefined,
+    answer() {
+      const requestIds = [...(client?.open ?? [])];
+      answer({ kind: 'left behind', client: number, requestIds });
+    },
   });
 }

@@ -1,11 +1,12 @@
 // What all accounts together have, hold and spend, for the operator's console. It only reads.
 
-import { and, asc, count, desc, eq, gt, gte, isNull, lt, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, gt, gte, lt, sql } from 'drizzle-orm';
 import { createPause } from '../async/yield.ts';
 import { DAY_MS } from '../core/calendar.ts';
 import { add, type Micro, ZERO } from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
-import { balances, holds } from '../store/money-tables.ts';
+import { balances } from '../store/money-tables.ts';
+import { holds } from '../store/money-views.ts';
 import { usageHours } from '../store/series-tables.ts';
 import { accounts } from '../store/tables.ts';
 import type { Balance } from './contract.ts';
@@ -38,13 +39,12 @@ export function createTotals({ db }: Database, monotonic: () => number) {
       requestId: holds.requestId,
       accountId: holds.accountId,
       model: holds.model,
-      phase: holds.phase,
+      checkpointAt: holds.checkpointAt,
       amount: holds.amount,
-      createdAt: holds.createdAt,
+      startedAt: holds.startedAt,
     })
     .from(holds)
-    .where(isNull(holds.endedAt))
-    .orderBy(asc(holds.createdAt))
+    .orderBy(asc(holds.startedAt))
     .limit(value('limit'))
     .prepare();
   const spent = db

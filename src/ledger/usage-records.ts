@@ -1,11 +1,12 @@
 // Reads the usage records of a span of time one by one, so that a month of them need not fit into
 // memory. Called by reports; it only reads.
 
-import { and, eq, gt, gte, lt, lte, max } from 'drizzle-orm';
+import { and, eq, gt, gte, lt, lte } from 'drizzle-orm';
 import type { Usage } from '../core/generation.ts';
 import type { Database } from '../store/contract.ts';
-import { usageRecords } from '../store/money-tables.ts';
-import { rowOfRecord } from './series/figures.ts';
+import { usageRecords } from '../store/money-views.ts';
+import { unindexed } from '../store/portable.ts';
+import { prepareSeriesStatements } from './series/statements.ts';
 
 /** What a request used and what was booked for it. Its prices are those of `startedAt`. */
 export type UsedRequest = ReturnType<typeof fromRow>;
@@ -20,13 +21,8 @@ type UsageSpan = {
 };
 
 /** The number of the last record; 0 where there is none. Later ones have higher numbers. */
-export async function lastUsageRow({ db }: Database): Promise<number> {
-  const [last] = await db
-    .select({ row: max(rowOfRecord).mapWith(Number) })
-    .from(usageRecords)
-    .all();
-  return last?.row ?? 0;
-}
+export const lastUsageRow = (database: Database): Promise<number> =>
+  prepareSeriesStatements(database).last();
 
 /** Records that are read at once. */
 const PAGE_ROWS = 2_000;
@@ -43,11 +39,12 @@ export async function* eachUsedRequest(
       .from(usageRecords)
       .where(
         and(
-          gt(rowOfRecord, after),
-          lte(rowOfRecord, Math.min(after + PAGE_ROWS, until)),
+          gt(usageRecords.number, after),
+          lte(usageRecords.number, Math.min(after + PAGE_ROWS, until)),
           gte(usageRecords.startedAt, fromMs),
           lt(usageRecords.startedAt, untilMs),
-          accountId === undefined ? undefined : eq(usageRecords.accountId, accountId),
+          // Unindexed, the index by account is not taken, which would be gone through for each page.
+          accountId === undefined ? undefined : eq(unindexed(usageRecords.accountId), accountId),
         ),
       )
       .then((page) => page.map(fromRow));

@@ -4,12 +4,15 @@
 
 import { createSerialize } from '../async/serialize.ts';
 import type { Database } from '../store/contract.ts';
-import { isDeadlock, isStoreFailure, isUnknownOutcome } from '../store/error.ts';
-import { type BatchFacts, createLockBatch } from './batch-facts.ts';
-import { createCommands } from './commands.ts';
-import type { CommandTypes, LedgerRequest } from './contract.ts';
+import { isConflict, isDeadlock, isStoreFailure, isUnknownOutcome } from '../store/error.ts';
+import { perform } from './commands.ts';
+import type { LedgerRequest } from './contract.ts';
 import { LedgerSilent, LedgerUnavailable, type PackedError, packError } from './error.ts';
-import { prepareStatements } from './statements.ts';
+import { Changes, Memory } from './memory.ts';
+import { Names } from './names.ts';
+import { createPostgresTables } from './postgres-tables.ts';
+import { createSqliteTables } from './sqlite-tables.ts';
+import type { Tables } from './tables.ts';
 
 export type { LedgerRequest } from './contract.ts';
 
@@ -18,7 +21,14 @@ export type LedgerAnswer =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly error: PackedError };
 
-export type Writer = (batch: readonly LedgerRequest[]) => Promise<readonly LedgerAnswer[]>;
+/**
+ * `onDecided` is called with the answers as soon as the transaction has decided, before it is on disk;
+ * once more where it had to be tried again. What is returned is on disk.
+ */
+export type Writer = (
+  batch: readonly LedgerRequest[],
+  onDecided?: (answers: readonly LedgerAnswer[]) => void,
+) => Promise<readonly LedgerAnswer[]>;
 
 /** Bounds how long one transaction keeps all others waiting. */
 export const BATCH_MAX = 256;
@@ -29,92 +39,75 @@ const RETRY_MS = 100;
 
 /** `database` is open and migrated. */
 export function createWriter(database: Database): Writer {
-  const statements = prepareStatements(database);
-  const commands = createCommands(statements, database.savepoint);
-  const performers: Performers = commands;
-  const lock =
-    database.isolation === 'row locks' ? createLockBatch(database, statements) : undefined;
+  const names = new Names(database);
+  const memory = new Memory();
+  const tables: Tables =
+    database.isolation === 'row locks'
+      ? createPostgresTables(database)
+      : createSqliteTables(database);
 
-  const apply = async <Name extends keyof CommandTypes>({
-    name,
-    command,
-  }: LedgerRequest<Name>): Promise<LedgerAnswer> => ({
-    ok: true,
-    result: await performers[name](command),
-  });
-
-  /** A command that is refused takes back what it wrote, and the others stay. */
-  async function applyAlone(request: LedgerRequest): Promise<LedgerAnswer> {
-    try {
-      return await database.savepoint(() => apply(request));
-    } catch (cause) {
-      commands.forget();
-      if (isStoreFailure(cause)) throw cause;
-      return { ok: false, error: packError(cause) };
-    }
-  }
-
-  /** SQLite has one writer, and answers at once: one command after the other. */
-  async function performInTurn(
+  async function write(
     batch: readonly LedgerRequest[],
-    one: (request: LedgerRequest) => Promise<LedgerAnswer>,
-  ): Promise<LedgerAnswer[]> {
-    const answers: LedgerAnswer[] = [];
-    for (const request of batch) answers.push(await one(request));
-    return answers;
-  }
-
-  /** The commands of one account keep their order; those of others travel beside them. */
-  async function performTogether(
-    batch: readonly LedgerRequest[],
-    facts: BatchFacts,
+    onDecided: ((answers: readonly LedgerAnswer[]) => void) | undefined,
   ): Promise<readonly LedgerAnswer[]> {
-    const answers: LedgerAnswer[] = [];
-    const lines = linesOf(batch, facts).map(async (line) => {
-      for (const [index, request] of line) answers[index] = await apply(request);
-    });
-    // All of them come to an end before the transaction does: what is late would be written alone.
-    const ends = await Promise.allSettled(lines);
-    const failures = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
-    if (failures.length > 0) throw failures.find(isStoreFailure) ?? failures[0];
-    return answers;
-  }
-
-  function write(
-    batch: readonly LedgerRequest[],
-    isWhole: boolean,
-  ): Promise<readonly LedgerAnswer[]> {
+    await names.learn(batch);
     return database.concurrently(async () => {
-      const facts = await lock?.(batch);
-      commands.begin(facts);
-      if (!isWhole) return performInTurn(batch, applyAlone);
-      if (facts === undefined) return performInTurn(batch, apply);
-      await commands.announce(batch);
-      return performTogether(batch, facts);
+      const facts = await tables.load(batch, memory, names);
+      const changes = new Changes();
+      const own = { memory, facts, names, changes };
+      const answers = batch.map((request): LedgerAnswer => {
+        try {
+          return { ok: true, result: perform(own, request) };
+        } catch (cause) {
+          return { ok: false, error: packError(cause) };
+        }
+      });
+      await tables.write(changes, () => onDecided?.(answers));
+      return answers;
     });
+  }
+
+  /** One whose rows the tables refuse is answered with that; the others are written without it. */
+  async function writeApart(batch: readonly LedgerRequest[]): Promise<readonly LedgerAnswer[]> {
+    const answers: LedgerAnswer[] = [];
+    for (const request of batch) {
+      try {
+        answers.push(...(await write([request], undefined)));
+      } catch (cause) {
+        memory.forget();
+        if (isStoreFailure(cause))
+          return [...answers, ...unavailable(batch.slice(answers.length), cause)];
+        answers.push({ ok: false, error: packError(cause) });
+      }
+    }
+    return answers;
   }
 
   /**
    * The same commands again say what became of a commit: each is booked once, by its id. Where that
    * cannot be found out, it stays unknown, also where a later try fails.
    */
-  async function writeSurely(batch: readonly LedgerRequest[]): Promise<readonly LedgerAnswer[]> {
+  async function writeSurely(
+    batch: readonly LedgerRequest[],
+    onDecided: ((answers: readonly LedgerAnswer[]) => void) | undefined,
+  ): Promise<readonly LedgerAnswer[]> {
     let isWhole = true;
     let unknown: unknown;
     for (let tries = 1; ; ) {
       try {
-        return await write(batch, isWhole);
+        return await (isWhole ? write(batch, onDecided) : writeApart(batch));
       } catch (cause) {
-        commands.forget();
+        memory.forget();
         if (isUnknownOutcome(cause)) unknown = cause;
         if (isWhole && !isStoreFailure(cause)) {
-          // Refusals are rare, so only a batch that has one pays for keeping its commands apart.
+          // Such a failure is rare, so only a batch that has one pays for keeping its commands apart.
           isWhole = false;
           continue;
         }
-        const isWorthMore = isUnknownOutcome(cause) || isDeadlock(cause);
+        const isWorthMore = isUnknownOutcome(cause) || isDeadlock(cause) || isConflict(cause);
         if (!isWorthMore || tries === TRIES_MAX) return unavailable(batch, unknown ?? cause);
-        await Bun.sleep(tries * RETRY_MS);
+        // What another node has written is read with the next try.
+        if (!isConflict(cause)) await Bun.sleep(tries * RETRY_MS);
         tries += 1;
       }
     }
@@ -122,7 +115,7 @@ export function createWriter(database: Database): Writer {
 
   /** What is known of the books belongs to one batch at a time, until it is written or undone. */
   const inTurn = createSerialize();
-  return (batch) => inTurn(() => writeSurely(batch));
+  return (batch, onDecided) => inTurn(() => writeSurely(batch, onDecided));
 }
 
 function unavailable(batch: readonly LedgerRequest[], cause: unknown): readonly LedgerAnswer[] {
@@ -132,39 +125,4 @@ function unavailable(batch: readonly LedgerRequest[], cause: unknown): readonly 
       : new LedgerUnavailable('The ledger could not be written.', { cause }),
   );
   return batch.map(() => ({ ok: false, error }));
-}
-
-type Performers = {
-  readonly [Name in keyof CommandTypes]: (command: CommandTypes[Name]) => Promise<unknown>;
-};
-
-type Line = (readonly [index: number, request: LedgerRequest])[];
-
-/** Of each account its commands, with their places in the batch. */
-function linesOf(batch: readonly LedgerRequest[], facts: BatchFacts): readonly Line[] {
-  // A hold that begins in this batch has an owner too, for what follows it.
-  const owners = new Map(facts.owners);
-  let isMixed = false;
-  for (const { name, command } of batch) {
-    if (name === 'recover') isMixed = true;
-    if (name !== 'hold') continue;
-    const owner = owners.get(command.requestId) ?? command.accountId;
-    if (owner !== command.accountId) isMixed = true;
-    owners.set(command.requestId, owner);
-  }
-  // A recovery is of many accounts, and so is a request that is said to be of two.
-  if (isMixed) return [[...batch.entries()]];
-  const lines = new Map<string, Line>();
-  for (const [index, request] of batch.entries()) {
-    const owner = ownerOf(request, owners);
-    const line = lines.get(owner);
-    if (line === undefined) lines.set(owner, [[index, request]]);
-    else line.push([index, request]);
-  }
-  return [...lines.values()];
-}
-
-function ownerOf({ command }: LedgerRequest, owners: ReadonlyMap<string, string>): string {
-  if ('accountId' in command) return command.accountId;
-  return 'requestId' in command ? (owners.get(command.requestId) ?? command.requestId) : '';
 }

@@ -27,7 +27,6 @@ export function customerExplanation(history: RequestHistory, terms: Terms) {
       amount: hold.amount,
       price_version: hold.price_version,
       created_at: hold.created_at,
-      dispatched_at: hold.dispatched_at,
       ended_at: hold.ended_at,
     },
     request:

@@ -58,24 +58,20 @@ function holdFacts({ hold, prices }: RequestHistory, minimumHold: Micro) {
     estimated_prompt_tokens: hold.promptTokens,
     output_bound: hold.outputBound,
     price_version: hold.priceVersion,
-    created_at: isoTime(hold.createdAt),
-    dispatched_at: timeOf(hold.dispatchedAt),
-    /** Who was asked last; it need not be who served. */
-    asked: hold.upstream === null ? null : { upstream: hold.upstream, model: hold.modelServed },
+    created_at: isoTime(hold.startedAt),
+    /** What the client had got by then, and of whom; null before that, and of a request that has ended. */
     checkpoint:
-      hold.checkpointAt === null
+      hold.checkpoint === undefined
         ? null
         : {
-            at: isoTime(hold.checkpointAt),
-            output_tokens: hold.outputTokens,
-            reasoning_tokens: hold.reasoningTokens,
+            at: isoTime(hold.checkpoint.at),
+            upstream: hold.checkpoint.upstream,
+            model: hold.checkpoint.modelServed,
+            output_tokens: hold.checkpoint.outputTokens,
+            reasoning_tokens: hold.checkpoint.reasoningTokens,
           },
-    ended_at: timeOf(hold.endedAt),
+    ended_at: hold.endedAt === null ? null : isoTime(hold.endedAt),
   } as const;
-}
-
-function timeOf(ms: number | null): string | null {
-  return ms === null ? null : isoTime(ms);
 }
 
 /** Computed again: the books keep what is reserved in the end, after every slice that was bought. */
@@ -150,9 +146,9 @@ function bookedFacts(history: RequestHistory, record: UsageRecord, usdPerMillion
     debited: formatTokens(record.debited),
     debited_usd: formatUsd(record.debited, usdPerMillion),
     loss: formatTokens(record.loss),
-    balance_after: history.balanceAfter === undefined ? null : formatTokens(history.balanceAfter),
+    balance_after: formatTokens(record.posted),
     entries: history.entries.map((entry) => ({
-      transfer_id: entry.transferId,
+      transfer_id: `${entry.kind}:${record.requestId}`,
       ledger_account: entry.ledgerAccount,
       amount: formatTokens(entry.amount),
       at: isoTime(entry.at),

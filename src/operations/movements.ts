@@ -87,14 +87,14 @@ export function movedRecord({ id, kind, amount, reason, applied }: Movement) {
 }
 
 /** A movement as it is listed, redeemed codes included. */
-export function movementRecord({ receipt, reason }: ListedMovement) {
+export function movementRecord(movement: ListedMovement) {
   return {
-    sequence: receipt.sequence,
-    transfer_id: receipt.transferId,
-    kind: receipt.kind,
-    amount: formatTokens(receipt.amount),
-    at: isoTime(receipt.at),
-    reason,
-    balance: formatTokens(receipt.posted),
+    sequence: movement.sequence,
+    transfer_id: movement.transferId,
+    kind: movement.kind,
+    amount: formatTokens(movement.amount),
+    at: isoTime(movement.at),
+    reason: movement.reason,
+    balance: formatTokens(movement.posted),
   } as const;
 }

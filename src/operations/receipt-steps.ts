@@ -3,9 +3,9 @@
 // customer's pages.
 
 import { formatTokens, type Micro } from '../core/money.ts';
-import { type ChainProblem, createChainCheck } from '../core/receipt-chain.ts';
-import { createBooks } from '../ledger/books.ts';
-import { findSlice, receiptPages } from '../ledger/receipt-slices.ts';
+import { type ChainProblem, type ChainTotals, createChainCheck } from '../core/receipt-chain.ts';
+import { type ChainState, chainState } from '../ledger/booked-receipts.ts';
+import { receiptPages } from '../ledger/receipt-slices.ts';
 import type { Database } from '../store/contract.ts';
 import { sha256 } from './receipt-file.ts';
 
@@ -29,9 +29,9 @@ export async function checkReceipts(
   accountId: string,
   after: number,
 ): Promise<ReceiptStep> {
-  const { balance } = createBooks(database);
   return database.snapshot(async (db) => {
-    const end = (await findSlice(db, accountId, undefined))?.last ?? 0;
+    const state = await chainState(db, accountId);
+    const end = state?.sequence ?? 0;
     const last = Math.min(end, after + STEP);
     const check = createChainCheck(sha256);
     const problems: ChainProblem[] = [];
@@ -46,12 +46,26 @@ export async function checkReceipts(
       }
     }
     const { head, closingBalance } = check.totals();
-    const { posted } = await balance(accountId);
-    if (last === end && end > after && closingBalance !== posted) {
-      const detail = `The last receipt leaves ${formatTokens(closingBalance)}, and the account has ${formatTokens(posted)}.`;
-      problems.push({ kind: 'balance', sequence: end, detail });
+    if (state !== undefined && last === end && end > after) {
+      problems.push(...endProblems(check.totals(), state));
     }
     const first = Math.min(after + 1, last);
     return { first, last, end, problems, balance: closingBalance, head };
   });
+}
+
+/** The last receipt has none behind it that names its hash: the balance does. */
+function* endProblems(
+  { closingBalance, head }: ChainTotals,
+  state: ChainState,
+): Generator<ChainProblem> {
+  const { sequence, posted } = state;
+  if (head !== state.head) {
+    const detail = 'Its hash is not the one that the balance names.';
+    yield { kind: 'changed', sequence, detail };
+  }
+  if (closingBalance !== posted) {
+    const detail = `The last receipt leaves ${formatTokens(closingBalance)}, and the account has ${formatTokens(posted)}.`;
+    yield { kind: 'balance', sequence, detail };
+  }
 }

@@ -2,9 +2,11 @@
 // chain is whole. Called by the command line and by the customer's pages. Nothing here writes.
 
 import type { Span } from '../core/calendar.ts';
+import { receiptBody } from '../core/receipt.ts';
 import { type ChainTotals, createChainCheck } from '../core/receipt-chain.ts';
-import { receiptDifferences } from '../ledger/audit/receipts.ts';
-import { findReceipt, findSlice, receiptPages, type Slice } from '../ledger/receipt-slices.ts';
+import { accountDifferences } from '../ledger/audit/accounts.ts';
+import { findReceipt } from '../ledger/booked-receipts.ts';
+import { findSlice, receiptPages, type Slice } from '../ledger/receipt-slices.ts';
 import type { Database } from '../store/contract.ts';
 import { OperationError } from './error.ts';
 import { exportLines, sha256 } from './receipt-file.ts';
@@ -22,13 +24,13 @@ export async function showReceipt(
   accountId?: string,
 ): Promise<ShownReceipt> {
   const found = await findReceipt(database.db, subject);
-  if (found === undefined || (accountId !== undefined && found.accountId !== accountId)) {
+  if (found === undefined || (accountId !== undefined && found.receipt.accountId !== accountId)) {
     throw new OperationError(
       'receipt_not_found',
       'There is no receipt of a request or a movement with this id. A request that is under way, or was refused, has none.',
     );
   }
-  return { receipt: JSON.parse(found.body), hash: found.hash };
+  return { receipt: JSON.parse(receiptBody(found.receipt)), hash: found.hash };
 }
 
 /** What is written and the text of it, a page at a time, each line with its end. */
@@ -69,7 +71,10 @@ export async function verifyReceipts(
   const slice = await findSlice(database.db, accountId, undefined);
   const pages = slice === undefined ? [] : receiptPages(database.db, accountId, slice);
   for await (const bodies of pages) for (const body of bodies) check.take(body);
-  const differences = await Array.fromAsync(receiptDifferences(database, { accountId }));
-  const problems = differences.map(({ subject, kind, detail }) => ({ of: subject, kind, detail }));
+  const problems: ReceiptProblem[] = [];
+  for await (const found of accountDifferences(database, { accountId })) {
+    const { kind, subject, detail } = found;
+    if (kind === 'chain' || kind === 'receipt') problems.push({ of: subject, kind, detail });
+  }
   return { totals: check.totals(), problems };
 }

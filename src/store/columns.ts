@@ -4,7 +4,10 @@
 
 import { sql } from 'drizzle-orm';
 import { customType } from 'drizzle-orm/sqlite-core';
-import { type Micro, micro, type Pico, pico } from '../core/money.ts';
+import type { ClientFormatName } from '../core/admit.ts';
+import type { Outcome, Usage, UsageDoubt } from '../core/generation.ts';
+import { requestIdBytes, requestIdOf } from '../core/id.ts';
+import { type Micro, micro, type Pico, pico, type UsdRate, usdRate } from '../core/money.ts';
 
 /** Unix milliseconds. */
 export const instant = customType<{ data: number; driverData: number | bigint }>({
@@ -35,14 +38,62 @@ export const price = customType<{ data: Pico; driverData: number | bigint }>({
 export const NEXT_NUMBER = 'null /* next number */';
 
 /** A row number that the database gives out; it grows with time and is never used twice. */
-export const serial = () =>
-  count('id')
+export const serial = (name = 'id') =>
+  count(name)
     .primaryKey()
     .$defaultFn(() => sql<number>`${sql.raw(NEXT_NUMBER)}`);
 
 /** Bytes that mean something elsewhere only. */
 export const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({
   dataType: () => 'blob',
+});
+
+/** One of a few words, as its place among them. A list only ever grows at its end. */
+export const code = <Word extends string>(words: readonly Word[]) =>
+  customType<{ data: Word; driverData: number | bigint }>({
+    dataType: () => 'integer',
+    fromDriver: (value) => wordAt(words, Number(value)),
+    toDriver: (word) => words.indexOf(word),
+  });
+
+function wordAt<Word extends string>(words: readonly Word[], place: number): Word {
+  const word = words[place];
+  if (word === undefined) throw new RangeError(`There is no word for the code ${place}.`);
+  return word;
+}
+
+export const FORMATS: readonly ClientFormatName[] = ['chat', 'messages'];
+
+export const OUTCOMES: readonly Outcome[] = [
+  'completed',
+  'stopped_balance',
+  'client_cancelled',
+  'upstream_failed',
+  'gateway_failed',
+];
+
+export const BASES: readonly Usage['basis'][] = ['reported', 'estimated', 'recovered'];
+
+export const DOUBTS: readonly UsageDoubt[] = ['malformed', 'inconsistent', 'implausible', 'zero'];
+
+/**
+ * settled, released   how a request ended its hold: with a charge or without one
+ * expired             the gateway ended it, because its request was gone
+ */
+export type HoldEnd = 'settled' | 'released' | 'expired';
+
+export const HOLD_ENDS: readonly HoldEnd[] = ['settled', 'released', 'expired'];
+
+/** A request id as 16 bytes (`core/id.ts`). */
+export const requestId = customType<{ data: string; driverData: Uint8Array }>({
+  dataType: () => 'blob',
+  fromDriver: requestIdOf,
+  toDriver: requestIdBytes,
+});
+
+export const usdPerMillion = customType<{ data: UsdRate; driverData: number | bigint }>({
+  dataType: () => 'integer',
+  fromDriver: (value) => usdRate(BigInt(value)),
 });
 
 export const flag = customType<{ data: boolean; driverData: number | bigint }>({

@@ -10,9 +10,9 @@ const PATIENT_MS = 60_000;
 
 /** `sqlite:PATH` or `postgres://…`; how commits sync is up to the server of PostgreSQL. */
 export function connectDatabase(options: DatabaseOptions): Database {
-  const { url, patient = false } = options;
+  const { url, patient = false, byIndex = false } = options;
   if (isSqliteUrl(url)) return openDatabase(options);
-  return openPostgres({ url, ...(patient ? { statementTimeoutMs: PATIENT_MS } : {}) });
+  return openPostgres({ url, byIndex, ...(patient ? { statementTimeoutMs: PATIENT_MS } : {}) });
 }
 
 export function isSqliteUrl(url: string): boolean {

@@ -66,9 +66,27 @@ export type Database = {
    * database cannot tell: there, everything may have changed since the transaction before.
    */
   readonly foreignCommits: (() => number) | undefined;
+  /** What spares a transaction round trips; absent where a statement takes none. */
+  readonly pipeline: Pipeline | undefined;
   /** Whether the database answers. Rejects where it does not. */
   readonly ping: () => Promise<void>;
   readonly close: () => Promise<void>;
+};
+
+/** Both are for the inside of a transaction. */
+export type Pipeline = {
+  /**
+   * Fulfilled once all replies so far are known to belong to what was asked. It is sent at once, and so
+   * travels with what is not awaited yet. Where it was not asked for last, the commit asks for it.
+   */
+  readonly confirm: () => Promise<void>;
+  /**
+   * Prepares a statement that ends its transaction: the commit travels with it, whatever it answers, so
+   * it has to fail where nothing may be written.
+   */
+  readonly prepareLast: <Values extends object, Row extends readonly unknown[]>(
+    query: Query,
+  ) => (values: Values) => Promise<Row | undefined>;
 };
 
 /** A query of Drizzle's before its `prepare()`. */

@@ -33,6 +33,8 @@ export type DatabaseOptions = {
   readonly checkpoints?: boolean;
   /** Whether its statements may take long: for reports and audits. PostgreSQL ends the others. */
   readonly patient?: boolean;
+  /** On PostgreSQL: for few statements that look few rows up, again and again. */
+  readonly byIndex?: boolean;
   /**
    * Whether SQLite may stop the thread while another thread or process holds its lock; true where
    * absent. False in every thread that serves.
@@ -114,6 +116,7 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
     snapshot: (read) => transactions.run({ mode: 'DEFERRED', sync }, () => read(db)),
     settled: (read) => read(),
     foreignCommits: () => Number(version.get()?.data_version ?? 0),
+    pipeline: undefined,
     async ping() {
       connection.query('SELECT 1').get();
     },

@@ -41,7 +41,12 @@ export function isUnknownOutcome(cause: unknown): boolean {
   return cause instanceof UnknownOutcome || cause instanceof UnknownCommit;
 }
 
+/** Whether another node has written first what this transaction was decided by. */
+export function isConflict(cause: unknown): boolean {
+  return cause instanceof PostgresFailure && cause.code === '40001';
+}
+
 /** Whether two transactions waited for each other, and this one was undone to let the other go on. */
 export function isDeadlock(cause: unknown): boolean {
-  return cause instanceof PostgresFailure && ['40P01', '40001'].includes(cause.code);
+  return cause instanceof PostgresFailure && cause.code === '40P01';
 }

@@ -1,191 +1,212 @@
-// The books: prices, balances, holds, entries, usage records, receipts and codes. The ledger alone
-// writes them, and triggers refuse what it never does.
+// The books: prices, balances, open holds, one row a request that ended, movements and codes. The
+// ledger alone writes them, and checks and triggers refuse what it never does. Rows name accounts,
+// prices and texts by small numbers; `money-views.ts` has them by their public ids.
 
 import { sql } from 'drizzle-orm';
-import { check, index, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import type { ClientFormatName } from '../core/admit.ts';
-import type { Outcome, Usage, UsageDoubt } from '../core/generation.ts';
+import { check, index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { Tokens } from '../core/money.ts';
-import { amount, count, flag, instant, LARGEST, price, serial } from './columns.ts';
+import { MOVEMENT_KINDS } from '../core/receipt.ts';
+import {
+  amount,
+  BASES,
+  bytes,
+  code,
+  count,
+  DOUBTS,
+  FORMATS,
+  flag,
+  HOLD_ENDS,
+  instant,
+  LARGEST,
+  OUTCOMES,
+  price,
+  requestId,
+  serial,
+  usdPerMillion,
+} from './columns.ts';
 import { accounts } from './tables.ts';
 
-/** Every price that a request was ever held at. Rows are added, never changed. */
-export const priceVersions = sqliteTable('price_versions', {
-  version: text().primaryKey(),
-  model: text().notNull(),
-  input: price().notNull(),
-  cachedInput: price('cached_input').notNull(),
-  cacheWrite: price('cache_write').notNull(),
-  output: price().notNull(),
-  firstUsedAt: instant('first_used_at').notNull(),
-});
-
-/** Derived from entries and open holds, and checked against them by `tollgate doctor`. */
-export const balances = sqliteTable(
-  'balances',
-  {
-    accountId: text('account_id')
-      .primaryKey()
-      .references(() => accounts.id),
-    posted: amount().notNull(),
-    held: amount().notNull(),
-    /** Charges that the account could not pay, less what it was credited since. */
-    unpaid: amount().notNull().default(sql`0`),
-  },
-  (table) => [
-    check('balances_posted', sql`${table.posted} between 0 and ${LARGEST}`),
-    check('balances_held', sql`${table.held} between 0 and ${table.posted}`),
-  ],
+/** Texts that rows name by number: ids of keys and upstreams, slugs, the shapes of reports. */
+export const texts = sqliteTable(
+  'texts',
+  { number: serial('number'), text: text().notNull() },
+  (table) => [uniqueIndex('texts_text').on(table.text)],
 );
 
-/**
- * held         money is reserved, nothing of an answer has been delivered
- * dispatched   content has been delivered: from here on there is something to pay
- * settled, released   how its request ended it: with a charge or without one
- * expired      ended by the gateway, because nobody was left who would
- */
-export type HoldPhase = 'held' | 'dispatched' | 'settled' | 'released' | 'expired';
-
-/** One row a request that was admitted: all that is needed to end it when its process has died. */
-export const holds = sqliteTable(
-  'holds',
+/** Every price that a request was ever held at. Rows are added, never changed. */
+export const priceVersions = sqliteTable(
+  'price_versions',
   {
-    requestId: text('request_id').primaryKey(),
-    accountId: text('account_id').notNull(),
-    keyId: text('key_id').notNull(),
-    format: text().$type<ClientFormatName>().notNull(),
-    stream: flag().notNull(),
-    endUser: text('end_user'),
+    number: serial('number'),
+    version: text().notNull(),
     model: text().notNull(),
-    priceVersion: text('price_version').notNull(),
-    /** All that is reserved now: the first slice and every one that was bought since. */
-    amount: amount().notNull(),
-    /** What it may be charged in the worst case; `amount` where that is more. */
-    worst: amount().notNull().default(sql`0`),
-    promptTokens: count('prompt_tokens').$type<Tokens>().notNull(),
-    outputBound: count('output_bound').$type<Tokens>().notNull(),
-    phase: text().$type<HoldPhase>().notNull(),
-    /** Of the upstream that serves, since the hold is `dispatched`. */
-    upstream: text(),
-    modelServed: text('model_served'),
-    priceVersionServed: text('price_version_served'),
-    /** Output that had passed at the last checkpoint, by the gateway's own count. */
-    outputTokens: count('output_tokens').notNull(),
-    reasoningTokens: count('reasoning_tokens').notNull(),
-    createdAt: instant('created_at').notNull(),
-    dispatchedAt: instant('dispatched_at'),
-    checkpointAt: instant('checkpoint_at'),
-    endedAt: instant('ended_at'),
-    /** Of the node that made it and will end it; empty: of nobody who is known to live. */
-    boot: text().notNull().default(''),
+    input: price().notNull(),
+    cachedInput: price('cached_input').notNull(),
+    cacheWrite: price('cache_write').notNull(),
+    output: price().notNull(),
+    firstUsedAt: instant('first_used_at').notNull(),
   },
   (table) => [
-    index('holds_open').on(table.accountId).where(sql`${table.endedAt} is null`),
-    check('holds_amount', sql`${table.amount} between 0 and ${LARGEST}`),
+    uniqueIndex('price_versions_version').on(table.version),
     check(
-      'holds_phase',
-      sql`${table.phase} in ('held', 'dispatched', 'settled', 'released', 'expired')`,
+      'price_versions_sound',
+      sql`${table.input} >= 0 and ${table.cachedInput} >= 0
+        and ${table.cacheWrite} >= 0 and ${table.output} >= 0`,
     ),
   ],
 );
 
 /**
- * credit       money that the customer paid in
- * grant        money that the operator gave away
- * redemption   a code that the customer redeemed
- * adjustment   a correction by the operator, up or down
- * settle       what a request was charged and the account paid
- * loss         the part of a charge that the account could not pay
+ * What each account has: derived from requests, movements and open holds, and checked against them by
+ * `tollgate doctor`. The number of the row is the account's in all other tables of the books.
  */
-export type EntryKind = 'credit' | 'grant' | 'redemption' | 'adjustment' | 'settle' | 'loss';
-
-/**
- * The double-entry ledger: append-only (triggers refuse UPDATE and DELETE), two legs a transfer,
- * each transfer summing to zero. `ledgerAccount` is `customer:<account id>` or one of
- * `operator:credits`, `operator:promotion`, `operator:adjustments`, `operator:revenue`,
- * `operator:loss`.
- */
-export const ledgerEntries = sqliteTable(
-  'ledger_entries',
+export const balances = sqliteTable(
+  'balances',
   {
-    id: serial(),
-    transferId: text('transfer_id').notNull(),
-    ledgerAccount: text('ledger_account').notNull(),
-    amount: amount().notNull(),
-    kind: text().$type<EntryKind>().notNull(),
-    at: instant().notNull(),
-    reason: text(),
+    number: serial('number'),
+    accountId: text('account_id')
+      .notNull()
+      .references(() => accounts.id),
+    posted: amount().notNull(),
+    held: amount().notNull(),
+    /** Charges that the account could not pay, less what it was credited since. */
+    unpaid: amount().notNull().default(sql`0`),
+    /** Receipts so far. */
+    sequence: count().notNull().default(sql`0`),
+    /** SHA-256 of the last one; null before the first. */
+    head: bytes(),
+    /** The balance that the last one states: a chain stays one where `posted` is wrong. */
+    receipted: amount().notNull().default(sql`0`),
   },
   (table) => [
-    uniqueIndex('ledger_entries_transfer').on(table.transferId, table.ledgerAccount),
-    check('ledger_entries_amount', sql`${table.amount} between -${LARGEST} and ${LARGEST}`),
+    uniqueIndex('balances_account').on(table.accountId),
+    check('balances_posted', sql`${table.posted} between 0 and ${LARGEST}`),
+    check('balances_held', sql`${table.held} between 0 and ${table.posted}`),
   ],
 );
 
-/** One row a dispatched request: what it was, how it ended, what it cost and why. */
-export const usageRecords = sqliteTable(
-  'usage_records',
+/** What both tables know of a request. Numbers are of `balances`, `texts` and `price_versions`. */
+const asked = () => ({
+  account: count().notNull(),
+  key: count().notNull(),
+  format: code(FORMATS)('format').notNull(),
+  stream: flag().notNull(),
+  /** The slug that was asked for. */
+  model: count().notNull(),
+  price: count().notNull(),
+  /** The prompt by our own estimate. */
+  promptTokens: count('prompt_tokens').$type<Tokens>().notNull(),
+  outputBound: count('output_bound').$type<Tokens>().notNull(),
+  startedAt: instant('started_at').notNull(),
+  endUser: text('end_user'),
+});
+
+/** One row a request that is under way: all that is needed to end it when its process has died. */
+export const openHolds = sqliteTable(
+  'open_holds',
   {
-    requestId: text('request_id').primaryKey(),
-    accountId: text('account_id').notNull(),
-    keyId: text('key_id').notNull(),
-    format: text().$type<ClientFormatName>().notNull(),
-    stream: flag().notNull(),
-    modelRequested: text('model_requested').notNull(),
-    modelServed: text('model_served'),
-    upstream: text(),
-    outcome: text().$type<Outcome>().notNull(),
+    id: requestId('id').primaryKey(),
+    ...asked(),
+    /** All that is reserved now: the first slice and every one that was bought since. */
+    amount: amount().notNull(),
+    /** What it may be charged in the worst case. */
+    worst: amount().notNull(),
+    /** Of the node that made it and will end it; null: of none that is known to live. */
+    incarnation: count(),
+    /** Of the first content that the client gets and later: who serves, and what has passed. */
+    checkpointAt: instant('checkpoint_at'),
+    upstream: count(),
+    modelServed: count('model_served'),
+    priceServed: count('price_served'),
+    outputTokens: count('output_tokens').notNull(),
+    reasoningTokens: count('reasoning_tokens').notNull(),
+  },
+  (table) => [
+    index('open_holds_account').on(table.account),
+    check('open_holds_amount', sql`${table.amount} between 0 and ${LARGEST}`),
+    check(
+      'open_holds_sound',
+      sql`${table.worst} >= ${table.amount} and ${table.promptTokens} >= 0 and ${table.outputBound} >= 0`,
+    ),
+  ],
+);
+
+/**
+ * One row a request that has ended: what it was, what it used, both legs of its settlement, and its
+ * receipt as a number and a hash. Append-only.
+ */
+export const requests = sqliteTable(
+  'requests',
+  {
+    number: serial('number'),
+    id: requestId('id').notNull(),
+    ...asked(),
+    durationMs: count('duration_ms').notNull(),
+    outcome: code(OUTCOMES)('outcome').notNull(),
+    ending: code(HOLD_ENDS)('ending').notNull(),
+    /** Null where no upstream answered. */
+    upstream: count(),
+    modelServed: count('model_served'),
+    priceServed: count('price_served'),
     inputTokens: count('input_tokens').notNull(),
     cachedInputTokens: count('cached_input_tokens').notNull(),
     cacheWriteTokens: count('cache_write_tokens').notNull(),
     outputTokens: count('output_tokens').notNull(),
     reasoningTokens: count('reasoning_tokens').notNull(),
-    usageBasis: text('usage_basis').$type<Usage['basis']>().notNull(),
-    /** What the upstream reported, as it wrote it; numbers alone. Null where it reported nothing. */
-    rawUsage: text('raw_usage'),
-    /** What was wrong with that; null where nothing was. */
-    usageDoubt: text('usage_doubt').$type<UsageDoubt>(),
-    estimatedPromptTokens: count('estimated_prompt_tokens').notNull(),
-    priceVersionRequested: text('price_version_requested').notNull(),
-    priceVersionServed: text('price_version_served'),
+    basis: code(BASES)('basis').notNull(),
+    doubt: code(DOUBTS)('doubt'),
     held: amount().notNull(),
     charged: amount().notNull(),
-    debited: amount().notNull(),
+    /** The part of the charge that the account could not pay; it was debited the rest. */
     loss: amount().notNull(),
-    endUser: text('end_user'),
-    /** A JSON array of the attempts, as `generate/attempt-log.ts` records them; members may lack. */
-    attempts: text().notNull(),
-    startedAt: instant('started_at').notNull(),
-    endedAt: instant('ended_at').notNull(),
-  },
-  (table) => [index('usage_records_account').on(table.accountId, table.startedAt)],
-);
-
-/**
- * What each account was told of its money, request by request and credit by credit: a chain, in
- * which each link holds the hash of the one before it. Append-only, like the entries.
- */
-export const receipts = sqliteTable(
-  'receipts',
-  {
-    accountId: text('account_id').notNull(),
-    /** 1, 2, 3, … within the account, without gaps. */
+    usdPerMillion: usdPerMillion('usd_per_million').notNull(),
+    /** 1, 2, 3, … over all receipts of the account, without gaps. */
     sequence: count().notNull(),
-    /** The request id, or the transfer id of a movement that no request made. */
-    subject: text().notNull(),
-    at: instant().notNull(),
-    /** The receipt itself, as the JSON text that the hash is made of. */
-    body: text().notNull(),
-    /** SHA-256 of `body`, lower-case hexadecimal; the next body names it as `previous`. */
-    hash: text().notNull(),
+    /** The balance that the receipt states, and what other requests held of it. */
+    posted: amount().notNull(),
+    reserved: amount().notNull(),
+    /** SHA-256 of the receipt's text (`core/receipt.ts`). */
+    hash: bytes().notNull(),
+    /** What the upstream reported (`core/template.ts`). */
+    report: bytes(),
+    /** The attempts (`core/attempt-record.ts`). */
+    attempts: bytes(),
   },
   (table) => [
-    primaryKey({ columns: [table.accountId, table.sequence] }),
-    uniqueIndex('receipts_subject').on(table.subject),
-    // The few that no request made; those of requests are not in it, so that they cost nothing more.
-    index('receipts_movements')
-      .on(table.accountId, table.sequence)
-      .where(sql`substr(${table.subject}, 1, 4) <> 'req_'`),
+    uniqueIndex('requests_id').on(table.id),
+    uniqueIndex('requests_receipt').on(table.account, table.sequence),
+    index('requests_account').on(table.account, table.startedAt),
+    check(
+      'requests_sound',
+      sql`${table.loss} between 0 and ${table.charged} and ${table.held} between 0 and ${LARGEST}
+        and ${table.inputTokens} >= 0 and ${table.cachedInputTokens} >= 0
+        and ${table.cacheWriteTokens} >= 0 and ${table.outputTokens} >= 0
+        and ${table.reasoningTokens} >= 0`,
+    ),
+  ],
+);
+
+/** One row a movement of money that no request made: a credit, a grant, a code, a correction. */
+export const movements = sqliteTable(
+  'movements',
+  {
+    number: serial('number'),
+    /** Names it once: `credit:` or `redemption:` and what its caller calls it. */
+    transferId: text('transfer_id').notNull(),
+    account: count().notNull(),
+    kind: code(MOVEMENT_KINDS)('kind').notNull(),
+    amount: amount().notNull(),
+    at: instant().notNull(),
+    reason: text().notNull(),
+    sequence: count().notNull(),
+    posted: amount().notNull(),
+    reserved: amount().notNull(),
+    hash: bytes().notNull(),
+  },
+  (table) => [
+    uniqueIndex('movements_transfer').on(table.transferId),
+    uniqueIndex('movements_receipt').on(table.account, table.sequence),
+    check('movements_amount', sql`${table.amount} between -${LARGEST} and ${LARGEST}`),
   ],
 );
 

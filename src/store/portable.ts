@@ -3,11 +3,7 @@
 
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 
-/** The larger of two numbers; neither is null. */
-export function larger(a: SQLWrapper, b: SQLWrapper): SQL {
-  return sql`case when ${a} > ${b} then ${a} else ${b} end`;
-}
-
+/** The smaller of two numbers; neither is null. */
 export function smaller(a: SQLWrapper, b: SQLWrapper): SQL {
   return sql`case when ${a} < ${b} then ${a} else ${b} end`;
 }

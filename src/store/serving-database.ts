@@ -117,6 +117,7 @@ export function openServingDatabase(options: ServingDatabaseOptions): Database {
     settled: (read) => read(),
     // The commits of this thread look like those of others to the connection that reads.
     foreignCommits: undefined,
+    pipeline: undefined,
     ping: reading.ping,
     close: reading.close,
   };

@@ -20,7 +20,7 @@ export function createBinder(params: readonly unknown[]): (values: object) => un
       const value = named[name];
       // A missing value would be bound as NULL without a word.
       if (value === undefined) throw new TypeError(`No value for ${name} was given.`);
-      return encode === undefined ? value : encode(value);
+      return encode === undefined || value === null ? value : encode(value);
     });
   };
 }

@@ -2,13 +2,14 @@
 // is made, in a queue, while nobody reads, and in the pause before an upstream is asked again. Within
 // 500 ms its upstream knows, its money is free, and nobody is asked for it any more.
 
-import { Database } from 'bun:sqlite';
+import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { catalogOf, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Caller, type Format, get, PATHS, post, requestBody } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { readBooks } from '../support/readable-books.ts';
 import { streamFrames } from '../support/render.ts';
 import { type SilentServer, startSilentServer } from '../support/silent-server.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -79,7 +80,7 @@ beforeAll(async () => {
     }),
     environment: { LOG_LEVEL: 'warn' },
   });
-  books = new Database(gateway.databasePath, { readonly: true });
+  books = readBooks(gateway.databasePath);
 });
 
 afterAll(async () => {

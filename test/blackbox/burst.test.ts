@@ -1,12 +1,13 @@
 // A hundred requests of one account at once, whose upstream reports far more than they were held at:
 // together they lose the operator no more than one of them, and so do those that follow.
 
-import { Database } from 'bun:sqlite';
+import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { play } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { type Format, generate } from '../support/client.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
+import { readBooks } from '../support/readable-books.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 setDefaultTimeout(60_000);
@@ -37,7 +38,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     catalog: catalogFor(upstream, ['dear', 'fair'], { plans: { burst: LARGE_PLAN } }),
   });
-  books = new Database(gateway.databasePath, { readonly: true });
+  books = readBooks(gateway.databasePath);
 });
 
 afterAll(async () => {

@@ -1,12 +1,12 @@
 // Every ending from outside: one outcome, one settle, a free slot and nothing left in hold, whatever
 // moment a client chooses to leave, and whether its upstream then stops its bill or not.
 
-import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import { type Caller, type Format, get, post, requestBody } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { readBooks } from '../support/readable-books.ts';
 import { streamFrames } from '../support/render.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -169,7 +169,7 @@ type Ended = {
 
 /** How the requests of an account ended, once all of them have. */
 async function endings(gateway: Gateway, of: TestAccount, requests = 1): Promise<Ended[]> {
-  const books = new Database(gateway.databasePath, { readonly: true });
+  const books = readBooks(gateway.databasePath);
   try {
     let ended: Ended[] = [];
     await waitUntil(async () => {
@@ -358,7 +358,7 @@ test('a server that stops ends its drains within the drain time, and settles the
   const from = performance.now();
   expect(await gateway.stop()).toBe(0);
   expect(performance.now() - from).toBeLessThan(4_000);
-  const books = new Database(gateway.databasePath, { readonly: true });
+  const books = readBooks(gateway.databasePath);
   const ended = books
     .query<Json, []>(
       `select u.outcome, u.usage_basis as basis, h.phase, u.loss

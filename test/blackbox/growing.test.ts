@@ -2,7 +2,7 @@
 // whole, after the last token that could be paid, and whatever comes at once, no balance is ever
 // below zero.
 
-import { Database } from 'bun:sqlite';
+import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Behaviour, play, sendWhole, streamHead } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
@@ -17,6 +17,7 @@ import {
   requestBody,
 } from '../support/client.ts';
 import { type Gateway, runCommand, startGateway, type TestAccount } from '../support/gateway.ts';
+import { readBooks } from '../support/readable-books.ts';
 import {
   type Finish,
   type Piece,
@@ -111,7 +112,7 @@ beforeAll(async () => {
     }),
     environment: { LOG_LEVEL: 'warn' },
   });
-  books = new Database(gateway.databasePath, { readonly: true, safeIntegers: true });
+  books = readBooks(gateway.databasePath, { safeIntegers: true });
   const counted = await post(
     await account(1),
     '/v1/messages/count_tokens',

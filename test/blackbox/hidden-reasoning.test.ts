@@ -1,13 +1,14 @@
 // Hidden reasoning is paid for, from outside: with the profiles as shipped, an upstream that reports
 // 9,980 tokens of thinking that it does not show. An input token costs 1 service token, output 4.
 
-import { Database } from 'bun:sqlite';
+import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readAnswerContent } from '../support/answer.ts';
 import { type Behaviour, play, streamHead } from '../support/behaviours.ts';
 import { catalogOf, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Format, get, PATHS, post, requestBody } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { readBooks } from '../support/readable-books.ts';
 import { type Script, streamFrames } from '../support/render.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -94,7 +95,7 @@ beforeAll(async () => {
     }),
     environment: { LOG_LEVEL: 'warn' },
   });
-  books = new Database(gateway.databasePath, { readonly: true });
+  books = readBooks(gateway.databasePath);
 });
 
 afterAll(async () => {

@@ -22,6 +22,7 @@ import {
   startGateway,
   type TestAccount,
 } from '../support/gateway.ts';
+import { readBooks } from '../support/readable-books.ts';
 import { collectEvents, parseEvents } from '../support/sse.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -69,7 +70,7 @@ type Books = {
 
 /** Holds and amounts of an account in 10⁻⁶ service token, read from the file itself. */
 function booksOf(gateway: Gateway, accountId: string): Books {
-  const database = new Database(gateway.databasePath, { readonly: true, safeIntegers: true });
+  const database = readBooks(gateway.databasePath, { safeIntegers: true });
   try {
     const row = database
       .query<Books, [string]>(

@@ -75,7 +75,7 @@ test('a kill opens neither the minute nor the caps, and frees every slot', async
   for (const id of ids) {
     await waitUntil(async () => {
       const { hold } = await gateway.run('explain', id);
-      return (hold as { readonly phase: string }).phase === 'dispatched';
+      return (hold as { readonly phase: string }).phase === 'delivering';
     });
   }
   const before = await usage(counted);

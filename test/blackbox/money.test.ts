@@ -1,7 +1,7 @@
 // Money, from outside: what an answer says, what the books say and what the account has left are
 // one number, whatever the client, the upstream or the neighbours do.
 
-import { Database } from 'bun:sqlite';
+import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { play } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
@@ -16,6 +16,7 @@ import {
   requestBody,
 } from '../support/client.ts';
 import { type Gateway, runCommand, startGateway, type TestAccount } from '../support/gateway.ts';
+import { readBooks } from '../support/readable-books.ts';
 import { USAGE } from '../support/render.ts';
 import { readEvents } from '../support/sse.ts';
 import { samples } from '../support/tier.ts';
@@ -83,7 +84,7 @@ beforeAll(async () => {
     ),
     environment: { LOG_LEVEL: 'warn' },
   });
-  books = new Database(gateway.databasePath, { readonly: true, safeIntegers: true });
+  books = readBooks(gateway.databasePath, { safeIntegers: true });
 });
 
 afterAll(async () => {
@@ -196,7 +197,7 @@ function booked(requestId: string): Booked & { readonly entries: bigint[] } {
   if (record === null) throw new Error(`no record of ${requestId}`);
   const entries = books
     .query<{ amount: bigint }, [string, string]>(
-      'select amount from ledger_entries where transfer_id in (?, ?) order by id',
+      'select amount from ledger_entries where transfer_id in (?, ?)',
     )
     .all(`settle:${requestId}`, `loss:${requestId}`);
   return { ...record, entries: entries.map((entry) => entry.amount) };
@@ -480,6 +481,8 @@ describe('a client that leaves', () => {
       await upstream.waitFor(() =>
         upstream.requests.slice(before).some((each) => each.model === model),
       );
+      // The upstream is asked while the hold goes to disk; until then nothing is reserved.
+      await waitUntil(async () => (await balance(payer)).reserved !== '0');
       abort.abort();
       await expect(left).rejects.toThrow();
       await settled(payer);
@@ -649,8 +652,14 @@ describe('explain tells the story', () => {
     const payer = await account(1_000_000);
     const abort = new AbortController();
     const response = await openStream(payer, 'chat', 'stall', {}, abort.signal);
-    const { json, text } = await explained(response.headers.get('x-request-id') ?? '');
-    expect(json).toMatchObject({ hold: { phase: 'dispatched', ended_at: null }, booked: null });
+    const requestId = response.headers.get('x-request-id') ?? '';
+    // The first checkpoint is written a moment after the first content.
+    await waitUntil(async () => {
+      const { hold } = (await explained(requestId)).json;
+      return (hold as { readonly phase: string }).phase === 'delivering';
+    });
+    const { json, text } = await explained(requestId);
+    expect(json).toMatchObject({ hold: { phase: 'delivering', ended_at: null }, booked: null });
     expect(text).toContain('still under way');
     abort.abort();
     // Whoever forgets a response that is still coming has left it.

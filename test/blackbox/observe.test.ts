@@ -127,7 +127,7 @@ describe('a shop with customers', () => {
     expect(first).toEqual({
       level: 'info',
       time: expect.any(String),
-      requestId: expect.stringMatching(/^req_\w{24}$/),
+      requestId: expect.stringMatching(/^req_[0-9a-f]{32}$/),
       route: 'chat_completions',
       format: 'chat',
       status: 200,

@@ -1,13 +1,13 @@
 // An upstream that ignores the bound that it was given: nothing beyond it is passed on, and what was
 // passed on is charged. An upstream with another tokenizer, which kept the bound, loses no word.
 
-import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readAnswerContent } from '../support/answer.ts';
 import { play } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import { type Format, PATHS, post, requestBody } from '../support/client.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
+import { readBooks } from '../support/readable-books.ts';
 import type { Script } from '../support/render.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -72,7 +72,7 @@ afterAll(async () => {
 test.each(KINDS)('%s over %s, streamed: %p', async (client: Format, dialect, stream) => {
   const gateway = gateways[dialect];
   const payer = await gateway.createAccount({ plan: 'business', credit: 1_000_000 });
-  using books = new Database(gateway.databasePath, { readonly: true });
+  using books = readBooks(gateway.databasePath);
   for (const [model, , words, reason, charged] of ROWS) {
     const body = requestBody(client, model, { stream, max_tokens: BOUND });
     const response = await post(payer, PATHS[client], body);

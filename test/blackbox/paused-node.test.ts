@@ -22,7 +22,7 @@ const ANSWER = play({
 
 /** Holds that each node's boots have made, the dead boot's first. */
 const HELD = sql`select n.dead_at is null as alive, count(*) as held from holds h
-  join nodes n on n.boot = h.boot group by alive order by alive`;
+  join nodes n on n.boot = h.incarnation group by alive order by alive`;
 
 type Held = { readonly held: bigint | number | string };
 

@@ -2,13 +2,13 @@
 // and ask for whole answers. Every answer is of exactly one catalog: its model, its price, its limits
 // and its rate in USD change together. Nothing is lost, nothing fails, nothing piles up.
 
-import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { type Format, generate, generateStream } from '../support/client.ts';
 import { type Gateway, runCommand, startGateway, type TestAccount } from '../support/gateway.ts';
+import { readBooks } from '../support/readable-books.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 const RELOADS = 1_000;
@@ -117,7 +117,7 @@ async function reloadOverAndOver(
   onReload: (done: number) => void,
 ): Promise<void> {
   const path = join(gateway.directory, 'catalog.toml');
-  const database = new Database(gateway.databasePath, { readonly: true });
+  const database = readBooks(gateway.databasePath);
   const note = database.query<{ value: string }, []>(
     "SELECT value FROM server_notes WHERE name = 'catalog'",
   );
@@ -172,7 +172,7 @@ function residentBytes(pid: number): number {
 }
 
 function openHolds(gateway: Gateway): bigint {
-  const database = new Database(gateway.databasePath, { readonly: true, safeIntegers: true });
+  const database = readBooks(gateway.databasePath, { safeIntegers: true });
   try {
     const row = database
       .query<{ open: bigint }, []>('SELECT count(*) AS open FROM holds WHERE ended_at IS NULL')

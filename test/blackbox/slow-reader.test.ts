@@ -1,13 +1,13 @@
 // Clients that do not read: one that pauses longer than a heartbeat gets its answer to the end, and
 // one that never reads keeps neither its money nor the server from ending.
 
-import { Database } from 'bun:sqlite';
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import { type Caller, get, requestBody } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
+import { readBooks } from '../support/readable-books.ts';
 import { streamFrames } from '../support/render.ts';
 import { startUpstream, waitUntil } from '../support/upstream.ts';
 
@@ -91,7 +91,7 @@ test('a pause longer than a heartbeat costs nothing, and who never reads holds n
   await stalled(account);
   expect(await gateway.stop()).toBe(0);
   stuck.destroy();
-  const books = new Database(gateway.databasePath, { readonly: true });
+  const books = readBooks(gateway.databasePath);
   expect(books.query('select outcome from usage_records order by started_at').all()).toEqual([
     { outcome: 'completed' },
     { outcome: 'gateway_failed' },

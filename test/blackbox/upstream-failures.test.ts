@@ -1,12 +1,13 @@
 // What a customer sees and pays when the upstream fails, in every way it can, in both formats,
 // whole and streamed; and that nothing of the upstream's own words ever reaches anybody.
 
-import { Database } from 'bun:sqlite';
+import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Behaviour, CANARY, HELLO, sendWhole, streamHead } from '../support/behaviours.ts';
 import { catalogFor, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Format, get, post, requestBody } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { readBooks, unpacked } from '../support/readable-books.ts';
 import { chatFrame } from '../support/render.ts';
 import { parseEvents } from '../support/sse.ts';
 import { type Exchange, startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -157,7 +158,7 @@ beforeAll(async () => {
     environment: { LOG_LEVEL: 'debug' },
   });
   payer = await gateway.createAccount({ plan: 'business', credit: 100_000_000 });
-  books = new Database(gateway.databasePath, { readonly: true, safeIntegers: true });
+  books = readBooks(gateway.databasePath, { safeIntegers: true });
 });
 
 afterAll(async () => {
@@ -192,7 +193,7 @@ async function ask(format: Format, kind: Kind, model: string): Promise<Answer> {
 type Record_ = {
   readonly phase: string;
   readonly outcome: string;
-  readonly attempts: string;
+  readonly attempts: Uint8Array;
   readonly debited: bigint;
   readonly output: bigint;
 };
@@ -211,7 +212,9 @@ async function booked(answer: Answer): Promise<Record_> {
 }
 
 function failuresOf(record: Record_): unknown[] {
-  return (JSON.parse(record.attempts) as Json[]).map((attempt) => attempt['failure']);
+  return (JSON.parse(unpacked(books, record.attempts)) as Json[]).map(
+    (attempt) => attempt['failure'],
+  );
 }
 
 function expectNoLeak(name: string, answer: Answer): void {

@@ -70,10 +70,10 @@ test('explain shows how a charge came about, and doctor finds nothing wrong', as
       reasoningTokens: 4,
       basis: 'reported',
     },
-    attempts: [
+    attempts: JSON.stringify([
       { upstream: 'first', model: 'swift-1', startedAt: now, endedAt: now + 7, failure: 'timeout' },
       { upstream: 'second', model: 'swift-0', startedAt: now + 7, endedAt: now + 30 },
-    ],
+    ]),
     usdPerMillion: usdRate(1_000_000n),
     nowMs: now + 30,
     charge: micro(15_600_000n),
@@ -117,14 +117,12 @@ test('explain shows how a charge came about, and doctor finds nothing wrong', as
 test('doctor names a trigger that somebody has dropped', async () => {
   const { connection, close } = openDatabase({ url: `sqlite:${path}`, sync: 'normal' });
   const { sql } = connection
-    .query<{ sql: string }, []>(
-      "select sql from sqlite_schema where name = 'ledger_entries_no_update'",
-    )
+    .query<{ sql: string }, []>("select sql from sqlite_schema where name = 'requests_no_update'")
     .get() ?? { sql: '' };
-  connection.run('drop trigger ledger_entries_no_update');
+  connection.run('drop trigger requests_no_update');
   expect(await wrongChecks()).toContainEqual([
     'migrations',
-    'triggers were dropped (ledger_entries_no_update); restore a backup',
+    'triggers were dropped (requests_no_update); restore a backup',
   ]);
   connection.run(sql);
   await close();
@@ -197,7 +195,7 @@ test('doctor names what is pending and every difference in the books', async () 
     [
       'ledger',
       expect.stringMatching(
-        /^2 differences: posted of (acct_\w+): its entries sum to 984\.4, and 985\.9 is posted; chain of \1: its last receipt leaves 984\.4, and 985\.9 is posted$/,
+        /^2 differences: chain of (acct_\w+): its last receipt leaves 984\.4, and 985\.9 is posted; posted of \1: its entries sum to 984\.4, and 985\.9 is posted$/,
       ),
     ],
     ['clock', expect.stringMatching(/^3\d\d\d seconds behind the newest record; set the clock$/)],

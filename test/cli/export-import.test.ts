@@ -14,7 +14,6 @@ import {
 import { join, resolve } from 'node:path';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { MIGRATIONS } from '../../src/store/migrations.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { startGateway } from '../support/gateway.ts';
 import { newPostgresUrl } from '../support/postgres-database.ts';
@@ -43,7 +42,7 @@ test('an export says what it wrote, for its owner alone', async () => {
   expect(exported).toMatchObject({
     file: ARCHIVE,
     tables: { accounts: 2, api_keys: 2, balances: 2 },
-    ledger: { accounts: '2', posted: '25', entries_of_all: '0', differences: '0' },
+    ledger: { accounts: '2', posted: '25', movements_amount: '25', differences: '0' },
   });
   expect(statSync(ARCHIVE).mode & 0o777).toBe(0o600);
   const { stdout } = await source.run('export', 'told.gz');
@@ -127,13 +126,12 @@ describe('what cannot be done is refused', () => {
   test('a database of an earlier version, which stays what it is', async () => {
     const path = join(directory, 'earlier.db');
     const earlier = openDatabase({ url: `sqlite:${path}`, sync: 'normal' });
-    await migrate(earlier, MIGRATIONS.sqlite.slice(0, 2));
+    await migrate(earlier, []);
     await earlier.close();
     const target = into('sqlite:./earlier.db');
-    expect(await target.refusal('import', 'moved.gz')).toEqual([1, 'database_outdated']);
     expect(await target.refusal('export', 'earlier.gz')).toEqual([1, 'database_outdated']);
     const { applied } = await target.json('migrate', '--status');
-    expect(applied).toHaveLength(2);
+    expect(applied).toEqual([]);
   });
 
   test('a damaged file, before a database is made', async () => {

@@ -103,7 +103,7 @@ async function book({ ledger }: OpenBooks, sale: Sale): Promise<void> {
   });
   // An empty wallet: the request never was.
   if (!held.ok) return;
-  const end = { requestId, attempts: [], usdPerMillion: usdRate(1_000_000n), nowMs };
+  const end = { requestId, attempts: '[]', usdPerMillion: usdRate(1_000_000n), nowMs };
   if (sale.served === undefined) {
     const nothing = { ...usage, inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
     const none = { ...nothing, outputTokens: 0, reasoningTokens: 0 };

@@ -173,7 +173,8 @@ function pretty(json: string): string {
 /** What differs from run to run: ids and the time. */
 function normal(text: string): string {
   return text
-    .replace(/\b(chatcmpl-|msg_|req_)\w{24}\b/g, '$1ID')
+    .replace(/\b(chatcmpl-|msg_)\w{24}\b/g, '$1ID')
+    .replace(/\breq_[0-9a-f]{32}\b/g, 'req_ID')
     .replace(/("created": ?)\d{10}\b/g, '$10');
 }
 

@@ -3,7 +3,13 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { createId, createRequestId, randomText } from '../../src/core/id.ts';
+import {
+  createId,
+  createRequestId,
+  randomText,
+  requestIdBytes,
+  requestIdRange,
+} from '../../src/core/id.ts';
 
 const random = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
 
@@ -11,7 +17,7 @@ test('an id is its prefix and 24 letters and digits', () => {
   for (const prefix of ['acct_', 'key_', 'blk_', 'op_', 'cred_'] as const) {
     expect(createId(prefix, random)).toMatch(new RegExp(`^${prefix}[A-Za-z0-9]{24}$`));
   }
-  expect(createRequestId(Date.now(), random)).toMatch(/^req_[A-Za-z0-9]{24}$/);
+  expect(createRequestId(Date.now(), random)).toMatch(/^req_[0-9a-f]{32}$/);
 });
 
 test('random text has the length that was asked for, however many bytes are unusable', () => {
@@ -35,7 +41,7 @@ test('every letter and digit is equally likely: all bytes together give each as 
 });
 
 test('request ids of later milliseconds sort later, and those of one millisecond differ', () => {
-  const time = fc.integer({ min: 0, max: 62 ** 8 - 1 });
+  const time = fc.integer({ min: 0, max: 2 ** 48 - 1 });
   fc.assert(
     fc.property(time, time, (one, other) => {
       fc.pre(one < other);
@@ -45,4 +51,26 @@ test('request ids of later milliseconds sort later, and those of one millisecond
   const now = Date.now();
   const ids = new Set(Array.from({ length: 1_000 }, () => createRequestId(now, random)));
   expect(ids.size).toBe(1_000);
+});
+
+const someId = fc.tuple(
+  fc.integer({ min: 2 ** 40, max: 2 ** 48 - 1 }),
+  fc.uint8Array({ minLength: 10, maxLength: 10 }),
+);
+
+test('law: the range of a beginning has the ids that begin so, and no others', () => {
+  fc.assert(
+    fc.property(someId, someId, fc.integer({ min: 6, max: 36 }), ([one, a], [other, b], length) => {
+      const id = createRequestId(one, () => a);
+      const another = createRequestId(other, () => b);
+      for (const beginning of [id.slice(0, length), `other ${id}`.slice(0, length)]) {
+        const [first, last] = requestIdRange(beginning);
+        for (const each of [id, another, `other ${id}`, 'other']) {
+          const bytes = requestIdBytes(each);
+          const isWithin = Buffer.compare(first, bytes) <= 0 && Buffer.compare(bytes, last) <= 0;
+          expect(isWithin).toBe(each.startsWith(beginning));
+        }
+      }
+    }),
+  );
 });

@@ -14,6 +14,7 @@ import {
 } from './credits.ts';
 import { type Drawn, drawRequest } from './draw.ts';
 import type { Trigger } from './killer.ts';
+import { type ReceiptRow, receiptOf } from './ledger.ts';
 import type { Random } from './random.ts';
 import { ACCOUNTS } from './setup.ts';
 import type { CrashUpstream } from './upstream.ts';
@@ -153,6 +154,20 @@ export async function askForVerdicts(place: CommandPlace): Promise<Verdict[]> {
       return { command: command.join(' '), ok: code === 0, said: said.slice(0, 1_000) };
     }),
   );
+}
+
+/** The receipts of all accounts as their customers get them. */
+export async function exportReceipts(
+  place: CommandPlace,
+  accounts: readonly RoundAccount[],
+): Promise<ReceiptRow[]> {
+  const receipts: ReceiptRow[] = [];
+  for (const { id } of accounts) {
+    const { code, said } = await runCommand(place, ['receipts', 'export', '--account', id]);
+    if (code !== 0) throw new Error(`receipts export ended with ${code}: ${said}`);
+    receipts.push(...said.trim().split('\n').flatMap(receiptOf));
+  }
+  return receipts;
 }
 
 const TICK_MS = 10;

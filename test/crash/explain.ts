@@ -21,7 +21,7 @@ export function explainRequest(books: Books, mark: string): string[] {
     ),
     hold === undefined
       ? 'hold      none'
-      : `hold      ${hold.requestId} ${hold.phase}, ${hold.amount}, ${hold.promptTokens} prompt tokens, dispatched ${at(hold.dispatchedAtMs)}, ended ${at(hold.endedAtMs)}`,
+      : `hold      ${hold.requestId} ${hold.phase}, ${hold.amount}, ${hold.promptTokens} prompt tokens, ended ${at(hold.endedAtMs)}`,
     `record    ${print(record)}`,
     `entries   ${entries.map(print).join(' ') || 'none'}`,
     kill === undefined

@@ -1,5 +1,6 @@
 // The gateway's books as they lie in its database, a file or a PostgreSQL: read with plain SQL, so
-// that nothing of the code that wrote them is needed to read them.
+// that nothing of the code that wrote them is needed to read them. Receipts are read as customers get
+// them, as lines of an export.
 
 import { Database } from 'bun:sqlite';
 import postgres from 'postgres';
@@ -13,7 +14,6 @@ export type Hold = {
   readonly outputBound: number;
   readonly phase: string;
   readonly createdAtMs: number;
-  readonly dispatchedAtMs: number | undefined;
   readonly endedAtMs: number | undefined;
 };
 
@@ -63,24 +63,31 @@ export type LedgerBook = {
 /** Columns as they come: integers as bigint, text as text. */
 type Row = Readonly<Record<string, unknown>>;
 
-/** `url` is `sqlite:` and a path, or that of a PostgreSQL. */
-export function readLedger(url: string): Promise<LedgerBook> {
+type Rows = Readonly<Record<'open' | 'records' | 'entries' | 'balances', readonly Row[]>>;
+
+/** All but the receipts. `url` is `sqlite:` and a path, or that of a PostgreSQL. */
+export function readLedger(url: string): Promise<Omit<LedgerBook, 'receipts'>> {
   return withQuery(url, async (query) => {
     const rows = (table: string) => query(`SELECT * FROM ${table}`);
     return bookOf({
-      holds: await rows('holds'),
+      open: await rows('holds'),
       records: await rows('usage_records'),
       entries: await rows('ledger_entries'),
       balances: await rows('balances'),
-      receipts: await rows('receipts'),
     });
   });
+}
+
+/** A line of an export, but for the last one, which says where the chain ends. */
+export function receiptOf(line: string): readonly ReceiptRow[] {
+  const { account, sequence, id } = JSON.parse(line);
+  return id === undefined ? [] : [{ accountId: account, sequence, subject: id, body: line }];
 }
 
 /** How many holds nobody has ended. */
 export function openHolds(url: string): Promise<number> {
   return withQuery(url, async (query) => {
-    const [row] = await query('SELECT count(*) AS open FROM holds WHERE ended_at IS NULL');
+    const [row] = await query('SELECT count(*) AS open FROM open_holds');
     return Number(row?.['open'] ?? 0);
   });
 }
@@ -101,12 +108,15 @@ async function withQuery<T>(url: string, read: (query: Query) => Promise<T>): Pr
   }
 }
 
-function bookOf(rows: Readonly<Record<keyof LedgerBook, readonly Row[]>>): LedgerBook {
+function bookOf(rows: Rows): Omit<LedgerBook, 'receipts'> {
   return {
-    holds: rows.holds.map(holdOf),
+    holds: [...rows.open.map(openHoldOf), ...rows.records.map(endedHoldOf)],
     records: rows.records.map(recordOf),
     entries: rows.entries.map((row) => ({
-      transferId: text(row, 'transfer_id'),
+      transferId:
+        row['request_id'] === null
+          ? text(row, 'transfer_id')
+          : `${text(row, 'kind')}:${requestId(row)}`,
       ledgerAccount: text(row, 'ledger_account'),
       amount: amount(row, 'amount'),
       kind: text(row, 'kind'),
@@ -116,38 +126,55 @@ function bookOf(rows: Readonly<Record<keyof LedgerBook, readonly Row[]>>): Ledge
       posted: amount(row, 'posted'),
       held: amount(row, 'held'),
     })),
-    receipts: rows.receipts.map((row) => ({
-      accountId: text(row, 'account_id'),
-      sequence: count(row, 'sequence'),
-      subject: text(row, 'subject'),
-      body: text(row, 'body'),
-    })),
   };
 }
 
-function holdOf(row: Row): Hold {
+function openHoldOf(row: Row): Hold {
   return {
-    requestId: text(row, 'request_id'),
-    accountId: text(row, 'account_id'),
-    mark: text(row, 'end_user'),
+    ...asked(row),
     amount: amount(row, 'amount'),
     promptTokens: count(row, 'prompt_tokens'),
-    outputBound: count(row, 'output_bound'),
-    phase: text(row, 'phase'),
-    createdAtMs: count(row, 'created_at'),
-    dispatchedAtMs: instant(row, 'dispatched_at'),
-    endedAtMs: instant(row, 'ended_at'),
+    phase: row['checkpoint_at'] === null ? 'held' : 'delivering',
+    endedAtMs: undefined,
   };
 }
+
+function endedHoldOf(row: Row): Hold {
+  return {
+    ...asked(row),
+    amount: amount(row, 'held'),
+    promptTokens: count(row, 'estimated_prompt_tokens'),
+    phase: word(row, 'ending', ['settled', 'released', 'expired']),
+    endedAtMs: count(row, 'ended_at'),
+  };
+}
+
+function asked(row: Row) {
+  return {
+    requestId: requestId(row),
+    accountId: text(row, 'account_id'),
+    mark: text(row, 'end_user'),
+    outputBound: count(row, 'output_bound'),
+    createdAtMs: count(row, 'started_at'),
+  };
+}
+
+const OUTCOMES = [
+  'completed',
+  'stopped_balance',
+  'client_cancelled',
+  'upstream_failed',
+  'gateway_failed',
+];
 
 function recordOf(row: Row): UsageRecord {
   const served = row['model_served'];
   return {
-    requestId: text(row, 'request_id'),
+    requestId: requestId(row),
     modelRequested: text(row, 'model_requested'),
     modelServed: served === null ? undefined : String(served),
-    outcome: text(row, 'outcome'),
-    basis: text(row, 'usage_basis'),
+    outcome: word(row, 'outcome', OUTCOMES),
+    basis: word(row, 'usage_basis', ['reported', 'estimated', 'recovered']),
     inputTokens: count(row, 'input_tokens'),
     cachedInputTokens: count(row, 'cached_input_tokens'),
     outputTokens: count(row, 'output_tokens'),
@@ -166,8 +193,14 @@ function count(row: Row, column: string): number {
   return Number(row[column]);
 }
 
-function instant(row: Row, column: string): number | undefined {
-  return row[column] === null ? undefined : Number(row[column]);
+/** Words are kept as their places in a list. */
+function word(row: Row, column: string, words: readonly string[]): string {
+  return words[count(row, column)] ?? `unknown ${column}`;
+}
+
+/** Sixteen bytes, of which the text is the hexadecimal digits. */
+function requestId(row: Row): string {
+  return `req_${Buffer.from(row['request_id'] as Uint8Array).toString('hex')}`;
 }
 
 function amount(row: Row, column: string): bigint {

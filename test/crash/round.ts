@@ -7,6 +7,7 @@ import { openSlowDisk } from '../support/slow-disk.ts';
 import {
   askAs,
   askForVerdicts,
+  exportReceipts,
   fundBursts,
   playClients,
   playCredits,
@@ -113,6 +114,7 @@ export async function playShow(show: Show): Promise<Books> {
     slotsLapseMs,
   );
   const verdicts = [...ready, ...(await askForVerdicts(stage.commands))];
+  const receipts = await exportReceipts(stage.commands, accounts);
   const codes = await Promise.all(killers.map(({ gateway }) => gateway().stop()));
   return {
     ...{ accounts, samples, bursts, verdicts, quiescentAfterMs, ...broken },
@@ -123,7 +125,7 @@ export async function playShow(show: Show): Promise<Books> {
     nodes: killers.length,
     exitCode: [...exits, ...codes].find((code) => code !== 0) ?? 0,
     lags: lag.stop(),
-    ledger: await readLedger(database),
+    ledger: { ...(await readLedger(database)), receipts },
   };
 }
 

@@ -126,13 +126,15 @@ export const TAMPERINGS: readonly Tampering[] = [
     ...all,
     accounts: all.accounts.map((account) => ({ ...account, credit: account.credit + 1 })),
   })),
-  books('entries = posted', 'an entry is one millionth larger', (all) =>
-    withLedger(all, {
-      entries: all.ledger.entries.map((entry, index) =>
-        index < 2 ? { ...entry, amount: entry.amount + 1n } : entry,
+  books('entries = posted', 'an entry is one millionth larger', (all) => {
+    const { entries } = all.ledger;
+    const at = entries.findIndex(({ ledgerAccount }) => ledgerAccount.startsWith('customer:'));
+    return withLedger(all, {
+      entries: entries.map((entry, index) =>
+        index === at ? { ...entry, amount: entry.amount + 1n } : entry,
       ),
-    }),
-  ),
+    });
+  }),
   books('nothing is held at rest', 'a balance still holds something', (all) =>
     withLedger(all, {
       balances: all.ledger.balances.map((balance) => ({ ...balance, held: 1n })),
@@ -240,7 +242,8 @@ export const TAMPERINGS: readonly Tampering[] = [
   request(
     'what is thought unseen is paid',
     'thinking was for nothing',
-    (story) => isPaid(story) && (story.served.at(-1)?.reported?.reasoning ?? 0) > 30,
+    (story) =>
+      isPaid(story) && tokensOf(story) > 30 && (story.served.at(-1)?.reported?.reasoning ?? 0) > 30,
     (all, story) => withRecord(all, story, { outputTokens: 0 }),
   ),
   request(

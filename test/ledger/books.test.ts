@@ -1,7 +1,10 @@
 // What can be read from the books, and what the tables themselves refuse.
 
 import { describe, expect, test } from 'bun:test';
-import { micro, tokenCount, ZERO } from '../../src/core/money.ts';
+import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { micro, tokenCount, usdRate, ZERO } from '../../src/core/money.ts';
+import { openHolds, requests } from '../../src/store/money-tables.ts';
+import { ledgerEntries } from '../../src/store/money-views.ts';
 import { describeOnEachDatabase, tamper, temporaryDirectory } from '../support/database.ts';
 import {
   closeBooks,
@@ -18,6 +21,13 @@ import {
 import { flatPrice } from '../support/price.ts';
 
 const directory = temporaryDirectory();
+
+const columnsOf = (table: SQLiteTable): string[] =>
+  getTableConfig(table)
+    .columns.map(({ name }) => name)
+    .filter((name) => name !== 'number');
+
+const COLUMNS = { open_holds: columnsOf(openHolds), requests: columnsOf(requests) };
 
 describeOnEachDatabase('the books', () => {
   test('open holds are counted and added up, those that have ended are not', async () => {
@@ -36,6 +46,40 @@ describeOnEachDatabase('the books', () => {
     await closeBooks(open);
   });
 
+  test('every transfer has two legs that sum to zero', async () => {
+    const open = await openBooks(directory);
+    const { ledger, database } = open;
+    await fundAccount(open, 'ada', 100n);
+    await ledger.credit({ ...creditOf('gift', 'ada', 7n), kind: 'grant' });
+    await ledger.credit({ ...creditOf('wrong', 'ada', -2n), kind: 'adjustment' });
+    const code = "'digest', 'm', 5, 'gift', 1";
+    await tamper(
+      database,
+      `INSERT INTO redemption_codes (digest, masked, amount, reason, created_at) VALUES (${code})`,
+    );
+    await ledger.redeem({ digest: 'digest', accountId: 'ada', nowMs: NOW });
+    await ledger.hold(holdOf('lost', 'ada', 10n));
+    await ledger.settle(settleOf('lost', 1_000n));
+    const entries = await database.db.select().from(ledgerEntries).all();
+    const transfers = Map.groupBy(entries, ({ requestId, transferId, kind }) =>
+      transferId === null ? `${kind} ${requestId}` : `${kind} ${transferId}`,
+    );
+    const legs = [...transfers].map(([transfer, own]) => [
+      transfer,
+      Object.fromEntries(own.map(({ ledgerAccount, amount }) => [ledgerAccount, Number(amount)])),
+    ]);
+    expect(Object.fromEntries(legs)).toEqual({
+      'credit credit:opening-ada': { 'customer:ada': 100, 'operator:credits': -100 },
+      'grant credit:gift': { 'customer:ada': 7, 'operator:promotion': -7 },
+      'adjustment credit:wrong': { 'customer:ada': -2, 'operator:adjustments': 2 },
+      'redemption redemption:digest': { 'customer:ada': 5, 'operator:promotion': -5 },
+      'settle lost': { 'customer:ada': -110, 'operator:revenue': 110 },
+      'loss lost': { 'operator:loss': -890, 'operator:revenue': 890 },
+    });
+    expect(entries).toHaveLength(12);
+    await closeBooks(open);
+  });
+
   describe('the story of a request', () => {
     test('is the hold alone while it is under way, and everything afterwards', async () => {
       const open = await openBooks(directory);
@@ -48,44 +92,52 @@ describeOnEachDatabase('the books', () => {
         requestId: 'r1',
         accountId: 'ada',
         keyId: 'key_1',
-        format: 'chat' as const,
-        stream: true,
-        endUser: 'user-1',
         model: 'swift-1',
         priceVersion: PRICE.version,
         amount: micro(30n),
-        worst: micro(30n),
         promptTokens: tokenCount(100),
         outputBound: tokenCount(8_192),
+        startedAt: NOW,
         phase: 'held' as const,
-        upstream: null,
-        modelServed: null,
-        priceVersionServed: null,
-        outputTokens: 0,
-        reasoningTokens: 0,
-        createdAt: NOW,
-        dispatchedAt: null,
-        checkpointAt: null,
+        checkpoint: undefined,
         endedAt: null,
-        boot: '',
       };
-      const asked = { ...PRICE, model: 'swift-1', firstUsedAt: NOW };
+      const price = { number: expect.any(Number), model: 'swift-1', firstUsedAt: NOW };
+      const asked = { ...PRICE, ...price };
       expect(await open.books.explain('r1')).toEqual({
-        hold,
+        hold: expect.objectContaining(hold),
         record: undefined,
         entries: [],
         prices: [asked],
-        balanceAfter: undefined,
         receipt: undefined,
       });
 
       const cheaper = flatPrice('swift-0@7', 1n);
       const served = { model: 'swift-0', upstream: 'spare', price: cheaper };
-      await ledger.settle({ ...settleOf('r1', 15n), served });
-      const leg = { transferId: 'settle:r1', kind: 'settle' as const, at: NOW + 1, reason: null };
-      expect(await open.books.explain('r1')).toEqual({
-        hold: { ...hold, phase: 'settled', endedAt: NOW + 1 },
+      const passed = { outputTokens: 3, reasoningTokens: 1 };
+      await ledger.checkpoint({ requestId: 'r1', served, ...passed, nowMs: NOW + 1 });
+      const dearer = { ...cheaper, ...price, model: 'swift-0', firstUsedAt: NOW + 1 };
+      expect(await open.books.explain('r1')).toMatchObject({
+        hold: {
+          ...hold,
+          phase: 'delivering',
+          checkpoint: { at: NOW + 1, upstream: 'spare', modelServed: 'swift-0', ...passed },
+        },
+        prices: [dearer, asked],
+      });
+
+      const rawUsage = '{"prompt_tokens":90,"completion_tokens":10}';
+      await ledger.settle({ ...settleOf('r1', 15n), served, rawUsage });
+      const leg = { requestId: 'r1', transferId: null, kind: 'settle' as const, reason: null };
+      const legs = [
+        { ...leg, ledgerAccount: 'customer:ada', amount: micro(-15n), at: NOW + 1 },
+        { ...leg, ledgerAccount: 'operator:revenue', amount: micro(15n), at: NOW + 1 },
+      ];
+      const story = await open.books.explain('r1');
+      expect(story).toEqual({
+        hold: expect.objectContaining({ ...hold, phase: 'settled', endedAt: NOW + 1 }),
         record: {
+          number: 1,
           requestId: 'r1',
           accountId: 'ada',
           keyId: 'key_1',
@@ -95,15 +147,17 @@ describeOnEachDatabase('the books', () => {
           modelServed: 'swift-0',
           upstream: 'spare',
           outcome: 'completed',
+          ending: 'settled',
           inputTokens: 90,
           cachedInputTokens: 40,
           cacheWriteTokens: 0,
           outputTokens: 10,
           reasoningTokens: 5,
           usageBasis: 'reported',
-          rawUsage: null,
           usageDoubt: null,
-          estimatedPromptTokens: 100,
+          rawUsage,
+          estimatedPromptTokens: tokenCount(100),
+          outputBound: tokenCount(8_192),
           priceVersionRequested: 'swift-1@1',
           priceVersionServed: 'swift-0@7',
           held: micro(30n),
@@ -114,16 +168,17 @@ describeOnEachDatabase('the books', () => {
           attempts: '[{"upstream":"demo","ms":12}]',
           startedAt: NOW,
           endedAt: NOW + 1,
+          usdPerMillion: usdRate(1_000_000n),
+          // The first receipt is of the credit.
+          sequence: 2,
+          posted: micro(85n),
+          reserved: micro(0n),
         },
-        entries: [
-          { ...leg, id: 3, ledgerAccount: 'operator:revenue', amount: micro(15n) },
-          { ...leg, id: 4, ledgerAccount: 'customer:ada', amount: micro(-15n) },
-        ],
-        prices: [{ ...cheaper, model: 'swift-0', firstUsedAt: NOW + 1 }, asked],
-        balanceAfter: micro(85n),
-        // The first one is of the credit.
+        entries: expect.arrayContaining(legs),
+        prices: [dearer, asked],
         receipt: { sequence: 2, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
       });
+      expect(story?.entries).toHaveLength(2);
       await closeBooks(open);
     });
 
@@ -145,34 +200,33 @@ describeOnEachDatabase('the books', () => {
     });
   });
 
-  const NEW_HOLD = `INSERT INTO holds (request_id, account_id, key_id, model, price_version, amount,
-  output_bound, phase, created_at, ended_at, prompt_tokens)
-  VALUES ('new', 'ada', 'k', 'm', 'p', 1, 64,`;
-
-  /** A copy of the usage record that is there, with another value in one column. */
-  function changedRecord(column: string, value: number): string {
-    const columns =
-      'account_id, key_id, format, stream, model_requested, outcome, cached_input_tokens, cache_write_tokens, reasoning_tokens, usage_basis, estimated_prompt_tokens, price_version_requested, held, attempts, started_at, ended_at, input_tokens, debited';
-    const rest = ['charged', 'loss', 'output_tokens'].filter((name) => name !== column);
-    return `INSERT INTO usage_records (request_id, ${columns}, ${rest}, ${column})
-    SELECT 'copy', ${columns}, ${rest}, ${value} FROM usage_records`;
+  /** A copy of the hold, or of the request, that is there, with another value in one column. */
+  function copyOf(table: 'open_holds' | 'requests', column: string, value: string): string {
+    const own: Record<string, string> = { id: '{copy}', [column]: value };
+    const rest = COLUMNS[table].filter((name) => own[name] === undefined);
+    const columns = [...Object.keys(own), ...rest].map((name) => `"${name}"`).join(', ');
+    const values = [...Object.values(own), ...rest.map((name) => `"${name}"`)].join(', ');
+    const place = table === 'requests' ? 'ended' : 'r1';
+    return `INSERT INTO ${table} (${columns}) SELECT ${values} FROM ${table} WHERE id = {${place}}`;
   }
 
-  /** A hold that is dispatched, one that has ended, and a code that was used beside one that is open. */
+  const NEW_CODE =
+    'INSERT INTO redemption_codes (digest, masked, amount, reason, created_at, redeemed_at, redeemed_by)';
+  const NEW_PRICE =
+    'INSERT INTO price_versions (version, model, input, cached_input, cache_write, output, first_used_at)';
+  const MOVEMENT = 'account, kind, amount, at, reason, posted, reserved, hash';
+
+  /** A request that delivers, one that has ended, and a code that was used beside one that is open. */
   async function bookOneOfEach({ ledger, database }: OpenBooks): Promise<void> {
-    for (const id of ['dispatched', 'ended']) await ledger.hold(holdOf(id, 'ada', 0n));
+    for (const id of ['delivering', 'ended']) await ledger.hold(holdOf(id, 'ada', 0n));
     const served = { model: 'swift-1', upstream: 'demo', price: PRICE };
-    const progress = { outputTokens: 1, reasoningTokens: 0, nowMs: NOW };
-    await ledger.checkpoint({ requestId: 'dispatched', served, ...progress });
+    const passed = { outputTokens: 3, reasoningTokens: 1 };
+    await ledger.checkpoint({ requestId: 'delivering', served, ...passed, nowMs: NOW });
     await ledger.settle(settleOf('ended', 15n));
     await ledger.credit(creditOf('again', 'ada', 15n));
-    const code = "'m', 1, 'gift', 1, null, null";
-    await tamper(database, `INSERT INTO redemption_codes VALUES ('open', ${code}, null, null)`);
-    await tamper(database, `INSERT INTO redemption_codes VALUES ('used', ${code}, 1, 'ada')`);
+    await tamper(database, `${NEW_CODE} VALUES ('open', 'm', 1, 'gift', 1, null, null)`);
+    await tamper(database, `${NEW_CODE} VALUES ('used', 'm', 1, 'gift', 1, 1, 'ada')`);
   }
-
-  const ENTRY = 'transfer_id, ledger_account, amount, kind, at, reason';
-  const RECEIPT = 'account_id, sequence, subject, at, body, hash';
 
   describe('the tables refuse', () => {
     test.each([
@@ -191,75 +245,87 @@ describeOnEachDatabase('the books', () => {
       ],
       [
         'a balance without an account',
-        "INSERT INTO balances VALUES ('eve', 0, 0, 0)",
+        "INSERT INTO balances (account_id, posted, held) VALUES ('eve', 0, 0)",
         'FOREIGN KEY',
       ],
-      ['a second balance', "INSERT INTO balances VALUES ('ada', 0, 0, 0)", 'UNIQUE'],
+      [
+        'a second balance',
+        "INSERT INTO balances (account_id, posted, held) VALUES ('ada', 0, 0)",
+        'UNIQUE',
+      ],
+      ['fewer receipts than before', 'UPDATE balances SET sequence = 1', 'never goes back'],
+      ['a balance of another number', 'UPDATE balances SET number = 9', 'never goes back|identity'],
+      ['a deleted balance', 'DELETE FROM balances', 'never deleted'],
       [
         'a hold above the largest',
-        "UPDATE holds SET amount = 1000000000000000001 WHERE request_id = 'r1'",
-        'holds_amount',
+        'UPDATE open_holds SET amount = 1000000000000000001, worst = 1000000000000000001 WHERE id = {r1}',
+        'open_holds_amount',
+      ],
+      [
+        'a hold of more than its worst case',
+        'UPDATE open_holds SET amount = 31 WHERE id = {r1}',
+        'open_holds_sound',
       ],
       [
         'a hold that shrinks',
-        "UPDATE holds SET amount = 29 WHERE request_id = 'r1'",
+        'UPDATE open_holds SET amount = 29 WHERE id = {r1}',
         'never goes back',
       ],
       [
         'a hold of another account',
-        "UPDATE holds SET account_id = 'bob' WHERE request_id = 'r1'",
+        'UPDATE open_holds SET account = 9 WHERE id = {r1}',
+        'never goes back',
+      ],
+      [
+        'a hold of another request',
+        'UPDATE open_holds SET id = {r2} WHERE id = {r1}',
         'never goes back',
       ],
       [
         'fewer tokens than before',
-        "UPDATE holds SET output_tokens = -1 WHERE request_id = 'r1'",
+        'UPDATE open_holds SET output_tokens = 2 WHERE id = {delivering}',
         'never goes back',
       ],
       [
         'less thinking than before',
-        "UPDATE holds SET reasoning_tokens = -1 WHERE request_id = 'r1'",
+        'UPDATE open_holds SET reasoning_tokens = 0 WHERE id = {delivering}',
         'never goes back',
       ],
       [
-        'an unknown phase',
-        "UPDATE holds SET phase = 'lost', ended_at = 1 WHERE request_id = 'r1'",
-        'holds_phase',
-      ],
-      [
-        'an end without a phase',
-        "UPDATE holds SET ended_at = 1 WHERE request_id = 'r1'",
+        'a checkpoint that is taken back',
+        'UPDATE open_holds SET checkpoint_at = null WHERE id = {delivering}',
         'never goes back',
       ],
       [
-        'a phase without an end',
-        "UPDATE holds SET phase = 'settled' WHERE request_id = 'r1'",
-        'never goes back',
+        'a hold that ends without its request',
+        'DELETE FROM open_holds WHERE id = {r1}',
+        'ends with its request',
       ],
+      ['a hold that has begun', copyOf('open_holds', 'checkpoint_at', '1'), 'does not begin'],
+      ['a hold with output', copyOf('open_holds', 'output_tokens', '1'), 'does not begin'],
+      ['a hold of no prompt', copyOf('open_holds', 'prompt_tokens', '-1'), 'open_holds_sound'],
+      ['a changed request', 'UPDATE requests SET loss = 0', 'append-only'],
+      ['a deleted request', 'DELETE FROM requests', 'append-only'],
+      ['a request that lost more than its charge', copyOf('requests', 'loss', '16'), '_sound'],
+      ['a request of a negative loss', copyOf('requests', 'loss', '-1'), '_sound'],
+      ['a request of negative tokens', copyOf('requests', 'output_tokens', '-1'), '_sound'],
+      ['a second receipt of a number', copyOf('requests', 'key', '1'), 'UNIQUE'],
       [
-        'a phase that goes back',
-        "UPDATE holds SET phase = 'held' WHERE request_id = 'dispatched'",
-        'never goes back',
-      ],
-      [
-        'a hold that ends again',
-        "UPDATE holds SET ended_at = 3 WHERE request_id = 'ended'",
-        'a hold ends once',
-      ],
-      ['a deleted hold', 'DELETE FROM holds', 'never deleted'],
-      ['a hold that has begun', `${NEW_HOLD} 'dispatched', 1, null, 1)`, 'does not begin'],
-      ['a hold that has ended', `${NEW_HOLD} 'held', 1, 2, 1)`, 'does not begin'],
-      ['a hold of no prompt', `${NEW_HOLD} 'held', 1, null, -1)`, 'does not begin'],
-      ['a changed usage record', 'UPDATE usage_records SET loss = 0', 'append-only'],
-      ['a deleted usage record', 'DELETE FROM usage_records', 'append-only'],
-      ['a record that does not add up', changedRecord('charged', 16), 'does not add up'],
-      ['a record of a negative loss', changedRecord('loss', -1), 'does not add up'],
-      ['a record of negative tokens', changedRecord('output_tokens', -1), 'does not add up'],
-      ['a changed receipt', "UPDATE receipts SET body = ''", 'append-only'],
-      ['a deleted receipt', 'DELETE FROM receipts', 'append-only'],
-      [
-        'a second receipt',
-        `INSERT INTO receipts (${RECEIPT}) SELECT ${RECEIPT} FROM receipts`,
+        'a request that ends again',
+        copyOf('requests', 'sequence', '9').replace('{copy}', '{ended}'),
         'UNIQUE',
+      ],
+      ['a changed movement', 'UPDATE movements SET amount = 1', 'append-only'],
+      ['a deleted movement', 'DELETE FROM movements', 'append-only'],
+      [
+        'a movement that is there already',
+        `INSERT INTO movements (transfer_id, sequence, ${MOVEMENT}) SELECT transfer_id, 9, ${MOVEMENT} FROM movements WHERE sequence = 1`,
+        'UNIQUE',
+      ],
+      [
+        'a movement above the largest',
+        `INSERT INTO movements (transfer_id, sequence, ${MOVEMENT}) SELECT 'new', 9, account, kind, 1000000000000000001, at, reason, posted, reserved, hash FROM movements WHERE sequence = 1`,
+        'movements_amount',
       ],
       ['a code of another worth', 'UPDATE redemption_codes SET amount = 2', 'keeps its worth'],
       [
@@ -280,28 +346,24 @@ describeOnEachDatabase('the books', () => {
       ['a deleted code', 'DELETE FROM redemption_codes', 'never deleted'],
       [
         'a code of no worth',
-        "INSERT INTO redemption_codes VALUES ('n', 'n', 0, 'r', 1, null, null, null, null)",
+        `${NEW_CODE} VALUES ('n', 'n', 0, 'r', 1, null, null)`,
         'redemption_codes_amount',
       ],
       [
         'a negative price',
-        "INSERT INTO price_versions VALUES ('n', 'm', -1, 0, 0, 1, 0)",
-        'not negative',
+        `${NEW_PRICE} VALUES ('n', 'm', -1, 0, 0, 1, 0)`,
+        'price_versions_sound',
       ],
       [
-        'an entry above the largest',
-        `INSERT INTO ledger_entries (${ENTRY}) VALUES ('t', 'a', 1000000000000000001, 'credit', 1, null)`,
-        'ledger_entries_amount',
-      ],
-      [
-        'a leg that is there already',
-        `INSERT INTO ledger_entries (${ENTRY}) SELECT ${ENTRY} FROM ledger_entries`,
+        'a second price of a version',
+        `${NEW_PRICE} VALUES ('${PRICE.version}', 'm', 1, 0, 0, 1, 0)`,
         'UNIQUE',
       ],
-      ['a changed entry', 'UPDATE ledger_entries SET amount = 1', 'append-only'],
-      ['a deleted entry', 'DELETE FROM ledger_entries', 'append-only'],
       ['a changed price', 'UPDATE price_versions SET input = 0', 'never changed'],
       ['a deleted price', 'DELETE FROM price_versions', 'never changed'],
+      ['a changed text', "UPDATE texts SET text = 'other'", 'never changed'],
+      ['a deleted text', 'DELETE FROM texts', 'never changed'],
+      ['a text that is there already', "INSERT INTO texts (text) VALUES ('swift-1')", 'UNIQUE'],
     ])('%s', async (_name, statement, reason) => {
       const open = await openBooks(directory);
       await fundAccount(open, 'ada', 100n);

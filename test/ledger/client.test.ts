@@ -8,7 +8,7 @@ import { createBooks } from '../../src/ledger/books.ts';
 import { createLedgerClient } from '../../src/ledger/client.ts';
 import { createRemoteLedger } from '../../src/ledger/remote.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
-import { fundAccount, holdOf, NOW, releaseOf, settleOf } from '../support/ledger.ts';
+import { fundAccount, holdOf, NOW, placed, releaseOf, settleOf } from '../support/ledger.ts';
 
 const directory = temporaryDirectory();
 
@@ -70,12 +70,12 @@ test('threads share one ledger: none of them can spend what another has reserved
 test('of a thread that has died the ledger knows what it has left open, and ends that alone', async () => {
   await using linked = await openLinked();
   const { main, books, one, two } = linked;
-  for (const id of ['a', 'b', 'c']) await one.ledger.hold(holdOf(id, 'ada', 100n));
-  await two.ledger.hold(holdOf('d', 'ada', 100n));
+  for (const id of ['a', 'b', 'c']) await placed(one.ledger, holdOf(id, 'ada', 100n));
+  await placed(two.ledger, holdOf('d', 'ada', 100n));
   await one.ledger.settle(settleOf('a', 10n));
   await one.ledger.release(releaseOf('b'));
   // The balance does not suffice for it: there is no hold.
-  expect((await one.ledger.hold(holdOf('dear', 'ada', 10_000n))).ok).toBe(false);
+  expect((await placed(one.ledger, holdOf('dear', 'ada', 10_000n))).ok).toBe(false);
   // What it had posted when it died is still written, and belongs to what it has left.
   const last = one.ledger.hold(holdOf('e', 'ada', 100n));
   await new Promise((resolve) => setImmediate(resolve));
@@ -98,8 +98,8 @@ test('of a thread that has died the ledger knows what it has left open, and ends
 test('when the thread of the ledger dies, every thread keeps its promises and goes on', async () => {
   await using linked = await openLinked();
   const { books, one, two, threads } = linked;
-  await one.ledger.hold(holdOf('a', 'ada', 100n));
-  await two.ledger.hold(holdOf('b', 'ada', 100n));
+  await placed(one.ledger, holdOf('a', 'ada', 100n));
+  await placed(two.ledger, holdOf('b', 'ada', 100n));
   threads[0]?.terminate();
   const settled = Promise.all([
     one.ledger.settle(settleOf('a', 10n)),

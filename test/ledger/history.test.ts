@@ -1,9 +1,11 @@
 // What a new process learns from the books about the requests of the one before it.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { DAY_MS, utcMonth } from '../../src/core/calendar.ts';
 import { tokenCount } from '../../src/core/money.ts';
 import { SLICE_TOKENS } from '../../src/core/price.ts';
 import { createHistory } from '../../src/ledger/history.ts';
+import { createRollUp } from '../../src/ledger/series/roll-up.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../support/database.ts';
 import {
   closeBooks,
@@ -15,6 +17,7 @@ import {
   releaseOf,
   settleOf,
 } from '../support/ledger.ts';
+import { addRecords, DAY, HOUR_MS, usageRecord } from '../support/usage.ts';
 
 const directory = temporaryDirectory();
 
@@ -75,6 +78,22 @@ describeOnEachDatabase('history', () => {
     expect(await admittedSince(NOW - 1)).toEqual(recent);
   });
 
+  test('the last minute is all there, however many requests have ended in it', async () => {
+    const { database } = open;
+    const since = NOW + 3_600_000;
+    const records = Array.from({ length: 1_300 }, (_, index) =>
+      usageRecord({ accountId: 'fay', startedAt: since - 50 + index, endedAt: since + 2_000 }),
+    );
+    // One that was booked late, long after it had ended.
+    const late = usageRecord({ accountId: 'fay', startedAt: since - 9_000 });
+    await database.transaction(() => addRecords(database, [...records, late]));
+    const { admittedSince } = createHistory(database);
+    const started = (await admittedSince(since)).map(({ startedAt }) => startedAt);
+    expect(started).toEqual(Array.from({ length: 1_250 }, (_, index) => since + 1_249 - index));
+    expect(await admittedSince(since, 'fay')).toEqual(await admittedSince(since));
+    expect(await admittedSince(since + 2_001)).toEqual([]);
+  });
+
   test('what was used is summed by account and span, as it was at the mark', async () => {
     const { ledger, database } = open;
     const history = createHistory(database);
@@ -97,6 +116,45 @@ describeOnEachDatabase('history', () => {
     expect([await used(0, NOW + 99, after, 'bob'), await used(0, NOW + 99, after, 'eve')]).toEqual([
       100, 0,
     ]);
+  });
+
+  test('what was used is the same however much of it the series have, and at marks that they have passed', async () => {
+    const { database } = open;
+    const history = createHistory(database);
+    const records = Array.from({ length: 12 }, (_, index) =>
+      usageRecord({
+        accountId: index % 3 === 0 ? 'bea' : 'dan',
+        inputTokens: 2 ** index,
+        outputTokens: 0,
+        startedAt: DAY + (index % 4) * 12 * HOUR_MS,
+      }),
+    );
+    await addRecords(database, records);
+    const last = await history.mark();
+    const usedAt = (mark: number) =>
+      Promise.all(
+        ['bea', 'dan'].flatMap((accountId) => [
+          history.usedBefore(accountId, { fromMs: DAY, untilMs: DAY + DAY_MS }, mark),
+          history.usedBefore(accountId, utcMonth(DAY), mark),
+        ]),
+      );
+    const expected = (count: number) => {
+      const sum = (accountId: string, untilMs: number) =>
+        records
+          .slice(0, count)
+          .filter((each) => each.accountId === accountId && each.startedAt < untilMs)
+          .reduce((tokens, each) => tokens + each.inputTokens, 0);
+      return ['bea', 'dan'].flatMap((id) => [sum(id, DAY + DAY_MS), sum(id, DAY + 30 * DAY_MS)]);
+    };
+    const rollUp = createRollUp(database);
+    let added = 0;
+    do {
+      for (const count of [0, 5, 12]) {
+        expect(await usedAt(last - records.length + count)).toEqual(expected(count));
+      }
+      added = await rollUp.step(4);
+    } while (added > 0);
+    expect(await rollUp.behind()).toBe(0);
   });
 
   test('many who ask for a mark at once ask the books twice, and none gets an older answer', async () => {

@@ -54,7 +54,8 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
         const id = `${node}-${n}`;
         await ledger.credit(creditOf(id, account, 100n));
         const held = await ledger.hold(holdOf(`req_${id}`, account, 60n));
-        // Two nodes end each request; the first one counts.
+        // Two nodes end each request; the first one counts. No other one sees a hold before its commit.
+        await held.written.wait();
         const other = ledgers[(node + 1) % ledgers.length] ?? ledger;
         const ends = await Promise.all([
           ledger.settle(settleOf(`req_${id}`, 15n)),
@@ -172,9 +173,40 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
       return { batch };
     });
     expect(await written.batch).toMatchObject([{ ok: true }, { ok: true }]);
-    expect(node.transactions()).toBe(1);
+    // The names have one of their own.
+    expect(node.transactions()).toBe(2);
     await node.close();
     await ledger.close();
+  });
+
+  test('decide by what another node has written, whatever they remember', async () => {
+    const [one, other] = [createWriter(database), createWriter(database)];
+    await addAccount(
+      { database, ledger: undefined as never, books: createBooks(database) },
+      'both',
+    );
+    const hold = (id: string, amount: bigint): LedgerRequest => ({
+      name: 'hold',
+      command: holdOf(id, 'both', amount),
+    });
+    const credit = (id: string): LedgerRequest => ({
+      name: 'credit',
+      command: creditOf(id, 'both', 10n),
+    });
+    await other([credit('both-1')]);
+    expect(await one([hold('req_one', 6n)])).toMatchObject([{ result: { ok: true } }]);
+    // Both have the account in memory now, and each changes it behind the other's back.
+    expect(await other([hold('req_other', 6n)])).toMatchObject([{ result: { ok: false } }]);
+    await other([credit('both-2')]);
+    expect(await one([hold('req_two', 14n)])).toMatchObject([{ result: { ok: true } }]);
+    const settled = { result: { debited: micro(4n) } };
+    expect(await other([{ name: 'settle', command: settleOf('req_one', 4n) }])).toMatchObject([
+      settled,
+    ]);
+    expect(await one([{ name: 'settle', command: settleOf('req_one', 6n) }])).toMatchObject([
+      settled,
+    ]);
+    expect(await createBooks(database).audit()).toEqual([]);
   });
 
   test('wait for codes in one order, whichever account redeems which of them', async () => {

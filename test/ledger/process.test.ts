@@ -44,7 +44,7 @@ describe.each(['full', 'normal'] as const)('kill -9 with sync %s', (sync) => {
       const work = async (lane) => {
         for (let n = 0; ; n += 1) {
           const id = lane + '-' + n;
-          await ledger.hold(holdOf(id, 'ada', 10n));
+          await (await ledger.hold(holdOf(id, 'ada', 10n))).written.wait();
           say('held ' + id);
           await ledger.settle(settleOf(id, 3n));
           say('settled ' + id);

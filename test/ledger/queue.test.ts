@@ -25,6 +25,7 @@ import {
   openBooks,
   outcomeOf,
   PRICE,
+  placed,
   releaseOf,
   settleOf,
 } from '../support/ledger.ts';
@@ -61,7 +62,7 @@ describeOnEachDatabase('the queue', () => {
     const queue = createQueue({
       post: (batch) => {
         const answers = batch.map(() => ({ ok: true as const, result: undefined }));
-        setTimeout(() => queue.answered(answers), 2);
+        setTimeout(() => queue.written(answers), 2);
       },
       onBatch: (size, durationMs) => void told.push([size, durationMs >= 1 && durationMs < 1_000]),
     });
@@ -77,12 +78,15 @@ describeOnEachDatabase('the queue', () => {
     test('what comes in one turn shares a transaction, up to 256 commands', async () => {
       const open = await countedBooks();
       await fundAccount(open, 'ada', 1_000n);
+      // The names of the first hold are written in a transaction of their own.
+      await placed(open.ledger, holdOf('first', 'ada', 0n));
       const before = open.commits();
       const holds = Array.from({ length: 600 }, (_, n) =>
         open.ledger.hold(holdOf(`r${n}`, 'ada', 1n)),
       );
       expect(open.ledger.pending()).toBe(600);
       const results = await Promise.all(holds);
+      await Promise.all(results.map(({ written }) => written.wait()));
       expect(results.map((result) => result.available)).toEqual(
         Array.from({ length: 600 }, (_, n) => micro(BigInt(999 - n))),
       );
@@ -94,8 +98,9 @@ describeOnEachDatabase('the queue', () => {
     test('commands that wait for each other do not share one', async () => {
       const open = await countedBooks();
       await fundAccount(open, 'ada', 10n);
+      await placed(open.ledger, holdOf('first', 'ada', 0n));
       const before = open.commits();
-      for (const id of ['r1', 'r2', 'r3']) await open.ledger.hold(holdOf(id, 'ada', 1n));
+      for (const id of ['r1', 'r2', 'r3']) await placed(open.ledger, holdOf(id, 'ada', 1n));
       expect(open.commits() - before).toBe(3);
       await closeBooks(open);
     });
@@ -160,7 +165,7 @@ describeOnEachDatabase('the queue', () => {
         outcomeOf(open.ledger.hold(holdOf('r1', 'ada', 1n))),
       ]);
       expect((await open.books.explain('r1'))?.prices).toEqual([
-        { ...PRICE, model: 'swift-1', firstUsedAt: expect.any(Number) },
+        expect.objectContaining({ ...PRICE, model: 'swift-1' }),
       ]);
       await closeBooks(open);
     });
@@ -270,7 +275,7 @@ describeOnEachDatabase('the queue', () => {
       const { connection } = open.database;
       const pages = connection.query('PRAGMA page_count').values()[0]?.[0];
       connection.run(`PRAGMA max_page_count = ${pages}`);
-      const large = { ...settleOf('r1', 4n), attempts: ['x'.repeat(100_000)] };
+      const large = { ...settleOf('r1', 4n), attempts: JSON.stringify(['x'.repeat(100_000)]) };
       const settled = open.ledger.settle(large);
       await until(() => open.ledger.pending() === 1);
       expect(await open.books.balance('ada')).toEqual({
@@ -321,7 +326,7 @@ describeOnEachDatabase('the queue', () => {
       });
       const answer = () => {
         const last = batches.at(-1) ?? [];
-        queue.answered(last.map(({ name }) => ({ ok: true, result: RESULTS[name] })));
+        queue.written(last.map(({ name }) => ({ ok: true, result: RESULTS[name] })));
       };
       return { ...queue, batches, answer, troubles };
     }
@@ -509,7 +514,7 @@ describeOnEachDatabase('the queue', () => {
     });
 
     test('posts what was promised again when the writer is lost, and nothing else', async () => {
-      const { ledger, batches, answer, answered, lost, failing, troubles } = silentQueue();
+      const { ledger, batches, answer, written, lost, failing, troubles } = silentQueue();
       const held = outcomeOf(ledger.hold(holdOf('r1', 'ada', 1n)));
       const ended = [
         outcomeOf(ledger.settle(settleOf('r2', 1n))),
@@ -529,7 +534,7 @@ describeOnEachDatabase('the queue', () => {
         nowMs: 1,
       } as const;
       const swept = ledger.recover({ live: ['r9'], ...sweep });
-      answered([
+      written([
         { ok: true, result: nothing },
         { ok: false, error: { name: 'LedgerRefusal', message: 'no' } },
       ]);
@@ -546,7 +551,7 @@ describeOnEachDatabase('the queue', () => {
     const source = join(import.meta.dir, '../../src/ledger/queue.ts');
     const program = `
     import { createQueue } from ${JSON.stringify(source)};
-    const post = () => setTimeout(() => queue.answered([{ ok: true, result: undefined }]), 2);
+    const post = () => setTimeout(() => queue.written([{ ok: true, result: undefined }]), 2);
     const queue = createQueue({ post, turnMs: 600_000 });
     await queue.ledger.extend({ requestId: 'r1', amount: 1n });
     await queue.ledger.close();

@@ -7,7 +7,7 @@ import { recoverAll } from '../../src/ledger/recover.ts';
 import { createWriter } from '../../src/ledger/writer.ts';
 import {
   describeOnEachDatabase,
-  failStore,
+  failingAt,
   tamper,
   temporaryDirectory,
 } from '../support/database.ts';
@@ -49,32 +49,11 @@ describeOnEachDatabase('recovery', () => {
     await closeBooks(open);
   });
 
-  test('a hold of a version that did not say who was asked is charged as its own model', async () => {
-    const open = await openBooks(directory);
-    await fundAccount(open, 'ada', 1_000_000_000n);
-    await open.ledger.hold(holdOf('r1', 'ada', 1_000_000_000n));
-    await tamper(open.database, "UPDATE holds SET phase = 'dispatched' WHERE request_id = 'r1'");
-    const command = { live: [], createdBefore: NOW + 1, phase: 'ended' } as const;
-    const [recovered] = await recoverAll(open.ledger, {
-      ...command,
-      usdPerMillion: usdRate(1n),
-      nowMs: NOW + 2,
-    });
-    // A hundred tokens of the prompt, and nothing that was written down of an answer.
-    expect(recovered).toEqual({ requestId: 'r1', accountId: 'ada', debited: micro(15n) });
-    expect((await open.books.explain('r1'))?.record).toMatchObject({
-      modelServed: 'swift-1',
-      upstream: 'unknown',
-    });
-    expect(await open.books.audit()).toEqual([]);
-    await closeBooks(open);
-  });
-
   test('a disk that fails ends a recovery, which leaves nothing half done', async () => {
     const open = await openBooks(directory);
     await fundAccount(open, 'ada', 100n);
     await open.ledger.hold(holdOf('r1', 'ada', 30n));
-    const failing = { ...open.database, savepoint: failStore };
+    const failing = failingAt(open.database, 'requests');
     const recover = {
       name: 'recover',
       command: {

@@ -6,7 +6,7 @@ import { micro } from '../../src/core/money.ts';
 import type { LedgerRequest } from '../../src/ledger/writer.ts';
 import { createWriter } from '../../src/ledger/writer.ts';
 import { PostgresFailure, UnknownOutcome } from '../../src/store/postgres/error.ts';
-import { describeOnEachDatabase, failStore, temporaryDirectory } from '../support/database.ts';
+import { describeOnEachDatabase, failingAt, temporaryDirectory } from '../support/database.ts';
 import {
   addAccount,
   closeBooks,
@@ -71,22 +71,23 @@ describeOnEachDatabase('the writer', () => {
   test('a disk that fails in the middle of a batch undoes all of it, whatever else was refused', async () => {
     const open = await openBooks(directory);
     await fundAccount(open, 'ada', 10n);
-    const write = createWriter({ ...open.database, savepoint: failStore });
+    const write = createWriter(failingAt(open.database, 'open_holds'));
     const tooMuch = { ...creditOf('c9', 'ada', -5_000n), kind: 'adjustment' } as const;
     const batch: readonly LedgerRequest[] = [
-      { name: 'credit', command: creditOf('c1', 'ada', 1n) },
+      { name: 'hold', command: holdOf('r1', 'ada', 1n) },
       { name: 'credit', command: tooMuch },
     ];
     const failed = { ok: false, error: { name: 'LedgerUnavailable' } };
     expect(await write(batch)).toMatchObject([failed, failed]);
-    expect((await open.books.balance('ada')).posted).toBe(micro(10n));
+    expect(await open.books.balance('ada')).toMatchObject({ posted: micro(10n), held: micro(0n) });
     await closeBooks(open);
   });
 
   test('a commit whose outcome nobody knows stays unknown, whatever fails when it is asked for', async () => {
     const open = await openBooks(directory);
     await fundAccount(open, 'ada', 10n);
-    const failures = [
+    const failures: Error[] = [];
+    const failing = [
       new UnknownOutcome('CONNECTION_CLOSED', 'cut'),
       new PostgresFailure('57P03', 'starting up'),
     ];
@@ -99,8 +100,11 @@ describeOnEachDatabase('the writer', () => {
         throw failure;
       },
     });
+    // What it names has its numbers by then.
+    await write([{ name: 'hold', command: holdOf('r0', 'ada', 0n) }]);
+    failures.push(...failing);
     const hold: LedgerRequest = { name: 'hold', command: holdOf('r1', 'ada', 4n) };
-    // Who is told so takes it back.
+    // The caller takes it back.
     expect(await write([hold])).toMatchObject([{ ok: false, error: { silent: true } }]);
     expect(await open.books.balance('ada')).toMatchObject({ held: micro(4n) });
     expect(await write([hold])).toMatchObject([

@@ -69,11 +69,12 @@ const SERVED = {
   cost: '12.000001',
 };
 
+const TERMS = { usdPerMillion: usdRate(1_000_000n), minimumHold: micro(1n) };
+
 const ENDED = {
   requestId: 'req_1',
   accountId: 'acct_ann',
   keyId: 'key_1',
-  format: 'chat',
 } as const;
 
 /** A request with these attempts that was charged 20 service tokens. */
@@ -81,38 +82,32 @@ function storyOf(attempts: unknown): RequestHistory {
   return {
     hold: {
       ...ENDED,
-      stream: true,
-      endUser: null,
       model: 'swift-1',
       priceVersion: 'price_a',
       amount: micro(20_000_000n),
-      worst: micro(20_000_000n),
       promptTokens: tokenCount(20),
       outputBound: tokenCount(10),
+      startedAt: T0,
       phase: 'settled',
-      upstream: 'fourth',
-      modelServed: 'swift-0',
-      priceVersionServed: 'price_a',
-      outputTokens: 0,
-      reasoningTokens: 0,
-      createdAt: T0,
-      dispatchedAt: T0,
-      checkpointAt: null,
+      checkpoint: undefined,
       endedAt: T0 + 600,
-      boot: '',
     },
     record: {
       ...ENDED,
+      number: 1,
+      format: 'chat',
       ...USAGE,
       stream: true,
       modelRequested: 'swift-1',
       modelServed: 'swift-0',
       upstream: 'fourth',
       outcome: 'completed',
+      ending: 'settled',
       usageBasis: 'reported',
       rawUsage: null,
       usageDoubt: null,
-      estimatedPromptTokens: 20,
+      estimatedPromptTokens: tokenCount(20),
+      outputBound: tokenCount(10),
       priceVersionRequested: 'price_a',
       priceVersionServed: 'price_a',
       held: micro(20_000_000n),
@@ -123,15 +118,16 @@ function storyOf(attempts: unknown): RequestHistory {
       attempts: JSON.stringify(attempts),
       startedAt: T0,
       endedAt: T0 + 600,
+      usdPerMillion: TERMS.usdPerMillion,
+      sequence: 1,
+      posted: micro(0n),
+      reserved: micro(0n),
     },
     entries: [],
     prices: [],
-    balanceAfter: undefined,
     receipt: undefined,
   };
 }
-
-const TERMS = { usdPerMillion: usdRate(1_000_000n), minimumHold: micro(1n) };
 
 /** The lines about attempts and their costs. */
 function told(attempts: unknown): string[] {

@@ -63,7 +63,6 @@ test('a request that a fallback served, with everything that concerns its custom
       amount: '16396.5',
       price_version: PRICE.version,
       created_at: '2026-11-21T08:00:00.000Z',
-      dispatched_at: '2026-11-21T08:00:00.001Z',
       ended_at: '2026-11-21T08:00:05.000Z',
     },
     request: {

@@ -16,8 +16,6 @@ test('everything of a request that grew, was settled and cost more than there wa
     'Model   swift-1 requested, swift-1 served',
     'Hold    8204.5 and 8192 more, 16396.5 in all, at price price_a: 10 prompt tokens estimated, at most 32000 of output; settled',
     '        2026-11-21T08:00:00.000Z held',
-    '        2026-11-21T08:00:00.001Z first content, from first, swift-1',
-    '        2026-11-21T08:00:04.000Z last checkpoint: 4900 output (7 of them reasoning)',
     '        2026-11-21T08:00:05.000Z settled',
     'Answer  chat, streamed, 2026-11-21T08:00:00.000Z to 2026-11-21T08:00:05.000Z, completed',
     'Attempt 1: first, swift-1, 2026-11-21T08:00:00.001Z, 4999 ms, served',
@@ -51,7 +49,7 @@ describe('a request that is under way', () => {
       'The request is still under way; nothing is charged yet.',
     ]);
     expect(facts(UNDER_WAY)).toMatchObject({
-      hold: { dispatched_at: null, asked: null, checkpoint: null, ended_at: null },
+      hold: { phase: 'held', checkpoint: null, ended_at: null },
       request: null,
       usage: null,
       booked: null,
@@ -60,12 +58,20 @@ describe('a request that is under way', () => {
     });
   });
 
-  test('dispatched', () => {
-    const hold = { ...HOLD, phase: 'dispatched' as const, dispatchedAt: T0 + 1 };
-    const asked = { upstream: 'first', modelServed: 'swift-0' };
-    expect(lines({ ...UNDER_WAY, hold: { ...hold, ...asked } })).toContain(
-      '        2026-11-21T08:00:00.001Z first content, from first, swift-0',
+  test('delivering', () => {
+    const passed = { outputTokens: 4_900, reasoningTokens: 7 };
+    const checkpoint = { at: T0 + 4_000, upstream: 'first', modelServed: 'swift-0', ...passed };
+    const hold = { ...HOLD, phase: 'delivering' as const, checkpoint };
+    expect(lines({ ...UNDER_WAY, hold })).toContain(
+      '        2026-11-21T08:00:04.000Z last checkpoint: 4900 output (7 of them reasoning) of first, swift-0',
     );
+    expect(facts({ ...UNDER_WAY, hold }).hold).toMatchObject({
+      phase: 'delivering',
+      checkpoint: {
+        at: '2026-11-21T08:00:04.000Z',
+        ...{ upstream: 'first', model: 'swift-0', output_tokens: 4_900, reasoning_tokens: 7 },
+      },
+    });
   });
 });
 
@@ -144,7 +150,6 @@ test('a request that nobody answered has no price to be charged at', () => {
   const story = {
     ...recorded({ ...none, ...nobody, ...nothing, attempts, outcome }),
     entries: [],
-    balanceAfter: undefined,
   };
   expect(facts(story).calculations).toEqual([]);
   expect(lines(story)).toEqual(
@@ -152,7 +157,7 @@ test('a request that nobody answered has no price to be charged at', () => {
       'Model   swift-1 requested, none served',
       'Attempt 1: unknown upstream, unknown model, timeout',
       'Attempt 2: unknown upstream, unknown model, served',
-      'Charged 0; debited 0 (0 USD), loss of the gateway 0',
+      'Charged 0; debited 0 (0 USD), loss of the gateway 0; balance after it 0',
     ]),
   );
 });

@@ -8,6 +8,7 @@ const ACCOUNT = 'acct_ann';
 export const TERMS = { usdPerMillion: usdRate(1_000_000n), minimumHold: micro(1_000_000n) };
 
 export const PRICE: RequestHistory['prices'][number] = {
+  number: 1,
   version: 'price_a',
   model: 'swift-1',
   input: pico(10n ** 12n),
@@ -24,26 +25,15 @@ export const HOLD: RequestHistory['hold'] = {
   requestId: 'req_1',
   accountId: ACCOUNT,
   keyId: 'key_1',
-  format: 'chat',
-  stream: true,
-  endUser: null,
   model: 'swift-1',
   priceVersion: PRICE.version,
   amount: FIRST,
-  worst: FIRST,
   promptTokens: tokenCount(10),
   outputBound: tokenCount(32_000),
+  startedAt: T0,
   phase: 'held',
-  upstream: null,
-  modelServed: null,
-  priceVersionServed: null,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  createdAt: T0,
-  dispatchedAt: null,
-  checkpointAt: null,
+  checkpoint: undefined,
   endedAt: null,
-  boot: '',
 };
 
 export const UNDER_WAY: RequestHistory = {
@@ -51,11 +41,11 @@ export const UNDER_WAY: RequestHistory = {
   record: undefined,
   entries: [],
   prices: [PRICE],
-  balanceAfter: undefined,
   receipt: undefined,
 };
 
 const RECORD: NonNullable<RequestHistory['record']> = {
+  number: 1,
   requestId: 'req_1',
   accountId: ACCOUNT,
   keyId: 'key_1',
@@ -65,6 +55,7 @@ const RECORD: NonNullable<RequestHistory['record']> = {
   modelServed: 'swift-1',
   upstream: 'first',
   outcome: 'completed',
+  ending: 'settled',
   inputTokens: 20,
   cachedInputTokens: 10,
   cacheWriteTokens: 4,
@@ -73,7 +64,8 @@ const RECORD: NonNullable<RequestHistory['record']> = {
   usageBasis: 'reported',
   rawUsage: '{"prompt_tokens":20,"completion_tokens":5000}',
   usageDoubt: null,
-  estimatedPromptTokens: 10,
+  estimatedPromptTokens: tokenCount(10),
+  outputBound: tokenCount(32_000),
   priceVersionRequested: PRICE.version,
   priceVersionServed: PRICE.version,
   held: add(FIRST, micro(8_192_000_000n)),
@@ -84,37 +76,30 @@ const RECORD: NonNullable<RequestHistory['record']> = {
   attempts: `[{"upstream":"first","model":"swift-1","startedAt":${T0 + 1},"endedAt":${T0 + 5_000}}]`,
   startedAt: T0,
   endedAt: T0 + 5_000,
+  usdPerMillion: TERMS.usdPerMillion,
+  sequence: 3,
+  posted: micro(0n),
+  reserved: micro(0n),
 };
 
-const leg = (transferId: string, ledgerAccount: string, units: bigint) => {
-  const kind = transferId.startsWith('loss') ? ('loss' as const) : ('settle' as const);
+const leg = (kind: 'settle' | 'loss', ledgerAccount: string, units: bigint) => {
   const amount = micro(units);
-  return { id: 1, transferId, ledgerAccount, amount, kind, at: T0 + 5_000, reason: null };
+  return {
+    ...{ requestId: 'req_1', transferId: null, ledgerAccount, amount, kind },
+    ...{ at: T0 + 5_000, reason: null },
+  };
 };
 
 export const SETTLED: RequestHistory = {
-  hold: {
-    ...HOLD,
-    amount: RECORD.held,
-    phase: 'settled',
-    upstream: 'first',
-    modelServed: 'swift-1',
-    priceVersionServed: PRICE.version,
-    outputTokens: 4_900,
-    reasoningTokens: 7,
-    dispatchedAt: T0 + 1,
-    checkpointAt: T0 + 4_000,
-    endedAt: T0 + 5_000,
-  },
+  hold: { ...HOLD, amount: RECORD.held, phase: 'settled', endedAt: T0 + 5_000 },
   record: RECORD,
   entries: [
-    leg('settle:req_1', 'operator:revenue', 10_000_000_000n),
-    leg('settle:req_1', `customer:${ACCOUNT}`, -10_000_000_000n),
-    leg('loss:req_1', 'operator:revenue', 12_000_000n),
-    leg('loss:req_1', 'operator:loss', -12_000_000n),
+    leg('settle', 'operator:revenue', 10_000_000_000n),
+    leg('settle', `customer:${ACCOUNT}`, -10_000_000_000n),
+    leg('loss', 'operator:revenue', 12_000_000n),
+    leg('loss', 'operator:loss', -12_000_000n),
   ],
   prices: [PRICE],
-  balanceAfter: micro(0n),
   receipt: { sequence: 3, hash: 'ab'.repeat(32) },
 };
 

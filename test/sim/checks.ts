@@ -1,10 +1,11 @@
 // The invariants of a simulation. Each check names what it looks at by the number of the invariant
 // that it stands for, and throws with the request's story where it does not hold.
 
-import { eq, isNull, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { formatTokens } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
-import { balances, holds, ledgerEntries, usageRecords } from '../../src/store/money-tables.ts';
+import { balances } from '../../src/store/money-tables.ts';
+import { holds, ledgerEntries, usageRecords } from '../../src/store/money-views.ts';
 import type { Told } from './customer.ts';
 import type { Gateway } from './gateway.ts';
 import type { Served } from './upstream.ts';
@@ -41,7 +42,7 @@ export async function checkInstant({ database }: Gateway): Promise<void> {
 export async function checkEnd(facts: Facts): Promise<void> {
   const { gateway, told, book } = facts;
   const { db } = gateway.database;
-  const open = await db.select().from(holds).where(isNull(holds.endedAt)).all();
+  const open = await db.select().from(holds).all();
   hold('I-08 every hold has ended', open.length === 0, () => open);
   hold('I-12 nothing is in flight', gateway.inFlight() === 0, () => gateway.inFlight());
   for (const accountId of facts.paidIn.keys()) {
@@ -176,7 +177,7 @@ const SPAN_MS = 60_000;
 async function checkWindows({ gateway, told, planOf }: Facts): Promise<void> {
   const { db } = gateway.database;
   const admitted = new Set(
-    (await db.select({ id: holds.requestId }).from(holds).all()).map(({ id }) => id),
+    (await db.select({ id: usageRecords.requestId }).from(usageRecords).all()).map(({ id }) => id),
   );
   for (const [accountId, asked] of Map.groupBy(told, (memory) => memory.accountId)) {
     const times = asked

@@ -108,10 +108,14 @@ describe('values', () => {
       createdAt: 1_795_248_274_894,
     };
     const balance = {
+      number: 7,
       accountId: 'acct_1',
       posted: micro(2n ** 53n + 1n),
       held: micro(10n ** 15n + 1n),
       unpaid: micro(0n),
+      sequence: 3,
+      head: null,
+      receipted: micro(2n ** 53n + 3n),
     };
     await database.db.insert(accounts).values(account).run();
     await database.db.insert(balances).values(balance).run();

@@ -8,8 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { RemotePreparedQuery } from 'drizzle-orm/sqlite-proxy';
+import { requestIdBytes } from '../../src/core/id.ts';
 import { connectDatabase } from '../../src/store/connect.ts';
-import type { Database, Dialect } from '../../src/store/contract.ts';
+import type { Database, Dialect, Pipeline, Query } from '../../src/store/contract.ts';
 import { openDatabase, type SqliteDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { newPostgresDatabase, postgresUrlOf } from './postgres-database.ts';
@@ -106,9 +107,16 @@ async function tableNames({ rows }: Database): Promise<readonly string[]> {
   return found.map(({ name }) => name);
 }
 
-/** Writes past everything but the tables' own guards, as somebody with the database's tool may. */
+/**
+ * Writes past everything but the tables' own guards, as somebody with the database's tool may. A
+ * request id is written in braces: the database has it as bytes.
+ */
 export async function tamper({ db }: Database, statement: string): Promise<void> {
-  await db.run(sql.raw(statement));
+  const text = statement.replaceAll(/\{([\w-]+)\}/g, (_, requestId: string) => {
+    const digits = requestIdBytes(requestId).toHex();
+    return dialect === 'postgres' ? `'\\x${digits}'::bytea` : `x'${digits}'`;
+  });
+  await db.run(sql.raw(text));
 }
 
 /** How many queries of Drizzle's `work` runs, on every connection of this process. */
@@ -134,8 +142,24 @@ export function sqliteTest(why: string): typeof test {
     )) as typeof test;
 }
 
+/** The same database, which fails like a disk where a row is inserted into one of its tables. */
+export function failingAt(database: Database, table: string): Database {
+  const inserts = (query: Query): boolean =>
+    new RegExp(`insert into "?${table}"? `).test(query.toSQL().sql);
+  function prepare<Values extends object, Row extends readonly unknown[]>(query: Query) {
+    const statement = database.prepare<Values, Row>(query);
+    return inserts(query) ? { ...statement, run: failStore } : statement;
+  }
+  const { pipeline } = database;
+  if (pipeline === undefined) return { ...database, prepare };
+  const prepareLast: Pipeline['prepareLast'] = (query) =>
+    inserts(query) ? async () => failStore() : pipeline.prepareLast(query);
+  return { ...database, prepare, pipeline: { ...pipeline, prepareLast } };
+}
+
 /** Fails as a database does that cannot be written. */
-export function failStore(): never {
+
+function failStore(): never {
   using database = new Connection(':memory:');
   database.run('PRAGMA query_only = ON');
   database.run('CREATE TABLE t (x)');

@@ -7,6 +7,7 @@ import type {
   CreditCommand,
   HoldCommand,
   Ledger,
+  PlacedHold,
   ReleaseCommand,
   SettleCommand,
 } from '../../src/ledger/contract.ts';
@@ -38,7 +39,7 @@ export async function openBooks(directory: string): Promise<OpenBooks> {
 }
 
 export function booksOver<Kind extends Database>(database: Kind): OpenBooks<Kind> {
-  return { database, ledger: createLedger({ database }), books: createBooks(database) };
+  return { database, ledger: onDisk(createLedger({ database })), books: createBooks(database) };
 }
 
 export async function closeBooks({ database, ledger }: OpenBooks<Database>): Promise<void> {
@@ -105,7 +106,7 @@ export function settleOf(requestId: string, charge: bigint): SettleCommand {
     served: { model: 'swift-1', upstream: 'demo', price: PRICE },
     outcome: 'completed',
     usage: usageCosting(charge),
-    attempts: [{ upstream: 'demo', ms: 12 }],
+    attempts: '[{"upstream":"demo","ms":12}]',
     usdPerMillion: usdRate(1_000_000n),
     nowMs: NOW + 1,
   };
@@ -136,7 +137,7 @@ export function releaseOf(requestId: string): ReleaseCommand {
       reasoningTokens: 0,
       basis: 'estimated',
     },
-    attempts: [],
+    attempts: '[]',
     usdPerMillion: usdRate(1_000_000n),
     nowMs: NOW + 1,
   };
@@ -145,4 +146,16 @@ export function releaseOf(requestId: string): ReleaseCommand {
 /** The message of a rejection with its class, or what the promise answered. */
 export async function outcomeOf<T>(promise: Promise<T>): Promise<T | string> {
   return promise.catch((error: Error) => `${error.name}: ${error.message}`);
+}
+
+/** The same ledger, whose holds are on disk when they are answered. */
+export function onDisk<Own extends Ledger>(ledger: Own): Own {
+  return { ...ledger, hold: (command: HoldCommand) => placed(ledger, command) };
+}
+
+/** A hold that is on disk. */
+export async function placed(ledger: Ledger, command: HoldCommand): Promise<PlacedHold> {
+  const hold = await ledger.hold(command);
+  await hold.written.wait();
+  return hold;
 }

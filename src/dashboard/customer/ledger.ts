@@ -4,9 +4,9 @@
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
-import { movedBy, readReceipt } from '../../core/receipt.ts';
+import { type AccountReceipt, movedBy } from '../../core/receipt.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
-import { type ListedReceipt, listReceipts } from '../../ledger/receipt-list.ts';
+import { listReceipts } from '../../ledger/receipt-list.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { LedgerEntryRecord } from '../records/customer-ledger.ts';
@@ -32,7 +32,7 @@ export function ledgerRoutes({
         return numberedList(
           query,
           (page) => listReceipts(store.database.db, accountId, { ...page, only }),
-          (row) => entryRecord(row, usdPerMillion),
+          (receipt) => entryRecord(receipt, usdPerMillion),
           ({ sequence }) => sequence,
         );
       },
@@ -40,14 +40,11 @@ export function ledgerRoutes({
   ];
 }
 
-/** A receipt that cannot be read would be a fault of the books, which the check of them tells. */
-function entryRecord({ sequence, body }: ListedReceipt, usdPerMillion: UsdRate): LedgerEntryRecord {
-  const receipt = readReceipt(body);
-  if (receipt === undefined) throw new Error(`Receipt ${sequence} cannot be read.`);
+function entryRecord(receipt: AccountReceipt, usdPerMillion: UsdRate): LedgerEntryRecord {
   const amount = movedBy(receipt);
   const isRequest = receipt.kind === 'request';
   return {
-    sequence,
+    sequence: receipt.sequence,
     kind: receipt.kind,
     id: isRequest ? receipt.requestId : receipt.transferId,
     at: isoTime(isRequest ? receipt.endedAt : receipt.at),

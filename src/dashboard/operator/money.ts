@@ -115,9 +115,9 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
       request_id: hold.requestId,
       account_id: hold.accountId,
       model: hold.model,
-      phase: hold.phase === 'held' ? 'held' : 'dispatched',
+      phase: hold.checkpointAt === null ? 'held' : 'delivering',
       amount: formatTokens(hold.amount),
-      created_at: isoTime(hold.createdAt),
+      created_at: isoTime(hold.startedAt),
     }));
   }
 }

@@ -24,9 +24,9 @@ export function movementRoutes(
         const { id } = await parts.accounts.get(param('id'));
         return numberedList(
           query,
-          (page) => listMovements(parts.database, id, page),
+          (page) => listMovements(parts.database.db, id, page),
           movementRecord,
-          ({ receipt }) => receipt.sequence,
+          ({ sequence }) => sequence,
         );
       },
     }),

@@ -143,7 +143,7 @@ type HoldRecord = {
   readonly request_id: string;
   readonly account_id: string;
   readonly model: string;
-  readonly phase: 'held' | 'dispatched';
+  readonly phase: 'held' | 'delivering';
   readonly amount: string;
   readonly created_at: string;
 };

@@ -1,71 +1,141 @@
-// The audit of balances: each is the sum of its entries, and holds what its open holds do.
+// The audit of accounts: the receipts of each are a whole chain, every row says what its receipt was
+// hashed with, and the balance is what all of them add up to.
+//
+// A balance names its last receipt, and rows never change. So one look at the balance says which rows
+// belong to it, and they can be read afterwards, page by page, while others are written behind them.
 
+import { hash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { add, formatTokens, type Micro, ZERO } from '../../core/money.ts';
+import {
+  type AccountReceipt,
+  movedBy,
+  NO_PREVIOUS_RECEIPT,
+  receiptBody,
+} from '../../core/receipt.ts';
+import { createChainCheck } from '../../core/receipt-chain.ts';
 import type { Database } from '../../store/contract.ts';
+import { readReceipts } from '../booked-receipts.ts';
+import { hashText } from '../receipts.ts';
 import type { AuditScope, Difference } from './difference.ts';
-import { addSettledEntries, type EntrySums, newestSums } from './entries.ts';
-import { accountPages, one } from './pages.ts';
+import { accountPages } from './pages.ts';
 
+const RECEIPTS_PAGE = 500;
+
+/** What the balance of an account says; all null where there is none. */
 type Row = {
   readonly accountId: string;
-  readonly posted: Micro;
+  readonly posted: Micro | null;
   readonly held: Micro;
   readonly open: Micro;
+  readonly sequence: bigint;
+  readonly head: Uint8Array | null;
+  readonly receipted: Micro;
+  /** The number of the account's last receipt. */
+  readonly last: bigint;
 };
 
-/** `sums` has the entries up to some moment; the rest is added here. */
 export async function* accountDifferences(
   database: Database,
   scope: AuditScope,
-  sums: EntrySums,
 ): AsyncGenerator<Difference> {
-  const seen = new Set<string>();
   for await (const page of accountPages(database, scope.accountId)) {
-    await addSettledEntries(database, scope, sums);
-    // One look for the newest entries and the balances: a movement is in both or in neither.
-    const { rows, newest } = await database.snapshot(async () => ({
-      newest: await newestSums(database, scope, sums),
-      rows: await balancesOf(database, page),
-    }));
-    for (const row of rows) {
+    for (const row of await balancesOf(database, page)) {
       const { accountId } = row;
-      seen.add(accountId);
-      const sum = add(sums.byAccount.get(accountId) ?? ZERO, newest.get(accountId) ?? ZERO);
+      if (row.posted === null) {
+        yield { kind: 'posted', accountId, subject: accountId, detail: 'it has no balance' };
+        continue;
+      }
+      const sum = yield* chainDifferences(database, row);
       yield* balanceDifferences(row, sum);
     }
-  }
-  for (const [accountId, sum] of sums.byAccount) {
-    if (seen.has(accountId) || (await hasBalance(database, accountId))) continue;
-    const detail = `its entries sum to ${formatTokens(sum)}, and it has no balance`;
-    yield { kind: 'posted', accountId, subject: accountId, detail };
   }
 }
 
 function balancesOf(database: Database, accountIds: readonly string[]): Promise<Row[]> {
   const first = accountIds[0] ?? '';
   const last = accountIds.at(-1) ?? '';
+  const lastOf = (table: string) =>
+    sql`coalesce((select max(t.sequence) from ${sql.identifier(table)} t where t.account = b.number), 0)`;
   return database.rows<Row>(
-    sql`select b.account_id as "accountId", b.posted, b.held,
-          (select coalesce(sum(h.amount), 0) from holds h
-            where h.account_id = b.account_id and h.ended_at is null) as open
-        from balances b where b.account_id between ${first} and ${last}`,
+    sql`select "accountId", posted, held, open, sequence, head, receipted,
+          case when request > movement then request else movement end as last
+        from (select a.id as "accountId", b.posted, b.held, b.sequence, b.head, b.receipted,
+            (select coalesce(sum(h.amount), 0) from open_holds h where h.account = b.number) as open,
+            ${lastOf('requests')} as request, ${lastOf('movements')} as movement
+          from accounts a left join balances b on b.account_id = a.id
+          where a.id between ${first} and ${last}) as balance`,
   );
-}
-
-async function hasBalance(database: Database, accountId: string): Promise<boolean> {
-  const query = sql`select 1 as found from balances where account_id = ${accountId}`;
-  return (await one(database, query)) !== undefined;
 }
 
 function* balanceDifferences(row: Row, sum: Micro): Generator<Difference> {
   const { accountId, posted, held, open } = row;
   if (posted !== sum) {
-    const detail = `its entries sum to ${formatTokens(sum)}, and ${formatTokens(posted)} is posted`;
+    const detail = `its entries sum to ${formatTokens(sum)}, and ${formatTokens(posted ?? ZERO)} is posted`;
     yield { kind: 'posted', accountId, subject: accountId, detail };
   }
   if (held !== open) {
     const detail = `its open holds sum to ${formatTokens(open)}, and ${formatTokens(held)} is held`;
     yield { kind: 'held', accountId, subject: accountId, detail };
   }
+}
+
+/** Answers what the requests and movements of the account add up to. */
+async function* chainDifferences(database: Database, row: Row): AsyncGenerator<Difference, Micro> {
+  const { accountId } = row;
+  const last = Number(row.last);
+  let written = NO_PREVIOUS_RECEIPT;
+  // Each text names the hash that the row before keeps; whether that is its hash is looked at below.
+  const check = createChainCheck(() => written);
+  const wrong = (detail: string): Difference => {
+    return { kind: 'chain', accountId, subject: accountId, detail };
+  };
+  let sum = ZERO;
+  let after = 0;
+  while (after < last) {
+    const range = { after, before: last + 1, limit: RECEIPTS_PAGE, order: 'oldest first' } as const;
+    const page = await readReceipts(database.db, accountId, range);
+    for (const { receipt, hash: own } of page) {
+      written = own;
+      sum = add(sum, movedBy(receipt));
+      const text = receiptBody(receipt);
+      const problems = check.takeReceipt(receipt, text);
+      for (const { kind, sequence, detail } of problems) {
+        yield wrong(`receipt ${sequence}: ${kind}. ${detail}`);
+      }
+      // Without the one before, the text cannot be written as it was.
+      const isAlone = problems.some(({ kind }) => kind === 'missing' || kind === 'beginning');
+      const isAsHashed = hash('sha256', text, 'hex') === own;
+      if (isAlone || isAsHashed) continue;
+      const detail = 'it says something else than when its receipt was hashed';
+      yield { kind: 'receipt', accountId, subject: subjectOf(receipt), detail };
+    }
+    after = page.at(-1)?.receipt.sequence ?? last;
+  }
+  yield* endDifferences(row, check.totals().closingBalance, written).map(wrong);
+  return sum;
+}
+
+/** `closing` is what the last receipt leaves, and `head` its hash. */
+function endDifferences(row: Row, closing: Micro, head: string): string[] {
+  const { sequence, last, posted, receipted } = row;
+  const end = `its last receipt leaves ${formatTokens(closing)}, and`;
+  return [
+    ...(posted === closing || last === 0n
+      ? []
+      : [`${end} ${formatTokens(posted ?? ZERO)} is posted`]),
+    ...(receipted === closing
+      ? []
+      : [`${end} the next one would begin with ${formatTokens(receipted)}`]),
+    ...(sequence === last
+      ? []
+      : [`its last receipt is ${last}, and its balance names ${sequence}`]),
+    ...(hashText(row.head) === head
+      ? []
+      : ['its balance names another hash than its last receipt has']),
+  ];
+}
+
+function subjectOf(receipt: AccountReceipt): string {
+  return receipt.kind === 'request' ? receipt.requestId : receipt.transferId;
 }

@@ -1,17 +1,12 @@
 // What the audit looks at and what it answers.
 
 /**
- * posted       a balance is not the sum of its entries
+ * posted       a balance is not the sum of the account's entries, or is not there
  * held         what is held is not the sum of the open holds
- * transfer     the legs of a transfer do not sum to zero
- * charged      what a request was charged is not what it was debited and what was lost
- * debited      a usage record says another amount than the entries
- * loss         the same of the loss
- * record       a hold that has ended has no usage record, or an open one has, or there is no hold
- * phase        a hold says two things about itself
- * receipt      a movement of money has no receipt, or one that says something else
- * chain        the receipts of an account are no chain, or it ends at another balance
- * redemption   a code and its entry do not fit
+ * receipt      a request or a movement says something else than its receipt did
+ * chain        the receipts of an account are no chain, or its balance names another end of it
+ * record       a row belongs to no account, or says two things about itself
+ * redemption   a code and its movement do not fit
  * orphan       an open hold whose request is not under way any more
  * unheld       a request is under way without a hold
  * lease        a claim on the limits whose request is not under way any more
@@ -19,14 +14,9 @@
 export type DifferenceKind =
   | 'posted'
   | 'held'
-  | 'transfer'
-  | 'charged'
-  | 'debited'
-  | 'loss'
-  | 'record'
-  | 'phase'
   | 'receipt'
   | 'chain'
+  | 'record'
   | 'redemption'
   | 'orphan'
   | 'unheld'

@@ -2,6 +2,7 @@
 // answered, and who is being answered has a hold of its own account.
 
 import { sql } from 'drizzle-orm';
+import { requestIdBytes } from '../../core/id.ts';
 import type { Database } from '../../store/contract.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { one } from './pages.ts';
@@ -18,17 +19,19 @@ export async function* liveDifferences(
       const detail = 'it has a claim on the limits, and it is not under way any more';
       yield { kind: 'lease', accountId, subject: requestId, detail };
     } else if (startedAt < live.createdBefore) {
-      yield* holdDifferences(database, requestId, accountId);
+      yield* unheldDifferences(database, requestId, accountId);
     }
   }
 }
 
-async function* holdDifferences(
+async function* unheldDifferences(
   database: Database,
   requestId: string,
   accountId: string,
 ): AsyncGenerator<Difference> {
-  const query = sql`select account_id as "accountId" from holds where request_id = ${requestId}`;
+  const id = requestIdBytes(requestId);
+  const query = sql`select account_id as "accountId" from holds where request_id = ${id}
+    union all select account_id from usage_records where request_id = ${id}`;
   const hold = await one<{ accountId: string }>(database, query);
   if (hold?.accountId === accountId) return;
   const detail =

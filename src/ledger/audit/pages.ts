@@ -9,18 +9,14 @@ const WINDOW_ROWS = 2_000n;
 /** Accounts that are looked at together. */
 export const ACCOUNTS_PAGE = 200;
 
-type AuditedTable = 'ledger_entries' | 'holds' | 'usage_records' | 'redemption_codes';
+type AuditedTable = 'requests' | 'movements' | 'redemption_codes';
 
 /** A window takes the rows above `after`, up to `to`. */
 export type RowRange = { readonly after: bigint; readonly to: bigint };
 
 /** Windows over the rows that a table has now; it only grows behind them. */
-export async function* windowsOf(
-  database: Database,
-  table: AuditedTable,
-): AsyncGenerator<RowRange> {
-  // The entries are numbered by a column of their own.
-  const number = sql.identifier(table === 'ledger_entries' ? 'id' : 'rowid');
+async function* windowsOf(database: Database, table: AuditedTable): AsyncGenerator<RowRange> {
+  const number = sql.identifier(table === 'redemption_codes' ? 'rowid' : 'number');
   const query = sql`select max(${number}) as last from ${sql.identifier(table)}`;
   const found = await database.settled(() => one<{ last: bigint | null }>(database, query));
   const last = found?.last ?? 0n;

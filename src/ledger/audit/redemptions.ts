@@ -1,29 +1,60 @@
-// The audit of codes: one that was redeemed has its entry, and one that was not has none. That an
-// entry has its code is looked at with the entries.
+// The audit of codes: one that was redeemed has its movement, one that was not has none, and every
+// redemption has its code.
 
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
+import { formatTokens, type Micro } from '../../core/money.ts';
+import { MOVEMENT_KINDS } from '../../core/receipt.ts';
 import type { Database } from '../../store/contract.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { ofAccount, type RowRange, rowsInWindows } from './pages.ts';
 
-type Row = { readonly digest: string; readonly redeemedBy: string | null };
+const PREFIX = 'redemption:';
 
 export async function* redemptionDifferences(
   database: Database,
-  { accountId }: AuditScope,
+  { accountId: only }: AuditScope,
 ): AsyncGenerator<Difference> {
-  const ofRedeemer = ofAccount(sql`c.redeemed_by`, accountId);
-  const query = ({ after, to }: RowRange) =>
-    sql`select c.digest, c.redeemed_by as "redeemedBy" from redemption_codes c
-        where c.rowid > ${after} and c.rowid <= ${to} ${ofRedeemer}
-        and (c.redeemed_at is null) <> (c.redeemed_by is null)
-          or c.rowid > ${after} and c.rowid <= ${to} ${ofRedeemer}
-        and c.redeemed_by is not null and not exists (select 1 from ledger_entries e
-          where e.transfer_id = 'redemption:' || c.digest and e.amount = c.amount
-          and e.ledger_account = 'customer:' || c.redeemed_by)`;
-  const rows = rowsInWindows<Row>(database, 'redemption_codes', query);
-  for await (const { digest, redeemedBy } of rows) {
-    const detail = 'it was redeemed, and no entry of its amount is there';
-    yield { kind: 'redemption', accountId: redeemedBy, subject: digest, detail };
+  const booked = rowsInWindows<BookedRow>(database, 'movements', (window) =>
+    redemptionsWithoutCode(window, only),
+  );
+  for await (const { transferId, accountId, amount } of booked) {
+    const subject = transferId.slice(PREFIX.length);
+    const detail = `${formatTokens(amount)} was booked, and no code of that amount was redeemed`;
+    yield { kind: 'redemption', accountId, subject, detail };
   }
+  const redeemed = rowsInWindows<CodeRow>(database, 'redemption_codes', (window) =>
+    codesWithoutMovement(window, only),
+  );
+  for await (const { digest: subject, redeemedBy: accountId } of redeemed) {
+    const detail = 'it was redeemed, and no entry of its amount is there';
+    yield { kind: 'redemption', accountId, subject, detail };
+  }
+}
+
+type BookedRow = {
+  readonly transferId: string;
+  readonly accountId: string;
+  readonly amount: Micro;
+};
+
+function redemptionsWithoutCode({ after, to }: RowRange, accountId: string | undefined): SQL {
+  const redemption = sql.raw(String(MOVEMENT_KINDS.indexOf('redemption')));
+  return sql`select m.transfer_id as "transferId", b.account_id as "accountId", m.amount
+      from movements m join balances b on b.number = m.account
+      where m.number > ${after} and m.number <= ${to} ${ofAccount(sql`b.account_id`, accountId)}
+        and m.kind = ${redemption} and not exists (select 1 from redemption_codes c
+          where c.digest = substr(m.transfer_id, ${sql.raw(String(PREFIX.length + 1))})
+          and c.amount = m.amount and c.redeemed_by = b.account_id)`;
+}
+
+type CodeRow = { readonly digest: string; readonly redeemedBy: string | null };
+
+function codesWithoutMovement({ after, to }: RowRange, accountId: string | undefined): SQL {
+  return sql`select c.digest, c.redeemed_by as "redeemedBy" from redemption_codes c
+      where c.rowid > ${after} and c.rowid <= ${to} ${ofAccount(sql`c.redeemed_by`, accountId)}
+        and ((c.redeemed_at is null) <> (c.redeemed_by is null)
+          or c.redeemed_by is not null and not exists (select 1 from movements m
+            join balances b on b.number = m.account
+            where m.transfer_id = ${PREFIX} || c.digest and m.amount = c.amount
+            and b.account_id = c.redeemed_by))`;
 }

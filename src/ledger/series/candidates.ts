@@ -5,11 +5,11 @@
 import { and, desc, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm';
 import { DAY_MS, type Span } from '../../core/calendar.ts';
 import type { Database } from '../../store/contract.ts';
-import { usageRecords } from '../../store/money-tables.ts';
+import { usageRecords } from '../../store/money-views.ts';
 import { unindexed } from '../../store/portable.ts';
 import { usageEndUsers, usageHours } from '../../store/series-tables.ts';
 import { TAIL_MAX } from './buckets.ts';
-import { HOUR_MS, hourOfRecord, rowOfRecord } from './figures.ts';
+import { HOUR_MS, hourOfRecord } from './figures.ts';
 import { prepareSeriesStatements } from './statements.ts';
 
 /** How requests end, for those who have asked: whose failure it was is not their concern. */
@@ -43,7 +43,7 @@ export function createCandidates(database: Database): Candidates {
         .from(usageRecords)
         .where(
           and(
-            gt(rowOfRecord, after),
+            gt(usageRecords.number, after),
             // Unindexed, the index by account is not taken: the last rows are fewer than its own.
             eq(unindexed(usageRecords.accountId), accountId),
           ),

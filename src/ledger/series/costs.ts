@@ -1,13 +1,64 @@
 // What the upstreams ask the operator for a request, read from the attempts of its usage record.
 // Called by the roll-up for every record, so it reads nothing else of them.
 
-import { add, MICRO_DECIMALS, type Micro, micro, parseDecimal, ZERO } from '../../core/money.ts';
+import {
+  add,
+  MICRO_DECIMALS,
+  type Micro,
+  micro,
+  parseDecimal,
+  subtract,
+  ZERO,
+} from '../../core/money.ts';
+import { shapeNumber, unpackText } from '../../core/shape.ts';
+import type { Database } from '../../store/contract.ts';
+import { createReadTexts } from '../read-texts.ts';
 
 /** `isComplete` is false where an attempt used something and its cost is not known. */
-type UpstreamCost = { readonly total: Micro; readonly isComplete: boolean };
+export type UpstreamCost = { readonly total: Micro; readonly isComplete: boolean };
+
+/** Of packed attempts, in the order of the rows; a row without any was never asked anything for. */
+type UpstreamCosts = (rows: readonly (Uint8Array | null)[]) => Promise<readonly UpstreamCost[]>;
+
+const NOTHING: UpstreamCost = { total: ZERO, isComplete: true };
+
+/** Shapes whose cost is kept. */
+const KEPT_MAX = 10_000;
+
+/** `database` is migrated. */
+export function createUpstreamCosts(database: Database): UpstreamCosts {
+  const readTexts = createReadTexts(database);
+  /** Of shapes that name no cost, and so come to the same whatever their numbers are. */
+  const costless = new Map<number, UpstreamCost>();
+
+  return async (rows) => {
+    const shapes = rows.map((bytes) => (bytes === null ? undefined : shapeNumber(bytes)));
+    const shapeOf = await readTexts(shapes.flatMap((shape) => shape ?? []));
+    return rows.map((bytes, index) => {
+      if (bytes === null) return NOTHING;
+      const shape = shapes[index];
+      const kept = shape === undefined ? undefined : costless.get(shape);
+      if (kept !== undefined) return kept;
+      const cost = upstreamCost(unpackText(bytes, shapeOf));
+      if (shape === undefined || shapeOf(shape).includes('"cost"')) return cost;
+      if (costless.size >= KEPT_MAX) costless.clear();
+      costless.set(shape, cost);
+      return cost;
+    });
+  };
+}
+
+/** `debited` less the cost is the margin, where every cost is known. */
+export function costFigures(debited: Micro, { total, isComplete } = NOTHING) {
+  return {
+    upstreamCost: total,
+    margin: isComplete ? subtract(debited, total) : ZERO,
+    uncosted: isComplete ? 0 : 1,
+  };
+}
 
 /** `text` is a JSON array of attempts; a member may lack. */
-export function upstreamCost(text: string): UpstreamCost {
+function upstreamCost(text: string): UpstreamCost {
   let total = ZERO;
   let isComplete = true;
   const attempts: unknown = JSON.parse(text);

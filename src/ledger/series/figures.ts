@@ -1,9 +1,10 @@
 // What is added up of requests, and how: the same sums of records and of rows that hold sums of
 // records already. Used by everything in this folder; it only says what is to be read.
 
-import { type SQL, sql } from 'drizzle-orm';
+import { inArray, type SQL, sql } from 'drizzle-orm';
+import type { Outcome } from '../../core/generation.ts';
 import { add, type Micro, micro, ZERO } from '../../core/money.ts';
-import { usageRecords } from '../../store/money-tables.ts';
+import { usageRecords } from '../../store/money-views.ts';
 import type {
   usageDays,
   usageEndUsers,
@@ -61,7 +62,7 @@ export function addFigures(a: Figures, b: Figures): Figures {
   return sumFigures([a, b]);
 }
 
-/** Figures from a row of SQLite that holds them in the order of `FIGURE_NAMES`, behind others. */
+/** Figures from a row of SQLite that holds them in the order of `Figures`, behind others. */
 export function figuresAt(row: readonly unknown[], at: number): Figures {
   const sums = row as readonly (number | bigint)[];
   const count = (index: number) => Number(sums[at + index]);
@@ -84,32 +85,25 @@ export function figuresAt(row: readonly unknown[], at: number): Figures {
 export const HOUR_MS = 3_600_000;
 
 /** The beginning of the hour in which a request started. */
-export const hourOfRecord = startOf(HOUR_MS);
-export const dayOfRecord = startOf(24 * HOUR_MS);
+export const hourOfRecord =
+  sql`${usageRecords.startedAt} - ${usageRecords.startedAt} % ${sql.raw(String(HOUR_MS))}`.mapWith(
+    Number,
+  );
 
 /** Whom the request counts for: who served it, or who was asked where nobody did. */
 export const modelOfRecord = sql<string>`coalesce(${usageRecords.modelServed}, ${usageRecords.modelRequested})`;
 
 export const endUserOfRecord = sql<string>`coalesce(${usageRecords.endUser}, '')`;
 
-/** The row number of a record, which grows with every one that the ledger adds. */
-export const rowOfRecord = sql`${usageRecords}.rowid`.mapWith(Number);
-
-function startOf(lengthMs: number) {
-  // A literal: with a placeholder SQLite would not take two of them for the same expression.
-  const length = sql.raw(String(lengthMs));
-  return sql`${usageRecords.startedAt} - ${usageRecords.startedAt} % ${length}`.mapWith(Number);
-}
-
-const isOutcome = (outcomes: string) =>
-  sql`case when ${usageRecords.outcome} in (${sql.raw(outcomes)}) then 1 else 0 end`;
+const isOutcome = (...outcomes: Outcome[]) =>
+  sql`case when ${inArray(usageRecords.outcome, outcomes)} then 1 else 0 end`;
 
 /** What one record adds to each figure. */
 const EACH: Readonly<Record<keyof Figures, SQL>> = {
   requests: sql`1`,
-  stopped: isOutcome("'stopped_balance'"),
-  cancelled: isOutcome("'client_cancelled'"),
-  failed: isOutcome("'upstream_failed', 'gateway_failed'"),
+  stopped: isOutcome('stopped_balance'),
+  cancelled: isOutcome('client_cancelled'),
+  failed: isOutcome('upstream_failed', 'gateway_failed'),
   inputTokens: sql`${usageRecords.inputTokens}`,
   cachedInputTokens: sql`${usageRecords.cachedInputTokens}`,
   outputTokens: sql`${usageRecords.outputTokens}`,
@@ -121,9 +115,6 @@ const EACH: Readonly<Record<keyof Figures, SQL>> = {
 
 /** The figures of one record, to be selected. */
 export const figuresOfRecord = typed((name) => EACH[name]);
-
-/** The figures of all records of a group, to be selected. */
-export const sumsOfRecords = typed((name) => sql`sum(${EACH[name]})`);
 
 export type Series =
   | typeof usageHours
@@ -152,8 +143,6 @@ export function addExcluded<Name extends string>(
   });
   return Object.fromEntries(sums) as Record<Name, SQL>;
 }
-
-export const FIGURE_NAMES = Object.keys(EACH) as readonly (keyof Figures)[];
 
 function typed(expression: (name: keyof Figures) => SQL) {
   const count = (name: keyof Figures) => expression(name).mapWith(Number).as(name);

@@ -4,20 +4,13 @@
 
 import { and, gt, gte, lt, lte, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { add, type Micro, subtract, ZERO } from '../../core/money.ts';
+import { add, type Micro, ZERO } from '../../core/money.ts';
 import type { Database } from '../../store/contract.ts';
-import { usageRecords } from '../../store/money-tables.ts';
+import { usageRecords } from '../../store/money-views.ts';
 import { usageModels } from '../../store/series-tables.ts';
 import { type Buckets, createBucketReader } from './buckets.ts';
-import { upstreamCost } from './costs.ts';
-import {
-  addFigures,
-  type Figures,
-  figuresOfRecord,
-  modelOfRecord,
-  rowOfRecord,
-  sumsOf,
-} from './figures.ts';
+import { costFigures, createUpstreamCosts } from './costs.ts';
+import { type Figures, figuresOfRecord, modelOfRecord, sumFigures, sumsOf } from './figures.ts';
 
 /** Amounts are in 10⁻⁶ service token. `loss` is what charges exceeded the money of accounts by. */
 export type ModelFigures = Figures & {
@@ -47,35 +40,36 @@ export function createModelSeriesReader(
   const readBuckets = createBucketReader(database, monotonic);
   const groups = prepareGroups(database);
   const tail = prepareTail(database);
+  const upstreamCosts = createUpstreamCosts(database);
   return (edges) =>
     readBuckets<ModelFigures>(edges, {
       add: addModelFigures,
       groups: async (range) =>
         (await groups.all(range)).map(({ group, ...figures }) => ({ group, figures })),
       async *tail(rows) {
-        for (const { row, startedAt, group, attempts, ...sums } of await tail.all(rows)) {
-          const { total, isComplete } = upstreamCost(attempts);
-          const margin = isComplete ? subtract(sums.debited, total) : ZERO;
-          const uncosted = isComplete ? 0 : 1;
-          yield {
-            row,
-            startedAt,
-            group,
-            figures: { ...sums, upstreamCost: total, margin, uncosted },
-          };
+        const records = await tail.all(rows);
+        const costs = await upstreamCosts(records.map((record) => record.attempts));
+        for (const [index, { row, startedAt, group, attempts, ...sums }] of records.entries()) {
+          const figures = { ...sums, ...costFigures(sums.debited, costs[index]) };
+          yield { row, startedAt, group, figures };
         }
       },
     });
 }
 
 export function addModelFigures(a: ModelFigures, b: ModelFigures): ModelFigures {
-  return {
-    ...addFigures(a, b),
-    estimatedPromptTokens: a.estimatedPromptTokens + b.estimatedPromptTokens,
-    upstreamCost: add(a.upstreamCost, b.upstreamCost),
-    margin: add(a.margin, b.margin),
-    uncosted: a.uncosted + b.uncosted,
-  };
+  return sumModelFigures([a, b]);
+}
+
+export function sumModelFigures(many: readonly ModelFigures[]): ModelFigures {
+  const sum = { estimatedPromptTokens: 0, upstreamCost: ZERO, margin: ZERO, uncosted: 0 };
+  for (const figures of many) {
+    sum.estimatedPromptTokens += figures.estimatedPromptTokens;
+    sum.upstreamCost = add(sum.upstreamCost, figures.upstreamCost);
+    sum.margin = add(sum.margin, figures.margin);
+    sum.uncosted += figures.uncosted;
+  }
+  return { ...sumFigures(many), ...sum };
 }
 
 const value = sql.placeholder;
@@ -102,7 +96,7 @@ function prepareGroups({ db }: Database) {
 function prepareTail({ db }: Database) {
   return db
     .select({
-      row: rowOfRecord,
+      row: usageRecords.number,
       startedAt: usageRecords.startedAt,
       group: modelOfRecord,
       attempts: usageRecords.attempts,
@@ -110,6 +104,6 @@ function prepareTail({ db }: Database) {
       ...figuresOfRecord,
     })
     .from(usageRecords)
-    .where(and(gt(rowOfRecord, value('after')), lte(rowOfRecord, value('until'))))
+    .where(and(gt(usageRecords.number, value('after')), lte(usageRecords.number, value('until'))))
     .prepare();
 }

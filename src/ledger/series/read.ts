@@ -5,7 +5,7 @@ import { and, eq, gt, gte, lt, lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { DAY_MS } from '../../core/calendar.ts';
 import type { Database } from '../../store/contract.ts';
-import { usageRecords } from '../../store/money-tables.ts';
+import { usageRecords } from '../../store/money-views.ts';
 import { unindexed } from '../../store/portable.ts';
 import { usageDays, usageEndUsers, usageHours } from '../../store/series-tables.ts';
 import { type BucketRange, type Buckets, createBucketReader, type TailRange } from './buckets.ts';
@@ -16,7 +16,6 @@ import {
   figuresOf,
   figuresOfRecord,
   modelOfRecord,
-  rowOfRecord,
   sumsOf,
 } from './figures.ts';
 
@@ -124,7 +123,7 @@ function prepareEndUsers(database: Database) {
 function prepareTail({ db }: Database) {
   const tail = db
     .select({
-      row: rowOfRecord,
+      row: usageRecords.number,
       startedAt: usageRecords.startedAt,
       model: modelOfRecord,
       key: usageRecords.keyId,
@@ -134,8 +133,8 @@ function prepareTail({ db }: Database) {
     .from(usageRecords)
     .where(
       and(
-        gt(rowOfRecord, value('after')),
-        lte(rowOfRecord, value('until')),
+        gt(usageRecords.number, value('after')),
+        lte(usageRecords.number, value('until')),
         // Unindexed, the index by account is not taken: the last rows are fewer than its own.
         eq(unindexed(usageRecords.accountId), value('accountId')),
       ),

@@ -15,8 +15,12 @@ const CHARACTERS_A_READ = 500_000;
 /** Rows that are written in one statement. */
 const ROWS_A_WRITE = 50;
 
-/** A hold is added open and ends later, as its triggers demand. */
-const HOLD_BEGINS: Readonly<Record<string, Value>> = { phase: 'held', ended_at: null };
+/** A hold is added without progress and gets it afterwards, as its triggers demand. */
+const HOLD_BEGINS: Readonly<Record<string, Value>> = {
+  checkpoint_at: null,
+  output_tokens: 0n,
+  reasoning_tokens: 0n,
+};
 
 /** All rows of a table, in the order in which they were added or, where nobody asks, of their keys. */
 export async function* readRows(
@@ -80,16 +84,19 @@ export function createRowWriter(database: Database, table: ArchiveTable) {
     insert.set(count, known);
     return known;
   };
-  const end = table.name === 'holds' ? database.prepare<Values>(holdEnd(table)) : undefined;
+  const progress =
+    table.name === 'open_holds' ? database.prepare<Values>(holdProgress(table)) : undefined;
 
   return {
     async write(rows: readonly Row[]): Promise<void> {
       for (let from = 0; from < rows.length; from += ROWS_A_WRITE) {
         const some = rows.slice(from, from + ROWS_A_WRITE);
-        const begun = end === undefined ? some : some.map((row) => asBegun(row, table));
+        const begun = progress === undefined ? some : some.map((row) => asBegun(row, table));
         await insertOf(some.length).run(named(begun.flat()));
         // Not one by one: the way to the database is longer than its work.
-        if (end !== undefined) await Promise.all(some.map((row) => end.run(named(row))));
+        if (progress !== undefined) {
+          await Promise.all(some.map((row) => progress.run(named(row))));
+        }
       }
     },
     /** When all rows are there: the database counts on from the last number. */
@@ -120,12 +127,12 @@ function insertion({ name, columns }: ArchiveTable, count: number) {
 }
 
 /** Brings a hold from its beginning to where it stands. */
-function holdEnd({ columns }: ArchiveTable) {
+function holdProgress({ columns }: ArchiveTable) {
   const at = (name: string): Placeholder =>
     place(columns.findIndex((column) => column.name === name));
   const changed = Object.keys(HOLD_BEGINS);
-  const text = `update "holds" set ${changed.map((name) => `"${name}" = ?`).join(', ')} where "request_id" = ?`;
-  return { toSQL: () => ({ sql: text, params: [...changed, 'request_id'].map(at) }) };
+  const text = `update "open_holds" set ${changed.map((name) => `"${name}" = ?`).join(', ')} where "id" = ?`;
+  return { toSQL: () => ({ sql: text, params: [...changed, 'id'].map(at) }) };
 }
 
 function asBegun(row: Row, { columns }: ArchiveTable): Row {

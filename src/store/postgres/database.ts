@@ -16,7 +16,16 @@ import { LEDGER_AT_WORK, WRITING } from './locks.ts';
 import { toPostgres } from './placeholders.ts';
 import { createPool } from './pool.ts';
 import { prepareOn } from './statement.ts';
-import { askWithin, atSavepoint, commit, isEcho, type Transaction, undo } from './transaction.ts';
+import {
+  askWithin,
+  atSavepoint,
+  confirm,
+  end,
+  endWith,
+  isEcho,
+  type Transaction,
+  undo,
+} from './transaction.ts';
 import type { Reply } from './values.ts';
 
 export type PostgresOptions = {
@@ -25,6 +34,8 @@ export type PostgresOptions = {
   readonly max?: number;
   /** How long one statement may take; longer than the two seconds of a request for reports. */
   readonly statementTimeoutMs?: number;
+  /** For few statements that look few rows up, again and again: the ledger's. */
+  readonly byIndex?: boolean;
 };
 
 const STATEMENT_TIMEOUT_MS = 2_000;
@@ -58,6 +69,7 @@ export function openPostgres(options: PostgresOptions): Database {
     max: options.max ?? 10,
     statementTimeoutMs: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
     lockTimeoutMs: LOCK_TIMEOUT_MS,
+    byIndex: options.byIndex ?? false,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
   });
   const ambient = new AsyncLocalStorage<Transaction>();
@@ -102,29 +114,29 @@ export function openPostgres(options: PostgresOptions): Database {
       throw new StoreError('A transaction is already open.');
     }
     const session = await pool.acquire();
-    const transaction: Transaction = { session, state: 'open', failure: undefined, savepoints: 0 };
+    const transaction: Transaction = {
+      ...{ session, state: 'open', opening, opened: undefined },
+      ...{ isUnconfirmed: false, failure: undefined, savepoints: 0 },
+    };
     session.wait(patienceMs);
     try {
-      // Not waited for: the first statement of the work travels along.
-      const opened = Promise.all(opening.map((text) => session.query(text)));
-      opened.catch((cause) => {
-        transaction.failure ??= cause;
-      });
       const result = await ambient.run(transaction, () => work(db));
-      await opened;
-      // Queries that were not awaited run outside of it from now on.
-      transaction.state = 'ended';
-      await session.check();
-      await commit(transaction);
+      if (transaction.state === 'open') await end(transaction);
       return result;
     } catch (cause) {
       transaction.state = 'undone';
-      await undo(session);
+      await undo(transaction);
       throw isEcho(cause) ? (transaction.failure ?? cause) : cause;
     } finally {
       session.wait();
       pool.release(session);
     }
+  }
+
+  function current(): Transaction {
+    const transaction = ambient.getStore();
+    if (transaction?.state !== 'open') throw new StoreError('No transaction is open.');
+    return transaction;
   }
 
   /** Waits for the batches of the ledger that are open now, of all nodes, and for none that comes. */
@@ -164,9 +176,7 @@ export function openPostgres(options: PostgresOptions): Database {
     quickly: (work) => inTurn(() => inTransaction(['begin', NO_DISK, ONE_BY_ONE], work)),
     snapshot: (read) => inTransaction(['begin isolation level repeatable read read only'], read),
     async savepoint(work) {
-      const transaction = ambient.getStore();
-      if (transaction?.state !== 'open') throw new StoreError('No transaction is open.');
-      return atSavepoint(transaction, work);
+      return atSavepoint(current(), work);
     },
     async settled(read) {
       const found = await read();
@@ -175,6 +185,13 @@ export function openPostgres(options: PostgresOptions): Database {
     },
     // PostgreSQL does not say which commits were those of others.
     foreignCommits: undefined,
+    pipeline: {
+      confirm: async () => confirm(current()),
+      prepareLast: (query) => {
+        const last = prepareOn((text, values) => endWith(current(), text, values), query);
+        return async (values) => last.get(values) as never;
+      },
+    },
     ping: async () => void (await ask('select 1', [])),
     close: async () => pool.close(),
   };

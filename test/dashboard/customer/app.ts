@@ -29,7 +29,7 @@ import { createHistory } from '../../../src/ledger/history.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { createLimits } from '../../../src/limits/limits.ts';
 import { connectAgain, newDatabase } from '../../support/database.ts';
-import { creditOf, holdOf, settleOf } from '../../support/ledger.ts';
+import { creditOf, holdOf, onDisk, settleOf } from '../../support/ledger.ts';
 import { operatorState } from '../../support/operator.ts';
 
 /** A Saturday at noon. */
@@ -46,7 +46,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
   const database = await newDatabase(directory);
   // The ledger of a server has a connection of its own, too.
   const booksDatabase = connectAgain(database);
-  const ledger = createLedger({ database: booksDatabase });
+  const ledger = onDisk(createLedger({ database: booksDatabase }));
   const books = createBooks(database);
   let now = NOW_MS;
   const clock = () => now;

@@ -19,11 +19,11 @@ import { creditOf } from '../../support/ledger.ts';
 import { type CustomerApp, NOW_MS, openCustomerApp } from './app.ts';
 
 describeOnEachDatabase("a customer's ledger", () => {
-  /** Receipts are kept from being changed. */
+  /** What a receipt states is kept from being changed. */
   const ALLOW_CHANGES =
     testDialect() === 'postgres'
-      ? 'alter table receipts disable trigger receipts_no_update'
-      : 'drop trigger receipts_no_update';
+      ? 'alter table movements disable trigger movements_no_update'
+      : 'drop trigger movements_no_update';
 
   const directory = temporaryDirectory();
 
@@ -73,11 +73,12 @@ describeOnEachDatabase("a customer's ledger", () => {
 
     sqliteTest('it reads a plan of SQLite')('is paged by an index', () => {
       // The runtime leaves an explanation open, and with it the state of the database that it saw.
-      using explained = app.database.connection.prepare<{ detail: string }, []>(
-        "explain query plan select body from receipts where account_id = 'a' and substr(subject, 1, 4) <> 'req_' order by sequence desc",
-      );
-      const plan = explained.all();
-      expect(plan[0]?.detail).toContain('USING INDEX receipts_movements');
+      for (const table of ['requests', 'movements']) {
+        using explained = app.database.connection.prepare<{ detail: string }, []>(
+          `explain query plan select * from ${table} where account = (select number from balances where account_id = 'a') order by sequence desc`,
+        );
+        expect(explained.all()[0]?.detail).toContain(`USING INDEX ${table}_receipt`);
+      }
     });
   });
 
@@ -132,7 +133,6 @@ describeOnEachDatabase("a customer's ledger", () => {
     test('goes over all of it in steps, each joined to the one before', async () => {
       const eve = await app.customer({ credit: 1n });
       for (let n = 0; n < 600; n += 1) await app.ledger.credit({ ...creditOf(`e${n}`, eve, 1n) });
-      const { database } = app.dependencies.store;
       const steps = await checkAll(eve);
       expect(steps.map(({ first, last, next }) => [first, last, next])).toEqual([
         [1, 250, 250],
@@ -142,12 +142,17 @@ describeOnEachDatabase("a customer's ledger", () => {
       expect(steps.flatMap(({ problems }) => problems)).toEqual([]);
       expect(steps.at(-1)).toMatchObject({ balance: '1.0006', end: 601 });
 
-      // A receipt that was changed is found where the one after it names another hash.
+      // A receipt that was changed is found where the one after it, or the balance, names another hash.
       await tamper(app.database, ALLOW_CHANGES);
-      const change = `update receipts set body = replace(body, '"balance"', '"balanc"')`;
-      await tamper(app.database, `${change} where account_id = '${eve}' and sequence = 250`);
-      const found = (await checkReceipts(database, eve, 0)).problems;
-      expect(found).toMatchObject([{ kind: 'unreadable', sequence: 250 }]);
+      const ofEve = `account = (select number from balances where account_id = '${eve}')`;
+      for (const sequence of [250, 601]) {
+        const change = `update movements set at = at + 1 where ${ofEve} and sequence = ${sequence}`;
+        await tamper(app.database, change);
+      }
+      expect((await checkAll(eve)).flatMap(({ problems }) => problems)).toMatchObject([
+        { kind: 'changed', sequence: 250 },
+        { kind: 'changed', sequence: 601 },
+      ]);
     });
 
     test('finds a balance that is not what the last receipt leaves', async () => {

@@ -116,7 +116,7 @@ describe.each(FORMATS)('%s', (format) => {
         expect([name, headers.get(name)]).toEqual([name, value]);
       }
     }
-    expect(headers.get('x-request-id')).toMatch(/^req_\w{24}$/);
+    expect(headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/);
     expect(headers.get('x-ratelimit-limit-requests')).toBe('100000');
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");

@@ -27,16 +27,21 @@ describeOnEachDatabase("a customer's requests", () => {
     ada = await app.customer({ credit: 100n });
     bob = await app.customer({ credit: 100n });
     await addRecords(app.dependencies.store.database, [
-      usageRecord({ requestId: 'req_Old0000001', accountId: ada, startedAt: DAY, endUser: '=1+1' }),
       usageRecord({
-        requestId: 'req_Old0000002',
+        requestId: 'req_Old0000000001',
+        accountId: ada,
+        startedAt: DAY,
+        endUser: '=1+1',
+      }),
+      usageRecord({
+        requestId: 'req_Old0000000002',
         accountId: ada,
         startedAt: DAY + 1,
         outcome: 'gateway_failed',
         modelServed: null,
         debited: micro(0n),
       }),
-      usageRecord({ requestId: 'req_Old0000003', accountId: bob, startedAt: DAY }),
+      usageRecord({ requestId: 'req_Old0000000003', accountId: bob, startedAt: DAY }),
     ]);
   });
 
@@ -52,7 +57,7 @@ describeOnEachDatabase("a customer's requests", () => {
       expect(json['data']).toEqual([
         {
           ...common,
-          id: 'req_Old0000002',
+          id: 'req_Old0000000002',
           started_at: '2026-10-05T00:00:00.001Z',
           model_served: null,
           outcome: 'failed',
@@ -62,7 +67,7 @@ describeOnEachDatabase("a customer's requests", () => {
         },
         {
           ...common,
-          id: 'req_Old0000001',
+          id: 'req_Old0000000001',
           started_at: '2026-10-05T00:00:00.000Z',
           model_served: 'swift-1',
           outcome: 'completed',
@@ -78,28 +83,28 @@ describeOnEachDatabase("a customer's requests", () => {
       const next = first.json['next'] as string;
       const second = await app.get(ada, `/requests?limit=1&after=${next}`);
       expect([ids(first), ids(second), second.json['next']]).toEqual([
-        ['req_Old0000002'],
-        ['req_Old0000001'],
+        ['req_Old0000000002'],
+        ['req_Old0000000001'],
         null,
       ]);
     });
 
     test.each([
-      ['outcome=failed', ['req_Old0000002']],
-      ['model=swift-1&outcome=completed', ['req_Old0000001']],
-      ['end_user=%3D1%2B1', ['req_Old0000001']],
+      ['outcome=failed', ['req_Old0000000002']],
+      ['model=swift-1&outcome=completed', ['req_Old0000000001']],
+      ['end_user=%3D1%2B1', ['req_Old0000000001']],
       ['key=key_2', []],
-      ['to=2026-10-05T00:00:00.001Z', ['req_Old0000001']],
-      ['from=2026-10-05T00:00:00.001Z', ['req_Old0000002']],
-      ['id=req_Old000', ['req_Old0000002', 'req_Old0000001']],
-      ['id=req_Old0000001%20', ['req_Old0000001']],
-      ['id=req_Old0000003', []],
+      ['to=2026-10-05T00:00:00.001Z', ['req_Old0000000001']],
+      ['from=2026-10-05T00:00:00.001Z', ['req_Old0000000002']],
+      ['id=req_Old000000', ['req_Old0000000002', 'req_Old0000000001']],
+      ['id=req_Old0000000001%20', ['req_Old0000000001']],
+      ['id=req_Old0000000003', []],
     ])('filtered by %s', async (query, found) => {
       expect(ids(await app.get(ada, `/requests?${query}`))).toEqual(found);
     });
 
     test.each([
-      'id=req_Old00',
+      'id=req_Old00000',
       'id=%25%25%25%25%25%25%25%25%25%25',
       'after=1',
       'after=1.x',
@@ -161,8 +166,8 @@ describeOnEachDatabase("a customer's requests", () => {
         '"ended_at"',
       ]);
       expect(lines).toEqual([
-        '"req_Old0000002","2026-10-05T00:00:00.001Z","2026-10-05T00:00:01.001Z","key_1","chat",true,"swift-1","","gateway_failed",100,40,0,20,5,"reported","0","0","0",""',
-        `"req_Old0000001","2026-10-05T00:00:00.000Z","2026-10-05T00:00:01.000Z","key_1","chat",true,"swift-1","swift-1","completed",100,40,0,20,5,"reported","0.00001","0.00001","0","'=1+1"`,
+        '"req_Old0000000002","2026-10-05T00:00:00.001Z","2026-10-05T00:00:01.001Z","key_1","chat",true,"swift-1","","gateway_failed",100,40,0,20,5,"reported","0","0","0",""',
+        `"req_Old0000000001","2026-10-05T00:00:00.000Z","2026-10-05T00:00:01.000Z","key_1","chat",true,"swift-1","swift-1","completed",100,40,0,20,5,"reported","0.00001","0.00001","0","'=1+1"`,
         '',
       ]);
     });

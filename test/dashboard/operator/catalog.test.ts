@@ -48,7 +48,7 @@ describeOnEachDatabase("the console's codes and prices", async () => {
       reasoningTokens: 0,
       basis: 'reported',
     } as const;
-    const attempts = [{ upstream: 'demo', usage, cost: '13' }];
+    const attempts = JSON.stringify([{ upstream: 'demo', usage, cost: '13' }]);
     await ledger.settle({ ...settleOf(requestId, charge), served, usage, attempts, nowMs });
   }
 

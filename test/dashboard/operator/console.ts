@@ -26,6 +26,7 @@ import { createLedger } from '../../../src/ledger/ledger.ts';
 import { createLimits } from '../../../src/limits/limits.ts';
 import { createIdentity } from '../../identity/fixtures.ts';
 import { connectAgain, newDatabase } from '../../support/database.ts';
+import { onDisk } from '../../support/ledger.ts';
 
 export const ROUTES = [
   accountRoutes,
@@ -54,7 +55,7 @@ export async function openConsole(directory: string) {
   const database = await newDatabase(directory);
   // The ledger of a server has a connection of its own, too.
   const booksDatabase = connectAgain(database);
-  const ledger = createLedger({ database: booksDatabase });
+  const ledger = onDisk(createLedger({ database: booksDatabase }));
   const identity = createIdentity(database);
   const { clock } = identity;
   const catalog = loadCatalog({ text: DEMO_CATALOG, environment: {}, nowMs: clock() });

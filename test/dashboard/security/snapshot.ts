@@ -1,6 +1,7 @@
 // Everything a database holds, as text, so that a test can say that nothing was changed.
 
 import { Database as Connection } from 'bun:sqlite';
+import { requestIdOf } from '../../../src/core/id.ts';
 
 /** Columns that a look at a page may move: when somebody or something was last seen. */
 const SEEN = /^(last_used_at|last_seen_at|seen_at|updated_at)$/;
@@ -10,12 +11,15 @@ const SIGNS_OF_LIFE = ['leases', 'nodes'];
 
 export type Snapshot = Readonly<Record<string, readonly string[]>>;
 
-/** Every row of every table as one line of JSON, without what only says when something was seen. */
+/**
+ * Every row of every table as one line of JSON, without what only says when something was seen; and
+ * of every view, because the books name accounts and requests by small numbers.
+ */
 export function takeSnapshot(databasePath: string): Snapshot {
   using database = new Connection(databasePath, { readonly: true });
   const tables = database
     .query<{ name: string }, []>(
-      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+      "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name",
     )
     .all()
     .filter(({ name }) => !SIGNS_OF_LIFE.includes(name));
@@ -62,13 +66,15 @@ function rowsOf(database: Connection, table: string): string[] {
     .all()
     .map((row) =>
       JSON.stringify(
-        Object.entries(row).filter(([name]) => !SEEN.test(name)),
-        printBytes,
+        Object.entries(row)
+          .filter(([name]) => !SEEN.test(name))
+          .map(([name, value]) => [name, printed(name, value)]),
       ),
     )
     .sort();
 }
 
-function printBytes(_name: string, value: unknown): unknown {
-  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
+function printed(name: string, value: unknown): unknown {
+  if (!(value instanceof Uint8Array)) return value;
+  return name === 'request_id' ? requestIdOf(value) : Buffer.from(value).toString('base64');
 }

@@ -98,7 +98,7 @@ export const answerSequence: fc.Arbitrary<GenerationEvent[]> = fc
 
 export const head: fc.Arbitrary<AnswerHead> = fc.record({
   id: fc.stringMatching(/^[A-Za-z0-9]{24}$/),
-  requestId: fc.stringMatching(/^req_[A-Za-z0-9]{24}$/),
+  requestId: fc.stringMatching(/^req_[0-9a-f]{32}$/),
   model: fc.constantFrom('swift-1', 'a"b', 'é\\'),
   createdSeconds: fc.constantFrom(0, 1_700_000_000),
   includeUsage: fc.boolean(),

@@ -197,7 +197,7 @@ export function createModel(codes: readonly ModelCode[] = []) {
           if (ended !== undefined) {
             return [id, `${ended.phase} debited ${ended.debited} lost ${ended.loss}`];
           }
-          return [id, `${cheap === undefined ? 'held' : 'dispatched'} ${amount}`];
+          return [id, `${cheap === undefined ? 'held' : 'delivering'} ${amount}`];
         }),
       ),
   };

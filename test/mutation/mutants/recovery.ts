@@ -9,8 +9,8 @@ export const RECOVERY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'recoverHold',
-        find: 'return endHold(settle, charge, expired',
-        put: 'return endHold(settle, charge > hold.amount ? charge : hold.amount, expired',
+        find: 'return endHold(batch, hold, settle, charge, expired',
+        put: 'return endHold(batch, hold, settle, charge > row.amount ? charge : row.amount, expired',
       },
     ],
     tests: ['test/ledger/contract/contract.test.ts'],
@@ -20,9 +20,9 @@ export const RECOVERY_MUTANTS: readonly Mutant[] = [
     does: 'a recovery releases what had been delivered',
     edits: [
       {
-        in: 'served',
-        find: "hold.phase === 'held' ? undefined",
-        put: "hold.phase !== 'settled' ? undefined",
+        in: 'recoverHold',
+        find: 'if (modelServed === null || upstream === null',
+        put: 'if (modelServed !== 0 || upstream === null',
       },
     ],
     tests: ['test/ledger/contract/contract.test.ts'],

@@ -99,8 +99,8 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'move',
-        find: 'if (movement.by !== undefined) {',
-        put: "if (movement.by?.actor === '') {",
+        find: 'if (movement.by === undefined) return;',
+        put: "if (movement.by?.actor !== '') return;",
       },
     ],
     tests: ['test/operations/movements.test.ts', 'test/dashboard/operator/money.test.ts'],

@@ -113,7 +113,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   pending_deletion: 'warning',
   unverified: 'warning',
   held: 'accent',
-  dispatched: 'accent',
+  delivering: 'accent',
   running: 'accent',
   blocked: 'danger',
   revoked: 'danger',

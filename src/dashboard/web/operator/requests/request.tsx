@@ -151,7 +151,7 @@ function HoldFacts({ history: { hold, booked } }: { readonly history: OperatorRe
         ['Charged', <Tokens key="charged" amount={booked?.charged ?? null} />],
         ['Balance after it', <Tokens key="after" amount={booked?.balance_after ?? null} />],
         ['Held', <Time key="held" at={hold.created_at} detail="second" />],
-        ['First content', <Time key="sent" at={hold.dispatched_at} detail="second" />],
+        ['Last checkpoint', <Time key="seen" at={hold.checkpoint?.at ?? null} detail="second" />],
         ['Ended', <Time key="ended" at={hold.ended_at} detail="second" />],
       ]}
     />

@@ -1,0 +1,49 @@
+// The audit of single rows: what no balance adds up, because it belongs to none, and what a receipt
+// does not state.
+
+import { type SQL, sql } from 'drizzle-orm';
+import { requestIdOf } from '../../core/id.ts';
+import { HOLD_ENDS } from '../../store/columns.ts';
+import type { Database } from '../../store/contract.ts';
+import type { AuditScope, Difference } from './difference.ts';
+import { ofAccount, type RowRange, rowsInWindows } from './pages.ts';
+
+const UNKNOWN = 'it belongs to no account that has a balance';
+
+export async function* rowDifferences(
+  database: Database,
+  { accountId: only }: AuditScope,
+): AsyncGenerator<Difference> {
+  const requests = rowsInWindows<RequestRow>(database, 'requests', (window) =>
+    oddRequests(window, only),
+  );
+  for await (const { id, accountId } of requests) {
+    const detail = accountId === null ? UNKNOWN : 'it was released, and it was charged';
+    yield { kind: 'record', accountId, subject: requestIdOf(id), detail };
+  }
+  if (only !== undefined) return;
+  const movements = rowsInWindows<{ readonly transferId: string }>(
+    database,
+    'movements',
+    ownerlessMovements,
+  );
+  for await (const { transferId: subject } of movements) {
+    yield { kind: 'record', accountId: null, subject, detail: UNKNOWN };
+  }
+}
+
+type RequestRow = { readonly id: Uint8Array; readonly accountId: string | null };
+
+function oddRequests({ after, to }: RowRange, accountId: string | undefined): SQL {
+  const released = sql.raw(String(HOLD_ENDS.indexOf('released')));
+  return sql`select r.id, b.account_id as "accountId"
+      from requests r left join balances b on b.number = r.account
+      where r.number > ${after} and r.number <= ${to} ${ofAccount(sql`b.account_id`, accountId)}
+        and (b.number is null or r.ending = ${released} and r.charged <> 0) order by r.number`;
+}
+
+function ownerlessMovements({ after, to }: RowRange): SQL {
+  return sql`select m.transfer_id as "transferId" from movements m
+      where m.number > ${after} and m.number <= ${to}
+        and not exists (select 1 from balances b where b.number = m.account) order by m.number`;
+}

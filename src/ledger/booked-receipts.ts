@@ -1,0 +1,222 @@
+// Receipts as the books have them: each is the row of a request or of a movement. `core/receipt.ts`
+// writes the text of what is read here, and its hash is the one that the row keeps. It only reads.
+
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  lt,
+  ne,
+  type SQL,
+  sql,
+} from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
+import { type Micro, subtract } from '../core/money.ts';
+import {
+  type AccountReceipt,
+  type MovementReceipt,
+  NO_PREVIOUS_RECEIPT,
+  type RequestReceipt,
+} from '../core/receipt.ts';
+import type { Queries } from '../store/contract.ts';
+import { balances, movements, priceVersions, requests, texts } from '../store/money-tables.ts';
+import { hashText } from './receipts.ts';
+
+export type BookedReceipt = {
+  readonly receipt: AccountReceipt;
+  /** SHA-256 of its text when it was written, in lower-case hexadecimal digits. */
+  readonly hash: string;
+};
+
+/** What a balance says of the account's receipts. */
+export type ChainState = {
+  /** Of the last one; 0 before the first. */
+  readonly sequence: number;
+  readonly head: string;
+  readonly posted: Micro;
+};
+
+type ReceiptRange = {
+  /** Only those with a higher number than this, and a lower one than that. */
+  readonly after?: number | undefined;
+  readonly before?: number | undefined;
+  readonly limit: number;
+  readonly order: 'oldest first' | 'newest first';
+  /** Those that no request made: credits, codes, corrections. */
+  readonly only?: 'everything' | 'movements';
+};
+
+type ReceiptTable = typeof requests | typeof movements;
+
+/** `undefined` for an unknown account. */
+export async function chainState(db: Queries, accountId: string): Promise<ChainState | undefined> {
+  const row = await db
+    .select({ sequence: balances.sequence, head: balances.head, posted: balances.posted })
+    .from(balances)
+    .where(eq(balances.accountId, accountId))
+    .get();
+  return row && { ...row, head: hashText(row.head) };
+}
+
+/** The receipts of an account within a range. */
+export async function readReceipts(
+  db: Queries,
+  accountId: string,
+  range: ReceiptRange,
+): Promise<readonly BookedReceipt[]> {
+  const rows = [
+    ...(range.only === 'movements' ? [] : await requestRows(db, accountId, range)),
+    ...(await movementRows(db, accountId, range)),
+  ];
+  rows.sort((one, other) =>
+    range.order === 'oldest first' ? one.sequence - other.sequence : other.sequence - one.sequence,
+  );
+  const read = rows.slice(0, range.limit);
+  const hashes = await hashesOf(db, accountId, read);
+  return read.map((row) => {
+    const { sequence, posted, reserved } = row;
+    const previous = hashes.get(sequence - 1) ?? NO_PREVIOUS_RECEIPT;
+    const available = subtract(posted, reserved);
+    const link = { accountId, sequence, previous, posted, available };
+    const facts = 'transferId' in row ? movementFacts(row) : requestFacts(row);
+    return { receipt: { ...link, ...facts }, hash: hashText(row.hash) };
+  });
+}
+
+/** The receipt of a request, by its id, or of a movement, by its transfer id. */
+export async function findReceipt(
+  db: Queries,
+  subject: string,
+): Promise<BookedReceipt | undefined> {
+  const place =
+    (await placeOf(db, requests, eq(requests.id, subject))) ??
+    (await placeOf(db, movements, eq(movements.transferId, subject)));
+  if (place === undefined) return undefined;
+  const { accountId, sequence } = place;
+  const range = { after: sequence - 1, limit: 1, order: 'oldest first' } as const;
+  return (await readReceipts(db, accountId, range))[0];
+}
+
+function placeOf(db: Queries, table: ReceiptTable, isMeant: SQL) {
+  return db
+    .select({ accountId: balances.accountId, sequence: table.sequence })
+    .from(table)
+    .innerJoin(balances, eq(balances.number, table.account))
+    .where(isMeant)
+    .get();
+}
+
+export function ofAccount(table: ReceiptTable, accountId: string): SQL {
+  const named = sql`select ${balances.number} from ${balances} where ${balances.accountId} = ${accountId}`;
+  return sql`${table.account} = (${named})`;
+}
+
+const model = alias(texts, 'model');
+const modelServed = alias(texts, 'model_served');
+const asked = alias(priceVersions, 'asked');
+const answered = alias(priceVersions, 'answered');
+
+const {
+  report: _report,
+  attempts: _attempts,
+  endUser: _endUser,
+  ...REQUEST
+} = getTableColumns(requests);
+
+type RequestRow = Awaited<ReturnType<typeof requestRows>>[number];
+type MovementRow = Awaited<ReturnType<typeof movementRows>>[number];
+
+function requestRows(db: Queries, accountId: string, range: ReceiptRange) {
+  return db
+    .select({
+      ...REQUEST,
+      model: model.text,
+      modelServed: modelServed.text,
+      price: asked,
+      priceServed: answered,
+    })
+    .from(requests)
+    .innerJoin(model, eq(model.number, requests.model))
+    .innerJoin(asked, eq(asked.number, requests.price))
+    .leftJoin(modelServed, eq(modelServed.number, requests.modelServed))
+    .leftJoin(
+      answered,
+      and(eq(answered.number, requests.priceServed), ne(requests.priceServed, requests.price)),
+    )
+    .where(within(requests, accountId, range))
+    .orderBy(ordered(requests, range))
+    .limit(range.limit)
+    .all();
+}
+
+export function movementRows(db: Queries, accountId: string, range: ReceiptRange) {
+  return db
+    .select()
+    .from(movements)
+    .where(within(movements, accountId, range))
+    .orderBy(ordered(movements, range))
+    .limit(range.limit)
+    .all();
+}
+
+function within(table: ReceiptTable, accountId: string, { after, before }: ReceiptRange) {
+  return and(
+    ofAccount(table, accountId),
+    after === undefined ? undefined : gt(table.sequence, after),
+    before === undefined ? undefined : lt(table.sequence, before),
+  );
+}
+
+function ordered({ sequence }: ReceiptTable, { order }: ReceiptRange): SQL {
+  return order === 'oldest first' ? asc(sequence) : desc(sequence);
+}
+
+/** The hashes of some receipts and of the one before each. */
+async function hashesOf(
+  db: Queries,
+  accountId: string,
+  rows: readonly { readonly sequence: number; readonly hash: Uint8Array }[],
+): Promise<ReadonlyMap<number, string>> {
+  const hashes = new Map(rows.map(({ sequence, hash }) => [sequence, hashText(hash)]));
+  const unread = rows.map(({ sequence }) => sequence - 1).filter((each) => !hashes.has(each));
+  for (const table of unread.length === 0 ? [] : [requests, movements]) {
+    const found = await db
+      .select({ sequence: table.sequence, hash: table.hash })
+      .from(table)
+      .where(and(ofAccount(table, accountId), inArray(table.sequence, unread)))
+      .all();
+    for (const { sequence, hash } of found) hashes.set(sequence, hashText(hash));
+  }
+  return hashes;
+}
+
+function movementFacts({ kind, transferId, at, amount }: MovementRow) {
+  return { kind, transferId, at, amount } satisfies Partial<MovementReceipt>;
+}
+
+function requestFacts(row: RequestRow) {
+  const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens } = row;
+  const { basis, startedAt, charged, loss, price, priceServed } = row;
+  const prompt = { inputTokens, cachedInputTokens, cacheWriteTokens };
+  return {
+    kind: 'request' as const,
+    requestId: row.id,
+    startedAt,
+    endedAt: startedAt + row.durationMs,
+    model: row.model,
+    modelServed: row.modelServed,
+    outcome: row.outcome,
+    usage: { ...prompt, outputTokens, reasoningTokens, basis },
+    price,
+    priceServed,
+    held: row.held,
+    charged,
+    debited: subtract(charged, loss),
+    loss,
+    usdPerMillion: row.usdPerMillion,
+  } satisfies Partial<RequestReceipt>;
+}

@@ -1,0 +1,159 @@
+// The books on a server where other nodes write too. A batch whose accounts are all in memory is one
+// statement: it locks their balances in one order, fails where one of them is not as memory has it, and
+// writes what has changed, with the commit in the same round trip. Any other batch first locks and reads
+// what it is about, in a round trip of its own.
+
+import type { Database } from '../store/contract.ts';
+import { isConflict } from '../store/error.ts';
+import type { LedgerRequest, RecoverCommand } from './contract.ts';
+import type { AccountBooks, BatchFacts, Changes, EndedRequest, Memory } from './memory.ts';
+import { insertMovements } from './movement-rows.ts';
+import type { Names } from './names.ts';
+import { type Named, prepareStatements } from './postgres-statements.ts';
+import { openBefore, RECOVER_MAX, recoverable } from './recover.ts';
+import type { Tables } from './tables.ts';
+
+/** Batches that have to find their accounts as this node has left them, before memory is relied on. */
+const CALM_BATCHES = 8;
+
+/** The tables must exist. */
+export function createPostgresTables(database: Database): Tables {
+  const statements = prepareStatements(database);
+  /** By the number of an account: who wrote the row of `balances` that memory has. */
+  const versions = new Map<number, string>();
+  /** Accounts that the batch at work is decided by and that are not locked. */
+  let unlocked = new Set<AccountBooks>();
+  let calmIn = 0;
+
+  async function load(
+    batch: readonly LedgerRequest[],
+    memory: Memory,
+    names: Names,
+  ): Promise<BatchFacts> {
+    const isStale = batch.some(({ name }) => name === 'recover');
+    if (isStale || memory.isFull()) memory.forget();
+    if (memory.accounts.size === 0) versions.clear();
+    const known = calmIn > 0 ? undefined : knownAccounts(batch, memory);
+    unlocked = known ?? new Set();
+    if (known !== undefined) return NO_FACTS;
+    const named = await namedBy(database, batch);
+    const facts = await statements.lock(named, versionsOf(named, memory));
+    const holds = Map.groupBy(facts.openHolds, (hold) => hold.account);
+    let isCalm = true;
+    for (const { row, version } of facts.balances) {
+      const account = memory.accountsByNumber.get(row.number);
+      if (account !== undefined && versions.get(row.number) === version) continue;
+      if (account !== undefined) {
+        isCalm = false;
+        memory.forgetAccount(account);
+      }
+      versions.set(row.number, version);
+      await memory.load(names, row, holds.get(row.number) ?? []);
+    }
+    calmIn = isCalm ? Math.max(0, calmIn - 1) : CALM_BATCHES;
+    const ended = new Map<string, EndedRequest>();
+    for (const { id, account: number, debited, loss } of facts.ended) {
+      const account = memory.accountsByNumber.get(number);
+      if (account !== undefined) ended.set(id, { account, debited, loss });
+    }
+    return {
+      ended,
+      movements: new Map(facts.movements.map((row) => [row.transferId, row])),
+      codes: new Map(facts.codes.map((row) => [row.digest, row])),
+      recoverable: named.recoverable,
+    };
+  }
+
+  /** Of the accounts in memory that a batch names. */
+  function versionsOf({ accounts, requests }: Named, memory: Memory): Map<number, string> {
+    const named = [
+      ...[...accounts].map((id) => memory.accounts.get(id)),
+      ...[...requests].map((id) => memory.holds.get(id)?.account),
+    ];
+    return new Map(
+      named.flatMap((account) => {
+        const version = account === undefined ? undefined : versions.get(account.number);
+        return account === undefined || version === undefined ? [] : [[account.number, version]];
+      }),
+    );
+  }
+
+  async function write(changes: Changes, onSent: () => void): Promise<void> {
+    const accounts = [...unlocked.union(changes.accounts)];
+    if (accounts.length === 0 && changes.changed.size === 0) return onSent();
+    if (changes.movements.size > 0) await insertMovements(database, changes);
+    const rows = accounts.map((account) => ({
+      ...account.state(),
+      version: versions.get(account.number) ?? '0',
+      wasPosted: account.row.posted,
+      wasHeld: account.row.held,
+    }));
+    try {
+      const written = statements.write(rows, changes);
+      onSent();
+      const version = await written;
+      for (const account of accounts) {
+        account.row = account.state();
+        versions.set(account.number, version);
+      }
+    } catch (cause) {
+      if (isConflict(cause)) calmIn = CALM_BATCHES;
+      throw cause;
+    }
+  }
+
+  return { load, write };
+}
+
+/** Of an account in memory, what the guard of `write` says of it is all that there is to know. */
+const NO_FACTS: BatchFacts = {
+  ended: new Map(),
+  movements: new Map(),
+  codes: new Map(),
+  recoverable: new Map(),
+};
+
+/**
+ * The accounts that a batch is decided by, where memory has all that its commands name; else undefined.
+ * A checkpoint decides nothing.
+ */
+function knownAccounts(
+  batch: readonly LedgerRequest[],
+  memory: Memory,
+): Set<AccountBooks> | undefined {
+  const accounts = new Set<AccountBooks>();
+  for (const { name, command } of batch) {
+    if (name === 'credit' || name === 'redeem' || name === 'recover') return undefined;
+    const hold = memory.holds.get(command.requestId);
+    const account = name === 'hold' ? memory.accounts.get(command.accountId) : hold?.account;
+    if (account === undefined) return undefined;
+    if (name !== 'checkpoint') accounts.add(account);
+    if (name === 'hold' && hold !== undefined) accounts.add(hold.account);
+  }
+  return accounts;
+}
+
+async function namedBy(
+  database: Database,
+  batch: readonly LedgerRequest[],
+): Promise<Named & Pick<BatchFacts, 'recoverable'>> {
+  const accounts = new Set<string>();
+  const requests = new Set<string>();
+  const transfers = new Set<string>();
+  const codes = new Set<string>();
+  const recoveries = new Map<RecoverCommand, readonly string[]>();
+  for (const { name, command } of batch) {
+    if (name === 'recover') {
+      const open = await openBefore(database, command.createdBefore);
+      const next = recoverable(open, command).slice(0, RECOVER_MAX);
+      for (const requestId of next) requests.add(requestId);
+      recoveries.set(command, next);
+      continue;
+    }
+    if ('accountId' in command) accounts.add(command.accountId);
+    if ('requestId' in command) requests.add(command.requestId);
+    if (name === 'credit') transfers.add(`credit:${command.creditId}`);
+    if (name === 'redeem') codes.add(command.digest);
+  }
+  return { accounts, requests, transfers, codes, recoverable: recoveries };
+}

@@ -1,0 +1,32 @@
+// Texts that rows of the books name by number, read once and kept.
+
+import { inArray } from 'drizzle-orm';
+import { assert } from '../core/assert.ts';
+import type { Database } from '../store/contract.ts';
+import { texts } from '../store/money-tables.ts';
+
+/** Above it the texts are read again; upstreams may invent shapes without end. */
+const KNOWN_MAX = 20_000;
+
+/** Reads those of the numbers that it does not know, and answers what each of them means. */
+type ReadTexts = (numbers: Iterable<number>) => Promise<(number: number) => string>;
+
+/** `database` is migrated. */
+export function createReadTexts({ db }: Database): ReadTexts {
+  const known = new Map<number, string>();
+  const textOf = (number: number): string => {
+    const text = known.get(number);
+    assert(text !== undefined, `text ${number} is in the books`);
+    return text;
+  };
+  return async (numbers) => {
+    const asked = new Set(numbers);
+    if (known.size + asked.size > KNOWN_MAX) known.clear();
+    const unknown = [...asked].filter((number) => !known.has(number));
+    if (unknown.length === 0) return textOf;
+    for (const row of await db.select().from(texts).where(inArray(texts.number, unknown))) {
+      known.set(row.number, row.text);
+    }
+    return textOf;
+  };
+}

@@ -1,0 +1,132 @@
+// Reads new usage records and adds them up for each series, in one pass. Called by the roll-up, which
+// writes what is answered.
+
+import { and, eq, gt, lte, sql } from 'drizzle-orm';
+import { DAY_MS } from '../../core/calendar.ts';
+import { micro, subtract } from '../../core/money.ts';
+import { OUTCOMES } from '../../store/columns.ts';
+import type { Database } from '../../store/contract.ts';
+import { balances, requests } from '../../store/money-tables.ts';
+import { createReadTexts } from '../read-texts.ts';
+import { costFigures, createUpstreamCosts, type UpstreamCost } from './costs.ts';
+import { HOUR_MS } from './figures.ts';
+import { type ModelFigures, sumModelFigures } from './models.ts';
+
+/** From the record after `after` to the one at `until`. */
+export type RecordRange = { readonly after: number; readonly until: number };
+
+/** One record, or the sum of those that share what a series is kept by. */
+type Sum = ModelFigures & {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly endUser: string;
+  readonly hour: number;
+  readonly day: number;
+};
+
+type Row = readonly [
+  ...[accountId: string, endUser: string, attempts: Uint8Array | null],
+  ...[model: Integer, key: Integer, startedAt: Integer, outcome: Integer],
+  ...[charged: Integer, loss: Integer, promptTokens: Integer],
+  ...[input: Integer, cachedInput: Integer, output: Integer, reasoning: Integer],
+];
+type Integer = number | bigint;
+
+/** What each series gets. */
+export type Sums = Readonly<Record<'hours' | 'days' | 'endUsers' | 'models', readonly Sum[]>>;
+
+/** `database` is migrated. */
+export function createSums(database: Database) {
+  const records = prepareRecords(database);
+  const upstreamCosts = createUpstreamCosts(database);
+  const readTexts = createReadTexts(database);
+
+  return async (range: RecordRange): Promise<Sums> => {
+    const rows = await records.all(range);
+    const costs = await upstreamCosts(rows.map(([, , attempts]) => attempts));
+    const numbers = rows.flatMap(([, , , model, key]) => [Number(model), Number(key)]);
+    const textOf = await readTexts(numbers);
+    const each = rows.map((row, index) => sumOf(row, textOf, costs[index]));
+    const hours = sumsBy(
+      each,
+      ({ accountId, hour, model, keyId }) => `${accountId} ${hour} ${model} ${keyId}`,
+    );
+    return {
+      hours,
+      days: sumsBy(
+        hours,
+        ({ accountId, day, model, keyId }) => `${accountId} ${day} ${model} ${keyId}`,
+      ),
+      endUsers: sumsBy(each, ({ accountId, day, endUser }) => `${accountId} ${day} ${endUser}`),
+      models: sumsBy(hours, ({ hour, model }) => `${hour} ${model}`),
+    };
+  };
+}
+
+function sumsBy(sums: readonly Sum[], group: (sum: Sum) => string): readonly Sum[] {
+  return Array.from(Map.groupBy(sums, group).values(), (of) => ({
+    ...(of[0] as Sum),
+    ...sumModelFigures(of),
+  }));
+}
+
+function sumOf(row: Row, textOf: (number: number) => string, cost: UpstreamCost | undefined): Sum {
+  const [accountId, endUser, , model, key, started, code, charge, lost, prompt] = row;
+  const [, , , , , , , , , , input, cachedInput, output, reasoning] = row;
+  const startedAt = Number(started);
+  const outcome = OUTCOMES[Number(code)];
+  const charged = micro(BigInt(charge));
+  const loss = micro(BigInt(lost));
+  const debited = subtract(charged, loss);
+  return {
+    accountId,
+    keyId: textOf(Number(key)),
+    model: textOf(Number(model)),
+    endUser,
+    hour: startedAt - (startedAt % HOUR_MS),
+    day: startedAt - (startedAt % DAY_MS),
+    requests: 1,
+    stopped: outcome === 'stopped_balance' ? 1 : 0,
+    cancelled: outcome === 'client_cancelled' ? 1 : 0,
+    failed: outcome === 'upstream_failed' || outcome === 'gateway_failed' ? 1 : 0,
+    inputTokens: Number(input),
+    cachedInputTokens: Number(cachedInput),
+    outputTokens: Number(output),
+    reasoningTokens: Number(reasoning),
+    charged,
+    debited,
+    loss,
+    estimatedPromptTokens: Number(prompt),
+    ...costFigures(debited, cost),
+  };
+}
+
+function prepareRecords(database: Database) {
+  const query = database.db
+    .select({
+      accountId: balances.accountId,
+      endUser: sql`coalesce(${requests.endUser}, '')`,
+      attempts: requests.attempts,
+      model: sql`coalesce(${requests.modelServed}, ${requests.model})`,
+      key: requests.key,
+      startedAt: requests.startedAt,
+      outcome: requests.outcome,
+      charged: requests.charged,
+      loss: requests.loss,
+      promptTokens: requests.promptTokens,
+      inputTokens: requests.inputTokens,
+      cachedInputTokens: requests.cachedInputTokens,
+      outputTokens: requests.outputTokens,
+      reasoningTokens: requests.reasoningTokens,
+    })
+    .from(requests)
+    .innerJoin(balances, eq(balances.number, requests.account))
+    .where(
+      and(
+        gt(requests.number, sql.placeholder('after')),
+        lte(requests.number, sql.placeholder('until')),
+      ),
+    );
+  return database.prepare<RecordRange, Row>(query);
+}

@@ -1,0 +1,208 @@
+// The books in a file: one statement a row, each answered at once. What the memory has is not read
+// again, which is nearly all of it while no other connection commits.
+
+import { eq, type SQL, sql } from 'drizzle-orm';
+import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
+import { assert } from '../core/assert.ts';
+import { requestIdBytes } from '../core/id.ts';
+import type { Micro } from '../core/money.ts';
+import type { Database, Query } from '../store/contract.ts';
+import {
+  balances,
+  movements,
+  openHolds,
+  redemptionCodes,
+  requests,
+} from '../store/money-tables.ts';
+import { placeholders } from '../store/statement.ts';
+import type { CodeRow } from './codes.ts';
+import type { LedgerRequest, RecoverCommand } from './contract.ts';
+import type {
+  BalanceRow,
+  BatchFacts,
+  Changes,
+  EndedRequest,
+  Memory,
+  MovementRow,
+  OpenHoldRow,
+  RequestRow,
+} from './memory.ts';
+import { insertMovements } from './movement-rows.ts';
+import type { Names } from './names.ts';
+import { openBefore, RECOVER_MAX, recoverable } from './recover.ts';
+import type { Tables } from './tables.ts';
+
+/** The tables must exist. */
+export function createSqliteTables(database: Database): Tables {
+  const { db } = database;
+  const statements = prepareStatements(database);
+  let commits: number | undefined;
+
+  /** What is known is what this writer has written, for as long as no other connection has. */
+  function begin(batch: readonly LedgerRequest[], memory: Memory): void {
+    const now = database.foreignCommits?.();
+    const isForeign = now === undefined || now !== commits;
+    // A recovery is rare, and looks at the rows themselves.
+    const isRecovery = batch.some(({ name }) => name === 'recover');
+    if (isForeign || isRecovery || memory.isFull()) memory.forget();
+    commits = now;
+  }
+
+  async function load(
+    batch: readonly LedgerRequest[],
+    memory: Memory,
+    names: Names,
+  ): Promise<BatchFacts> {
+    begin(batch, memory);
+    const ended = new Map<string, EndedRequest>();
+    const booked = new Map<string, MovementRow>();
+    const codes = new Map<string, CodeRow>();
+    const recoveries = new Map<RecoverCommand, readonly string[]>();
+
+    async function loadAccount(row: BalanceRow | undefined): Promise<void> {
+      if (row === undefined || memory.accounts.has(row.accountId)) return;
+      const own = await db.select().from(openHolds).where(eq(openHolds.account, row.number));
+      await memory.load(names, row, own);
+    }
+
+    async function findRequest(requestId: string): Promise<void> {
+      const place = await statements.findRequest(requestId);
+      if (place === undefined) return;
+      if (!memory.accountsByNumber.has(place.account)) {
+        const named = eq(balances.number, place.account);
+        await loadAccount(await db.select().from(balances).where(named).get());
+      }
+      const account = memory.accountsByNumber.get(place.account);
+      if (account !== undefined && place.end !== undefined) {
+        ended.set(requestId, { account, ...place.end });
+      }
+    }
+
+    for (const request of batch) {
+      const { name, command } = request;
+      if (name === 'recover') {
+        const open = await openBefore(database, command.createdBefore);
+        const next = recoverable(open, command).slice(0, RECOVER_MAX);
+        for (const requestId of next) {
+          if (!memory.holds.has(requestId)) await findRequest(requestId);
+        }
+        recoveries.set(command, next);
+        continue;
+      }
+      if ('requestId' in command && !memory.holds.has(command.requestId)) {
+        await findRequest(command.requestId);
+      }
+      if ('accountId' in command && !memory.accounts.has(command.accountId)) {
+        const named = eq(balances.accountId, command.accountId);
+        await loadAccount(await db.select().from(balances).where(named).get());
+      }
+      if (name === 'credit') {
+        const named = eq(movements.transferId, `credit:${command.creditId}`);
+        const row = await db.select().from(movements).where(named).get();
+        if (row !== undefined) booked.set(row.transferId, row);
+      }
+      if (name === 'redeem') {
+        const named = eq(redemptionCodes.digest, command.digest);
+        const row = await db.select().from(redemptionCodes).where(named).get();
+        if (row !== undefined) codes.set(row.digest, row);
+      }
+    }
+    return { ended, movements: booked, codes, recoverable: recoveries };
+  }
+
+  async function write(changes: Changes, onSent: () => void): Promise<void> {
+    for (const account of changes.accounts) {
+      const state = account.state();
+      assert((await statements.updateBalance(account.row, state)) === 1, 'a balance is as it was');
+      account.row = state;
+    }
+    for (const { row } of changes.opened) await statements.insertHold(row);
+    for (const { row } of changes.changed) await statements.updateHold(row);
+    for (const row of changes.requests.values()) await statements.insertRequest(row);
+    for (const id of changes.ended) {
+      assert((await statements.deleteHold(id)) === 1, 'a hold that ends was open');
+    }
+    await insertMovements(database, changes);
+    onSent();
+  }
+
+  return { load, write };
+}
+
+type Place = {
+  readonly account: number;
+  /** What its end took; absent where it is open. */
+  readonly end?: { readonly debited: Micro; readonly loss: Micro };
+};
+
+/** What runs for each request. */
+function prepareStatements(database: Database) {
+  const { db } = database;
+  const value = sql.placeholder;
+
+  const findRequest = database.prepare<
+    { id: Uint8Array },
+    [account: bigint, debited: Micro | null, loss: Micro | null]
+  >(
+    written(sql`select account, charged - loss, loss from requests where id = ${value('id')}
+      union all select account, null, null from open_holds where id = ${value('id')}`),
+  );
+  const updateBalance = database.prepare<BalanceRow & BalanceBefore>(
+    written(sql`update balances set posted = ${value('posted')}, held = ${value('held')},
+        unpaid = ${value('unpaid')}, sequence = ${value('sequence')}, head = ${value('head')},
+        receipted = ${value('receipted')}
+      where number = ${value('number')} and posted = ${value('wasPosted')}
+        and held = ${value('wasHeld')} and unpaid = ${value('wasUnpaid')}
+        and sequence = ${value('wasSequence')}`),
+  );
+  const insertHold = database.prepare<OpenHoldRow>(
+    db.insert(openHolds).values(placeholders(openHolds)),
+  );
+  const updateHold = database.prepare<OpenHoldRow & { idBytes: Uint8Array }>(
+    written(sql`update open_holds set amount = ${value('amount')}, worst = ${value('worst')},
+        checkpoint_at = ${value('checkpointAt')}, upstream = ${value('upstream')},
+        model_served = ${value('modelServed')}, price_served = ${value('priceServed')},
+        output_tokens = ${value('outputTokens')}, reasoning_tokens = ${value('reasoningTokens')}
+      where id = ${value('idBytes')}`),
+  );
+  const deleteHold = database.prepare<{ idBytes: Uint8Array }>(
+    db.delete(openHolds).where(eq(openHolds.id, value('idBytes'))),
+  );
+  const { number: _, ...columns } = placeholders(requests);
+  const insertRequest = database.prepare<RequestRow>(db.insert(requests).values(columns));
+
+  return {
+    async findRequest(requestId: string): Promise<Place | undefined> {
+      const row = await findRequest.get({ id: requestIdBytes(requestId) });
+      if (row === undefined) return undefined;
+      const [account, debited, loss] = row;
+      const end = debited === null || loss === null ? {} : { end: { debited, loss } };
+      return { account: Number(account), ...end };
+    },
+    updateBalance: (was: BalanceRow, row: BalanceRow) =>
+      updateBalance.run({
+        ...row,
+        wasPosted: was.posted,
+        wasHeld: was.held,
+        wasUnpaid: was.unpaid,
+        wasSequence: was.sequence,
+      }),
+    insertHold: insertHold.run,
+    updateHold: (row: OpenHoldRow) => updateHold.run({ ...row, idBytes: requestIdBytes(row.id) }),
+    deleteHold: (id: string) => deleteHold.run({ idBytes: requestIdBytes(id) }),
+    insertRequest: insertRequest.run,
+  };
+}
+
+type BalanceBefore = {
+  readonly wasPosted: Micro;
+  readonly wasHeld: Micro;
+  readonly wasUnpaid: Micro;
+  readonly wasSequence: number;
+};
+
+const DIALECT = new SQLiteAsyncDialect();
+
+function written(query: SQL): Query {
+  return { toSQL: () => DIALECT.sqlToQuery(query) };
+}

@@ -1,0 +1,122 @@
+// The books by their public ids, as those who only read want them. The views are made by the first
+// migration; each is the rows of `money-tables.ts` and nothing else.
+
+import { sqliteView, text } from 'drizzle-orm/sqlite-core';
+import type { Tokens } from '../core/money.ts';
+import {
+  amount,
+  BASES,
+  bytes,
+  code,
+  count,
+  DOUBTS,
+  FORMATS,
+  flag,
+  HOLD_ENDS,
+  instant,
+  OUTCOMES,
+  requestId,
+  usdPerMillion,
+} from './columns.ts';
+
+/** The requests that are under way. */
+export const holds = sqliteView('holds', {
+  requestId: requestId('request_id').notNull(),
+  accountId: text('account_id').notNull(),
+  keyId: text('key_id').notNull(),
+  format: code(FORMATS)('format').notNull(),
+  stream: flag().notNull(),
+  endUser: text('end_user'),
+  model: text().notNull(),
+  priceVersion: text('price_version').notNull(),
+  amount: amount().notNull(),
+  worst: amount().notNull(),
+  promptTokens: count('prompt_tokens').$type<Tokens>().notNull(),
+  outputBound: count('output_bound').$type<Tokens>().notNull(),
+  startedAt: instant('started_at').notNull(),
+  /** Null where it belongs to no node that is known to live. */
+  incarnation: text(),
+  /** Null until the client has got content. */
+  checkpointAt: instant('checkpoint_at'),
+  upstream: text(),
+  modelServed: text('model_served'),
+  priceVersionServed: text('price_version_served'),
+  outputTokens: count('output_tokens').notNull(),
+  reasoningTokens: count('reasoning_tokens').notNull(),
+}).existing();
+
+/** The requests that have ended. */
+export const usageRecords = sqliteView('usage_records', {
+  /** Rises with every row that is committed. */
+  number: count().notNull(),
+  requestId: requestId('request_id').notNull(),
+  accountId: text('account_id').notNull(),
+  keyId: text('key_id').notNull(),
+  format: code(FORMATS)('format').notNull(),
+  stream: flag().notNull(),
+  modelRequested: text('model_requested').notNull(),
+  modelServed: text('model_served'),
+  upstream: text(),
+  outcome: code(OUTCOMES)('outcome').notNull(),
+  ending: code(HOLD_ENDS)('ending').notNull(),
+  inputTokens: count('input_tokens').notNull(),
+  cachedInputTokens: count('cached_input_tokens').notNull(),
+  cacheWriteTokens: count('cache_write_tokens').notNull(),
+  outputTokens: count('output_tokens').notNull(),
+  reasoningTokens: count('reasoning_tokens').notNull(),
+  usageBasis: code(BASES)('usage_basis').notNull(),
+  usageDoubt: code(DOUBTS)('usage_doubt'),
+  estimatedPromptTokens: count('estimated_prompt_tokens').$type<Tokens>().notNull(),
+  outputBound: count('output_bound').$type<Tokens>().notNull(),
+  priceVersionRequested: text('price_version_requested').notNull(),
+  priceVersionServed: text('price_version_served'),
+  held: amount().notNull(),
+  charged: amount().notNull(),
+  debited: amount().notNull(),
+  loss: amount().notNull(),
+  endUser: text('end_user'),
+  startedAt: instant('started_at').notNull(),
+  endedAt: instant('ended_at').notNull(),
+  usdPerMillion: usdPerMillion('usd_per_million').notNull(),
+  sequence: count().notNull(),
+  posted: amount().notNull(),
+  reserved: amount().notNull(),
+  hash: bytes().notNull(),
+  report: bytes(),
+  attempts: bytes(),
+}).existing();
+
+/**
+ * credit       money that the customer paid in
+ * grant        money that the operator gave away
+ * redemption   a code that the customer redeemed
+ * adjustment   a correction by the operator, up or down
+ * settle       what a request was charged and the account paid
+ * loss         the part of a charge that the account could not pay
+ */
+export type EntryKind = 'credit' | 'grant' | 'redemption' | 'adjustment' | 'settle' | 'loss';
+
+/**
+ * The books as double entry: two legs a transfer, each transfer summing to zero. `ledgerAccount` is
+ * `customer:<account id>` or one of `operator:credits`, `operator:promotion`, `operator:adjustments`,
+ * `operator:revenue`, `operator:loss`.
+ */
+export const ledgerEntries = sqliteView('ledger_entries', {
+  /** Of a request; null for a movement. */
+  requestId: requestId('request_id'),
+  /** Of a movement; null for a request. */
+  transferId: text('transfer_id'),
+  ledgerAccount: text('ledger_account').notNull(),
+  amount: amount().notNull(),
+  kind: text().$type<EntryKind>().notNull(),
+  at: instant().notNull(),
+  reason: text(),
+}).existing();
+
+/** Where the other leg of a movement is booked. */
+export const COUNTER_ACCOUNTS = {
+  credit: 'operator:credits',
+  grant: 'operator:promotion',
+  redemption: 'operator:promotion',
+  adjustment: 'operator:adjustments',
+} as const;

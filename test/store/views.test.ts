@@ -1,0 +1,60 @@
+// The views of the books lead to the rows of the tables by an index, as readers of millions need it.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { SqliteDatabase } from '../../src/store/database.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+
+const directory = temporaryDirectory();
+
+let database: SqliteDatabase;
+beforeAll(async () => {
+  database = await newDatabase(directory);
+});
+afterAll(() => database.close());
+
+const OF_ACCOUNT = 'SEARCH r USING INDEX requests_account';
+const BY_NUMBER = 'SEARCH r USING INTEGER PRIMARY KEY';
+
+test.each([
+  [
+    'a span of an account, newest first',
+    `usage_records where account_id = ?1 and started_at >= ?2 and started_at < ?3
+      order by started_at desc, number desc limit 10`,
+    `${OF_ACCOUNT} (account=? AND started_at>? AND started_at<?)`,
+  ],
+  ['any request of an account', 'usage_records where account_id = ?1 limit 1', OF_ACCOUNT],
+  [
+    'records by their numbers',
+    'usage_records where number > ?1 and number <= ?2',
+    `${BY_NUMBER} (rowid>? AND rowid<?)`,
+  ],
+  [
+    'the last records',
+    'usage_records where number < ?1 order by number desc limit 10',
+    `${BY_NUMBER} (rowid<?)`,
+  ],
+  [
+    'records of an account among the last ones',
+    "usage_records where number > ?1 and account_id || '' = ?2",
+    `${BY_NUMBER} (rowid>?)`,
+  ],
+  [
+    'request ids that begin alike, newest first',
+    `usage_records where request_id between ?1 and ?2 and account_id || '' = ?3
+      order by request_id desc limit 10`,
+    'SEARCH r USING INDEX requests_id (id>? AND id<?)',
+  ],
+  ['one request', 'usage_records where request_id = ?1', 'SEARCH r USING INDEX requests_id (id=?)'],
+  [
+    'open holds of an account',
+    'holds where account_id = ?1',
+    'SEARCH h USING INDEX open_holds_account (account=?)',
+  ],
+])('%s are found by an index', (_name, asked, step) => {
+  const plan = database.connection
+    .query<{ detail: string }, []>(`explain query plan select * from ${asked}`)
+    .all()
+    .map(({ detail }) => detail);
+  expect(plan.filter((each) => each.startsWith(step))).toHaveLength(1);
+  expect(plan.filter((each) => /^SCAN|TEMP B-TREE/.test(each))).toEqual([]);
+});
