@@ -23,7 +23,10 @@ import { newPostgresUrl } from './support/postgres-database.ts';
 import { describeWithServices } from './support/services.ts';
 
 const root = resolve(import.meta.dir, '..');
-const DOCUMENTS = ['README.md', 'src/README.md', 'src/decisions.md', 'test/README.md'];
+const DOCUMENTS = [
+  ...['README.md', 'src/README.md', 'src/decisions.md', 'test/README.md'],
+  'scripts/benchmark/README.md',
+];
 const readme = read('README.md');
 
 const DRAFT = `[[add]]

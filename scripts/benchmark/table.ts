@@ -14,8 +14,8 @@ export function printTable(columns: Line, lines: readonly Line[]): void {
   process.stdout.write(`\n${text.join('')}`);
 }
 
-/** Whole numbers with separators; below ten, as many digits as say something. */
-export function shown(value: number): string {
+/** Whole numbers with separators from 100 on; below, so many digits. */
+export function shown(value: number, digits = 2): string {
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en');
-  return String(Number(value.toPrecision(2)));
+  return String(Number(value.toPrecision(digits)));
 }

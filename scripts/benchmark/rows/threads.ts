@@ -34,7 +34,7 @@ export const threadsRow: BenchRow = {
       const measured = [...(await compare(rig, cases, options))];
       const cpu = (samples?: readonly Sample[]) => mid(samples, (sample) => sample.cpu.all);
       const base = (at: number) => measured[at - (at % THREADS.length)]?.[1];
-      const ofOne = measured.map(([, samples], at) => shown(cpu(samples) / cpu(base(at))));
+      const ofOne = measured.map(([, samples], at) => shown(cpu(samples) / cpu(base(at)), 3));
       const columns = [
         ...[`server threads, ${kind}`, 'requests/s', 'CPU µs', 'of one thread'],
         ...['idle MB', 'MB now', 'spread, others'],
