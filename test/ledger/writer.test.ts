@@ -2,7 +2,7 @@
 // another transaction or in none.
 
 import { expect, test } from 'bun:test';
-import { micro } from '../../src/core/money.ts';
+import { AMOUNT_MAX, micro } from '../../src/core/money.ts';
 import type { LedgerRequest } from '../../src/ledger/writer.ts';
 import { createWriter } from '../../src/ledger/writer.ts';
 import { PostgresFailure, UnknownOutcome } from '../../src/store/postgres/error.ts';
@@ -59,9 +59,10 @@ describeOnEachDatabase('the writer', () => {
       const answers = await write([
         { name: 'credit', command: creditOf(`a${batch}`, 'ada', 10n) },
         { name: 'credit', command: tooMuch },
+        { name: 'credit', command: creditOf(`c${batch}`, 'ada', AMOUNT_MAX) },
         { name: 'credit', command: creditOf(`b${batch}`, 'ada', 1n) },
       ]);
-      expect(answers.map(({ ok }) => ok)).toEqual([true, false, true]);
+      expect(answers.map(({ ok }) => ok)).toEqual([true, false, false, true]);
       expect(await open.books.audit()).toEqual([]);
     }
     expect((await open.books.balance('ada')).posted).toBe(micro(33n));

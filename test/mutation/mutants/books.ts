@@ -177,7 +177,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
         put: 'account.posted = posted; if (posted > AMOUNT_MAX) {',
       },
     ],
-    tests: ['test/ledger/queue.test.ts'],
+    tests: ['test/ledger/writer.test.ts'],
   },
   {
     id: 'T-13',
