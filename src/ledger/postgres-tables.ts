@@ -7,11 +7,10 @@ import type { Database } from '../store/contract.ts';
 import { isConflict } from '../store/error.ts';
 import type { LedgerRequest, RecoverCommand } from './contract.ts';
 import type { AccountBooks, BatchFacts, Changes, EndedRequest, Memory } from './memory.ts';
-import { insertMovements } from './movement-rows.ts';
 import type { Names } from './names.ts';
 import { type Named, prepareStatements } from './postgres-statements.ts';
 import { openBefore, RECOVER_MAX, recoverable } from './recover.ts';
-import type { Tables } from './tables.ts';
+import { insertMovements, type Tables } from './tables.ts';
 
 /** Batches that have to find their accounts as this node has left them, before memory is relied on. */
 const CALM_BATCHES = 8;

@@ -10,8 +10,7 @@ import type { SentAnswer } from './answers.ts';
 import { requireAmount } from './commands.ts';
 import type { Ledger, LedgerRequest } from './contract.ts';
 import { LedgerSilent, LedgerUnavailable, unpackError } from './error.ts';
-import { isNew, isRefusable, isUnhurried, promisedFor } from './urgency.ts';
-import { WaitingCommand } from './waiting.ts';
+import { isNew, isRefusable, isUnhurried, promisedFor, WaitingCommand } from './waiting.ts';
 import { BATCH_MAX } from './writer.ts';
 
 export type LedgerTrouble = {

@@ -27,10 +27,9 @@ import type {
   OpenHoldRow,
   RequestRow,
 } from './memory.ts';
-import { insertMovements } from './movement-rows.ts';
 import type { Names } from './names.ts';
 import { openBefore, RECOVER_MAX, recoverable } from './recover.ts';
-import type { Tables } from './tables.ts';
+import { insertMovements, type Tables } from './tables.ts';
 
 /** The tables must exist. */
 export function createSqliteTables(database: Database): Tables {

@@ -2,6 +2,10 @@
 // has changed is written at the end. One implementation for each database: SQLite answers a statement
 // at once, and PostgreSQL takes all that is written in one round trip.
 
+import { eq } from 'drizzle-orm';
+import type { Database } from '../store/contract.ts';
+import { movements, redemptionCodes } from '../store/money-tables.ts';
+import { auditEvents } from '../store/tables.ts';
 import type { LedgerRequest } from './contract.ts';
 import type { BatchFacts, Changes, Memory } from './memory.ts';
 import type { Names } from './names.ts';
@@ -23,3 +27,16 @@ export type Tables = {
    */
   readonly write: (changes: Changes, onSent: () => void) => Promise<void>;
 };
+
+/** Inside the transaction of their batch. They travel together: others wait for its locks. */
+export async function insertMovements({ db }: Database, changes: Changes): Promise<void> {
+  const redeemed = [...changes.redeemed].map(([digest, { accountId, at }]) => {
+    const set = { redeemedAt: at, redeemedBy: accountId };
+    return db.update(redemptionCodes).set(set).where(eq(redemptionCodes.digest, digest)).run();
+  });
+  await Promise.all([
+    ...redeemed,
+    ...[...changes.movements.values()].map((row) => db.insert(movements).values(row).run()),
+    ...changes.events.map((event) => db.insert(auditEvents).values(event).run()),
+  ]);
+}
