@@ -50,8 +50,6 @@ export type Database = {
    * what moves all rows.
    */
   readonly patiently: <T>(work: (tx: Queries) => Promise<T>) => Promise<T>;
-  /** Inside a transaction: undoes what `work` wrote when it is rejected, and nothing else. */
-  readonly savepoint: <T>(work: () => Promise<T>) => Promise<T>;
   /** Reads that see one state of the database, without keeping writers out. */
   readonly snapshot: <T>(read: (tx: Queries) => Promise<T>) => Promise<T>;
   /**

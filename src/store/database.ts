@@ -112,7 +112,6 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
     concurrently: (work) => transactionAs(sync, () => work(db)),
     patiently: (work) => transactionAs(sync, () => work(db)),
     quickly: (work) => transactionAs('normal', () => work(db)),
-    savepoint: transactions.savepoint,
     snapshot: (read) => transactions.run({ mode: 'DEFERRED', sync }, () => read(db)),
     settled: (read) => read(),
     foreignCommits: () => Number(version.get()?.data_version ?? 0),

@@ -82,23 +82,6 @@ export function openServingDatabase(options: ServingDatabaseOptions): Database {
     };
   }
 
-  async function savepoint<T>(work: () => Promise<T>): Promise<T> {
-    const own = writing();
-    if (own === undefined) throw new StoreError('No transaction is open.');
-    const step = (text: string) => own.ask({ text, params: [], wants: 'changes' });
-    await step('SAVEPOINT inner_work');
-    try {
-      const result = await work();
-      await step('RELEASE inner_work');
-      return result;
-    } catch (cause) {
-      // A failed write may have ended the whole transaction already.
-      await step('ROLLBACK TO inner_work').catch(() => undefined);
-      await step('RELEASE inner_work').catch(() => undefined);
-      throw cause;
-    }
-  }
-
   return {
     dialect: 'sqlite',
     isolation: 'one writer',
@@ -109,7 +92,6 @@ export function openServingDatabase(options: ServingDatabaseOptions): Database {
     concurrently: (work) => run(sync, work),
     patiently: (work) => run(sync, work),
     quickly: (work) => run('normal', work),
-    savepoint,
     async snapshot(read) {
       if (writing() !== undefined) throw new StoreError('A transaction is already open.');
       return reading.snapshot(() => read(db));

@@ -112,22 +112,5 @@ export function createTransactions(options: TransactionsOptions) {
     turns.goOn();
   }
 
-  async function savepoint<T>(work: () => Promise<T>): Promise<T> {
-    if (!isWithin()) throw new StoreError('No transaction is open.');
-    connection.run('SAVEPOINT inner_work');
-    try {
-      const result = await work();
-      connection.run('RELEASE inner_work');
-      return result;
-    } catch (cause) {
-      // A failed write may have ended the whole transaction already.
-      if (connection.inTransaction) {
-        connection.run('ROLLBACK TO inner_work');
-        connection.run('RELEASE inner_work');
-      }
-      throw cause;
-    }
-  }
-
-  return { run, savepoint, whenFree };
+  return { run, whenFree };
 }

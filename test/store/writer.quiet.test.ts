@@ -98,20 +98,6 @@ test('a transaction that throws leaves nothing, and no work of it is written aft
   expect(await names()).toEqual([]);
 });
 
-test('a savepoint undoes what was written in it, and nothing else', async () => {
-  await database.transaction(async () => {
-    await add('a');
-    await failureOf(
-      database.savepoint(async () => {
-        await add('b');
-        throw new Error('no');
-      }),
-    );
-    await database.savepoint(() => add('c'));
-  });
-  expect(await names()).toEqual(['a', 'c']);
-});
-
 test('a refused statement has the code of SQLite, and does not end the transaction', async () => {
   await database.transaction(async () => {
     await add('a');

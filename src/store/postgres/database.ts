@@ -16,16 +16,7 @@ import { LEDGER_AT_WORK, WRITING } from './locks.ts';
 import { toPostgres } from './placeholders.ts';
 import { createPool } from './pool.ts';
 import { prepareOn } from './statement.ts';
-import {
-  askWithin,
-  atSavepoint,
-  confirm,
-  end,
-  endWith,
-  isEcho,
-  type Transaction,
-  undo,
-} from './transaction.ts';
+import { askWithin, confirm, end, endWith, isEcho, type Transaction, undo } from './transaction.ts';
 import type { Reply } from './values.ts';
 
 export type PostgresOptions = {
@@ -116,7 +107,7 @@ export function openPostgres(options: PostgresOptions): Database {
     const session = await pool.acquire();
     const transaction: Transaction = {
       ...{ session, state: 'open', opening, opened: undefined },
-      ...{ isUnconfirmed: false, failure: undefined, savepoints: 0 },
+      ...{ isUnconfirmed: false, failure: undefined },
     };
     session.wait(patienceMs);
     try {
@@ -175,9 +166,6 @@ export function openPostgres(options: PostgresOptions): Database {
     patiently: (work) => inTransaction(['begin', ...UNHURRIED], work, PATIENT_MS),
     quickly: (work) => inTurn(() => inTransaction(['begin', NO_DISK, ONE_BY_ONE], work)),
     snapshot: (read) => inTransaction(['begin isolation level repeatable read read only'], read),
-    async savepoint(work) {
-      return atSavepoint(current(), work);
-    },
     async settled(read) {
       const found = await read();
       await batchesEnded();

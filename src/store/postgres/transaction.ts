@@ -1,4 +1,4 @@
-// The steps of a transaction on its session: what is asked within it, its savepoints, and its end.
+// The steps of a transaction on its session: what is asked within it, and its end.
 // Called by the database, which opens it.
 
 import { StoreError } from '../error.ts';
@@ -16,7 +16,6 @@ export type Transaction = {
   isUnconfirmed: boolean;
   /** Why PostgreSQL refuses every further statement of it. */
   failure: unknown;
-  savepoints: number;
 };
 
 /** Sent before this returns, after what opens the transaction. */
@@ -130,29 +129,4 @@ export async function undo({ session, opened }: Transaction): Promise<void> {
   const [undone, checked] = await Promise.allSettled([session.query('rollback'), session.check()]);
   if (undone.status === 'rejected') session.end(fromDriver(undone.reason));
   else if (checked.status === 'rejected') session.end(fromDriver(checked.reason));
-}
-
-export async function atSavepoint<T>(transaction: Transaction, work: () => Promise<T>): Promise<T> {
-  const { session } = transaction;
-  const name = `inner_${transaction.savepoints}`;
-  transaction.savepoints += 1;
-  open(transaction);
-  transaction.isUnconfirmed = true;
-  const opened = session.query(`savepoint ${name}`);
-  opened.catch(() => undefined);
-  try {
-    const result = await work();
-    await opened;
-    await session.query(`release savepoint ${name}`);
-    return result;
-  } catch (cause) {
-    if (session.isOpen()) {
-      transaction.failure = undefined;
-      await session.query(`rollback to savepoint ${name}`);
-      await session.query(`release savepoint ${name}`);
-    }
-    throw cause;
-  } finally {
-    transaction.savepoints -= 1;
-  }
 }

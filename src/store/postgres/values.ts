@@ -20,8 +20,6 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   begin: ['BEGIN'],
   commit: ['COMMIT', 'ROLLBACK'],
   rollback: ['ROLLBACK'],
-  savepoint: ['SAVEPOINT'],
-  release: ['RELEASE'],
 };
 
 /** Whether this is what PostgreSQL says of such a statement. */

@@ -172,20 +172,6 @@ describeWithServices('PostgreSQL', ['PostgreSQL'], () => {
       expect(await late).not.toBe(within);
     });
 
-    test('keeps what a savepoint undoes apart', async () => {
-      const database = open();
-      await database.transaction(async () => {
-        await add(database, 'first');
-        const refused = database.savepoint(async () => {
-          await add(database, 'second');
-          await database.savepoint(() => Promise.resolve(add(database, 'first')));
-        });
-        await expect(Promise.resolve(refused)).rejects.toThrow('23505');
-        await database.savepoint(() => Promise.resolve(add(database, 'third')));
-      });
-      expect(await names(database)).toEqual(['first', 'third']);
-    });
-
     test('says what was refused first, to all that came after it', async () => {
       const database = open();
       await add(database, 'there');
