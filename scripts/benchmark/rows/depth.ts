@@ -31,7 +31,7 @@ export const depthRow: BenchRow = {
         const [all, main, ledger] = (['all', 'main', 'ledger'] as const).map((thread) =>
           mid(samples, ({ cpu }) => cpu[thread]),
         ) as [number, number, number];
-        const threads = [all, main, ledger, all - main - ledger].map(shown);
+        const threads = [all, main, ledger, all - main - ledger].map((us) => shown(us));
         return [name, ...threads, noise(samples)];
       }),
     );
