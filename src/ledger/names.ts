@@ -15,7 +15,7 @@ type PriceUse = { readonly price: Price; readonly model: string; readonly nowMs:
 /** Above it everything is looked up again. */
 const KNOWN_MAX = 100_000;
 
-/** Shapes that are learned; an upstream may invent them without end. */
+/** Shapes that one process learns: an upstream may invent them without end. */
 const SHAPES_MAX = 4_096;
 const SHAPE_LENGTH_MAX = 2_048;
 
@@ -25,7 +25,9 @@ export class Names {
   readonly #texts = new Map<number, string>();
   readonly #prices = new Map<number, Price>();
   readonly #priceNumbers = new Map<string, number>();
-  readonly #shapes = new Set<string>();
+  /** Shapes that get their numbers with the next batch, and how many were learned before. */
+  readonly #newShapes = new Set<string>();
+  #learnedShapes = 0;
 
   /** `database` is open and migrated. */
   constructor(database: Database) {
@@ -62,7 +64,8 @@ export class Names {
   readonly shapeNumber = (shape: string): number | undefined => {
     const number = this.#numbers.get(shape);
     const isNew = number === undefined && shape.length <= SHAPE_LENGTH_MAX;
-    if (isNew && this.#shapes.size < SHAPES_MAX) this.#shapes.add(shape);
+    const isRoom = this.#learnedShapes + this.#newShapes.size < SHAPES_MAX;
+    if (isNew && isRoom) this.#newShapes.add(shape);
     return number;
   };
 
@@ -93,7 +96,7 @@ export class Names {
         needPrice({ ...command.served, nowMs: command.nowMs });
       }
     }
-    for (const shape of this.#shapes) need(shape);
+    for (const shape of this.#newShapes) need(shape);
     if (unknown.size > 0 || uses.size > 0) await this.#write([...unknown], [...uses.values()]);
   }
 
@@ -136,7 +139,8 @@ export class Names {
     for (const row of written.texts) this.#know(row);
     for (const row of written.prices) this.#knowPrice(row);
     for (const { price } of prices) requireSame(price, this.priceOf(this.priceNumberOf(price)));
-    this.#shapes.clear();
+    this.#learnedShapes += this.#newShapes.size;
+    this.#newShapes.clear();
   }
 
   #know({ number, text }: typeof texts.$inferSelect): void {
