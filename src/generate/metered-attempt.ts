@@ -5,6 +5,7 @@
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, Usage } from '../core/generation.ts';
+import { LedgerUnavailable } from '../ledger/error.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
 import { textOf } from '../upstream/content.ts';
 import type { AttemptTimes } from '../upstream/watch.ts';
@@ -22,7 +23,7 @@ const NOT_BOOKED: Batch = {
   events: [],
   end: {
     class: 'gateway',
-    detail: 'the ledger could not write the first checkpoint of the answer',
+    detail: 'the ledger refused the first checkpoint of the answer',
   },
 };
 
@@ -181,7 +182,9 @@ export class MeteredAttempt implements Attempt {
     }
     return written.then(
       () => batch,
-      () => {
+      (error: unknown) => {
+        // No node ends the hold while this one is not fenced: what runs goes on without its database.
+        if (error instanceof LedgerUnavailable) return batch;
         this.abort();
         // The client does not get it, so it is not charged.
         this.meter.reset(before);

@@ -2,11 +2,12 @@
 // that others can end it when that node is evicted. Made by serve and by each of its server threads.
 
 import type { ServingLedger } from '../ledger/client.ts';
-import { LedgerUnavailable } from '../ledger/error.ts';
+import { LedgerRefusal, LedgerUnavailable } from '../ledger/error.ts';
 
 /**
  * The same ledger, which holds nothing for a node that the others may evict: they would end
- * it while its request goes on. Such a hold is answered like one that cannot be written.
+ * it while its request goes on. Such a hold is answered like one that cannot be written, and no
+ * stream begins.
  */
 export function createFencedLedger<Own extends ServingLedger>(
   ledger: Own,
@@ -23,6 +24,10 @@ export function createFencedLedger<Own extends ServingLedger>(
       if (node.isFenced()) node.onUnbooked?.(command.requestId);
       return ledger.settle(command);
     },
+    checkpoint: (command) =>
+      node.isFenced()
+        ? Promise.reject(new LedgerRefusal('This node is fenced, and delivers nothing.'))
+        : ledger.checkpoint(command),
     hold: (command) =>
       node.isFenced()
         ? Promise.reject(new LedgerUnavailable('This node is fenced, and holds nothing.'))

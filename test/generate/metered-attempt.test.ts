@@ -6,6 +6,7 @@ import type { UpstreamFailure } from '../../src/core/failure.ts';
 import { micro, pico, tokenCount } from '../../src/core/money.ts';
 import { Cover } from '../../src/generate/funded-output.ts';
 import { MeteredAttempt, type Progress } from '../../src/generate/metered-attempt.ts';
+import { LedgerRefusal, LedgerUnavailable } from '../../src/ledger/error.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
 import { GIVEN_UP, UNCONNECTED } from '../../src/upstream/transport.ts';
 import { candidate, FINISH, listedAttempt } from './fixtures.ts';
@@ -148,8 +149,15 @@ test('the first content waits for its checkpoint where others may end the hold',
   expect(await attempt.next()).toEqual(text(4));
 });
 
-test('where that fails nothing passes or is counted, and the upstream is stopped', async () => {
-  const booked = Promise.reject(new Error());
+test('a database that is away does not keep back what runs', async () => {
+  const booked = Promise.reject(new LedgerUnavailable('away'));
+  const { attempt, inner } = setUp([text(300)], 4_096, 4_096, { booked });
+  expect(await attempt.next()).toEqual(text(300));
+  expect(inner.aborts()).toBe(0);
+});
+
+test('where that is refused nothing passes or is counted, and the upstream is stopped', async () => {
+  const booked = Promise.reject(new LedgerRefusal('The hold has ended.'));
   const { attempt, inner } = setUp([text(300)], 4_096, 4_096, { booked });
   expect(await attempt.next()).toMatchObject({ events: [], end: { class: 'gateway' } });
   const { meter } = attempt;

@@ -4,9 +4,9 @@ import { expect, test } from 'bun:test';
 import { micro } from '../../src/core/money.ts';
 import { createLedgerClient } from '../../src/ledger/client.ts';
 import type { HoldCommand } from '../../src/ledger/contract.ts';
-import { LedgerUnavailable } from '../../src/ledger/error.ts';
+import { LedgerRefusal, LedgerUnavailable } from '../../src/ledger/error.ts';
 import { createFencedLedger } from '../../src/server/fenced-ledger.ts';
-import { holdOf } from '../support/ledger.ts';
+import { holdOf, NOW } from '../support/ledger.ts';
 
 test('carries the current incarnation, and is refused from the moment on at which it is fenced', async () => {
   const asked: HoldCommand[] = [];
@@ -26,6 +26,11 @@ test('carries the current incarnation, and is refused from the moment on at whic
   await ledger.hold(command);
   node.isFenced = true;
   await expect(ledger.hold(command)).rejects.toBeInstanceOf(LedgerUnavailable);
+  // Another node may have ended the hold already: the stream does not begin.
+  const passed = { outputTokens: 1, reasoningTokens: 0, nowMs: NOW };
+  const served = { model: 'swift-1', upstream: 'demo', price: command.price };
+  const begun = ledger.checkpoint({ requestId: 'req_1', served, ...passed });
+  await expect(begun).rejects.toBeInstanceOf(LedgerRefusal);
   Object.assign(node, { incarnation: 'boot_2', isFenced: false });
   await ledger.hold(command);
   expect(asked).toEqual([
