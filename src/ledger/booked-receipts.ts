@@ -11,6 +11,7 @@ import {
   inArray,
   lt,
   ne,
+  type Placeholder,
   type SQL,
   sql,
 } from 'drizzle-orm';
@@ -62,29 +63,52 @@ export async function chainState(db: Queries, accountId: string): Promise<ChainS
   return row && { ...row, head: hashText(row.head) };
 }
 
-/** The receipts of an account within a range. */
-export async function readReceipts(
-  db: Queries,
-  accountId: string,
-  range: ReceiptRange,
-): Promise<readonly BookedReceipt[]> {
-  const rows = [
-    ...(range.only === 'movements' ? [] : await requestRows(db, accountId, range)),
-    ...(await movementRows(db, accountId, range)),
-  ];
-  rows.sort((one, other) =>
-    range.order === 'oldest first' ? one.sequence - other.sequence : other.sequence - one.sequence,
-  );
-  const read = rows.slice(0, range.limit);
-  const hashes = await hashesOf(db, accountId, read);
-  return read.map((row) => {
-    const { sequence, posted, reserved } = row;
-    const previous = hashes.get(sequence - 1) ?? NO_PREVIOUS_RECEIPT;
-    const available = subtract(posted, reserved);
-    const link = { accountId, sequence, previous, posted, available };
-    const facts = 'transferId' in row ? movementFacts(row) : requestFacts(row);
-    return { receipt: { ...link, ...facts }, hash: hashText(row.hash) };
-  });
+/** Reads receipts, with statements that are made when they are first needed. */
+export class ReceiptReader {
+  readonly #db: Queries;
+  readonly #requestRows = new Map<ReceiptRange['order'], ReturnType<typeof prepareRequestRows>>();
+  readonly #movementRows = new Map<ReceiptRange['order'], ReturnType<typeof prepareMovementRows>>();
+
+  constructor(db: Queries) {
+    this.#db = db;
+  }
+
+  /** The receipts of an account within a range. */
+  async read(accountId: string, range: ReceiptRange): Promise<readonly BookedReceipt[]> {
+    const rows = [
+      ...(range.only === 'movements' ? [] : await this.#requests(accountId, range)),
+      ...(await this.movements(accountId, range)),
+    ];
+    rows.sort((one, other) =>
+      range.order === 'oldest first'
+        ? one.sequence - other.sequence
+        : other.sequence - one.sequence,
+    );
+    const read = rows.slice(0, range.limit);
+    const hashes = await hashesOf(this.#db, accountId, read);
+    return read.map((row) => {
+      const { sequence, posted, reserved } = row;
+      const previous = hashes.get(sequence - 1) ?? NO_PREVIOUS_RECEIPT;
+      const available = subtract(posted, reserved);
+      const link = { accountId, sequence, previous, posted, available };
+      const facts = 'transferId' in row ? movementFacts(row) : requestFacts(row);
+      return { receipt: { ...link, ...facts }, hash: hashText(row.hash) };
+    });
+  }
+
+  #requests(accountId: string, range: ReceiptRange): Promise<RequestRow[]> {
+    const { order } = range;
+    const known = this.#requestRows.get(order) ?? prepareRequestRows(this.#db, order);
+    this.#requestRows.set(order, known);
+    return known.all(boundsOf(accountId, range));
+  }
+
+  movements(accountId: string, range: ReceiptRange): Promise<MovementRow[]> {
+    const { order } = range;
+    const known = this.#movementRows.get(order) ?? prepareMovementRows(this.#db, order);
+    this.#movementRows.set(order, known);
+    return known.all(boundsOf(accountId, range));
+  }
 }
 
 /** The receipt of a request, by its id, or of a movement, by its transfer id. */
@@ -98,7 +122,7 @@ export async function findReceipt(
   if (place === undefined) return undefined;
   const { accountId, sequence } = place;
   const range = { after: sequence - 1, limit: 1, order: 'oldest first' } as const;
-  return (await readReceipts(db, accountId, range))[0];
+  return (await new ReceiptReader(db).read(accountId, range))[0];
 }
 
 function placeOf(db: Queries, table: ReceiptTable, isMeant: SQL) {
@@ -110,7 +134,7 @@ function placeOf(db: Queries, table: ReceiptTable, isMeant: SQL) {
     .get();
 }
 
-export function ofAccount(table: ReceiptTable, accountId: string): SQL {
+export function ofAccount(table: ReceiptTable, accountId: string | Placeholder): SQL {
   const named = sql`select ${balances.number} from ${balances} where ${balances.accountId} = ${accountId}`;
   return sql`${table.account} = (${named})`;
 }
@@ -127,10 +151,10 @@ const {
   ...REQUEST
 } = getTableColumns(requests);
 
-type RequestRow = Awaited<ReturnType<typeof requestRows>>[number];
-type MovementRow = Awaited<ReturnType<typeof movementRows>>[number];
+type RequestRow = Awaited<ReturnType<ReturnType<typeof prepareRequestRows>['all']>>[number];
+type MovementRow = typeof movements.$inferSelect;
 
-function requestRows(db: Queries, accountId: string, range: ReceiptRange) {
+function prepareRequestRows(db: Queries, order: ReceiptRange['order']) {
   return db
     .select({
       ...REQUEST,
@@ -147,31 +171,36 @@ function requestRows(db: Queries, accountId: string, range: ReceiptRange) {
       answered,
       and(eq(answered.number, requests.priceServed), ne(requests.priceServed, requests.price)),
     )
-    .where(within(requests, accountId, range))
-    .orderBy(ordered(requests, range))
-    .limit(range.limit)
-    .all();
+    .where(within(requests))
+    .orderBy(ordered(requests, order))
+    .limit(sql.placeholder('limit'))
+    .prepare();
 }
 
-export function movementRows(db: Queries, accountId: string, range: ReceiptRange) {
+function prepareMovementRows(db: Queries, order: ReceiptRange['order']) {
   return db
     .select()
     .from(movements)
-    .where(within(movements, accountId, range))
-    .orderBy(ordered(movements, range))
-    .limit(range.limit)
-    .all();
+    .where(within(movements))
+    .orderBy(ordered(movements, order))
+    .limit(sql.placeholder('limit'))
+    .prepare();
 }
 
-function within(table: ReceiptTable, accountId: string, { after, before }: ReceiptRange) {
+function within(table: ReceiptTable) {
   return and(
-    ofAccount(table, accountId),
-    after === undefined ? undefined : gt(table.sequence, after),
-    before === undefined ? undefined : lt(table.sequence, before),
+    ofAccount(table, sql.placeholder('accountId')),
+    gt(table.sequence, sql.placeholder('after')),
+    lt(table.sequence, sql.placeholder('before')),
   );
 }
 
-function ordered({ sequence }: ReceiptTable, { order }: ReceiptRange): SQL {
+function boundsOf(accountId: string, range: ReceiptRange) {
+  const { after = 0, before = Number.MAX_SAFE_INTEGER, limit } = range;
+  return { accountId, after, before, limit };
+}
+
+function ordered({ sequence }: ReceiptTable, order: ReceiptRange['order']): SQL {
   return order === 'oldest first' ? asc(sequence) : desc(sequence);
 }
 
@@ -182,7 +211,9 @@ async function hashesOf(
   rows: readonly { readonly sequence: number; readonly hash: Uint8Array }[],
 ): Promise<ReadonlyMap<number, string>> {
   const hashes = new Map(rows.map(({ sequence, hash }) => [sequence, hashText(hash)]));
-  const unread = rows.map(({ sequence }) => sequence - 1).filter((each) => !hashes.has(each));
+  const unread = rows
+    .map(({ sequence }) => sequence - 1)
+    .filter((each) => each > 0 && !hashes.has(each));
   for (const table of unread.length === 0 ? [] : [requests, movements]) {
     const found = await db
       .select({ sequence: table.sequence, hash: table.hash })

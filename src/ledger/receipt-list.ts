@@ -3,7 +3,7 @@
 
 import type { AccountReceipt } from '../core/receipt.ts';
 import type { Queries } from '../store/contract.ts';
-import { movementRows, readReceipts } from './booked-receipts.ts';
+import { ReceiptReader } from './booked-receipts.ts';
 
 type Page = {
   readonly limit: number;
@@ -16,7 +16,7 @@ export async function listReceipts(
   accountId: string,
   page: Page & { readonly only: 'everything' | 'movements' },
 ): Promise<readonly AccountReceipt[]> {
-  const found = await readReceipts(db, accountId, { ...page, order: 'newest first' });
+  const found = await new ReceiptReader(db).read(accountId, { ...page, order: 'newest first' });
   return found.map(({ receipt }) => receipt);
 }
 
@@ -24,5 +24,5 @@ export type ListedMovement = Awaited<ReturnType<typeof listMovements>>[number];
 
 /** With their reasons, which customers are not shown. */
 export function listMovements(db: Queries, accountId: string, page: Page) {
-  return movementRows(db, accountId, { ...page, order: 'newest first' });
+  return new ReceiptReader(db).movements(accountId, { ...page, order: 'newest first' });
 }

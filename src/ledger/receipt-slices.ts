@@ -5,7 +5,7 @@ import type { Span } from '../core/calendar.ts';
 import { receiptBody } from '../core/receipt.ts';
 import type { Queries } from '../store/contract.ts';
 import { movements, requests } from '../store/money-tables.ts';
-import { chainState, ofAccount, readReceipts } from './booked-receipts.ts';
+import { chainState, ofAccount, ReceiptReader } from './booked-receipts.ts';
 
 const PAGE = 500;
 
@@ -57,8 +57,9 @@ export async function* receiptPages(
   { first, last }: Slice,
   page = PAGE,
 ): AsyncGenerator<readonly string[], void, undefined> {
+  const receipts = new ReceiptReader(db);
   for (let from = first; from <= last; from += page) {
-    const rows = await readReceipts(db, accountId, {
+    const rows = await receipts.read(accountId, {
       after: from - 1,
       before: Math.min(last + 1, from + page),
       limit: page,

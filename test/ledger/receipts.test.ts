@@ -10,7 +10,7 @@ import { type Micro, micro, pico, smaller, usdRate } from '../../src/core/money.
 import { chargeServed, type Price } from '../../src/core/price.ts';
 import { readReceipt, receiptBody } from '../../src/core/receipt.ts';
 import { checkChain } from '../../src/core/receipt-chain.ts';
-import { chainState, findReceipt, readReceipts } from '../../src/ledger/booked-receipts.ts';
+import { chainState, findReceipt, ReceiptReader } from '../../src/ledger/booked-receipts.ts';
 import type { Ledger, ReleaseCommand } from '../../src/ledger/contract.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { findSlice, receiptPages } from '../../src/ledger/receipt-slices.ts';
@@ -202,7 +202,10 @@ describeOnEachDatabase('receipts', () => {
       const { db } = database;
       for (const id of ACCOUNTS) {
         const state = await chainState(db, id);
-        const booked = await readReceipts(db, id, { limit: 1_000, order: 'oldest first' });
+        const booked = await new ReceiptReader(db).read(id, {
+          limit: 1_000,
+          order: 'oldest first',
+        });
         const bodies = booked.map(({ receipt }) => receiptBody(receipt));
         expect(bodies.map(sha256)).toEqual(booked.map((each) => each.hash));
         expect([state?.sequence, state?.head]).toEqual([booked.length, booked.at(-1)?.hash]);
@@ -213,10 +216,10 @@ describeOnEachDatabase('receipts', () => {
         const slice = await findSlice(db, id, undefined);
         const paged = slice && (await Array.fromAsync(receiptPages(db, id, slice, page)));
         expect(paged?.flat()).toEqual(bodies);
-        const newest = await readReceipts(db, id, { limit: page, order: 'newest first' });
+        const newest = await new ReceiptReader(db).read(id, { limit: page, order: 'newest first' });
         expect(newest).toEqual(booked.toReversed().slice(0, page));
         const moved = { limit: page, order: 'newest first', only: 'movements' } as const;
-        expect(await readReceipts(db, id, moved)).toEqual(
+        expect(await new ReceiptReader(db).read(id, moved)).toEqual(
           booked
             .toReversed()
             .filter(({ receipt }) => receipt.kind !== 'request')

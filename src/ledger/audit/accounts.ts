@@ -15,7 +15,7 @@ import {
 } from '../../core/receipt.ts';
 import { createChainCheck } from '../../core/receipt-chain.ts';
 import type { Database } from '../../store/contract.ts';
-import { readReceipts } from '../booked-receipts.ts';
+import { ReceiptReader } from '../booked-receipts.ts';
 import { hashText } from '../receipts.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { accountPages } from './pages.ts';
@@ -39,6 +39,7 @@ export async function* accountDifferences(
   database: Database,
   scope: AuditScope,
 ): AsyncGenerator<Difference> {
+  const receipts = new ReceiptReader(database.db);
   for await (const page of accountPages(database, scope.accountId)) {
     for (const row of await balancesOf(database, page)) {
       const { accountId } = row;
@@ -46,7 +47,7 @@ export async function* accountDifferences(
         yield { kind: 'posted', accountId, subject: accountId, detail: 'it has no balance' };
         continue;
       }
-      const sum = yield* chainDifferences(database, row);
+      const sum = yield* chainDifferences(receipts, row);
       yield* balanceDifferences(row, sum);
     }
   }
@@ -81,7 +82,10 @@ function* balanceDifferences(row: Row, sum: Micro): Generator<Difference> {
 }
 
 /** Answers what the requests and movements of the account add up to. */
-async function* chainDifferences(database: Database, row: Row): AsyncGenerator<Difference, Micro> {
+async function* chainDifferences(
+  receipts: ReceiptReader,
+  row: Row,
+): AsyncGenerator<Difference, Micro> {
   const { accountId } = row;
   const last = Number(row.last);
   let written = NO_PREVIOUS_RECEIPT;
@@ -94,7 +98,7 @@ async function* chainDifferences(database: Database, row: Row): AsyncGenerator<D
   let after = 0;
   while (after < last) {
     const range = { after, before: last + 1, limit: RECEIPTS_PAGE, order: 'oldest first' } as const;
-    const page = await readReceipts(database.db, accountId, range);
+    const page = await receipts.read(accountId, range);
     for (const { receipt, hash: own } of page) {
       written = own;
       sum = add(sum, movedBy(receipt));
