@@ -67,7 +67,7 @@ function customerPaths(nowMs: number): readonly string[] {
     '/requests?end_user=user-7',
     '/requests?end_user=nobody',
     `/requests?key=key_${HEAVY}_3&model=mini-1&outcome=client_cancelled&end_user=user-9`,
-    '/requests?id=req_01a1ff',
+    '/requests?id=req_01a1ff000',
     '/ledger',
     '/ledger?only=movements',
     '/receipts/check?after=250000',
