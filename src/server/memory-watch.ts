@@ -4,8 +4,11 @@
 
 const MB = 1_024 * 1_024;
 
-/** What may grow before a collection is worth its pause: under load, and with nothing to do. */
-const GROWN_BYTES = { busy: 64 * MB, idle: 24 * MB };
+/**
+ * What may grow before a collection is worth its pause of some 50 ms: under load, where only a burst of
+ * large bodies grows so much, and with nothing to do.
+ */
+const GROWN_BYTES = { busy: 192 * MB, idle: 24 * MB };
 
 /** Returns what looks whether it is time; to be called some times a second. */
 export function createMemoryWatch(thread: {

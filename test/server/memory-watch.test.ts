@@ -41,13 +41,13 @@ test('collects after the start, and then where a little has grown and nothing is
 
 test('collects under load where much has grown, and what is left once the load is over', () => {
   const looks: Look[] = [
-    [1, 100],
-    [9, 130],
-    [9, 170],
-    [9, 180],
-    [1, 170],
-    [0, 170],
-    [0, 170],
+    [1, 300],
+    [9, 330],
+    [9, 500],
+    [9, 510],
+    [1, 500],
+    [0, 500],
+    [0, 500],
   ];
   expect(play(looks)).toEqual([0, 2, 6]);
 });
