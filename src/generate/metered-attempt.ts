@@ -5,7 +5,7 @@
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, Usage } from '../core/generation.ts';
-import { LedgerUnavailable } from '../ledger/error.ts';
+import { LedgerSilent, LedgerUnavailable } from '../ledger/error.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
 import { textOf } from '../upstream/content.ts';
 import type { AttemptTimes } from '../upstream/watch.ts';
@@ -184,7 +184,7 @@ export class MeteredAttempt implements Attempt {
       () => batch,
       (error: unknown) => {
         // No node ends the hold while this one is not fenced: what runs goes on without its database.
-        if (error instanceof LedgerUnavailable) return batch;
+        if (error instanceof LedgerUnavailable && !(error instanceof LedgerSilent)) return batch;
         this.abort();
         // The client does not get it, so it is not charged.
         this.meter.reset(before);

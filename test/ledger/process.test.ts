@@ -90,8 +90,12 @@ test('two processes that race never hold more than there is', async () => {
       for (let round = 0; round < 20; round += 1) {
         const holds = Array.from({ length: 7 }, (_, n) =>
           ledger.hold(holdOf('${mark}-' + round + '-' + n, 'ada', 1n)));
-        for (const result of await Promise.all(holds)) granted += result.ok ? 1 : 0;
-        await new Promise((next) => setTimeout(next, 1));
+        for (const { ok, written } of await Promise.all(holds)) {
+          granted += ok ? 1 : 0;
+          await written.wait();
+        }
+        // Long enough for the other process to get the lock of the file.
+        await new Promise((next) => setTimeout(next, 15));
       }
       say(String(granted));`),
   );
