@@ -17,7 +17,8 @@ const KNOWN_MAX = 100_000;
 
 /** Shapes that one process learns: an upstream may invent them without end. */
 const SHAPES_MAX = 4_096;
-const SHAPE_LENGTH_MAX = 2_048;
+/** In UTF-8: PostgreSQL takes no more than 2,704 bytes into an index. */
+const SHAPE_BYTES_MAX = 2_048;
 
 export class Names {
   readonly #database: Database;
@@ -63,10 +64,10 @@ export class Names {
   /** The number of a shape; one that has none yet gets it with the next batch. */
   readonly shapeNumber = (shape: string): number | undefined => {
     const number = this.#numbers.get(shape);
-    const isNew = number === undefined && shape.length <= SHAPE_LENGTH_MAX;
+    if (number !== undefined) return number;
     const isRoom = this.#learnedShapes + this.#newShapes.size < SHAPES_MAX;
-    if (isNew && isRoom) this.#newShapes.add(shape);
-    return number;
+    if (isRoom && Buffer.byteLength(shape) <= SHAPE_BYTES_MAX) this.#newShapes.add(shape);
+    return undefined;
   };
 
   /** Gives numbers to all that a batch names. Nothing is asked where all of it is known. */
@@ -97,6 +98,9 @@ export class Names {
       }
     }
     for (const shape of this.#newShapes) need(shape);
+    // Before they are written: one that the database refuses fails one batch, and not every later one.
+    this.#learnedShapes += this.#newShapes.size;
+    this.#newShapes.clear();
     if (unknown.size > 0 || uses.size > 0) await this.#write([...unknown], [...uses.values()]);
   }
 
@@ -139,8 +143,6 @@ export class Names {
     for (const row of written.texts) this.#know(row);
     for (const row of written.prices) this.#knowPrice(row);
     for (const { price } of prices) requireSame(price, this.priceOf(this.priceNumberOf(price)));
-    this.#learnedShapes += this.#newShapes.size;
-    this.#newShapes.clear();
   }
 
   #know({ number, text }: typeof texts.$inferSelect): void {

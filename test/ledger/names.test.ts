@@ -39,4 +39,18 @@ describeOnEachDatabase('names', () => {
     expect(names.shapeNumber('{"count_4_999":#}')).toBeUndefined();
     await closeBooks(open);
   }, 60_000);
+
+  test('a shape that an index does not take is kept as it is, and holds up no batch', async () => {
+    const open = await openBooks(directory);
+    const names = new Names(open.database);
+    // Random, since PostgreSQL compresses what repeats itself; three bytes a character.
+    const codes = crypto
+      .getRandomValues(new Uint16Array(2_000))
+      .map((code) => 0x4e00 + (code % 20_000));
+    const shape = String.fromCharCode(...codes);
+    names.shapeNumber(shape);
+    await names.learn([{ name: 'hold', command: holdOf('r1', 'ada', 1n) }]);
+    expect(names.shapeNumber(shape)).toBeUndefined();
+    await closeBooks(open);
+  });
 });
