@@ -2,11 +2,10 @@
 // accounts and requests by arrays, so that a batch of any size takes the same ones.
 
 import { getTableColumns, type SQL, sql } from 'drizzle-orm';
-import { SQLiteAsyncDialect, type SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { assert } from '../core/assert.ts';
 import { requestIdBytes, requestIdOf } from '../core/id.ts';
 import type { Micro } from '../core/money.ts';
-import type { Database, Query } from '../store/contract.ts';
+import type { Database } from '../store/contract.ts';
 import {
   balances,
   movements,
@@ -16,6 +15,7 @@ import {
 } from '../store/money-tables.ts';
 import { LEDGER_AT_WORK } from '../store/postgres/locks.ts';
 import { arrayOf, rowSet, type SetColumn, setColumns } from '../store/postgres/row-set.ts';
+import { decode, list, written } from '../store/statement.ts';
 import type { CodeRow } from './codes.ts';
 import type { BalanceRow, Changes, MovementRow, OpenHoldRow } from './memory.ts';
 
@@ -171,28 +171,3 @@ const moved = rowSet('moved', { ...setColumns(BALANCE), ...BEFORE });
 const opened = rowSet('opened', setColumns(HOLD));
 const changed = rowSet('changed', setColumns(HOLD));
 const ended = rowSet('ended', setColumns(REQUEST));
-
-type Columns = Readonly<Record<string, SQLiteColumn>>;
-
-function list(columns: Columns): SQL {
-  return sql.join(
-    Object.values(columns).map(({ name }) => sql.identifier(name)),
-    sql`, `,
-  );
-}
-
-/** The values of a row, in the order of its columns. */
-function decode<Row>(columns: Columns, row: readonly unknown[]): Row {
-  return Object.fromEntries(
-    Object.entries(columns).map(([key, column], index) => [
-      key,
-      row[index] === null ? null : column.mapFromDriverValue(row[index]),
-    ]),
-  ) as Row;
-}
-
-const DIALECT = new SQLiteAsyncDialect();
-
-function written(query: SQL): Query {
-  return { toSQL: () => DIALECT.sqlToQuery(query) };
-}

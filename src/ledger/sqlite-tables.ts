@@ -1,12 +1,11 @@
 // The books in a file: one statement a row, each answered at once. What the memory has is not read
 // again, which is nearly all of it while no other connection commits.
 
-import { eq, type SQL, sql } from 'drizzle-orm';
-import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
+import { eq, getTableColumns, sql } from 'drizzle-orm';
 import { assert } from '../core/assert.ts';
 import { requestIdBytes } from '../core/id.ts';
 import type { Micro } from '../core/money.ts';
-import type { Database, Query } from '../store/contract.ts';
+import type { Database } from '../store/contract.ts';
 import {
   balances,
   movements,
@@ -14,7 +13,7 @@ import {
   redemptionCodes,
   requests,
 } from '../store/money-tables.ts';
-import { placeholders } from '../store/statement.ts';
+import { decode, list, placeholders, written } from '../store/statement.ts';
 import type { CodeRow } from './codes.ts';
 import type { LedgerRequest, RecoverCommand } from './contract.ts';
 import type {
@@ -60,16 +59,14 @@ export function createSqliteTables(database: Database): Tables {
 
     async function loadAccount(row: BalanceRow | undefined): Promise<void> {
       if (row === undefined || memory.accounts.has(row.accountId)) return;
-      const own = await db.select().from(openHolds).where(eq(openHolds.account, row.number));
-      await memory.load(names, row, own);
+      await memory.load(names, row, await statements.holdsOf(row.number));
     }
 
     async function findRequest(requestId: string): Promise<void> {
       const place = await statements.findRequest(requestId);
       if (place === undefined) return;
       if (!memory.accountsByNumber.has(place.account)) {
-        const named = eq(balances.number, place.account);
-        await loadAccount(await db.select().from(balances).where(named).get());
+        await loadAccount(await statements.balanceOf('number', place.account));
       }
       const account = memory.accountsByNumber.get(place.account);
       if (account !== undefined && place.end !== undefined) {
@@ -92,8 +89,7 @@ export function createSqliteTables(database: Database): Tables {
         await findRequest(command.requestId);
       }
       if ('accountId' in command && !memory.accounts.has(command.accountId)) {
-        const named = eq(balances.accountId, command.accountId);
-        await loadAccount(await db.select().from(balances).where(named).get());
+        await loadAccount(await statements.balanceOf('account_id', command.accountId));
       }
       if (name === 'credit') {
         const named = eq(movements.transferId, `credit:${command.creditId}`);
@@ -128,6 +124,9 @@ export function createSqliteTables(database: Database): Tables {
   return { load, write };
 }
 
+const BALANCE = getTableColumns(balances);
+const HOLD = getTableColumns(openHolds);
+
 type Place = {
   readonly account: number;
   /** What its end took; absent where it is open. */
@@ -145,6 +144,15 @@ function prepareStatements(database: Database) {
   >(
     written(sql`select account, charged - loss, loss from requests where id = ${value('id')}
       union all select account, null, null from open_holds where id = ${value('id')}`),
+  );
+  const findBalance = (column: 'number' | 'account_id') =>
+    database.prepare<{ id: number | string }, unknown[]>(
+      written(sql`select ${list(BALANCE)} from balances
+        where ${sql.identifier(column)} = ${value('id')}`),
+    );
+  const balancesBy = { number: findBalance('number'), account_id: findBalance('account_id') };
+  const findHolds = database.prepare<{ account: number }, unknown[]>(
+    written(sql`select ${list(HOLD)} from open_holds where account = ${value('account')}`),
   );
   const updateBalance = database.prepare<BalanceRow & BalanceBefore>(
     written(sql`update balances set posted = ${value('posted')}, held = ${value('held')},
@@ -178,6 +186,17 @@ function prepareStatements(database: Database) {
       const end = debited === null || loss === null ? {} : { end: { debited, loss } };
       return { account: Number(account), ...end };
     },
+    /** After another connection's commit, every account of a batch is read again. */
+    async balanceOf(
+      column: keyof typeof balancesBy,
+      id: number | string,
+    ): Promise<BalanceRow | undefined> {
+      const row = await balancesBy[column].get({ id });
+      return row && decode(BALANCE, row);
+    },
+    async holdsOf(account: number): Promise<readonly OpenHoldRow[]> {
+      return (await findHolds.all({ account })).map((row): OpenHoldRow => decode(HOLD, row));
+    },
     updateBalance: (was: BalanceRow, row: BalanceRow) =>
       updateBalance.run({
         ...row,
@@ -199,9 +218,3 @@ type BalanceBefore = {
   readonly wasUnpaid: Micro;
   readonly wasSequence: number;
 };
-
-const DIALECT = new SQLiteAsyncDialect();
-
-function written(query: SQL): Query {
-  return { toSQL: () => DIALECT.sqlToQuery(query) };
-}

@@ -2,8 +2,9 @@
 // run only puts its values in order. Drizzle's own prepared queries cost half as much again as what
 // SQLite itself does for the ledger.
 
-import { getTableColumns, is, Param, Placeholder, sql } from 'drizzle-orm';
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { getTableColumns, is, Param, Placeholder, type SQL, sql } from 'drizzle-orm';
+import { SQLiteAsyncDialect, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core';
+import type { Query } from './contract.ts';
 
 type Slot = {
   readonly name: string;
@@ -46,4 +47,31 @@ export function placeholders<T extends SQLiteTable>(
     keyof T['$inferInsert'],
     Placeholder
   >;
+}
+
+type Columns = Readonly<Record<string, SQLiteColumn>>;
+
+/** The names of columns, to be selected. */
+export function list(columns: Columns): SQL {
+  return sql.join(
+    Object.values(columns).map(({ name }) => sql.identifier(name)),
+    sql`, `,
+  );
+}
+
+/** A row that was selected by `list`, with its values as the columns have them. */
+export function decode<Row>(columns: Columns, row: readonly unknown[]): Row {
+  return Object.fromEntries(
+    Object.entries(columns).map(([key, column], index) => [
+      key,
+      row[index] === null ? null : column.mapFromDriverValue(row[index]),
+    ]),
+  ) as Row;
+}
+
+const DIALECT = new SQLiteAsyncDialect();
+
+/** SQL that is written out, to be prepared. */
+export function written(query: SQL): Query {
+  return { toSQL: () => DIALECT.sqlToQuery(query) };
 }
