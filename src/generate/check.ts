@@ -46,8 +46,9 @@ async function understand(
   const model = requireModel(catalog, parsed.model);
   call.tally.understood({ model: model.slug, stream: parsed.stream });
   requireInPlan(plan, model);
-  const request = await restoreThinking(dependencies, { facts, request: parsed, catalog, model });
-  const asked = { call, facts, request, catalog, plan, model };
+  const received = { call, facts, request: parsed, catalog, plan, model };
+  const request = await restoreThinking(dependencies, received);
+  const asked = request === parsed ? received : { ...received, request };
   const promptTokens = await sizePrompt(dependencies, asked);
   const { maxOutputTokens } = request;
   const { name } = call.format;

@@ -7,7 +7,7 @@ import { type Permit, watchPermit } from '../upstream/permit.ts';
 import { showsReasoning } from './answer-head.ts';
 import type { Admitted } from './finish.ts';
 import { type Delivery, MeteredAttempt } from './metered-attempt.ts';
-import type { GenerateDependencies } from './pipeline-types.ts';
+import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 
 /** The client that leaves stops it, and the permit ends with it. */
 export function startMetered(
@@ -16,7 +16,7 @@ export function startMetered(
   options: AttemptOptions,
   permit: Permit,
 ): MeteredAttempt {
-  const { grant, lifetime, request } = admitted;
+  const { checked, grant, lifetime } = admitted;
   const attempt = new MeteredAttempt(dependencies.startAttempt(options), {
     see: watchPermit(permit),
     onAbort: () => permit.end('given_up'),
@@ -24,7 +24,7 @@ export function startMetered(
     cover: grant.cover,
     countNow: dependencies.tokenizer.countNow,
     monotonic: dependencies.monotonic,
-    delivery: request.stream ? deliveryOf(dependencies, admitted, options) : undefined,
+    delivery: checked.request.stream ? deliveryOf(dependencies, checked, options) : undefined,
   });
   lifetime.follow(attempt);
   return attempt;
@@ -32,14 +32,14 @@ export function startMetered(
 
 function deliveryOf(
   { clock, ledger, booking }: GenerateDependencies,
-  admitted: Admitted,
+  checked: CheckedRequest,
   { candidate }: AttemptOptions,
 ): Delivery {
-  const { requestId } = admitted.call;
+  const { requestId } = checked.call;
   const { model, upstream, price } = candidate;
   const served = { model: model.slug, upstream: upstream.id, price };
   return {
-    showsReasoning: showsReasoning(admitted),
+    showsReasoning: showsReasoning(checked),
     isAwaited: booking.kind === 'awaited',
     checkpoint: (progress, isAwaited) =>
       ledger.checkpoint({ requestId, served, ...progress, nowMs: clock(), isAwaited }),

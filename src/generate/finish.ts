@@ -13,7 +13,11 @@ import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 import { report } from './report.ts';
 
 /** A request that has been let in, with everything that the rest of the pipeline needs. */
-export type Admitted = CheckedRequest & { readonly grant: Grant; readonly lifetime: Lifetime };
+export type Admitted = {
+  readonly checked: CheckedRequest;
+  readonly grant: Grant;
+  readonly lifetime: Lifetime;
+};
 
 /** Decides what an ending costs, ends the grant with it, once, and tells the operator. */
 export async function finish(
@@ -24,12 +28,12 @@ export async function finish(
 ): Promise<Receipt> {
   const decision = decideOutcome(endFacts(admitted, cause, attempt));
   const ended = await admitted.grant.end(decision, attempt);
-  report(dependencies, admitted, ended, failure?.class);
+  report(dependencies, admitted.checked, ended, failure?.class);
   return ended.receipt;
 }
 
 function endFacts(
-  { request, grant }: Admitted,
+  { checked: { request }, grant }: Admitted,
   cause: EndCause,
   attempt: MeteredAttempt | undefined,
 ): EndFacts {

@@ -2,11 +2,13 @@
 // it calls are leaves that never call back. Until the commit point a refusal is a thrown
 // GatewayError; after it the only exits are the format's `finish` and `fail`, each with a receipt.
 
+import { type Awaitable, andThen } from '../async/awaitable.ts';
 import { affinityOf } from '../core/conversation.ts';
 import { GatewayError } from '../core/error.ts';
 import { failureError, interruptedError, type UpstreamFailure } from '../core/failure.ts';
 import { createFold } from '../core/fold.ts';
 import type { Answer, GenerationEvent, Receipt } from '../core/generation.ts';
+import type { Tokens } from '../core/money.ts';
 import type { LimitView } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
 import { candidates, type RouteFacts } from '../core/route.ts';
@@ -19,7 +21,7 @@ import { type Admitted, causeOf, causeOfEnd, finish } from './finish.ts';
 import { obtainGrant } from './hold.ts';
 import { Lifetime } from './lifetime.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
-import type { GenerateDependencies, GenerationCall } from './pipeline-types.ts';
+import type { CheckedRequest, GenerateDependencies, GenerationCall } from './pipeline-types.ts';
 import { pump } from './pump.ts';
 import { readToEnd } from './reading.ts';
 import { type Routed, route, type StartedAttempt } from './route.ts';
@@ -61,7 +63,7 @@ export async function generate(
     // The upstream is asked while the hold goes to disk, and nothing of its answer is passed on before.
     grant.watchHold(() => lifetime.giveUp());
     lifetime.onLeave(grant);
-    const admitted: Admitted = { ...checked, grant, lifetime };
+    const admitted: Admitted = { checked, grant, lifetime };
     if (lifetime.isOver()) return await giveUp(dependencies, admitted);
     const routed = await findUpstream(dependencies, admitted);
     if (routed.kind === 'failed') return await refuse(dependencies, admitted, routed);
@@ -83,13 +85,14 @@ async function findUpstream(
   dependencies: GenerateDependencies,
   admitted: Admitted,
 ): Promise<Routed<MeteredAttempt>> {
-  const { call, facts, request, grant, lifetime } = admitted;
+  const { checked, grant, lifetime } = admitted;
+  const { call, facts, request } = checked;
   const { random, silentCommitMs, health, monotonic, startTimer } = dependencies;
   const { outputBound } = grant.cover;
   try {
     const routed = await route({
       startAttempt: (options, permit) => startMetered(dependencies, admitted, options, permit),
-      candidates: candidates(routeFacts(admitted), random),
+      candidates: candidates(routeFacts(checked, outputBound), random),
       request,
       // What is fetched as a stream can be stopped when the money is gone, also for a whole answer.
       streamUpstream: request.stream || outputBound > SLICE_TOKENS,
@@ -114,16 +117,10 @@ async function findUpstream(
   }
 }
 
-function routeFacts({
-  call,
-  facts,
-  request,
-  catalog,
-  model,
-  plan,
-  promptTokens,
-  grant,
-}: Admitted): RouteFacts {
+function routeFacts(
+  { call, facts, request, catalog, model, plan, promptTokens }: CheckedRequest,
+  outputBound: Tokens,
+): RouteFacts {
   return {
     catalog,
     isDisabled: call.operator.isDisabled,
@@ -133,7 +130,7 @@ function routeFacts({
     affinity: affinityOf(facts.accountId, request),
     startedAt: call.startedAt,
     promptTokens,
-    outputBound: grant.cover.outputBound,
+    outputBound,
   };
 }
 
@@ -153,10 +150,15 @@ async function serveWhole(
   admitted: Admitted,
   { attempt, first }: StartedAttempt<MeteredAttempt>,
 ): Promise<Generated> {
-  const { call, grant } = admitted;
-  const { events } = first;
+  const { checked, grant } = admitted;
   grant.attempts.add(attempt, undefined);
-  const answer = await foldAnswer(dependencies, admitted, attempt, events);
+  let answer: Answer;
+  try {
+    answer = await foldAnswer(dependencies, checked, attempt, first.events);
+  } catch (error) {
+    await finish(dependencies, admitted, 'gateway');
+    throw error;
+  }
   const receipt = await finish(dependencies, admitted, causeOfEnd(attempt), { attempt });
   // Another node has ended the hold without a charge: an answer that is not paid is not delivered.
   if (receipt.outcome === 'gateway_failed') {
@@ -164,33 +166,28 @@ async function serveWhole(
   }
   return {
     kind: 'whole',
-    body: call.format.response(answerHead(dependencies, admitted), answer, receipt),
+    body: checked.call.format.response(answerHead(dependencies, checked), answer, receipt),
     modelServed: receipt.modelServed,
     limits: grant.limits,
     receipt,
   };
 }
 
-/** The events of a whole answer as one. An error of our own gives the grant back. */
-async function foldAnswer(
+/** The events of a whole answer as one, once its thinking is kept. */
+function foldAnswer(
   dependencies: GenerateDependencies,
-  admitted: Admitted,
+  checked: CheckedRequest,
   { candidate }: MeteredAttempt,
   events: readonly GenerationEvent[],
-): Promise<Answer> {
-  try {
-    const thinking = recordThinking(dependencies, admitted);
-    const fold = createFold();
-    for (const event of events) {
-      thinking.push(event);
-      fold.push(event);
-    }
-    await thinking.keep(candidate.upstream);
-    return fold.answer();
-  } catch (error) {
-    await finish(dependencies, admitted, 'gateway');
-    throw error;
+): Awaitable<Answer> {
+  const thinking = recordThinking(dependencies, checked);
+  const fold = createFold();
+  for (const event of events) {
+    thinking.push(event);
+    fold.push(event);
   }
+  const answer = fold.answer();
+  return andThen(thinking.keep(candidate.upstream), () => answer);
 }
 
 /** The commit point: from here on, status and headers are on their way to the client. */
@@ -199,7 +196,8 @@ function serveStream(
   admitted: Admitted,
   routed: Extract<Routed<MeteredAttempt>, { readonly kind: 'serving' | 'silent' }>,
 ): { readonly generated: Generated; readonly settled: Promise<void> } {
-  const { call, grant, lifetime } = admitted;
+  const { checked, grant, lifetime } = admitted;
+  const { call } = checked;
   const client = createClientStream(() => lifetime.leave());
   call.signal.addEventListener('abort', client.leave);
   // A server that stops does not wait for a client that does not read.
@@ -233,9 +231,10 @@ async function deliver(
   answer: Opening<MeteredAttempt>,
   client: ClientStream,
 ): Promise<string> {
-  const { call, lifetime } = admitted;
-  const encoder = call.format.stream(answerHead(dependencies, admitted));
-  const thinking = recordThinking(dependencies, admitted);
+  const { checked, lifetime } = admitted;
+  const { call } = checked;
+  const encoder = call.format.stream(answerHead(dependencies, checked));
+  const thinking = recordThinking(dependencies, checked);
   try {
     const pumped = await pump({
       attempt: answer,

@@ -18,7 +18,13 @@ import type { LimitView } from '../core/plan.ts';
 import { affordableOutput, chargeServed, SLICE_TOKENS } from '../core/price.ts';
 import type { Candidate } from '../core/route.ts';
 import { decideUsage, NO_USAGE } from '../core/usage.ts';
-import type { PlacedHold, ReleaseCommand, Settlement, Written } from '../ledger/contract.ts';
+import type {
+  PlacedHold,
+  ReleaseCommand,
+  SettleCommand,
+  Settlement,
+  Written,
+} from '../ledger/contract.ts';
 import { LedgerSilent } from '../ledger/error.ts';
 import type { Claim } from '../limits/contract.ts';
 import { type AttemptEntry, AttemptLog } from './attempt-log.ts';
@@ -77,8 +83,16 @@ export class Grant implements Slot {
     const outputBound = boundByBalance(checked, this.#payable);
     const lowered = outputBound < checked.outputBound;
     const { requestId } = call;
-    const hold = { requestId, price, promptTokens, amount, excess, outputBound, lowered };
-    this.cover = new Cover({ ledger, ...hold });
+    this.cover = new Cover({
+      ledger,
+      requestId,
+      price,
+      promptTokens,
+      amount,
+      excess,
+      outputBound,
+      lowered,
+    });
     this.attempts = new AttemptLog({ clock, promptTokens });
   }
 
@@ -138,14 +152,19 @@ export class Grant implements Slot {
     const { model, upstream } = candidate;
     const charge = chargeServed(usage, price, candidate.price);
     const withinHold = rule !== 'reported';
-    const rawUsage = meter.raw();
     const { records } = this.attempts;
-    const command = {
-      ...this.#endCommand(records, outcome, usage),
-      ...(rawUsage === undefined ? undefined : { rawUsage }),
+    const { call, catalog } = this.#checked;
+    const command: SettleCommand = {
+      requestId: call.requestId,
+      served: { model: model.slug, upstream: upstream.id, price: candidate.price },
+      outcome,
+      usage,
+      rawUsage: meter.raw(),
+      attempts: JSON.stringify(records),
       charge,
       withinHold,
-      served: { model: model.slug, upstream: upstream.id, price: candidate.price },
+      usdPerMillion: catalog.usdPerMillion,
+      nowMs: this.#dependencies.clock(),
     };
     const settled = this.#dependencies.ledger.settle(command);
     const most = withinHold ? this.cover.held() : this.#payable;
@@ -158,7 +177,8 @@ export class Grant implements Slot {
     if (this.#lostBy !== undefined) return this.#forget(outcome);
     this.#claim.settle(0);
     const { records } = this.attempts;
-    const command = this.#endCommand(records, outcome, UNUSED);
+    const { clock } = this.#dependencies;
+    const command = releaseOf(this.#checked, records, outcome, clock());
     const released = this.#dependencies.ledger.release(command);
     const settlement = await this.#booked(released, ZERO, this.#payable);
     return this.#toldOf(command, records, settlement, outcome);
@@ -170,11 +190,6 @@ export class Grant implements Slot {
     await this.#claim.cancel();
     const settlement = { debited: ZERO, loss: ZERO, available: this.#payable };
     return this.#toldOf({ usage: UNUSED }, this.attempts.records, settlement, outcome);
-  }
-
-  #endCommand(records: readonly AttemptEntry[], outcome: Outcome, usage: Usage): ReleaseCommand {
-    const { clock } = this.#dependencies;
-    return endOfRequest(this.#checked, records, outcome, usage, clock());
   }
 
   /**
@@ -242,7 +257,7 @@ export function releaseUnconfirmed(
   checked: CheckedRequest,
 ): void {
   ledger
-    .release(endOfRequest(checked, [], 'gateway_failed', UNUSED, clock()))
+    .release(releaseOf(checked, [], 'gateway_failed', clock()))
     // No hold was taken, or the ledger keeps the release and tries again: nobody waits for it.
     .catch(() => {});
 }
@@ -254,18 +269,17 @@ function boundByBalance(checked: CheckedRequest, payable: Micro): Tokens {
   return smaller(outputBound, larger(SLICE_TOKENS, affordableOutput(payable, promptTokens, price)));
 }
 
-/** What the ledger is told of a request that has ended. */
-function endOfRequest(
+/** The end of a request that is charged nothing. */
+function releaseOf(
   { call, catalog }: CheckedRequest,
   attempts: readonly AttemptEntry[],
   outcome: Outcome,
-  usage: Usage,
   nowMs: number,
 ): ReleaseCommand {
   return {
     requestId: call.requestId,
     outcome,
-    usage,
+    usage: UNUSED,
     attempts: JSON.stringify(attempts),
     usdPerMillion: catalog.usdPerMillion,
     nowMs,

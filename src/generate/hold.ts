@@ -49,8 +49,21 @@ async function tryGrant(
   const { outputBound } = claim;
   const checked = outputBound === asked.outputBound ? asked : { ...asked, outputBound };
   const money = moneyFor(checked);
-  const hold = await holdMoney(dependencies, checked, { claim, money, look });
-  return new Grant(dependencies, checked, claim, money, hold);
+  let hold: PlacedHold;
+  try {
+    hold = await dependencies.ledger.hold(holdCommand(checked, money));
+  } catch (error) {
+    if (error instanceof LedgerSilent) releaseUnconfirmed(dependencies, checked);
+    await claim.cancel();
+    throw new GatewayError('provider_unavailable', {
+      message: 'The service cannot reserve money at the moment. Retry with back-off.',
+    });
+  }
+  if (hold.ok) return new Grant(dependencies, checked, claim, money, hold);
+  dependencies.funds.doubt(checked.facts.accountId);
+  // A request without the balance for it uses up one of the minute; one that may wait does not.
+  const isOver = look === 'last' && !mayWait(hold);
+  throw refusedHold(hold, money, await claim.cancel(isOver ? 'request' : undefined));
 }
 
 /** Throws the refusal of a limit (429). */
@@ -81,38 +94,15 @@ function requireClaim(result: ClaimResult): Claim {
   });
 }
 
-async function holdMoney(
-  dependencies: GenerateDependencies,
-  checked: CheckedRequest,
-  { claim, money, look }: { claim: Claim; money: Money; look: Look },
-): Promise<PlacedHold> {
-  const { facts } = checked;
-  let result: PlacedHold;
-  try {
-    result = await dependencies.ledger.hold(holdCommand(checked, money));
-  } catch (error) {
-    if (error instanceof LedgerSilent) releaseUnconfirmed(dependencies, checked);
-    await claim.cancel();
-    throw new GatewayError('provider_unavailable', {
-      message: 'The service cannot reserve money at the moment. Retry with back-off.',
-    });
-  }
-  if (result.ok) return result;
-  dependencies.funds.doubt(facts.accountId);
-  // A request without the balance for it uses up one of the minute; one that may wait does not.
-  const isOver = look === 'last' && !mayWait(result);
-  const limits = await claim.cancel(isOver ? 'request' : undefined);
-  throw refusedHold(result, money, limits);
-}
-
 function holdCommand(checked: CheckedRequest, { amount, excess, hidden }: Money): HoldCommand {
   const { call, facts, request, model, price, promptTokens, outputBound } = checked;
-  const command: HoldCommand = {
+  return {
     requestId: call.requestId,
     accountId: facts.accountId,
     keyId: facts.keyId,
     format: call.format.name,
     stream: request.stream,
+    endUser: request.endUser,
     model: model.slug,
     price,
     amount,
@@ -122,6 +112,4 @@ function holdCommand(checked: CheckedRequest, { amount, excess, hidden }: Money)
     outputBound,
     nowMs: call.startedAt,
   };
-  const { endUser } = request;
-  return endUser === undefined ? command : { ...command, endUser };
 }

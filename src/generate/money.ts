@@ -21,10 +21,14 @@ export type Money = {
 
 export function moneyFor(checked: CheckedRequest): Money {
   const { catalog, model, price, promptTokens, outputBound } = checked;
-  const fallbacks = model.fallbacks.flatMap((slug) => catalog.resolve(slug) ?? []);
-  const models = [model, ...fallbacks];
-  const widest = Math.max(...models.map(({ contextWindow }) => contextWindow));
-  const hides = models.some((each) => hidesAnywhere(catalog, each));
+  let widest = model.contextWindow;
+  let hides = hidesAnywhere(catalog, model);
+  for (const slug of model.fallbacks) {
+    const fallback = catalog.resolve(slug);
+    if (fallback === undefined) continue;
+    widest = Math.max(widest, fallback.contextWindow);
+    hides ||= hidesAnywhere(catalog, fallback);
+  }
   return {
     amount: holdAmount(promptTokens, outputBound, price, catalog.minimumHold),
     excess: promptExcess(promptTokens, widest, price),
@@ -34,6 +38,7 @@ export function moneyFor(checked: CheckedRequest): Money {
 
 /** By the rule by which hidden thinking is charged. */
 function hidesAnywhere(catalog: Catalog, model: Model): boolean {
+  if (!model.features.has('reasoning')) return false;
   return model.servedBy.some(({ upstream: id }) => {
     const upstream = catalog.upstreams.get(id);
     return upstream !== undefined && mayHideThinking({ model, upstream });

@@ -13,7 +13,7 @@ export type HoldCommand = {
   readonly keyId: string;
   readonly format: ClientFormatName;
   readonly stream: boolean;
-  readonly endUser?: string;
+  readonly endUser?: string | undefined;
   /** The slug that was asked for, aliases resolved. */
   readonly model: string;
   readonly price: Price;
@@ -83,7 +83,7 @@ export type ReleaseCommand = {
   readonly outcome: Outcome;
   readonly usage: Usage;
   /** What the upstream reported, as it wrote it; numbers alone. */
-  readonly rawUsage?: string;
+  readonly rawUsage?: string | undefined;
   /** For `explain`, as a JSON array: upstream, model, times and failure class of each attempt. */
   readonly attempts: string;
   /** For the receipt, which tells the amount in USD too. */

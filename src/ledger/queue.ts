@@ -79,20 +79,46 @@ export function createQueue(options: QueueOptions): Queue {
 
   const pending = (): number => waiting.length + posted.length + kept.length;
 
+  /** Rejects with `LedgerRefusal` where no command takes the amount, with `LedgerUnavailable` where it is full. */
   function submit<Result>(request: LedgerRequest): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    try {
+      requireTakeable(request);
+    } catch (error) {
+      reject(error);
+      return promise;
+    }
+    const ended = promisedFor(request);
+    if (ended !== undefined && unhurried.size > 0) supersede(ended);
+    // The contract says what each request is answered with.
+    const entry = new WaitingCommand(request, resolve as (result: unknown) => void, reject);
+    waiting.push(entry);
+    if (isUnhurried(request)) {
+      unhurried.set(request.command.requestId, entry);
+      unhurriedTimer ??= setTimeout(flushSoon, UNHURRIED_MS);
+    } else flushSoon();
+    return promise;
+  }
+
+  function requireTakeable(request: LedgerRequest): void {
+    const { name, command } = request;
+    switch (name) {
+      case 'hold':
+      case 'extend':
+        requireAmount(command.amount, ZERO);
+        break;
+      case 'settle':
+        requireAmount(command.charge, ZERO);
+        break;
+      case 'credit':
+        requireAmount(
+          command.amount,
+          command.kind === 'adjustment' ? negate(AMOUNT_MAX) : micro(1n),
+        );
+    }
     if (isRefusable(request) && pending() >= WAITING_MAX) {
       throw new LedgerUnavailable(`More than ${WAITING_MAX} commands wait for the disk.`);
     }
-    const ended = promisedFor(request);
-    if (ended !== undefined) supersede(ended);
-    return new Promise((resolve, reject) => {
-      // The contract says what each request is answered with.
-      const entry = new WaitingCommand(request, resolve as (result: unknown) => void, reject);
-      waiting.push(entry);
-      if (!isUnhurried(request)) return flushSoon();
-      unhurried.set(request.command.requestId, entry);
-      unhurriedTimer ??= setTimeout(flushSoon, UNHURRIED_MS);
-    });
   }
 
   /** A checkpoint that still waits when its request ends says nothing that the end does not say. */
@@ -116,23 +142,26 @@ export function createQueue(options: QueueOptions): Queue {
     clearTimeout(unhurriedTimer);
     unhurriedTimer = undefined;
     postedAt = performance.now();
-    const batch = waiting.splice(0, BATCH_MAX).filter(isInTime);
-    for (const { request } of batch) {
+    const batch: LedgerRequest[] = [];
+    for (const entry of waiting.splice(0, BATCH_MAX)) {
+      if (!isInTime(entry, postedAt)) continue;
+      const { request } = entry;
       if (isUnhurried(request)) unhurried.delete(request.command.requestId);
+      posted.push(entry);
+      batch.push(request);
     }
-    posted.push(...batch);
     stopRefusing ??= every(turnMs / LATE_LOOKS, refuseLate);
-    if (batch.length > 0) post(batch.map(({ request }) => request));
+    if (batch.length > 0) post(batch);
     else goOn();
   }
 
   /** What belongs to a request under way is never too late. */
-  function isLate({ request, askedAt }: WaitingCommand): boolean {
-    return isNew(request) && performance.now() - askedAt > turnMs;
+  function isLate({ request, askedAt }: WaitingCommand, nowMs: number): boolean {
+    return nowMs - askedAt > turnMs && isNew(request);
   }
 
-  function isInTime(entry: WaitingCommand): boolean {
-    if (!isLate(entry)) return true;
+  function isInTime(entry: WaitingCommand, nowMs: number): boolean {
+    if (!isLate(entry, nowMs)) return true;
     entry.reject(new LedgerUnavailable(`The command has waited for the disk for ${turnMs} ms.`));
     return false;
   }
@@ -144,32 +173,33 @@ export function createQueue(options: QueueOptions): Queue {
       stopRefusing = undefined;
       return;
     }
-    waiting.splice(0, waiting.length, ...waiting.filter(isInTime));
-    for (const entry of posted.filter(isLate)) {
+    const nowMs = performance.now();
+    waiting.splice(0, waiting.length, ...waiting.filter((entry) => isInTime(entry, nowMs)));
+    for (const entry of posted) {
       // What a dead server has left may take long to end, and a start waits for it.
-      if (entry.request.name === 'recover') continue;
+      if (entry.request.name === 'recover' || !isLate(entry, nowMs)) continue;
       entry.reject(new LedgerSilent(`The disk has not answered for ${turnMs} ms.`));
     }
   }
 
   function decided(answers: readonly SentAnswer[]): void {
-    posted.forEach((entry, index) => {
+    for (const [index, entry] of posted.entries()) {
       const answer = answers[index];
       if (answer?.ok === true) entry.decide(answer.result);
-    });
+    }
   }
 
   function written(answers: readonly SentAnswer[]): void {
     const batch = posted.splice(0, answers.length);
     if (batch.length > 0) onBatch?.(batch.length, performance.now() - postedAt);
-    batch.forEach((entry, index) => {
+    for (const [index, entry] of batch.entries()) {
       const answer = answers[index];
-      if (answer === undefined || answer === null) return;
+      if (answer === undefined || answer === null) continue;
       if (answer.ok) {
         recovered();
         entry.resolve(answer.result);
       } else fail(entry, unpackError(answer.error));
-    });
+    }
     goOn();
   }
 
@@ -244,41 +274,21 @@ export function createQueue(options: QueueOptions): Queue {
   }
 
   const ledger: Ledger = {
-    async hold(command) {
-      requireAmount(command.amount, ZERO);
-      return submit({ name: 'hold', command });
-    },
-    async extend(command) {
-      requireAmount(command.amount, ZERO);
-      return submit({ name: 'extend', command });
-    },
-    async checkpoint(command) {
-      return submit({ name: 'checkpoint', command });
-    },
-    async settle(command) {
-      requireAmount(command.charge, ZERO);
-      return submit({ name: 'settle', command });
-    },
-    async release(command) {
-      return submit({ name: 'release', command });
-    },
-    async recover(command) {
+    hold: (command) => submit({ name: 'hold', command }),
+    extend: (command) => submit({ name: 'extend', command }),
+    checkpoint: (command) => submit({ name: 'checkpoint', command }),
+    settle: (command) => submit({ name: 'settle', command }),
+    release: (command) => submit({ name: 'release', command }),
+    recover(command) {
       // What waits here to be ended has an end already, and a better one.
       const ends = [...waiting, ...posted, ...kept].flatMap(
         ({ request }) => promisedFor(request) ?? [],
       );
-      return submit({
-        name: 'recover',
-        command: { ...command, live: [...command.live, ...ends] },
-      });
+      const live = [...command.live, ...ends];
+      return submit({ name: 'recover', command: { ...command, live } });
     },
-    async credit(command) {
-      requireAmount(command.amount, command.kind === 'adjustment' ? negate(AMOUNT_MAX) : micro(1n));
-      return submit({ name: 'credit', command });
-    },
-    async redeem(command) {
-      return submit({ name: 'redeem', command });
-    },
+    credit: (command) => submit({ name: 'credit', command }),
+    redeem: (command) => submit({ name: 'redeem', command }),
     pending,
     close,
   };

@@ -91,7 +91,15 @@ export function isNew(request: LedgerRequest): boolean {
   return isRefusable(request) && request.name !== 'extend';
 }
 
+const REFUSABLE: ReadonlySet<LedgerRequest['name']> = new Set([
+  'hold',
+  'extend',
+  'recover',
+  'credit',
+  'redeem',
+]);
+
 /** Whether it asks for something new; what belongs to a running request is always taken. */
 export function isRefusable({ name }: LedgerRequest): boolean {
-  return ['hold', 'extend', 'recover', 'credit', 'redeem'].includes(name);
+  return REFUSABLE.has(name);
 }
