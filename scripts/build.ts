@@ -21,7 +21,6 @@ const threads = [
   'src/ledger/thread.ts',
   'src/server/self-audit-thread.ts',
   'src/server/series-thread.ts',
-  'src/server/threads/entry.ts',
 ].map((path) => join(root, path));
 
 const webApps: readonly WebApp[] = ['customer', 'operator'];

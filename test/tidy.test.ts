@@ -206,8 +206,8 @@ const BANS: readonly Ban[] = [
     name: 'no transfer-encoding header is set: the server frames bodies itself',
     pattern: /['"`]transfer-encoding['"`]?\s*[:,\]]/i,
     example: "headers.set('transfer-encoding', 'chunked')",
-    // The body reader asks requests for it, the head reader answers, and a proxy takes it off.
-    except: /^src\/(http\/body|wire\/http\/response-head|upstream\/.*|server\/threads\/proxy)\.ts$/,
+    // The body reader asks requests for it, the head reader answers.
+    except: /^src\/(http\/body|wire\/http\/response-head|upstream\/.*)\.ts$/,
   },
   {
     name: 'core and wire have no clock',
@@ -254,8 +254,7 @@ const BANS: readonly Ban[] = [
     name: 'the process environment is read where the process starts alone',
     pattern: /\bprocess\.env\b/,
     example: "process.env['PORT']",
-    except:
-      /^src\/(cli\/|main\.ts|server\/(pipeline|runtime|threads\/worker)\.ts|dashboard\/web-build\.ts)/,
+    except: /^src\/(cli\/|main\.ts|server\/(pipeline|runtime)\.ts|dashboard\/web-build\.ts)/,
   },
   {
     name: 'nothing is printed except by the command line and the log',

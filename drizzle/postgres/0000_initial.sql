@@ -135,7 +135,6 @@ CREATE TABLE "nodes" (
 	"pid" bigint NOT NULL,
 	"version" text COLLATE "C" NOT NULL,
 	"addresses" text COLLATE "C" NOT NULL,
-	"workers" bigint NOT NULL,
 	"state" text COLLATE "C" NOT NULL,
 	"redis" text COLLATE "C" NOT NULL,
 	"limits" text COLLATE "C" NOT NULL,

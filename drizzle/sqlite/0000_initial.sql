@@ -12,7 +12,6 @@ CREATE TABLE `nodes` (
 	`pid` integer NOT NULL,
 	`version` text NOT NULL,
 	`addresses` text NOT NULL,
-	`workers` integer NOT NULL,
 	`state` text NOT NULL,
 	`redis` text NOT NULL,
 	`limits` text NOT NULL,

@@ -24,13 +24,12 @@ import { pastRow } from './rows/past.ts';
 import { postgresRow } from './rows/postgres.ts';
 import { revocationRow } from './rows/revocation.ts';
 import { streamsRow } from './rows/streams.ts';
-import { threadsRow } from './rows/threads.ts';
 import { wholeRow } from './rows/whole.ts';
 import { printTable } from './table.ts';
 
 const ROWS: readonly BenchRow[] = [
   ...[wholeRow, depthRow, streamsRow, latencyRow, bytesRow, memoryRow, largeRow],
-  ...[postgresRow, threadsRow, failingRow, revocationRow, pastRow],
+  ...[postgresRow, failingRow, revocationRow, pastRow],
 ];
 
 async function main(): Promise<void> {

@@ -21,7 +21,7 @@ async function list(context: Context): Promise<Output> {
 }
 
 const HEADER = [
-  ...['NODE', 'HOST', 'STATE', 'LEADER', 'VERSION', 'WORKERS', 'ADDRESS', 'HEARTBEAT', 'IN FLIGHT'],
+  ...['NODE', 'HOST', 'STATE', 'LEADER', 'VERSION', 'ADDRESS', 'HEARTBEAT', 'IN FLIGHT'],
   ...['REDIS', 'LIMITS', 'CATALOG', 'CLOCK'],
 ];
 
@@ -33,7 +33,6 @@ function textOf(nodes: readonly ListedNodeRecord[]): string {
     node.state,
     node.leader ? 'yes' : '-',
     node.version,
-    String(node.workers),
     node.addresses[0] ?? '-',
     `${(node.silent_ms / 1_000).toFixed(1)} s ago`,
     String(node.in_flight),

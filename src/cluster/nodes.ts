@@ -15,7 +15,7 @@ const REMEMBERED_MS = 86_400_000;
 type Row = typeof nodes.$inferSelect;
 
 /** What stays as it is while a node runs. */
-export type NodeIdentity = Pick<Row, 'node' | 'host' | 'pid' | 'version' | 'workers'>;
+export type NodeIdentity = Pick<Row, 'node' | 'host' | 'pid' | 'version'>;
 
 /** What a node says of itself with every heartbeat. */
 export type NodeReport = Pick<

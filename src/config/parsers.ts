@@ -118,13 +118,3 @@ function isNetwork(entry: string): boolean {
   if (prefix === undefined) return true;
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
 }
-
-/** More threads than any machine has cores for are a mistake. */
-const WORKERS_MAX = 64;
-
-export const workers: Parser<number | 'auto'> = (text) => {
-  if (text === 'auto') return { value: 'auto' };
-  const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= WORKERS_MAX) return { value: count };
-  return { problem: `must be auto, or a whole number from 1 to ${WORKERS_MAX}.` };
-};

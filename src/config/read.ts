@@ -21,7 +21,7 @@ export class ConfigError extends Error {
  * file sets: one that nearly is a known name is a mistake there. Throws `ConfigError`.
  */
 export function readConfig(environment: Environment, namesInFile: readonly string[] = []): Config {
-  const problems = misspelled(namesInFile);
+  const problems = [...misspelled(namesInFile), ...removed(environment)];
   const read = ({ name, fallback, parse }: Setting): unknown => {
     const text = environment[name]?.trim() || fallback;
     const result = text === undefined ? { value: undefined } : parse(text);
@@ -34,8 +34,20 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
   if (config.smtpUrl !== undefined && config.mailFrom === undefined) {
     problems.push('MAIL_FROM is needed with SMTP_URL: mail servers refuse mails without a sender.');
   }
+  if (config.reusePort === 'on' && config.databaseUrl?.startsWith('sqlite:')) {
+    problems.push('REUSE_PORT=on needs PostgreSQL in DATABASE_URL: SQLite has one server.');
+  }
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
+}
+
+/** A value that asked for what every server does now is ignored. */
+function removed(environment: Environment): string[] {
+  const workers = environment['WORKERS']?.trim() || '1';
+  if (workers === '1') return [];
+  return [
+    'WORKERS is no longer a setting: a server answers requests in one thread. Remove it. To use more cores, start several nodes on PostgreSQL with REUSE_PORT=on, as the README says under "More than one core".',
+  ];
 }
 
 function misspelled(namesInFile: readonly string[]): string[] {

@@ -26,6 +26,12 @@ export const SETTINGS = {
     parse: parsers.wholeNumber(0, 65_535),
     about: 'Port to listen on; 0 takes any free one.',
   },
+  reusePort: {
+    name: 'REUSE_PORT',
+    fallback: 'off',
+    parse: parsers.oneOf(['on', 'off']),
+    about: 'on lets several nodes of one machine listen on PORT; all of them set it.',
+  },
   operatorHost: {
     name: 'OPERATOR_HOST',
     fallback: '127.0.0.1',
@@ -136,12 +142,6 @@ export const SETTINGS = {
     name: 'ALERT_WEBHOOK_SECRET',
     parse: parsers.secret,
     about: 'At least 32 characters that sign what is sent there, in the header tollgate-signature.',
-  },
-  workers: {
-    name: 'WORKERS',
-    fallback: '1',
-    parse: parsers.workers,
-    about: 'Server threads, or auto for one a core; with 1 the main thread serves.',
   },
   /** May hold a password. */
   redis: {

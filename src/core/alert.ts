@@ -36,8 +36,6 @@ export type Alert =
   | { readonly kind: 'ledger_stopped' }
   /** The file of the database is gone, or another one, while it is served. */
   | { readonly kind: 'database_lost'; readonly requests: number; readonly sinceMs: number }
-  /** A server thread has died. */
-  | { readonly kind: 'thread_stopped'; readonly requests: number }
   /** There must never be such a hold. */
   | { readonly kind: 'hold_lost'; readonly requestId: string }
   | { readonly kind: 'audit_difference'; readonly count: number }
@@ -87,8 +85,6 @@ export function alertWords(alert: Alert): string {
       return `the database file is not in its place any more: nothing new is served, and ${alert.requests} ${alert.requests === 1 ? 'request' : 'requests'} under way and all that was booked since ${new Date(alert.sinceMs).toISOString()} are lost unless that file comes back; stop the server, put the right file in its place, and start again`;
     case 'ledger_stopped':
       return 'ledger: its thread has died and is started again';
-    case 'thread_stopped':
-      return `a server thread has died with ${alert.requests} ${alert.requests === 1 ? 'request' : 'requests'} under way, whose holds are ended; it is started again`;
     case 'hold_lost':
       return `ledger: the hold of ${alert.requestId} had lost its request and was ended`;
     case 'audit_difference':

@@ -42,36 +42,3 @@ export function withDisabled(
     ),
   }));
 }
-
-/** Of several threads, each of which asks for itself: sums, and the worst that any of them knows. */
-export function joinUpstreams(
-  threads: readonly (readonly UpstreamState[])[],
-): readonly UpstreamState[] {
-  const joined = new Map<string, UpstreamState>();
-  for (const state of threads.flat()) {
-    const before = joined.get(state.upstream);
-    joined.set(state.upstream, before === undefined ? state : joinStates(before, state));
-  }
-  return [...joined.values()];
-}
-
-function joinStates(one: UpstreamState, other: UpstreamState): UpstreamState {
-  const credentials = new Map(other.credentials.map((each) => [each.id, each]));
-  const models = new Map(other.models.map((each) => [each.model, each]));
-  return {
-    upstream: one.upstream,
-    inFlight: one.inFlight + other.inFlight,
-    queued: one.queued + other.queued,
-    credentials: one.credentials.map((each) => {
-      const theirs = credentials.get(each.id);
-      return each.state === 'ok' && theirs?.state === 'disabled' ? theirs : each;
-    }),
-    models: one.models.map((each) => {
-      const theirs = models.get(each.model);
-      const isWorse = BREAKER_BADNESS[theirs?.breaker ?? 'closed'] > BREAKER_BADNESS[each.breaker];
-      return isWorse && theirs !== undefined ? theirs : each;
-    }),
-  };
-}
-
-const BREAKER_BADNESS = { closed: 0, half_open: 1, open: 2 } as const;

@@ -85,5 +85,4 @@ type NodeFacts = {
   readonly residentBytes: number;
   readonly heapBytes: number;
   readonly cpuSeconds: number;
-  readonly threads: number;
 };

@@ -57,7 +57,7 @@ export type HandlerDependencies = {
   readonly knownHosts: KnownHosts;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   readonly upstreams: () => readonly UpstreamState[];
-  /** What is under way, in all threads of this process. */
+  /** What is in flight in this process. */
   readonly load: () => Load;
 };
 

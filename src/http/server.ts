@@ -28,8 +28,6 @@ const IDLE_TIMEOUT_SECONDS = 60;
 export type ServerDependencies = HandlerDependencies & {
   readonly version: string;
   readonly dashboard: Mount;
-  /** In a server thread, who answers for all of them; absent where this thread does. */
-  readonly mainThread?: Mount;
 };
 
 export type GatewayServer = {
@@ -43,8 +41,8 @@ export type GatewayServer = {
 type Address = {
   readonly hostname: string;
   readonly port: number;
-  /** Whether other threads of this process listen there too. */
-  readonly isShared?: boolean;
+  /** Whether other processes may listen there too. */
+  readonly reusePort?: boolean;
 };
 
 /** Listens at once. Throws what the runtime throws where the address cannot be had. */
@@ -77,10 +75,10 @@ export function startConsole(
   return listening(app, address);
 }
 
-function listening(app: AnyElysia, { isShared = false, ...address }: Address): GatewayServer {
+function listening(app: AnyElysia, { reusePort = false, ...address }: Address): GatewayServer {
   app.listen({
     ...address,
-    reusePort: isShared,
+    reusePort,
     idleTimeout: IDLE_TIMEOUT_SECONDS,
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
     development: false,
@@ -97,12 +95,9 @@ function listening(app: AnyElysia, { isShared = false, ...address }: Address): G
 }
 
 function probesOf(dependencies: ServerDependencies): Record<'ready' | 'metrics', Mount> {
-  const { mainThread } = dependencies;
-  const ready: Mount = mainThread ?? ((...asked) => answerReady(dependencies, ...asked));
-  const metrics: Mount = mainThread ?? ((...asked) => answerMetrics(dependencies, ...asked));
   return {
-    ready: underOwnName(dependencies, ready),
-    metrics: underOwnName(dependencies, metrics),
+    ready: underOwnName(dependencies, (...asked) => answerReady(dependencies, ...asked)),
+    metrics: underOwnName(dependencies, (...asked) => answerMetrics(dependencies, ...asked)),
   };
 }
 
@@ -172,14 +167,4 @@ function createApp(dependencies: ServerDependencies) {
         parse: 'none',
       })
   );
-}
-
-/** What the main thread answers for its server threads, whose routes have let it through. */
-export function createMainThread(dependencies: ServerDependencies): Mount {
-  return (request, server) => {
-    const { pathname } = targetOf(request);
-    if (pathname === '/readyz') return answerReady(dependencies, request, server);
-    if (pathname === '/metrics') return answerMetrics(dependencies, request, server);
-    return dependencies.dashboard(request, server);
-  };
 }

@@ -19,17 +19,8 @@ import { createOpenClaims, LEASE_MS } from './open-claims.ts';
 import { createCalendar, type Periods, type Unknown } from './periods.ts';
 import { decide, planView, refusalOf, tokensOf, UNUSED, viewOf } from './scope.ts';
 import { createTableMemory } from './table.ts';
-import { createLock, type Sharing } from './threads.ts';
 
-type ProcessLimits = AccountLimits & {
-  /** Frees the slots of this thread's requests that are gone; called every few seconds. */
-  readonly sweep: () => void;
-};
-
-/** `shared`: with other threads, all of which have one clock as `monotonic`. */
-export type OwnLimitsDependencies = LimitsDependencies & { readonly shared?: Sharing | undefined };
-
-/** Records of one thread, at first: its memory grows. */
+/** Records at first: the memory grows. */
 const OWN_CAPACITY = 256;
 
 /** Where shared memory has no room for an account. */
@@ -46,15 +37,14 @@ type Asked = Pick<ClaimRequest, 'accountId' | 'plan'> & {
 type Open = OpenClaimRecord & { leaseUntil: number; readonly taken: Taken };
 
 /** `history` is asked for the last minute at once, and for days and months when they matter. */
-export function createLimits(dependencies: OwnLimitsDependencies): ProcessLimits {
-  const { clock, monotonic, isLive, history, shared } = dependencies;
+export function createLimits(dependencies: LimitsDependencies): AccountLimits {
+  const { clock, monotonic, isLive, history } = dependencies;
   const past = createPast(history, clock, monotonic);
-  const memory =
-    shared?.memory.table ?? createTableMemory({ ...RECORD, threads: 1, capacity: OWN_CAPACITY });
-  const accounts = createAccounts(memory, shared?.thread ?? 0, past.of);
+  const memory = createTableMemory({ ...RECORD, threads: 1, capacity: OWN_CAPACITY });
+  const accounts = createAccounts(memory, 0, past.of);
   const { periods } = accounts;
   const periodsAt = createCalendar();
-  const locked = createLock(shared);
+  const locked = <T>(section: () => T): T => section();
   const claims = createOpenClaims<Open>(isLive, ({ taken }) =>
     locked(() => accounts.end(taken, monotonic())),
   );
@@ -196,6 +186,5 @@ export function createLimits(dependencies: OwnLimitsDependencies): ProcessLimits
       );
     },
     claims: () => claims.list(monotonic()),
-    sweep: () => claims.roll(monotonic()),
   };
 }

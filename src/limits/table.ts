@@ -135,15 +135,3 @@ export function createTable(
     },
   };
 }
-
-/** Sets all cells of a thread to zero. */
-export function clearCells(memory: TableMemory, thread: number): void {
-  const { records, fields, cells, threads } = memory;
-  const stride = fields + threads * cells;
-  for (let record = stride; record < records.length; record += stride) {
-    // What was never used is not written to, because that would make it real memory.
-    if (records[record] === EMPTY) continue;
-    const own = record + fields + thread * cells;
-    records.fill(0, own, own + cells);
-  }
-}

@@ -13,13 +13,13 @@ const REASONING_SWEEP_MS = 1_000;
 
 /** Returns what ends all of it. */
 export async function startRunning(parts: ServingParts, listeners: Listeners): Promise<Stop> {
-  const { store, workers, path, selfAudit, announcements } = parts;
+  const { store, path, selfAudit, announcements } = parts;
   const { member, start } = store.node;
-  const stopEndingHolds = store.endLostHolds(async () => (await workers.live()).requests);
+  const stopEndingHolds = store.endLostHolds(() => path.live().requests);
   const stopWatchingFile = watchFile(parts);
   const stopFollowing = selfAudit.follow();
   const stopNode = await start(() => reportOf(parts, listeners), leaderJobs(parts));
-  const stopPath = path.start((atMs, hasChanges) => member.seen(workers.seenAt(atMs), hasChanges));
+  const stopPath = path.start(member.seen);
   const stopListening = announcements.listen(path.domains.operators.lookSoon);
   return () => {
     stopListening();
@@ -32,15 +32,15 @@ export async function startRunning(parts: ServingParts, listeners: Listeners): P
 }
 
 /** Tells once that the file of the database is not in its place, and which requests that concerns. */
-function watchFile({ store, workers, observation }: ServingParts): Stop {
+function watchFile({ store, path, observation }: ServingParts): Stop {
   const { log, alert } = observation;
   const stop = store.file?.start(async (loss, sinceMs) => {
     if (loss === undefined) {
       log.warn('the database file is back in its place, and requests are served again');
       return;
     }
-    const live = await workers.live().catch(() => undefined);
-    const ids = [...new Set([...(live?.requests ?? []), ...(live?.unwritten ?? [])])];
+    const { requests, unwritten } = path.live();
+    const ids = [...new Set([...requests, ...unwritten])];
     alert({ kind: 'database_lost', requests: ids.length, sinceMs });
     if (ids.length > 0) log.error(`under way while the database file was lost: ${ids.join(', ')}`);
   });
@@ -72,11 +72,11 @@ function leaderJobs({ store, selfAudit, pages, domains, observation, ...parts }:
   ];
 }
 
-function reportOf({ config, domains, workers }: ServingParts, listeners: Listeners): ServingReport {
+function reportOf({ config, domains, path }: ServingParts, listeners: Listeners): ServingReport {
   const { server } = listeners;
   const console = listeners.console();
   const { version, digest } = domains.live.status();
-  const { limits, requestsInFlight } = workers.load();
+  const { limits, requestsInFlight } = path.load();
   return {
     addresses: [httpUrl(config.host, server.port), ...(console ? [console.url] : [])],
     redis: limits.redis,

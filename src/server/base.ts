@@ -1,15 +1,12 @@
-// What every part of a thread that serves is built on. The main thread makes it from the settings, a
-// server thread from what the main thread posts.
+// What every part of a server is built on. `compose.ts` makes it from the settings.
 
-import { availableParallelism } from 'node:os';
 import type { Config } from '../config/settings.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Deployment } from './deployment.ts';
 import type { Observation } from './observation.ts';
 
-/** The settings of a server, with its threads counted. */
+/** The settings of a server. */
 export type ServingConfig = Config & {
-  readonly workers: number;
   /** Whether an empty database is to be made although there was one. */
   readonly isNew?: boolean;
 };
@@ -24,8 +21,3 @@ export type Base = {
   readonly randomBytes: RandomBytes;
   readonly observation: Pick<Observation, 'log' | 'alert' | 'request'>;
 };
-
-/** How many threads `WORKERS` asks for. */
-export function workersOf({ workers }: Pick<Config, 'workers'>): number {
-  return workers === 'auto' ? availableParallelism() : workers;
-}

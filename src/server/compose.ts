@@ -5,18 +5,15 @@ import { createLiveCatalog } from '../catalog/live.ts';
 import { createDatabaseClock } from '../cluster/clock.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { LiveRequests } from '../ledger/audit.ts';
-import { createLimitMemory } from '../limits/threads.ts';
 import { createAnnouncements } from './announcements.ts';
 import type { ServingConfig } from './base.ts';
 import { createCatalogFile } from './catalog-file.ts';
 import { deploymentOf } from './deployment.ts';
 import type { Inputs } from './inputs.ts';
 import { createObservation } from './observation.ts';
-import { createRequestPath } from './request-path.ts';
+import { createRequestPath, type RequestPath } from './request-path.ts';
 import { openServingStore } from './store.ts';
 import { createServingSurface, type ServingStage } from './surface.ts';
-import { createThreadWorkers } from './threads/main-thread.ts';
-import { createOwnWorkers, type OwnWork, type Workers } from './workers.ts';
 
 export type ServingParts = Awaited<ReturnType<typeof createServingParts>>;
 
@@ -51,36 +48,27 @@ async function createOver(
   });
   const { database, ledger } = store;
   const { incarnation, liveNodes } = store.node.member;
-  // The main thread claims too, for the playground.
-  const memory = config.workers === 1 ? undefined : createLimitMemory(config.workers + 1);
   const path = await createRequestPath({
-    ...{ ...base, catalog, database, ledger, liveNodes, tells: true },
+    ...{ ...base, catalog, database, ledger, liveNodes },
     sharedCatalog: deployment.catalog(() => ({
       change: { database, clock, randomBytes, actor: 'system' },
       file,
       isAnybodyElse: () => liveNodes() > 1,
     })),
-    shared: memory && { memory, thread: 0 },
-    onTakenUp: () => workers.takeUp(),
   });
   const { domains, pipeline, handlers } = path;
   const announcements = createAnnouncements(path.redis);
   const selfAudit = deployment.audit({
     ...{ database, incarnation, clock, log, alert },
     ...{ url: config.databaseUrl, everyMs: config.auditMs },
-    live: () => liveRequests(workers, clock),
+    live: () => liveRequests(path, clock),
   });
-  const own: OwnWork = { path, log, drainMs: config.drainMs };
-  const workers: Workers =
-    memory === undefined
-      ? createOwnWorkers(own, { hostname: config.host, port: config.port })
-      : createThreadWorkers(own, { ...base, inputs, store, catalog, selfAudit, memory });
   const surface = createServingSurface({
-    ...{ ...base, domains, serving: store, pipeline, selfAudit, handlers, workers, announcements },
+    ...{ ...base, domains, serving: store, pipeline, selfAudit, handlers, announcements },
     stage,
   });
   return {
-    ...{ ...base, ...surface, stage, domains, store, path, announcements, selfAudit, workers },
+    ...{ ...base, ...surface, stage, domains, store, path, announcements, selfAudit },
   };
 }
 
@@ -100,8 +88,8 @@ function createBase(inputs: Inputs, config: ServingConfig) {
   };
 }
 
-async function liveRequests(workers: Workers, clock: () => number): Promise<LiveRequests> {
-  const { requests, unwritten, claims } = await workers.live();
+function liveRequests(path: RequestPath, clock: () => number): LiveRequests {
+  const { requests, unwritten, claims } = path.live();
   const young = new Set(unwritten);
   return {
     requests: [...requests, ...young],

@@ -9,7 +9,7 @@ import type { ConsoleDependencies, DashboardDependencies } from '../dashboard/de
 import type { DashboardApp } from '../dashboard/edge/app.ts';
 import type { GuardDependencies } from '../dashboard/edge/guard.ts';
 import type { RouteStanding } from '../dashboard/edge/route.ts';
-import { type Mount, type RuntimeServer, socketAddressOf } from '../http/exchange.ts';
+import { type Load, type Mount, type RuntimeServer, socketAddressOf } from '../http/exchange.ts';
 import { clientAddress, type NetworkSet } from '../identity/address.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';
 import { signInSecret } from '../identity/sign-in/secret.ts';
@@ -27,7 +27,6 @@ import type { Observation } from './observation.ts';
 import { createMachine } from './operator-server.ts';
 import type { ServingPipeline } from './pipeline.ts';
 import type { ServingStore } from './store.ts';
-import type { Workers } from './workers.ts';
 
 /** How often sessions and tokens that are over are forgotten, and deletions that are due are done. */
 const SWEEP_MS = 60_000;
@@ -39,7 +38,7 @@ export type ServingDashboardOptions = Base & {
   readonly serving: ServingStore;
   readonly pipeline: Pick<ServingPipeline, 'limits'>;
   readonly selfAudit: ServingAudit;
-  readonly workers: Workers;
+  readonly load: () => Load;
   readonly trustedProxies: NetworkSet;
   readonly draining: () => boolean;
   readonly answerPlayground: DashboardDependencies['answerPlayground'];
@@ -201,7 +200,7 @@ function dependenciesOf(
     mailMode: options.mailer.mode,
     limits: pipeline.limits,
     operator: operators.current,
-    inFlight: () => options.workers.load().requestsInFlight,
+    inFlight: () => options.load().requestsInFlight,
     baseUrl: () => publicUrl(config, options.port()),
     answerPlayground: options.answerPlayground,
     draining,

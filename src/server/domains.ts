@@ -1,5 +1,4 @@
-// The domains of one thread over its database connection, and what operators change in them. The main
-// thread and each server thread have their own.
+// The domains over the server's database connection, and what operators change in them.
 
 import type { LiveCatalog } from '../catalog/live.ts';
 import { createAccounts } from '../identity/accounts.ts';
@@ -15,7 +14,6 @@ import type { CatalogFile } from './catalog-file.ts';
 import { createOperatorStates } from './operator-changes.ts';
 import type { SharedCatalog } from './shared-catalog.ts';
 
-/** Over one connection: the main thread's, or that of a server thread. */
 export type Domains = Awaited<ReturnType<typeof openDomains>>;
 
 export type DomainsOptions = Base & {
@@ -23,20 +21,15 @@ export type DomainsOptions = Base & {
   readonly database: Database;
   /** What kept thinking is sealed with. */
   readonly reasoningSecret: string | undefined;
-  /** Whether it is this thread that tells of what operators have changed, and hears SIGHUP. */
-  readonly tells: boolean;
   /** Where nodes sell by one catalog. */
   readonly sharedCatalog?: SharedCatalog | undefined;
-  /** It was taken up. */
-  readonly onTakenUp?: () => void;
 };
 
 /** The catalog in force, and the file that it comes from. */
 export type CatalogSource = { readonly live: LiveCatalog; readonly file: CatalogFile };
 
 export async function openDomains(options: DomainsOptions) {
-  const { config, catalog, database, clock, randomBytes, reasoningSecret } = options;
-  const { tells, sharedCatalog, onTakenUp } = options;
+  const { config, catalog, database, clock, randomBytes, reasoningSecret, sharedCatalog } = options;
   const { live, file } = catalog;
   const { log, alert } = options.observation;
   const books = createBooks(database);
@@ -50,7 +43,7 @@ export async function openDomains(options: DomainsOptions) {
     secret: reasoningSecret,
     onTrouble: (error) => log.error('the reasoning store could not be used', error),
   });
-  if (config.reasoningStore === 'off' && tells) await forgetThinking(database);
+  if (config.reasoningStore === 'off') await forgetThinking(database);
   return {
     live,
     file,
@@ -65,11 +58,10 @@ export async function openDomains(options: DomainsOptions) {
     }),
     reasoning,
     operators: await createOperatorStates({
-      ...{ database, live, file, shared: sharedCatalog, clock, log, alert, tells },
+      ...{ database, live, file, shared: sharedCatalog, clock, log, alert },
       onChange() {
         authenticator.invalidate();
         reasoning.recount();
-        onTakenUp?.();
       },
     }),
   };

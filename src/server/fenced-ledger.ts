@@ -1,5 +1,5 @@
 // The ledger of a server as one of several nodes: what it holds says which start of a node made it, so
-// that others can end it when that node is evicted. Made by serve and by each of its server threads.
+// that others can end it when that node is evicted. Made by serve.
 
 import type { ServingLedger } from '../ledger/client.ts';
 import { LedgerRefusal, LedgerUnavailable } from '../ledger/error.ts';

@@ -21,7 +21,7 @@ export type OwnHandlers = Omit<
   | ('metrics' | 'upstreams' | 'load')
 > & {
   readonly version: string;
-  /** What this thread has under way. */
+  /** What is in flight. */
   readonly ownLoad: () => Load;
 };
 

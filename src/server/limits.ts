@@ -22,18 +22,16 @@ export type ServingLimits = {
 };
 
 export type ServingLimitsOptions = LimitsDependencies & {
-  /** Those of this process or of its threads. */
+  /** Those of this process. */
   readonly local: AccountLimits;
   /** Undefined where none is set. */
   readonly redis: Redis | undefined;
   readonly liveNodes: () => number;
-  /** Server threads of this node, and of each other one, as far as it can tell. */
-  readonly threads: number;
   readonly randomBytes: RandomBytes;
 };
 
 /**
- * A connection of this thread's own, for its limits, or to hear what other nodes have changed. Waits
+ * A connection for the limits, or to hear what other nodes have changed. Waits
  * a little for it; a server whose Redis is away begins all the same.
  */
 export async function openServingRedis(
@@ -55,7 +53,7 @@ export async function openServingRedis(
 }
 
 export function createServingLimits(options: ServingLimitsOptions): ServingLimits {
-  const { local, redis, liveNodes, threads, randomBytes } = options;
+  const { local, redis, liveNodes, randomBytes } = options;
   if (redis === undefined) {
     return {
       limits: createShareLimits(local, liveNodes),
@@ -67,7 +65,6 @@ export function createServingLimits(options: ServingLimitsOptions): ServingLimit
     ...options,
     redis,
     holder: randomText(16, randomBytes),
-    liveHolders: () => liveNodes() * threads,
     sleep: Bun.sleep,
     every,
   });

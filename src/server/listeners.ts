@@ -1,12 +1,17 @@
-// Where a server listens: one address for the public, and one for the operator's console. Made by
-// serve, which says what is answered there.
+// Where a server listens: one address for the public, which nodes of one machine may share, and one for
+// the operator's console. Made by serve, which says what is answered there.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { every, type Stop } from '../async/every.ts';
 import type { Config } from '../config/settings.ts';
 import { consolePortOf, urlOf } from '../config/urls.ts';
 import type { Mount } from '../http/exchange.ts';
-import { type GatewayServer, type ServerDependencies, startConsole } from '../http/server.ts';
+import {
+  type GatewayServer,
+  type ServerDependencies,
+  startConsole,
+  startServer,
+} from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 import { OperationError } from '../operations/error.ts';
 
@@ -22,10 +27,9 @@ export type Listeners = {
 };
 
 export type ListenerOptions = {
-  readonly config: Pick<Config, 'host' | 'port' | 'operatorHost' | 'operatorPort'>;
+  readonly config: Pick<Config, 'host' | 'port' | 'reusePort' | 'operatorHost' | 'operatorPort'>;
   readonly dependencies: ServerDependencies;
   readonly answerConsole: Mount;
-  readonly listen: () => Awaitable<GatewayServer>;
   /** The console listens, at once or later. */
   readonly onConsole: (console: ConsoleListener) => Awaitable<void>;
   readonly log: Pick<Log, 'info' | 'warn'>;
@@ -35,14 +39,14 @@ export type ListenerOptions = {
 const RETRY_MS = 5_000;
 
 /**
- * Opens both, the public one by `listen`. A console port that is in use is tried again while the
+ * Opens both. A console port that is in use is tried again while the
  * public one serves: a neighbour of the console must not stop the gateway. Throws
  * `address_unavailable`; then neither is open.
  */
 export async function openListeners(options: ListenerOptions): Promise<Listeners> {
-  const { config, dependencies, answerConsole, listen, onConsole, log } = options;
-  const { host, port, operatorHost } = config;
-  const server = await open(listen, `port ${port} of ${host}`, 'with PORT or --port');
+  const { config, dependencies, answerConsole, onConsole, log } = options;
+  const { operatorHost } = config;
+  const server = openPublic(dependencies, config);
   const consolePort = consolePortOf(config);
   const address = { hostname: operatorHost, port: consolePort ?? 0 };
   const where = `port ${consolePort} of ${operatorHost}`;
@@ -56,7 +60,7 @@ export async function openListeners(options: ListenerOptions): Promise<Listeners
       console = { server: opened, url: urlOf(operatorHost, opened.port) };
     } catch (cause) {
       if (isTaken(cause)) return false;
-      throw unavailable(cause, where, '');
+      throw unavailable(cause, where);
     }
     await onConsole(console);
     return true;
@@ -98,15 +102,14 @@ export async function openListeners(options: ListenerOptions): Promise<Listeners
   };
 }
 
-async function open(
-  start: () => Awaitable<GatewayServer>,
-  where: string,
-  how: string,
-): Promise<GatewayServer> {
+function openPublic(
+  dependencies: ServerDependencies,
+  { host, port, reusePort }: ListenerOptions['config'],
+): GatewayServer {
   try {
-    return await start();
+    return startServer(dependencies, { hostname: host, port, reusePort: reusePort === 'on' });
   } catch (cause) {
-    throw unavailable(cause, where, how);
+    throw unavailable(cause, `port ${port} of ${host}`);
   }
 }
 
@@ -114,11 +117,11 @@ function isTaken(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
 }
 
-function unavailable(cause: unknown, where: string, how: string): OperationError {
+function unavailable(cause: unknown, where: string): OperationError {
   return new OperationError(
     'address_unavailable',
     isTaken(cause)
-      ? `The ${where} is in use. Stop what uses it, or choose another one ${how}.`
+      ? `The ${where} is in use. Stop what uses it, choose another one with PORT or --port, or set REUSE_PORT=on in all nodes that share it.`
       : `The server cannot listen on ${where}. Check HOST, PORT, OPERATOR_HOST and OPERATOR_PORT.`,
   );
 }

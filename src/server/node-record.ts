@@ -13,7 +13,6 @@ export function nodeRecord(row: NodeRow, leader: string | undefined): ListedNode
     pid: row.pid,
     version: row.version,
     addresses: row.addresses,
-    workers: row.workers,
     state: stateOf(row),
     leader: row.boot === leader,
     in_flight: row.inFlight,

@@ -53,14 +53,13 @@ const NOTHING: ServingReport = {
 export async function openServingNode(options: {
   readonly deployment: Pick<Deployment, 'fencing' | 'clearNodes'>;
   readonly database: Database;
-  readonly workers: number;
   readonly clock: DatabaseClock;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
   readonly randomBytes: RandomBytes;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
 }): Promise<ServingNode> {
-  const { database, workers, clock, monotonic, randomBytes, log } = options;
+  const { database, clock, monotonic, randomBytes, log } = options;
   const { fencing, clearNodes } = options.deployment;
   const nodes = createNodes(database);
   const leases = createLeases(database);
@@ -69,7 +68,7 @@ export async function openServingNode(options: {
   let tell = (): ServingReport => NOTHING;
   const member = createMember({
     ...{ nodes, leases, clock, monotonic, log, fencing },
-    identity: { node: id, host: hostname(), pid: process.pid, version: VERSION, workers },
+    identity: { node: id, host: hostname(), pid: process.pid, version: VERSION },
     report: () => ({ ...tell(), state }),
     createIncarnation: () => createId('boot_', randomBytes),
   });

@@ -61,12 +61,10 @@ export type OperatorsOptions = {
   readonly alert: (alert: Alert) => void;
   /** Something in the database has changed: what was remembered of it may be wrong now. */
   readonly onChange: () => void;
-  /** `false` in a server thread: the main thread writes down what is in force, and hears SIGHUP. */
-  readonly tells?: boolean;
 };
 
 export async function createOperatorStates(options: OperatorsOptions): Promise<OperatorStates> {
-  const { database, live, file, shared, clock, log, alert, onChange, tells = true } = options;
+  const { database, live, file, shared, clock, log, alert, onChange } = options;
   const files = createFileWatch(file.paths);
   // Before what it tells of is read for the first time, so that nothing falls in between.
   const tail = createAuditTail(database);
@@ -90,17 +88,16 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
     const { at, events } = await tail.read();
     for (const { action, subject } of events) if (action === 'upstream.reset') mended.add(subject);
     if (events.length > 0) stale = true;
-    // A server thread is given the catalog that the main thread has read.
-    if (tells && files.hasChanged()) await readFile('a file has changed');
+    if (files.hasChanged()) await readFile('a file has changed');
     const hasChanges = stale;
     if (stale || clock() >= operator.changesAt()) await takeUp();
-    if (untold && tells) await tell();
+    if (untold) await tell();
     await seen(at, hasChanges);
   }
 
   async function takeUp(): Promise<void> {
     const asked = await readReloadRequest(database);
-    const isAsked = tells && asked !== request;
+    const isAsked = asked !== request;
     if (await shared?.follow()) await reload('it was published to all nodes');
     if (isAsked) {
       request = asked;
@@ -129,8 +126,6 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
     const { version, digest, refused } = live.reload();
     stale = true;
     untold = true;
-    // The main thread has read the same file, and says so.
-    if (!tells) return;
     if (version !== before) {
       strandedPlans = await plansWithout();
       log.info(
@@ -242,7 +237,7 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
           await look();
         });
       void guarded(look);
-      if (tells) process.on('SIGHUP', hangUp);
+      process.on('SIGHUP', hangUp);
       const stopLooking = every(LOOK_MS, () => lookSoon(false));
       return () => {
         stopLooking();

@@ -3,13 +3,13 @@
 
 import type { Config } from '../config/settings.ts';
 import type { Machine } from '../dashboard/dependencies.ts';
+import type { Load } from '../http/exchange.ts';
 import { openServingReader } from '../store/serving-database.ts';
 import { VERSION } from '../version.ts';
 import type { ServingAudit } from './audit.ts';
 import type { Domains } from './domains.ts';
 import type { Observation } from './observation.ts';
 import type { ServingStore } from './store.ts';
-import type { Workers } from './workers.ts';
 
 export type MachineOptions = {
   readonly config: Config;
@@ -17,18 +17,18 @@ export type MachineOptions = {
   readonly domains: Pick<Domains, 'file'>;
   readonly store: Pick<ServingStore, 'node'>;
   readonly selfAudit: ServingAudit;
-  readonly workers: Workers;
+  readonly load: () => Load;
 };
 
 export function createMachine(options: MachineOptions): Machine {
-  const { config, observation, domains, selfAudit, workers } = options;
+  const { config, observation, domains, selfAudit, load } = options;
   const { node } = options.store;
   const startedAt = Date.now() - Math.round(process.uptime() * 1_000);
   return {
     activity: observation.activity,
     audit: { state: selfAudit.state, run: selfAudit.run },
-    ledgerPending: () => workers.load().ledgerPending,
-    streamsOpen: () => workers.load().streamsOpen,
+    ledgerPending: () => load().ledgerPending,
+    streamsOpen: () => load().streamsOpen,
     findCatalog: domains.file.find,
     openReader: () => openServingReader(config.databaseUrl),
     nodes: node.records,
@@ -40,7 +40,6 @@ export function createMachine(options: MachineOptions): Machine {
       residentBytes: process.memoryUsage.rss(),
       heapBytes: process.memoryUsage().heapUsed,
       cpuSeconds: cpuSeconds(),
-      threads: workers.threads,
     }),
   };
 }

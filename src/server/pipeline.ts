@@ -1,5 +1,5 @@
 // The way of a request through a server, from its domains to its upstreams: limits, the connections
-// to upstreams and their health. Made by serve, and by each of its server threads.
+// to upstreams and their health. Made by serve.
 
 import { createDeadlines } from '../core/deadlines.ts';
 import { RequestEntrance } from '../generate/entrance.ts';
@@ -10,7 +10,6 @@ import type { Tokenizer } from '../generate/tokenizer.ts';
 import type { ServingLedger } from '../ledger/client.ts';
 import { createHistory } from '../ledger/history.ts';
 import { createLimits } from '../limits/limits.ts';
-import type { Sharing } from '../limits/threads.ts';
 import type { Database } from '../store/contract.ts';
 import type { Redis } from '../store/redis/client.ts';
 import { createAttempts } from '../upstream/attempt.ts';
@@ -36,8 +35,6 @@ export type ServingPipelineOptions = Base & {
   readonly redis: Redis | undefined;
   /** How many nodes share the limits. */
   readonly liveNodes: () => number;
-  /** Of the limits, where several threads count together. */
-  readonly shared?: Sharing | undefined;
 };
 
 export type ServingPipeline = Awaited<ReturnType<typeof createServingPipeline>>;
@@ -45,22 +42,20 @@ export type ServingPipeline = Awaited<ReturnType<typeof createServingPipeline>>;
 export async function createServingPipeline(options: ServingPipelineOptions) {
   const { config, deployment, clock, monotonic, randomBytes } = options;
   const { observation, domains, tokenizer } = options;
-  const { database, ledger, shared, redis, liveNodes } = options;
+  const { database, ledger, redis, liveNodes } = options;
   const { live, reasoning, books } = domains;
   const { alert } = observation;
   const deadlines = createDeadlines(monotonic);
   const inFlight = createInFlight();
   const history = createHistory(database);
   const limiting = { clock, monotonic, isLive: inFlight.isLive, history };
-  const local = createLimits({ ...limiting, shared });
+  const local = createLimits(limiting);
   const serving = createServingLimits({
-    ...{ ...limiting, local, redis, liveNodes, threads: config.workers, randomBytes },
+    ...{ ...limiting, local, redis, liveNodes, randomBytes },
   });
   const { limits } = serving;
   const timing = { clock, monotonic, startTimer };
-  // In a server with threads the main thread serves the playground.
-  const sharing = config.workers === 1 ? 1 : config.workers + 1;
-  const descriptors = createDescriptors({ threads: sharing, monotonic });
+  const descriptors = createDescriptors({ monotonic });
   const client = createUpstreamClient({
     descriptors,
     fetch,
@@ -73,7 +68,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
   });
   const startAttempt = createAttempts({ client, clock, deadlines });
   const health = createHealth({
-    ...{ catalog: live.current, ...timing, alert, threads: config.workers },
+    ...{ catalog: live.current, ...timing, alert },
     probe: createProbe(startAttempt),
   });
   const generation: GenerateDependencies = {
@@ -105,8 +100,6 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     },
     /** Whether one more request can be given a connection to an upstream. */
     hasRoom: () => descriptors.hasRoom(inFlight.count()),
-    /** Frees slots of this thread whose request is gone; of one thread alone, its claims do that. */
-    sweepLimits: shared === undefined ? () => undefined : local.sweep,
     limitsLoad: serving.load,
     closeLimits: serving.close,
   };

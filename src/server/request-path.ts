@@ -1,5 +1,4 @@
-// All that answers requests in one thread: domains, limits, pipeline and handlers over what the
-// deployment gives. The main thread and every server thread are constructed here.
+// All that answers requests: domains, limits, pipeline and handlers over what the deployment gives.
 
 import { every, type Stop } from '../async/every.ts';
 import { loadTokenizer } from '../generate/tokenizer.ts';
@@ -17,10 +16,7 @@ export type RequestPath = Awaited<ReturnType<typeof createRequestPath>>;
 /** How exact timeouts are. */
 const DEADLINE_SWEEP_MS = 250;
 
-/** How often slots are freed whose request is gone. */
-const LEASE_SWEEP_MS = 1_000;
-
-/** How often a thread looks at its memory: a burst of large bodies takes some tenths of a second. */
+/** How often the server looks at its memory: a burst of large bodies takes some tenths of a second. */
 const MEMORY_LOOK_MS = 100;
 
 export async function createRequestPath(options: RequestPathOptions) {
@@ -51,7 +47,6 @@ export async function createRequestPath(options: RequestPathOptions) {
     start(onSeen: (atMs: number, hasChanges: boolean) => Promise<void>): Stop {
       const stops = [
         every(DEADLINE_SWEEP_MS, pipeline.deadlines.sweep),
-        every(LEASE_SWEEP_MS, pipeline.sweepLimits),
         every(MEMORY_LOOK_MS, watchMemory),
         domains.operators.watch(pipeline.health.reset, onSeen),
       ];

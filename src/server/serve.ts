@@ -9,12 +9,12 @@ import { createPeople } from '../identity/sign-in/people.ts';
 import { writeNote } from '../store/server-notes.ts';
 import { VERSION } from '../version.ts';
 import { startRunning } from './background.ts';
-import { type ServingConfig, workersOf } from './base.ts';
+import type { ServingConfig } from './base.ts';
 import { createServingParts, type ServingParts } from './compose.ts';
 import { welcomeDemo } from './demo.ts';
 import type { Inputs } from './inputs.ts';
 import { type Listeners, openListeners } from './listeners.ts';
-import { hearStopSignals, type StopSignals } from './shutdown.ts';
+import { drain, hearStopSignals, type StopSignals } from './shutdown.ts';
 
 /** For mails that wait when the server ends: whoever misses one asks again. */
 const MAIL_GRACE_MS = 2_000;
@@ -46,22 +46,21 @@ export async function serve(inputs: Inputs, options: ServeOptions): Promise<numb
 
   const signal = await stopped;
   await leave(parts, signal, signals);
-  const lost = await drain(parts, signal, signals);
+  await finish(parts, listeners, signal, signals);
   await listeners.closeConsole();
   await withTimeout(MAIL_GRACE_MS, parts.mailer.close());
-  const unsettled = lost + (await close(parts, stopRunning));
+  const unsettled = await close(parts, stopRunning);
   return end(parts, unsettled, signals);
 }
 
 /** Throws `address_unavailable`; then nothing is open any more. */
 async function listen(parts: ServingParts): Promise<Listeners> {
-  const { config, dependencies, pages, workers, store, stage, clock, observation } = parts;
+  const { config, dependencies, pages, store, stage, clock, observation } = parts;
   try {
     stage.listeners = await openListeners({
       config,
       dependencies,
       answerConsole: pages.console,
-      listen: () => workers.listen(dependencies),
       onConsole: ({ url }) => writeNote(store.database, 'console', url, clock()),
       log: observation.log,
     });
@@ -116,16 +115,19 @@ async function leave(
   await withTimeout(drainDelayMs, signals.next());
 }
 
-/** Lets what is under way finish. Resolves with the commands that could not be written. */
-async function drain(
-  { stage, workers, observation }: ServingParts,
+/** Takes no new requests, and lets those in flight finish. */
+async function finish(
+  { config, stage, path, observation }: ServingParts,
+  { server }: Listeners,
   signal: NodeJS.Signals,
   signals: StopSignals,
-): Promise<number> {
+): Promise<void> {
+  const { drainMs } = config;
+  const { log } = observation;
   stage.isDraining = true;
-  await workers.refresh().catch(() => undefined);
-  observation.log.info(`${signal}: draining ${workers.load().requestsInFlight} requests`);
-  return workers.drain(signals.next());
+  log.info(`${signal}: draining ${path.load().requestsInFlight} requests`);
+  const { inFlight } = path.pipeline;
+  await drain({ server, inFlight, log, drainMs, hurry: signals.next() });
 }
 
 /** Closes all parts, those that others need last. Resolves with the commands left unwritten. */
@@ -154,5 +156,5 @@ async function end(
 
 function withOverrides(config: Config, options: ServeOptions): ServingConfig {
   const { port = config.port, host = config.host } = options;
-  return { ...config, port, host, workers: workersOf(config), isNew: options.isNew };
+  return { ...config, port, host, isNew: options.isNew };
 }

@@ -1,5 +1,5 @@
 // How a running server ends: on a signal, after what is under way has finished or has been ended.
-// Called by serve and its threads. It closes no database: whoever opened it does, once this is done.
+// Called by serve. It closes no database: whoever opened it does, once this is done.
 
 import { withTimeout } from '../async/timeout.ts';
 import type { InFlight } from '../generate/in-flight.ts';

@@ -25,7 +25,7 @@ import type { Observation } from './observation.ts';
 export type ServingStore = {
   /** Not for money: its commits survive the process, and a power cut once the ledger commits. */
   readonly database: Database;
-  /** What all domains of this thread write through, on SQLite. */
+  /** What all domains write through, on SQLite. */
   readonly writer: WriterClient;
   /** What it holds carries the incarnation of this node. */
   readonly ledger: RemoteLedger;
@@ -38,8 +38,6 @@ export type ServingStore = {
   readonly problems: () => Promise<readonly string[]>;
   /** From now on, ends holds whose request is gone. Returns the function that stops it. */
   readonly endLostHolds: (live: () => Awaitable<readonly string[]>) => () => void;
-  /** Ends the holds of requests that a server thread had under way when it died. */
-  readonly endHoldsOf: (requestIds: readonly string[]) => Promise<void>;
   /** Adds up new usage records in the ledger's thread, where that thread has the file. */
   readonly addUp: (() => Promise<void>) | undefined;
   /** A job of the leader: ends what dead nodes have left. Returns the function that stops it. */
@@ -118,7 +116,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
     const { databaseClock, monotonic, randomBytes } = options;
     const clocks = { clock: databaseClock, monotonic };
     node = await openServingNode({
-      ...{ deployment, database, workers: config.workers, ...clocks, randomBytes, log },
+      ...{ deployment, database, ...clocks, randomBytes, log },
     });
   } catch (error) {
     await close();
@@ -156,12 +154,6 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
         usdPerMillion: usdPerMillion(),
         nowMs: clock(),
       })),
-    async endHoldsOf(requestIds) {
-      if (requestIds.length === 0) return;
-      const recovered = await recoverAll(serving, { ...everyHold(), requestIds });
-      if (recovered.length === 0) return;
-      log.warn(`ledger: recovered ${recovered.length} open holds of a server thread`);
-    },
     addUp: deployment.addUp(ledger.addUp),
     recoverNodes: () =>
       deployment.recoverNodes({
@@ -198,7 +190,7 @@ function lossProblem(loss: FileLoss): string {
 }
 
 /** In words. */
-export function ledgerProblem(problem: LedgerProblem): string | undefined {
+function ledgerProblem(problem: LedgerProblem): string | undefined {
   if (problem === 'stopped') return 'the ledger has stopped and is started again';
   return problem === 'failing' ? 'the ledger cannot be written' : undefined;
 }

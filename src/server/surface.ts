@@ -14,8 +14,7 @@ import {
 } from './dashboard.ts';
 import type { OwnHandlers } from './handlers.ts';
 import type { Listeners } from './listeners.ts';
-import { ledgerProblem, type ServingStore } from './store.ts';
-import type { Workers } from './workers.ts';
+import type { ServingPipeline } from './pipeline.ts';
 
 /** How far a server is: what it answers depends on it. */
 export type ServingStage = {
@@ -30,9 +29,10 @@ export type ServingStage = {
 export type ServingSurfaceOptions = Omit<
   ServingDashboardOptions,
   | ('mailer' | 'upstreams' | 'problems' | 'trustedProxies' | 'announce' | 'consoleUrl')
-  | ('draining' | 'port' | 'answerPlayground')
+  | ('draining' | 'port' | 'load' | 'answerPlayground')
 > & {
   readonly handlers: OwnHandlers;
+  readonly pipeline: Pick<ServingPipeline, 'limits' | 'health'>;
   readonly announcements: Announcements;
   readonly stage: ServingStage;
 };
@@ -44,16 +44,23 @@ export type ServingSurface = {
 };
 
 export function createServingSurface(options: ServingSurfaceOptions): ServingSurface {
-  const { config, domains, selfAudit, handlers, workers, observation, stage } = options;
+  const { config, domains, pipeline, selfAudit, handlers, observation, stage } = options;
   const { live, operators } = domains;
   const { serving: store } = options;
   const { log, metrics } = observation;
   const { member } = store.node;
   const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log });
-  const upstreams = () => withDisabled(workers.upstreams(), operators.current().isDisabled);
-  const problems = () => problemsOf(store, workers);
+  const upstreams = () => withDisabled(pipeline.health.states(), operators.current().isDisabled);
+  const load = handlers.ownLoad;
   const pages = createServingDashboard({
-    ...{ ...options, mailer, upstreams, problems, trustedProxies: handlers.trustedProxies },
+    ...{
+      ...options,
+      mailer,
+      upstreams,
+      problems: store.problems,
+      load,
+      trustedProxies: handlers.trustedProxies,
+    },
     announce: () => void options.announcements.announce(),
     consoleUrl: () => stage.listeners?.console()?.url,
     draining: () => stage.isDraining,
@@ -62,7 +69,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
   });
   const dependencies: ServerDependencies = {
     ...handlers,
-    problems,
+    problems: store.problems,
     warnings: () => [
       ...selfAudit.warnings(),
       ...operators.warnings(),
@@ -72,34 +79,20 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     isStopped: selfAudit.isStopped,
     draining: () => stage.isLeaving,
     isRefusing: () => stage.isDraining || options.monotonic() >= store.fencedFrom(),
-    async metrics() {
-      // What one that hangs has said before is better than nothing.
-      await workers.refresh().catch(() => undefined);
-      return metrics.print();
-    },
+    metrics: metrics.print,
     upstreams,
-    load: workers.load,
+    load,
     dashboard: pages.dashboard,
   };
   metrics.watch({
-    requestsInFlight: () => workers.load().requestsInFlight,
-    streamsOpen: () => workers.load().streamsOpen,
+    requestsInFlight: () => load().requestsInFlight,
+    streamsOpen: () => load().streamsOpen,
     upstreams,
-    ledgerPending: () => workers.load().ledgerPending,
+    ledgerPending: () => load().ledgerPending,
     openHolds: domains.books.openHolds,
     auditDifferences: selfAudit.differences,
     catalog: live.status,
-    limits: () => workers.load().limits,
+    limits: () => load().limits,
   });
   return { dependencies, pages, mailer };
-}
-
-/** What keeps new requests from being served: of this thread, and of those that serve beside it. */
-async function problemsOf(store: ServingStore, workers: Workers): Promise<readonly string[]> {
-  const silent = await workers.refresh().then(
-    () => [],
-    () => ['a server thread does not answer'],
-  );
-  const theirs = workers.ledgerProblems().flatMap((problem) => ledgerProblem(problem) ?? []);
-  return [...new Set([...(await store.problems()), ...theirs, ...silent])];
 }

@@ -14,7 +14,6 @@ export const nodes = sqliteTable('nodes', {
   version: text().notNull(),
   /** A JSON array of where it listens. */
   addresses: text().notNull(),
-  workers: count().notNull(),
   state: text().$type<'serving' | 'draining'>().notNull(),
   /** What it says of Redis and of how it shares limits, in its own words. */
   redis: text().notNull(),

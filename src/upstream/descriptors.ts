@@ -39,17 +39,16 @@ type DescriptorSource = {
   readonly count: () => number;
 };
 
-/** `threads` share the limit of the process. `monotonic` in milliseconds. */
+/** `monotonic` in milliseconds. */
 export function createDescriptors(options: {
-  readonly threads: number;
   readonly monotonic: () => number;
   readonly source?: DescriptorSource;
 }): Descriptors {
-  const { threads, monotonic, source = ownDescriptors() } = options;
+  const { monotonic, source = ownDescriptors() } = options;
   const { limit, count } = source;
   if (limit === undefined || limit === Number.POSITIVE_INFINITY) return UNLIMITED;
-  const requestsMax = Math.floor((Math.max(0, limit - OWN) * SHARE) / threads);
-  const wanted = Math.min(requestsMax, Math.ceil(KEPT_MAX / threads));
+  const requestsMax = Math.floor(Math.max(0, limit - OWN) * SHARE);
+  const wanted = Math.min(requestsMax, KEPT_MAX);
   const kept: number[] = [];
   /** Open connections, in use or not. */
   let lent = 0;
@@ -61,7 +60,7 @@ export function createDescriptors(options: {
       kept.push(openSync('/dev/null', 'r'));
       return true;
     } catch {
-      // Another thread was quicker. The next connection that closes leaves another one.
+      // None is left. The next connection that closes leaves another one.
       return false;
     }
   }

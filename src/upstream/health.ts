@@ -5,7 +5,7 @@
 import type { BreakersState } from '../core/breakers.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { UpstreamState } from '../core/health.ts';
-import type { Catalog, Upstream, UpstreamConcurrency } from '../core/model.ts';
+import type { Catalog, Upstream } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
 import { createNode, type NodeDependencies, type UpstreamNode } from './node.ts';
 import { createPermit, type Permit } from './permit.ts';
@@ -54,11 +54,9 @@ export function createHealth(
     readonly catalog: () => Catalog;
     /** Unix milliseconds, for what people read. */
     readonly clock: () => number;
-    /** Threads that ask the same upstreams: each has its share of what may be in flight there. */
-    readonly threads?: number;
   },
 ): Health {
-  const { catalog, clock, monotonic, alert, threads = 1 } = dependencies;
+  const { catalog, clock, monotonic, alert } = dependencies;
   const nodes = new Map<string, UpstreamNode>();
   let known: Catalog | undefined;
 
@@ -116,7 +114,7 @@ export function createHealth(
       const nowMs = monotonic();
       if (node.breakersOf(candidate).waitMs(account, nowMs) > 0) return refusal(LEFT_ALONE);
       if (asking.kind === 'first') node.budget.note(account, nowMs);
-      const place = node.gate.enter(account, shareOf(upstream.concurrency, threads));
+      const place = node.gate.enter(account, upstream.concurrency);
       if (place === 'in') return admit(node, account, candidate, asking);
       if (place === 'full') return refusal('too many requests wait for it');
       const { isIn, leave } = place;
@@ -187,16 +185,5 @@ function refusal(reason: string): CandidateRefusal {
   return {
     kind: 'refusal',
     failure: { class: 'no_capacity', detail: `the upstream was not asked: ${reason}` },
-  };
-}
-
-/** At least one each, so that nobody who comes to the one thread is refused for the other's sake. */
-function shareOf(concurrency: UpstreamConcurrency, threads: number): UpstreamConcurrency {
-  if (threads === 1) return concurrency;
-  const { maxInFlight, queueLength, queueMs } = concurrency;
-  return {
-    maxInFlight: Math.max(1, Math.floor(maxInFlight / threads)),
-    queueLength: Math.ceil(queueLength / threads),
-    queueMs,
   };
 }

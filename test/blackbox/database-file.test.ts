@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { catalogFor } from '../support/catalog.ts';
 import { generate, generateStream } from '../support/client.ts';
 import { type Gateway, gatewayCommand, runCommand, startGateway } from '../support/gateway.ts';
-import { TIER } from '../support/tier.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(60_000);
@@ -55,9 +54,9 @@ const LOSSES: Record<string, readonly [happen: (path: string) => void, problem: 
   'left without its log': [(path) => rmSync(`${path}-wal`), /deleted/],
 };
 
-describe.each(TIER === 'all' ? ['1', '2'] : ['1'])('with WORKERS=%s', (WORKERS) => {
-  test.each(Object.entries(LOSSES))('a file that was %s', async (_name, [happen, problem]) => {
-    await using gateway = await start({ WORKERS });
+describe('a file that is lost while it is served', () => {
+  test.each(Object.entries(LOSSES))('because it was %s', async (_name, [happen, problem]) => {
+    await using gateway = await start();
     const ada = await gateway.createAccount();
     expect((await generate(ada, 'chat', 'ok')).status).toBe(200);
     const before = upstream.requests.length;

@@ -28,12 +28,12 @@ const statusOf = async (url: string, path: string, host: string) =>
 const PUBLIC_PATHS = ['/readyz', '/metrics'];
 const CONSOLE_PATHS = [...PUBLIC_PATHS, '/operator', '/operator/', '/operator/api/session'];
 
-describe.each(['1', '2'])('with WORKERS=%s', (workers) => {
+describe('hosts', () => {
   let gateway: Gateway;
   let both: readonly (readonly [url: string, path: string])[];
 
   beforeAll(async () => {
-    gateway = await startGateway({ environment: { WORKERS: workers } });
+    gateway = await startGateway();
     both = [
       ...PUBLIC_PATHS.map((path) => [gateway.url, path] as const),
       ...CONSOLE_PATHS.map((path) => [gateway.operatorUrl(), path] as const),

@@ -270,14 +270,22 @@ describe('a kill', () => {
   });
 });
 
+test('a server that cannot listen ends, also while it looks for a Redis that is not there', async () => {
+  await using gateway = await start();
+  const environment = {
+    ...{ PORT: '0', DATABASE_URL: 'sqlite:./other.db', REDIS_URL: 'redis://127.0.0.1:1' },
+    // An address that no machine has for itself.
+    OPERATOR_HOST: '192.0.2.1',
+  };
+  const { code, stderr } = await runCommand(gateway.directory, environment, ['serve']);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('cannot listen on port')]);
+});
+
 describe('a database has one server', () => {
   test('a second one is refused, the command line works beside it, and a kill makes it free', async () => {
     await using gateway = await start();
-    for (const [database, workers] of [
-      ['./data/tollgate.db', '1'],
-      ['./data/../data/tollgate.db', '2'],
-    ] as const) {
-      const environment = { PORT: '0', WORKERS: workers, DATABASE_URL: `sqlite:${database}` };
+    for (const database of ['./data/tollgate.db', './data/../data/tollgate.db']) {
+      const environment = { PORT: '0', DATABASE_URL: `sqlite:${database}` };
       const second = await runCommand(gateway.directory, environment, ['serve']);
       expect([second.code, second.stdout]).toEqual([1, '']);
       expect(second.stderr).toContain('Another tollgate serves the database');
@@ -286,7 +294,7 @@ describe('a database has one server', () => {
     const account = await gateway.createAccount();
     expect((await generate(account, 'chat', 'ok', { max_tokens: 100 })).status).toBe(200);
     await gateway.kill();
-    await using again = await start({ WORKERS: '2' }, { directory: gateway.directory });
+    await using again = await start({}, { directory: gateway.directory });
     const caller = { url: again.url, key: account.key };
     expect((await generate(caller, 'chat', 'ok', { max_tokens: 100 })).status).toBe(200);
     const third = await runCommand(gateway.directory, { PORT: '0' }, ['serve']);

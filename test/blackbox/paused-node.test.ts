@@ -1,5 +1,5 @@
-// A node that stood still for so long that the others hold it for dead, and wakes: all of its threads
-// refuse what waited in its sockets, until it registers again as another incarnation.
+// A node that stood still for so long that the others hold it for dead, and wakes: it refuses
+// what waited in its sockets, until it registers again as another incarnation.
 
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
@@ -35,7 +35,7 @@ describeWithServices('a node that stood still', ['PostgreSQL'], () => {
       plans: { large: LARGE_PLAN },
     });
     const url = await newPostgresUrl();
-    const environment = { DATABASE_URL: url, OPERATOR_PORT: 'off', WORKERS: '2' };
+    const environment = { DATABASE_URL: url, OPERATOR_PORT: 'off' };
     const asleep = stack.use(await startGateway({ catalog, environment }));
     const awake = stack.use(await startGateway({ catalog, environment }));
     const { key, id } = await asleep.createAccount({ plan: 'large' });

@@ -79,7 +79,6 @@ beforeAll(async () => {
   one = await startGateway({ catalog: catalog(['alone'], ['a']) });
   many = await startGateway({
     catalog: catalog(['east', 'west'], ['a', 'b']),
-    environment: { WORKERS: '2' },
   });
 });
 
@@ -206,7 +205,7 @@ describe('a tool loop of 30 turns pays the cached price for 90 % of its input', 
   });
 });
 
-test('with two placements of two keys, on two threads, conversations keep to their caches', async () => {
+test('with two placements of two keys, conversations keep to their caches', async () => {
   const caller = await many.createAccount(ACCOUNT);
   const used = new Set<string>();
   const questions = Array.from({ length: 8 }, () => `Read everything, ${crypto.randomUUID()}.`);

@@ -45,13 +45,13 @@ async function fullPipe(directory: string): Promise<{ path: string; close: () =>
   return { path, close: () => closeSync(holder) };
 }
 
-describe.each(['1', '2'])('a log that is not read, with WORKERS=%s', (WORKERS) => {
+describe('a log that is not read', () => {
   async function startUnread(arguments_: readonly string[] = []) {
     const directory = await mkdtemp(join(tmpdir(), 'tollgate-'));
     const pipe = await fullPipe(directory);
     await Bun.write(join(directory, 'catalog.toml'), catalogFor(upstream, ['ok', 'stall']));
     const environment = {
-      ...{ PATH: process.env['PATH'] ?? '', HOME: directory, PORT: '0', WORKERS },
+      ...{ PATH: process.env['PATH'] ?? '', HOME: directory, PORT: '0' },
       DRAIN_SECONDS: '1',
     };
     const stderr = openSync(pipe.path, 'w');

@@ -18,7 +18,7 @@ describeOnDatabases('confirmations', 2, (connections) => {
     const nodes = createNodes(database);
     await nodes.removeAll();
     for (const name of names) {
-      const identity = { node: name, host: 'machine', pid: 1, version: '1.0.0', workers: 1 };
+      const identity = { node: name, host: 'machine', pid: 1, version: '1.0.0' };
       await nodes.register(`boot_${name}`, identity, REPORT);
     }
     const see = async (name: string) =>

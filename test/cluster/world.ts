@@ -75,7 +75,7 @@ function worldNode(database: Database, node: string, elapsed: () => number): Wor
   const clock = createDatabaseClock({ wall: () => START_MS + elapsed() + jumpedMs, monotonic });
   const member = createMember({
     ...{ nodes, leases, clock, monotonic },
-    identity: { node, host: 'machine', pid: 1, version: '1.0.0', workers: 1 },
+    identity: { node, host: 'machine', pid: 1, version: '1.0.0' },
     report: () => ({
       ...{ addresses: [`http://${node}:3000`], state: 'serving', redis: 'off', limits: 'own' },
       ...{ catalogVersion: 1, catalogDigest, inFlight: 0 },

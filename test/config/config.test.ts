@@ -9,6 +9,7 @@ import { parseEnvFile } from '../../src/server/environment.ts';
 const DEFAULTS: Config = {
   host: '127.0.0.1',
   port: 3000,
+  reusePort: 'off',
   operatorHost: '127.0.0.1',
   operatorPort: undefined,
   baseUrl: undefined,
@@ -31,7 +32,6 @@ const DEFAULTS: Config = {
   smtpUrl: undefined,
   mailFrom: undefined,
   redis: undefined,
-  workers: 1,
   envFile: undefined,
 };
 
@@ -83,6 +83,7 @@ describe('readConfig', () => {
       MAIL_FROM: 'Gateway <gateway@example.com>',
       ALERT_WEBHOOK_SECRET: 'a'.repeat(32),
       REDIS_URL: 'redis://:secret@cache:7000/1',
+      REUSE_PORT: 'off',
       WORKERS: '1',
       TOLLGATE_ENV_FILE: 'other.env',
       ANYTHING_ELSE: 'x',
@@ -90,6 +91,7 @@ describe('readConfig', () => {
     expect(config).toEqual({
       host: '0.0.0.0',
       port: 0,
+      reusePort: 'off',
       operatorHost: '10.0.0.1',
       operatorPort: 'off',
       baseUrl: 'https://gateway.example/sub',
@@ -120,7 +122,6 @@ describe('readConfig', () => {
         database: 1,
         tls: false,
       },
-      workers: 1,
       envFile: 'other.env',
     });
   });
@@ -187,7 +188,7 @@ describe('readConfig', () => {
     ['DRAIN_SECONDS', ['-1', '3601', '30s'], 'must be a number of seconds from 0 to 3600.'],
     ['HEARTBEAT_SECONDS', ['0', 'x'], 'must be a number of seconds from 0.01 to 3600.'],
     ['SILENT_COMMIT_SECONDS', ['0'], 'must be a number of seconds from 0.01 to 3600.'],
-    ['WORKERS', ['0', '65', '1.5', 'all'], 'must be auto, or a whole number from 1 to 64.'],
+    ['REUSE_PORT', ['1', 'yes'], 'must be one of on, off.'],
     [
       'REDIS_URL',
       ['redis:', 'http://:secret@h', 'redis://:secret@h:x', 'redis+sentinels://:secret@h/m'],
@@ -202,6 +203,11 @@ describe('readConfig', () => {
       'MAIL_FROM',
       ['nobody', 'A <a@b> x', 'A <a b@c>'],
       'must be an address, such as Gateway <gateway@example.com>.',
+    ],
+    [
+      'WORKERS',
+      ['2', 'auto'],
+      'is no longer a setting: a server answers requests in one thread. Remove it. To use more cores, start several nodes on PostgreSQL with REUSE_PORT=on, as the README says under "More than one core".',
     ],
     ['SIGNUP', ['yes', 'OPEN'], 'must be one of open, invite, closed.'],
   ];
@@ -230,6 +236,13 @@ describe('readConfig', () => {
       'SESION_SECRETS is not a known variable; did you mean SESSION_SECRET?',
     ]);
     expect(problemsOf({ PROT: '1' })).toEqual([]);
+  });
+
+  test('shares a port between nodes of PostgreSQL alone', () => {
+    expect(problemsOf({ REUSE_PORT: 'on' })).toEqual([
+      'REUSE_PORT=on needs PostgreSQL in DATABASE_URL: SQLite has one server.',
+    ]);
+    expect(problemsOf({ REUSE_PORT: 'on', DATABASE_URL: 'postgres://localhost/a' })).toEqual([]);
   });
 
   test('never shows a value', () => {

@@ -50,11 +50,6 @@ const ROWS: {
     '',
     'ledger: its thread has died and is started again',
   ],
-  thread_stopped: [
-    { kind: 'thread_stopped', requests: 1 },
-    '',
-    'a server thread has died with 1 request under way, whose holds are ended; it is started again',
-  ],
   hold_lost: [
     { kind: 'hold_lost', requestId },
     '',

@@ -21,7 +21,7 @@ test('a hold whose request is gone is ended after a minute, one under way and a 
   let nowMs = NOW;
   const databaseUrl = `sqlite:${join(directory, 'tollgate.db')}`;
   const settings = readConfig({ DATABASE_URL: databaseUrl, LEDGER_SYNC: 'normal' });
-  const config = { ...settings, workers: 1, logLevel: 'silent' } as const;
+  const config = { ...settings, logLevel: 'silent' } as const;
   const clock = () => nowMs;
   const clocks = nodeClocks();
   const observation = createObservation({ config, clock, monotonic: clocks.monotonic });

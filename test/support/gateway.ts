@@ -95,8 +95,6 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     HOME: directory,
     HOST: '127.0.0.1',
     PORT: '0',
-    // The same tests, answered by server threads.
-    WORKERS: process.env['TOLLGATE_TEST_WORKERS'] ?? '1',
     ...(await testDatabase(directory)),
     ...options.environment,
   };

@@ -3,9 +3,8 @@
 import { expect, test } from 'bun:test';
 import { createDescriptors } from '../../src/upstream/descriptors.ts';
 
-function open(limit: number, others: number, threads = 1) {
+function open(limit: number, others: number) {
   const descriptors = createDescriptors({
-    threads,
     monotonic: () => 0,
     source: { limit, count: () => others },
   });
@@ -24,12 +23,6 @@ test('requests up to the share have room, whatever else takes descriptors', () =
   descriptors.close();
 });
 
-test('threads share them', () => {
-  const { descriptors } = open(148, 148, 3);
-  expect([descriptors.hasRoom(14), descriptors.hasRoom(15)]).toEqual([true, false]);
-  descriptors.close();
-});
-
 test('above what is kept from the start, each request that has room is kept one at once', () => {
   const { descriptors } = open(2_048, 2_048);
   expect(descriptors.hasRoom(255)).toBe(true);
@@ -41,6 +34,6 @@ test('above what is kept from the start, each request that has room is kept one 
 
 test('a system that tells no limit has none', () => {
   const source = { limit: undefined, count: () => 0 };
-  const descriptors = createDescriptors({ threads: 1, monotonic: () => 0, source });
+  const descriptors = createDescriptors({ monotonic: () => 0, source });
   expect([descriptors.hasRoom(1_000_000), descriptors.lend()]).toEqual([true, true]);
 });

@@ -16,7 +16,7 @@ import {
 import { catalogOf } from '../generate/fixtures.ts';
 import { at, keys } from '../generate/route-rig.ts';
 import { createFakeTime } from '../support/fake-time.ts';
-import { listedProbes, SILENT_PROBE } from '../support/probe.ts';
+import { listedProbes } from '../support/probe.ts';
 
 const FIRST = { kind: 'first' } as const;
 const WALL = 1_700_000_000_000;
@@ -363,24 +363,6 @@ describe('what an operator says is mended', () => {
     two.end('finished');
     permit(health, A).end('finished');
   });
-});
-
-test('of several threads each has its share of what may be in flight, and at least one', () => {
-  const catalog = (maxInFlight: number) =>
-    catalogOf([at('a', { concurrency: { maxInFlight, queueLength: 0, queueMs: 50 } })]);
-  const admitted = (maxInFlight: number, threads: number): number => {
-    const [candidate] = [at('a', { concurrency: { maxInFlight, queueLength: 0, queueMs: 50 } })];
-    const time = createFakeTime();
-    const timing = { clock: () => WALL, monotonic: time.now, startTimer: time.startTimer };
-    const current = catalog(maxInFlight);
-    const health = createHealth({
-      ...{ catalog: () => current, ...timing, probe: SILENT_PROBE, alert: () => {}, threads },
-    }).of('acct_a');
-    let count = 0;
-    while (health.enter(candidate, FIRST).kind === 'permit') count += 1;
-    return count;
-  };
-  expect([admitted(8, 1), admitted(8, 2), admitted(8, 3), admitted(2, 4)]).toEqual([8, 4, 2, 1]);
 });
 
 describe('two accounts', () => {

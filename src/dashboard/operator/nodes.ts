@@ -21,7 +21,6 @@ export function nodeRoutes(dependencies: MachineDependencies): readonly Route<Si
           resident_bytes: own.residentBytes,
           heap_bytes: own.heapBytes,
           cpu_seconds: tenths(own.cpuSeconds),
-          threads: own.threads,
           loop_lag_ms: tenths(machine.activity.loopLagMs()),
         };
         const nodes = await machine.nodes();

@@ -176,7 +176,6 @@ export type ListedNodeRecord = {
   readonly pid: number;
   readonly version: string;
   readonly addresses: readonly string[];
-  readonly workers: number;
   readonly state: NodeState;
   /** Whether it does what one node does for all of them. */
   readonly leader: boolean;
@@ -204,7 +203,6 @@ export type NodeRecord = ListedNodeRecord & {
     readonly resident_bytes: number;
     readonly heap_bytes: number;
     readonly cpu_seconds: number;
-    readonly threads: number;
     readonly loop_lag_ms: number;
   } | null;
 };

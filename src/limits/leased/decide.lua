@@ -1,4 +1,4 @@
--- One decision about one account, whole or not at all. A holder (a node, or a thread of one) says
+-- One decision about one account, whole or not at all. A holder (one start of a node) says
 -- what it keeps of each counter, what it needs and what it wishes beyond; the reply says what it
 -- has. Everything is said in absolute numbers, and an older call never follows a newer one, so a
 -- call that arrives twice takes once. script.ts describes the call and the reply.

@@ -20,7 +20,7 @@ type ExchangeDependencies = SeedDependencies & {
 const CALLS_MAX = 5;
 
 export function createExchange(dependencies: ExchangeDependencies) {
-  const { decide, holder, monotonic, liveHolders, history, redisClock } = dependencies;
+  const { decide, holder, monotonic, liveNodes, history, redisClock } = dependencies;
   let seq = 0;
 
   /** Resolves when the answer is taken up, to whether all needs are met; rejects where there is none. */
@@ -34,7 +34,7 @@ export function createExchange(dependencies: ExchangeDependencies) {
         ...callOf(counters, asked, told, sentAtMs),
         seq,
         holder,
-        holders: Math.max(1, liveHolders()),
+        holders: Math.max(1, liveNodes()),
         ...(redisClock === undefined ? {} : { now: redisClock() }),
       };
       // Until the answer is here, nobody knows what became of that which was given before.

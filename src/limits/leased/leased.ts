@@ -55,14 +55,12 @@ type LeasedCounts = {
 
 type LeasedDependencies = {
   readonly redis: Pick<Redis, 'run' | 'isUp'>;
-  /** The limits of this process or of its threads; those of nobody else. */
+  /** The limits of this process alone. */
   readonly local: AccountLimits;
-  /** Names this process or thread among all that lease, anew with each start. */
+  /** Names this process among all that lease; each start has a new one. */
   readonly holder: string;
   /** How many nodes share the limits while Redis is away, at least 1. */
   readonly liveNodes: () => number;
-  /** How many lease: the threads of all of them. */
-  readonly liveHolders: () => number;
   /** Unix milliseconds. */
   readonly clock: () => number;
   /** Milliseconds of a clock that never jumps. */

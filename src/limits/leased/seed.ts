@@ -12,8 +12,8 @@ export type SeedDependencies = {
   readonly clock: () => number;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
-  /** How many lease, at least 1: nodes, or the threads of them. */
-  readonly liveHolders: () => number;
+  /** How many nodes lease, at least 1. */
+  readonly liveNodes: () => number;
   readonly history: AdmissionHistory;
   readonly sleep: (ms: number) => Promise<unknown>;
 };
@@ -23,7 +23,7 @@ export type SeedDependencies = {
  * were given by a Redis that has forgotten it: nobody decides before that has lapsed.
  */
 export async function seedOf(
-  { history, clock, monotonic, liveHolders, sleep }: SeedDependencies,
+  { history, clock, monotonic, liveNodes, sleep }: SeedDependencies,
   counters: Counters,
   plan: Partial<Limits>,
 ): Promise<SeedWindow[]> {
@@ -36,7 +36,7 @@ export async function seedOf(
       .map((each) => ({ ...each, atMs: Math.min(0, each.startedAt - timeMs) }));
   };
   let past = await lastMinute();
-  if (past.length > 0 && liveHolders() > 1) {
+  if (past.length > 0 && liveNodes() > 1) {
     await sleep(LAPSE_MS);
     past = await lastMinute();
   }

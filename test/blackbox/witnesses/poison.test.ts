@@ -6,7 +6,7 @@ import { createAccounts } from '../../support/accounts.ts';
 import { catalogOf, ROOMY_PLAN } from '../../support/catalog.ts';
 import { type Format, generate, generateStream } from '../../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
-import { samples, TIER } from '../../support/tier.ts';
+import { samples } from '../../support/tier.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
 import { BEHAVIOURS, POISON, POISONED_PROMPT, POISONS } from './poisons.ts';
 
@@ -17,6 +17,7 @@ type Cell = { readonly id: string; readonly poison: string; readonly dialect: Fo
 
 const FORMATS: readonly Format[] = ['chat', 'messages'];
 const KEYS = [['key-one'], ['key-one', 'key-two']] as const;
+const VICTIMS = 2;
 const ROUNDS = samples(4, 6);
 /** In each round of the first half one account attacks, after that both do. */
 const ATTACKERS = 2;
@@ -94,19 +95,16 @@ async function play(
   return { cell: cell.id, served, refused, poisoned };
 }
 
-describe.each([
-  { name: 'one thread', environment: {}, victims: 2 },
-  ...(TIER === 'all' ? [{ name: 'two threads', environment: { WORKERS: '2' }, victims: 1 }] : []),
-])('$name', ({ environment, victims: count }) => {
+describe('a poisoned prompt', () => {
   let gateway: Gateway;
   let accounts: TestAccount[];
   let outcomes: readonly Outcome[] = [];
   let startedAt = 0;
 
   beforeAll(async () => {
-    gateway = await startGateway({ catalog: catalogText(upstream), environment });
+    gateway = await startGateway({ catalog: catalogText(upstream) });
     const purse = { plan: 'roomy', credit: 100_000_000 };
-    accounts = await createAccounts(gateway, ATTACKERS + count, purse);
+    accounts = await createAccounts(gateway, ATTACKERS + VICTIMS, purse);
     startedAt = Date.now();
     const attackers = accounts.slice(0, ATTACKERS);
     const victims = accounts.slice(ATTACKERS);
@@ -127,13 +125,12 @@ describe.each([
     const harmed = outcomes.filter(({ refused, poisoned }) => refused > 0 || poisoned > 0);
     expect(harmed).toEqual([]);
     expect(outcomes.length).toBe(CELLS.length);
-    expect(outcomes.every(({ served }) => served === (ROUNDS + 1) * count)).toBe(true);
+    expect(outcomes.every(({ served }) => served === (ROUNDS + 1) * VICTIMS)).toBe(true);
   });
 
   test('asks for itself at most once in ten seconds for each key and each model', () => {
     const seconds = (Date.now() - startedAt) / 1_000;
-    const threads = Number(environment.WORKERS ?? '1');
-    const most = (keys: number): number => threads * (keys + 1) * (Math.ceil(seconds / 10) + 1);
+    const most = (keys: number): number => (keys + 1) * (Math.ceil(seconds / 10) + 1);
     for (const { id } of CELLS) {
       const probes = upstream.probed(id);
       const keys = id.endsWith('2') ? 2 : 1;
@@ -151,8 +148,6 @@ describe.each([
       .map((line) => (JSON.parse(line) as Json)['msg']);
     const answer = (await (await fetch(`${gateway.url}/readyz`)).json()) as Json;
     const warnings = answer['warnings'] as string[];
-    // A thread that serves the attacker alone calls what fails there failing.
-    const isAlone = (words: unknown): boolean => count === 1 && / fails for /.test(String(words));
-    expect([...told, ...warnings].filter((words) => !isAlone(words))).toEqual([]);
+    expect([...told, ...warnings]).toEqual([]);
   });
 });

@@ -247,14 +247,13 @@ const NODE = {
   residentBytes: 5,
   heapBytes: 4,
   cpuSeconds: 1.23,
-  threads: 2,
 };
 
 const AT = '2026-11-21T00:00:00.000Z';
 
 const OWN: ListedNodeRecord = {
   ...{ id: 'node_1', object: 'node', boot: 'boot_1', host: 'one', pid: 7, version: '1.0.0' },
-  ...{ addresses: ['http://127.0.0.1:1'], workers: 1, state: 'serving', leader: true },
+  ...{ addresses: ['http://127.0.0.1:1'], state: 'serving', leader: true },
   ...{ in_flight: 3, redis: 'off', limits: 'own', catalog_version: 1, catalog_digest: 'abc' },
   ...{ clock_offset_ms: 0, started_at: AT, heartbeat_at: AT, silent_ms: 0, seen_at: AT },
   dead_at: null,

@@ -77,8 +77,6 @@ export function useRedis() {
 export type ClusterOptions = {
   /** In the place of each node's own limits. */
   readonly local?: (own: AccountLimits) => AccountLimits;
-  /** The nodes are threads of one. */
-  readonly isOneNode?: boolean;
   /** By default no time passes. */
   readonly sleep?: (ms: number) => Promise<unknown>;
 };
@@ -86,7 +84,7 @@ export type ClusterOptions = {
 let clusters = 0;
 
 export function createCluster(redis: Redis, size: number, options: ClusterOptions = {}) {
-  const { local = (own) => own, isOneNode = false, sleep = async () => {} } = options;
+  const { local = (own) => own, sleep = async () => {} } = options;
   clusters += 1;
   const prefix = `tollgate:cluster-${clusters}:`;
   let elapsedMs = 0;
@@ -141,8 +139,7 @@ export function createCluster(redis: Redis, size: number, options: ClusterOption
       redis: { run, isUp: () => state.isUp && redis.isUp() },
       local: local(createLimits(shared)),
       holder: name,
-      liveNodes: () => (isOneNode ? 1 : nodes.length),
-      liveHolders: () => nodes.length,
+      liveNodes: () => nodes.length,
       sleep,
       every(_ms, work) {
         tick = work;

@@ -43,7 +43,6 @@ describeWithServices('limits', ['Redis'], () => {
       local: createLimits(dependencies),
       holder: `node_${opened}`,
       liveNodes: () => 1,
-      liveHolders: () => 1,
       sleep: Bun.sleep,
       every: () => () => {},
       prefix: `tollgate:${opened}:`,

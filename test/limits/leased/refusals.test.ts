@@ -182,10 +182,9 @@ describeWithServices('refusals of several nodes', ['Redis'], () => {
     await cluster.stop();
   });
 
-  test('threads of one node wait for each other, too, when Redis has forgotten what they lease', async () => {
+  test('nodes wait for each other when Redis has forgotten what they lease', async () => {
     const slept: number[] = [];
     const cluster = createCluster(used().redis, 2, {
-      isOneNode: true,
       async sleep(ms) {
         slept.push(ms);
       },

@@ -86,7 +86,6 @@ async function playCluster(world: World, scenario: Scenario): Promise<Report> {
       ...{ clock: world.wall, monotonic: world.monotonic, sleep: world.sleep },
       every: (ms, work) => every(world, ms, work),
       liveNodes: () => nodes.size,
-      liveHolders: () => nodes.size,
       isLive: () => true,
     });
     return { limits, redis };

@@ -99,7 +99,6 @@ function NodeCard({ node }: { readonly node: NodeRecord }) {
           ],
           ['Listens on', node.addresses.join(', ')],
           ['In flight', formatCount(node.in_flight)],
-          ['Server threads', formatCount(node.workers)],
           ['Redis', node.redis],
           ['Limits', node.limits],
           ['Catalog', `version ${node.catalog_version} (${node.catalog_digest.slice(0, 12)})`],
@@ -114,7 +113,6 @@ function processItems(process: NodeRecord['process']): [string, string][] {
   if (process === null) return [];
   return [
     ['Runtime', process.runtime],
-    ['Threads', `${formatCount(process.threads)}, one of them the ledger's`],
     [
       'Memory',
       `${formatCompact(process.resident_bytes)}B resident, ${formatCompact(process.heap_bytes)}B heap`,
