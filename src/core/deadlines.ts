@@ -15,6 +15,12 @@ export function createDeadlines(now: () => number) {
     now,
     add: (deadline: Deadline): void => void waiting.add(deadline),
     remove: (deadline: Deadline): void => void waiting.delete(deadline),
+    /** Calls `fire` after so many milliseconds or a sweep later; what it returns takes that back. */
+    start(afterMs: number, fire: () => void): () => void {
+      const deadline = { at: now() + afterMs, fire };
+      waiting.add(deadline);
+      return () => void waiting.delete(deadline);
+    },
     /** Fires and forgets every deadline that has passed. */
     sweep(): void {
       const nowMs = now();

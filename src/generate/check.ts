@@ -3,12 +3,13 @@
 
 import { decideOutputBound, requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
+import type { Tokens } from '../core/money.ts';
 import type { Plan } from '../core/plan.ts';
 import { priceAt } from '../core/price-book.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import type { CheckedRequest, GenerateDependencies, GenerationCall } from './pipeline-types.ts';
-import { sizePrompt } from './size.ts';
+import { sizePrompt, type UncountedRequest } from './size.ts';
 import { restoreThinking } from './thinking.ts';
 
 export async function check(
@@ -25,7 +26,11 @@ export async function check(
   if (inFlight.aborted()) throw new GatewayError('provider_unavailable');
   await entrance.enter(accountId, plan);
   try {
-    const checked = await understand(dependencies, call, facts, plan, body);
+    const received = understand(call, facts, plan, body);
+    const request = await restoreThinking(dependencies, received);
+    const asked = request === received.request ? received : { ...received, request };
+    const promptTokens = await sizePrompt(dependencies, asked);
+    const checked = withPrice(asked, promptTokens);
     entrance.leave(accountId, plan);
     return checked;
   } catch (error) {
@@ -34,22 +39,26 @@ export async function check(
   }
 }
 
-async function understand(
-  dependencies: GenerateDependencies,
+/** Throws the refusal of a body or of its model. */
+function understand(
   call: GenerationCall,
   facts: KeyFacts,
   plan: Plan,
   body: ParsedBody,
-): Promise<CheckedRequest> {
-  const parsed = call.format.parse(body);
+): UncountedRequest {
+  const request = call.format.parse(body);
   const { catalog } = call.operator;
-  const model = requireModel(catalog, parsed.model);
-  call.tally.understood({ model: model.slug, stream: parsed.stream });
+  const model = requireModel(catalog, request.model);
+  call.tally.understood(model.slug, request.stream);
   requireInPlan(plan, model);
-  const received = { call, facts, request: parsed, catalog, plan, model };
-  const request = await restoreThinking(dependencies, received);
-  const asked = request === parsed ? received : { ...received, request };
-  const promptTokens = await sizePrompt(dependencies, asked);
+  return { call, facts, request, catalog, plan, model };
+}
+
+/** Throws where the prompt is too long. */
+function withPrice(
+  { call, facts, request, catalog, plan, model }: UncountedRequest,
+  promptTokens: Tokens,
+): CheckedRequest {
   const { maxOutputTokens } = request;
   const { name } = call.format;
   return {

@@ -35,7 +35,7 @@ export async function countTokens(
   }
   const request = parse(await call.readBody());
   const model = requireModel(catalog, request.model);
-  call.tally.understood({ model: model.slug, stream: false });
+  call.tally.understood(model.slug, false);
   requireInPlan(plan, model);
   const restored = await restoreThinking(dependencies, { facts, request, catalog, model });
   return countPrompt(dependencies.tokenizer, { facts, request: restored, catalog, plan, model });

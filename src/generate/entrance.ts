@@ -8,11 +8,11 @@ import { GatewayError } from '../core/error.ts';
 import type { LimitView, Plan } from '../core/plan.ts';
 import type { AccountLimits } from '../limits/contract.ts';
 
-type Place = { inside: number; readonly waiting: (() => void)[] };
-
 export class RequestEntrance {
   readonly #limits: Pick<AccountLimits, 'left' | 'countRefused'>;
-  readonly #places = new Map<string, Place>();
+  /** How many are inside, by account, and what wakes those that wait for a place. */
+  readonly #inside = new Map<string, number>();
+  readonly #waiting = new Map<string, (() => void)[]>();
 
   constructor(limits: Pick<AccountLimits, 'left' | 'countRefused'>) {
     this.#limits = limits;
@@ -50,7 +50,7 @@ export class RequestEntrance {
     try {
       let remaining = await first;
       while (!this.#takePlace(accountId, remaining)) {
-        await new Promise<void>((resolve) => this.#placeOf(accountId).waiting.push(resolve));
+        await this.#place(accountId);
         remaining = await this.look(accountId, plan);
       }
     } catch (error) {
@@ -60,33 +60,35 @@ export class RequestEntrance {
   }
 
   #takePlace(accountId: string, remaining: number): boolean {
-    const place = this.#placeOf(accountId);
-    if (place.inside >= remaining) return false;
-    place.inside += 1;
+    const inside = this.#inside.get(accountId) ?? 0;
+    if (inside >= remaining) return false;
+    this.#inside.set(accountId, inside + 1);
     this.#wakeNext(accountId);
     return true;
   }
 
   #givePlace(accountId: string): void {
-    this.#placeOf(accountId).inside -= 1;
+    const inside = (this.#inside.get(accountId) ?? 0) - 1;
+    if (inside > 0) this.#inside.set(accountId, inside);
+    else this.#inside.delete(accountId);
     this.#wakeNext(accountId);
   }
 
-  #placeOf(accountId: string): Place {
-    let place = this.#places.get(accountId);
-    if (place === undefined) {
-      place = { inside: 0, waiting: [] };
-      this.#places.set(accountId, place);
-    }
-    return place;
+  /** Resolves when the one before has entered, has left or was refused. */
+  #place(accountId: string): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(accountId);
+      if (waiting === undefined) this.#waiting.set(accountId, [resolve]);
+      else waiting.push(resolve);
+    });
   }
 
   /** In a turn of its own: what has just left has claimed by then. */
   #wakeNext(accountId: string): void {
-    const place = this.#places.get(accountId);
-    if (place === undefined) return;
-    if (place.waiting.length > 0) setImmediate(() => place.waiting.shift()?.());
-    else if (place.inside === 0) this.#places.delete(accountId);
+    const waiting = this.#waiting.get(accountId);
+    if (waiting === undefined) return;
+    if (waiting.length === 0) this.#waiting.delete(accountId);
+    else setImmediate(() => waiting.shift()?.());
   }
 }
 

@@ -2,7 +2,6 @@
 // it calls are leaves that never call back. Until the commit point a refusal is a thrown
 // GatewayError; after it the only exits are the format's `finish` and `fail`, each with a receipt.
 
-import { type Awaitable, andThen } from '../async/awaitable.ts';
 import { affinityOf } from '../core/conversation.ts';
 import { GatewayError } from '../core/error.ts';
 import { failureError, interruptedError, type UpstreamFailure } from '../core/failure.ts';
@@ -25,7 +24,7 @@ import type { CheckedRequest, GenerateDependencies, GenerationCall } from './pip
 import { pump } from './pump.ts';
 import { readToEnd } from './reading.ts';
 import { type Routed, route, type StartedAttempt } from './route.ts';
-import { recordThinking } from './thinking.ts';
+import { recordThinking, type ThinkingRecorder } from './thinking.ts';
 
 export type Generated =
   | {
@@ -154,7 +153,9 @@ async function serveWhole(
   grant.attempts.add(attempt, undefined);
   let answer: Answer;
   try {
-    answer = await foldAnswer(dependencies, checked, attempt, first.events);
+    const thinking = recordThinking(dependencies, checked);
+    answer = foldAnswer(first.events, thinking);
+    await thinking.keep(attempt.candidate.upstream);
   } catch (error) {
     await finish(dependencies, admitted, 'gateway');
     throw error;
@@ -173,21 +174,14 @@ async function serveWhole(
   };
 }
 
-/** The events of a whole answer as one, once its thinking is kept. */
-function foldAnswer(
-  dependencies: GenerateDependencies,
-  checked: CheckedRequest,
-  { candidate }: MeteredAttempt,
-  events: readonly GenerationEvent[],
-): Awaitable<Answer> {
-  const thinking = recordThinking(dependencies, checked);
+/** The events of a whole answer as one. */
+function foldAnswer(events: readonly GenerationEvent[], thinking: ThinkingRecorder): Answer {
   const fold = createFold();
   for (const event of events) {
     thinking.push(event);
     fold.push(event);
   }
-  const answer = fold.answer();
-  return andThen(thinking.keep(candidate.upstream), () => answer);
+  return fold.answer();
 }
 
 /** The commit point: from here on, status and headers are on their way to the client. */

@@ -198,7 +198,7 @@ export class Grant implements Slot {
    * says what will be booked, at most `most`, and the balance as it will be then.
    */
   #booked(settled: Promise<Settlement>, charge: Micro, most: Micro): Promise<Settlement> {
-    const { booking, startTimer } = this.#dependencies;
+    const { booking, startDeadline } = this.#dependencies;
     if (booking.kind === 'awaited') return settled;
     const payable = this.#payable;
     return new Promise((resolve) => {
@@ -207,14 +207,14 @@ export class Grant implements Slot {
         const available = subtract(payable, debited);
         resolve({ debited, loss: subtract(charge, debited), available });
       };
-      const stopTimer = startTimer(booking.timeoutMs, tell);
+      const stopDeadline = startDeadline(booking.timeoutMs, tell);
       settled.then(
         (settlement) => {
-          stopTimer();
+          stopDeadline();
           resolve(settlement);
         },
         () => {
-          stopTimer();
+          stopDeadline();
           tell();
         },
       );

@@ -27,17 +27,15 @@ const PASSING_REFUSALS: readonly ErrorCode[] = [
 ];
 
 /** Throws the refusal of a limit (429), of the balance (402), or of a ledger that is down (503). */
-export async function obtainGrant(
+export function obtainGrant(
   dependencies: GenerateDependencies,
   checked: CheckedRequest,
 ): Promise<Grant> {
-  try {
-    return await tryGrant(dependencies, checked, 'first');
-  } catch (error) {
+  return tryGrant(dependencies, checked, 'first').catch(async (error: unknown) => {
     if (!(error instanceof GatewayError) || !PASSING_REFUSALS.includes(error.code)) throw error;
     await Bun.sleep(SECOND_LOOK_MS);
     return tryGrant(dependencies, checked, 'last');
-  }
+  });
 }
 
 async function tryGrant(

@@ -22,11 +22,12 @@ export type Followed = { readonly candidate?: Candidate; readonly abort: () => v
 export class Lifetime {
   readonly #inFlight: InFlight;
   readonly #requestId: string;
-  readonly #signal: AbortSignal;
   #current: Followed | undefined;
   #hasLeft: boolean;
   #slot: Slot | undefined;
   #stopped: (() => void) | undefined;
+  /** The signal outlives the request, and to take a listener from it costs as much as to add it. */
+  #hasEnded = false;
   #isGivenUp = false;
   #isDraining = false;
   #endDrain: (() => void) | undefined;
@@ -37,7 +38,6 @@ export class Lifetime {
   ) {
     this.#inFlight = inFlight;
     this.#requestId = requestId;
-    this.#signal = signal;
     this.#hasLeft = signal.aborted;
     inFlight.enter(requestId, this);
     signal.addEventListener('abort', this);
@@ -59,7 +59,7 @@ export class Lifetime {
 
   /** Says that the client has left; the signal of the call says it too. */
   leave(): void {
-    if (this.#hasLeft) return;
+    if (this.#hasLeft || this.#hasEnded) return;
     this.#hasLeft = true;
     const followed = this.#current;
     this.#isDraining = followed !== undefined && isReadOn(followed) && !this.#inFlight.aborted();
@@ -104,7 +104,7 @@ export class Lifetime {
 
   /** To be called once the request has nothing left to write. */
   end(): void {
-    this.#signal.removeEventListener('abort', this);
+    this.#hasEnded = true;
     this.#endDrain?.();
     this.#inFlight.exit(this.#requestId);
   }

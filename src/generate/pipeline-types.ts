@@ -42,6 +42,8 @@ export type GenerateDependencies = {
   readonly startAttempt: StartAttempt;
   readonly health: Health;
   readonly startTimer: StartTimer;
+  /** For what hardly ever comes to pass: it may fire a little late, and costs less. */
+  readonly startDeadline: StartTimer;
   readonly inFlight: InFlight;
   /** For what an operator has to do something about, such as a credential that is refused. */
   readonly alert: (alert: Alert) => void;
@@ -105,7 +107,7 @@ export type CheckedRequest = {
 /** Told what a request turns out to be, for the operator's log and metrics. */
 export type RequestObserver = {
   /** It names a model; `model` is the slug of the catalog. */
-  readonly understood: (facts: { readonly model: string; readonly stream: boolean }) => void;
+  readonly understood: (model: string, stream: boolean) => void;
   /** Once for each request that had a grant. */
   readonly ended: (answer: AnswerSummary) => void;
 };

@@ -13,7 +13,7 @@ import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 /** What is known of a request before its prompt is counted. */
-type UncountedRequest = Omit<CheckedRequest, 'price' | 'promptTokens' | 'outputBound'>;
+export type UncountedRequest = Omit<CheckedRequest, 'price' | 'promptTokens' | 'outputBound'>;
 
 /** Throws where the account has had too much text counted in this minute. */
 export function countPrompt(

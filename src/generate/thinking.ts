@@ -86,7 +86,7 @@ function signedLength(blocks: readonly ThinkingBlock[]): number {
   }, 0);
 }
 
-type ThinkingRecorder = {
+export type ThinkingRecorder = {
   readonly push: (event: GenerationEvent) => void;
   /** Keeps the thinking of the answer that has passed, if that was all of it and led to a call. */
   readonly keep: (upstream: Upstream) => Awaitable<void>;

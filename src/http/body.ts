@@ -2,7 +2,7 @@
 // here leaves unread is swallowed by the runtime (see respond.ts).
 
 import { discard } from '../async/discard.ts';
-import type { Deadline, Deadlines } from '../core/deadlines.ts';
+import type { Deadlines } from '../core/deadlines.ts';
 import { GatewayError } from '../core/error.ts';
 import { parseBody } from '../wire/body.ts';
 import type { ParsedBody } from '../wire/format.ts';
@@ -66,21 +66,17 @@ async function readChunked(request: Request): Promise<Uint8Array> {
 
 function withinDeadline<Value>(reading: Promise<Value>, { deadlines }: BodyWait): Promise<Value> {
   const { promise, resolve, reject } = Promise.withResolvers<Value>();
-  const deadline: Deadline = {
-    at: deadlines.now() + BODY_DEADLINE_MS,
-    fire() {
-      const message = `The request body did not arrive within ${BODY_DEADLINE_MS / 1_000} seconds.`;
-      reject(new GatewayError('invalid_request', { message }));
-    },
-  };
-  deadlines.add(deadline);
+  const stopDeadline = deadlines.start(BODY_DEADLINE_MS, () => {
+    const message = `The request body did not arrive within ${BODY_DEADLINE_MS / 1_000} seconds.`;
+    reject(new GatewayError('invalid_request', { message }));
+  });
   reading.then(
     (body) => {
-      deadlines.remove(deadline);
+      stopDeadline();
       resolve(body);
     },
     (error: unknown) => {
-      deadlines.remove(deadline);
+      stopDeadline();
       const broken = { message: 'The request body broke off. Send it again.' };
       reject(error instanceof GatewayError ? error : new GatewayError('invalid_request', broken));
     },

@@ -165,11 +165,12 @@ export class GenerationExchange extends Exchange implements GenerationCall {
     return facts;
   }
 
-  override async readBody(): Promise<ParsedBody> {
-    const body = await super.readBody();
-    // From here on silence is the model's: the runtime must not take it for a dead client.
-    this.server?.timeout(this.request, 0);
-    return body;
+  override readBody(): Promise<ParsedBody> {
+    return super.readBody().then((body) => {
+      // From here on silence is the model's: the runtime must not take it for a dead client.
+      this.server?.timeout(this.request, 0);
+      return body;
+    });
   }
 }
 

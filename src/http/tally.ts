@@ -60,7 +60,7 @@ export class Tally implements RequestSummary, RequestObserver {
     this.keyId = keyId;
   }
 
-  understood({ model, stream }: { readonly model: string; readonly stream: boolean }): void {
+  understood(model: string, stream: boolean): void {
     this.model = model;
     this.stream = stream;
   }

@@ -77,12 +77,12 @@ function settlementValues({ debited, loss, available, restricted }: Settlement):
 }
 
 function settlementOf([debited, loss, available, restricted]: SettlementValues): Settlement {
-  return {
+  const settlement = {
     debited: micro(BigInt(debited)),
     loss: micro(BigInt(loss)),
     available: micro(BigInt(available)),
-    ...(restricted ? { restricted } : {}),
   };
+  return restricted ? { ...settlement, restricted } : settlement;
 }
 
 type Boxed = { readonly integer: string };

@@ -149,6 +149,7 @@ async function askOf(accountId: string, startAttempt: GenerateDependencies['star
       },
       health,
       startTimer,
+      startDeadline: startTimer,
       inFlight,
       alert: () => undefined,
       onInternal: () => undefined,

@@ -144,6 +144,7 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
       alert: () => undefined,
     }),
     startTimer,
+    startDeadline: startTimer,
     inFlight,
     alert: () => undefined,
     onInternal: () => undefined,

@@ -215,6 +215,7 @@ async function play(which: Case) {
     funds: createFunds(open.books),
     health: createHealth(health),
     startTimer,
+    startDeadline: startTimer,
     inFlight,
     alert: () => undefined,
     onInternal: (_id, error) => {

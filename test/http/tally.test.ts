@@ -32,7 +32,7 @@ test('a refusal before anything is known', () => {
 test('a refusal of somebody who is known, with the ids alone', () => {
   const { tally, told } = rig();
   tally.identified(WHO);
-  tally.understood({ model: 'swift-1', stream: true });
+  tally.understood('swift-1', true);
   tally.answered(429, 'rate_limit_exceeded');
   expect(told).toEqual([
     {

@@ -113,6 +113,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       alert: () => {},
     }),
     startTimer,
+    startDeadline: deadlines.start,
     inFlight,
     alert: () => {},
     onInternal: parts.onInternal,

@@ -79,9 +79,9 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
     does: 'a request that the balance refuses keeps its claim',
     edits: [
       {
-        in: 'limits',
-        find: "const limits = await claim.cancel(isOver ? 'request' : undefined);",
-        put: 'const limits = isOver ? claim.view : await claim.cancel();',
+        in: 'tryGrant',
+        find: "await claim.cancel(isOver ? 'request' : undefined)",
+        put: 'isOver ? claim.view : await claim.cancel()',
       },
     ],
     tests: ['test/generate/generate.test.ts'],

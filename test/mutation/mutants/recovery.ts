@@ -68,9 +68,9 @@ export const RECOVERY_MUTANTS: readonly Mutant[] = [
     does: 'a recovery ends what has an end waiting for the disk',
     edits: [
       {
-        in: 'command',
-        find: 'live: [...command.live, ...ends] }',
-        put: 'live: [...command.live, ...ends.slice(ends.length)] }',
+        in: 'live',
+        find: '[...command.live, ...ends]',
+        put: '[...command.live, ...ends.slice(ends.length)]',
       },
     ],
     tests: ['test/ledger/queue.test.ts', 'test/ledger/thread.test.ts'],
@@ -80,7 +80,7 @@ export const RECOVERY_MUTANTS: readonly Mutant[] = [
     does: 'a hold that the ledger did not confirm is left open',
     edits: [
       {
-        in: 'holdMoney',
+        in: 'tryGrant',
         find: 'if (error instanceof LedgerSilent) releaseUnconfirmed(dependencies, checked);',
         put: 'void [error instanceof LedgerSilent, releaseUnconfirmed];',
       },
