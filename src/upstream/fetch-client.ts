@@ -3,12 +3,13 @@
 
 import { isIP } from 'node:net';
 import { isFailure, type UpstreamFailure } from '../core/failure.ts';
+import { readRetryAfterMs } from '../wire/http/retry-after.ts';
 import { ANSWER_BYTES_MAX } from '../wire/upstream/limits.ts';
 import { BROKEN, readText } from './read-text.ts';
 import type { StopSignal } from './stop.ts';
 import {
-  answerHead,
   GIVEN_UP,
+  isJsonType,
   type RemoteUpstream,
   type TransportDependencies,
   UNCONNECTED,
@@ -82,8 +83,11 @@ export function readAnswer(
   aborted: Promise<UpstreamFailure>,
   clock: () => number,
 ): UpstreamAnswer {
+  const field = (name: string) => response.headers.get(name) ?? undefined;
   return {
-    ...answerHead(response.status, (name) => response.headers.get(name) ?? undefined, clock),
+    status: response.status,
+    isJson: isJsonType(field('content-type')),
+    retryAfterMs: readRetryAfterMs(field('retry-after-ms'), field('retry-after'), clock),
     text: () => Promise.race([readBody(response), aborted]),
     reader: () => response.body?.getReader(),
   };

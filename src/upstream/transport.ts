@@ -4,7 +4,6 @@
 import type { Awaitable } from '../async/awaitable.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { Upstream } from '../core/model.ts';
-import { readRetryAfterMs } from '../wire/http/retry-after.ts';
 import type { Descriptors } from './descriptors.ts';
 import type { Lookup, Resolver } from './resolver.ts';
 import type { StopSignal } from './stop.ts';
@@ -29,9 +28,11 @@ export type UpstreamClientDependencies = {
 /** What both transports are made of; each uses what it needs. */
 export type TransportDependencies = UpstreamClientDependencies & { readonly resolver: Resolver };
 
+export type Read = { readonly done: boolean; readonly value?: Uint8Array | undefined };
+
 export type ByteReader = {
   /** Rejects where the body breaks off: what a connection cut is never its end. */
-  readonly read: () => Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  readonly read: () => Awaitable<Read>;
   readonly cancel: () => Promise<void>;
 };
 
@@ -39,7 +40,7 @@ export type UpstreamAnswer = {
   readonly status: number;
   readonly isJson: boolean;
   /** How long the upstream wants to be left alone, where it says so. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** Reads the whole body, or fails above the limit of the decoder. */
   readonly text: () => Awaitable<string | UpstreamFailure>;
   readonly reader: () => ByteReader | undefined;
@@ -72,16 +73,6 @@ export const UNCONNECTED: UpstreamFailure = { ...GIVEN_UP, phase: 'connect' };
 /** Of `content-type`, in any spelling and with any parameters; not relatives, such as lines of JSON. */
 const JSON_TYPE = /^application\/json *(;|$)/i;
 
-/** What the head of an answer says beside its body. */
-export function answerHead(
-  status: number,
-  field: (name: string) => string | undefined,
-  clock: () => number,
-): Pick<UpstreamAnswer, 'status' | 'isJson' | 'retryAfterMs'> {
-  const retryAfterMs = readRetryAfterMs(field, clock());
-  return {
-    status,
-    isJson: JSON_TYPE.test(field('content-type') ?? ''),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  };
+export function isJsonType(contentType: string | undefined): boolean {
+  return contentType !== undefined && JSON_TYPE.test(contentType);
 }

@@ -1,16 +1,16 @@
-// The body of an answer between the socket that fills it and its reader. Where it is not read, little
-// is kept: the socket is paused, and the upstream has to wait.
+// An answer between the socket that fills its body and the reader. Where the body is not read, little is
+// kept: the socket is paused, and the upstream has to wait.
 
 import type { Awaitable } from '../../async/awaitable.ts';
 import type { UpstreamFailure } from '../../core/failure.ts';
+import type { ResponseHead } from '../../wire/http/response-head.ts';
+import { readRetryAfterMs } from '../../wire/http/retry-after.ts';
 import { ANSWER_BYTES_MAX } from '../../wire/upstream/limits.ts';
 import { decodeText, readText, TOO_LONG } from '../read-text.ts';
-import type { ByteReader } from '../transport.ts';
+import { type ByteReader, isJsonType, type Read, type UpstreamAnswer } from '../transport.ts';
 
 /** What may wait to be read before the socket is paused; one read of it may come on top. */
 const WAITING_BYTES_MAX = 131_072;
-
-type Read = Awaited<ReturnType<ByteReader['read']>>;
 
 const DONE: Read = { done: true };
 
@@ -21,37 +21,52 @@ type BodySource = {
   readonly abort: () => void;
 };
 
-export class ResponseBody implements ByteReader {
+export class SocketAnswer implements UpstreamAnswer, ByteReader {
+  readonly status: number;
+  readonly isJson: boolean;
+  readonly retryAfterMs: number | undefined;
   private readonly source: BodySource;
   /** Where the head tells it. */
   private readonly length: number | undefined;
-  private waiting: Buffer[] = [];
+  private readonly waiting: Buffer[] = [];
   private waitingBytes = 0;
   private end: 'complete' | UpstreamFailure | undefined;
-  private reader: PromiseWithResolvers<Read> | undefined;
+  private waiter: PromiseWithResolvers<Read> | undefined;
 
-  constructor(source: BodySource, length: number | undefined) {
+  constructor(
+    source: BodySource,
+    head: ResponseHead,
+    length: number | undefined,
+    clock: () => number,
+  ) {
+    this.status = head.status;
+    this.isJson = isJsonType(head.contentType);
+    this.retryAfterMs = readRetryAfterMs(head.retryAfterMs, head.retryAfter, clock);
     this.source = source;
     this.length = length;
   }
 
-  read(): Promise<Read> {
+  reader(): ByteReader {
+    return this;
+  }
+
+  read(): Awaitable<Read> {
     const value = this.waiting.shift();
     if (value !== undefined) {
       this.waitingBytes -= value.length;
       // Once the answer is whole, its connection may already carry another one.
       if (this.end === undefined && this.waitingBytes < WAITING_BYTES_MAX) this.source.resume();
-      return Promise.resolve({ done: false, value });
+      return { done: false, value };
     }
-    this.reader = Promise.withResolvers<Read>();
-    const { promise } = this.reader;
+    this.waiter = Promise.withResolvers<Read>();
+    const { promise } = this.waiter;
     this.settle();
     return promise;
   }
 
   async cancel(): Promise<void> {
     if (this.end === undefined) this.source.abort();
-    this.waiting = [];
+    this.waiting.length = 0;
     this.waitingBytes = 0;
   }
 
@@ -61,15 +76,16 @@ export class ResponseBody implements ByteReader {
       return this.cancel().then(() => TOO_LONG);
     }
     if (this.end !== 'complete' || this.waitingBytes > ANSWER_BYTES_MAX) return readText(this);
-    this.waiting = [];
-    return decodeText(waiting);
+    const text = decodeText(waiting);
+    waiting.length = 0;
+    return text;
   }
 
   /** The filling side: one of the last two calls is the last one. */
   push(bytes: Buffer): void {
-    if (this.reader !== undefined) {
-      this.reader.resolve({ done: false, value: bytes });
-      this.reader = undefined;
+    if (this.waiter !== undefined) {
+      this.waiter.resolve({ done: false, value: bytes });
+      this.waiter = undefined;
       return;
     }
     this.waiting.push(bytes);
@@ -89,8 +105,8 @@ export class ResponseBody implements ByteReader {
 
   private settle(): void {
     if (this.end === undefined) return;
-    if (this.end === 'complete') this.reader?.resolve(DONE);
-    else this.reader?.reject(new Error(this.end.detail));
-    this.reader = undefined;
+    if (this.end === 'complete') this.waiter?.resolve(DONE);
+    else this.waiter?.reject(new Error(this.end.detail));
+    this.waiter = undefined;
   }
 }

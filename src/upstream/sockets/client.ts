@@ -5,22 +5,16 @@
 
 import { isFailure, type UpstreamFailure } from '../../core/failure.ts';
 import { requestHeadWriter, type WriteRequestHead } from '../../wire/http/request-head.ts';
-import type { ResponseHead } from '../../wire/http/response-head.ts';
-import { decompress } from '../decompress.ts';
-import { readText } from '../read-text.ts';
-import type { StopSignal } from '../stop.ts';
 import {
-  answerHead,
   type RemoteUpstream,
   type TransportDependencies,
   UNCONNECTED,
   type UpstreamAnswer,
   type UpstreamRequest,
 } from '../transport.ts';
-import type { ResponseBody } from './body.ts';
 import type { Connection } from './connection.ts';
 import { createDial } from './dial.ts';
-import { type Release, UpstreamExchange } from './exchange.ts';
+import { UpstreamExchange } from './exchange.ts';
 import { type Origin, originOf } from './origin.ts';
 import { createPool } from './pool.ts';
 
@@ -43,6 +37,7 @@ export function createSocketClient(dependencies: TransportDependencies) {
     const place: Place = {
       origin,
       heads: new WeakMap(),
+      clock,
       release(connection, keepAliveMs) {
         if (origin.isTls && !sessions.has(origin.key)) {
           const session = connection.tlsSession();
@@ -53,21 +48,6 @@ export function createSocketClient(dependencies: TransportDependencies) {
     };
     places.set(upstream, place);
     return place;
-  }
-
-  /** A plain function, like the next one: an async one would hold the request while it waits. */
-  function answerOn(
-    connection: Connection,
-    request: Buffer,
-    { signal, place, isKept }: { signal: StopSignal; place: Place; isKept: boolean },
-  ): Promise<UpstreamAnswer | UpstreamFailure> {
-    const exchange = new UpstreamExchange(connection, request, signal, place.release);
-    return exchange.answered.then((answer) => {
-      if (!isFailure(answer)) return toAnswer(answer.head, answer.body, clock);
-      return isKept && answer.class === 'unreachable'
-        ? { ...answer, onKeptConnection: true }
-        : answer;
-    });
   }
 
   return {
@@ -81,10 +61,14 @@ export function createSocketClient(dependencies: TransportDependencies) {
       const request = writeRequest(place, call, userAgent);
       if (request === undefined) return Promise.resolve(UNWRITABLE);
       const kept = call.newConnection === true ? undefined : pool.take(place.origin.key);
-      if (kept !== undefined) return answerOn(kept, request, { signal, place, isKept: true });
+      if (kept !== undefined) {
+        return new UpstreamExchange(kept, request, signal, place, true).answered;
+      }
       return dial(place.origin, connectMs, signal).then((connection) => {
         if (isFailure(connection)) return connection;
-        if (!signal.aborted) return answerOn(connection, request, { signal, place, isKept: false });
+        if (!signal.aborted) {
+          return new UpstreamExchange(connection, request, signal, place, false).answered;
+        }
         connection.abort();
         return UNCONNECTED;
       });
@@ -98,7 +82,8 @@ type Place = {
   readonly origin: Origin;
   /** By the headers of a credential. */
   readonly heads: WeakMap<UpstreamRequest['headers'], PlaceHead>;
-  readonly release: Release;
+  readonly clock: () => number;
+  readonly release: (connection: Connection, keepAliveMs: number | undefined) => void;
 };
 
 /** `write` is absent where a header has a character that none may have. */
@@ -125,22 +110,4 @@ function writeRequest(place: Place, call: UpstreamRequest, userAgent: string): B
   request.write(head);
   request.write(call.body, head.length);
   return request;
-}
-
-function toAnswer(
-  head: ResponseHead,
-  body: ResponseBody,
-  clock: () => number,
-): UpstreamAnswer | UpstreamFailure {
-  const { status, fields } = head;
-  const said = answerHead(status, (name) => fields.get(name), clock);
-  const coding = fields.get('content-encoding') ?? 'identity';
-  if (coding === 'identity' || coding === '')
-    return { ...said, text: () => body.text(), reader: () => body };
-  const unpacked = decompress(body, coding);
-  if (unpacked === undefined) {
-    body.cancel();
-    return { class: 'malformed', detail: 'the answer is compressed in an unknown way', status };
-  }
-  return { ...said, text: () => readText(unpacked), reader: () => unpacked };
 }

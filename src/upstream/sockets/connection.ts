@@ -36,6 +36,8 @@ export const SOCKET_HANDLERS = {
 
 export class Connection implements SocketEvents {
   isOpen = true;
+  /** While it is idle: when it is to be closed. */
+  idleUntilMs = 0;
   private readonly socket: Socket<SocketEvents>;
   private receiver: Receiver | undefined;
   /** Nothing was asked on it: the other side must say nothing. */
@@ -60,7 +62,9 @@ export class Connection implements SocketEvents {
     this.isIdle = false;
   }
 
-  rest(): void {
+  /** Nothing is asked on it until then, at most. */
+  rest(untilMs: number): void {
+    this.idleUntilMs = untilMs;
     this.receiver = undefined;
     this.isIdle = true;
   }

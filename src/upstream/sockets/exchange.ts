@@ -5,43 +5,56 @@ import type { UpstreamFailure } from '../../core/failure.ts';
 import { keepAliveMs } from '../../wire/http/framing.ts';
 import { type AnswerParts, ResponseDecoder } from '../../wire/http/response.ts';
 import type { ResponseHead } from '../../wire/http/response-head.ts';
-import { BROKEN } from '../read-text.ts';
+import { decompress } from '../decompress.ts';
+import { BROKEN, readText } from '../read-text.ts';
 import type { StopSignal } from '../stop.ts';
-import { GIVEN_UP } from '../transport.ts';
-import { ResponseBody } from './body.ts';
+import { GIVEN_UP, type UpstreamAnswer } from '../transport.ts';
+import { SocketAnswer } from './body.ts';
 import type { Connection, Receiver } from './connection.ts';
 
-type Exchanged = { readonly head: ResponseHead; readonly body: ResponseBody };
-
-/** Takes back a connection that is free again. */
-export type Release = (connection: Connection, keepAliveMs: number | undefined) => void;
+/** Where the request goes, and what is the same for all that go there. */
+type ExchangePlace = {
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  /** Takes back a connection that is free again, with how long its server says that it keeps it. */
+  readonly release: (connection: Connection, keepAliveMs: number | undefined) => void;
+};
 
 const CLOSED: UpstreamFailure = {
   class: 'unreachable',
   detail: 'the connection broke before the answer began',
 };
+const KEPT_CLOSED: UpstreamFailure = { ...CLOSED, onKeptConnection: true };
 
 export class UpstreamExchange implements Receiver, AnswerParts {
-  /** The head and the body to come, or a failure. */
-  readonly answered: Promise<Exchanged | UpstreamFailure>;
+  /** The answer with its body to come, or a failure. */
+  readonly answered: Promise<UpstreamAnswer | UpstreamFailure>;
   private readonly connection: Connection;
   private readonly signal: StopSignal;
-  private readonly release: Release;
+  private readonly place: ExchangePlace;
+  private readonly isKept: boolean;
   private readonly decoder = new ResponseDecoder(this);
-  private readonly onAbort = (): void => this.abort();
-  private readonly resolve: (answer: Exchanged | UpstreamFailure) => void;
-  private answer: Exchanged | undefined;
+  private readonly resolve: (answer: UpstreamAnswer | UpstreamFailure) => void;
+  private answer: SocketAnswer | undefined;
+  private keepAliveMs: number | undefined;
 
-  /** Sends the request. */
-  constructor(connection: Connection, request: Buffer, signal: StopSignal, release: Release) {
-    const { promise, resolve } = Promise.withResolvers<Exchanged | UpstreamFailure>();
+  /** Sends the request. `isKept`: the connection has served an earlier one. */
+  constructor(
+    connection: Connection,
+    request: Buffer,
+    signal: StopSignal,
+    place: ExchangePlace,
+    isKept: boolean,
+  ) {
+    const { promise, resolve } = Promise.withResolvers<UpstreamAnswer | UpstreamFailure>();
     this.answered = promise;
     this.resolve = resolve;
     this.connection = connection;
     this.signal = signal;
-    this.release = release;
+    this.place = place;
+    this.isKept = isKept;
     connection.receive(this);
-    signal.addEventListener('abort', this.onAbort);
+    signal.addEventListener('abort', this);
     connection.write(request);
   }
 
@@ -55,16 +68,18 @@ export class UpstreamExchange implements Receiver, AnswerParts {
 
   closed(inOrder: boolean): void {
     if (inOrder && this.decoder.close() === 'complete') this.complete();
-    else this.fail(this.answer === undefined ? CLOSED : BROKEN);
+    else if (this.answer !== undefined) this.fail(BROKEN);
+    else this.fail(this.isKept ? KEPT_CLOSED : CLOSED);
   }
 
   onHead(head: ResponseHead, length: number | undefined): void {
-    this.answer = { head, body: new ResponseBody(this, length) };
-    this.resolve(this.answer);
+    this.answer = new SocketAnswer(this, head, length, this.place.clock);
+    this.keepAliveMs = keepAliveMs(head);
+    this.resolve(unpacked(this.answer, head.contentEncoding));
   }
 
   onBody(bytes: Buffer): void {
-    this.answer?.body.push(bytes);
+    this.answer?.push(bytes);
   }
 
   pause(): void {
@@ -79,24 +94,44 @@ export class UpstreamExchange implements Receiver, AnswerParts {
     this.fail(GIVEN_UP);
   }
 
+  /** What the signal calls. */
+  handleEvent(): void {
+    this.abort();
+  }
+
   /** The only end of an answer that is not whole. */
   private fail(failure: UpstreamFailure): void {
-    this.signal.removeEventListener('abort', this.onAbort);
+    this.signal.removeEventListener('abort', this);
     this.connection.abort();
     if (this.answer === undefined) this.resolve(failure);
-    else this.answer.body.fail(failure);
+    else this.answer.fail(failure);
   }
 
   private complete(): void {
     const { answer, connection } = this;
-    this.signal.removeEventListener('abort', this.onAbort);
-    answer?.body.complete();
+    this.signal.removeEventListener('abort', this);
+    answer?.complete();
     // An answer that came before its request was written leaves the rest of it in the way.
     if (answer === undefined || !this.decoder.isReusable || !connection.isWritten()) {
       connection.finish();
       return;
     }
     connection.resume();
-    this.release(connection, keepAliveMs(answer.head));
+    this.place.release(connection, this.keepAliveMs);
   }
+}
+
+/** The answer with a body that is not compressed. */
+function unpacked(
+  answer: SocketAnswer,
+  coding: string | undefined,
+): UpstreamAnswer | UpstreamFailure {
+  if (coding === undefined || coding === 'identity' || coding === '') return answer;
+  const { status, isJson, retryAfterMs } = answer;
+  const reader = decompress(answer, coding);
+  if (reader !== undefined) {
+    return { status, isJson, retryAfterMs, text: () => readText(reader), reader: () => reader };
+  }
+  answer.cancel();
+  return { class: 'malformed', detail: 'the answer is compressed in an unknown way', status };
 }

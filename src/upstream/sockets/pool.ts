@@ -20,19 +20,17 @@ const IDLE_MAX = 1_024;
 
 const SWEEP_MS = 1_000;
 
-type Idle = { readonly connection: Connection; readonly untilMs: number };
-
 /** `monotonic` in milliseconds. */
 export function createPool(monotonic: () => number) {
   /** The oldest first. */
-  const byKey = new Map<string, Idle[]>();
+  const byKey = new Map<string, Connection[]>();
   let isClosed = false;
 
   function sweep(): void {
     const nowMs = monotonic();
     for (const [key, waiting] of byKey) {
-      const kept = waiting.filter(({ connection, untilMs }) => {
-        if (untilMs <= nowMs) connection.finish();
+      const kept = waiting.filter((connection) => {
+        if (connection.idleUntilMs <= nowMs) connection.finish();
         return connection.isOpen;
       });
       if (kept.length === 0) byKey.delete(key);
@@ -45,9 +43,9 @@ export function createPool(monotonic: () => number) {
     take(key: string): Connection | undefined {
       const waiting = byKey.get(key);
       for (let last = waiting?.pop(); last !== undefined; last = waiting?.pop()) {
-        if (!last.connection.isOpen) continue;
-        if (last.untilMs > monotonic()) return last.connection;
-        last.connection.finish();
+        if (!last.isOpen) continue;
+        if (last.idleUntilMs > monotonic()) return last;
+        last.finish();
       }
       return undefined;
     },
@@ -56,17 +54,15 @@ export function createPool(monotonic: () => number) {
       const idleMs = Math.min(IDLE_MS, (keepAliveMs ?? Number.POSITIVE_INFINITY) - MARGIN_MS);
       const waiting = byKey.get(key);
       if (isClosed || idleMs <= 0 || (waiting?.length ?? 0) >= IDLE_MAX) return connection.finish();
-      connection.rest();
-      const idle = { connection, untilMs: monotonic() + idleMs };
-      if (waiting === undefined) byKey.set(key, [idle]);
-      else waiting.push(idle);
+      connection.rest(monotonic() + idleMs);
+      if (waiting === undefined) byKey.set(key, [connection]);
+      else waiting.push(connection);
     },
     /** Closes what is idle, and from now on what becomes it. */
     close(): void {
       isClosed = true;
       stopSweeping();
-      for (const waiting of byKey.values())
-        for (const { connection } of waiting) connection.finish();
+      for (const waiting of byKey.values()) for (const connection of waiting) connection.finish();
       byKey.clear();
     },
   };

@@ -19,16 +19,14 @@ const COLON = 58;
 const SEMICOLON = 59;
 const DELETE = 127;
 
-type BodyStep = {
-  /** Shares its memory with the bytes that were fed. May be empty. */
-  readonly body: Buffer;
-  /** Where the body ended in the bytes; absent while it goes on. */
-  readonly end?: number;
-};
-
 export type BodyDecoder = {
-  /** Takes the bytes from `start` on, and may overwrite them. No call may follow an end or a fault. */
-  readonly feed: (bytes: Buffer, start: number) => BodyStep | HttpFault;
+  /** Where the body ended in the bytes that were fed last; undefined while it goes on. */
+  readonly end: number | undefined;
+  /**
+   * Takes the bytes from `start` on, and may overwrite them. What it returns of the body shares their
+   * memory and may be empty. No call may follow an end or a fault.
+   */
+  readonly feed: (bytes: Buffer, start: number) => Buffer | HttpFault;
 };
 
 type State =
@@ -50,105 +48,110 @@ const BAD_SIZE: HttpFault = { fault: 'the size of a chunk is malformed or too la
 const BAD_END: HttpFault = { fault: 'a chunk does not end where its size says' };
 const BAD_TRAILER: HttpFault = { fault: 'a trailer is malformed' };
 
-export function createChunkedDecoder(): BodyDecoder {
-  let state: State = 'size-start';
+export class ChunkedDecoder implements BodyDecoder {
+  end: number | undefined;
+  private state: State = 'size-start';
   /** What is left of the chunk, or its size so far. */
-  let size = 0;
-  let lineBytes = 0;
+  private size = 0;
+  private lineBytes = 0;
+
+  feed(bytes: Buffer, start: number): Buffer | HttpFault {
+    let at = start;
+    let bodyStart = start;
+    let bodyEnd = start;
+    while (at < bytes.length) {
+      if (this.state === 'data') {
+        const taken = Math.min(this.size, bytes.length - at);
+        if (bodyEnd === bodyStart) bodyStart = bodyEnd = at;
+        else bytes.copyWithin(bodyEnd, at, at + taken);
+        bodyEnd += taken;
+        at += taken;
+        this.size -= taken;
+        if (this.size === 0) this.state = 'data-cr';
+        continue;
+      }
+      const byte = bytes[at] ?? 0;
+      at += 1;
+      if (this.state === 'last-lf') {
+        if (byte !== LF) return BAD_TRAILER;
+        this.end = at;
+        break;
+      }
+      const fault = this.step(byte) ?? this.countLine();
+      if (fault !== undefined) return fault;
+    }
+    return bytes.subarray(bodyStart, bodyEnd);
+  }
 
   /** One byte outside of the data; a fault where it must not stand there. */
-  function step(byte: number): HttpFault | undefined {
-    switch (state) {
+  private step(byte: number): HttpFault | undefined {
+    switch (this.state) {
       case 'size-start':
       case 'size':
-        return sizeByte(byte);
+        return this.sizeByte(byte);
       case 'padding':
         if (byte === SPACE || byte === TAB) return undefined;
-        return sizeFollower(byte);
+        return this.sizeFollower(byte);
       case 'extension':
-        if (byte === CR) state = 'size-end';
+        if (byte === CR) this.state = 'size-end';
         return byte !== CR && isControl(byte) ? BAD_SIZE : undefined;
       case 'size-end':
         if (byte !== LF) return BAD_SIZE;
-        state = size === 0 ? 'trailer-start' : 'data';
-        lineBytes = 0;
+        this.state = this.size === 0 ? 'trailer-start' : 'data';
+        this.lineBytes = 0;
         return undefined;
       case 'data-cr':
-        state = 'data-lf';
+        this.state = 'data-lf';
         return byte === CR ? undefined : BAD_END;
       case 'data-lf':
-        state = 'size-start';
+        this.state = 'size-start';
         return byte === LF ? undefined : BAD_END;
       default:
-        return trailerByte(byte);
+        return this.trailerByte(byte);
     }
   }
 
-  function sizeByte(byte: number): HttpFault | undefined {
+  private sizeByte(byte: number): HttpFault | undefined {
     const digit = hexDigit(byte);
-    if (digit < 0) return state === 'size' ? sizeFollower(byte) : BAD_SIZE;
-    state = 'size';
-    size = size * 16 + digit;
-    return size > CHUNK_BYTES_MAX ? BAD_SIZE : undefined;
+    if (digit < 0) return this.state === 'size' ? this.sizeFollower(byte) : BAD_SIZE;
+    this.state = 'size';
+    this.size = this.size * 16 + digit;
+    return this.size > CHUNK_BYTES_MAX ? BAD_SIZE : undefined;
   }
 
-  function sizeFollower(byte: number): HttpFault | undefined {
-    if (byte === CR) state = 'size-end';
-    else if (byte === SEMICOLON) state = 'extension';
-    else if (byte === SPACE || byte === TAB) state = 'padding';
+  private sizeFollower(byte: number): HttpFault | undefined {
+    if (byte === CR) this.state = 'size-end';
+    else if (byte === SEMICOLON) this.state = 'extension';
+    else if (byte === SPACE || byte === TAB) this.state = 'padding';
     else return BAD_SIZE;
     return undefined;
   }
 
-  function trailerByte(byte: number): HttpFault | undefined {
-    if (state === 'trailer-start' && byte === CR) state = 'last-lf';
+  private trailerByte(byte: number): HttpFault | undefined {
+    const { state } = this;
+    if (state === 'trailer-start' && byte === CR) this.state = 'last-lf';
     else if (state === 'trailer-start' || state === 'trailer-name') {
-      if (byte === COLON && state === 'trailer-name') state = 'trailer-value';
+      if (byte === COLON && state === 'trailer-name') this.state = 'trailer-value';
       else if (byte <= SPACE || byte >= DELETE || byte === COLON) return BAD_TRAILER;
-      else state = 'trailer-name';
+      else this.state = 'trailer-name';
     } else if (state === 'trailer-value') {
-      if (byte === CR) state = 'trailer-lf';
+      if (byte === CR) this.state = 'trailer-lf';
       else if (isControl(byte)) return BAD_TRAILER;
     } else if (byte !== LF) return BAD_TRAILER;
-    else state = 'trailer-start';
+    else this.state = 'trailer-start';
     return undefined;
   }
 
-  return {
-    feed(bytes, start) {
-      let at = start;
-      let bodyStart = start;
-      let bodyEnd = start;
-      while (at < bytes.length) {
-        if (state === 'data') {
-          const taken = Math.min(size, bytes.length - at);
-          if (bodyEnd === bodyStart) bodyStart = bodyEnd = at;
-          else bytes.copyWithin(bodyEnd, at, at + taken);
-          bodyEnd += taken;
-          at += taken;
-          size -= taken;
-          if (size === 0) state = 'data-cr';
-          continue;
-        }
-        const byte = bytes[at] ?? 0;
-        at += 1;
-        if (state === 'last-lf') {
-          return byte === LF ? { body: bytes.subarray(bodyStart, bodyEnd), end: at } : BAD_TRAILER;
-        }
-        const fault = step(byte);
-        if (fault !== undefined) return fault;
-        if (state === 'size-start') {
-          lineBytes = 0;
-          continue;
-        }
-        lineBytes += 1;
-        if (lineBytes > (isTrailer(state) ? TRAILER_BYTES_MAX : LINE_BYTES_MAX)) {
-          return isTrailer(state) ? BAD_TRAILER : BAD_SIZE;
-        }
-      }
-      return { body: bytes.subarray(bodyStart, bodyEnd) };
-    },
-  };
+  private countLine(): HttpFault | undefined {
+    if (this.state === 'size-start') {
+      this.lineBytes = 0;
+      return undefined;
+    }
+    this.lineBytes += 1;
+    const inTrailer = isTrailer(this.state);
+    if (this.lineBytes <= (inTrailer ? TRAILER_BYTES_MAX : LINE_BYTES_MAX)) return undefined;
+    return inTrailer ? BAD_TRAILER : BAD_SIZE;
+  }
 }
 
 function isTrailer(state: State): boolean {

@@ -5,12 +5,8 @@
 import type { HttpFault } from './fault.ts';
 import type { ResponseHead } from './response-head.ts';
 
-export type Framing =
-  | { readonly kind: 'empty' }
-  | { readonly kind: 'length'; readonly bytes: number }
-  | { readonly kind: 'chunked' }
-  /** The body ends with the connection. */
-  | { readonly kind: 'close' };
+/** The bytes of the body, or how else its end is told; `close`: it ends with the connection. */
+export type Framing = number | 'chunked' | 'close';
 
 /** Up to 10¹⁵ - 1: every such number is exact. */
 const LENGTH = /^\d{1,15}$/;
@@ -18,9 +14,7 @@ const LIST = /[\t ]*,[\t ]*/;
 
 /** Of the answer to a POST. */
 export function framingOf(head: ResponseHead): Framing | HttpFault {
-  const { status, minorVersion, fields } = head;
-  const coding = fields.get('transfer-encoding');
-  const lengths = fields.get('content-length');
+  const { status, minorVersion, transferEncoding: coding, contentLength: lengths } = head;
   if (coding !== undefined) {
     if (lengths !== undefined) return { fault: 'it has both a length and a transfer coding' };
     if (minorVersion === 0) return { fault: 'it has a transfer coding, which HTTP/1.0 has not' };
@@ -28,14 +22,14 @@ export function framingOf(head: ResponseHead): Framing | HttpFault {
   }
   const length = lengths === undefined ? undefined : readLength(lengths);
   if (typeof length === 'object') return length;
-  if (status === 204 || status === 304) return { kind: 'empty' };
-  if (coding !== undefined) return { kind: 'chunked' };
-  if (length === undefined) return { kind: 'close' };
-  return length === 0 ? { kind: 'empty' } : { kind: 'length', bytes: length };
+  if (status === 204 || status === 304) return 0;
+  if (coding !== undefined) return 'chunked';
+  return length ?? 'close';
 }
 
 /** The same length may be told more than once. */
 function readLength(text: string): number | HttpFault {
+  if (LENGTH.test(text)) return Number(text);
   const [first = '', ...others] = text.split(LIST);
   if (!LENGTH.test(first)) return { fault: 'its length is not a number' };
   if (others.some((other) => other !== first)) return { fault: 'it has two lengths' };
@@ -43,9 +37,8 @@ function readLength(text: string): number | HttpFault {
 }
 
 /** Whether another request may follow on the connection. */
-export function staysOpen({ minorVersion, fields }: ResponseHead, framing: Framing): boolean {
-  if (framing.kind === 'close') return false;
-  const connection = fields.get('connection');
+export function staysOpen({ minorVersion, connection }: ResponseHead, framing: Framing): boolean {
+  if (framing === 'close') return false;
   if (connection === undefined) return minorVersion === 1;
   const options = connection.toLowerCase().split(LIST);
   if (options.includes('close')) return false;
@@ -53,8 +46,7 @@ export function staysOpen({ minorVersion, fields }: ResponseHead, framing: Frami
 }
 
 /** How long the server says that it keeps an idle connection, where it says so. */
-export function keepAliveMs({ fields }: ResponseHead): number | undefined {
-  const text = fields.get('keep-alive');
+export function keepAliveMs({ keepAlive: text }: ResponseHead): number | undefined {
   const seconds = text === undefined ? null : /\btimeout *= *"?(\d{1,6})\b/i.exec(text);
   return seconds === null ? undefined : Number(seconds[1]) * 1_000;
 }

@@ -1,39 +1,57 @@
 // The head of an HTTP/1.x answer: status line and fields, strict where two readers could differ.
 // Called by the decoder of answers. It keeps no bytes of an answer but those of an unfinished head.
 
-import { type HttpFault, isFault } from './fault.ts';
+import type { HttpFault } from './fault.ts';
 
 export const HEAD_BYTES_MAX = 65_536;
 const FIELDS_MAX = 256;
 
-export type ResponseHead = {
+/** The values of one name are joined by ", ". */
+export class ResponseHead {
   readonly status: number;
   /** Of HTTP/1.x. */
   readonly minorVersion: 0 | 1;
-  /** Those that are read, by name in lower case; the values of one name are joined by ", ". */
-  readonly fields: ReadonlyMap<string, string>;
-};
+  /** Where in the bytes of the last read it ends. */
+  readonly end: number;
+  connection: string | undefined;
+  contentEncoding: string | undefined;
+  contentLength: string | undefined;
+  contentType: string | undefined;
+  keepAlive: string | undefined;
+  retryAfter: string | undefined;
+  retryAfterMs: string | undefined;
+  transferEncoding: string | undefined;
+
+  constructor(status: number, minorVersion: 0 | 1, end: number) {
+    this.status = status;
+    this.minorVersion = minorVersion;
+    this.end = end;
+  }
+}
+
+/** The fields that are read here. Others are checked and dropped: most answers have many. */
+type FieldName = Exclude<keyof ResponseHead, 'status' | 'minorVersion' | 'end'>;
 
 const HEAD_END = '\r\n\r\n';
 const VERSION_START = 'HTTP/1.';
 /** Neither a line end that is not both of its characters, nor a control character but tab. */
 const FORBIDDEN = /[^\r]\n|\r[^\n]|[^\t\r\n\x20-\x7e\x80-\xff]/;
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: .*)?\r\n/;
+const STATUS_LINE = /^HTTP\/1\.[01] [1-5]\d\d(?: .*)?\r\n/;
+const STATUS_AT = 'HTTP/1.1 '.length;
 /** A name with its colon, from `lastIndex` on. */
 const FIELD_NAME = /[!#$%&'*+.^_`|~0-9A-Za-z-]+:/y;
 
-/** The fields that anybody here reads. Others are checked and dropped: most answers have many. */
-const READ: ReadonlySet<string> = new Set([
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'keep-alive',
-  'retry-after',
-  'retry-after-ms',
-  'transfer-encoding',
+const READ: ReadonlyMap<string, FieldName> = new Map([
+  ['connection', 'connection'],
+  ['content-encoding', 'contentEncoding'],
+  ['content-length', 'contentLength'],
+  ['content-type', 'contentType'],
+  ['keep-alive', 'keepAlive'],
+  ['retry-after', 'retryAfter'],
+  ['retry-after-ms', 'retryAfterMs'],
+  ['transfer-encoding', 'transferEncoding'],
 ]);
-const READ_LENGTHS: ReadonlySet<number> = new Set([...READ].map((name) => name.length));
+const READ_LENGTHS: ReadonlySet<number> = new Set([...READ.keys()].map((name) => name.length));
 
 const TOO_LARGE: HttpFault = { fault: `the head is larger than ${HEAD_BYTES_MAX} bytes` };
 const NO_STATUS_LINE: HttpFault = { fault: 'the status line is malformed' };
@@ -45,13 +63,13 @@ export class HeadReader {
   private heldBytes = 0;
 
   /**
-   * The head that is complete with these bytes, which begin at `start`, and where in them it ends.
-   * `undefined` where more bytes are needed.
+   * The head that is complete with these bytes, which begin at `start`; `undefined` where more bytes
+   * are needed.
    */
-  read(bytes: Buffer, start: number): ReturnType<typeof finish> | undefined {
+  read(bytes: Buffer, start: number): ResponseHead | HttpFault | undefined {
     if (this.held === undefined) {
       const at = bytes.indexOf(HEAD_END, start, 'latin1');
-      if (at >= 0) return finish(bytes.toString('latin1', start, at + 4), at + 4);
+      if (at >= 0) return parseHead(bytes.toString('latin1', start, at + 4), at + 4);
       this.held = Buffer.allocUnsafe(HEAD_BYTES_MAX);
     }
     const { held, heldBytes: before } = this;
@@ -62,7 +80,7 @@ export class HeadReader {
       const text = held.toString('latin1', 0, at + 4);
       this.held = undefined;
       this.heldBytes = 0;
-      return finish(text, start + text.length - before);
+      return parseHead(text, start + text.length - before);
     }
     // A server of another protocol may wait for ever for us to go on.
     const first = held.toString('latin1', 0, Math.min(now, VERSION_START.length));
@@ -73,21 +91,17 @@ export class HeadReader {
   }
 }
 
-function finish(text: string, end: number) {
-  const head = parseHead(text);
-  return isFault(head) ? head : { head, end };
-}
-
 /** `text` is the whole head with the empty line at its end. */
-function parseHead(text: string): ResponseHead | HttpFault {
+function parseHead(text: string, endInRead: number): ResponseHead | HttpFault {
   if (text.length > HEAD_BYTES_MAX) return TOO_LARGE;
   if (!text.startsWith(VERSION_START)) return NO_STATUS_LINE;
   if (FORBIDDEN.test(text)) return BAD_CHARACTER;
-  const status = STATUS_LINE.exec(text);
-  if (status === null) return NO_STATUS_LINE;
-  const fields = new Map<string, string>();
+  if (!STATUS_LINE.test(text)) return NO_STATUS_LINE;
+  const status = Number(text.slice(STATUS_AT, STATUS_AT + 3));
+  const minorVersion = text.charAt(VERSION_START.length) === '1' ? 1 : 0;
+  const head = new ResponseHead(status, minorVersion, endInRead);
   let count = 0;
-  let at = status[0].length;
+  let at = text.indexOf('\r\n') + 2;
   // The last line is the empty one.
   while (at < text.length - 2) {
     count += 1;
@@ -98,25 +112,23 @@ function parseHead(text: string): ResponseHead | HttpFault {
     const valueAt = FIELD_NAME.lastIndex;
     const end = text.indexOf('\r\n', valueAt);
     if (READ_LENGTHS.has(valueAt - 1 - at)) {
-      addField(fields, text.slice(at, valueAt - 1), text.slice(valueAt, end));
+      const name = READ.get(text.slice(at, valueAt - 1).toLowerCase());
+      if (name !== undefined) addField(head, name, withoutSpaces(text, valueAt, end));
     }
     at = end + 2;
   }
-  return { status: Number(status[2]), minorVersion: status[1] === '1' ? 1 : 0, fields };
+  return head;
 }
 
-function addField(fields: Map<string, string>, nameAsWritten: string, text: string): void {
-  const name = nameAsWritten.toLowerCase();
-  if (!READ.has(name)) return;
-  const value = withoutSpaces(text);
-  const earlier = fields.get(name);
-  fields.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
+function addField(head: ResponseHead, name: FieldName, value: string): void {
+  const earlier = head[name];
+  head[name] = earlier === undefined ? value : `${earlier}, ${value}`;
 }
 
 /** Without the spaces and tabs at both ends; other white space is a part of the value. */
-function withoutSpaces(text: string): string {
-  let from = 0;
-  let to = text.length;
+function withoutSpaces(text: string, start: number, end: number): string {
+  let from = start;
+  let to = end;
   while (from < to && isSpace(text.charCodeAt(from))) from += 1;
   while (from < to && isSpace(text.charCodeAt(to - 1))) to -= 1;
   return text.slice(from, to);

@@ -3,7 +3,7 @@
 // unfinished head. Any split of the same bytes gives the same answer, and an answer that is not
 // whole is never called complete.
 
-import { type BodyDecoder, createChunkedDecoder } from './chunked.ts';
+import { type BodyDecoder, ChunkedDecoder } from './chunked.ts';
 import { type HttpFault, isFault } from './fault.ts';
 import { type Framing, framingOf, staysOpen } from './framing.ts';
 import { HeadReader, type ResponseHead } from './response-head.ts';
@@ -46,15 +46,15 @@ export class ResponseDecoder {
       start = fed;
       if (start === bytes.length) return 'more';
     }
-    const step = this.body.feed(bytes, start);
-    if (isFault(step)) return step;
-    if (step.body.length > 0) this.parts.onBody(step.body);
-    return step.end === undefined ? 'more' : this.complete(bytes, step.end);
+    const part = this.body.feed(bytes, start);
+    if (isFault(part)) return part;
+    if (part.length > 0) this.parts.onBody(part);
+    return this.body.end === undefined ? 'more' : this.complete(bytes, this.body.end);
   }
 
   /** The server has closed the connection in good order. */
   close(): 'complete' | HttpFault {
-    return this.framing?.kind === 'close' ? 'complete' : CUT;
+    return this.framing === 'close' ? 'complete' : CUT;
   }
 
   private complete(bytes: Buffer, end: number): 'complete' {
@@ -68,49 +68,40 @@ export class ResponseDecoder {
     const read = this.heads.read(bytes, start);
     if (read === undefined) return 'more';
     if (isFault(read)) return read;
-    const { head, end } = read;
-    if (head.status === 101) return { fault: 'it changes to another protocol' };
-    if (head.status < 200) {
+    const { status, end } = read;
+    if (status === 101) return { fault: 'it changes to another protocol' };
+    if (status < 200) {
       this.interim += 1;
       return this.interim > INTERIM_MAX ? { fault: 'too many answers before the answer' } : end;
     }
-    const framed = framingOf(head);
-    if (isFault(framed)) return framed;
+    const framed = framingOf(read);
+    if (typeof framed === 'object') return framed;
     this.framing = framed;
-    this.isOpen = staysOpen(head, framed);
+    this.isOpen = staysOpen(read, framed);
     this.body = bodyDecoder(framed);
-    this.parts.onHead(head, bodyBytes(framed));
+    this.parts.onHead(read, typeof framed === 'number' ? framed : undefined);
     return this.body === undefined ? this.complete(bytes, end) : end;
   }
 }
 
-function bodyBytes(framing: Framing): number | undefined {
-  if (framing.kind === 'empty') return 0;
-  return framing.kind === 'length' ? framing.bytes : undefined;
-}
-
 function bodyDecoder(framing: Framing): BodyDecoder | undefined {
-  switch (framing.kind) {
-    case 'empty':
-      return undefined;
-    case 'length':
-      return createLengthDecoder(framing.bytes);
-    case 'chunked':
-      return createChunkedDecoder();
-    case 'close':
-      return { feed: (bytes, start) => ({ body: bytes.subarray(start) }) };
-  }
+  if (framing === 'chunked') return new ChunkedDecoder();
+  if (framing === 'close') return { end: undefined, feed: (bytes, start) => bytes.subarray(start) };
+  return framing === 0 ? undefined : new LengthDecoder(framing);
 }
 
-/** `length` is above zero. */
-function createLengthDecoder(length: number): BodyDecoder {
-  let left = length;
-  return {
-    feed(bytes, start) {
-      const taken = Math.min(left, bytes.length - start);
-      left -= taken;
-      const body = bytes.subarray(start, start + taken);
-      return left === 0 ? { body, end: start + taken } : { body };
-    },
-  };
+class LengthDecoder implements BodyDecoder {
+  end: number | undefined;
+  private left: number;
+
+  constructor(length: number) {
+    this.left = length;
+  }
+
+  feed(bytes: Buffer, start: number): Buffer {
+    const end = start + Math.min(this.left, bytes.length - start);
+    this.left -= end - start;
+    if (this.left === 0) this.end = end;
+    return bytes.subarray(start, end);
+  }
 }

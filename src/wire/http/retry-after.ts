@@ -9,20 +9,19 @@ const DECIMAL = /^\d{1,15}(?:\.\d{1,9})?$/;
 const DATE = /^\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * Milliseconds from now, at most an hour, of `retry-after-ms` and else of `retry-after` (seconds or
- * a date); `undefined` where neither is there or readable. `nowMs` is Unix time.
+ * Milliseconds from now, at most an hour, of `retry-after-ms` (`exact`) and else of `retry-after`
+ * (`text`: seconds or a date); `undefined` where neither is there or readable. `clock` is Unix time.
  */
 export function readRetryAfterMs(
-  field: (name: 'retry-after-ms' | 'retry-after') => string | undefined,
-  nowMs: number,
+  exact: string | undefined,
+  text: string | undefined,
+  clock: () => number,
 ): number | undefined {
-  const exact = field('retry-after-ms');
   if (exact !== undefined && DECIMAL.test(exact)) return bounded(Number(exact));
-  const text = field('retry-after');
   if (text === undefined) return undefined;
   if (DECIMAL.test(text)) return bounded(Number(text) * 1_000);
   const atMs = DATE.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(atMs) ? undefined : bounded(atMs - nowMs);
+  return Number.isNaN(atMs) ? undefined : bounded(atMs - clock());
 }
 
 /** Rounded up: a moment too early is refused again. */

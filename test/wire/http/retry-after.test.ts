@@ -22,5 +22,7 @@ test.each([
   ['milliseconds', { 'retry-after-ms': '1500.5', 'retry-after': '9' }, 1_501],
   ['milliseconds that are none', { 'retry-after-ms': 'x', 'retry-after': '9' }, 9_000],
 ] satisfies [string, Record<string, string>, number | undefined][])('%s', (_name, fields, ms) => {
-  expect(readRetryAfterMs((name) => new Map(Object.entries(fields)).get(name), NOW)).toBe(ms);
+  const said = new Map(Object.entries(fields));
+  const [exact, text] = [said.get('retry-after-ms'), said.get('retry-after')];
+  expect(readRetryAfterMs(exact, text, () => NOW)).toBe(ms);
 });
