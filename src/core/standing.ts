@@ -46,8 +46,8 @@ export type CredentialUser = { readonly account: string; readonly model: string 
 
 /** One use of the credential, and what bound it when that began. */
 export type Use = CredentialUser & {
-  readonly common: Cooldown | undefined;
-  readonly own: Cooldown | undefined;
+  readonly common?: Cooldown | undefined;
+  readonly own?: Cooldown | undefined;
 };
 
 /** What a probe has shown. `some`: it was accepted, and requests of two accounts are refused. */

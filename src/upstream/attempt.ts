@@ -2,6 +2,7 @@
 // of one read. It keeps the upstream's timers and bounds, cuts at the stop sequences that the
 // upstream was not sent (`cut.ts`), and ends exactly once: with a finished answer or with a failure.
 
+import type { Awaitable } from '../async/awaitable.ts';
 import type { Deadlines } from '../core/deadlines.ts';
 import {
   type AttemptPhase,
@@ -15,11 +16,11 @@ import type { Candidate } from '../core/route.ts';
 import type { UpstreamDialect } from '../wire/format.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
 import { createCut } from './cut.ts';
-import { createFloodGuard } from './flood-guard.ts';
+import { charactersAllowed, charactersOf, FLOODED } from './flood-guard.ts';
 import { type AnswerSource, type Batch, openSource } from './source.ts';
 import { StopSwitch } from './stop.ts';
-import type { UpstreamClient } from './transport.ts';
-import { type AttemptTimes, startWatch } from './watch.ts';
+import type { UpstreamAnswer, UpstreamClient } from './transport.ts';
+import { type AttemptTimes, Watch } from './watch.ts';
 
 export type { Batch } from './source.ts';
 
@@ -46,20 +47,21 @@ export type AttemptOptions = {
   /** Whether to ask the upstream to stream. An attempt that has to cut asks for it in any case. */
   readonly stream: boolean;
   /** Whether a kept connection will not do. */
-  readonly newConnection?: boolean;
+  readonly newConnection?: boolean | undefined;
 };
 
 type CallHeaders = ReturnType<UpstreamDialect['headers']>;
 
 export type StartAttempt = (options: AttemptOptions) => Attempt;
 
-export function createAttempts(dependencies: {
+type AttemptDependencies = {
   readonly client: UpstreamClient;
   /** Unix milliseconds, for the record of an attempt. */
   readonly clock: () => number;
   readonly deadlines: Deadlines;
-}): StartAttempt {
-  const { client, clock, deadlines } = dependencies;
+};
+
+export function createAttempts(dependencies: AttemptDependencies): StartAttempt {
   const headers = new WeakMap<UpstreamCredential, CallHeaders>();
 
   /** A credential is of one upstream, as it is in one state of the catalog. */
@@ -69,28 +71,49 @@ export function createAttempts(dependencies: {
     return known;
   }
 
-  return ({ candidate, credential, request, maxOutputTokens, stream, newConnection }) => {
-    const { upstream, timeouts } = candidate;
-    const stop = new StopSwitch();
+  return (options) => new UpstreamAttempt(dependencies, headersOf, options);
+}
+
+class UpstreamAttempt implements Attempt {
+  readonly candidate: Candidate;
+  readonly credential: string;
+  readonly startedAt: number;
+  readonly #dialect: UpstreamDialect;
+  readonly #deadlines: Deadlines;
+  readonly #streams: boolean;
+  readonly #cut: ReturnType<typeof createCut>;
+  readonly #call = new StopSwitch();
+  readonly #watch: Watch;
+  readonly #answer: Awaitable<UpstreamAnswer | UpstreamFailure>;
+  #source: AnswerSource | undefined;
+  #charactersLeft: number;
+  #hasEnded = false;
+
+  constructor(
+    { client, clock, deadlines }: AttemptDependencies,
+    headersOf: (dialect: UpstreamDialect, credential: UpstreamCredential) => CallHeaders,
+    { candidate, credential, request, maxOutputTokens, stream, newConnection }: AttemptOptions,
+  ) {
+    const { upstream, timeouts, model } = candidate;
     const dialect = dialectOf(upstream);
-    const cut = createCut(candidate, request);
-    const guard = createFloodGuard(maxOutputTokens);
+    this.candidate = candidate;
+    this.credential = credential.id;
+    this.startedAt = clock();
+    this.#dialect = dialect;
+    this.#deadlines = deadlines;
+    this.#cut = createCut(candidate, request);
     // Only a stream can be stopped in the middle, which saves the tokens behind the cut.
-    const streams = stream || cut !== undefined;
-    const watch = startWatch({
-      timeouts,
-      deadlines,
-      onePiece: !streams,
-      onTimeout: () => stop.abort(),
-    });
+    this.#streams = stream || this.#cut !== undefined;
+    this.#charactersLeft = charactersAllowed(maxOutputTokens);
+    this.#watch = new Watch(timeouts, deadlines, !this.#streams, this.#call);
     const body = dialect.request(request, {
       upstream: upstream.id,
       model: candidate.upstreamModel,
       maxOutputTokens,
-      stream: streams,
-      reasons: reasons(candidate),
+      stream: this.#streams,
+      reasons: model.features.has('reasoning'),
     });
-    const answer =
+    this.#answer =
       typeof body === 'string'
         ? client.send({
             upstream,
@@ -99,56 +122,53 @@ export function createAttempts(dependencies: {
             body,
             connectMs: timeouts.connectMs,
             newConnection,
-            signal: stop,
+            signal: this.#call,
           })
         : body;
-    let source: AnswerSource | undefined;
-    let ended = false;
+  }
 
-    const open = async (): Promise<Batch> => {
-      const opened = await openSource(await answer, dialect, deadlines, streams);
-      if (isFailure(opened)) return { events: [], end: opened };
-      source = opened;
-      return opened.read();
-    };
+  times(): AttemptTimes {
+    return this.#watch.times();
+  }
 
-    const take = (read: Batch): Batch => {
-      const batch = guard(read);
-      if (hasCome(batch)) watch.read(batch.events);
-      const late = batch.end === undefined ? watch.timedOut() : undefined;
-      const whole = late === undefined ? batch : { events: batch.events, end: late };
-      const passed = cut === undefined ? whole : cut.take(whole);
-      return passed.end === undefined ? passed : end(passed);
-    };
+  async next(): Promise<Batch> {
+    this.#watch.wait();
+    if (this.#source === undefined) {
+      const opening = openSource(await this.#answer, this.#dialect, this.#deadlines, this.#streams);
+      const opened = opening instanceof Promise ? await opening : opening;
+      if (isFailure(opened)) return this.#take({ events: [], end: opened });
+      this.#source = opened;
+    }
+    const read = this.#source.read();
+    return this.#take(read instanceof Promise ? await read : read);
+  }
 
-    const end = (batch: Batch): Batch => {
-      const { end: how = 'finished' } = batch;
-      ended = true;
-      watch.stop();
-      // A body that was not read to its end would keep its connection and its memory, and an
-      // upstream whose answer was cut would go on writing it.
-      if (how !== 'finished' || cut?.isStopped() === true) stop.abort();
-      if (how === 'finished') return batch;
-      return { ...batch, end: watch.timedOut() ?? placed(how, watch.phase()) };
-    };
+  abort(): void {
+    if (this.#hasEnded) return;
+    this.#watch.stop();
+    this.#source?.cancel();
+    this.#call.abort();
+  }
 
-    return {
-      candidate,
-      credential: credential.id,
-      startedAt: clock(),
-      times: watch.times,
-      next() {
-        watch.wait();
-        return (source === undefined ? open() : source.read()).then(take);
-      },
-      abort() {
-        if (ended) return;
-        watch.stop();
-        source?.cancel();
-        stop.abort();
-      },
-    };
-  };
+  #take(read: Batch): Batch {
+    this.#charactersLeft -= charactersOf(read.events);
+    const batch = this.#charactersLeft < 0 ? { events: read.events, end: FLOODED } : read;
+    if (hasCome(batch)) this.#watch.read(batch.events);
+    const late = batch.end === undefined ? this.#watch.timedOut() : undefined;
+    const whole = late === undefined ? batch : { events: batch.events, end: late };
+    const passed = this.#cut === undefined ? whole : this.#cut.take(whole);
+    return passed.end === undefined ? passed : this.#end(passed, passed.end);
+  }
+
+  #end(batch: Batch, how: 'finished' | UpstreamFailure): Batch {
+    this.#hasEnded = true;
+    this.#watch.stop();
+    // A body that was not read to its end would keep its connection and its memory, and an
+    // upstream whose answer was cut would go on writing it.
+    if (how !== 'finished' || this.#cut?.isStopped() === true) this.#call.abort();
+    if (how === 'finished') return batch;
+    return { ...batch, end: this.#watch.timedOut() ?? placed(how, this.#watch.phase()) };
+  }
 }
 
 /** How an attempt fails in which nothing may have been heard of the upstream. */
@@ -169,8 +189,4 @@ function hasCome({ events, end }: Batch): boolean {
 /** What was never sent has failed nowhere on its way. */
 function placed(failure: UpstreamFailure, phase: AttemptPhase): UpstreamFailure {
   return failure.class === 'unsupported' ? failure : { phase, ...failure };
-}
-
-function reasons({ model }: Candidate): boolean {
-  return model.features.has('reasoning');
 }

@@ -15,6 +15,11 @@ export function contentTokens(events: readonly GenerationEvent[]): number {
   return tokens;
 }
 
+/** Whether an event is of the answer itself: content, or its end. */
+export function isAnswer({ kind }: GenerationEvent): boolean {
+  return kind !== 'usage';
+}
+
 /** What an event costs tokens for; empty where it costs none. */
 export function textOf(event: GenerationEvent): string {
   switch (event.kind) {

@@ -42,12 +42,9 @@ export function createCredentials() {
       upstream: Upstream,
       user: CredentialUser,
       nowMs: number,
-      choice: {
-        readonly avoid?: string | undefined;
-        readonly affinity?: Affinity | undefined;
-      } = {},
+      avoid?: string,
+      affinity?: Affinity,
     ): CredentialLease | undefined {
-      const { avoid, affinity } = choice;
       const { credentials, coolDownMs } = upstream;
       // Without a cooldown the operator wants it to be used after any failure.
       const isForced = coolDownMs === 0;
@@ -58,7 +55,7 @@ export function createCredentials() {
         const credential = ranked?.[step] ?? credentials[at];
         if (credential === undefined || credential.id === avoid) continue;
         const standing = find(credential);
-        const use = standing === undefined ? unknownTo(user) : standing.use(user, nowMs, isForced);
+        const use = standing === undefined ? user : standing.use(user, nowMs, isForced);
         if (use === undefined) continue;
         if (ranked === undefined) turn = (at + 1) % credentials.length;
         return { credential, use };
@@ -121,11 +118,6 @@ export function createCredentials() {
     /** Forgets what is known of every one of them. */
     forget: (): void => standings.clear(),
   };
-}
-
-/** A use of a credential of which nothing is known. */
-function unknownTo(user: CredentialUser): Use {
-  return { ...user, common: undefined, own: undefined };
 }
 
 /** Rendezvous hashing: a credential that comes or goes moves no conversation but its own. */

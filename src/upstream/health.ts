@@ -8,9 +8,7 @@ import type { UpstreamState } from '../core/health.ts';
 import type { Catalog, Upstream } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
 import { createNode, type NodeDependencies, type UpstreamNode } from './node.ts';
-import { createPermit, type Permit } from './permit.ts';
-
-export type { Permit } from './permit.ts';
+import { Permit } from './permit.ts';
 
 /**
  * first       nobody has asked this candidate for the request yet
@@ -56,7 +54,7 @@ export function createHealth(
     readonly clock: () => number;
   },
 ): Health {
-  const { catalog, clock, monotonic, alert } = dependencies;
+  const { catalog, clock, monotonic } = dependencies;
   const nodes = new Map<string, UpstreamNode>();
   let known: Catalog | undefined;
 
@@ -95,21 +93,27 @@ export function createHealth(
     const { upstream, upstreamModel, affinity } = candidate;
     const avoid = asking.kind === 'credential' ? asking.avoid : undefined;
     const user = { account, model: upstreamModel };
-    const lease = node.credentials.pick(upstream, user, nowMs, { avoid, affinity });
+    const lease = node.credentials.pick(upstream, user, nowMs, avoid, affinity);
     const pass = lease === undefined ? undefined : node.breakersOf(candidate).enter(account, nowMs);
     if (lease !== undefined) node.settleDoubts(candidate, lease.credential);
     if (lease !== undefined && pass !== undefined) {
-      const repeated = asking.kind === 'repeat';
-      return createPermit({ node, candidate, lease, pass, repeated, monotonic, alert });
+      return new Permit(node, candidate, lease, pass, asking.kind === 'repeat');
     }
     node.gate.exit(account);
     return refusal(lease === undefined ? NO_CREDENTIAL : LEFT_ALONE);
   };
 
-  const of = (account: string): AccountHealth => ({
-    enter(candidate, asking) {
+  class HealthOf implements AccountHealth {
+    readonly #account: string;
+
+    constructor(account: string) {
+      this.#account = account;
+    }
+
+    enter(candidate: Candidate, asking: Asking): Permit | CandidateRefusal | Queued {
       follow(catalog());
       const { upstream } = candidate;
+      const account = this.#account;
       const node = nodeOf(upstream);
       const nowMs = monotonic();
       if (node.breakersOf(candidate).waitMs(account, nowMs) > 0) return refusal(LEFT_ALONE);
@@ -124,21 +128,26 @@ export function createHealth(
           : refusal('no request under way there ended in time'),
       );
       return { kind: 'queued', entry, leave };
-    },
-    takeRepeat: ({ upstream }) => nodeOf(upstream).budget.take(account, monotonic()),
-    waitMs(candidate) {
+    }
+
+    takeRepeat({ upstream }: Candidate): boolean {
+      return nodeOf(upstream).budget.take(this.#account, monotonic());
+    }
+
+    waitMs(candidate: Candidate): number {
       const { upstream, upstreamModel } = candidate;
+      const account = this.#account;
       const node = nodeOf(upstream);
       const nowMs = monotonic();
       return Math.max(
         node.breakersOf(candidate).waitMs(account, nowMs),
         node.credentials.waitMs(upstream, { account, model: upstreamModel }, nowMs),
       );
-    },
-  });
+    }
+  }
 
   return {
-    of,
+    of: (account) => new HealthOf(account),
     reset(upstream) {
       const node = nodes.get(upstream);
       // Answers to earlier questions go to the breakers that were asked.

@@ -80,6 +80,8 @@ export function createNode(place: string, dependencies: NodeDependencies) {
     breakersOf,
     credentials,
     settleDoubts,
+    monotonic,
+    alert,
     gate: createGate(startTimer, monotonic),
     budget: createRetryBudget(),
   };

@@ -1,102 +1,112 @@
 // The right to ask an upstream once: its result goes to the breakers and the credential, and
 // the place at the gate is given back. `health.ts` grants it.
 
-import type { Alert } from '../core/alert.ts';
-import type { BreakersPass } from '../core/breakers.ts';
+import type { Breakers, BreakersPass } from '../core/breakers.ts';
 import { SHORT_DELAY_MS } from '../core/failover.ts';
 import { exhaustion, FAILURES, type UpstreamFailure } from '../core/failure.ts';
 import type { UpstreamCredential } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
 import type { Batch } from './attempt.ts';
+import { isAnswer } from './content.ts';
 import type { CredentialLease } from './credentials.ts';
 import { isAgainst, type UpstreamNode } from './node.ts';
 
-export type Permit = {
-  readonly kind: 'permit';
-  readonly credential: UpstreamCredential;
+export class Permit {
+  readonly kind = 'permit';
+  readonly #node: UpstreamNode;
+  readonly #candidate: Candidate;
+  readonly #lease: CredentialLease;
+  readonly #breakers: Breakers;
+  readonly #pass: BreakersPass;
+  readonly #isRepeat: boolean;
+  #hasAnswered = false;
+  #hasEnded = false;
+  #forgivesTotal = false;
+
+  constructor(
+    node: UpstreamNode,
+    candidate: Candidate,
+    lease: CredentialLease,
+    pass: BreakersPass,
+    isRepeat: boolean,
+  ) {
+    this.#node = node;
+    this.#candidate = candidate;
+    this.#lease = lease;
+    this.#breakers = node.breakersOf(candidate);
+    this.#pass = pass;
+    this.#isRepeat = isRepeat;
+  }
+
+  get credential(): UpstreamCredential {
+    return this.#lease.credential;
+  }
+
+  /** The attempt has only the time that earlier ones left: if that runs out, it says nothing. */
+  forgiveTotal(): void {
+    this.#forgivesTotal = true;
+  }
+
+  /**
+   * Takes every batch of the attempt: whether content has come, and how it ended. The caller that
+   * stops the attempt ends the permit itself.
+   */
+  see({ events, end }: Batch): void {
+    // An upstream that says itself that it had no room has not served well, whatever it had sent.
+    const exhausted = exhaustion(events, false);
+    if (!this.#hasAnswered && exhausted === undefined && events.some(isAnswer)) this.answered();
+    if (end !== undefined) this.end(end === 'finished' ? (exhausted ?? end) : end);
+  }
+
   /** Its first content has come. */
-  readonly answered: () => void;
+  answered(): void {
+    if (this.#hasAnswered || this.#hasEnded) return;
+    this.#hasAnswered = true;
+    const nowMs = this.#node.monotonic();
+    this.#breakers.answered(this.#pass, nowMs);
+    this.#node.credentials.accepted(this.#lease, nowMs);
+  }
+
   /** Exactly what it was; later calls change nothing. `given_up`: the client left. */
-  readonly end: (result: 'finished' | 'given_up' | UpstreamFailure) => void;
-};
+  end(result: 'finished' | 'given_up' | UpstreamFailure): void {
+    if (this.#hasEnded) return;
+    if (result === 'finished') this.answered();
+    this.#hasEnded = true;
+    // The place first: an alert must not keep it.
+    this.#node.gate.exit(this.#lease.use.account);
+    if (result === 'finished') this.#breakers.finished(this.#pass);
+    else {
+      if (result !== 'given_up' && !this.#forgives(result)) this.#failed(result);
+      this.#breakers.released(this.#pass, this.#node.monotonic());
+    }
+  }
 
-export function createPermit(granted: {
-  readonly node: UpstreamNode;
-  readonly candidate: Candidate;
-  readonly lease: CredentialLease;
-  readonly pass: BreakersPass;
-  readonly repeated: boolean;
-  readonly monotonic: () => number;
-  readonly alert: (alert: Alert) => void;
-}): Permit {
-  const { node, candidate, lease, pass, repeated, monotonic, alert } = granted;
-  const { upstream, model } = candidate;
-  const { credentials, gate } = node;
-  const breakers = node.breakersOf(candidate);
-  let hasAnswered = false;
-  let hasEnded = false;
+  #forgives({ phase }: UpstreamFailure): boolean {
+    return this.#forgivesTotal && phase === 'total';
+  }
 
-  const answered = (): void => {
-    if (hasAnswered || hasEnded) return;
-    hasAnswered = true;
-    breakers.answered(pass, monotonic());
-    credentials.accepted(lease, monotonic());
-  };
-  const failed = (failure: UpstreamFailure): void => {
+  #failed(failure: UpstreamFailure): void {
+    const { upstream, model } = this.#candidate;
+    const { credentials, monotonic, alert } = this.#node;
     const { coolDownMs } = upstream;
     const nowMs = monotonic();
     if (FAILURES[failure.class].fault === 'credential') {
-      credentials.refused(lease, failure.status, nowMs);
+      credentials.refused(this.#lease, failure.status, nowMs);
     } else if (coolDownMs === 0) {
       // Without a cool-down the operator wants it to be asked after any failure.
     } else if (failure.class === 'rate_limited' && upstream.credentials.length > 1) {
-      credentials.limited(lease, failure.retryAfterMs ?? coolDownMs, nowMs);
+      credentials.limited(this.#lease, failure.retryAfterMs ?? coolDownMs, nowMs);
     } else if (isAgainst(upstream, failure)) {
       const { retryAfterMs = 0 } = failure;
-      const opened = breakers.failed(pass, {
+      const opened = this.#breakers.failed(this.#pass, {
         nowMs,
         coolDownMs,
-        afterContent: hasAnswered,
-        repeated,
+        afterContent: this.#hasAnswered,
+        repeated: this.#isRepeat,
         ...(retryAfterMs > SHORT_DELAY_MS ? { retryAfterMs } : {}),
       });
       if (opened) alert({ kind: 'breaker_opened', upstream: upstream.id, model: model.slug });
     }
-    node.settleDoubts(candidate, lease.credential);
-  };
-
-  return {
-    kind: 'permit',
-    credential: lease.credential,
-    answered,
-    end(result) {
-      if (hasEnded) return;
-      if (result === 'finished') answered();
-      hasEnded = true;
-      // The place first: an alert must not keep it.
-      gate.exit(lease.use.account);
-      if (result === 'finished') breakers.finished(pass);
-      else {
-        if (result !== 'given_up') failed(result);
-        breakers.released(pass, monotonic());
-      }
-    },
-  };
-}
-
-/**
- * To be told of every batch of an attempt: says to its permit that content has come, and how it ended.
- * Whoever stops an attempt ends its permit itself.
- */
-export function watchPermit(permit: Permit): (batch: Batch) => void {
-  let hasContent = false;
-  return ({ events, end }) => {
-    // An upstream that says itself that it had no room has not served well, whatever it had sent.
-    const exhausted = exhaustion(events, false);
-    if (!hasContent && events.some((event) => event.kind !== 'usage')) {
-      hasContent = true;
-      if (exhausted === undefined) permit.answered();
-    }
-    if (end !== undefined) permit.end(end === 'finished' ? (exhausted ?? end) : end);
-  };
+    this.#node.settleDoubts(this.#candidate, this.#lease.credential);
+  }
 }

@@ -2,6 +2,7 @@
 // answer that came whole. Called by the attempt alone, which keeps the time; a stream that ends in
 // any other way than the dialect's decoder calls complete is a failure.
 
+import type { Awaitable } from '../async/awaitable.ts';
 import type { Deadline, Deadlines } from '../core/deadlines.ts';
 import { isFailure, type UpstreamFailure } from '../core/failure.ts';
 import { answerEvents } from '../core/fold.ts';
@@ -9,7 +10,7 @@ import type { GenerationEvent } from '../core/generation.ts';
 import type { StreamDecoder, UpstreamDialect } from '../wire/format.ts';
 import { SILENT_BYTES_MAX } from '../wire/upstream/limits.ts';
 import { readText } from './read-text.ts';
-import type { ByteReader, UpstreamAnswer } from './transport.ts';
+import type { ByteReader, Read, UpstreamAnswer } from './transport.ts';
 
 /** How long a finished upstream may take to end its answer before it is cut off. */
 const DRAIN_MS = 1_000;
@@ -33,43 +34,59 @@ export type Batch = {
   readonly end?: 'finished' | UpstreamFailure;
 };
 
-export type AnswerSource = { readonly read: () => Promise<Batch>; readonly cancel: () => void };
+export type AnswerSource = { readonly read: () => Awaitable<Batch>; readonly cancel: () => void };
 
 /** Opens what an upstream has answered; `stream` is what it was asked for. */
-export async function openSource(
+export function openSource(
   answer: UpstreamAnswer | UpstreamFailure,
   dialect: UpstreamDialect,
   deadlines: Deadlines,
   stream: boolean,
-): Promise<AnswerSource | UpstreamFailure> {
+): Awaitable<AnswerSource | UpstreamFailure> {
   if (isFailure(answer)) return answer;
   if (answer.status >= 300 && answer.status < 400) {
     return { class: 'mismatch', detail: 'the upstream redirects', status: answer.status };
   }
   // Some frameworks answer every POST with 201.
-  if (answer.status !== 200 && answer.status !== 201) {
-    const body = await answer.text();
-    const failure = dialect.failure(answer.status, typeof body === 'string' ? body : '');
-    const { retryAfterMs } = answer;
-    return retryAfterMs === undefined ? failure : { ...failure, retryAfterMs };
-  }
+  if (answer.status !== 200 && answer.status !== 201) return readFailure(answer, dialect);
   // Some caches and proxies answer a stream request with plain JSON.
-  if (!stream || answer.isJson) return wholeSource(answer, dialect);
+  if (!stream || answer.isJson) return new WholeSource(answer, dialect);
   const reader = answer.reader();
   if (reader === undefined) return { class: 'cut', detail: 'the answer has no body' };
-  return streamSource(reader, dialect, deadlines);
+  return new StreamSource(reader, dialect, deadlines);
 }
 
-function wholeSource(answer: UpstreamAnswer, dialect: UpstreamDialect): AnswerSource {
-  return {
-    async read() {
-      const body = await answer.text();
-      if (typeof body !== 'string') return { events: [], end: body };
-      // Some servers stream whatever they are asked, and some call a stream JSON.
-      return EVENT_LINE.test(body) ? readEvents(body, dialect) : readBody(body, dialect);
-    },
-    cancel() {},
-  };
+async function readFailure(
+  answer: UpstreamAnswer,
+  dialect: UpstreamDialect,
+): Promise<UpstreamFailure> {
+  const body = await answer.text();
+  const failure = dialect.failure(answer.status, typeof body === 'string' ? body : '');
+  const { retryAfterMs } = answer;
+  return retryAfterMs === undefined ? failure : { ...failure, retryAfterMs };
+}
+
+class WholeSource implements AnswerSource {
+  readonly #answer: UpstreamAnswer;
+  readonly #dialect: UpstreamDialect;
+
+  constructor(answer: UpstreamAnswer, dialect: UpstreamDialect) {
+    this.#answer = answer;
+    this.#dialect = dialect;
+  }
+
+  read(): Awaitable<Batch> {
+    const body = this.#answer.text();
+    return body instanceof Promise ? body.then((each) => this.#take(each)) : this.#take(body);
+  }
+
+  cancel(): void {}
+
+  #take(body: string | UpstreamFailure): Batch {
+    if (typeof body !== 'string') return { events: [], end: body };
+    // Some servers stream whatever they are asked, and some call a stream JSON.
+    return EVENT_LINE.test(body) ? readEvents(body, this.#dialect) : readBody(body, this.#dialect);
+  }
 }
 
 /** How an event stream may begin; JSON never does. */
@@ -88,45 +105,58 @@ function readBody(body: string, dialect: UpstreamDialect): Batch {
   return { events: answerEvents(whole), end: 'finished' };
 }
 
-function streamSource(
-  reader: ByteReader,
-  dialect: UpstreamDialect,
-  deadlines: Deadlines,
-): AnswerSource {
-  let events: GenerationEvent[] = [];
-  const decoder: StreamDecoder = dialect.stream((event) => events.push(event));
-  let isBlank = true;
-  let silentBytes = 0;
-  const taken = (): GenerationEvent[] => {
-    const batch = events;
-    events = [];
-    return batch;
-  };
-  const floodOf = (bytes: Uint8Array): UpstreamFailure | undefined => {
-    silentBytes = events.length > 0 ? 0 : silentBytes + bytes.length;
-    return silentBytes > SILENT_BYTES_MAX ? SILENT_FLOOD : undefined;
-  };
-  const take = (chunk: Read): Batch | Promise<Batch> => {
+class StreamSource implements AnswerSource {
+  readonly #reader: ByteReader;
+  readonly #dialect: UpstreamDialect;
+  readonly #deadlines: Deadlines;
+  readonly #decoder: StreamDecoder;
+  readonly #taken = (chunk: Read): Awaitable<Batch> => this.#take(chunk);
+  readonly #ended = (): Awaitable<Batch> => this.#take(ENDED);
+  #events: GenerationEvent[] = [];
+  #isBlank = true;
+  #silentBytes = 0;
+
+  constructor(reader: ByteReader, dialect: UpstreamDialect, deadlines: Deadlines) {
+    this.#reader = reader;
+    this.#dialect = dialect;
+    this.#deadlines = deadlines;
+    this.#decoder = dialect.stream((event) => this.#events.push(event));
+  }
+
+  read(): Awaitable<Batch> {
+    const chunk = this.#decoder.isFinishing()
+      ? readFinishing(this.#reader, this.#deadlines)
+      : this.#reader.read();
+    // Some servers reset where others close; after a finish reason both are an end.
+    return chunk instanceof Promise ? chunk.then(this.#taken, this.#ended) : this.#take(chunk);
+  }
+
+  cancel(): void {
+    cancel(this.#reader);
+  }
+
+  #take(chunk: Read): Awaitable<Batch> {
     if (chunk.done || chunk.value === undefined) {
-      const failure = decoder.end();
-      return { events: taken(), end: failure ?? 'finished' };
+      const failure = this.#decoder.end();
+      return { events: this.#events, end: failure ?? 'finished' };
     }
-    const first = isBlank ? firstByte(chunk.value) : undefined;
+    const first = this.#isBlank ? firstByte(chunk.value) : undefined;
     // An error, or a whole answer, whose type says that it is a stream.
-    if (first === OPEN_BRACE) return readWhole(reader, chunk.value, dialect);
-    isBlank &&= first === undefined;
-    const failure = decoder.feed(chunk.value) ?? floodOf(chunk.value);
-    const batch = taken();
-    if (failure !== undefined) return { events: batch, end: failure };
-    if (batch.at(-1)?.kind !== 'finish') return { events: batch };
-    drain(reader, deadlines);
-    return { events: batch, end: 'finished' };
-  };
-  return {
-    read: () =>
-      (decoder.isFinishing() ? readFinishing(reader, deadlines) : readOrEnd(reader)).then(take),
-    cancel: () => cancel(reader),
-  };
+    if (first === OPEN_BRACE) return readWhole(this.#reader, chunk.value, this.#dialect);
+    this.#isBlank &&= first === undefined;
+    const failure = this.#decoder.feed(chunk.value) ?? this.#floodOf(chunk.value);
+    const events = this.#events;
+    this.#events = [];
+    if (failure !== undefined) return { events, end: failure };
+    if (events.at(-1)?.kind !== 'finish') return { events };
+    drain(this.#reader, this.#deadlines);
+    return { events, end: 'finished' };
+  }
+
+  #floodOf(bytes: Uint8Array): UpstreamFailure | undefined {
+    this.#silentBytes = this.#events.length > 0 ? 0 : this.#silentBytes + bytes.length;
+    return this.#silentBytes > SILENT_BYTES_MAX ? SILENT_FLOOD : undefined;
+  }
 }
 
 const OPEN_BRACE = 0x7b;
@@ -148,23 +178,23 @@ async function readWhole(
   return typeof body === 'string' ? readBody(body, dialect) : { events: [], end: body };
 }
 
-type Read = Awaited<ReturnType<ByteReader['read']>>;
-
 /** Some servers reset where others close; after a finish reason both are an end. */
-function readOrEnd(reader: ByteReader): Promise<Read> {
-  return reader.read().catch(ended);
+async function readOrEnd(reader: ByteReader): Promise<Read> {
+  try {
+    return await reader.read();
+  } catch {
+    return ENDED;
+  }
 }
 
-function ended(): Read {
-  return { done: true };
-}
+const ENDED: Read = { done: true };
 
 /** What follows a finish reason, or an end where nothing does. */
 async function readFinishing(reader: ByteReader, deadlines: Deadlines): Promise<Read> {
   const late = Promise.withResolvers<Read>();
   const deadline: Deadline = {
     at: deadlines.now() + FINISHING_MS,
-    fire: () => late.resolve({ done: true }),
+    fire: () => late.resolve(ENDED),
   };
   deadlines.add(deadline);
   const chunk = await Promise.race([readOrEnd(reader), late.promise]);

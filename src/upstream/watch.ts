@@ -1,6 +1,6 @@
-// The timers of one attempt, as one deadline that moves. The attempt tells when it waits for the
-// upstream and what each wait has brought. Whoever does not wait, because a client reads slowly, is
-// not kept waiting: the gap and the throughput are of the time in which somebody waits.
+// The timers of one attempt, as one deadline that moves. The attempt says when it waits for the
+// upstream and what each wait has brought. Gap and throughput count only the time spent waiting: while
+// a slow client reads, the upstream is not asked for more.
 
 import { unreachable } from '../core/assert.ts';
 import type { Deadline, Deadlines } from '../core/deadlines.ts';
@@ -16,125 +16,144 @@ export type AttemptTimes = { readonly firstByteMs?: number; readonly firstConten
 /** The connection is made elsewhere, and watched there. */
 type Timer = Exclude<AttemptPhase, 'connect'>;
 
-type WatchOptions = {
-  readonly timeouts: UpstreamTimeouts;
-  readonly deadlines: Deadlines;
-  /**
-   * Whether the answer comes in one piece. Nothing is heard of it until it is complete, so its first
-   * byte says nothing, and it has as long as the first content of a stream.
-   */
-  readonly onePiece: boolean;
-  /** Called at most once. */
-  readonly onTimeout: () => void;
-};
-
-/** Starts with the request. */
-export function startWatch({ timeouts, deadlines, onePiece, onTimeout }: WatchOptions) {
-  const startedAt = deadlines.now();
-  const times: { firstByteMs?: number; firstContentMs?: number } = {};
-  let failure: UpstreamFailure | undefined;
+export class Watch implements Deadline {
+  at = 0;
+  readonly #timeouts: UpstreamTimeouts;
+  readonly #deadlines: Deadlines;
+  readonly #onePiece: boolean;
+  readonly #call: { readonly abort: () => void };
+  readonly #startedAt: number;
+  readonly #times: { firstByteMs?: number; firstContentMs?: number } = {};
+  #failure: UpstreamFailure | undefined;
   /** What runs out at the deadline. */
-  let due: Timer = 'total';
-  /** Undefined while nobody waits. */
-  let waitsSince: number | undefined;
-  /** Of the time in which somebody waited: all since the first content, and all since the last. */
-  let streamMs = 0;
-  let gapMs = 0;
-  let throughput: Throughput | undefined;
+  #due: Timer = 'total';
+  /** Undefined while nothing waits for the upstream. */
+  #waitsSince: number | undefined;
+  /** Of the time spent waiting: all since the first content, and all since the last. */
+  #streamMs = 0;
+  #gapMs = 0;
+  #throughput: Throughput | undefined;
 
-  const expire = (phase: Timer): void => {
-    deadlines.remove(deadline);
-    failure = { class: 'timeout', detail: timeoutWords(phase, timeouts), phase };
-    onTimeout();
-  };
+  /**
+   * Starts with the request. `call` is aborted at most once. An answer in one piece (`onePiece`) is not
+   * seen until it is complete: its first byte says nothing, and it has as long as the first content of
+   * a stream.
+   */
+  constructor(
+    timeouts: UpstreamTimeouts,
+    deadlines: Deadlines,
+    onePiece: boolean,
+    call: { readonly abort: () => void },
+  ) {
+    this.#timeouts = timeouts;
+    this.#deadlines = deadlines;
+    this.#onePiece = onePiece;
+    this.#call = call;
+    this.#startedAt = deadlines.now();
+    this.#arm();
+    deadlines.add(this);
+  }
 
-  const deadline: Deadline = {
-    at: 0,
-    fire() {
-      check(deadlines.now());
-      if (failure === undefined) deadlines.add(deadline);
-    },
-  };
+  /** The attempt waits for the next read from here on. */
+  wait(): void {
+    this.#waitsSince = this.#deadlines.now();
+    this.#arm();
+  }
 
-  const check = (nowMs: number): void => {
-    while (failure === undefined && deadline.at <= nowMs) {
-      if (due !== 'throughput' || isTooSlow()) expire(due);
-      else arm();
+  /** The wait is over: something of an answer has come, with these events in it. */
+  read(events: readonly GenerationEvent[]): void {
+    const nowMs = this.#deadlines.now();
+    // What comes too late comes too late, also where nothing has looked at the clock since.
+    this.#check(nowMs);
+    const waitedMs = this.#waitsSince === undefined ? 0 : nowMs - this.#waitsSince;
+    this.#waitsSince = undefined;
+    this.#times.firstByteMs ??= nowMs - this.#startedAt;
+    const tokens = contentTokens(events);
+    if (this.#times.firstContentMs !== undefined) this.#noteContent(tokens, waitedMs);
+    else if (tokens > 0) {
+      this.#times.firstContentMs = nowMs - this.#startedAt;
+      if (!this.#onePiece) this.#throughput = throughputOf(this.#timeouts);
+      this.#throughput?.add(tokens);
     }
-  };
+    this.#arm();
+  }
+
+  stop(): void {
+    this.#deadlines.remove(this);
+  }
+
+  /** The timer that ran out, if one did. */
+  timedOut(): UpstreamFailure | undefined {
+    return this.#failure;
+  }
+
+  /** Where the attempt is. */
+  phase(): AttemptPhase {
+    if (this.#times.firstContentMs !== undefined) return 'stream';
+    return this.#times.firstByteMs === undefined ? 'first_byte' : 'first_content';
+  }
+
+  times(): AttemptTimes {
+    return this.#times;
+  }
+
+  /** What the deadlines call. */
+  fire(): void {
+    this.#check(this.#deadlines.now());
+    if (this.#failure === undefined) this.#deadlines.add(this);
+  }
+
+  #expire(phase: Timer): void {
+    this.stop();
+    this.#failure = { class: 'timeout', detail: timeoutWords(phase, this.#timeouts), phase };
+    this.#call.abort();
+  }
+
+  #check(nowMs: number): void {
+    while (this.#failure === undefined && this.at <= nowMs) {
+      if (this.#due !== 'throughput' || this.#isTooSlow()) this.#expire(this.#due);
+      else this.#arm();
+    }
+  }
 
   /** At least to where the window had to be looked at, however the clock is rounded. */
-  const isTooSlow = (): boolean => {
-    if (throughput === undefined || waitsSince === undefined) return false;
-    const atMs = streamMs + deadlines.now() - waitsSince;
-    return throughput.isTooSlow(Math.max(atMs, throughput.nextCheckAt()));
-  };
-
-  const sooner = (at: number, phase: Timer): void => {
-    if (at >= deadline.at) return;
-    deadline.at = at;
-    due = phase;
-  };
+  #isTooSlow(): boolean {
+    if (this.#throughput === undefined || this.#waitsSince === undefined) return false;
+    const atMs = this.#streamMs + this.#deadlines.now() - this.#waitsSince;
+    return this.#throughput.isTooSlow(Math.max(atMs, this.#throughput.nextCheckAt()));
+  }
 
   /** Finds the timer that runs out next, if nothing is read until then. */
-  const arm = (): void => {
-    deadline.at = startedAt + timeouts.totalMs;
-    due = 'total';
-    if (times.firstContentMs === undefined) {
-      const isSilent = times.firstByteMs === undefined && !onePiece;
-      if (isSilent) sooner(startedAt + timeouts.firstByteMs, 'first_byte');
-      sooner(startedAt + timeouts.firstContentMs, 'first_content');
-    } else if (waitsSince !== undefined) {
-      sooner(waitsSince + timeouts.idleMs - gapMs, 'stream');
-      if (throughput !== undefined) {
-        sooner(waitsSince + throughput.nextCheckAt() - streamMs, 'throughput');
+  #arm(): void {
+    const timeouts = this.#timeouts;
+    this.at = this.#startedAt + timeouts.totalMs;
+    this.#due = 'total';
+    if (this.#times.firstContentMs === undefined) {
+      const isSilent = this.#times.firstByteMs === undefined && !this.#onePiece;
+      if (isSilent) this.#sooner(this.#startedAt + timeouts.firstByteMs, 'first_byte');
+      this.#sooner(this.#startedAt + timeouts.firstContentMs, 'first_content');
+    } else if (this.#waitsSince !== undefined) {
+      this.#sooner(this.#waitsSince + timeouts.idleMs - this.#gapMs, 'stream');
+      if (this.#throughput !== undefined) {
+        const checkAt = this.#waitsSince + this.#throughput.nextCheckAt() - this.#streamMs;
+        this.#sooner(checkAt, 'throughput');
       }
     }
-  };
+  }
 
-  const noteContent = (tokens: number, waitedMs: number): void => {
-    gapMs = tokens > 0 ? 0 : gapMs + waitedMs;
-    streamMs += waitedMs;
-    if (throughput === undefined || failure !== undefined) return;
-    if (throughput.isTooSlow(streamMs)) expire('throughput');
-    else throughput.add(tokens);
-  };
+  #sooner(at: number, phase: Timer): void {
+    if (at >= this.at) return;
+    this.at = at;
+    this.#due = phase;
+  }
 
-  arm();
-  deadlines.add(deadline);
-  return {
-    /** Somebody waits for the next read from here on. */
-    wait(): void {
-      waitsSince = deadlines.now();
-      arm();
-    },
-    /** The wait is over: something of an answer has come, with these events in it. */
-    read(events: readonly GenerationEvent[]): void {
-      const nowMs = deadlines.now();
-      // What comes too late comes too late, also where nobody has looked at the clock since.
-      check(nowMs);
-      const waitedMs = waitsSince === undefined ? 0 : nowMs - waitsSince;
-      waitsSince = undefined;
-      times.firstByteMs ??= nowMs - startedAt;
-      const tokens = contentTokens(events);
-      if (times.firstContentMs !== undefined) noteContent(tokens, waitedMs);
-      else if (tokens > 0) {
-        times.firstContentMs = nowMs - startedAt;
-        throughput = throughputOf(timeouts);
-        throughput?.add(tokens);
-      }
-      arm();
-    },
-    stop: () => deadlines.remove(deadline),
-    /** The timer that ran out, if one did. */
-    timedOut: () => failure,
-    /** Where the attempt is. */
-    phase(): AttemptPhase {
-      if (times.firstContentMs !== undefined) return 'stream';
-      return times.firstByteMs === undefined ? 'first_byte' : 'first_content';
-    },
-    times: (): AttemptTimes => ({ ...times }),
-  };
+  #noteContent(tokens: number, waitedMs: number): void {
+    this.#gapMs = tokens > 0 ? 0 : this.#gapMs + waitedMs;
+    this.#streamMs += waitedMs;
+    if (this.#throughput === undefined || this.#failure !== undefined) return;
+    if (this.#throughput.isTooSlow(this.#streamMs)) this.#expire('throughput');
+    else this.#throughput.add(tokens);
+  }
 }
 
 function timeoutWords(timer: Timer, timeouts: UpstreamTimeouts): string {

@@ -110,7 +110,7 @@ describe('a conversation', () => {
       const pick = (nowMs: number) => {
         // Others have their turn meanwhile.
         credentials.pick(upstream, USER, nowMs);
-        const lease = credentials.pick(upstream, USER, nowMs, { affinity });
+        const lease = credentials.pick(upstream, USER, nowMs, undefined, affinity);
         if (lease === undefined) throw new Error('none is left');
         return lease;
       };

@@ -28,7 +28,7 @@ function pick(
   nowMs: number,
   { avoid, user = ADA }: { readonly avoid?: string; readonly user?: typeof ADA } = {},
 ): CredentialLease {
-  const lease = credentials.pick(upstream, user, nowMs, { avoid });
+  const lease = credentials.pick(upstream, user, nowMs, avoid);
   if (lease === undefined) throw new Error('none is left');
   return lease;
 }
@@ -65,7 +65,7 @@ test('each has its turn', () => {
 test('one that is avoided is passed over, and no other is found for the only one', () => {
   const credentials = createCredentials();
   expect(pick(credentials, KEYS, 0, { avoid: '1' }).credential.id).toBe('2');
-  expect(credentials.pick(ONE, ADA, 0, { avoid: '1' })).toBeUndefined();
+  expect(credentials.pick(ONE, ADA, 0, '1')).toBeUndefined();
 });
 
 test('one that is refused leaves its turn to the others, for the account that was refused', () => {

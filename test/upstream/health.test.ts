@@ -7,12 +7,8 @@ import type { Alert } from '../../src/core/alert.ts';
 import type { FailureClass, UpstreamFailure } from '../../src/core/failure.ts';
 import type { Upstream } from '../../src/core/model.ts';
 import type { Candidate } from '../../src/core/route.ts';
-import {
-  type AccountHealth,
-  type Asking,
-  createHealth,
-  type Permit,
-} from '../../src/upstream/health.ts';
+import { type AccountHealth, type Asking, createHealth } from '../../src/upstream/health.ts';
+import type { Permit } from '../../src/upstream/permit.ts';
 import { catalogOf } from '../generate/fixtures.ts';
 import { at, keys } from '../generate/route-rig.ts';
 import { createFakeTime } from '../support/fake-time.ts';
@@ -35,7 +31,7 @@ function rig(...candidates: readonly Candidate[]) {
     alert: (alert) => void alerts.push(alert),
   });
   /** Of one account, where a test needs no other. */
-  const health = { ...all, ...all.of('acct_a') };
+  const health = Object.assign(all.of('acct_a'), all);
   const reload = (...changed: readonly Candidate[]): void => {
     catalog = catalogOf(changed);
   };

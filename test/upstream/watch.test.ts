@@ -6,7 +6,7 @@ import { createDeadlines } from '../../src/core/deadlines.ts';
 import type { AttemptPhase, UpstreamFailure } from '../../src/core/failure.ts';
 import type { GenerationEvent } from '../../src/core/generation.ts';
 import type { UpstreamTimeouts } from '../../src/core/model.ts';
-import { startWatch } from '../../src/upstream/watch.ts';
+import { Watch } from '../../src/upstream/watch.ts';
 
 const TIMEOUTS: UpstreamTimeouts = {
   connectMs: 10,
@@ -34,7 +34,7 @@ type Told = {
   readonly atMs: number | undefined;
   readonly failure: UpstreamFailure | undefined;
   readonly fired: number;
-  readonly watch: ReturnType<typeof startWatch>;
+  readonly watch: Watch;
   readonly pass: (untilMs: number) => void;
 };
 
@@ -44,15 +44,14 @@ function play(steps: readonly Step[], untilMs: number, options: Options = {}): T
   let fired = 0;
   let atMs: number | undefined;
   const deadlines = createDeadlines(() => nowMs);
-  const watch = startWatch({
-    timeouts: { ...TIMEOUTS, ...options.timeouts },
-    deadlines,
-    onePiece: options.onePiece ?? false,
-    onTimeout() {
+  const call = {
+    abort() {
       fired += 1;
       atMs = nowMs - 5_000;
     },
-  });
+  };
+  const timeouts = { ...TIMEOUTS, ...options.timeouts };
+  const watch = new Watch(timeouts, deadlines, options.onePiece ?? false, call);
   const pass = (until: number): void => {
     while (nowMs - 5_000 < until) {
       nowMs += 1;
@@ -198,10 +197,12 @@ test('a throughput that is too low is found with the read that steps over the en
   let fired = 0;
   const deadlines = createDeadlines(() => nowMs);
   const timeouts = { ...TIMEOUTS, minTokensPerSecond: 40 };
-  const onTimeout = (): void => {
-    fired += 1;
+  const call = {
+    abort() {
+      fired += 1;
+    },
   };
-  const watch = startWatch({ timeouts, deadlines, onePiece: false, onTimeout });
+  const watch = new Watch(timeouts, deadlines, false, call);
   // Nobody sweeps: each read comes before the sweep that would have seen it.
   for (let read = 0; read < 3; read += 1) {
     watch.wait();

@@ -115,7 +115,7 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
     startTimer,
     alert: activity.alert,
   });
-  const health = { ...all, ...all.of('acct_a') };
+  const health = Object.assign(all.of('acct_a'), all);
   const stopWatching = operators.watch(health.reset);
   const audit = { state: EMPTY_AUDIT, runs: 0 };
   let provenAt = clock();
