@@ -28,10 +28,10 @@ export type Candidate = {
   readonly price: Price;
   readonly timeouts: UpstreamTimeouts;
   /** What the upstream asks the operator for a token; absent where nobody said. */
-  readonly cost?: Price;
+  readonly cost?: Price | undefined;
   readonly fallback: boolean;
   /** Ranks the credentials of the upstream, for a request of a conversation. */
-  readonly affinity?: Affinity;
+  readonly affinity?: Affinity | undefined;
 };
 
 /** What the choice depends on. The requested model has been found to fit. */
@@ -58,33 +58,59 @@ export type RouteFacts = {
  * returns numbers in [0, 1); a conversation does not draw, it keeps to its order.
  */
 export function candidates(facts: RouteFacts, random: () => number): Candidate[] {
-  const { catalog, isDisabled, model, plan, affinity, startedAt, outputBound } = facts;
-  const placements = (of: Model, maxOutputTokens: number): Candidate[] => {
-    const price = priceAt(of.prices, startedAt);
-    const inService = of.servedBy.filter(({ upstream }) => !isDisabled(upstream, of.slug));
-    const ordered =
-      affinity === undefined ? drawByWeight(inService, random) : rank(inService, affinity);
-    return ordered.flatMap((placement) => {
-      const upstream = catalog.upstreams.get(placement.upstream);
-      if (upstream === undefined) return [];
-      const { model: upstreamModel, timeouts, cost } = placement;
-      const paid = cost === undefined ? {} : { cost };
-      const told = { upstreamModel, maxOutputTokens, price, timeouts };
-      const kept = affinity === undefined ? {} : { affinity };
-      return [{ model: of, upstream, ...told, ...paid, fallback: of !== model, ...kept }];
-    });
-  };
-  const own = placements(model, outputBound);
-  if (model.fallbacks.length === 0) return own;
+  const { catalog, model, plan } = facts;
+  const all: Candidate[] = [];
+  addPlacements(all, model, facts.outputBound, facts, random);
+  if (model.fallbacks.length === 0) return all;
   const features = featuresNeeded(facts.request);
-  const rest = model.fallbacks.flatMap((slug) => {
+  for (const slug of model.fallbacks) {
     const fallback = catalog.resolve(slug);
-    if (fallback === undefined || !planIncludes(plan, fallback.slug)) return [];
-    if (!features.every((feature) => fallback.features.has(feature))) return [];
+    if (fallback === undefined || !planIncludes(plan, fallback.slug)) continue;
+    if (!features.every((feature) => fallback.features.has(feature))) continue;
     const bound = boundOf(fallback, facts);
-    return bound === undefined ? [] : placements(fallback, bound);
-  });
-  return [...own, ...rest];
+    if (bound !== undefined) addPlacements(all, fallback, bound, facts, random);
+  }
+  return all;
+}
+
+function addPlacements(
+  all: Candidate[],
+  of: Model,
+  maxOutputTokens: number,
+  { catalog, isDisabled, model, affinity, startedAt }: RouteFacts,
+  random: () => number,
+): void {
+  const price = priceAt(of.prices, startedAt);
+  const inService = placementsInService(of, isDisabled);
+  const ordered =
+    affinity === undefined ? drawByWeight(inService, random) : rank(inService, affinity);
+  for (const { upstream: id, model: upstreamModel, timeouts, cost } of ordered) {
+    const upstream = catalog.upstreams.get(id);
+    if (upstream === undefined) continue;
+    const fallback = of !== model;
+    all.push({
+      model: of,
+      upstream,
+      upstreamModel,
+      maxOutputTokens,
+      price,
+      timeouts,
+      cost,
+      fallback,
+      affinity,
+    });
+  }
+}
+
+function placementsInService(
+  { servedBy, slug }: Model,
+  isDisabled: RouteFacts['isDisabled'],
+): readonly Placement[] {
+  for (const { upstream } of servedBy) {
+    if (isDisabled(upstream, slug))
+      return servedBy.filter((each) => !isDisabled(each.upstream, slug));
+  }
+  return servedBy;
 }
 
 /**

@@ -56,9 +56,11 @@ export class AttemptLog {
 
   /** As of now: the usage of an attempt that is read on after its end may still come. */
   get records(): readonly AttemptEntry[] {
-    return this.#entries.map((entry) =>
-      'skipped' in entry ? entry.skipped : recordOf(entry, this.#promptTokens),
-    );
+    const records: AttemptEntry[] = [];
+    for (const entry of this.#entries) {
+      records.push('skipped' in entry ? entry.skipped : recordOf(entry, this.#promptTokens));
+    }
+    return records;
   }
 
   /** Notes an attempt that has ended; without a failure it served. */
@@ -69,8 +71,11 @@ export class AttemptLog {
   /** Notes a candidate that was not asked, and why. */
   skip(candidate: Candidate, failure: UpstreamFailure): void {
     const at = this.#clock();
+    const { upstream, model, upstreamModel } = candidate;
     const skipped: Writable<AttemptEntry> = {
-      ...askedFacts(candidate),
+      upstream: upstream.id,
+      model: model.slug,
+      upstreamModel,
       startedAt: at,
       endedAt: at,
     };
@@ -86,8 +91,11 @@ function recordOf(
   promptTokens: number,
 ): AttemptEntry {
   const { firstByteMs, firstContentMs } = attempt.times();
+  const { upstream, model, upstreamModel } = attempt.candidate;
   const record: Writable<AttemptEntry> = {
-    ...askedFacts(attempt.candidate),
+    upstream: upstream.id,
+    model: model.slug,
+    upstreamModel,
     credential: attempt.credential,
     startedAt: attempt.startedAt,
     endedAt,
@@ -101,10 +109,6 @@ function recordOf(
   const { cost } = attempt.candidate;
   if (cost !== undefined) record.cost = formatTokens(charge(usage, cost));
   return record;
-}
-
-function askedFacts({ upstream, model, upstreamModel }: Candidate) {
-  return { upstream: upstream.id, model: model.slug, upstreamModel };
 }
 
 /** To a tenth of a millisecond: nobody reads more, and books keep every digit for ever. */

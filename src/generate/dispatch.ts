@@ -3,7 +3,7 @@
 // settled before it is delivered. Called by the route, through the pipeline.
 
 import type { AttemptOptions } from '../upstream/attempt.ts';
-import { type Permit, watchPermit } from '../upstream/permit.ts';
+import type { Permit } from '../upstream/permit.ts';
 import { showsReasoning } from './answer-head.ts';
 import type { Admitted } from './finish.ts';
 import { type Delivery, MeteredAttempt } from './metered-attempt.ts';
@@ -18,10 +18,8 @@ export function startMetered(
 ): MeteredAttempt {
   const { checked, grant, lifetime } = admitted;
   const attempt = new MeteredAttempt(dependencies.startAttempt(options), {
-    see: watchPermit(permit),
-    onAbort: () => permit.end('given_up'),
-    untilHeld: () => grant.untilHeld(),
-    cover: grant.cover,
+    permit,
+    grant,
     countNow: dependencies.tokenizer.countNow,
     monotonic: dependencies.monotonic,
     delivery: checked.request.stream ? deliveryOf(dependencies, checked, options) : undefined,

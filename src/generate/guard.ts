@@ -21,17 +21,11 @@ const CANNOT_RESERVE: UpstreamFailure = {
   detail: 'the ledger could not reserve money for the rest of the answer',
 };
 
-type GuardParts = {
-  readonly meter: OutputMeter;
-  readonly cover: Cover;
-  /** What the upstream was given. */
-  readonly bound: number;
-  /** Stops it. */
-  readonly abort: () => void;
-};
-
 export class Guard {
-  readonly #parts: GuardParts;
+  readonly #meter: OutputMeter;
+  readonly #cover: Cover;
+  readonly #bound: number;
+  readonly #upstream: { readonly abort: () => void };
   /** A slice that is being bought ahead of need. */
   #ahead: Promise<Growth> | undefined;
   /** Once one was refused, the next one is bought at need alone. */
@@ -40,8 +34,17 @@ export class Guard {
   /** What has come beyond the bound, once anything has. */
   #overrun: Overrun | undefined;
 
-  constructor(parts: GuardParts) {
-    this.#parts = parts;
+  /** `bound` is what the upstream was given; `abort` stops it. */
+  constructor(
+    meter: OutputMeter,
+    cover: Cover,
+    bound: number,
+    upstream: { readonly abort: () => void },
+  ) {
+    this.#meter = meter;
+    this.#cover = cover;
+    this.#bound = bound;
+    this.#upstream = upstream;
   }
 
   /** Whether it has cut the answer because the balance could not pay for more. */
@@ -64,21 +67,21 @@ export class Guard {
   }
 
   #limit(): number {
-    const { cover, bound } = this.#parts;
-    return Math.min(cover.tokens(), bound);
+    return Math.min(this.#cover.tokens(), this.#bound);
   }
 
   /** Whether the limit is the bound that was asked for, and not the money. */
   #isAtBound(): boolean {
-    const { cover, bound } = this.#parts;
+    const cover = this.#cover;
+    const bound = this.#bound;
     return cover.tokens() >= bound && !(cover.lowered && bound >= cover.outputBound);
   }
 
   /** Buys without waiting, so that the answer need not stop for it. */
   #buyAhead(): void {
-    const { cover, meter } = this.#parts;
+    const cover = this.#cover;
     if (!cover.canGrow() || !this.#mayBuyAhead || this.#ahead !== undefined) return;
-    if (cover.tokens() - meter.counted() > AHEAD_TOKENS) return;
+    if (cover.tokens() - this.#meter.counted() > AHEAD_TOKENS) return;
     this.#ahead = cover.grow().then((growth) => {
       this.#mayBuyAhead = growth === 'grown';
       this.#ahead = undefined;
@@ -88,7 +91,7 @@ export class Guard {
 
   /** Buys at need. What was refused ahead of it may be there by now: others end, people top up. */
   async #buyNow(): Promise<Growth> {
-    const { cover } = this.#parts;
+    const cover = this.#cover;
     if (this.#ahead !== undefined && (await this.#ahead) === 'grown') return 'grown';
     if (!cover.canGrow()) return 'refused';
     const growth = await cover.grow();
@@ -114,12 +117,12 @@ export class Guard {
       if (this.#isAtBound()) {
         const start = this.#coveredStart(piece);
         if (start !== undefined) passed.push(start);
-        this.#overrun = createOverrun(this.#parts);
+        this.#overrun = createOverrun(this.#meter, this.#bound, this.#upstream);
         const beyond = [withoutStart(piece, start), ...rest.slice(index + 1)];
         const taken = await this.#overrun.take({ ...batch, events: beyond });
         return { ...taken, events: [...passed, ...taken.events] };
       }
-      this.#parts.abort();
+      this.#upstream.abort();
       if (growth === 'failed') return { events: passed, end: CANNOT_RESERVE };
       this.#hasCut = true;
       const start = this.#coveredStart(piece);
@@ -134,7 +137,7 @@ export class Guard {
 
   /** Leaves the meter as it was where the event is not covered. */
   #pushIfCovered(event: GenerationEvent): boolean {
-    const { meter } = this.#parts;
+    const meter = this.#meter;
     const text = textOf(event);
     if (text === '' || meter.atMost(Buffer.byteLength(text)) <= this.#limit()) {
       meter.push(event);
@@ -150,7 +153,7 @@ export class Guard {
   /** The longest beginning of a text that is covered. It is pushed, and undefined where empty. */
   #coveredStart(piece: GenerationEvent): GenerationEvent | undefined {
     if (piece.kind === 'tool-start') return undefined;
-    const { meter } = this.#parts;
+    const meter = this.#meter;
     const text = textOf(piece);
     const mark = meter.mark();
     let fits = 0;
@@ -172,10 +175,10 @@ export class Guard {
    * is about an answer that nobody has got.
    */
   async #countProduced(rest: readonly GenerationEvent[]): Promise<void> {
-    const { meter, cover } = this.#parts;
+    const meter = this.#meter;
     const yieldAfter = createYield();
     for (const event of rest) {
-      if (meter.counted() >= cover.outputBound) return;
+      if (meter.counted() >= this.#cover.outputBound) return;
       const text = textOf(event);
       if (text !== '') meter.push(event);
       await yieldAfter(text.length);

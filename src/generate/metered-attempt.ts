@@ -43,13 +43,17 @@ export type Delivery = {
 };
 
 type MeterDependencies = {
-  /** Told of every batch as it came, before anything of it is kept back. It must not throw. */
-  readonly see: (batch: Batch) => void;
-  /** Called when we stop the upstream. It must not throw. */
-  readonly onAbort: () => void;
-  /** Undefined once the hold is on disk: nothing is passed on before. Rejects where it never will be. */
-  readonly untilHeld: () => Promise<void> | undefined;
-  readonly cover: Cover;
+  readonly permit: {
+    /** Takes every batch as it came, before anything of it is kept back. It must not throw. */
+    readonly see: (batch: Batch) => void;
+    /** Called when we stop the upstream. It must not throw. */
+    readonly end: (result: 'given_up') => void;
+  };
+  readonly grant: {
+    readonly cover: Cover;
+    /** Undefined once the hold is on disk: nothing is passed on before. Rejects where it never will be. */
+    readonly untilHeld: () => Promise<void> | undefined;
+  };
   readonly countNow: (text: string) => number;
   /** Milliseconds, of a clock that never jumps. */
   readonly monotonic: () => number;
@@ -74,33 +78,28 @@ export class MeteredAttempt implements Attempt {
   #hasWorked = true;
 
   constructor(attempt: Attempt, dependencies: MeterDependencies) {
-    const { cover, countNow } = dependencies;
-    this.candidate = attempt.candidate;
+    const { candidate } = attempt;
+    this.candidate = candidate;
     this.credential = attempt.credential;
     this.startedAt = attempt.startedAt;
-    this.meter = new OutputMeter(countNow);
+    this.meter = new OutputMeter(dependencies.countNow);
     this.#attempt = attempt;
     this.#dependencies = dependencies;
-    const { meter, candidate } = this;
-    const abort = (): void => this.#stop();
-    this.#guard = new Guard({ meter, cover, bound: candidate.maxOutputTokens, abort });
+    const { cover } = dependencies.grant;
+    this.#guard = new Guard(this.meter, cover, candidate.maxOutputTokens, this);
   }
 
   times(): AttemptTimes {
     return this.#attempt.times();
   }
 
-  next(): Promise<Batch> {
-    return this.#attempt.next().then((batch) => this.#take(batch));
+  async next(): Promise<Batch> {
+    return this.#take(await this.#attempt.next());
   }
 
   abort(): void {
     this.#isStopped = true;
-    this.#stop();
-  }
-
-  #stop(): void {
-    this.#dependencies.onAbort();
+    this.#dependencies.permit.end('given_up');
     this.#attempt.abort();
   }
 
@@ -120,11 +119,11 @@ export class MeteredAttempt implements Attempt {
   }
 
   #take(batch: Batch): Batch | Promise<Batch> {
-    this.#dependencies.see(batch);
+    this.#dependencies.permit.see(batch);
     if (batch.end !== undefined && batch.end !== 'finished') {
       this.#hasWorked = this.#isOurStop(batch.end);
     }
-    const held = batch.events.length === 0 ? undefined : this.#dependencies.untilHeld();
+    const held = batch.events.length === 0 ? undefined : this.#dependencies.grant.untilHeld();
     if (held === undefined) return this.#pass(batch);
     return held.then(
       () => this.#pass(batch),

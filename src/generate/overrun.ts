@@ -16,12 +16,11 @@ const DIFFERENCE_TOKENS = 64;
 export type Overrun = ReturnType<typeof createOverrun>;
 
 /** `meter` stands at the bound; `abort` stops the upstream. */
-export function createOverrun(parts: {
-  readonly meter: OutputMeter;
-  readonly bound: number;
-  readonly abort: () => void;
-}) {
-  const { meter, bound, abort } = parts;
+export function createOverrun(
+  meter: OutputMeter,
+  bound: number,
+  upstream: { readonly abort: () => void },
+) {
   const mark = meter.mark();
   const held: GenerationEvent[] = [];
   const most = bound * DIFFERENCE_FACTOR + DIFFERENCE_TOKENS;
@@ -40,7 +39,7 @@ export function createOverrun(parts: {
         meter.push(piece);
         held.push(piece);
         if (meter.tokens() > most) {
-          abort();
+          upstream.abort();
           return drop();
         }
         await yieldAfter(textOf(piece).length);

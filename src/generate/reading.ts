@@ -4,6 +4,7 @@
 import { exhaustion } from '../core/failure.ts';
 import type { GenerationEvent } from '../core/generation.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
+import { isAnswer } from '../upstream/content.ts';
 
 type Until = {
   /** `content`: to the first content event. `end`: to a complete answer. */
@@ -12,25 +13,33 @@ type Until = {
   readonly tellsExhaustion: boolean;
 };
 
-/** Collects batches until there is content (or a finish: an empty answer is one), or to the end. */
+/**
+ * Collects batches until there is content (or a finish: an empty answer is one), or to the end. Where
+ * that throws, the attempt is aborted: no other reader would stop the upstream and end its permit.
+ */
 export async function readUntil(
   attempt: Attempt,
   { until, tellsExhaustion }: Until,
 ): Promise<Batch> {
   let collected: GenerationEvent[] | undefined;
-  for (;;) {
-    const batch = await attempt.next();
-    if (collected !== undefined) for (const event of batch.events) collected.push(event);
-    const events = collected ?? batch.events;
-    // A stream commits with its first content, whatever follows it in the same read.
-    const failure = exhaustion(events, until === 'content' || tellsExhaustion);
-    if (failure !== undefined) {
-      attempt.abort();
-      return { events, end: failure };
+  try {
+    for (;;) {
+      const batch = await attempt.next();
+      if (collected !== undefined) for (const event of batch.events) collected.push(event);
+      const events = collected ?? batch.events;
+      // A stream commits with its first content, whatever follows it in the same read.
+      const failure = exhaustion(events, until === 'content' || tellsExhaustion);
+      if (failure !== undefined) {
+        attempt.abort();
+        return { events, end: failure };
+      }
+      const isEnough = batch.end !== undefined || (until === 'content' && events.some(isAnswer));
+      if (isEnough) return collected === undefined ? batch : { ...batch, events };
+      collected ??= [...events];
     }
-    if (batch.end !== undefined) return { events, end: batch.end };
-    if (until === 'content' && events.some((event) => event.kind !== 'usage')) return { events };
-    collected ??= [...events];
+  } catch (error) {
+    attempt.abort();
+    throw error;
   }
 }
 

@@ -14,13 +14,8 @@ import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationRequest } from '../core/generation.ts';
 import type { Candidate } from '../core/route.ts';
 import type { Attempt, AttemptOptions, Batch } from '../upstream/attempt.ts';
-import type {
-  AccountHealth,
-  Asking,
-  CandidateRefusal,
-  Permit,
-  Queued,
-} from '../upstream/health.ts';
+import type { AccountHealth, Asking, CandidateRefusal, Queued } from '../upstream/health.ts';
+import type { Permit } from '../upstream/permit.ts';
 import type { StartTimer } from '../upstream/timer.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import type { Followed } from './lifetime.ts';
@@ -46,6 +41,13 @@ export type Routed<A extends Attempt> =
   /** Nothing was found in time: the answer begins, and the search goes on behind its heartbeats. */
   | { readonly kind: 'silent'; readonly found: Promise<Found<A>> };
 
+type RouteLifetime = {
+  /** The client has left, or the server ends what is still running. */
+  readonly isOver: () => boolean;
+  /** Takes what is to be cut short when that happens, in place of what it was given before. */
+  readonly follow: (wait: Followed) => void;
+};
+
 type RouteOptions<A extends Attempt> = {
   /** Whoever makes them ends their permits, and stops them when the client leaves. */
   readonly startAttempt: (options: AttemptOptions, permit: Permit) => A;
@@ -59,10 +61,7 @@ type RouteOptions<A extends Attempt> = {
   readonly tellsExhaustion: boolean;
   /** After this silence the answer to a streamed request begins without its content. */
   readonly silentCommitMs: number;
-  /** The client has left, or the server ends what is still running. */
-  readonly cancelled: () => boolean;
-  /** Takes what is to be cut short when that happens, in place of what it was given before. */
-  readonly follow: (wait: Followed) => void;
+  readonly lifetime: RouteLifetime;
   /** Where attempts that fail are noted. The one that serves is still under way. */
   readonly attempts: Pick<AttemptLog, 'add' | 'skip'>;
   /** Milliseconds of a clock that never jumps. */
@@ -88,62 +87,67 @@ const FIRST: Asking = { kind: 'first' };
 const REPEAT: Asking = { kind: 'repeat' };
 const RECONNECT: Asking = { kind: 'reconnect' };
 const NOBODY: UpstreamFailure = { class: 'unreachable', detail: 'no upstream serves this model' };
+const NONE: readonly string[] = [];
 const GIVEN_UP: UpstreamFailure = { class: 'cut', detail: 'the request was given up' };
 
 class Search<A extends Attempt> {
   readonly #options: RouteOptions<A>;
   readonly #startedAt: number;
   readonly #deadlineMs: number;
-  #waiting: Candidate[];
+  /** Those that are left once the first one has failed. */
+  #waiting: readonly Candidate[];
   /** Attempts so far, and the models that they went to. */
   #count = 0;
-  readonly #tried: string[] = [];
+  #tried: readonly string[] = NONE;
 
   constructor(options: RouteOptions<A>) {
     this.#options = options;
     this.#startedAt = options.monotonic();
     this.#deadlineMs = options.candidates[0]?.timeouts.totalMs ?? 0;
-    this.#waiting = [...options.candidates];
+    this.#waiting = options.candidates;
   }
 
   async run(): Promise<Found<A>> {
-    const { health, cancelled, attempts } = this.#options;
+    const { health, lifetime, attempts } = this.#options;
     let told: UpstreamFailure | undefined;
     let asking = FIRST;
-    let candidate = this.#waiting.shift();
+    let candidate = this.#waiting[0];
     while (candidate !== undefined) {
       const entered = health.enter(candidate, asking);
-      const entry = entered.kind === 'queued' ? await queue(entered, this.#options) : entered;
-      if (cancelled()) return giveUp(entry);
+      const entry = entered.kind === 'queued' ? await queue(entered, lifetime) : entered;
+      if (lifetime.isOver()) return giveUp(entry);
       let failure: UpstreamFailure;
       if (entry.kind === 'refusal') {
         failure = entry.failure;
         attempts.skip(candidate, failure);
       } else {
-        const asked = await this.#ask(candidate, entry, asking === REPEAT || asking === RECONNECT);
-        const { end } = asked.first;
-        if (cancelled()) {
-          attempts.add(asked.attempt, GIVEN_UP);
-          return { kind: 'cancelled', asked };
+        const attempt = this.#start(candidate, entry, asking === REPEAT || asking === RECONNECT);
+        const first = await readUntil(attempt, this.#options);
+        const { end } = first;
+        if (lifetime.isOver()) {
+          attempts.add(attempt, GIVEN_UP);
+          return { kind: 'cancelled', asked: { attempt, first } };
         }
-        if (end === undefined || end === 'finished') return { kind: 'serving', ...asked };
+        if (end === undefined || end === 'finished') return { kind: 'serving', attempt, first };
         failure = end;
-        attempts.add(asked.attempt, failure);
+        attempts.add(attempt, failure);
+        this.#tried = [...this.#tried, candidate.model.slug];
       }
       told = tellingFailure(told, failure);
       const used = entry.kind === 'permit' ? entry.credential.id : undefined;
       const again = asking.kind === 'first' ? againAs(candidate, failure, used) : REPEAT;
+      if (asking.kind === 'first') this.#waiting = this.#waiting.slice(1);
       const step = this.#decide(candidate, asking, again, failure);
       if (step.kind === 'stop') break;
       if (step.kind !== 'again') {
         if (step.kind === 'next_model') this.#keepNewModels();
-        candidate = this.#waiting.shift();
+        candidate = this.#waiting[0];
         asking = FIRST;
         continue;
       }
       asking = again;
       if (step.afterMs > 0) await pause(step.afterMs, this.#options);
-      if (cancelled()) return { kind: 'cancelled' };
+      if (lifetime.isOver()) return { kind: 'cancelled' };
     }
     return { kind: 'failed', failure: told ?? NOBODY, ...retryAfter(this.#options, this.#count) };
   }
@@ -156,32 +160,16 @@ class Search<A extends Attempt> {
     return !this.#tried.includes(model.slug);
   }
 
-  async #ask(
-    candidate: Candidate,
-    permit: Permit,
-    newConnection: boolean,
-  ): Promise<StartedAttempt<A>> {
+  #start(candidate: Candidate, permit: Permit, newConnection: boolean): A {
     const leftMs = this.#startedAt + this.#deadlineMs - this.#options.monotonic();
     const bounded = this.#count === 0 ? candidate : boundTotal(candidate, leftMs);
+    if (bounded !== candidate) permit.forgiveTotal();
     this.#count += 1;
-    this.#tried.push(candidate.model.slug);
-    const attempt = start(
-      this.#options,
-      bounded,
-      bounded === candidate ? permit : forgiveTotal(permit),
-      newConnection,
-    );
-    try {
-      return { attempt, first: await readUntil(attempt, this.#options) };
-    } catch (error) {
-      // An error of our own. Nobody else would stop the upstream and give its permit back.
-      attempt.abort();
-      throw error;
-    }
+    return start(this.#options, bounded, permit, newConnection);
   }
 
   #decide(candidate: Candidate, asking: Asking, again: Asking, failure: UpstreamFailure): Step {
-    const { health, monotonic, cancelled, random } = this.#options;
+    const { health, monotonic, lifetime, random } = this.#options;
     const situation: Situation = {
       attempts: this.#count,
       repeated: asking.kind !== 'first',
@@ -191,7 +179,7 @@ class Search<A extends Attempt> {
       mayRepeat: true,
       elapsedMs: monotonic() - this.#startedAt,
       deadlineMs: this.#deadlineMs,
-      cancelled: cancelled(),
+      cancelled: lifetime.isOver(),
       dice: random(),
     };
     const step = decideStep(failure, situation);
@@ -212,17 +200,6 @@ function boundTotal(candidate: Candidate, leftMs: number): Candidate {
   const { timeouts } = candidate;
   if (timeouts.totalMs <= leftMs) return candidate;
   return { ...candidate, timeouts: { ...timeouts, totalMs: Math.max(1, leftMs) } };
-}
-
-/** Who was given what others had left of the time did not fail where that was too little. */
-function forgiveTotal(permit: Permit): Permit {
-  return {
-    ...permit,
-    end(result) {
-      const isShort = typeof result === 'object' && result.phase === 'total';
-      permit.end(isShort ? 'given_up' : result);
-    },
-  };
 }
 
 /** A permit of an attempt that could not be started would never be ended. */
@@ -258,20 +235,20 @@ function againAs(
 
 function queue(
   { entry, leave }: Queued,
-  { follow }: Pick<RouteOptions<Attempt>, 'follow'>,
+  lifetime: RouteLifetime,
 ): Promise<Permit | CandidateRefusal> {
-  follow({ abort: leave });
+  lifetime.follow({ abort: leave });
   return entry;
 }
 
 /** Ends early when nobody waits any more. */
 function pause(
   afterMs: number,
-  { startTimer, follow }: Pick<RouteOptions<Attempt>, 'startTimer' | 'follow'>,
+  { startTimer, lifetime }: Pick<RouteOptions<Attempt>, 'startTimer' | 'lifetime'>,
 ): Promise<void> {
   return new Promise((resolve) => {
     const stopTimer = startTimer(afterMs, resolve);
-    follow({
+    lifetime.follow({
       abort() {
         stopTimer();
         resolve();
@@ -285,7 +262,7 @@ function retryAfter(
   { health, candidates }: Pick<RouteOptions<Attempt>, 'health' | 'candidates'>,
   count: number,
 ): { readonly retryAfterMs?: number } {
-  const leastMs = Math.min(...candidates.map(health.waitMs));
+  const leastMs = Math.min(...candidates.map((each) => health.waitMs(each)));
   // A queue that was full is not empty at once.
   const waitMs = count === 0 ? Math.max(leastMs, 1) : leastMs;
   return waitMs > 0 && Number.isFinite(waitMs) ? { retryAfterMs: waitMs } : {};

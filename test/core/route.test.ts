@@ -137,10 +137,7 @@ test('each candidate has the price that its model has when the request starts', 
 test('a placement that has a cost brings it along, and one without brings none', () => {
   const own = model('own', [{ ...at('a'), cost: PRICED }, at('b')]);
   const facts = { ...FACTS, catalog: catalog([own], ['a', 'b']), model: own, plan: PLAN };
-  expect(candidates(facts, () => 0).map((each) => ('cost' in each ? each.cost : 'none'))).toEqual([
-    PRICED,
-    'none',
-  ]);
+  expect(candidates(facts, () => 0).map(({ cost = 'none' }) => cost)).toEqual([PRICED, 'none']);
 });
 
 test('fallbacks of fallbacks are not followed, so a cycle ends', () => {

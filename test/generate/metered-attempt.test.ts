@@ -41,10 +41,8 @@ function setUp(
   let nowMs = 0;
   const seen: Batch[] = [];
   const attempt = new MeteredAttempt(inner, {
-    see: (batch) => void seen.push(batch),
-    onAbort: () => undefined,
-    untilHeld: () => undefined,
-    cover,
+    permit: { see: (batch) => void seen.push(batch), end: () => undefined },
+    grant: { cover, untilHeld: () => undefined },
     countNow: (text) => text.length,
     monotonic: () => nowMs,
     delivery: {

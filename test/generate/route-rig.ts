@@ -11,7 +11,6 @@ import type { Followed } from '../../src/generate/lifetime.ts';
 import { type Routed, route } from '../../src/generate/route.ts';
 import type { Attempt, AttemptOptions, Batch } from '../../src/upstream/attempt.ts';
 import { type AccountHealth, createHealth, type Health } from '../../src/upstream/health.ts';
-import { watchPermit } from '../../src/upstream/permit.ts';
 import { createFakeTime, type FakeTime } from '../support/fake-time.ts';
 import { type ListedProbes, listedProbes } from '../support/probe.ts';
 import { candidate, catalogOf, HELLO, type ListedAttempt, listedAttempt } from './fixtures.ts';
@@ -106,7 +105,7 @@ export function createRouteRig({ runsByItself = true } = {}): RouteRig {
     startTimer: time.startTimer,
     alert: (alert) => void alerts.push(alert),
   });
-  const health = { ...all, ...all.of('acct_a') };
+  const health = Object.assign(all.of('acct_a'), all);
   const questions: Question[] = [];
   const started: ListedAttempt[] = [];
   let followed: Followed | undefined;
@@ -137,13 +136,12 @@ export function createRouteRig({ runsByItself = true } = {}): RouteRig {
           atMs: time.now(),
           totalMs: of.timeouts.totalMs,
         });
-        const see = watchPermit(permit);
         const attempt = {
           ...listed,
           permitted: options,
           async next() {
             const batch = await listed.next();
-            see(batch);
+            permit.see(batch);
             return batch;
           },
           abort() {
@@ -162,8 +160,7 @@ export function createRouteRig({ runsByItself = true } = {}): RouteRig {
       until: asked.until ?? 'content',
       tellsExhaustion: asked.tellsExhaustion ?? true,
       silentCommitMs: asked.silentCommitMs ?? 60_000,
-      cancelled: () => gone,
-      follow,
+      lifetime: { isOver: () => gone, follow },
       attempts,
       monotonic: time.now,
       random: () => asked.dice ?? 0,
