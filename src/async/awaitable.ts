@@ -12,28 +12,6 @@ export function andThen<T, Next>(
 }
 
 /**
- * All of the answers, or the first failure once every one of them has come to an end: what is undone
- * after a failure must not go on behind it. At once where they are all there already.
- */
-export function together<T extends readonly unknown[]>(
-  works: readonly [...T],
-): Awaitable<Answers<T>> {
-  if (works.some((work) => work instanceof Promise)) return whenAll(works);
-  return works as Answers<T>;
-}
-
-type Answers<T extends readonly unknown[]> = { -readonly [K in keyof T]: Awaited<T[K]> };
-
-async function whenAll<T extends readonly unknown[]>(works: readonly [...T]): Promise<Answers<T>> {
-  try {
-    return await Promise.all(works);
-  } catch (cause) {
-    await Promise.allSettled(works);
-    throw cause;
-  }
-}
-
-/**
  * One question at a time of each name: those who ask while it is under way wait for the same answer.
  * Undefined when the answer is there at once.
  */

@@ -31,7 +31,8 @@ const STANDING_CHECKS: readonly Check<StandingFacts>[] = [
 
 /** Which standing check refuses, if any. */
 export function refusedByStanding(facts: StandingFacts): ErrorCode | undefined {
-  return STANDING_CHECKS.find((check) => check.refuses(facts))?.code;
+  for (const check of STANDING_CHECKS) if (check.refuses(facts)) return check.code;
+  return undefined;
 }
 
 /** What is left of each limit. Where a plan and a model limit apply, the lower remainder counts. */
@@ -80,7 +81,8 @@ const LIMIT_CHECKS: readonly (Check<LimitFacts> & LimitRefusal)[] = [
 
 /** Which limit refuses, if any. All of them are looked at together; nothing is consumed here. */
 export function refusedByLimits(facts: LimitFacts): LimitRefusal | undefined {
-  return LIMIT_CHECKS.find((check) => check.refuses(facts));
+  for (const check of LIMIT_CHECKS) if (check.refuses(facts)) return check;
+  return undefined;
 }
 
 /** The precedence of refusals where several apply. A test pins it in both formats. */

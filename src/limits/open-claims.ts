@@ -1,48 +1,66 @@
-// The claims of this thread that have not ended. Each holds its slot by a lease, which is renewed for
-// as long as its request lives.
+// The claims that have not ended. Each holds its slot by a lease, which is renewed for as long as its
+// request lives.
 
 import type { OpenClaimRecord } from './contract.ts';
 
 /** How long a slot is held before it is asked whether its request still lives. */
 export const LEASE_MS = 30_000;
 
-type Leased = OpenClaimRecord & { leaseUntil: number };
+type Leased = OpenClaimRecord & {
+  leaseUntil: number;
+  /** Its request is gone. */
+  readonly lose: () => void;
+};
 
-/** `release` lets go of what a claim has whose request is gone. */
-export function createOpenClaims<Claim extends Leased>(
-  isLive: (requestId: string) => boolean,
-  release: (lost: Claim) => void,
-) {
+export class OpenClaims<Claim extends Leased> {
+  readonly #isLive: (requestId: string) => boolean;
   /** By the ends of their leases. */
-  const claims = new Set<Claim>();
+  readonly #claims = new Set<Claim>();
+  /** Before this, no lease ends. */
+  #lookAt = 0;
 
-  /** Renews leases, and ends the claims of an account, or all, whose request is gone. */
-  function roll(nowMs: number, accountId?: string): void {
-    for (const claim of claims) {
-      if (claim.leaseUntil > nowMs) return;
-      if (isLive(claim.requestId)) {
-        claims.delete(claim);
-        claim.leaseUntil = nowMs + LEASE_MS;
-        claims.add(claim);
-      } else if (accountId === undefined || claim.accountId === accountId) {
-        claims.delete(claim);
-        release(claim);
-      }
-    }
+  constructor(isLive: (requestId: string) => boolean) {
+    this.#isLive = isLive;
   }
 
-  return {
-    add: (claim: Claim): void => void claims.add(claim),
-    /** Whether it had not ended yet. */
-    remove: (claim: Claim): boolean => claims.delete(claim),
-    roll,
-    /** All of them, and those whose request is gone for the last time. */
-    list(nowMs: number): OpenClaimRecord[] {
-      const listed = Array.from(claims, ({ requestId, accountId, startedAt }) => {
-        return { requestId, accountId, startedAt };
-      });
-      roll(nowMs);
-      return listed;
-    },
-  };
+  add(claim: Claim): void {
+    if (this.#claims.size === 0) this.#lookAt = claim.leaseUntil;
+    this.#claims.add(claim);
+  }
+
+  remove(claim: Claim): void {
+    this.#claims.delete(claim);
+  }
+
+  /** Renews leases, and ends the claims of an account, or all, whose request is gone. */
+  roll(nowMs: number, accountId?: string): void {
+    if (nowMs < this.#lookAt) return;
+    let lookAt = Infinity;
+    for (const claim of this.#claims) {
+      if (claim.leaseUntil > nowMs) {
+        lookAt = Math.min(lookAt, claim.leaseUntil);
+        break;
+      }
+      if (this.#isLive(claim.requestId)) {
+        this.#claims.delete(claim);
+        claim.leaseUntil = nowMs + LEASE_MS;
+        this.#claims.add(claim);
+      } else if (accountId === undefined || claim.accountId === accountId) {
+        this.#claims.delete(claim);
+        claim.lose();
+      } else {
+        lookAt = nowMs;
+      }
+    }
+    this.#lookAt = lookAt;
+  }
+
+  /** All of them, and those whose request is gone for the last time. */
+  list(nowMs: number): OpenClaimRecord[] {
+    const listed = Array.from(this.#claims, ({ requestId, accountId, startedAt }) => {
+      return { requestId, accountId, startedAt };
+    });
+    this.roll(nowMs);
+    return listed;
+  }
 }

@@ -10,29 +10,27 @@ import {
 } from '../core/admit.ts';
 import { secondsToUtcMidnight } from '../core/calendar.ts';
 import { tokenCount } from '../core/money.ts';
-import { effectiveLimits, type IncidentLimits, type LimitView, type Plan } from '../core/plan.ts';
+import { effectiveLimits, type LimitView, type Plan } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
 import { type RateWindow, resetSeconds } from '../core/window.ts';
 import type { ClaimRequest, Refusal } from './contract.ts';
 
-/** What is used of a plan or of a model, and the limits that hold there; a model may have none. */
-export type Scope = {
-  readonly window: RateWindow;
-  readonly slotsUsed: number;
-  readonly limits: IncidentLimits;
-};
+/** What is used of a plan, or of a model. */
+export type InUse = { readonly window: RateWindow; readonly slotsUsed: number };
 
 /** What counts towards a cap: all of it, and what of that requests in flight have reserved. */
 export type CapUse = { readonly tokens: number; readonly reserved: number };
 
 export const UNUSED: CapUse = { tokens: 0, reserved: 0 };
 
-/** What counts against a request: its scopes, and the tokens of its day and month. */
-type Used = {
-  readonly scopes: readonly Scope[];
-  readonly day: CapUse;
-  readonly month: CapUse;
-};
+/** What is used where a request counts: of its plan, and of its model, which has limits at times. */
+export type Scopes = { readonly ofPlan: InUse; readonly ofModel: InUse };
+
+/** With the tokens of its day and month. */
+type Used = Scopes & { readonly day: CapUse; readonly month: CapUse };
+
+/** The limits that a request has. */
+type Limited = Pick<ClaimRequest, 'plan' | 'incident'>;
 
 /** `nowMs` is of the clock of the windows, `timeMs` of that of days and months. */
 export type Times = { readonly nowMs: number; readonly timeMs: number };
@@ -49,7 +47,8 @@ export type Decided = { readonly request: ClaimRequest } & (
 );
 
 /** The tightest scope counts, limit by limit. An output bound is lowered to what the caps leave. */
-export function decide(request: ClaimRequest, { scopes, day, month }: Used): Decided {
+export function decide(request: ClaimRequest, used: Used): Decided {
+  const { day, month } = used;
   const { dailyTokens = Infinity, monthlyTokens = Infinity } = request.plan;
   const { promptTokens, outputBound } = request;
   const restOfDay = dailyTokens - day.tokens + day.reserved;
@@ -58,9 +57,9 @@ export function decide(request: ClaimRequest, { scopes, day, month }: Used): Dec
   const most = tokenCount(Math.max(0, rest - promptTokens));
   const fitted = most < outputBound ? { ...request, outputBound: most } : request;
   const refusal = refusedByLimits({
-    freeSlots: least(scopes, freeSlots),
-    freeRequests: least(scopes, freeRequests),
-    freeTokens: least(scopes, freeTokens),
+    freeSlots: freeSlots(request, used),
+    freeRequests: freeRequests(request, used),
+    freeTokens: freeTokens(request, used),
     restOfDay,
     restOfMonth,
     least: Math.max(1, promptTokens + Math.min(1, outputBound)),
@@ -74,7 +73,7 @@ export function decide(request: ClaimRequest, { scopes, day, month }: Used): Dec
 /** What a request is told that a limit refuses. */
 export function refusalOf(
   { request, refusal, rest }: Omit<Extract<Decided, { kind: 'refused' }>, 'kind'>,
-  scopes: readonly Scope[],
+  scopes: Scopes,
   times: Times,
 ): Refusal {
   const { code } = refusal;
@@ -108,24 +107,15 @@ function capMessage(
 }
 
 /** What is left of the lower of plan and model. */
-export function viewOf(
-  { plan, incident }: Pick<ClaimRequest, 'plan' | 'incident'>,
-  scopes: readonly Scope[],
-  nowMs: number,
-): LimitView {
-  const { requestsPerMinute, tokensPerMinute } = effectiveLimits(plan, incident);
-  const remainingRequests = Math.max(0, least(scopes, freeRequests));
+export function viewOf(request: Limited, scopes: Scopes, nowMs: number): LimitView {
+  const { requestsPerMinute, tokensPerMinute } = effectiveLimits(request.plan, request.incident);
+  const remainingRequests = Math.max(0, freeRequests(request, scopes));
   return {
     limitRequests: requestsPerMinute,
     remainingRequests,
     limitTokens: tokensPerMinute,
-    remainingTokens: Math.max(0, least(scopes, freeTokens)),
-    // Of the scope that these remaining requests are those of.
-    resetRequestsSeconds: longestReset(
-      scopes,
-      (scope) => freeRequests(scope) <= remainingRequests,
-      nowMs,
-    ),
+    remainingTokens: Math.max(0, freeTokens(request, scopes)),
+    resetRequestsSeconds: requestsReset(request, scopes, remainingRequests, nowMs),
   };
 }
 
@@ -144,49 +134,66 @@ export function planView(plan: Plan, window: RateWindow, nowMs: number): LimitVi
 function waitSeconds(
   code: LimitCode,
   request: ClaimRequest,
-  scopes: readonly Scope[],
+  scopes: Scopes,
   { nowMs, timeMs }: Times,
 ): number {
   switch (code) {
     case 'concurrency_limit_exceeded':
       return CONCURRENCY_RETRY_SECONDS;
     case 'rate_limit_exceeded':
-      return longestReset(scopes, (scope) => freeRequests(scope) < 1, nowMs);
+      return requestsReset(request, scopes, 0, nowMs);
     case 'tokens_per_minute_exceeded':
-      return longestReset(scopes, (scope) => freeTokens(scope) < tokensOf(request), nowMs);
+      return tokensReset(request, scopes, nowMs);
     case 'daily_limit_exceeded':
     case 'monthly_limit_exceeded':
       return secondsToUtcMidnight(request.startedAt, timeMs);
   }
 }
 
-function freeSlots({ slotsUsed, limits }: Scope): number {
-  return (limits.concurrentRequests ?? Infinity) - slotsUsed;
+function freeSlots({ plan, incident }: Limited, { ofPlan, ofModel }: Scopes): number {
+  return Math.min(
+    plan.concurrentRequests - ofPlan.slotsUsed,
+    (incident?.concurrentRequests ?? Infinity) - ofModel.slotsUsed,
+  );
 }
 
-function freeRequests({ window, limits }: Scope): number {
-  return (limits.requestsPerMinute ?? Infinity) - window.requests;
+function freeRequests({ plan, incident }: Limited, { ofPlan, ofModel }: Scopes): number {
+  return Math.min(
+    plan.requestsPerMinute - ofPlan.window.requests,
+    (incident?.requestsPerMinute ?? Infinity) - ofModel.window.requests,
+  );
 }
 
-function freeTokens({ window, limits }: Scope): number {
-  return (limits.tokensPerMinute ?? Infinity) - window.tokens;
+function freeTokens({ plan, incident }: Limited, { ofPlan, ofModel }: Scopes): number {
+  return Math.min(
+    plan.tokensPerMinute - ofPlan.window.tokens,
+    (incident?.tokensPerMinute ?? Infinity) - ofModel.window.tokens,
+  );
 }
 
-function least(scopes: readonly Scope[], free: (scope: Scope) => number): number {
-  let least = Infinity;
-  for (const scope of scopes) least = Math.min(least, free(scope));
-  return least;
-}
-
-/** Until the last of the windows resets that are `meant`. */
-function longestReset(
-  scopes: readonly Scope[],
-  meant: (scope: Scope) => boolean,
+/** Until the last of those windows resets that leave no more than so many requests. */
+function requestsReset(
+  { plan, incident }: Limited,
+  { ofPlan, ofModel }: Scopes,
+  remaining: number,
   nowMs: number,
 ): number {
-  let longest = 0;
-  for (const scope of scopes) {
-    if (meant(scope)) longest = Math.max(longest, resetSeconds(scope.window, nowMs));
-  }
-  return longest;
+  const ofModelLeft = (incident?.requestsPerMinute ?? Infinity) - ofModel.window.requests;
+  const isPlan = plan.requestsPerMinute - ofPlan.window.requests <= remaining;
+  return Math.max(
+    isPlan ? resetSeconds(ofPlan.window, nowMs) : 0,
+    ofModelLeft <= remaining ? resetSeconds(ofModel.window, nowMs) : 0,
+  );
+}
+
+/** Until the last of those windows resets that have no room for the tokens of a request. */
+function tokensReset(request: ClaimRequest, { ofPlan, ofModel }: Scopes, nowMs: number): number {
+  const { plan, incident } = request;
+  const wanted = tokensOf(request);
+  const ofModelLeft = (incident?.tokensPerMinute ?? Infinity) - ofModel.window.tokens;
+  const isPlan = plan.tokensPerMinute - ofPlan.window.tokens < wanted;
+  return Math.max(
+    isPlan ? resetSeconds(ofPlan.window, nowMs) : 0,
+    ofModelLeft < wanted ? resetSeconds(ofModel.window, nowMs) : 0,
+  );
 }

@@ -112,7 +112,7 @@ test('of the days that have gone by, the latest four are kept', async () => {
   expect(asked).toEqual([0, 1, 2, 3, 4, 0]);
 });
 
-test('while the table grows, every claim counts for its own account', async () => {
+test('among many accounts, every claim counts for its own', async () => {
   const world = await createWorld(createLimits);
   const accounts = Array.from({ length: 3_000 }, (_, index) => `account ${index}`);
   const claims = [];

@@ -1,6 +1,7 @@
 // The claims of one holder: what each request has taken of the counters, and how it is given back or
 // corrected when the request ends. leased.ts decides who may take; nothing here refuses anybody.
 
+import type { LimitView } from '../../core/plan.ts';
 import type { Claim, ClaimRequest } from '../contract.ts';
 import { LEASE_MS } from '../open-claims.ts';
 import { tokensOf } from '../scope.ts';
@@ -45,7 +46,13 @@ export function createClaims(
     },
     undo: (account: LeasedAccount, taken: OpenLeasedClaim): void => end(account, taken, 'nothing'),
     /** The claim of what was taken; `own` is that of the node's own limits, and ends with it. */
-    open(account: LeasedAccount, request: ClaimRequest, taken: OpenLeasedClaim, own: Claim): Claim {
+    open(
+      account: LeasedAccount,
+      request: ClaimRequest,
+      taken: OpenLeasedClaim,
+      own: Claim,
+      view: LimitView,
+    ): Claim {
       let ended = false;
       const endOnce = (used: Used): void => {
         if (ended) return;
@@ -53,7 +60,7 @@ export function createClaims(
         end(account, taken, used);
       };
       return {
-        view: own.view,
+        view,
         outputBound: request.outputBound,
         freeSlot() {
           own.freeSlot();

@@ -96,7 +96,7 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     const plan = countingPlan(request.plan);
     const done = (result: ClaimResult): ClaimResult => {
       if (result.kind === 'claimed') {
-        const claim = claims.open(account, request, taken, { ...result.claim, view });
+        const claim = claims.open(account, request, taken, result.claim, view);
         return { kind: 'claimed', claim };
       }
       claims.undo(account, taken);
@@ -120,7 +120,10 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     const account = accounts.of(request.accountId, monotonic());
     const taken = claims.take(account, fitted, wantedBy(fitted));
     accounts.changed(account);
-    return { kind: 'claimed', claim: claims.open(account, fitted, taken, result.claim) };
+    return {
+      kind: 'claimed',
+      claim: claims.open(account, fitted, taken, result.claim, result.claim.view),
+    };
   }
 
   function claim(request: ClaimRequest): Awaitable<ClaimResult> {

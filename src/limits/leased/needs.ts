@@ -11,7 +11,7 @@ import {
   decide,
   planView,
   refusalOf,
-  type Scope,
+  type Scopes,
   type Times,
   tokensOf,
   UNUSED,
@@ -113,7 +113,7 @@ export function decideAt(counters: Counters, request: ClaimRequest): Decided {
   const { plan, startedAt } = request;
   const [day, month] = periodsAt(startedAt, plan);
   return decide(request, {
-    scopes: scopesOf(counters, request),
+    ...scopesOf(counters, request),
     day: plan.dailyTokens === undefined ? UNUSED : useOf(counters, day.name),
     month: plan.monthlyTokens === undefined ? UNUSED : useOf(counters, month.name),
   });
@@ -215,12 +215,12 @@ export function usageAt(
   };
 }
 
-function scopesOf(counters: Counters, { plan, incident = {}, model }: ClaimRequest): Scope[] {
+function scopesOf(counters: Counters, { model }: ClaimRequest): Scopes {
   const name = modelName(model);
-  return [
-    { window: windowAt(counters, 'plan'), slotsUsed: slotsAt(counters, 'all'), limits: plan },
-    { window: windowAt(counters, name), slotsUsed: slotsAt(counters, name), limits: incident },
-  ];
+  return {
+    ofPlan: { window: windowAt(counters, 'plan'), slotsUsed: slotsAt(counters, 'all') },
+    ofModel: { window: windowAt(counters, name), slotsUsed: slotsAt(counters, name) },
+  };
 }
 
 function windowAt(counters: Counters, name: string): RateWindow {

@@ -8,7 +8,7 @@ import {
   type LimitView,
   type Plan,
 } from '../../core/plan.ts';
-import type { AccountLimits, Claim, ClaimRequest, ClaimResult } from '../contract.ts';
+import type { AccountLimits, ClaimRequest, ClaimResult } from '../contract.ts';
 import { incidentShare, planShare } from './share.ts';
 
 export function createShareLimits(local: AccountLimits, liveNodes: () => number): AccountLimits {
@@ -49,17 +49,15 @@ export async function claimShare(
   });
   if (result.kind === 'refused') return { ...result, view: told(result.view, plan, incident) };
   const { claim } = result;
-  return { kind: 'claimed', claim: { ...claim, ...withView(claim, plan, incident) } };
-}
-
-function withView(
-  claim: Claim,
-  plan: Plan,
-  incident: IncidentLimits | undefined,
-): Pick<Claim, 'view' | 'cancel'> {
   return {
-    view: told(claim.view, plan, incident),
-    cancel: async (keeps) => told(await claim.cancel(keeps), plan, incident),
+    kind: 'claimed',
+    claim: {
+      view: told(claim.view, plan, incident),
+      outputBound: claim.outputBound,
+      freeSlot: () => claim.freeSlot(),
+      settle: (usedTokens) => claim.settle(usedTokens),
+      cancel: async (keeps) => told(await claim.cancel(keeps), plan, incident),
+    },
   };
 }
 

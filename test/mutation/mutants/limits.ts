@@ -8,9 +8,9 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
     does: 'a claim that is ended twice gives back twice',
     edits: [
       {
-        in: 'end',
-        find: 'if (ended) return; ended = true; claims.remove(open);',
-        put: 'if (ended && usedTokens < 0) return; ended = true; claims.remove(open);',
+        in: 'settle',
+        find: 'if (this.#hasEnded) return;',
+        put: 'if (this.#hasEnded && usedTokens < 0) return;',
       },
     ],
     tests: ['test/limits/limits.test.ts'],
@@ -29,8 +29,8 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'take',
-        find: 'takeFrom(ofPlan, tokens, nowMs);',
-        put: 'queueMicrotask(() => takeFrom(ofPlan, tokens, nowMs));',
+        find: 'takeFrom(this.window, tokens, nowMs);',
+        put: 'queueMicrotask(() => takeFrom(this.window, tokens, nowMs));',
       },
     ],
     tests: ['test/limits/limits.test.ts'],
@@ -40,11 +40,11 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
     does: 'a refusal by one limit has taken from another',
     edits: [
       {
-        in: 'claimNow',
-        find: "if (decided.kind === 'refused') return refusalOf(decided, scopes, times);",
+        in: 'claim',
+        find: "if (decided.kind === 'refused') return refusalOf(decided, used, { nowMs, timeMs: clock() });",
         put: `if (decided.kind === 'refused') {
-      accounts.countRequest(account, 'generate', plan, nowMs);
-      return refusalOf(decided, scopes, times);
+      countRequest(account.window, plan, nowMs);
+      return refusalOf(decided, used, { nowMs, timeMs: clock() });
     }`,
       },
     ],
@@ -55,9 +55,9 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
     does: 'the caps keep the estimate and never hear what was used',
     edits: [
       {
-        in: 'end',
-        find: 'usedTokens === undefined ? 0 : usedTokens - tokens',
-        put: 'usedTokens === undefined ? 0 : (usedTokens - tokens) * 0',
+        in: 'settle',
+        find: 'this.#letGo(usedTokens - this.#tokens);',
+        put: 'this.#letGo((usedTokens - this.#tokens) * 0);',
       },
     ],
     tests: ['test/limits/limits.test.ts'],
@@ -67,9 +67,9 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
     does: 'a restart opens the caps',
     edits: [
       {
-        in: 'used',
-        find: 'Math.max(0, get(first + BEFORE)) + get(first + SINCE)',
-        put: 'get(first + SINCE)',
+        in: 'useOf',
+        find: 'use.before = before;',
+        put: 'use.before = before * 0;',
       },
     ],
     tests: ['test/limits/limits.test.ts'],
