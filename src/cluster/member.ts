@@ -51,6 +51,7 @@ export function createMember(options: MemberOptions) {
   /** When the last heartbeat that was heard had been sent. */
   let heardAt: number | undefined;
   let rows: readonly NodeRow[] = [];
+  let liveNodes = 1;
   let listedAt = -Infinity;
   /** Since when the heartbeat of each other node is the one that it is. */
   const unchanged = new Map<string, { readonly heartbeatAt: number; readonly since: number }>();
@@ -100,6 +101,7 @@ export function createMember(options: MemberOptions) {
     const databaseMs = await nodes.register(fresh, identity, facts);
     incarnation = fresh;
     isRegistered = true;
+    countLive();
     return databaseMs;
   }
 
@@ -116,6 +118,7 @@ export function createMember(options: MemberOptions) {
     if (now - listedAt > AWAY_MS) unchanged.clear();
     listedAt = now;
     rows = listed;
+    countLive();
     const incarnations = new Set(listed.map((row) => row.boot));
     for (const known of unchanged.keys()) if (!incarnations.has(known)) unchanged.delete(known);
     for (const row of listed) {
@@ -145,6 +148,11 @@ export function createMember(options: MemberOptions) {
     return lease !== undefined && !isFenced() && monotonic() - lease.takenAt < LEASE_MS - MARGIN_MS;
   }
 
+  /** Requests ask for it, so it is counted when something of it changes. */
+  function countLive(): void {
+    liveNodes = 1 + others().filter(({ silentMs }) => silentMs < EVICT_MS).length;
+  }
+
   /** The others that are not evicted. */
   function others(): readonly NodeRow[] {
     return rows.filter((row) => row.boot !== incarnation && row.deadAt === null);
@@ -169,7 +177,7 @@ export function createMember(options: MemberOptions) {
     /** Everybody in the table, this node included, as of the last heartbeat that was heard. */
     rows: () => rows,
     /** How many nodes share the limits, this one included. */
-    liveNodes: (): number => 1 + others().filter(({ silentMs }) => silentMs < EVICT_MS).length,
+    liveNodes: (): number => liveNodes,
     /**
      * Who has been silent for long enough to be evicted: by what this node has watched without a
      * break, so that neither a clock that jumps nor an absence of its own kills anybody.
