@@ -5,7 +5,15 @@ import { recoverEvicted } from '../../src/cluster/recovery.ts';
 import { micro, usdRate } from '../../src/core/money.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { booksOver, fundAccount, holdOf, NOW, releaseOf, settleOf } from '../support/ledger.ts';
+import {
+  booksOver,
+  fundAccount,
+  holdOf,
+  NOW,
+  placed,
+  releaseOf,
+  settleOf,
+} from '../support/ledger.ts';
 import { describeOnDatabases } from './databases.ts';
 import { openWorld, type World, type WorldNode } from './world.ts';
 
@@ -25,7 +33,7 @@ describeOnDatabases('dead nodes', 3, (connections, dialect) => {
     await fundAccount({ ...booksOver(first.database), books }, id, 1_000n);
     await seconds(world, world.nodes, 3);
     const hold = (requestId: string, node: typeof first) =>
-      node.ledger.hold({ ...holdOf(requestId, id, 100n), boot: node.member.incarnation() });
+      placed(node.ledger, { ...holdOf(requestId, id, 100n), boot: node.member.incarnation() });
     const phaseOf = async (requestId: string) => (await books.explain(requestId))?.hold.phase;
     const look = async (node: typeof first) =>
       (
