@@ -33,22 +33,20 @@ export function readPresentedKey(
 
 const BEARER = /^bearer(?: +(.*))?$/i;
 
+/** Only what HTTP calls white space: a line break or a NUL is not blank, it is malformed. */
+const BLANK = /^[ \t]*$/;
+
 function readAuthorization(header: string | null): PresentedKey {
   if (header === null) return MISSING;
   if (header.length > HEADER_LENGTH_MAX) return MALFORMED;
-  if (isBlank(header)) return MISSING;
   const match = BEARER.exec(header);
-  return match === null ? MALFORMED : readKeyHeader(match[1] ?? '');
+  if (match !== null) return readKeyHeader(match[1] ?? '');
+  return BLANK.test(header) ? MISSING : MALFORMED;
 }
 
 function readKeyHeader(header: string | null): PresentedKey {
   if (header === null) return MISSING;
   if (header.length > HEADER_LENGTH_MAX) return MALFORMED;
-  if (isBlank(header)) return MISSING;
-  return isWellFormedKey(header) ? { kind: 'key', key: header } : MALFORMED;
-}
-
-/** Only what HTTP calls white space: a line break or a NUL is not blank, it is malformed. */
-function isBlank(text: string): boolean {
-  return /^[ \t]*$/.test(text);
+  if (isWellFormedKey(header)) return { kind: 'key', key: header };
+  return BLANK.test(header) ? MISSING : MALFORMED;
 }

@@ -2,7 +2,7 @@
 // refusal that comes first in the precedence table. Whatever generates goes through one of them.
 
 import { eq, sql } from 'drizzle-orm';
-import { type Awaitable, andThen } from '../async/awaitable.ts';
+import type { Awaitable } from '../async/awaitable.ts';
 import { refusedByStanding } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { PLAYGROUND_KEY_ID } from '../core/id.ts';
@@ -31,10 +31,10 @@ export function createAccess(dependencies: { readonly authenticator: Authenticat
   const { authenticator } = dependencies;
   return (presented, operator) => {
     const { authorization, xApiKey } = presented;
-    return andThen(authenticator.authenticate(authorization, xApiKey), (facts) => {
-      requireStanding(facts, operator, presented);
-      return facts;
-    });
+    const facts = authenticator.authenticate(authorization, xApiKey);
+    return facts instanceof Promise
+      ? facts.then((late) => requireStanding(late, operator, presented))
+      : requireStanding(facts, operator, presented);
   };
 }
 
@@ -61,16 +61,17 @@ export function createPlaygroundAccess(database: Database): PlaygroundAccess {
     const account = await query.get({ accountId });
     if (account === undefined) throw new GatewayError('account_inactive');
     const facts = { ...account, keyId: PLAYGROUND_KEY_ID };
-    requireStanding(facts, operator, { address: () => address });
-    return facts;
+    return requireStanding(facts, operator, { address: () => address });
   };
 }
 
+/** The facts, where the account and its key are in good standing. */
 function requireStanding(
-  { accountId, keyId, emailVerified, standing }: KeyFacts,
+  facts: KeyFacts,
   { blocklist, maintenance }: Settings,
   from: Pick<Presented, 'address'>,
-): void {
+): KeyFacts {
+  const { accountId, keyId, emailVerified, standing } = facts;
   const code = refusedByStanding({
     emailVerified,
     standing,
@@ -79,7 +80,7 @@ function requireStanding(
     addressBlocked: blocklist.blocksNetworks && blocklist.addressBlocked(from.address()),
     maintenance: maintenance.on,
   });
-  if (code === undefined) return;
+  if (code === undefined) return facts;
   const { message } = maintenance;
   throw new GatewayError(
     code,
