@@ -79,8 +79,3 @@ export function formatTokens(amount: Micro): string {
 export function formatUsd(amount: Micro, usdPerMillion: UsdRate): string {
   return formatDecimal(amount * usdPerMillion, 18);
 }
-
-/** `numerator / denominator` for non-negative numbers, halves away from zero. */
-export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
-  return (numerator + denominator / 2n) / denominator;
-}

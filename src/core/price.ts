@@ -2,7 +2,6 @@
 
 import type { Usage } from './generation.ts';
 import {
-  divideHalfUp,
   larger,
   MICRO_DECIMALS,
   type Micro,
@@ -30,17 +29,15 @@ export const SLICE_TOKENS = tokenCount(4_096);
 export const NO_TOKENS = tokenCount(0);
 const MOST_TOKENS = tokenCount(Number.MAX_SAFE_INTEGER);
 
-const PICO_PER_MICRO = 10n ** BigInt(PICO_DECIMALS - MICRO_DECIMALS);
+const PICO_PER_MICRO = 10 ** (PICO_DECIMALS - MICRO_DECIMALS);
 
 /** What `usage` costs at `price`. */
 export function charge(usage: Usage, price: Price): Micro {
-  const uncached = usage.inputTokens - usage.cachedInputTokens - usage.cacheWriteTokens;
-  const total =
-    BigInt(uncached) * price.input +
-    BigInt(usage.cachedInputTokens) * price.cachedInput +
-    BigInt(usage.cacheWriteTokens) * price.cacheWrite +
-    BigInt(usage.outputTokens) * price.output;
-  return micro(divideHalfUp(total, PICO_PER_MICRO));
+  const { inputTokens, cachedInputTokens: cached, cacheWriteTokens: written } = usage;
+  const output = product(usage.outputTokens, price.output);
+  const uncached = product(inputTokens - cached - written, price.input);
+  const cache = sum(product(cached, price.cachedInput), product(written, price.cacheWrite));
+  return toMicro(sum(sum(uncached, cache), output), PICO_PER_MICRO / 2);
 }
 
 /** A fallback costs the lower of the requested and the serving model's price for that usage. */
@@ -82,8 +79,8 @@ export function hiddenOutput(outputBound: Tokens, price: Price): Micro {
 
 /** What covers a prompt and so much output, whatever the prompt turns out to be made of. */
 export function coverAmount(promptTokens: Tokens, outputTokens: Tokens, price: Price): Micro {
-  const total = BigInt(promptTokens) * dearestInput(price) + BigInt(outputTokens) * price.output;
-  return micro((total + PICO_PER_MICRO - 1n) / PICO_PER_MICRO);
+  const input = product(promptTokens, dearestInput(price));
+  return toMicro(sum(input, product(outputTokens, price.output)), PICO_PER_MICRO - 1);
 }
 
 /**
@@ -92,7 +89,7 @@ export function coverAmount(promptTokens: Tokens, outputTokens: Tokens, price: P
  */
 export function affordableOutput(available: Micro, promptTokens: Tokens, price: Price): Tokens {
   if (price.output === 0n) return MOST_TOKENS;
-  const left = available * PICO_PER_MICRO - BigInt(promptTokens) * dearestInput(price);
+  const left = available * BigInt(PICO_PER_MICRO) - BigInt(promptTokens) * dearestInput(price);
   if (left <= 0n) return NO_TOKENS;
   const tokens = left / price.output;
   return smaller(MOST_TOKENS, tokenCount(Number(tokens)));
@@ -101,4 +98,26 @@ export function affordableOutput(available: Micro, promptTokens: Tokens, price: 
 /** What a prompt token costs at most; cached input never costs more than input. */
 function dearestInput({ input, cacheWrite }: Price): Pico {
   return larger(input, cacheWrite);
+}
+
+/** An exact integer: a number up to 2⁵³, because each bigint is memory, and a bigint beyond. */
+type Exact = number | bigint;
+
+function product(tokens: number, price: Pico): Exact {
+  // What is rounded here is beyond 2⁵³, or zero.
+  const near = tokens * Number(price);
+  return Number.isSafeInteger(near) ? near : BigInt(tokens) * price;
+}
+
+function sum(a: Exact, b: Exact): Exact {
+  const near = typeof a === 'number' && typeof b === 'number' ? a + b : Number.NaN;
+  return Number.isSafeInteger(near) ? near : BigInt(a) + BigInt(b);
+}
+
+/** `raise` is added before the division drops the fraction, and so decides how it is rounded. */
+function toMicro(total: Exact, raise: number): Micro {
+  const raised = sum(total, raise);
+  if (typeof raised === 'bigint') return micro(raised / BigInt(PICO_PER_MICRO));
+  // The quotient of two numbers would be rounded.
+  return micro(BigInt((raised - (raised % PICO_PER_MICRO)) / PICO_PER_MICRO));
 }

@@ -5,7 +5,6 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
   add,
-  divideHalfUp,
   formatDecimal,
   formatTokens,
   formatUsd,
@@ -109,23 +108,6 @@ test('tokens and dollars are the same amount: the product is exact', () => {
       const usd = formatUsd(micro(amount), usdRate(rate));
       const [whole = '', fraction = ''] = usd.split('.');
       expect(BigInt(whole) * 10n ** 18n + BigInt(fraction.padEnd(18, '0'))).toBe(amount * rate);
-    }),
-  );
-});
-
-test('a quotient is rounded once, halves up', () => {
-  expect([0n, 4n, 5n, 14n, 15n, 16n].map((value) => divideHalfUp(value, 10n))).toEqual([
-    0n,
-    0n,
-    1n,
-    1n,
-    2n,
-    2n,
-  ]);
-  fc.assert(
-    fc.property(fc.bigInt(0n, 10n ** 30n), fc.bigInt(1n, 10n ** 12n), (numerator, denominator) => {
-      const twice = 2n * denominator * divideHalfUp(numerator, denominator) - 2n * numerator;
-      expect(twice > -denominator && twice <= denominator).toBe(true);
     }),
   );
 });

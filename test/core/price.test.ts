@@ -117,6 +117,26 @@ describe('charge', () => {
     );
   });
 
+  test('is as exact where a number holds the total no more', () => {
+    const near = fc.bigInt(-2n, 2n);
+    const tokens = fc.integer({ min: 1, max: 1_000_000_000 });
+    fc.assert(
+      fc.property(tokens, tokens, near, near, (input, output, one, other) => {
+        const half = 2n ** 52n;
+        const used = usage(input, 0, output);
+        const price: Price = {
+          version: 'v',
+          input: pico(half / BigInt(input) + one + 2n),
+          cachedInput: pico(0n),
+          cacheWrite: pico(0n),
+          output: pico(half / BigInt(output) + other + 2n),
+        };
+        expect(charge(used, price)).toBe(micro((exact(used, price) + 500_000n) / 1_000_000n));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   test('is never negative, and never less for more', () => {
     fc.assert(
       fc.property(anyUsage, anyPrice, fc.nat(1_000), (used, price, more) => {

@@ -32,9 +32,9 @@ export const CHARGE_MUTANTS: readonly Mutant[] = [
     does: 'a total is rounded down',
     edits: [
       {
-        in: 'divideHalfUp',
-        find: '(numerator + denominator / 2n) / denominator',
-        put: 'numerator / denominator',
+        in: 'charge',
+        find: 'PICO_PER_MICRO / 2',
+        put: '0',
       },
     ],
     tests: ['test/core/price.test.ts'],
