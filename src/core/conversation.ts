@@ -2,7 +2,7 @@
 // prompts by credential, so the turns of one conversation go to one placement and one credential. A
 // pure function of the request: threads, nodes and restarts agree without sharing anything.
 
-import type { GenerationRequest, UserTurn } from './generation.ts';
+import type { GenerationRequest, Turn, UserTurn } from './generation.ts';
 
 /** A number between 0 and 1 for each of several choices; the same one on every turn. */
 export type Affinity = (choice: string) => number;
@@ -13,8 +13,13 @@ export type Affinity = (choice: string) => number;
  */
 export function isConversation({ turns, tools, toolChoice }: GenerationRequest): boolean {
   // A last assistant turn is the beginning of this answer.
-  const isAnswered = turns.some(({ role }, at) => role === 'assistant' && at < turns.length - 1);
+  const answer = turns.findIndex(isAnswer);
+  const isAnswered = answer !== -1 && answer < turns.length - 1;
   return isAnswered || (tools.length > 0 && (toolChoice ?? AUTO).kind === 'auto');
+}
+
+function isAnswer({ role }: Turn): boolean {
+  return role === 'assistant';
 }
 
 const AUTO = { kind: 'auto' };

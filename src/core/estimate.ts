@@ -28,28 +28,32 @@ export function estimatePrompt(
   imageTokens: (image: ImagePart) => number,
 ): Tokens | Promise<Tokens> {
   const { system, turns, tools } = request;
-  let tokens = TOKENS_PER_REQUEST;
-  const texts = [system, formatInstruction(request)];
-  if (texts.some((text) => text !== '')) tokens += TOKENS_PER_TURN;
+  const texts: string[] = [];
+  addText(texts, system);
+  addText(texts, formatInstruction(request));
+  let tokens = TOKENS_PER_REQUEST + (texts.length > 0 ? TOKENS_PER_TURN : 0);
   for (const turn of turns) {
     tokens += TOKENS_PER_TURN + fixedTokens(turn, imageTokens);
-    for (const text of turnTexts(turn)) texts.push(text);
+    addTurn(texts, turn);
   }
   for (const { name, description = '', parameters } of tools) {
     tokens += TOKENS_PER_TOOL;
-    texts.push(name, description, JSON.stringify(parameters));
+    addText(texts, name);
+    addText(texts, description);
+    addText(texts, JSON.stringify(parameters));
   }
-  const counted = countTexts(texts.filter((text) => text !== ''));
+  const counted = countTexts(texts);
   if (counted instanceof Promise) return counted.then((of) => tokenCount(tokens + of));
   return tokenCount(tokens + counted);
 }
 
 function fixedTokens(turn: Turn, imageTokens: (image: ImagePart) => number): number {
   switch (turn.role) {
-    case 'user':
-      return turn.parts.reduce((sum, part) => {
-        return part.kind === 'image' ? sum + imageTokens(part) : sum;
-      }, 0);
+    case 'user': {
+      let tokens = 0;
+      for (const part of turn.parts) if (part.kind === 'image') tokens += imageTokens(part);
+      return tokens;
+    }
     case 'assistant':
       return turn.toolCalls.length * TOKENS_PER_TOOL_CALL;
     case 'tool':
@@ -58,25 +62,33 @@ function fixedTokens(turn: Turn, imageTokens: (image: ImagePart) => number): num
   }
 }
 
-function turnTexts(turn: Turn): string[] {
+function addTurn(texts: string[], turn: Turn): void {
   switch (turn.role) {
     case 'user':
-      return [
-        nameText(turn.name),
-        ...turn.parts.map((part) => (part.kind === 'text' ? part.text : '')),
-      ];
+      addText(texts, nameText(turn.name));
+      for (const part of turn.parts) if (part.kind === 'text') addText(texts, part.text);
+      return;
     case 'assistant':
-      return [
-        nameText(turn.name),
-        turn.reasoning,
-        turn.text,
-        ...turn.toolCalls.flatMap((call) => [call.name, call.arguments, longId(call.id)]),
-      ];
+      addText(texts, nameText(turn.name));
+      addText(texts, turn.reasoning);
+      addText(texts, turn.text);
+      for (const call of turn.toolCalls) {
+        addText(texts, call.name);
+        addText(texts, call.arguments);
+        addText(texts, longId(call.id));
+      }
+      return;
     case 'tool':
-      return [turn.text, longId(turn.toolCallId)];
+      addText(texts, turn.text);
+      addText(texts, longId(turn.toolCallId));
+      return;
     case 'system':
-      return [turn.text];
+      addText(texts, turn.text);
   }
+}
+
+function addText(texts: string[], text: string): void {
+  if (text !== '') texts.push(text);
 }
 
 function longId(id: string): string {

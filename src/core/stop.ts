@@ -5,6 +5,15 @@
 import type { GenerationEvent } from './generation.ts';
 import type { UpstreamProfile } from './profile.ts';
 
+type Stops = {
+  /** What the upstream is told. */
+  readonly sent: readonly string[];
+  /** What the gateway itself cuts the answer at. */
+  readonly cut: readonly string[];
+};
+
+const NO_STOPS: Stops = { sent: [], cut: [] };
+
 /**
  * Divides a request's stop sequences, duplicates removed, for the upstream of a profile: the first
  * `stopMax` that it takes are sent, the others are cut by us. `reasons` says whether the model can
@@ -15,11 +24,10 @@ export function splitStops(
   stop: readonly string[],
   profile: Pick<UpstreamProfile, 'stopMax' | 'stopWhenReasoning' | 'blankStops'>,
   reasons: boolean,
-) {
+): Stops {
+  if (stop.length === 0) return NO_STOPS;
   const max = reasons && profile.stopWhenReasoning === 'hold' ? 0 : profile.stopMax;
-  /** What the upstream is told. */
   const sent: string[] = [];
-  /** What the gateway itself cuts the answer at. */
   const cut: string[] = [];
   for (const sequence of new Set(stop)) {
     const taken = profile.blankStops === 'send' || sequence.trim() !== '';

@@ -98,7 +98,11 @@ export function createTokenizer(countPiece: CountPiece, monotonic: () => number)
       if (!turns.claim(characters)) {
         return countInTurns(accountId, unknown).then((counted) => tokens + counted);
       }
-      for (const counted of countPieces(accountId, unknown)) tokens += counted.tokens;
+      for (const { text, key } of unknown) {
+        const counted = countNow(text);
+        if (key !== undefined) memory.set(accountId, key, counted);
+        tokens += counted;
+      }
       return tokens;
     },
   };
