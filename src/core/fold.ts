@@ -10,63 +10,74 @@ import type {
   UsageReport,
 } from './generation.ts';
 
+type Call = { readonly id: string; readonly name: string; arguments: string };
+
+/** Shared by all answers without calls; never written to. */
+const NO_CALLS: Call[] = [];
+
+type Writable<T> = { -readonly [Member in keyof T]: T[Member] };
+
 /**
  * Folds events into a whole answer as they come. `answer()` may be asked for at any time; an
  * answer without a finish event reads as stopped, so ask only after a decoder has said that the
  * stream ended well.
  */
-export function createFold(): {
-  readonly push: (event: GenerationEvent) => void;
-  readonly answer: () => Answer;
-} {
-  let reasoning = '';
-  let text = '';
-  let finish: FinishReason = 'stop';
-  let usage: UsageReport | undefined;
-  let rawUsage: string | undefined;
-  let thinking: readonly ThinkingBlock[] | undefined;
-  const calls: { id: string; name: string; arguments: string }[] = [];
-  return {
-    push(event) {
-      switch (event.kind) {
-        case 'reasoning-delta':
-          reasoning += event.text;
-          return;
-        case 'text-delta':
-          text += event.text;
-          return;
-        case 'tool-start':
-          calls[event.index] = { id: event.id, name: event.name, arguments: '' };
-          return;
-        case 'tool-delta': {
-          const call = calls[event.index];
-          if (call !== undefined) call.arguments += event.json;
-          return;
-        }
-        case 'usage':
-          usage = event.usage;
-          rawUsage = event.raw;
-          return;
-        case 'finish':
-          finish = event.reason;
-          thinking = event.thinking;
-          return;
-        default:
-          unreachable(event);
+export class Fold {
+  #reasoning = '';
+  #text = '';
+  #finish: FinishReason = 'stop';
+  #usage: UsageReport | undefined;
+  #rawUsage: string | undefined;
+  #thinking: readonly ThinkingBlock[] | undefined;
+  #calls = NO_CALLS;
+
+  push(event: GenerationEvent): void {
+    switch (event.kind) {
+      case 'reasoning-delta':
+        this.#reasoning += event.text;
+        return;
+      case 'text-delta':
+        this.#text += event.text;
+        return;
+      case 'tool-start':
+        if (this.#calls === NO_CALLS) this.#calls = [];
+        this.#calls[event.index] = { id: event.id, name: event.name, arguments: '' };
+        return;
+      case 'tool-delta': {
+        const call = this.#calls[event.index];
+        if (call !== undefined) call.arguments += event.json;
+        return;
       }
-    },
-    answer() {
-      return {
-        reasoning,
-        text,
-        toolCalls: calls.map((call) => ({ ...call })),
-        finish,
-        ...(usage === undefined ? {} : { usage }),
-        ...(rawUsage === undefined ? {} : { rawUsage }),
-        ...(thinking === undefined ? {} : { thinking }),
-      };
-    },
-  };
+      case 'usage':
+        this.#usage = event.usage;
+        this.#rawUsage = event.raw;
+        return;
+      case 'finish':
+        this.#finish = event.reason;
+        this.#thinking = event.thinking;
+        return;
+      default:
+        unreachable(event);
+    }
+  }
+
+  answer(): Answer {
+    const answer: Writable<Answer> = {
+      reasoning: this.#reasoning,
+      text: this.#text,
+      toolCalls: this.#calls.map(copyCall),
+      finish: this.#finish,
+    };
+    if (this.#usage !== undefined) answer.usage = this.#usage;
+    if (this.#rawUsage !== undefined) answer.rawUsage = this.#rawUsage;
+    if (this.#thinking !== undefined) answer.thinking = this.#thinking;
+    return answer;
+  }
+}
+
+/** A call that has begun may still grow. */
+function copyCall(call: Call): Call {
+  return { ...call };
 }
 
 /** The events that an answer that arrived whole would have streamed. */
@@ -74,14 +85,16 @@ export function answerEvents(answer: Answer): GenerationEvent[] {
   const events: GenerationEvent[] = [];
   if (answer.reasoning !== '') events.push({ kind: 'reasoning-delta', text: answer.reasoning });
   if (answer.text !== '') events.push({ kind: 'text-delta', text: answer.text });
-  answer.toolCalls.forEach((call, index) => {
+  for (const [index, call] of answer.toolCalls.entries()) {
     events.push({ kind: 'tool-start', index, id: call.id, name: call.name });
     if (call.arguments !== '') events.push({ kind: 'tool-delta', index, json: call.arguments });
-  });
-  const { usage, rawUsage: raw } = answer;
-  if (usage !== undefined)
-    events.push({ kind: 'usage', usage, ...(raw === undefined ? {} : { raw }) });
-  const { finish: reason, thinking } = answer;
-  events.push({ kind: 'finish', reason, ...(thinking === undefined ? {} : { thinking }) });
+  }
+  const { usage, rawUsage: raw, finish: reason, thinking } = answer;
+  if (usage !== undefined) {
+    events.push(raw === undefined ? { kind: 'usage', usage } : { kind: 'usage', usage, raw });
+  }
+  events.push(
+    thinking === undefined ? { kind: 'finish', reason } : { kind: 'finish', reason, thinking },
+  );
   return events;
 }

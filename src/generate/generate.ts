@@ -5,7 +5,7 @@
 import { affinityOf } from '../core/conversation.ts';
 import { GatewayError } from '../core/error.ts';
 import { failureError, interruptedError, type UpstreamFailure } from '../core/failure.ts';
-import { createFold } from '../core/fold.ts';
+import { Fold } from '../core/fold.ts';
 import type { Answer, GenerationEvent, Receipt } from '../core/generation.ts';
 import type { Tokens } from '../core/money.ts';
 import type { LimitView } from '../core/plan.ts';
@@ -175,7 +175,7 @@ async function serveWhole(
 
 /** The events of a whole answer as one. */
 function foldAnswer(events: readonly GenerationEvent[], thinking: ThinkingRecorder): Answer {
-  const fold = createFold();
+  const fold = new Fold();
   for (const event of events) {
     thinking.push(event);
     fold.push(event);

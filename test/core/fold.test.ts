@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { answerEvents, createFold } from '../../src/core/fold.ts';
+import { answerEvents, Fold } from '../../src/core/fold.ts';
 import type { Answer, GenerationEvent, UsageReport } from '../../src/core/generation.ts';
 
 const finish = fc.constantFrom<Answer['finish']>(
@@ -41,7 +41,7 @@ const answers: fc.Arbitrary<Answer> = fc
   .map(({ reported = {}, ...answer }) => ({ ...answer, ...reported }));
 
 function folded(events: readonly GenerationEvent[]): Answer {
-  const fold = createFold();
+  const fold = new Fold();
   for (const event of events) fold.push(event);
   return fold.answer();
 }
@@ -97,7 +97,7 @@ test('where deltas are cut does not matter', () => {
 });
 
 test('what was folded does not change afterwards', () => {
-  const fold = createFold();
+  const fold = new Fold();
   fold.push({ kind: 'tool-start', index: 0, id: 'a', name: 'f' });
   const early = fold.answer();
   fold.push({ kind: 'tool-delta', index: 0, json: '{}' });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { isFailure } from '../../src/core/failure.ts';
-import { createFold } from '../../src/core/fold.ts';
+import { Fold } from '../../src/core/fold.ts';
 import type { Answer } from '../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import { answerDemo } from '../../src/upstream/demo.ts';
@@ -39,8 +39,8 @@ async function answerWhole(body: object): Promise<Answer> {
 }
 
 async function answerStreamed(body: object): Promise<Answer> {
-  const fold = createFold();
-  const decoder = chatDialect(DEFAULT_PROFILE.chat).stream(fold.push);
+  const fold = new Fold();
+  const decoder = chatDialect(DEFAULT_PROFILE.chat).stream((event) => fold.push(event));
   const text = JSON.stringify({ model: 'demo-chat', ...body, stream: true, stream_options: usage });
   for await (const bytes of answerDemo(text, 0).body ?? []) {
     expect(decoder.feed(bytes)).toBeUndefined();

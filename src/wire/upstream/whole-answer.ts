@@ -2,7 +2,7 @@
 // that what a client gets does not depend on whether the upstream was asked to stream.
 
 import type { UpstreamFailure } from '../../core/failure.ts';
-import { createFold } from '../../core/fold.ts';
+import { Fold } from '../../core/fold.ts';
 import type { Answer, GenerationEvent, JsonObject } from '../../core/generation.ts';
 import { isObject, parseJson } from '../../core/json.ts';
 import { malformed } from './failure.ts';
@@ -20,6 +20,6 @@ export function readWholeAnswer(
   if (body.length > ANSWER_BYTES_MAX) return malformed(`more than ${ANSWER_BYTES_MAX} bytes`);
   const value = parseJson(body);
   if (!isObject(value)) return malformed('a body that is not a JSON object');
-  const fold = createFold();
-  return readError(value) ?? read(value, fold.push) ?? fold.answer();
+  const fold = new Fold();
+  return readError(value) ?? read(value, (event) => fold.push(event)) ?? fold.answer();
 }

@@ -1,11 +1,11 @@
 // Small readings of answers that several laws compare by.
 
-import { createFold } from '../../../src/core/fold.ts';
+import { Fold } from '../../../src/core/fold.ts';
 import type { Answer, GenerationEvent } from '../../../src/core/generation.ts';
 
 /** The whole answer of a stream. */
 export function fold(events: readonly GenerationEvent[]): Answer {
-  const folded = createFold();
+  const folded = new Fold();
   for (const event of events) folded.push(event);
   return folded.answer();
 }

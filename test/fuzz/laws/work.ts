@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { BUILT_IN_PROFILES } from '../../../src/core/built-in-profiles.ts';
 import { GatewayError } from '../../../src/core/error.ts';
-import { createFold } from '../../../src/core/fold.ts';
+import { Fold } from '../../../src/core/fold.ts';
 import type { GenerationEvent } from '../../../src/core/generation.ts';
 import { createStopCutter } from '../../../src/core/stop.ts';
 import { parseBody } from '../../../src/wire/body.ts';
@@ -180,7 +180,7 @@ function checkAnswerWork(input: AnswerStream): void {
     return () => {
       const encoder = FORMATS[input.format].stream(input.head);
       const cutter = createStopCutter(input.stop);
-      const fold = createFold();
+      const fold = new Fold();
       encoder.start();
       for (const event of all.flatMap((event) => cutter.push(event))) {
         fold.push(event);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream';
 import { Stream } from 'openai/streaming';
 import { GatewayError, invalidRequest } from '../../../src/core/error.ts';
-import { createFold } from '../../../src/core/fold.ts';
+import { Fold } from '../../../src/core/fold.ts';
 import type { GenerationEvent, Receipt } from '../../../src/core/generation.ts';
 import { chatFormat } from '../../../src/wire/chat/format.ts';
 import type { AnswerHead } from '../../../src/wire/format.ts';
@@ -202,7 +202,7 @@ describe('any chat stream', () => {
     fc.assert(
       fc.property(eventSequence, fc.array(fc.nat({ max: 20 })), (events, silences) => {
         const encoder = chatFormat.stream(HEAD);
-        const fold = createFold();
+        const fold = new Fold();
         let text = encoder.start();
         events.forEach((event, index) => {
           if (silences.includes(index)) text += encoder.heartbeat();

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { GatewayError } from '../../../src/core/error.ts';
-import { answerEvents, createFold } from '../../../src/core/fold.ts';
+import { answerEvents, Fold } from '../../../src/core/fold.ts';
 import type { FinishReason, GenerationEvent, Receipt } from '../../../src/core/generation.ts';
 import { messagesFormat } from '../../../src/wire/messages/format.ts';
 import { encodeToolId } from '../../../src/wire/messages/tool-id.ts';
@@ -434,8 +434,8 @@ describe('every stream', () => {
   test('carries all text, but for white space beside calls', () => {
     fc.assert(
       fc.property(eventSequence, (events) => {
-        const fold = createFold();
-        events.forEach(fold.push);
+        const fold = new Fold();
+        for (const event of events) fold.push(event);
         const answer = fold.answer();
         const carried = valuesOf(blocksOf(encode(events)), 'text');
         expect(withoutSpace(carried)).toBe(withoutSpace(answer.text));
@@ -448,8 +448,8 @@ describe('every stream', () => {
   test('carries every call once, in order, and all thinking but for white space', () => {
     fc.assert(
       fc.property(eventSequence, (events) => {
-        const fold = createFold();
-        events.forEach(fold.push);
+        const fold = new Fold();
+        for (const event of events) fold.push(event);
         const blocks = blocksOf(encode(events));
         const ids = blocks.filter((block) => block.type === 'tool_use').map((block) => block.id);
         expect(ids).toEqual(fold.answer().toolCalls.map((call) => encodeToolId(call.id)));

@@ -4,7 +4,7 @@
 
 import { expect, test } from 'bun:test';
 import { isFailure } from '../../../../src/core/failure.ts';
-import { createFold } from '../../../../src/core/fold.ts';
+import { Fold } from '../../../../src/core/fold.ts';
 import type { GenerationRequest } from '../../../../src/core/generation.ts';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../../../src/core/profile.ts';
 import type { UpstreamCall } from '../../../../src/wire/format.ts';
@@ -25,8 +25,8 @@ function read(
   const body = JSON.stringify({ choices: [{ message: { content }, finish_reason: 'stop' }] });
   const whole = dialect.response(body);
   if (isFailure(whole)) throw new Error(whole.detail);
-  const fold = createFold();
-  const stream = dialect.stream(fold.push);
+  const fold = new Fold();
+  const stream = dialect.stream((event) => fold.push(event));
   const chunk = { choices: [{ delta: { content }, finish_reason: 'stop' }] };
   stream.feed(new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`));
   expect(stream.end()).toBeUndefined();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { isFailure } from '../../../../src/core/failure.ts';
-import { createFold } from '../../../../src/core/fold.ts';
+import { Fold } from '../../../../src/core/fold.ts';
 import type { Answer } from '../../../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../../../src/core/profile.ts';
 import { readChatResponse } from '../../../../src/wire/upstream/chat/response.ts';
@@ -62,9 +62,9 @@ describe('a whole answer and a stream of it', () => {
       fc.property(answers, fc.infiniteStream(fc.nat(7)), (answer, lengths) => {
         expect(read(renderWhole(answer))).toEqual(answer);
         const bytes = new TextEncoder().encode(renderStream(answer, lengths));
-        const fold = createFold();
+        const fold = new Fold();
         const { events, failure } = decodeReads(splitAt(bytes, [bytes.length >> 1]));
-        events.forEach(fold.push);
+        for (const event of events) fold.push(event);
         expect(failure).toBeUndefined();
         expect(fold.answer()).toEqual(answer);
       }),

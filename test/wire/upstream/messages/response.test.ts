@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { isFailure } from '../../../../src/core/failure.ts';
-import { createFold } from '../../../../src/core/fold.ts';
+import { Fold } from '../../../../src/core/fold.ts';
 import type { Answer, ThinkingBlock } from '../../../../src/core/generation.ts';
 import { ANSWER_BYTES_MAX } from '../../../../src/wire/upstream/limits.ts';
 import { recordings } from '../../../support/golden.ts';
@@ -195,8 +195,8 @@ describe('a whole message and a stream of it', () => {
         );
         const bytes = new TextEncoder().encode(renderStream(message, lengths));
         const { events, failure } = decodeReads(splitAt(bytes, [bytes.length >> 1]));
-        const fold = createFold();
-        events.forEach(fold.push);
+        const fold = new Fold();
+        for (const event of events) fold.push(event);
         const streamed = fold.answer();
         expect(failure).toBeUndefined();
         const comparable: Answer = {

@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { GatewayError } from '../../../../src/core/error.ts';
-import { createFold } from '../../../../src/core/fold.ts';
+import { Fold } from '../../../../src/core/fold.ts';
 import type { FinishReason, GenerationEvent } from '../../../../src/core/generation.ts';
 import { encodeResponse } from '../../../../src/wire/messages/response.ts';
 import { encodeStream } from '../../../../src/wire/messages/stream.ts';
@@ -62,8 +62,8 @@ const RAW = JSON.stringify({
 
 /** What comes back: the answer, the signature of ours on its thinking, and the receipt's counts. */
 function expected(answer: AnswerContent) {
-  const fold = createFold();
-  eventsOf(answer).forEach(fold.push);
+  const fold = new Fold();
+  for (const event of eventsOf(answer)) fold.push(event);
   const { reasoning } = fold.answer();
   return {
     ...fold.answer(),
@@ -87,8 +87,8 @@ test('a stream that is written for a client reads back as the same answer', () =
       ].join('');
       const bytes = new TextEncoder().encode(written);
       const { events, failure } = decodeReads(splitAt(bytes, [cut % bytes.length]));
-      const fold = createFold();
-      events.forEach(fold.push);
+      const fold = new Fold();
+      for (const event of events) fold.push(event);
       expect(failure).toBeUndefined();
       expect(fold.answer()).toEqual(expected(answer));
     }),
@@ -99,8 +99,8 @@ test('a stream that is written for a client reads back as the same answer', () =
 test('so does a whole answer', () => {
   fc.assert(
     fc.property(said, (answer) => {
-      const fold = createFold();
-      eventsOf(answer).forEach(fold.push);
+      const fold = new Fold();
+      for (const event of eventsOf(answer)) fold.push(event);
       const body = encodeResponse(HEAD, fold.answer(), RECEIPT);
       const read = readMessagesResponse(body);
       const wanted = expected(answer);
