@@ -45,7 +45,7 @@ export function readFields<R extends Readers, Needed extends keyof R & string>(
 ): Fields<R> & Required<Pick<Fields<R>, Needed>> {
   const needed: readonly string[] = required;
   const result: Record<string, unknown> = {};
-  for (const field of Object.keys(source)) {
+  for (const field in source) {
     const value = source[field];
     const reader = Object.hasOwn(readers, field) ? readers[field] : undefined;
     if (reader === undefined || (value === null && !needed.includes(field))) continue;
@@ -70,7 +70,7 @@ export function objectOf<R extends Readers, Needed extends keyof R & string>(
 /** A reader of one of a few words. */
 export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Word> {
   return (value, path) => {
-    const found = words.find((word) => word === value);
+    const found = words[words.indexOf(value as Word)];
     if (found !== undefined) return found;
     if (value === undefined) throw invalidRequest(path, 'is required');
     const list = words.map((word) => JSON.stringify(word)).join(', ');
@@ -101,16 +101,26 @@ export function listOf<Entry>(entry: Reader<Entry>, bounds: { min?: number; max?
     if (value.length > max) {
       throw invalidRequest(path, `has ${value.length} entries; at most ${max} are allowed`);
     }
-    return value.map((item, index) => entry(item, `${path}[${index}]`));
+    const entries: Entry[] = [];
+    for (let index = 0; index < value.length; index += 1) {
+      entries.push(entry(value[index], `${path}[${index}]`));
+    }
+    return entries;
   };
 }
 
 /** The same members without those that are undefined: an absent field is not a field. */
-export function withoutUndefined<Source extends object>(
-  source: Source,
-): { [K in keyof Source]?: Exclude<Source[K], undefined> } {
-  const present = Object.entries(source).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(present) as { [K in keyof Source]?: Exclude<Source[K], undefined> };
+export function withoutUndefined<Target extends object>(
+  source: {
+    readonly [K in keyof Target]: Target[K] | undefined;
+  },
+): Target {
+  const present: Partial<Target> = {};
+  for (const name in source) {
+    const value = source[name];
+    if (value !== undefined) present[name] = value;
+  }
+  return present as Target;
 }
 
 /** Refuses a message whose text is over the limit; `path` is that of its content. */

@@ -13,14 +13,14 @@ const REPLACEMENT = '\\ufffd';
  * UTF-8, so no upstream and no database could take it.
  */
 export function repairSurrogates(text: string): string {
-  return text.replace(SURROGATES, (match: string, offset: number) => {
-    const isPair = match.length > HALF_LENGTH;
-    // Behind a backslash that is itself escaped, the first six characters are plain text.
-    if (isEscaped(text, offset)) {
-      return isPair ? match.slice(0, HALF_LENGTH) + REPLACEMENT : match;
-    }
-    return isPair ? match : REPLACEMENT;
-  });
+  return text.includes('\\u') ? text.replace(SURROGATES, repair) : text;
+}
+
+function repair(match: string, offset: number, text: string): string {
+  const isPair = match.length > HALF_LENGTH;
+  // Behind a backslash that is itself escaped, the first six characters are plain text.
+  if (isEscaped(text, offset)) return isPair ? match.slice(0, HALF_LENGTH) + REPLACEMENT : match;
+  return isPair ? match : REPLACEMENT;
 }
 
 /** Whether an odd number of backslashes stands before `index`: then they escape what is there. */

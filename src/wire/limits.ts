@@ -26,7 +26,8 @@ function countCharacters(text: string): number {
 
 /** Whether the texts together have more than `max` characters. Counts only when it could be so. */
 export function exceedsCharacters(texts: readonly string[], max: number): boolean {
-  const units = texts.reduce((sum, text) => sum + text.length, 0);
+  let units = 0;
+  for (const text of texts) units += text.length;
   if (units <= max) return false;
   return texts.reduce((sum, text) => sum + countCharacters(text), 0) > max;
 }

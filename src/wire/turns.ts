@@ -3,7 +3,7 @@
 // It must never lose a text, and never rewrite turns that an answer has already followed: prompt
 // prefixes are cached upstream, byte by byte.
 
-import type { TextPart, ToolTurn, Turn } from '../core/generation.ts';
+import type { SystemTurn, TextPart, ToolTurn, Turn, UserTurn } from '../core/generation.ts';
 
 /** Stands in a tool result, which can only be text, for an image that a user turn carries on. */
 export const TOOL_IMAGE_MARK = '[An image of this result follows in the next user message.]';
@@ -17,7 +17,7 @@ type Exchange = {
   /** How many calls of each id have no result yet: some upstreams number every call alike. */
   readonly unanswered: Map<string, number>;
   readonly results: ToolTurn[];
-  readonly unmatched: string[];
+  readonly unmatched: TextPart[];
 };
 
 /**
@@ -26,62 +26,89 @@ type Exchange = {
  * becomes user text; a call without a result gets one that says so, except at the very end. When the
  * list is continued by an assistant turn, the turns that it gave before stay as they were.
  */
-export function assembleTurns(entries: readonly Turn[]): { system: string; turns: Turn[] } {
-  const turns: Turn[] = [];
-  const head: string[] = [];
-  /** Texts for the front of the next user turn; without one they become a user turn. */
-  let leading: string[] = [];
-  let exchange: Exchange | undefined;
+export function assembleTurns(entries: readonly Turn[]): Assembled {
+  const assembly = new Assembly();
+  for (const entry of resultsFirst(entries)) assembly.add(entry);
+  return assembly.end();
+}
 
-  const closeExchange = (): void => {
-    if (exchange === undefined) return;
-    turns.push(...exchange.results, ...missingResults(exchange));
-    leading.push(...exchange.unmatched);
-    exchange = undefined;
-  };
-  const flushLeading = (): void => {
-    if (leading.length > 0) turns.push({ role: 'user', parts: leading.map(textPart) });
-    leading = [];
-  };
+type Assembled = { readonly system: string; readonly turns: readonly Turn[] };
 
-  for (const entry of resultsFirst(entries)) {
+class Assembly {
+  private system = '';
+  private readonly turns: Turn[] = [];
+  /** Parts for the front of the next user turn; without one they become a user turn. */
+  private leading: TextPart[] = [];
+  private exchange: Exchange | undefined;
+
+  add(entry: Turn): void {
     switch (entry.role) {
-      case 'system': {
-        if (entry.text === '') break;
-        closeExchange();
-        if (leading.length > 0) leading.push(entry.text);
-        else if (turns.length === 0) head.push(entry.text);
-        else turns.push(entry);
+      case 'system':
+        if (entry.text !== '') this.addSystem(entry);
         break;
-      }
       case 'user':
-        closeExchange();
-        turns.push({ ...entry, parts: [...leading.map(textPart), ...entry.parts] });
-        leading = [];
+        this.closeExchange();
+        this.turns.push(this.withLeading(entry));
         break;
       case 'assistant':
-        closeExchange();
-        flushLeading();
-        turns.push(entry);
-        if (entry.toolCalls.length > 0) exchange = openExchange(entry.toolCalls);
+        this.closeExchange();
+        this.flushLeading();
+        this.turns.push(entry);
+        if (entry.toolCalls.length > 0) this.exchange = openExchange(entry.toolCalls);
         break;
       case 'tool':
-        if (exchange === undefined) leading.push(unmatchedText(entry));
-        else if (takeOne(exchange.unanswered, entry.toolCallId)) exchange.results.push(entry);
-        else exchange.unmatched.push(unmatchedText(entry));
+        this.addResult(entry);
         break;
     }
   }
-  if (exchange !== undefined && !isUntouched(exchange)) closeExchange();
-  flushLeading();
-  return { system: head.join('\n\n'), turns };
+
+  end(): Assembled {
+    if (this.exchange !== undefined && !isUntouched(this.exchange)) this.closeExchange();
+    this.flushLeading();
+    return { system: this.system, turns: this.turns };
+  }
+
+  private addSystem(entry: SystemTurn): void {
+    this.closeExchange();
+    if (this.leading.length > 0) this.leading.push(textPart(entry.text));
+    else if (this.turns.length > 0) this.turns.push(entry);
+    else this.system = this.system === '' ? entry.text : `${this.system}\n\n${entry.text}`;
+  }
+
+  private addResult(entry: ToolTurn): void {
+    const { exchange } = this;
+    if (exchange === undefined) this.leading.push(unmatched(entry));
+    else if (takeOne(exchange.unanswered, entry.toolCallId)) exchange.results.push(entry);
+    else exchange.unmatched.push(unmatched(entry));
+  }
+
+  private closeExchange(): void {
+    if (this.exchange === undefined) return;
+    this.turns.push(...this.exchange.results, ...missingResults(this.exchange));
+    this.leading.push(...this.exchange.unmatched);
+    this.exchange = undefined;
+  }
+
+  private withLeading(entry: UserTurn): UserTurn {
+    if (this.leading.length === 0) return entry;
+    const parts = [...this.leading, ...entry.parts];
+    this.leading = [];
+    return { ...entry, parts };
+  }
+
+  private flushLeading(): void {
+    if (this.leading.length === 0) return;
+    this.turns.push({ role: 'user', parts: this.leading });
+    this.leading = [];
+  }
 }
 
 /**
  * The same entries, of those behind an assistant turn with tool calls the results first: clients put
  * a picture, or a word of their own, between one result and the next.
  */
-function resultsFirst(entries: readonly Turn[]): Turn[] {
+function resultsFirst(entries: readonly Turn[]): readonly Turn[] {
+  if (!entries.some(isResult)) return entries;
   const ordered: Turn[] = [];
   let others: Turn[] = [];
   let hasCalls = false;
@@ -97,6 +124,10 @@ function resultsFirst(entries: readonly Turn[]): Turn[] {
     }
   }
   return [...ordered, ...others];
+}
+
+function isResult(entry: Turn): boolean {
+  return entry.role === 'tool';
 }
 
 function openExchange(calls: readonly { readonly id: string }[]): Exchange {
@@ -119,8 +150,8 @@ function missingResults({ ids, unanswered }: Exchange): ToolTurn[] {
   });
 }
 
-function unmatchedText(turn: ToolTurn): string {
-  return `${UNMATCHED}\n${turn.text}`;
+function unmatched(turn: ToolTurn): TextPart {
+  return textPart(`${UNMATCHED}\n${turn.text}`);
 }
 
 export function textPart(text: string): TextPart {

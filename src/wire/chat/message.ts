@@ -24,7 +24,9 @@ import {
 import { TOOL_IMAGE_MARK, textPart } from '../turns.ts';
 
 /** A tool result may hold pictures, which only a user turn can carry on. */
-type Message = { readonly entry: Turn; readonly toolImages: readonly ImagePart[] };
+type PicturedResult = { readonly entry: ToolTurn; readonly images: readonly ImagePart[] };
+
+type Message = Turn | PicturedResult;
 
 const readRole = oneOf('system', 'developer', 'user', 'assistant', 'tool');
 
@@ -37,6 +39,8 @@ const readImageUrl: Reader<string> = (value, path) => {
 const readImage = objectOf({ url: readImageUrl }, ['url']);
 
 const NAME_MAX = 64;
+
+const NONE: readonly never[] = [];
 
 const readToolCalls = listOf(
   objectOf(
@@ -58,15 +62,14 @@ export const readMessage: Reader<Message> = (value, path) => {
   switch (role) {
     case 'system':
     case 'developer':
-      return plain({ role: 'system', text: joinTexts(readContent(message, path, 'text')) });
-    case 'user':
-      return plain({
-        role,
-        ...readName(message, path),
-        parts: readContent(message, path, 'text and images'),
-      });
+      return { role: 'system', text: readText(message, path) };
+    case 'user': {
+      const name = readName(message, path);
+      const parts = readContent(message, path, 'text and images');
+      return name === '' ? { role, parts } : { role, name, parts };
+    }
     case 'assistant':
-      return plain(readAssistant(message, path));
+      return readAssistant(message, path);
     case 'tool':
       return readToolResult(message, path);
   }
@@ -76,53 +79,53 @@ export const readMessage: Reader<Message> = (value, path) => {
  * The entries of a conversation. Pictures in tool results follow, as a user turn, behind the last
  * result of the same run: anything between two results would separate them from their calls.
  */
-export function messageEntries(messages: readonly Message[]): Turn[] {
+export function messageEntries(messages: readonly Message[]): readonly Turn[] {
+  if (messages.every(isTurn)) return messages;
   const entries: Turn[] = [];
   let images: ImagePart[] = [];
   const flushImages = (): void => {
     if (images.length > 0) entries.push({ role: 'user', parts: images });
     images = [];
   };
-  for (const { entry, toolImages } of messages) {
+  for (const message of messages) {
+    const entry = isTurn(message) ? message : message.entry;
     if (entry.role !== 'tool') flushImages();
     entries.push(entry);
-    images.push(...toolImages);
+    if (!isTurn(message)) images.push(...message.images);
   }
   flushImages();
   return entries;
 }
 
-function plain(entry: Turn): Message {
-  return { entry, toolImages: [] };
+function isTurn(message: Message): message is Turn {
+  return 'role' in message;
 }
 
 /** `content` is null or absent only where there are tool calls. */
 function readAssistant(message: JsonObject, path: string): AssistantTurn {
   const calls = message['tool_calls'] ?? null;
-  const toolCalls = calls === null ? [] : readToolCalls(calls, `${path}.tool_calls`).map(toolCall);
+  const toolCalls =
+    calls === null ? NONE : readToolCalls(calls, `${path}.tool_calls`).map(toolCall);
   const content = message['content'] ?? null;
   const isEmpty = toolCalls.length > 0 && (content === null || hasNoParts(content));
-  const text = isEmpty ? '' : joinTexts(readContent(message, path, 'text'));
-  const reasoning = message['reasoning_content'] ?? '';
-  return {
-    role: 'assistant',
-    ...readName(message, path),
-    reasoning: readString(reasoning, `${path}.reasoning_content`),
-    text,
-    toolCalls,
-  };
+  const text = isEmpty ? '' : readText(message, path);
+  const name = readName(message, path);
+  const thinking = message['reasoning_content'] ?? '';
+  const reasoning = readString(thinking, `${path}.reasoning_content`);
+  const turn: AssistantTurn = { role: 'assistant', reasoning, text, toolCalls };
+  return name === '' ? turn : { ...turn, name };
 }
 
 /**
- * Who speaks. The strictest server takes 64 characters without white space and `<`, `|`, `\`, `/`,
- * `>`; what it would refuse becomes `_`, so that speakers stay distinct.
+ * Who speaks; empty where that is not said. The strictest server takes 64 characters without white
+ * space and `<`, `|`, `\`, `/`, `>`; what it would refuse becomes `_`, so that speakers stay distinct.
  */
-function readName(message: JsonObject, path: string): { readonly name?: string } {
+function readName(message: JsonObject, path: string): string {
   const given = readString(message['name'] ?? '', `${path}.name`);
-  const name = Array.from(given.replace(/[\s<|\\/>\p{Cc}]+/gu, '_').slice(0, 2 * NAME_MAX))
+  if (given === '') return '';
+  return Array.from(given.replace(/[\s<|\\/>\p{Cc}]+/gu, '_').slice(0, 2 * NAME_MAX))
     .slice(0, NAME_MAX)
     .join('');
-  return name === '' ? {} : { name };
 }
 
 function toolCall(call: ReturnType<typeof readToolCalls>[number]): ToolCall {
@@ -131,14 +134,24 @@ function toolCall(call: ReturnType<typeof readToolCalls>[number]): ToolCall {
 
 function readToolResult(message: JsonObject, path: string): Message {
   const isEmpty = hasNoParts(message['content']);
-  const parts = isEmpty ? [] : readContent(message, path, 'text and images');
+  const parts = isEmpty ? NONE : readContent(message, path, 'text and images');
   const entry: ToolTurn = {
     role: 'tool',
     toolCallId: readNonEmpty(message['tool_call_id'], `${path}.tool_call_id`),
     text: parts.map(resultText).join('\n'),
     isError: false,
   };
-  return { entry, toolImages: parts.filter((part) => part.kind === 'image') };
+  const images = parts.filter((part) => part.kind === 'image');
+  return images.length === 0 ? entry : { entry, images };
+}
+
+function readText(message: JsonObject, path: string): string {
+  const content = message['content'];
+  if (typeof content !== 'string') {
+    return readContent(message, path, 'text').map(partText).join('\n');
+  }
+  checkMessageText([content], `${path}.content`);
+  return content;
 }
 
 function readContent(
@@ -192,10 +205,6 @@ function refuseToolCalls(message: JsonObject, path: string): void {
   const calls = message['tool_calls'] ?? null;
   if (calls === null || (Array.isArray(calls) && calls.length === 0)) return;
   throw invalidRequest(`${path}.tool_calls`, 'is allowed on assistant messages only');
-}
-
-function joinTexts(parts: readonly ContentPart[]): string {
-  return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n');
 }
 
 function partText(part: ContentPart): string {

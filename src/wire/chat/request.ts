@@ -70,15 +70,21 @@ const FIELDS = {
   parallel_tool_calls: (value: unknown) => (typeof value === 'boolean' ? value : undefined),
 };
 
+const REQUIRED = ['model', 'messages'] as const;
+const NONE: readonly never[] = [];
+
 /** Reads a chat-completions body. Throws `invalid_request` with the first wrong field as `param`. */
 export function parseChat(body: ParsedBody): GenerationRequest {
-  const fields = readFields(requireBody(body.value), '', FIELDS, ['model', 'messages']);
-  const conversation = assembleTurns(messageEntries(fields.messages));
-  if (conversation.system === '' && conversation.turns.length === 0) {
+  const fields = readFields(requireBody(body.value), '', FIELDS, REQUIRED);
+  const { system, turns } = assembleTurns(messageEntries(fields.messages));
+  if (system === '' && turns.length === 0) {
     throw invalidRequest('messages', 'must have a message that is not an empty system message');
   }
-  const tools = fields.tools ?? [];
-  const optional = {
+  const tools = fields.tools ?? NONE;
+  return withoutUndefined<GenerationRequest>({
+    model: fields.model,
+    system,
+    turns,
     maxOutputTokens: fields.max_completion_tokens ?? fields.max_tokens,
     temperature: fields.temperature,
     topP: fields.top_p,
@@ -89,17 +95,12 @@ export function parseChat(body: ParsedBody): GenerationRequest {
     reasoning: reasoning(fields.reasoning_effort, fields.thinking?.type),
     schema: fields.response_format?.schema,
     endUser: fields.user,
-  };
-  return {
-    model: fields.model,
-    ...conversation,
-    ...withoutUndefined(optional),
-    stop: fields.stop ?? [],
+    stop: fields.stop ?? NONE,
     tools,
     json: fields.response_format !== undefined && fields.response_format.type !== 'text',
     stream: fields.stream ?? false,
     includeUsage: fields.stream_options?.include_usage ?? true,
-  };
+  });
 }
 
 function readStop(value: unknown, path: string): readonly string[] {

@@ -69,16 +69,16 @@ export function usage(receipt: Receipt) {
   };
 }
 
+/** Members that are undefined are not written. */
 function message(answer: Answer, showReasoning: boolean) {
   const { text, toolCalls } = answer;
-  const reasoning = showReasoning ? answer.reasoning : '';
   return {
     role: 'assistant',
     content: text === '' && toolCalls.length > 0 ? null : text,
     // OpenAI's schema requires the member, and clients that are generated from it do too.
     refusal: null,
-    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
-    ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls.map(toolCall) }),
+    reasoning_content: (showReasoning && answer.reasoning) || undefined,
+    tool_calls: toolCalls.length === 0 ? undefined : toolCalls.map(toolCall),
   };
 }
 

@@ -10,7 +10,6 @@ import {
   objectOf,
   oneOf,
   type Reader,
-  readFields,
   readNonEmpty,
   readObject,
   readString,
@@ -54,14 +53,11 @@ const readToolResult = objectOf({ tool_use_id: readNonEmpty, content: readBlocks
   'tool_use_id',
 ]);
 
+const readRoleAndContent = objectOf({ role: readRole, content: readBlocks }, ['role', 'content']);
+
 /** Reads one message, or throws `invalid_request` with the path of its first wrong field. */
 export const readMessage: Reader<Message> = (value, path) => {
-  const { role, content } = readFields(
-    readObject(value, path),
-    path,
-    { role: readRole, content: readBlocks },
-    ['role', 'content'],
-  );
+  const { role, content } = readRoleAndContent(value, path);
   switch (role) {
     case 'system':
       return { role, text: systemText(content, `${path}.content`) };

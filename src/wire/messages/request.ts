@@ -116,7 +116,10 @@ function toRequest(fields: Fields, text: string): GenerationRequest {
   const tools = distinctTools(fields.tools ?? []);
   const choice = tools.length === 0 ? undefined : fields.tool_choice;
   const schema = answerSchema(fields.output_config?.['format'] ?? fields.output_format);
-  const optional = {
+  return withoutUndefined<GenerationRequest>({
+    model: fields.model,
+    system: [fields.system ?? '', system].filter((part) => part !== '').join('\n\n'),
+    turns,
     maxOutputTokens: fields.max_tokens,
     temperature: fields.temperature,
     topP: fields.top_p,
@@ -125,18 +128,12 @@ function toRequest(fields: Fields, text: string): GenerationRequest {
     reasoning: reasoning(fields.thinking?.type, fields.output_config?.['effort']),
     schema,
     endUser: fields.metadata?.user_id,
-  };
-  return {
-    model: fields.model,
-    system: [fields.system ?? '', system].filter((part) => part !== '').join('\n\n'),
-    turns,
-    ...withoutUndefined(optional),
     stop: fields.stop_sequences ?? [],
     tools,
     json: schema !== undefined,
     stream: fields.stream ?? false,
     includeUsage: true,
-  };
+  });
 }
 
 const INPUT_PATH = ['messages', '*', 'content', '*', 'input'] as const;
