@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { UpstreamFailure } from '../../src/core/failure.ts';
-import { createSseDecoder, type SseLimits } from '../../src/wire/sse.ts';
+import { SseDecoder, type SseLimits } from '../../src/wire/sse.ts';
 
 const encoder = new TextEncoder();
 const WIDE: SseLimits = { lineBytes: 1_048_576, eventLength: 1_048_576, streamBytes: 33_554_432 };
@@ -13,10 +13,13 @@ type Result = {
 
 function decode(reads: readonly Uint8Array[], limits: Partial<SseLimits> = {}): Result {
   const records: { data: string; event: string }[] = [];
-  const decoder = createSseDecoder((data, event) => records.push({ data, event }), {
-    ...WIDE,
-    ...limits,
-  });
+  const decoder = new SseDecoder(
+    { record: (data, event) => records.push({ data, event }) },
+    {
+      ...WIDE,
+      ...limits,
+    },
+  );
   for (const read of reads) {
     const failure = decoder.feed(read);
     if (failure !== undefined) return { records, failure };
@@ -172,7 +175,7 @@ describe('bounds', () => {
     expect(decodeText(text, { streamBytes: 18 })).toEqual(data('a', 'b'));
     expect(decodeText(`${text}d`, { streamBytes: 18 })).toEqual({ ...data('a', 'b'), failure });
     for (const endless of [': x\n', '\n', '\r', 'id: 1\n', 'event: e\n\n', 'data\n\n']) {
-      const decoder = createSseDecoder(() => {}, { ...WIDE, streamBytes: 18 });
+      const decoder = new SseDecoder({ record: () => {} }, { ...WIDE, streamBytes: 18 });
       let fed = 0;
       for (; decoder.feed(encoder.encode(endless)) === undefined; fed += endless.length);
       expect([endless, fed]).toEqual([endless, 18 - (18 % endless.length)]);
@@ -186,7 +189,7 @@ describe('bounds', () => {
       ['data: 1\n', 2],
       ['error: 1\n', 2],
     ] as const) {
-      const decoder = createSseDecoder(() => {}, { ...WIDE, eventLength: 4 });
+      const decoder = new SseDecoder({ record: () => {} }, { ...WIDE, eventLength: 4 });
       let fed = 0;
       for (; decoder.feed(encoder.encode(line)) === undefined; fed += 1);
       expect([line, fed]).toEqual([line, fitting]);
@@ -204,7 +207,7 @@ describe('bounds', () => {
   test('a line of 10 MB fails at the limit, however it arrives', () => {
     const huge = new Uint8Array(10_000_000).fill(120);
     expect(decode([huge])).toEqual({ records: [], failure: lineFailure(WIDE.lineBytes) });
-    const decoder = createSseDecoder(() => {}, WIDE);
+    const decoder = new SseDecoder({ record: () => {} }, WIDE);
     let fed = 0;
     let failure: UpstreamFailure | undefined;
     while (failure === undefined && fed < huge.length) {

@@ -17,30 +17,63 @@ export type Conversation = {
 
 export const NO_CONVERSATION: Conversation = { turns: 0, callIds: new Set(), wrote: () => false };
 
+/** Most answers have no calls, and are no errors: what tells those apart is found when it is needed. */
 export function conversationOf(request: GenerationRequest): Conversation {
-  const { turns } = request;
-  const calls = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls : []));
-  const callIds = new Set(calls.map((call) => call.id));
-  return { turns: turns.length, callIds, wrote: wordsOf(request) };
+  return new RequestConversation(request);
 }
 
-/** The id to show for the call at `position` of an answer; `given` and `answerId` may be empty. */
-type NameCall = (given: string, answerId: string, position: number) => string;
+class RequestConversation implements Conversation {
+  readonly #request: GenerationRequest;
+  #callIds: ReadonlySet<string> | undefined;
+  #wrote: WroteWords | undefined;
+
+  constructor(request: GenerationRequest) {
+    this.#request = request;
+  }
+
+  get turns(): number {
+    return this.#request.turns.length;
+  }
+
+  get callIds(): ReadonlySet<string> {
+    this.#callIds ??= callIdsOf(this.#request);
+    return this.#callIds;
+  }
+
+  readonly wrote: WroteWords = (words) => {
+    this.#wrote ??= wordsOf(this.#request);
+    return this.#wrote(words);
+  };
+}
+
+function callIdsOf({ turns }: GenerationRequest): ReadonlySet<string> {
+  const calls = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls : []));
+  return new Set(calls.map((call) => call.id));
+}
 
 /**
  * Names the calls of one answer: as the upstream does, where its id is one. Clients match results to
  * calls by the id, through all of a conversation, and some upstreams begin anew with every answer:
  * an agent that is given an id again takes it for the call that it has made already.
  */
-export function createCallNames({ turns, callIds }: Conversation): NameCall {
-  const taken = new Set<string>();
-  return (given, answerId, position) => {
+export class CallNames {
+  readonly #conversation: Conversation;
+  #taken: Set<string> | undefined;
+
+  constructor(conversation: Conversation) {
+    this.#conversation = conversation;
+  }
+
+  /** The id to show for the call at `position` of an answer; `given` and `answerId` may be empty. */
+  name(given: string, answerId: string, position: number): string {
+    this.#taken ??= new Set();
+    const { turns, callIds } = this.#conversation;
     const isOwn = given !== '' && given.length <= TOOL_CALL_ID_LENGTH_MAX;
-    const isFree = !taken.has(given) && !callIds.has(given);
+    const isFree = !this.#taken.has(given) && !callIds.has(given);
     const id = isOwn && isFree ? given : derivedCallId(`${answerId}/${turns}`, position);
-    taken.add(id);
+    this.#taken.add(id);
     return id;
-  };
+  }
 }
 
 /** A conversation has one answer behind each of its turns, which `answer` tells from the others. */

@@ -57,11 +57,13 @@ const BROKEN_FINISHES: ReadonlyMap<string, FailureClass> = new Map([
   ['function_call_filter', 'malformed'],
 ]);
 
+const OWN_REASON = /:.*/s;
+
 /** `word` is the upstream's in any case; empty where it has sent none. */
 export function readFinish(word: string): FinishReason | UpstreamFailure {
   if (word === '') return { class: 'cut', detail: 'the stream ended without a finish reason' };
   // Gemini adds a reason of its own: `content_filter: RECITATION`.
-  const known = word.toLowerCase().replace(/:.*/s, '');
+  const known = word.toLowerCase().replace(OWN_REASON, '');
   const broken = BROKEN_FINISHES.get(known);
   if (broken !== undefined) {
     return { class: broken, detail: 'the upstream gave up in the middle of its answer' };

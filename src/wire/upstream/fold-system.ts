@@ -9,7 +9,8 @@ import { textPart } from '../turns.ts';
  * The same conversation without system turns: each text joins the user turn or the tool result
  * before it, and behind an assistant turn it leads the next user turn.
  */
-export function foldSystem(turns: readonly Turn[]): (UserTurn | AssistantTurn | ToolTurn)[] {
+export function foldSystem(turns: readonly Turn[]): readonly Turn[] {
+  if (!turns.some(isSystem)) return turns;
   const folded: (UserTurn | AssistantTurn | ToolTurn)[] = [];
   let leading: TextPart[] = [];
   const flush = (): void => {
@@ -35,6 +36,10 @@ export function foldSystem(turns: readonly Turn[]): (UserTurn | AssistantTurn | 
   }
   flush();
   return folded;
+}
+
+function isSystem(turn: Turn): boolean {
+  return turn.role === 'system';
 }
 
 function withText(turn: UserTurn | ToolTurn, text: string): UserTurn | ToolTurn {

@@ -6,6 +6,7 @@ import { isObject } from '../../core/json.ts';
 import { TOKEN_COUNT_MAX } from './limits.ts';
 
 const EMPTY: JsonObject = {};
+const NONE: readonly JsonValue[] = [];
 
 /** The object, or one without members. */
 export function toObject(value: unknown): JsonObject {
@@ -19,7 +20,7 @@ export function toText(value: unknown): string {
 
 /** The array, or an empty one. */
 export function toList(value: unknown): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
+  return Array.isArray(value) ? value : NONE;
 }
 
 /** The count of tokens, or undefined where it is no integer between 0 and 10⁹. */

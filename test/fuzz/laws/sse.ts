@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { createSseDecoder, type SseLimits } from '../../../src/wire/sse.ts';
+import { SseDecoder, type SseLimits } from '../../../src/wire/sse.ts';
 import { mutated } from '../inputs/mutate.ts';
 import { inReads, readLengths } from '../inputs/reads.ts';
 import { recorded, toBytes } from '../inputs/recordings.ts';
@@ -56,7 +56,7 @@ export function readByTheStandard(bytes: Uint8Array, limits: SseLimits): Read {
 
 function readByOurs(reads: readonly Uint8Array[], limits: SseLimits): Read {
   const records: [string, string][] = [];
-  const decoder = createSseDecoder((data, event) => records.push([data, event]), limits);
+  const decoder = new SseDecoder({ record: (data, event) => records.push([data, event]) }, limits);
   for (const read of reads) {
     if (decoder.feed(read) !== undefined) return { records, failed: true };
   }

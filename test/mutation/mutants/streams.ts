@@ -52,9 +52,9 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
     does: 'a line of a stream may be as long as it likes',
     edits: [
       {
-        in: 'keep',
-        find: 'if (needed > limits.lineBytes) return',
-        put: 'if (needed > limits.lineBytes * 1_000) return',
+        in: '#keep',
+        find: 'if (needed > lineBytes) return',
+        put: 'if (needed > lineBytes * 1_000) return',
       },
     ],
     tests: ['test/wire/sse.test.ts'],

@@ -2,33 +2,38 @@
 // thinking. Servers that cut their strings between the halves of a character send each half in a
 // chunk of its own; strict clients refuse an event with half a character, others show two marks.
 
-import type { PlainDelta } from './delta.ts';
+import type { DeltaSink, PlainDelta } from './delta.ts';
 
-export function createCharacterJoiner(onDelta: (delta: PlainDelta) => void) {
-  let half = '';
-  let kind: PlainDelta['kind'] = 'text-delta';
+export class CharacterJoiner implements DeltaSink {
+  readonly #sink: DeltaSink;
+  #half = '';
+  #kind: PlainDelta['kind'] = 'text-delta';
 
-  /** Nothing that follows belongs to what is held: half a character becomes U+FFFD. */
-  function flush(): void {
-    if (half !== '') onDelta({ kind, text: half.toWellFormed() });
-    half = '';
+  constructor(sink: DeltaSink) {
+    this.#sink = sink;
   }
 
-  return {
-    push(delta: PlainDelta): void {
-      if (half === '' && delta.text.isWellFormed()) {
-        if (delta.text !== '') onDelta(delta);
-        return;
-      }
-      if (delta.kind !== kind) flush();
-      kind = delta.kind;
-      const text = half + delta.text;
-      half = isFirstHalf(text.charCodeAt(text.length - 1)) ? text.slice(-1) : '';
-      const whole = half === '' ? text : text.slice(0, -1);
-      if (whole !== '') onDelta({ kind, text: whole.toWellFormed() });
-    },
-    flush,
-  };
+  push(delta: PlainDelta): void {
+    if (this.#half === '' && delta.text.isWellFormed()) {
+      if (delta.text !== '') this.#sink.push(delta);
+      return;
+    }
+    if (delta.kind !== this.#kind) this.flush();
+    this.#kind = delta.kind;
+    const text = this.#half + delta.text;
+    this.#half = isFirstHalf(text.charCodeAt(text.length - 1)) ? text.slice(-1) : '';
+    this.#pass(this.#half === '' ? text : text.slice(0, -1));
+  }
+
+  /** Nothing that follows belongs to what is held: half a character becomes U+FFFD. */
+  flush(): void {
+    this.#pass(this.#half);
+    this.#half = '';
+  }
+
+  #pass(text: string): void {
+    if (text !== '') this.#sink.push({ kind: this.#kind, text: text.toWellFormed() });
+  }
 }
 
 function isFirstHalf(code: number): boolean {

@@ -3,18 +3,23 @@
 // comment; nothing an upstream wrote reaches a failure's `detail`.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
-import type { GenerationEvent, JsonObject, UsageReport } from '../../../core/generation.ts';
+import type {
+  GenerationEvent,
+  JsonObject,
+  JsonValue,
+  UsageReport,
+} from '../../../core/generation.ts';
 import { isObject } from '../../../core/json.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
-import { type Conversation, createCallNames } from '../call-names.ts';
+import { CallNames, type Conversation } from '../call-names.ts';
 import { malformed, readErrorRecord } from '../failure.ts';
 import { laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { rawUsage } from '../raw-usage.ts';
 import { type ChunkMember, createArgumentSources } from './arguments.ts';
-import { createCharacterJoiner } from './characters.ts';
-import { type PlainDelta, readAnswerText, readReasoning } from './delta.ts';
-import { createThinkSplitter } from './think-tags.ts';
+import { CharacterJoiner } from './characters.ts';
+import { type DeltaSink, type PlainDelta, readAnswerText, readReasoning } from './delta.ts';
+import { ThinkSplitter } from './think-tags.ts';
 import { createToolReader } from './tool-calls.ts';
 import { readUsage } from './usage.ts';
 
@@ -23,156 +28,202 @@ type Choice = {
   readonly value: JsonObject;
   readonly position: number;
   readonly member: ChunkMember;
+  /** What the chunk was parsed from. */
   readonly text: string;
 };
 
-/** Returns a reader for the answer to a conversation. After a failure no further call may be made. */
-export function createChunkReader(
-  onEvent: (event: GenerationEvent) => void,
-  profile: ChatProfile,
-  conversation: Conversation,
-) {
-  const characters = createCharacterJoiner(emitContent);
-  const prose = createThinkSplitter(profile.thinkTags, characters.push);
-  const { wrote } = conversation;
-  const nameCall = createCallNames(conversation);
-  const tools = createToolReader(emitCall, profile.argumentPieces, (given, position) => {
-    return nameCall(given, answerId, position);
-  });
-  let answerId = '';
-  let reported: { readonly usage: UsageReport; readonly by: JsonObject } | undefined;
-  let finishWord = '';
-  let hasDelta = false;
-  let hasContent = false;
+/** Reads the answer to a conversation. After a failure no further call may be made. */
+export class ChunkReader implements DeltaSink {
+  readonly #onEvent: (event: GenerationEvent) => void;
+  readonly #profile: ChatProfile;
+  readonly #conversation: Conversation;
+  readonly #characters: CharacterJoiner;
+  readonly #prose: ThinkSplitter;
+  /** Made for the first tool call: most answers have none. */
+  #tools: ReturnType<typeof createToolReader> | undefined;
+  #answerId = '';
+  #usage: UsageReport | undefined;
+  /** What `#usage` was read from. */
+  #usageValue: JsonObject = {};
+  #finishWord = '';
+  #hasDelta = false;
+  #hasContent = false;
 
-  function emitContent(event: GenerationEvent): void {
-    hasContent = true;
-    onEvent(event);
+  constructor(
+    onEvent: (event: GenerationEvent) => void,
+    profile: ChatProfile,
+    conversation: Conversation,
+  ) {
+    this.#onEvent = onEvent;
+    this.#profile = profile;
+    this.#conversation = conversation;
+    this.#characters = new CharacterJoiner(this);
+    this.#prose = new ThinkSplitter(profile.thinkTags, this.#characters);
   }
 
-  function emitCall(event: GenerationEvent): void {
-    prose.flush();
-    characters.flush();
-    emitContent(event);
+  /** `text` is what the chunk `value` was parsed from. */
+  read(value: unknown, text: string): UpstreamFailure | undefined {
+    // What is said behind a finish reason, such as "[DONE]" in quotes, takes nothing back.
+    if (!isObject(value)) return this.#finishWord === '' ? malformed('no object') : undefined;
+    const error = readErrorRecord(value, this.#conversation.wrote);
+    if (error !== undefined) return error;
+    this.#readHead(value);
+    // Chunks for usage alone and Azure's first chunk have no choices: [], null or nothing.
+    const choices = toList(value['choices']);
+    for (let position = 0; position < choices.length; position += 1) {
+      const choice = choices[position];
+      // We asked for one answer; another choice is somebody's default of `n`.
+      if (!isObject(choice) || (choice['index'] ?? position) !== 0) continue;
+      const member = this.#memberOf(choice);
+      const failure = this.#readChoice({ value: choice, position, member, text });
+      if (failure !== undefined) return failure;
+      this.#finishWord = laterFinish(this.#finishWord, toText(choice['finish_reason']));
+    }
+    this.#keepUsage(value['usage']);
+    return undefined;
+  }
+
+  /** Reads a whole answer, of which `choice` is the first. It was parsed from `text`. */
+  readWhole(value: JsonObject, choice: JsonObject, text: string): UpstreamFailure | undefined {
+    this.#readHead(value);
+    const failure = this.#readChoice({ value: choice, position: 0, member: 'message', text });
+    if (failure !== undefined) return failure;
+    // A body that arrived whole is complete, with or without a word that says so.
+    this.#finishWord = toText(choice['finish_reason']) || 'stop';
+    this.#keepUsage(value['usage']);
+    return undefined;
+  }
+
+  /** Reads a chunk that is nothing but this delta. */
+  readPlain(delta: PlainDelta): void {
+    this.#hasDelta = true;
+    if (delta.kind === 'text-delta') this.#tools?.flush();
+    this.#prose.push(delta);
+  }
+
+  /** Whether a finish reason has been read. */
+  isFinishing(): boolean {
+    return this.#finishWord !== '';
+  }
+
+  /**
+   * The answer is over: emits what was held back, the last usage, a sane one if any was, and then
+   * the finish event. All of it waits until here because servers send content, tool calls and usage
+   * after a first finish reason.
+   */
+  end(): UpstreamFailure | undefined {
+    const meant = readFinish(this.#finishWord);
+    if (typeof meant !== 'string') return meant;
+    this.#prose.flush();
+    this.#characters.flush();
+    const failure = this.#tools?.end(wasCut(meant));
+    if (failure !== undefined) return failure;
+    const hasCalls = this.#tools !== undefined && this.#tools.count() > 0;
+    const reason = repairFinish(meant, hasCalls, this.#hasContent);
+    if (typeof reason !== 'string') return reason;
+    if (this.#usage !== undefined) {
+      this.#onEvent({ kind: 'usage', usage: this.#usage, raw: rawUsage(this.#usageValue) });
+    }
+    this.#onEvent({ kind: 'finish', reason });
+    return undefined;
+  }
+
+  /** Called with content when nothing may be joined to it any more. */
+  push(event: GenerationEvent): void {
+    this.#hasContent = true;
+    this.#onEvent(event);
+  }
+
+  #readHead(value: JsonObject): void {
+    if (this.#answerId !== '') return;
+    this.#answerId = `${toText(value['id'])}/${String(value['created'])}`;
+  }
+
+  #readChoice(choice: Choice): UpstreamFailure | undefined {
+    const { value } = choice;
+    // OpenRouter reports what went wrong behind it here, with any finish reason or none.
+    const error = value['error'] ?? null;
+    if (error !== null) {
+      const failure = readErrorRecord({ error, choices: [] }, this.#conversation.wrote);
+      if (failure !== undefined) return failure;
+    }
+    const failure = this.#readContent(toObject(value[choice.member]), choice);
+    // Moonshot reports here, in the last chunk.
+    if (failure === undefined) this.#keepUsage(value['usage']);
+    return failure;
+  }
+
+  /** One delta can hold all three kinds; the order is the one in which a model produces them. */
+  #readContent(content: JsonObject, choice: Choice): UpstreamFailure | undefined {
+    const thought = readReasoning(content);
+    if (thought !== '') this.#prose.push({ kind: 'reasoning-delta', text: thought });
+    const said = readAnswerText(content);
+    if (said !== '') {
+      this.#tools?.flush();
+      this.#prose.push({ kind: 'text-delta', text: said });
+    }
+    const calls = toList(content['tool_calls']);
+    // What tool calls were called before there could be several of them.
+    const legacy = content['function_call'];
+    if (calls.length === 0 && !isObject(legacy)) return undefined;
+    return this.#readCalls(calls, legacy, choice);
+  }
+
+  #readCalls(
+    calls: readonly JsonValue[],
+    legacy: unknown,
+    { position, member, text }: Choice,
+  ): UpstreamFailure | undefined {
+    const tools = this.#toolReader();
+    const sources = createArgumentSources(text, member);
+    for (const [index, call] of calls.entries()) {
+      // In a whole body every element is a call of its own, whatever index it bears.
+      const piece = member === 'message' ? { ...toObject(call), index } : call;
+      const failure = tools.piece(piece, () => sources.ofCall(position, index));
+      if (failure !== undefined) return failure;
+    }
+    if (!isObject(legacy)) return undefined;
+    return tools.piece({ function: legacy }, () => sources.ofLegacyCall(position));
+  }
+
+  #toolReader() {
+    if (this.#tools !== undefined) return this.#tools;
+    const names = new CallNames(this.#conversation);
+    const onCall = (event: GenerationEvent): void => {
+      this.#prose.flush();
+      this.#characters.flush();
+      this.push(event);
+    };
+    const nameCall = (given: string, position: number): string =>
+      names.name(given, this.#answerId, position);
+    this.#tools = createToolReader(onCall, this.#profile.argumentPieces, nameCall);
+    return this.#tools;
   }
 
   /**
    * Some servers repeat growing totals, so the last sane one counts; they are never added. A total
    * of no output behind one of some is a member that a gateway fills with zeros.
    */
-  function keepUsage(value: unknown): void {
+  #keepUsage(value: unknown): void {
     const usage = readUsage(value);
     if (usage === undefined || !isObject(value)) return;
-    const known = reported?.usage;
+    const known = this.#usage;
     if (known !== undefined && known.basis !== 'rejected') {
       if (usage.basis === 'rejected') return;
       if (usage.outputTokens === 0 && known.outputTokens > 0) return;
     }
-    reported = { usage, by: value };
-  }
-
-  function readChoice(choice: Choice): UpstreamFailure | undefined {
-    const { value } = choice;
-    // OpenRouter reports what went wrong behind it here, with any finish reason or none.
-    const error = readErrorRecord({ error: value['error'] ?? null, choices: [] }, wrote);
-    if (error !== undefined) return error;
-    const failure = readContent(toObject(value[choice.member]), choice);
-    if (failure !== undefined) return failure;
-    // Moonshot reports here, in the last chunk.
-    keepUsage(value['usage']);
-    // Several gateways send "" with every chunk where the format has null.
-    finishWord = laterFinish(finishWord, toText(value['finish_reason']));
-    return undefined;
-  }
-
-  function readText(text: string): void {
-    tools.flush();
-    prose.text(text);
-  }
-
-  /** One delta can hold all three kinds; the order is the one in which a model produces them. */
-  function readContent(content: JsonObject, choice: Choice): UpstreamFailure | undefined {
-    const { position, member } = choice;
-    const thought = readReasoning(content);
-    if (thought !== '') prose.reasoning(thought);
-    const said = readAnswerText(content);
-    if (said !== '') readText(said);
-    const sources = createArgumentSources(choice.text, member);
-    for (const [index, call] of toList(content['tool_calls']).entries()) {
-      // In a whole body every element is a call of its own, whatever index it bears.
-      const piece = member === 'message' ? { ...toObject(call), index } : call;
-      const failure = tools.piece(piece, () => sources.ofCall(position, index));
-      if (failure !== undefined) return failure;
-    }
-    // What tool calls were called before there could be several of them.
-    const legacy = content['function_call'];
-    if (!isObject(legacy)) return undefined;
-    return tools.piece({ function: legacy }, () => sources.ofLegacyCall(position));
+    this.#usage = usage;
+    this.#usageValue = value;
   }
 
   /**
    * Caches and proxies may send a whole answer as the one event of a stream. Where a delta has said
    * something it is a repetition: MiniMax ends a stream with it, Perplexity sends it with each delta.
    */
-  function memberOf(choice: JsonObject, member: ChunkMember): ChunkMember {
-    hasDelta ||= saysSomething(toObject(choice['delta']));
-    return hasDelta ? member : 'message';
+  #memberOf(choice: JsonObject): ChunkMember {
+    this.#hasDelta ||= saysSomething(toObject(choice['delta']));
+    return this.#hasDelta ? 'delta' : 'message';
   }
-
-  return {
-    /** `text` is what `value` was parsed from. */
-    read(value: unknown, text: string, member: ChunkMember): UpstreamFailure | undefined {
-      // What is said behind a finish reason, such as "[DONE]" in quotes, takes nothing back.
-      if (!isObject(value)) return finishWord === '' ? malformed('no object') : undefined;
-      const error = readErrorRecord(value, wrote);
-      if (error !== undefined) return error;
-      if (answerId === '') answerId = `${toText(value['id'])}/${String(value['created'])}`;
-      // Chunks for usage alone and Azure's first chunk have no choices: [], null or nothing.
-      const choices = toList(value['choices']);
-      for (let position = 0; position < choices.length; position += 1) {
-        const choice = choices[position];
-        // We asked for one answer; another choice is somebody's default of `n`.
-        if (!isObject(choice) || (choice['index'] ?? position) !== 0) continue;
-        const failure = readChoice({
-          value: choice,
-          position,
-          member: memberOf(choice, member),
-          text,
-        });
-        if (failure !== undefined) return failure;
-      }
-      keepUsage(value['usage']);
-      return undefined;
-    },
-    /** Reads a chunk that is nothing but this delta. */
-    readPlain({ kind, text }: PlainDelta): void {
-      hasDelta = true;
-      if (kind === 'text-delta') readText(text);
-      else prose.reasoning(text);
-    },
-    /** Whether a finish reason has been read. */
-    isFinishing: () => finishWord !== '',
-    /**
-     * The answer is over: emits what was held back, the last usage, a sane one if any was, and then
-     * the finish event. All of it waits until here because servers send content, tool calls and usage
-     * after a first finish reason.
-     */
-    end(): UpstreamFailure | undefined {
-      const meant = readFinish(finishWord);
-      if (typeof meant !== 'string') return meant;
-      prose.flush();
-      characters.flush();
-      const failure = tools.end(wasCut(meant));
-      if (failure !== undefined) return failure;
-      const reason = repairFinish(meant, tools.count() > 0, hasContent);
-      if (typeof reason !== 'string') return reason;
-      if (reported !== undefined) {
-        onEvent({ kind: 'usage', usage: reported.usage, raw: rawUsage(reported.by) });
-      }
-      onEvent({ kind: 'finish', reason });
-      return undefined;
-    },
-  };
 }
 
 /** Whether a delta has any content; a role alone may come before a whole message. */

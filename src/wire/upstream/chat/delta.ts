@@ -10,6 +10,9 @@ export type PlainDelta = Extract<
   { readonly kind: 'reasoning-delta' | 'text-delta' }
 >;
 
+/** What takes the text and the thinking of an answer, piece by piece. */
+export type DeltaSink = { readonly push: (delta: PlainDelta) => void };
+
 /** Servers differ in the field's name; those that send both send the same text in each. */
 export function readReasoning(delta: JsonObject): string {
   return (
@@ -17,7 +20,7 @@ export function readReasoning(delta: JsonObject): string {
     // vLLM, Ollama, OpenRouter.
     toText(delta['reasoning']) ||
     // Mistral: parts of the content, each with text parts of its own.
-    toList(delta['content']).map(readThinkingPart).join('')
+    joinParts(delta['content'], readThinkingPart)
   );
 }
 
@@ -56,12 +59,15 @@ function readThinkingPart(part: unknown): string {
 
 /** A string, or the text parts of an array. */
 function readText(content: unknown): string {
-  if (typeof content === 'string') return content;
-  return toList(content)
-    .map((part) => (typeof part === 'string' ? part : readTextPart(toObject(part))))
-    .join('');
+  return typeof content === 'string' ? content : joinParts(content, readTextPart);
 }
 
-function readTextPart(part: JsonObject): string {
-  return part['type'] === 'text' || part['type'] === undefined ? toText(part['text']) : '';
+function readTextPart(part: unknown): string {
+  if (typeof part === 'string') return part;
+  const { type, text } = toObject(part);
+  return type === 'text' || type === undefined ? toText(text) : '';
+}
+
+function joinParts(content: unknown, read: (part: unknown) => string): string {
+  return Array.isArray(content) ? content.map(read).join('') : '';
 }

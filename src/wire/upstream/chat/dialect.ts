@@ -1,9 +1,10 @@
 // The chat-completions dialect: what most servers of language models speak. This file only ties its
 // parts together for the profile of one upstream.
 
-import type { GenerationRequest } from '../../../core/generation.ts';
+import type { UpstreamFailure } from '../../../core/failure.ts';
+import type { Answer, GenerationEvent, GenerationRequest } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
-import type { UpstreamCall, UpstreamDialect } from '../../format.ts';
+import type { StreamDecoder, UpstreamCall, UpstreamDialect } from '../../format.ts';
 import { conversationOf, NO_CONVERSATION } from '../call-names.ts';
 import { credentialHeader } from '../credential.ts';
 import { statusFailure } from '../failure.ts';
@@ -14,24 +15,45 @@ import { createChatStream } from './stream.ts';
 import { arrangeTurns } from './turns.ts';
 
 export function chatDialect(profile: ChatProfile): UpstreamDialect {
+  return new ChatDialect(profile);
+}
+
+class ChatDialect implements UpstreamDialect {
+  readonly path = '/chat/completions';
+  readonly #profile: ChatProfile;
   /** A codec serves one attempt: how its answer is read may depend on what was asked. */
-  let answerProfile = profile;
-  let conversation = NO_CONVERSATION;
-  return {
-    path: '/chat/completions',
-    headers: (apiKey) => ({
+  #answerProfile: ChatProfile;
+  #conversation = NO_CONVERSATION;
+
+  constructor(profile: ChatProfile) {
+    this.#profile = profile;
+    this.#answerProfile = profile;
+  }
+
+  headers(apiKey: string): Readonly<Record<string, string>> {
+    return {
       'content-type': 'application/json',
-      ...credentialHeader(profile.credential, apiKey),
-    }),
-    request(request, call) {
-      answerProfile = profileOfAnswer(request, call, profile);
-      conversation = conversationOf(request);
-      return writeChatRequest(request, call, profile);
-    },
-    response: (body) => readChatResponse(body, answerProfile, conversation),
-    stream: (onEvent) => createChatStream(onEvent, answerProfile, conversation),
-    failure: (status, body) => statusFailure(status, body, conversation.wrote),
-  };
+      ...credentialHeader(this.#profile.credential, apiKey),
+    };
+  }
+
+  request(request: GenerationRequest, call: UpstreamCall): string | UpstreamFailure {
+    this.#answerProfile = profileOfAnswer(request, call, this.#profile);
+    this.#conversation = conversationOf(request);
+    return writeChatRequest(request, call, this.#profile);
+  }
+
+  response(body: string): Answer | UpstreamFailure {
+    return readChatResponse(body, this.#answerProfile, this.#conversation);
+  }
+
+  stream(onEvent: (event: GenerationEvent) => void): StreamDecoder {
+    return createChatStream(onEvent, this.#answerProfile, this.#conversation);
+  }
+
+  failure(status: number, body: string): UpstreamFailure {
+    return statusFailure(status, body, this.#conversation.wrote);
+  }
 }
 
 /** A template opens the thinking only where there is to be some; else all of the text is answer. */

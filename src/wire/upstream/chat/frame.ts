@@ -6,8 +6,11 @@ import { parseJson } from '../../../core/json.ts';
 import { type PlainDelta, readPlainDelta } from './delta.ts';
 
 export type FrameLane = {
-  /** The delta that parsing and reading this chunk would give, where the frame fits it. */
-  readonly match: (chunk: string) => PlainDelta | undefined;
+  /**
+   * The delta that parsing and reading a chunk would give, where the frame fits it. The chunk is
+   * `text` from `from` to `to`.
+   */
+  readonly match: (text: string, from: number, to: number) => PlainDelta | undefined;
   /** Learns from a chunk that the parser has read without a failure. */
   readonly learn: (chunk: string, value: unknown) => void;
 };
@@ -27,27 +30,29 @@ const NEEDS_PARSER = /["\\\p{Cc}]/u;
 
 const PROBE = 'probe';
 
-export function createFrameLane(): FrameLane {
-  let frame: Frame | undefined;
-  let learned = 0;
-  return {
-    match(chunk) {
-      if (frame === undefined) return undefined;
-      const { kind, before, after } = frame;
-      // Empty text is not an event, and a reader may then look at another member.
-      if (chunk.length <= before.length + after.length) return undefined;
-      if (!chunk.startsWith(before) || !chunk.endsWith(after)) return undefined;
-      const text = chunk.slice(before.length, chunk.length - after.length);
-      return NEEDS_PARSER.test(text) ? undefined : { kind, text };
-    },
-    learn(chunk, value) {
-      if (learned === FRAMES_MAX) return;
-      const delta = readPlainDelta(value);
-      if (delta === undefined || NEEDS_PARSER.test(delta.text)) return;
-      learned += 1;
-      frame = findFrame(chunk, delta) ?? frame;
-    },
-  };
+export class LearningLane implements FrameLane {
+  #frame: Frame | undefined;
+  #learned = 0;
+
+  match(text: string, from: number, to: number): PlainDelta | undefined {
+    if (this.#frame === undefined) return undefined;
+    const { kind, before, after } = this.#frame;
+    const start = from + before.length;
+    const end = to - after.length;
+    // Empty text is not an event, and a reader may then look at another member.
+    if (start >= end) return undefined;
+    if (!text.startsWith(before, from) || !text.startsWith(after, end)) return undefined;
+    const delta = text.slice(start, end);
+    return NEEDS_PARSER.test(delta) ? undefined : { kind, text: delta };
+  }
+
+  learn(chunk: string, value: unknown): void {
+    if (this.#learned === FRAMES_MAX) return;
+    const delta = readPlainDelta(value);
+    if (delta === undefined || NEEDS_PARSER.test(delta.text)) return;
+    this.#learned += 1;
+    this.#frame = findFrame(chunk, delta) ?? this.#frame;
+  }
 }
 
 /**

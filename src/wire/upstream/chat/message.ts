@@ -33,12 +33,13 @@ export function writeMessages(
   profile: ChatProfile,
 ): object[] {
   const style = { profile, reasons: call.reasons, thinks: isThinking(request, call) };
-  const messages = turns.map((turn) => writeTurn(turn, style));
+  const messages: object[] = [];
+  if (request.system !== '') {
+    messages.push({ role: 'system', content: writeText(request.system, profile) });
+  }
+  for (const turn of turns) messages.push(writeTurn(turn, style));
   if (profile.prefill === 'prefix' && isContinued(turns)) {
     messages.push({ ...messages.pop(), prefix: true });
-  }
-  if (request.system !== '') {
-    messages.unshift({ role: 'system', content: writeText(request.system, profile) });
   }
   return messages;
 }
@@ -59,12 +60,18 @@ function writeTurn(turn: Turn, style: Style): object {
 
 /** Text alone is one string, since some servers refuse an array; images need one. */
 function writeContent(parts: readonly ContentPart[], profile: ChatProfile): string | object[] {
-  const hasImages = parts.some((part) => part.kind === 'image');
-  if (hasImages || profile.contentParts === 'always') return written(parts.flatMap(writePart));
-  return parts
-    .map((part) => (part.kind === 'text' ? part.text : ''))
-    .filter((text) => text !== '')
-    .join('\n');
+  if (parts.some(isImage) || profile.contentParts === 'always') {
+    return written(parts.flatMap(writePart));
+  }
+  let content = '';
+  for (const part of parts) {
+    if (part.kind === 'text' && part.text !== '') content += (content && '\n') + part.text;
+  }
+  return content;
+}
+
+function isImage(part: ContentPart): boolean {
+  return part.kind === 'image';
 }
 
 /** Servers refuse empty text parts. */

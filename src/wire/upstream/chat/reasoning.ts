@@ -5,6 +5,7 @@
 import type { GenerationRequest, Reasoning, Turn } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import type { UpstreamCall } from '../../format.ts';
+import type { Members } from '../extra-body.ts';
 import { isForced, offeredTools } from './tool-choice.ts';
 import { isContinued } from './turns.ts';
 
@@ -31,27 +32,34 @@ export function settleReasoning(
   return call.reasons && isExcluded ? { ...request, reasoning: 'off' } : request;
 }
 
-/** The members of the request that ask for this depth of thinking. */
+/** Writes the members that ask for this depth of thinking. */
 export function writeReasoning(
+  body: Members,
   request: GenerationRequest,
   call: UpstreamCall,
   profile: ChatProfile,
-): object {
+): void {
   const { reasoning } = request;
-  if (!call.reasons || reasoning === undefined) return {};
+  if (!call.reasons || reasoning === undefined) return;
   const effort = effortWord(reasoning, profile);
   const thinks = reasoning !== 'off';
   switch (profile.reasoningSwitch) {
     case 'thinking':
-      return { thinking: { type: thinks ? 'enabled' : 'disabled' }, reasoning_effort: effort };
+      body['thinking'] = { type: thinks ? 'enabled' : 'disabled' };
+      body['reasoning_effort'] = effort;
+      return;
     case 'effort':
-      return { reasoning_effort: effort };
+      body['reasoning_effort'] = effort;
+      return;
     case 'template':
-      return { chat_template_kwargs: { enable_thinking: thinks }, reasoning_effort: effort };
+      body['chat_template_kwargs'] = { enable_thinking: thinks };
+      body['reasoning_effort'] = effort;
+      return;
     case 'object':
-      return { reasoning: effort === undefined ? { enabled: thinks } : { effort } };
+      body['reasoning'] = effort === undefined ? { enabled: thinks } : { effort };
+      return;
     case 'none':
-      return {};
+      return;
   }
 }
 

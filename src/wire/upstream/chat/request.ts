@@ -8,7 +8,7 @@ import type { GenerationRequest, Turn } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { splitStops } from '../../../core/stop.ts';
 import type { UpstreamCall } from '../../format.ts';
-import { withConstants } from '../extra-body.ts';
+import { addConstants, type Members } from '../extra-body.ts';
 import { unsupported } from '../failure.ts';
 import { writeMessages } from './message.ts';
 import { isThinking, settleReasoning, writeReasoning } from './reasoning.ts';
@@ -27,19 +27,20 @@ export function writeChatRequest(
   const asked = settleReasoning(withFormat(request, profile), turns, call, profile);
   const thinks = isThinking(asked, call);
   const stop = splitStops(asked.stop, profile, call.reasons).sent;
-  const body = {
+  const body: Members = {
     model: call.model,
     messages: writeMessages(asked, turns, call, profile),
     [profile.maxTokensField]: call.maxOutputTokens,
-    ...writeSampling(asked, thinks, profile),
-    stop: stop.length === 0 ? undefined : stop,
-    ...writeTools(asked, thinks, profile),
-    ...writeJsonMode(asked, profile),
-    ...writeReasoning(asked, call, profile),
-    ...writeContinuation(turns, profile),
-    ...writeStream(call, profile),
   };
-  return JSON.stringify(withConstants(body, profile.extraBody));
+  writeSampling(body, asked, thinks, profile);
+  body['stop'] = stop.length === 0 ? undefined : stop;
+  writeTools(body, asked, thinks, profile);
+  writeJsonMode(body, asked, profile);
+  writeReasoning(body, asked, call, profile);
+  writeContinuation(body, turns, profile);
+  writeStream(body, call, profile);
+  addConstants(body, profile.extraBody);
+  return JSON.stringify(body);
 }
 
 function refuseImages(turns: readonly Turn[], profile: ChatProfile): UpstreamFailure | undefined {
@@ -56,17 +57,16 @@ function refuseImages(turns: readonly Turn[], profile: ChatProfile): UpstreamFai
 }
 
 function writeSampling(
+  body: Members,
   request: GenerationRequest,
   thinks: boolean,
   { sampling }: ChatProfile,
-): object {
-  if (sampling === 'omit' || (sampling === 'omit_when_thinking' && thinks)) return {};
-  return {
-    temperature: request.temperature,
-    top_p: request.topP,
-    frequency_penalty: request.frequencyPenalty,
-    presence_penalty: request.presencePenalty,
-  };
+): void {
+  if (sampling === 'omit' || (sampling === 'omit_when_thinking' && thinks)) return;
+  body['temperature'] = request.temperature;
+  body['top_p'] = request.topP;
+  body['frequency_penalty'] = request.frequencyPenalty;
+  body['presence_penalty'] = request.presencePenalty;
 }
 
 /** What the upstream has no switch for is said in the prompt; JSON mode needs the word there. */
@@ -78,23 +78,29 @@ function withFormat(request: GenerationRequest, profile: ChatProfile): Generatio
   return isTold ? request : withInstruction(request);
 }
 
-function writeJsonMode({ json, schema }: GenerationRequest, profile: ChatProfile): object {
-  if (!json) return {};
+function writeJsonMode(
+  body: Members,
+  { json, schema }: GenerationRequest,
+  profile: ChatProfile,
+): void {
+  if (!json) return;
   if (schema !== undefined && profile.jsonSchema !== 'prompt') {
-    return { response_format: { type: 'json_schema', json_schema: schema } };
+    body['response_format'] = { type: 'json_schema', json_schema: schema };
+  } else if (profile.jsonMode !== 'omit') {
+    body['response_format'] = { type: 'json_object' };
   }
-  return profile.jsonMode === 'omit' ? {} : { response_format: { type: 'json_object' } };
 }
 
 /** Without these, vLLM's template would close the last turn and have the model begin another. */
-function writeContinuation(turns: readonly Turn[], profile: ChatProfile): object {
-  if (profile.prefill !== 'continue_final_message' || !isContinued(turns)) return {};
-  return { continue_final_message: true, add_generation_prompt: false };
+function writeContinuation(body: Members, turns: readonly Turn[], profile: ChatProfile): void {
+  if (profile.prefill !== 'continue_final_message' || !isContinued(turns)) return;
+  body['continue_final_message'] = true;
+  body['add_generation_prompt'] = false;
 }
 
 /** Usage is always asked for: it is what the customer pays. */
-function writeStream(call: UpstreamCall, profile: ChatProfile): object {
-  if (!call.stream) return {};
-  if (profile.streamOptions === 'omit') return { stream: true };
-  return { stream: true, stream_options: { include_usage: true } };
+function writeStream(body: Members, call: UpstreamCall, profile: ChatProfile): void {
+  if (!call.stream) return;
+  body['stream'] = true;
+  if (profile.streamOptions !== 'omit') body['stream_options'] = { include_usage: true };
 }

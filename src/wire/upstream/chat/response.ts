@@ -1,4 +1,4 @@
-// A whole chat-completions answer, read as a stream of one chunk.
+// A whole chat-completions answer, read by the reader of chunks.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { Answer, JsonObject } from '../../../core/generation.ts';
@@ -6,9 +6,9 @@ import { isObject } from '../../../core/json.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { type Conversation, NO_CONVERSATION } from '../call-names.ts';
 import { malformed, readErrorRecord } from '../failure.ts';
-import { toList, toText } from '../narrow.ts';
+import { toList } from '../narrow.ts';
 import { readWholeAnswer } from '../whole-answer.ts';
-import { createChunkReader } from './chunk.ts';
+import { ChunkReader } from './chunk.ts';
 
 /** Reads the body of a 200. An answer without choices is a failure. */
 export function readChatResponse(
@@ -18,15 +18,12 @@ export function readChatResponse(
 ): Answer | UpstreamFailure {
   const readError = (value: JsonObject) => readErrorRecord(value, conversation.wrote);
   return readWholeAnswer(body, readError, (value, onEvent) => {
+    // The first choice is the answer, whatever index it bears.
     const choice = toList(value['choices'])[0];
     if (!isObject(choice) || !isObject(choice['message'])) {
       return malformed('an answer without a choice');
     }
-    const reader = createChunkReader(onEvent, profile, conversation);
-    // A body that arrived whole is complete, with or without a word that says so. Its first choice is
-    // the answer, whatever index it bears.
-    const finish = toText(choice['finish_reason']) || 'stop';
-    const only = { ...choice, index: 0, finish_reason: finish };
-    return reader.read({ ...value, choices: [only] }, body, 'message') ?? reader.end();
+    const reader = new ChunkReader(onEvent, profile, conversation);
+    return reader.readWhole(value, choice, body) ?? reader.end();
   });
 }

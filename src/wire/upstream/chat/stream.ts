@@ -1,39 +1,67 @@
 // A chat-completions stream: bytes in, events out. Called by the dialect, once a stream. Ordinary
 // chunks take the fast lane, all others the parser; both end in the same reader.
 
+import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent } from '../../../core/generation.ts';
 import { parseJson } from '../../../core/json.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import type { StreamDecoder } from '../../format.ts';
 import { type Conversation, NO_CONVERSATION } from '../call-names.ts';
-import { createEventStream } from '../event-stream.ts';
+import { EventStream } from '../event-stream.ts';
 import { errorEventFailure } from '../failure.ts';
-import { createChunkReader } from './chunk.ts';
-import { createFrameLane, type FrameLane } from './frame.ts';
+import { ChunkReader } from './chunk.ts';
+import { type FrameLane, LearningLane } from './frame.ts';
 
 /** A test hands in a lane that matches nothing, and holds that the events are the same. */
 export function createChatStream(
   onEvent: (event: GenerationEvent) => void,
   profile: ChatProfile,
   conversation: Conversation = NO_CONVERSATION,
-  lane: FrameLane = createFrameLane(),
+  lane: FrameLane = new LearningLane(),
 ): StreamDecoder {
-  const reader = createChunkReader(onEvent, profile, conversation);
-  return createEventStream({
-    read(text) {
-      const delta = lane.match(text);
-      if (delta !== undefined) {
-        reader.readPlain(delta);
-        return undefined;
-      }
-      const value = parseJson(text);
-      if (value === undefined) return 'not JSON';
-      const failure = reader.read(value, text, 'delta');
-      if (failure === undefined) lane.learn(text, value);
-      return failure;
-    },
-    error: (text) => errorEventFailure(text, conversation.wrote),
-    end: reader.end,
-    isFinishing: reader.isFinishing,
-  });
+  return new EventStream(new ChatEvents(onEvent, profile, conversation, lane));
+}
+
+class ChatEvents {
+  readonly #chunks: ChunkReader;
+  readonly #lane: FrameLane;
+  readonly #conversation: Conversation;
+
+  constructor(
+    onEvent: (event: GenerationEvent) => void,
+    profile: ChatProfile,
+    conversation: Conversation,
+    lane: FrameLane,
+  ) {
+    this.#chunks = new ChunkReader(onEvent, profile, conversation);
+    this.#lane = lane;
+    this.#conversation = conversation;
+  }
+
+  readFast(text: string, from: number, to: number): boolean {
+    const delta = this.#lane.match(text, from, to);
+    if (delta !== undefined) this.#chunks.readPlain(delta);
+    return delta !== undefined;
+  }
+
+  read(text: string): UpstreamFailure | 'not JSON' | undefined {
+    if (this.readFast(text, 0, text.length)) return undefined;
+    const value = parseJson(text);
+    if (value === undefined) return 'not JSON';
+    const failure = this.#chunks.read(value, text);
+    if (failure === undefined) this.#lane.learn(text, value);
+    return failure;
+  }
+
+  error(text: string): UpstreamFailure {
+    return errorEventFailure(text, this.#conversation.wrote);
+  }
+
+  end(): UpstreamFailure | undefined {
+    return this.#chunks.end();
+  }
+
+  isFinishing(): boolean {
+    return this.#chunks.isFinishing();
+  }
 }

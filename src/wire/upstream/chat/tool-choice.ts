@@ -3,6 +3,7 @@
 
 import type { GenerationRequest, Tool, ToolChoice } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
+import type { Members } from '../extra-body.ts';
 
 /** The tools that this upstream is told of; a server that ignores a prohibition is told of none. */
 export function offeredTools(request: GenerationRequest, profile: ChatProfile): readonly Tool[] {
@@ -20,18 +21,19 @@ export function isForced(choice: ToolChoice | undefined): boolean {
 
 /** Servers refuse a choice of tools where there are none. */
 export function writeTools(
+  body: Members,
   request: GenerationRequest,
   thinks: boolean,
   profile: ChatProfile,
-): object {
+): void {
   const tools = offeredTools(request, profile);
-  if (tools.length === 0) return {};
+  if (tools.length === 0) return;
   const { toolChoice, parallelToolCalls } = request;
-  return {
-    tools: tools.map(writeTool),
-    tool_choice: toolChoice === undefined ? undefined : writeChoice(toolChoice, thinks, profile),
-    parallel_tool_calls: profile.parallelToolCalls === 'send' ? parallelToolCalls : undefined,
-  };
+  body['tools'] = tools.map(writeTool);
+  body['tool_choice'] =
+    toolChoice === undefined ? undefined : writeChoice(toolChoice, thinks, profile);
+  body['parallel_tool_calls'] =
+    profile.parallelToolCalls === 'send' ? parallelToolCalls : undefined;
 }
 
 function writeTool({ name, description, parameters }: Tool): object {

@@ -9,6 +9,9 @@ import { toCount, toObject } from '../narrow.ts';
 
 type Doubt = 'malformed' | 'inconsistent';
 
+/** A count as it was reported; undefined where it was not. */
+type Count = JsonValue | undefined;
+
 type Counts = {
   readonly prompt: number;
   readonly cached: number;
@@ -33,13 +36,6 @@ export function readUsage(value: unknown): UsageReport | undefined {
 }
 
 function readCounts(value: JsonObject): Counts | Doubt {
-  const doubts: Doubt[] = [];
-  const part = (...spellings: readonly (JsonValue | undefined)[]): number => {
-    const count = readPart(spellings);
-    if (typeof count === 'number') return count;
-    doubts.push(count);
-    return 0;
-  };
   const prompt = toCount(value['prompt_tokens']);
   const completion = toCount(value['completion_tokens']);
   if (prompt === undefined || completion === undefined) return 'malformed';
@@ -47,42 +43,47 @@ function readCounts(value: JsonObject): Counts | Doubt {
   const made = toObject(value['completion_tokens_details']);
   // OpenAI, xAI, Gemini, OpenRouter, vLLM and llama.cpp; DeepSeek; Moonshot; gateways that pass on
   // what a Messages upstream said.
-  const cached = part(
+  const cached = readPart(
     read['cached_tokens'],
     value['prompt_cache_hit_tokens'],
     value['cached_tokens'],
     value['cache_read_input_tokens'],
   );
+  if (typeof cached === 'string') return cached;
   // OpenAI and OpenRouter; LiteLLM; DashScope; gateways as above.
-  const written = part(
+  const written = readPart(
     read['cache_write_tokens'],
     read['cache_creation_tokens'],
     read['cache_creation_input_tokens'],
     value['cache_creation_input_tokens'],
   );
-  const reasoning = part(made['reasoning_tokens'], value['reasoning_tokens']);
+  if (typeof written === 'string') return written;
+  const reasoning = readPart(made['reasoning_tokens'], value['reasoning_tokens']);
+  if (typeof reasoning === 'string') return reasoning;
   // DeepSeek's hits and misses are the whole prompt.
-  const missed = part(value['prompt_cache_miss_tokens']);
-  if (missed > 0 && cached + missed !== prompt) doubts.push('inconsistent');
+  const missed = readPart(value['prompt_cache_miss_tokens']);
+  if (typeof missed === 'string') return missed;
+  if (missed > 0 && cached + missed !== prompt) return 'inconsistent';
+  const total = readPart(value['total_tokens']);
+  if (typeof total === 'string') return total;
   // Gateways fill a total that they do not keep with 0.
-  const total = part(value['total_tokens']) || undefined;
-  return doubts[0] ?? { prompt, cached, written, completion, reasoning, total };
+  return { prompt, cached, written, completion, reasoning, total: total || undefined };
 }
 
 /**
  * The one count that has several spellings; 0 where nobody says it. A zero beside a number is what
  * gateways fill in for a spelling that they do not use; two numbers contradict each other.
  */
-function readPart(spellings: readonly (JsonValue | undefined)[]): number | Doubt {
-  let found = 0;
-  for (const spelling of spellings) {
-    if (isMissing(spelling)) continue;
-    const count = toCount(spelling);
-    if (count === undefined) return 'malformed';
-    if (found !== 0 && count !== 0 && count !== found) return 'inconsistent';
-    if (count !== 0) found = count;
-  }
-  return found;
+function readPart(first: Count, second?: Count, third?: Count, fourth?: Count): number | Doubt {
+  return withSpelling(withSpelling(withSpelling(withSpelling(0, first), second), third), fourth);
+}
+
+function withSpelling(found: number | Doubt, spelling: Count): number | Doubt {
+  if (typeof found === 'string' || isMissing(spelling)) return found;
+  const count = toCount(spelling);
+  if (count === undefined) return 'malformed';
+  if (found !== 0 && count !== 0 && count !== found) return 'inconsistent';
+  return count === 0 ? found : count;
 }
 
 /**

@@ -6,7 +6,7 @@ import type { MessagesProfile } from '../../../core/profile.ts';
 import type { UpstreamDialect } from '../../format.ts';
 import { conversationOf, NO_CONVERSATION } from '../call-names.ts';
 import { credentialHeader } from '../credential.ts';
-import { createEventStream } from '../event-stream.ts';
+import { EventStream } from '../event-stream.ts';
 import { malformed } from '../failure.ts';
 import { readWholeAnswer } from '../whole-answer.ts';
 import { createMessagesReader } from './event.ts';
@@ -38,7 +38,7 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
       ),
     stream(onEvent) {
       const { read, end, isFinishing } = createMessagesReader(onEvent, conversation);
-      return createEventStream({
+      return new EventStream({
         read(text, event) {
           const value = parseJson(text);
           return value === undefined ? 'not JSON' : read(value, text, event);

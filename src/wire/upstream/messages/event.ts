@@ -6,7 +6,7 @@ import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
 import { isObject } from '../../../core/json.ts';
 import { valueSources } from '../../json-source.ts';
-import { type Conversation, createCallNames } from '../call-names.ts';
+import { CallNames, type Conversation } from '../call-names.ts';
 import { malformed } from '../failure.ts';
 import { laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
@@ -22,9 +22,9 @@ export function createMessagesReader(
   onEvent: (event: GenerationEvent) => void,
   conversation: Conversation,
 ) {
-  const nameCall = createCallNames(conversation);
+  const names = new CallNames(conversation);
   const blocks = createBlockReader(emitContent, (given, position) => {
-    return nameCall(given, answerId, position);
+    return names.name(given, answerId, position);
   });
   const counts = createUsageReader();
   let answerId = '';

@@ -8,7 +8,7 @@ import type { GenerationRequest, Tool, ToolChoice, Turn } from '../../../core/ge
 import type { MessagesProfile } from '../../../core/profile.ts';
 import { splitStops } from '../../../core/stop.ts';
 import type { UpstreamCall } from '../../format.ts';
-import { withConstants } from '../extra-body.ts';
+import { addConstants } from '../extra-body.ts';
 import { foldSystem } from '../fold-system.ts';
 import { foldNames } from '../speaker-names.ts';
 import { takesSchema } from './answer-schema.ts';
@@ -53,7 +53,8 @@ export function writeMessagesRequest(
     stream: call.stream ? true : undefined,
   };
   // The messages are text already.
-  const rest = JSON.stringify(withConstants(body, profile.extraBody));
+  addConstants(body, profile.extraBody);
+  const rest = JSON.stringify(body);
   return `${rest.slice(0, -1)},"messages":${messages}}`;
 }
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { createCharacterJoiner } from '../../../../src/wire/upstream/chat/characters.ts';
+import { CharacterJoiner } from '../../../../src/wire/upstream/chat/characters.ts';
 import type { PlainDelta } from '../../../../src/wire/upstream/chat/delta.ts';
 
 function read(...deltas: readonly PlainDelta[]): PlainDelta[] {
   const read: PlainDelta[] = [];
-  const characters = createCharacterJoiner((delta) => read.push(delta));
+  const characters = new CharacterJoiner({ push: (delta) => read.push(delta) });
   for (const delta of deltas) characters.push(delta);
   characters.flush();
   return read;

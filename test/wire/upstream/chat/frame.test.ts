@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../../../src/core/profile.ts';
-import { createFrameLane, type FrameLane } from '../../../../src/wire/upstream/chat/frame.ts';
+import { type FrameLane, LearningLane } from '../../../../src/wire/upstream/chat/frame.ts';
 import { recordings } from '../../../support/golden.ts';
 import { decodeReads, profileOf } from '../support.ts';
 
@@ -10,14 +10,17 @@ const PARSER_ONLY: FrameLane = { match: () => undefined, learn: () => {} };
 
 /** A lane that counts how often it served. */
 function countingLane(): { readonly lane: FrameLane; readonly served: () => number } {
-  const inner = createFrameLane();
+  const inner = new LearningLane();
   let served = 0;
-  const match: FrameLane['match'] = (chunk) => {
-    const delta = inner.match(chunk);
+  const match: FrameLane['match'] = (text, from, to) => {
+    const delta = inner.match(text, from, to);
     if (delta !== undefined) served += 1;
     return delta;
   };
-  return { lane: { match, learn: inner.learn }, served: () => served };
+  return {
+    lane: { match, learn: (chunk, value) => inner.learn(chunk, value) },
+    served: () => served,
+  };
 }
 
 function expectSame(text: string, thinkTags: ChatProfile['thinkTags'] = 'ignore'): number {

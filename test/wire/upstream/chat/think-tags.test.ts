@@ -1,14 +1,24 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { ChatProfile } from '../../../../src/core/profile.ts';
-import { createThinkSplitter } from '../../../../src/wire/upstream/chat/think-tags.ts';
+import type { PlainDelta } from '../../../../src/wire/upstream/chat/delta.ts';
+import { ThinkSplitter } from '../../../../src/wire/upstream/chat/think-tags.ts';
 
 type Mode = ChatProfile['thinkTags'];
+
+function splitterTo(mode: Mode, onDelta: (delta: PlainDelta) => void) {
+  const splitter = new ThinkSplitter(mode, { push: onDelta });
+  return {
+    text: (text: string) => splitter.push({ kind: 'text-delta', text }),
+    reasoning: (text: string) => splitter.push({ kind: 'reasoning-delta', text }),
+    flush: () => splitter.flush(),
+  };
+}
 
 /** What came of the pieces, joined by kind in the order of their first appearance. */
 function split(mode: Mode, pieces: readonly string[]): { thinking: string; text: string } {
   const told = { thinking: '', text: '' };
-  const splitter = createThinkSplitter(mode, ({ kind, text }) => {
+  const splitter = splitterTo(mode, ({ kind, text }) => {
     expect(text).not.toBe('');
     // A text never goes back to thinking.
     if (kind === 'reasoning-delta') expect(told.text).toBe('');
@@ -67,7 +77,7 @@ describe('case 105: think tags, however the text is cut', () => {
 
   test('white space before a tag is held back only up to its bound', () => {
     const told: string[] = [];
-    const splitter = createThinkSplitter('split', ({ text }) => told.push(text));
+    const splitter = splitterTo('split', ({ text }) => told.push(text));
     for (let length = 0; length < 300; length += 1) splitter.text(' ');
     expect(told[0]).toBe(' '.repeat(257));
     splitter.text('<think>a</think>');
@@ -121,7 +131,7 @@ describe('whatever a text holds', () => {
     fc.assert(
       fc.property(mode, pieces, (some, cut) => {
         const told: string[] = [];
-        const splitter = createThinkSplitter(some, ({ text }) => told.push(text));
+        const splitter = splitterTo(some, ({ text }) => told.push(text));
         // A letter that is in no tag.
         for (const piece of [...cut, 'a']) splitter.text(piece);
         const before = told.length;
@@ -140,7 +150,7 @@ describe('thinking in a field of its own', () => {
     steps: readonly (readonly ['text' | 'reasoning', string])[],
   ): string[] => {
     const told: string[] = [];
-    const splitter = createThinkSplitter(mode, ({ kind, text }) => told.push(`${kind}: ${text}`));
+    const splitter = splitterTo(mode, ({ kind, text }) => told.push(`${kind}: ${text}`));
     for (const [kind, piece] of steps) splitter[kind](piece);
     splitter.flush();
     return told;
