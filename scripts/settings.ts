@@ -1,17 +1,19 @@
 // Writes what documents say about the settings, from their table in src/config/settings.ts:
-// `.env.example` and the README's table. Run with `bun run settings`; a test compares them.
+// `.env.example` and the table of the configuration page. Run with `bun run settings`; a test compares them.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { VARIABLES } from '../src/config/settings.ts';
 
+const PAGE = 'src/docs/operators/configuration.md';
+
 /** Each document of the repository as it has to be, by its path. */
 export function documents(): ReadonlyMap<string, string> {
   const example = read('.env.example');
-  const readme = read('README.md');
+  const page = read(PAGE);
   return new Map([
     ['.env.example', `${example.slice(0, example.indexOf('\n\n'))}\n\n${variables()}`],
-    ['README.md', readme.replace(/(?<=\n\| Variable \|.*\n\|---.*\n)(\|.*\n)+/, table)],
+    [PAGE, page.replace(/(?<=\n\| Variable \|.*\n\|---.*\n)(\|.*\n)+/, table)],
   ]);
 }
 

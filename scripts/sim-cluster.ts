@@ -1,4 +1,4 @@
-// `scripts/sim --cluster`: simulated clusters of 2 to 64 nodes as tables that README shows: how much
+// `scripts/sim --cluster`: simulated clusters of 2 to 64 nodes as tables that src/docs/operators/benchmarks.md shows: how much
 // of a limit is let in, how much lies at nodes unused, and what Redis has to do for it. A limit that
 // is exceeded, other than without Redis, ends it with an error.
 

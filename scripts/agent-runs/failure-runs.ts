@@ -20,7 +20,7 @@ const AT_ONCE_SECONDS = 15;
 
 const CLAUDE_CODE: readonly Omit<FailureRun, 'agent' | 'format'>[] = [
   {
-    happens: 'its key comes as a bearer token',
+    happens: 'it sends its key as a bearer token',
     comesTo: 'served',
     task: {
       model: 'reasoning',
@@ -29,8 +29,8 @@ const CLAUDE_CODE: readonly Omit<FailureRun, 'agent' | 'format'>[] = [
     judge: (seen) => judgeSuccess(seen, HELLO),
   },
   {
-    happens: 'the upstream breaks in the middle of a stream',
-    comesTo: 'it asks again without streaming; both requests are billed',
+    happens: 'the upstream breaks off a stream',
+    comesTo: 'it retries without streaming; both requests are billed',
     task: { model: 'cut-once' },
     judge(seen) {
       const [first, second] = seen.generations;
@@ -46,7 +46,7 @@ const CLAUDE_CODE: readonly Omit<FailureRun, 'agent' | 'format'>[] = [
   },
   {
     happens: 'the upstream is down for two requests',
-    comesTo: 'it waits and asks again; nothing is charged for the two',
+    comesTo: 'it backs off and retries; the two cost nothing',
     task: { model: 'status-503-times-2' },
     judge: (seen) => [
       ...judgeEnd(seen, HELLO),
@@ -57,25 +57,25 @@ const CLAUDE_CODE: readonly Omit<FailureRun, 'agent' | 'format'>[] = [
   },
   {
     happens: 'the daily cap is reached, hours before midnight',
-    comesTo: 'it ends at once and says why',
+    comesTo: 'it stops and shows the reason',
     task: { model: 'reasoning', plan: 'capped' },
     judge: (seen) => judgeRefusal(seen, 429, 'daily token cap'),
   },
   {
     happens: 'the balance is too small',
-    comesTo: 'it ends at once and says why',
+    comesTo: 'it stops and shows the reason',
     task: { model: 'reasoning', credit: 1 },
     judge: (seen) => judgeRefusal(seen, 402, 'balance'),
   },
   {
     happens: 'the prompt is too long for the model',
-    comesTo: 'it ends at once and tells both numbers',
+    comesTo: 'it stops and shows both numbers',
     task: { model: 'small-window' },
     judge: (seen) => judgeRefusal(seen, 400, '(limit 1000)'),
   },
   {
-    happens: 'the prompt fits, but not with the answer that it asks for',
-    comesTo: 'it asks again for a shorter one',
+    happens: 'the prompt fits, but not with the requested output',
+    comesTo: 'it retries with a lower bound',
     task: { model: 'middle-window' },
     judge: (seen) => [
       ...judgeEnd(seen, HELLO),
@@ -102,7 +102,7 @@ const OPENCODE: readonly Omit<FailureRun, 'agent' | 'format'>[] = [
   },
   {
     happens: 'it sends two requests at once, and one is allowed',
-    comesTo: 'it waits the two seconds that it is told, and asks again',
+    comesTo: 'it waits for the two seconds of retry-after and retries',
     task: { model: 'slow-tokens-40-50', plan: 'single' },
     judge: (seen) => [
       ...judgeEnd(seen, 'a a a a'),

@@ -1,9 +1,9 @@
-// The tables of what the agents did, as Markdown: they are printed, and written into README.md
+// The tables of what the agents did, as Markdown: they are printed, and written into the page of tested clients
 // between two markers. Called by scripts/agent-runs/run.ts.
 
 import { resolve } from 'node:path';
 
-const readmePath = resolve(import.meta.dir, '../../README.md');
+const pagePath = resolve(import.meta.dir, '../../src/docs/customers/tested-clients.md');
 const MARKERS = ['<!-- agents -->', '<!-- /agents -->'] as const;
 
 /** A Markdown table, padded so that it reads well as text too; nothing without rows. */
@@ -18,13 +18,14 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return `${[line(head), rule, ...rows.map(line)].join('\n')}\n`;
 }
 
-/** Replaces what stands between the markers of README.md. */
-export async function updateReadme(text: string): Promise<void> {
-  const readme = await Bun.file(readmePath).text();
+/** Replaces what stands between the markers of the page. */
+export async function updateDocs(text: string): Promise<void> {
+  const page = await Bun.file(pagePath).text();
   const [opening, closing] = MARKERS;
-  const start = readme.indexOf(opening);
-  const end = readme.indexOf(closing);
-  if (start === -1 || end < start) throw new Error(`README.md has no ${opening} … ${closing}`);
-  const before = readme.slice(0, start + opening.length);
-  await Bun.write(readmePath, `${before}\n\n${text}\n\n${readme.slice(end)}`);
+  const start = page.indexOf(opening);
+  const end = page.indexOf(closing);
+  if (start === -1 || end < start)
+    throw new Error(`tested-clients.md has no ${opening} … ${closing}`);
+  const before = page.slice(0, start + opening.length);
+  await Bun.write(pagePath, `${before}\n\n${text}\n\n${page.slice(end)}`);
 }

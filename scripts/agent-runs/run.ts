@@ -3,7 +3,7 @@
 // wrong, over upstreams of both dialects. Prints two tables; fails when a run fails. The script
 // encloses it: loopback is all there is.
 //
-//   scripts/agents [--only pi] [--upstream chat] [--update-readme] [--keep]
+//   scripts/agents [--only pi] [--upstream chat] [--update-docs] [--keep]
 
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { noteAnswer, noteText } from '../../test/support/file-reader.ts';
 import { AGENTS, type Agent, versionOf } from './agents.ts';
 import { FAILURE_RUNS } from './failure-runs.ts';
 import { judgeRound, judgeSuccess, type Thinking } from './judge.ts';
-import { table, updateReadme } from './report.ts';
+import { table, updateDocs } from './report.ts';
 import { openStage, type Seen, type Stage } from './stage.ts';
 
 const { values: flags } = parseArgs({
@@ -22,7 +22,7 @@ const { values: flags } = parseArgs({
     only: { type: 'string', multiple: true, default: [] },
     /** The dialect of the upstream; both, one after the other, where it is not given. */
     upstream: { type: 'string', multiple: true, default: ['chat', 'messages'] },
-    'update-readme': { type: 'boolean', default: false },
+    'update-docs': { type: 'boolean', default: false },
     /** Leaves the homes of the agents, each with seen.json, all that was seen of its run. */
     keep: { type: 'boolean', default: false },
   },
@@ -34,8 +34,8 @@ if (dialects.length < flags.upstream.length) throw new Error('--upstream is chat
 for (const name of flags.only) {
   if (!names.includes(name)) throw new Error(`no agent is called ${name}; there are ${names}`);
 }
-if (flags['update-readme'] && flags.only.length > 0) {
-  throw new Error('README.md has the table of all agents: --update-readme goes without --only');
+if (flags['update-docs'] && flags.only.length > 0) {
+  throw new Error('the documents have the table of all agents: --update-docs goes without --only');
 }
 const wanted = AGENTS.filter(({ name }) => flags.only.length === 0 || flags.only.includes(name));
 
@@ -49,7 +49,7 @@ const WORDS: Readonly<Record<Thinking, string>> = {
 
 const NOTE = 'note-1.txt';
 const ROUNDS = ['agent', 'version', 'format', 'one answer', 'tool round', 'thinking', 'requests'];
-const TROUBLES = ['agent', 'format', 'what happens', 'what it comes to', 'so it was'];
+const TROUBLES = ['agent', 'format', 'situation', 'result', 'as expected'];
 let failures = 0;
 
 const rounds: string[][][] = [];
@@ -65,7 +65,7 @@ for (const dialect of dialects) {
 }
 const text = [table(ROUNDS, merge(rounds)), table(TROUBLES, merge(troubles))].join('\n').trim();
 process.stdout.write(`${text}\n`);
-if (flags['update-readme']) await updateReadme(text);
+if (flags['update-docs']) await updateDocs(text);
 process.exitCode = failures === 0 ? 0 : 1;
 
 async function runRounds(stage: Stage): Promise<string[][]> {

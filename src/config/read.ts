@@ -46,7 +46,7 @@ function removed(environment: Environment): string[] {
   const workers = environment['WORKERS']?.trim() || '1';
   if (workers === '1') return [];
   return [
-    'WORKERS is no longer a setting: a server answers requests in one thread. Remove it. To use more cores, start several nodes on PostgreSQL with REUSE_PORT=on, as the README says under "More than one core".',
+    'WORKERS is no longer a setting: a server answers requests in one thread. Remove it. To use more cores, start several nodes on PostgreSQL with REUSE_PORT=on: see "tollgate docs clusters".',
   ];
 }
 

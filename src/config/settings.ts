@@ -1,5 +1,5 @@
 // Every setting, one row each: its variable, its default, how it is read, and what it means to an
-// operator. `Config`, the README's table and `.env.example` are made of these rows.
+// operator. `Config`, the table in src/docs/operators/configuration.md and `.env.example` are made of these rows.
 
 import type { Parser } from './parsers.ts';
 import * as parsers from './parsers.ts';

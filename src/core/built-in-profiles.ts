@@ -1,5 +1,5 @@
 // The profiles that a catalog can name without defining them: one row a server, each value that
-// differs from its dialect's default with the reason beside it. The README's table is held against
+// differs from its dialect's default with the reason beside it. The table of the documents is held against
 // this one by a test.
 
 import { type ChatProfile, DEFAULT_PROFILE, type UpstreamProfile } from './profile.ts';

@@ -1,6 +1,6 @@
 // Every error a caller can see: one row a code. The row decides the status, the type in each
 // envelope, whether a client should retry, and the text where the place that throws has none of
-// its own. The README's error table is held against this one by a test.
+// its own. A test holds the table in src/docs/customers/errors.md against this one.
 
 import type { LimitView } from './plan.ts';
 

@@ -207,7 +207,7 @@ describe('readConfig', () => {
     [
       'WORKERS',
       ['2', 'auto'],
-      'is no longer a setting: a server answers requests in one thread. Remove it. To use more cores, start several nodes on PostgreSQL with REUSE_PORT=on, as the README says under "More than one core".',
+      'is no longer a setting: a server answers requests in one thread. Remove it. To use more cores, start several nodes on PostgreSQL with REUSE_PORT=on: see "tollgate docs clusters".',
     ],
     ['SIGNUP', ['yes', 'OPEN'], 'must be one of open, invite, closed.'],
   ];

@@ -1,4 +1,4 @@
-// Bodies of chat-completions requests, all of them valid: what README.md documents, and what
+// Bodies of chat-completions requests, all of them valid: what the documents promise, and what
 // clients send beyond it.
 
 import fc from 'fast-check';

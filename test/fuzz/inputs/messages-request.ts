@@ -1,4 +1,4 @@
-// Bodies of Messages requests, all of them valid: what README.md documents, and what clients send
+// Bodies of Messages requests, all of them valid: what the documents promise, and what clients send
 // beyond it.
 
 import fc from 'fast-check';

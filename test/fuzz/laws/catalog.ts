@@ -19,9 +19,10 @@ import { property } from '../property.ts';
 const ROOT = join(import.meta.dir, '..', '..', '..');
 
 /** The catalogs of the documentation. */
-const EXAMPLES = [
-  ...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/```toml\n([\s\S]*?)```/g),
-].map(([, text = '']) => text);
+const EXAMPLES = ['catalog', 'install', 'pricing', 'upstreams'].flatMap((page) => {
+  const text = readFileSync(join(ROOT, 'src/docs/operators', `${page}.md`), 'utf8');
+  return [...text.matchAll(/```toml\n([\s\S]*?)```/g)].map(([, example = '']) => example);
+});
 
 const PROFILES = `
 [[upstream]]
