@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import type { BunPlugin } from 'bun';
 import { version } from '../package.json';
 import { buildWeb, type WebApp } from '../src/dashboard/web-build.ts';
+import { renderDocs } from '../src/docs/render.ts';
 
 const root = resolve(import.meta.dir, '..');
 const folder = join(root, 'dist');
@@ -57,6 +58,20 @@ async function pagesPlugin(): Promise<BunPlugin> {
   };
 }
 
+/** Renders the documentation, and puts a reader of the result in the place of `docs/load.ts`. */
+async function docsPlugin(): Promise<BunPlugin> {
+  const path = join(workshop, 'docs.json');
+  await Bun.write(path, JSON.stringify(await renderDocs()));
+  const contents = `import path from ${JSON.stringify(path)} with { type: 'file' };
+export async function loadDocs() { return Bun.file(path).json(); }\n`;
+  return {
+    name: 'docs',
+    setup(builder) {
+      builder.onLoad({ filter: /\/src\/docs\/load\.ts$/ }, () => ({ contents, loader: 'ts' }));
+    },
+  };
+}
+
 /**
  * Builds `entry` into dist/tollgate. Identifiers stay as they are: the HTTP framework reads the
  * source text of handlers. The executable must not run code it finds in its working directory,
@@ -70,7 +85,7 @@ async function build(entry: string): Promise<void> {
     entrypoints: [entry, ...threads],
     naming: { entry: '[name].[ext]' },
     root,
-    plugins: [await pagesPlugin()],
+    plugins: [await pagesPlugin(), await docsPlugin()],
     target: 'bun',
     format: 'esm',
     bytecode: true,

@@ -125,10 +125,25 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       },
     ],
   },
+  docs: {
+    folders: [],
+    packages: PLATFORM,
+    packagesIn: [{ path: /^src\/docs\/render\.ts$/, packages: ['marked'] }],
+  },
   // What runs a server. It never imports a command; commands may import its files.
   server: {
     folders: [
-      ...['dashboard', 'http', 'mail', 'observe', 'cluster', 'operations', 'generate', 'upstream'],
+      ...[
+        'dashboard',
+        'docs',
+        'http',
+        'mail',
+        'observe',
+        'cluster',
+        'operations',
+        'generate',
+        'upstream',
+      ],
       ...['identity', 'catalog', 'limits', 'ledger', 'reasoning', 'store', 'core'],
       ...['async', 'config', 'version.ts'],
     ],

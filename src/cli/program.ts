@@ -18,6 +18,7 @@ import { addCatalogCommands } from './catalog.ts';
 import { addCodeCommands } from './code.ts';
 import { CommandError, type Perform, type Work } from './command.ts';
 import { createContext } from './context.ts';
+import { addDocsCommand } from './docs.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addExplainCommand } from './explain.ts';
 import { addMovingCommands } from './export-import.ts';
@@ -79,6 +80,7 @@ function createProgram(perform: Perform): Command {
   addReceiptCommands(program, perform);
   addBackupCommand(program, perform);
   addMovingCommands(program, perform);
+  addDocsCommand(program, perform);
   return program;
 }
 

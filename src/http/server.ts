@@ -28,6 +28,8 @@ const IDLE_TIMEOUT_SECONDS = 60;
 export type ServerDependencies = HandlerDependencies & {
   readonly version: string;
   readonly dashboard: Mount;
+  /** The documentation: the customers' part is public, the operators' part is in the console. */
+  readonly docs: Readonly<Record<'customers' | 'operators', Mount>>;
 };
 
 export type GatewayServer = {
@@ -62,11 +64,14 @@ export function startConsole(
 ): GatewayServer {
   const { version } = dependencies;
   const pages = underOwnName(dependencies, console);
+  const docs = underOwnName(dependencies, dependencies.docs.operators);
   const { ready, metrics } = probesOf(dependencies);
   const app = new Elysia({ strictPath: true, handler: { standardHostname: false } })
     .onError(() => new Response(null, { status: 404 }))
     .get('/', () => new Response(null, { status: 302, headers: { location: '/operator' } }))
     .all('/operator', ({ request, server }) => pages(request, server), { parse: 'none' })
+    .all('/operator/docs', ({ request, server }) => docs(request, server), { parse: 'none' })
+    .all('/operator/docs/*', ({ request, server }) => docs(request, server), { parse: 'none' })
     .all('/operator/*', ({ request, server }) => pages(request, server), { parse: 'none' })
     .get('/healthz', () => Response.json({ status: 'ok', version }))
     .get('/readyz', ({ request, server }) => ready(request, server))
@@ -102,7 +107,7 @@ function probesOf(dependencies: ServerDependencies): Record<'ready' | 'metrics',
 }
 
 function createApp(dependencies: ServerDependencies) {
-  const { version, dashboard } = dependencies;
+  const { version, dashboard, docs } = dependencies;
   const { ready, metrics } = probesOf(dependencies);
   const open = (request: Request, server: RuntimeServer | null, route: RouteName) =>
     new Exchange(dependencies, request, server, chatFormat, route);
@@ -158,6 +163,8 @@ function createApp(dependencies: ServerDependencies) {
       )
       .all('/dashboard', ({ request, server }) => dashboard(request, server), { parse: 'none' })
       .all('/dashboard/*', ({ request, server }) => dashboard(request, server), { parse: 'none' })
+      .all('/docs', ({ request, server }) => docs.customers(request, server), { parse: 'none' })
+      .all('/docs/*', ({ request, server }) => docs.customers(request, server), { parse: 'none' })
       .get('/healthz', () => Response.json({ status: 'ok', version }))
       .get('/readyz', ({ request, server }) => ready(request, server))
       .get('/metrics', ({ request, server }) => metrics(request, server))

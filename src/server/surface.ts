@@ -12,6 +12,7 @@ import {
   type ServingDashboard,
   type ServingDashboardOptions,
 } from './dashboard.ts';
+import { createServingDocs } from './docs.ts';
 import type { OwnHandlers } from './handlers.ts';
 import type { Listeners } from './listeners.ts';
 import type { ServingPipeline } from './pipeline.ts';
@@ -52,6 +53,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
   const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log });
   const upstreams = () => withDisabled(pipeline.health.states(), operators.current().isDisabled);
   const load = handlers.ownLoad;
+  const port = () => stage.listeners?.server.port ?? config.port;
   const pages = createServingDashboard({
     ...{
       ...options,
@@ -64,7 +66,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     announce: () => void options.announcements.announce(),
     consoleUrl: () => stage.listeners?.console()?.url,
     draining: () => stage.isDraining,
-    port: () => stage.listeners?.server.port ?? config.port,
+    port,
     answerPlayground: (format, call) => answerPlayground(dependencies, format, call),
   });
   const dependencies: ServerDependencies = {
@@ -83,6 +85,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     upstreams,
     load,
     dashboard: pages.dashboard,
+    docs: createServingDocs({ config, observation, port }),
   };
   metrics.watch({
     requestsInFlight: () => load().requestsInFlight,

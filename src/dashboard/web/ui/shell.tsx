@@ -119,6 +119,13 @@ function Navigation({ pages, location }: NavigationProps) {
           </ul>
         </div>
       ))}
+      <ul class="plain">
+        <li>
+          <a class="item" href={isOperator ? '/operator/docs' : '/docs'}>
+            Documentation
+          </a>
+        </li>
+      </ul>
     </nav>
   );
 }

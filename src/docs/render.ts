@@ -1,0 +1,162 @@
+// Renders the Markdown of this folder: called by scripts/build.ts, and by a program that runs from
+// source. It must not be a part of the executable, because its library is a development dependency.
+
+import { join } from 'node:path';
+import { Marked, type Token, type Tokens } from 'marked';
+import {
+  type DocPage,
+  type DocPart,
+  type DocSection,
+  type Docs,
+  docPath,
+  EXAMPLE_URL,
+  INDEX_TOPIC,
+} from './page.ts';
+
+const PARTS: readonly DocPart[] = ['customers', 'operators'];
+
+/** Pages with fewer sections need no list of them. */
+const CONTENTS_MIN = 4;
+
+export async function renderDocs(): Promise<Docs> {
+  const pages = await Promise.all(PARTS.map(renderPart));
+  return {
+    pages: pages.flat(),
+    style: await buildStyle(),
+    icon: await Bun.file(join(import.meta.dir, '../dashboard/web/ui/mark.svg')).text(),
+  };
+}
+
+async function renderPart(part: DocPart): Promise<DocPage[]> {
+  const read = (topic: string) => Bun.file(join(import.meta.dir, part, `${topic}.md`)).text();
+  const index = await read(INDEX_TOPIC);
+  const topics = [...index.matchAll(/\]\(([\w-]+)\.md\)/g)].map(([, topic = '']) => topic);
+  return Promise.all(
+    [INDEX_TOPIC, ...new Set(topics)].map(async (topic) =>
+      renderPage(part, topic, await read(topic)),
+    ),
+  );
+}
+
+function renderPage(part: DocPart, topic: string, markdown: string): DocPage {
+  const marked = createMarked(part);
+  const tokens = marked.lexer(markdown);
+  const [title, summary] = tokens.filter(({ type }) => type !== 'space');
+  return {
+    part,
+    topic,
+    name: topic === INDEX_TOPIC ? part : topic,
+    title: title === undefined ? topic : plainText(title),
+    summary: summary === undefined ? '' : plainText(summary),
+    markdown,
+    html: marked.parser(tokens).replace('</p>\n', (end) => `${end}${contentsOf(tokens)}`),
+    sections: sectionsOf(tokens),
+  };
+}
+
+/** Links to the sections of a long page, below its first paragraph. */
+function contentsOf(tokens: readonly Token[]): string {
+  const headings = tokens.filter((token) => token.type === 'heading' && token['depth'] === 2);
+  if (headings.length < CONTENTS_MIN) return '';
+  const items = headings.map((token) => {
+    const text = plainText(token);
+    return `<li><a href="#${anchorOf(text)}">${Bun.escapeHTML(text)}</a></li>`;
+  });
+  return `<nav class="contents" aria-label="On this page"><ul>${items.join('')}</ul></nav>\n`;
+}
+
+function createMarked(part: DocPart): Marked {
+  return new Marked({
+    async: false,
+    renderer: {
+      heading({ tokens, depth }: Tokens.Heading): string {
+        const text = this.parser.parseInline(tokens);
+        const anchor = anchorOf(tokens.map(plainText).join(''));
+        const id = depth === 1 ? '' : ` id="${anchor}"`;
+        const link =
+          depth === 1
+            ? ''
+            : ` <a class="anchor" href="#${anchor}" aria-hidden="true" tabindex="-1">#</a>`;
+        return `<h${depth}${id}>${text}${link}</h${depth}>\n`;
+      },
+      link({ href, tokens }: Tokens.Link): string {
+        const target = Bun.escapeHTML(addressOf(part, href));
+        return `<a href="${target}">${this.parser.parseInline(tokens)}</a>`;
+      },
+      code({ text, lang }: Tokens.Code): string {
+        const label = lang === undefined || lang === '' ? 'Example' : `Example, ${lang}`;
+        return `<pre tabindex="0" role="region" aria-label="${label}"><code>${Bun.escapeHTML(text)}</code></pre>\n`;
+      },
+      table({ header, rows }: Tokens.Table): string {
+        const cells = (tag: 'th' | 'td', row: readonly Tokens.TableCell[]) =>
+          row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('');
+        const head = `<thead><tr>${cells('th', header)}</tr></thead>`;
+        const body = rows.map((row) => `<tr>${cells('td', row)}</tr>`).join('\n');
+        return `<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>${head}\n<tbody>${body}</tbody></table></div>\n`;
+      },
+      /** The marks of what a script writes. */
+      html: () => '',
+    },
+  });
+}
+
+/** Where a link of a page leads on the server that shows it. */
+function addressOf(part: DocPart, href: string): string {
+  const [, folder, topic, anchor = ''] = /^(?:\.\.\/(\w+)\/)?([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
+  if (topic === undefined) return href;
+  // The customers' pages are not on the operator's listener.
+  const isOther = folder !== undefined && folder !== part;
+  const base = isOther ? EXAMPLE_URL : '';
+  return `${base}${docPath(isOther ? 'customers' : part, topic)}${anchor}`;
+}
+
+/** The names that GitHub gives to headings, so that links work there too. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-');
+}
+
+function sectionsOf(tokens: readonly Token[]): DocSection[] {
+  const sections: { anchor: string; heading: string; texts: string[] }[] = [];
+  for (const token of tokens) {
+    if (token.type === 'heading') {
+      const heading = plainText(token);
+      sections.push({ anchor: sections.length === 0 ? '' : anchorOf(heading), heading, texts: [] });
+    } else {
+      sections.at(-1)?.texts.push(plainText(token));
+    }
+  }
+  return sections.map(({ anchor, heading, texts }) => ({
+    anchor,
+    heading,
+    text: texts.join(' ').replaceAll(/\s+/g, ' ').trim(),
+  }));
+}
+
+/** What a reader sees of a token, without markup. */
+function plainText(token: Token): string {
+  if (token.type === 'html' || token.type === 'space') return ' ';
+  if (token.type === 'table') {
+    const { header, rows } = token as Tokens.Table;
+    return [header, ...rows]
+      .flat()
+      .map((cell) => cell.tokens.map(plainText).join(''))
+      .join(' ');
+  }
+  if (token.type === 'list') return (token as Tokens.List).items.map(plainText).join(' ');
+  if ('tokens' in token && token.tokens !== undefined) return token.tokens.map(plainText).join('');
+  return 'text' in token && typeof token.text === 'string' ? token.text : '';
+}
+
+/** The dashboard's own colours, with the few rules that these pages add. */
+async function buildStyle(): Promise<string> {
+  const result = await Bun.build({
+    entrypoints: [join(import.meta.dir, 'style.css')],
+    minify: true,
+  });
+  const [output] = result.outputs;
+  if (output === undefined) throw new Error('the style sheet of the documentation was not built');
+  return output.text();
+}

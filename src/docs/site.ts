@@ -1,0 +1,102 @@
+// Serves one part of the documentation: pages, their Markdown, the search, and two files. Pages carry an
+// ETag and are revalidated; files change their name with their content and are kept for good.
+
+import { frameOf, MISSING, searchContent } from './frame.ts';
+import {
+  DOC_PREFIXES,
+  type DocPage,
+  type DocPart,
+  type Docs,
+  EXAMPLE_URL,
+  INDEX_TOPIC,
+} from './page.ts';
+import { searchDocs } from './search.ts';
+
+export type DocSiteOptions = {
+  readonly part: DocPart;
+  readonly docs: Docs;
+  /** The public address of this server, which examples show. */
+  readonly publicUrl: () => string;
+  /** What every response has, such as a content security policy. */
+  readonly headers: () => Readonly<Record<string, string>>;
+};
+
+const HTML = 'text/html; charset=utf-8';
+const REVALIDATED = 'no-cache';
+const KEPT = 'public, max-age=31536000, immutable';
+
+type Content = {
+  readonly body: string;
+  readonly type: string;
+  readonly cache: string;
+  readonly status?: number;
+};
+
+export function createDocSite({ part, docs, publicUrl, headers }: DocSiteOptions) {
+  const prefix = DOC_PREFIXES[part];
+  const pages = docs.pages.filter((page) => page.part === part);
+  const byTopic = new Map(pages.map((page) => [page.topic, page]));
+  const style = { name: `style-${tagOf(docs.style)}.css`, body: docs.style, type: 'text/css' };
+  const icon = { name: `mark-${tagOf(docs.icon)}.svg`, body: docs.icon, type: 'image/svg+xml' };
+  const files = new Map([style, icon].map((file) => [`assets/${file.name}`, file]));
+  const frame = {
+    ...{ part, pages },
+    assets: { style: `${prefix}/assets/${style.name}`, icon: `${prefix}/assets/${icon.name}` },
+  };
+  const here = (text: string): string => text.replaceAll(EXAMPLE_URL, publicUrl());
+
+  function pageOf({ topic, title, html }: DocPage): Content {
+    const body = frameOf({ ...frame, title, topic, content: here(html) });
+    return { body, type: HTML, cache: REVALIDATED };
+  }
+
+  function contentOf(path: string, url: URL): Content {
+    const file = files.get(path);
+    if (file !== undefined) return { body: file.body, type: file.type, cache: KEPT };
+    if (path === 'search') {
+      const query = url.searchParams.get('q') ?? '';
+      const content = here(searchContent(query, searchDocs(pages, query)));
+      const body = frameOf({ ...frame, title: 'Search', query, content });
+      return { body, type: HTML, cache: 'no-store' };
+    }
+    const topic = path.replace(/\.md$/, '');
+    const page =
+      topic === INDEX_TOPIC && path === topic ? undefined : byTopic.get(topic || INDEX_TOPIC);
+    if (page === undefined) {
+      const body = frameOf({ ...frame, title: 'Not found', content: MISSING });
+      return { body, type: HTML, cache: 'no-store', status: 404 };
+    }
+    if (topic === path) return pageOf(page);
+    return { body: here(page.markdown), type: 'text/markdown; charset=utf-8', cache: REVALIDATED };
+  }
+
+  return async (request: Request): Promise<Response> => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return new Response(null, { status: 405, headers: { ...headers(), allow: 'GET, HEAD' } });
+    }
+    const url = new URL(request.url);
+    const path = url.pathname.slice(prefix.length + 1);
+    if (url.pathname === `${prefix}/`) {
+      return new Response(null, { status: 308, headers: { ...headers(), location: prefix } });
+    }
+    const { body, type, cache, status = 200 } = contentOf(path, url);
+    const etag = `"${tagOf(body)}"`;
+    const sent = { ...headers(), 'cache-control': cache, ...(status === 200 ? { etag } : {}) };
+    if (status === 200 && isKnown(request.headers.get('if-none-match'), etag)) {
+      return new Response(null, { status: 304, headers: sent });
+    }
+    const bytes = new TextEncoder().encode(body);
+    return new Response(request.method === 'HEAD' ? null : bytes, {
+      status,
+      headers: { ...sent, 'content-type': type, 'content-length': String(bytes.byteLength) },
+    });
+  };
+}
+
+const tagOf = (text: string): string => Bun.hash(text).toString(36);
+
+function isKnown(ifNoneMatch: string | null, etag: string): boolean {
+  return (ifNoneMatch ?? '')
+    .split(',')
+    .some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
+}
