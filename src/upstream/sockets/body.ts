@@ -12,6 +12,9 @@ import { type ByteReader, isJsonType, type Read, type UpstreamAnswer } from '../
 /** What may wait to be read before the socket is paused; one read of it may come on top. */
 const WAITING_BYTES_MAX = 131_072;
 
+/** What has waited in small pieces is read together, up to this. */
+const JOINED_BYTES_MAX = 32_768;
+
 const DONE: Read = { done: true };
 
 type BodySource = {
@@ -51,8 +54,8 @@ export class SocketAnswer implements UpstreamAnswer, ByteReader {
   }
 
   read(): Awaitable<Read> {
-    const value = this.waiting.shift();
-    if (value !== undefined) {
+    if (this.waiting.length > 0) {
+      const value = this.takeWaiting();
       this.waitingBytes -= value.length;
       // Once the answer is whole, its connection may already carry another one.
       if (this.end === undefined && this.waitingBytes < WAITING_BYTES_MAX) this.source.resume();
@@ -101,6 +104,18 @@ export class SocketAnswer implements UpstreamAnswer, ByteReader {
   fail(failure: UpstreamFailure): void {
     this.end = failure;
     this.settle();
+  }
+
+  private takeWaiting(): Buffer {
+    const { waiting } = this;
+    let bytes = waiting[0]?.length ?? 0;
+    let count = 1;
+    for (; count < waiting.length; count += 1) {
+      bytes += waiting[count]?.length ?? 0;
+      if (bytes > JOINED_BYTES_MAX) break;
+    }
+    const taken = waiting.splice(0, count);
+    return taken.length === 1 && taken[0] !== undefined ? taken[0] : Buffer.concat(taken);
   }
 
   private settle(): void {
