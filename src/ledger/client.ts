@@ -1,4 +1,4 @@
-// The ledger of a thread that serves: a queue in front of the ledger's thread, behind a port. The
+// The ledger of a server: a queue in front of the ledger's thread, behind a port. The
 // ledger's thread may die and be started again; what was promised stays in the queue.
 
 import type { WriterClient } from '../store/writer/client.ts';
@@ -26,7 +26,7 @@ export type LedgerLink = {
 };
 
 export type LedgerClientOptions = Pick<QueueOptions, 'onTrouble' | 'onBatch'> & {
-  /** What the domains of this thread write through. */
+  /** What the domains write through. */
   readonly writer?: Pick<WriterClient, 'link' | 'unlink'>;
 };
 

@@ -117,7 +117,7 @@ export type Settlement = {
 export type RecoverCommand = {
   /** Whose holds, by the incarnation that made them; absent: all, which only a lone server may ask. */
   readonly incarnations?: readonly string[];
-  /** Of these requests alone: of a thread that has died. */
+  /** Of these requests alone. */
   readonly requestIds?: readonly string[];
   readonly live: readonly string[];
   /** Holds that are younger are left alone: their request may be about to become live. */

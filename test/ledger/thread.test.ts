@@ -217,7 +217,13 @@ describe('a thread that dies', () => {
     await using remote = await openRemote();
     const { ledger, threads, told } = remote;
     await placed(ledger, holdOf('r1', 'ada', 10n));
-    threads[0]?.postMessage({ kind: 'client', client: 9, port: null, writer: null });
+    threads[0]?.postMessage({
+      kind: 'open',
+      url: remote.url,
+      sync: 'full',
+      port: null,
+      writer: null,
+    });
     await until(() => told.includes('died'));
     expect((await ledger.settle(settleOf('r1', 4n))).debited).toBe(micro(4n));
     expect(told.toSorted()).toEqual(['died', 'kept r1']);

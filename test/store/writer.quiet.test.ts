@@ -11,7 +11,6 @@ import { isStoreFailure, isUnknownOutcome, sqliteCode } from '../../src/store/er
 import { openServingDatabase } from '../../src/store/serving-database.ts';
 import { settings } from '../../src/store/tables.ts';
 import { createWriterClient } from '../../src/store/writer/client.ts';
-import { serveWriter } from '../../src/store/writer/host.ts';
 import { newDatabase, sqliteTest, temporaryDirectory, urlOf } from '../support/database.ts';
 
 const test = sqliteTest('PostgreSQL is asked over the network');
@@ -174,25 +173,6 @@ test('a write that waits for a lock goes on once it is free', async () => {
   });
   await written;
   expect(await names()).toEqual(['a']);
-});
-
-test('a client that is gone leaves no transaction open', async () => {
-  const { port1, port2 } = new MessageChannel();
-  const end = serveWriter(port1, () => direct);
-  const gone = createWriterClient();
-  gone.link(port2);
-  const open = openServingDatabase({ url, sync: 'normal', writer: gone });
-  const begun = Promise.withResolvers<void>();
-  void open.transaction(async () => {
-    await add('a', open);
-    begun.resolve();
-    await new Promise(() => undefined);
-  });
-  await begun.promise;
-  end();
-  await add('b');
-  expect(await names()).toEqual(['b']);
-  await open.close();
 });
 
 test('a thread that dies undoes what was open, and the next one writes', async () => {

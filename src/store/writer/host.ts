@@ -1,6 +1,6 @@
-// The writing side: carries out the transactions that other threads of the process ask for, over a
-// connection of its own. Runs in the ledger's thread, so that both take turns in JavaScript and
-// neither polls for SQLite's lock. One thread's transaction may not end this one: all errors are answers.
+// The writing side: carries out the transactions that the main thread asks for, over a connection of its
+// own. Runs in the ledger's thread, so that both take turns in JavaScript and neither polls for SQLite's
+// lock. A transaction may not end this thread: all errors are answers.
 
 import type { SqliteDatabase } from '../database.ts';
 import {
@@ -13,14 +13,11 @@ import {
   type WriterStep,
 } from './protocol.ts';
 
-/** Undoes what its client has left open, and serves it no more. */
-export type EndWriter = () => void;
-
 /** Thrown into a transaction that its client gives up. */
 const UNDONE = new Error('The client undid its transaction.');
 
 /** `open` is called with the first transaction. */
-export function serveWriter(port: MessagePort, open: () => SqliteDatabase): EndWriter {
+export function serveWriter(port: MessagePort, open: () => SqliteDatabase): void {
   const transactions = new Map<number, Steps>();
 
   async function run(transaction: number, steps: Steps): Promise<void> {
@@ -48,10 +45,6 @@ export function serveWriter(port: MessagePort, open: () => SqliteDatabase): EndW
     const started = createSteps(steps);
     transactions.set(transaction, started);
     void run(transaction, started);
-  };
-  return () => {
-    for (const steps of transactions.values()) steps.add([{ kind: 'undo' }]);
-    port.close();
   };
 }
 

@@ -20,9 +20,9 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
     does: 'x-api-key passes the blocklist by',
     edits: [
       {
-        in: 'requireStanding',
-        find: 'requireStanding(facts, operator, presented);',
-        put: 'if (authorization !== null) requireStanding(facts, operator, presented);',
+        in: 'createAccess',
+        find: 'return facts instanceof Promise',
+        put: 'if (authorization === null) return facts; return facts instanceof Promise',
       },
     ],
     tests: ['test/identity/access.test.ts'],
