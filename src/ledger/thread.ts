@@ -85,7 +85,8 @@ function open(url: string, sync: SyncMode): Opened {
     write: createWriter(database),
     domains: openDomains,
     async addUp() {
-      rollUp ??= createRollUp(openDomains());
+      // Over the ledger's own connection: the commit of another one empties what it has cached.
+      rollUp ??= createRollUp({ ...database, concurrently: database.quickly });
       const monotonic = () => performance.now();
       await catchUp(rollUp, { ...ADD_UP_STEP, monotonic, isStopped: () => isStopped });
     },

@@ -13,8 +13,8 @@ type CatchUpOptions = {
   readonly isStopped: () => boolean;
 };
 
-const FIRST_RECORDS = 100;
-const RECORDS_MIN = 20;
+const FIRST_RECORDS = 250;
+const RECORDS_MIN = 250;
 const RECORDS_MAX = 2_000;
 
 /** Rejects where the database fails; what was added up before stays. */
