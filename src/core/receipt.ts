@@ -25,7 +25,8 @@ export const NO_PREVIOUS_RECEIPT = '0'.repeat(64);
 
 const RECEIPT_VERSION = 1;
 
-type Link = {
+/** Where a receipt stands in the chain of its account. */
+export type ReceiptLink = {
   readonly accountId: string;
   /** 1, 2, 3, … within the account, without gaps. */
   readonly sequence: number;
@@ -37,7 +38,7 @@ type Link = {
   readonly available: Micro;
 };
 
-export type RequestReceipt = Link & {
+export type RequestFacts = {
   readonly kind: 'request';
   readonly requestId: string;
   /** Unix milliseconds. */
@@ -60,15 +61,19 @@ export type RequestReceipt = Link & {
   readonly usdPerMillion: UsdRate;
 };
 
+export type RequestReceipt = ReceiptLink & RequestFacts;
+
 export const MOVEMENT_KINDS = ['credit', 'grant', 'redemption', 'adjustment'] as const;
 
-export type MovementReceipt = Link & {
+export type MovementFacts = {
   readonly kind: (typeof MOVEMENT_KINDS)[number];
   readonly transferId: string;
   readonly at: number;
   /** Negative only for an adjustment. */
   readonly amount: Micro;
 };
+
+export type MovementReceipt = ReceiptLink & MovementFacts;
 
 export type AccountReceipt = RequestReceipt | MovementReceipt;
 
@@ -84,16 +89,21 @@ export function movedBy(
  * chain is made of exactly these characters. Amounts and prices are decimals of service tokens.
  */
 export function receiptBody(receipt: AccountReceipt): string {
-  const { accountId, sequence, previous, posted, available } = receipt;
+  return linkedBody(receipt, receipt);
+}
+
+/** The same of a receipt in its two parts. */
+export function linkedBody(link: ReceiptLink, facts: RequestFacts | MovementFacts): string {
+  const { accountId, sequence, previous, posted, available } = link;
   return (
     `{"version":${RECEIPT_VERSION},"account":${quote(accountId)},"sequence":${sequence},` +
     `"previous":"${previous}",` +
-    (receipt.kind === 'request' ? requestMembers(receipt) : movementMembers(receipt)) +
+    (facts.kind === 'request' ? requestMembers(facts) : movementMembers(facts)) +
     `,"balance":"${formatTokens(posted)}","available":"${formatTokens(available)}"}`
   );
 }
 
-function requestMembers(receipt: RequestReceipt): string {
+function requestMembers(receipt: RequestFacts): string {
   const { modelServed, usage, priceServed } = receipt;
   return (
     `"kind":"request","id":${quote(receipt.requestId)},` +
@@ -112,7 +122,7 @@ function requestMembers(receipt: RequestReceipt): string {
   );
 }
 
-function movementMembers({ kind, transferId, at, amount }: MovementReceipt): string {
+function movementMembers({ kind, transferId, at, amount }: MovementFacts): string {
   return `"kind":"${kind}","id":${quote(transferId)},"at":"${isoTime(at)}","amount":"${formatTokens(amount)}"`;
 }
 
@@ -170,7 +180,7 @@ function receiptOf(value: Members): AccountReceipt {
   return { ...link, kind, transferId: text(value, 'id'), at, amount: amount(value, 'amount') };
 }
 
-function requestOf(value: Members): Omit<RequestReceipt, keyof Link | 'kind'> {
+function requestOf(value: Members): Omit<RequestFacts, 'kind'> {
   const served = value['price_served'];
   return {
     requestId: text(value, 'id'),

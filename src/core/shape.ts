@@ -10,30 +10,15 @@ const PLAIN = 0;
 /** `numbers` are the places of the shape, from left to right. */
 type Shaped = { readonly shape: string; readonly numbers: readonly number[] };
 
+/** Zeros before a number, as in a date or a price, are part of the shape. */
+const NUMBERS = /[1-9][0-9]*|0(?![0-9])/g;
+
 /** `undefined` where a number would not come back as it was written. */
 function shapeOf(text: string): Shaped | undefined {
   if (text.includes(NUMBER)) return undefined;
-  const numbers: number[] = [];
-  let shape = '';
-  let copied = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    if (!isDigit(text, at)) continue;
-    // Zeros before a number, as in a date or a price, are part of the shape.
-    while (text[at] === '0' && isDigit(text, at + 1)) at += 1;
-    const start = at;
-    while (isDigit(text, at + 1)) at += 1;
-    const value = Number(text.slice(start, at + 1));
-    if (!Number.isSafeInteger(value)) return undefined;
-    numbers.push(value);
-    shape += text.slice(copied, start) + NUMBER;
-    copied = at + 1;
-  }
-  return { shape: shape + text.slice(copied), numbers };
-}
-
-function isDigit(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  return code >= 48 && code <= 57;
+  const numbers = text.match(NUMBERS)?.map(Number) ?? [];
+  if (!numbers.every(Number.isSafeInteger)) return undefined;
+  return { shape: text.replace(NUMBERS, NUMBER), numbers };
 }
 
 /**

@@ -52,11 +52,10 @@ function hold(batch: LedgerBatch, command: HoldCommand): HoldResult {
     throw new LedgerRefusal('This request has ended already.');
   }
   const account = accountOf(batch, accountId);
-  const reserved = reserve(account, amount, undefined, (available) =>
-    worstCase(amount, add(excess, smaller(hidden, available))),
-  );
-  if (!reserved.ok) return reserved;
-  const { worst, ...result } = reserved;
+  const left = subtract(account.available, amount);
+  const worst = worstCase(amount, add(excess, smaller(hidden, left)));
+  const refusal = refusalOf(account, amount, undefined, worst);
+  if (refusal !== undefined) return refusal;
   const row = newHold(batch, account, command, worst);
   const opened: OpenHold = {
     account,
@@ -68,30 +67,24 @@ function hold(batch: LedgerBatch, command: HoldCommand): HoldResult {
   memory.putHold(opened);
   changes.accounts.add(account);
   changes.opened.add(opened);
-  return result;
+  return { ok: true, available: left };
 }
 
-type Reserved =
-  | (HoldResult & { readonly ok: true; readonly worst: Micro })
-  | (HoldResult & { readonly ok: false });
-
 /**
- * Whether `more` can be reserved: where the balance covers it and the other open holds of the account
- * leave room for the worst case, which depends on what is available then. Changes nothing.
+ * Why `more` cannot be reserved: the balance does not cover it, or the other open holds of the account
+ * leave no room for the worst case. Changes nothing.
  */
-function reserve(
+function refusalOf(
   account: AccountBooks,
   more: Micro,
   raised: OpenHold | undefined,
-  worstAt: (available: Micro) => Micro,
-): Reserved {
-  const { available, posted, unpaid } = account;
+  worst: Micro,
+): HoldResult | undefined {
+  const { available } = account;
   if (available < more) return { ok: false, available };
   const others = account.exposure(raised);
-  const room = exposureRoom({ posted, unpaid }, others);
-  const left = subtract(available, more);
-  const worst = worstAt(left);
-  if (room === undefined || worst <= room) return { ok: true, available: left, worst };
+  const room = exposureRoom(account, others);
+  if (room === undefined || worst <= room) return undefined;
   return { ok: false, available, uncovered: { room, openHolds: others.count } };
 }
 
@@ -116,14 +109,14 @@ function extend({ memory, changes }: LedgerBatch, command: ExtendCommand): HoldR
   const { account, row } = open;
   const more = subtract(amount, row.amount);
   if (more <= 0n) return { ok: true, available: account.available };
-  const reserved = reserve(account, more, open, () => larger(row.worst, worstCase(amount, excess)));
-  if (!reserved.ok) return reserved;
-  const { worst, ...result } = reserved;
+  const worst = larger(row.worst, worstCase(amount, excess));
+  const refusal = refusalOf(account, more, open, worst);
+  if (refusal !== undefined) return refusal;
   account.held = add(account.held, more);
   account.put(open, { ...row, amount, worst });
   changes.accounts.add(account);
   changes.change(open);
-  return result;
+  return { ok: true, available: account.available };
 }
 
 function checkpoint({ memory, names, changes }: LedgerBatch, command: CheckpointCommand): void {

@@ -25,7 +25,7 @@ export type HoldCommand = {
   readonly promptTokens: Tokens;
   readonly outputBound: Tokens;
   /** Of the node that will end it; absent: of nobody who is known to live. */
-  readonly boot?: string;
+  readonly boot?: string | undefined;
   /** When the request started. */
   readonly nowMs: number;
 };
@@ -79,7 +79,7 @@ export type CheckpointCommand = {
 export type ReleaseCommand = {
   readonly requestId: string;
   /** What answered; absent where nothing did. */
-  readonly served?: Served;
+  readonly served?: Served | undefined;
   readonly outcome: Outcome;
   readonly usage: Usage;
   /** What the upstream reported, as it wrote it; numbers alone. */

@@ -97,8 +97,8 @@ function move({ changes }: LedgerBatch, account: AccountBooks, movement: Movemen
   if (posted > AMOUNT_MAX) {
     throw new LedgerRefusal('The credit would take the balance above the largest amount.');
   }
-  const stated = receiptOf(account, add(account.receipted, amount), {
-    ...{ kind, transferId, at: nowMs, amount, available },
+  const stated = receiptOf(account, add(account.receipted, amount), available, {
+    ...{ kind, transferId, at: nowMs, amount },
   });
   account.posted = posted;
   // What comes in lifts the restriction that charges without cover have brought.

@@ -28,14 +28,14 @@ export function endHold(
   const { account, row: held } = hold;
   const debited = payable(hold, charge, command.withinHold);
   const loss = subtract(charge, debited);
-  const left = {
-    posted: subtract(account.posted, debited),
-    held: subtract(account.held, held.amount),
-  };
-  assert(left.held >= 0n && left.held <= left.posted, 'a hold is part of its balance');
-  const row = requestRow(batch, hold, command, { charge, debited, loss, ending, ...left });
-  account.posted = left.posted;
-  account.held = left.held;
+  const posted = subtract(account.posted, debited);
+  const stillHeld = subtract(account.held, held.amount);
+  assert(stillHeld >= 0n && stillHeld <= posted, 'a hold is part of its balance');
+  const available = subtract(posted, stillHeld);
+  const amounts = { charge, debited, loss, available };
+  const row = requestRow(batch, hold, command, amounts, ending);
+  account.posted = posted;
+  account.held = stillHeld;
   const wasRestricted = isRestricted(account.unpaid);
   account.unpaid = smaller(add(account.unpaid, loss), AMOUNT_MAX);
   account.sequence = row.sequence;
@@ -46,10 +46,7 @@ export function endHold(
   changes.requests.set(row.id, row);
   changes.end(hold);
   const isNew = isRestricted(account.unpaid) && !wasRestricted;
-  return {
-    ...{ debited, loss, available: account.available },
-    ...(isNew ? { restricted: true } : {}),
-  };
+  return isNew ? { debited, loss, available, restricted: true } : { debited, loss, available };
 }
 
 /**
@@ -62,26 +59,19 @@ function payable({ account, row }: OpenHold, charge: Micro, withinHold = false):
   return smaller(charge, add(account.available, row.amount));
 }
 
-type Amounts = {
-  readonly charge: Micro;
-  readonly debited: Micro;
-  readonly loss: Micro;
-  readonly ending: HoldEnd;
-  readonly posted: Micro;
-  readonly held: Micro;
-};
+type Amounts = Settlement & { readonly charge: Micro };
 
 function requestRow(
   { names }: LedgerBatch,
   hold: OpenHold,
   command: Ending,
-  { charge, debited, loss, ending, posted, held }: Amounts,
+  { charge, debited, loss, available }: Amounts,
+  ending: HoldEnd,
 ): RequestRow {
   const { account, row } = hold;
   const { served, usage, rawUsage, attempts } = command;
-  const stated = receiptOf(account, subtract(account.receipted, debited), {
+  const stated = receiptOf(account, subtract(account.receipted, debited), available, {
     kind: 'request',
-    available: subtract(posted, held),
     requestId: row.id,
     startedAt: row.startedAt,
     endedAt: command.nowMs,
@@ -129,7 +119,10 @@ function requestRow(
     charged: charge,
     loss,
     usdPerMillion: command.usdPerMillion,
-    ...stated,
+    sequence: stated.sequence,
+    posted: stated.posted,
+    reserved: stated.reserved,
+    hash: stated.hash,
     report: rawUsage === undefined ? null : packText(rawUsage, names.shapeNumber),
     attempts: attempts === NO_ATTEMPTS ? null : packText(attempts, names.shapeNumber),
   };

@@ -7,10 +7,10 @@ import { assert } from '../core/assert.ts';
 import type { Price } from '../core/price.ts';
 import type { Database } from '../store/contract.ts';
 import { priceVersions, texts } from '../store/money-tables.ts';
-import type { LedgerRequest } from './contract.ts';
+import type { HoldCommand, LedgerRequest } from './contract.ts';
 
 /** A price, for which model, and when. */
-type PriceUse = { readonly price: Price; readonly model: string; readonly nowMs: number };
+type PriceUse = Pick<HoldCommand, 'price' | 'model' | 'nowMs'>;
 
 /** Above it everything is looked up again. */
 const KNOWN_MAX = 100_000;
@@ -78,23 +78,22 @@ export class Names {
     const need = (text: string | undefined): void => {
       if (text !== undefined && !this.#numbers.has(text)) unknown.add(text);
     };
-    const needPrice = (use: PriceUse): void => {
-      const { version } = use.price;
-      const number = this.#priceNumbers.get(version);
-      const known = number === undefined ? uses.get(version)?.price : this.priceOf(number);
-      if (known === undefined) uses.set(version, use);
-      else requireSame(use.price, known);
+    const needPrice = (price: Price, model: string, nowMs: number): void => {
+      const number = this.#priceNumbers.get(price.version);
+      const known = number === undefined ? uses.get(price.version)?.price : this.priceOf(number);
+      if (known === undefined) uses.set(price.version, { price, model, nowMs });
+      else requireSame(price, known);
     };
     for (const { name, command } of batch) {
       if (name === 'hold') {
         need(command.keyId);
         need(command.model);
         need(command.boot);
-        needPrice(command);
+        needPrice(command.price, command.model, command.nowMs);
       } else if ('served' in command && command.served !== undefined) {
         need(command.served.model);
         need(command.served.upstream);
-        needPrice({ ...command.served, nowMs: command.nowMs });
+        needPrice(command.served.price, command.served.model, command.nowMs);
       }
     }
     for (const shape of this.#newShapes) need(shape);

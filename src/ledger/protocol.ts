@@ -212,16 +212,21 @@ export class CommandDecoder {
     const [, requestId, accountId, keyId, format, stream, endUser, model, price, ...rest] = values;
     const [amount, excess, hidden, promptTokens, outputBound, boot, nowMs] = rest;
     return {
-      ...{ requestId, accountId, keyId, format, stream, model },
+      requestId,
+      accountId,
+      keyId,
+      format,
+      stream,
+      endUser: endUser ?? undefined,
+      model,
       price: this.#price(price),
       amount: micro(BigInt(amount)),
       excess: micro(BigInt(excess)),
       hidden: micro(BigInt(hidden)),
       promptTokens: tokenCount(promptTokens),
       outputBound: tokenCount(outputBound),
+      boot: boot ?? undefined,
       nowMs,
-      ...(endUser === null ? {} : { endUser }),
-      ...(boot === null ? {} : { boot }),
     };
   }
 
@@ -236,16 +241,24 @@ export class CommandDecoder {
     const [reasoningTokens, basis, doubt, rawUsage, attempts, usdPerMillion, nowMs] = rest;
     const served = values.slice(16) as unknown as ServedValues | readonly [];
     return {
-      ...{ requestId, withinHold, outcome, attempts, nowMs },
+      requestId,
       charge: micro(BigInt(charge)),
+      withinHold,
+      outcome,
       usage: {
-        ...{ inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens },
-        ...{ reasoningTokens, basis },
-        ...(doubt === null ? {} : { doubt }),
+        inputTokens,
+        cachedInputTokens,
+        cacheWriteTokens,
+        outputTokens,
+        reasoningTokens,
+        basis,
+        ...(doubt !== null && { doubt }),
       },
-      ...(rawUsage === null ? {} : { rawUsage }),
+      rawUsage: rawUsage ?? undefined,
+      attempts,
       usdPerMillion: usdRate(BigInt(usdPerMillion)),
-      ...(served.length === 0 ? {} : { served: this.#served(served) }),
+      nowMs,
+      served: served.length === 0 ? undefined : this.#served(served),
     };
   }
 

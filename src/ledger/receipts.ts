@@ -3,17 +3,14 @@
 // reader. Each balance follows from the receipt before it and not from the books, so that a chain stays
 // one while a balance is wrong, and the audit sees where the two part.
 
-import { hash as digest } from 'node:crypto';
 import { type Micro, smaller, subtract } from '../core/money.ts';
 import {
-  type MovementReceipt,
+  linkedBody,
+  type MovementFacts,
   NO_PREVIOUS_RECEIPT,
-  type RequestReceipt,
-  receiptBody,
+  type RequestFacts,
 } from '../core/receipt.ts';
 import type { AccountBooks } from './memory.ts';
-
-type Link = 'accountId' | 'sequence' | 'previous' | 'posted';
 
 type StatedReceipt = {
   readonly sequence: number;
@@ -24,19 +21,21 @@ type StatedReceipt = {
   readonly hash: Uint8Array;
 };
 
-/** The next receipt of an account. `posted` is the balance of its chain after it. */
+/**
+ * The next receipt of an account. `posted` is the balance of its chain after it, `left` what the books
+ * have available then.
+ */
 export function receiptOf(
   { id, sequence: last, head }: Pick<AccountBooks, 'id' | 'sequence' | 'head'>,
   posted: Micro,
-  facts: Omit<RequestReceipt, Link> | Omit<MovementReceipt, Link>,
+  left: Micro,
+  facts: RequestFacts | MovementFacts,
 ): StatedReceipt {
   const sequence = last + 1;
-  const available = smaller(facts.available, posted);
-  const previous = hashText(head);
-  const link = { accountId: id, sequence, previous, posted, available };
-  const reserved = subtract(posted, available);
-  const hash = Uint8Array.fromHex(digest('sha256', receiptBody({ ...facts, ...link }), 'hex'));
-  return { sequence, posted, reserved, hash };
+  const available = smaller(left, posted);
+  const link = { accountId: id, sequence, previous: hashText(head), posted, available };
+  const hash = Bun.SHA256.hash(linkedBody(link, facts)) as Uint8Array;
+  return { sequence, posted, reserved: subtract(posted, available), hash };
 }
 
 /** A hash as receipts name it: lower-case hexadecimal, zeros before the first. */

@@ -63,8 +63,11 @@ export function createSqliteTables(database: Database): Tables {
     }
 
     async function findRequest(requestId: string): Promise<void> {
-      const place = await statements.findRequest(requestId);
-      if (place === undefined) return;
+      const place = await statements.findRequest({ id: requestIdBytes(requestId) });
+      if (place !== undefined) await loadRequest(requestId, placeOf(place));
+    }
+
+    async function loadRequest(requestId: string, place: Place): Promise<void> {
       if (!memory.accountsByNumber.has(place.account)) {
         await loadAccount(await statements.balanceOf('number', place.account));
       }
@@ -127,21 +130,25 @@ export function createSqliteTables(database: Database): Tables {
 const BALANCE = getTableColumns(balances);
 const HOLD = getTableColumns(openHolds);
 
+type PlaceRow = readonly [account: bigint, debited: Micro | null, loss: Micro | null];
+
 type Place = {
   readonly account: number;
   /** What its end took; absent where it is open. */
   readonly end?: { readonly debited: Micro; readonly loss: Micro };
 };
 
+function placeOf([account, debited, loss]: PlaceRow): Place {
+  const end = debited === null || loss === null ? {} : { end: { debited, loss } };
+  return { account: Number(account), ...end };
+}
+
 /** What runs for each request. */
 function prepareStatements(database: Database) {
   const { db } = database;
   const value = sql.placeholder;
 
-  const findRequest = database.prepare<
-    { id: Uint8Array },
-    [account: bigint, debited: Micro | null, loss: Micro | null]
-  >(
+  const findRequest = database.prepare<{ id: Uint8Array }, PlaceRow>(
     written(sql`select account, charged - loss, loss from requests where id = ${value('id')}
       union all select account, null, null from open_holds where id = ${value('id')}`),
   );
@@ -179,13 +186,7 @@ function prepareStatements(database: Database) {
   const insertRequest = database.prepare<RequestRow>(db.insert(requests).values(columns));
 
   return {
-    async findRequest(requestId: string): Promise<Place | undefined> {
-      const row = await findRequest.get({ id: requestIdBytes(requestId) });
-      if (row === undefined) return undefined;
-      const [account, debited, loss] = row;
-      const end = debited === null || loss === null ? {} : { end: { debited, loss } };
-      return { account: Number(account), ...end };
-    },
+    findRequest: findRequest.get,
     /** After another connection's commit, every account of a batch is read again. */
     async balanceOf(
       column: keyof typeof balancesBy,

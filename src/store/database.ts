@@ -157,15 +157,16 @@ function prepareStatement<Values extends object, Row extends readonly unknown[]>
   query: Query,
 ): Statement<Values, Row> {
   const { sql: text, params } = query.toSQL();
-  const bind = createBinder(params) as (values: Values) => SQLQueryBindings[];
+  const bind = createBinder(params);
   const statement = connection.prepare<Row, SQLQueryBindings[]>(text);
+  // A list stands for all arguments; to spread it would copy it.
+  const bound = (values: Values) => bind(values) as unknown as SQLQueryBindings;
   const access = accessOf(text);
   return {
-    run: (values) => whenFree(access, () => Number(statement.run(...bind(values)).changes)),
-    get: (values) =>
-      whenFree(access, () => statement.values(...bind(values))[0] as Row | undefined),
+    run: (values) => whenFree(access, () => Number(statement.run(bound(values)).changes)),
+    get: (values) => whenFree(access, () => statement.values(bound(values))[0] as Row | undefined),
     all: (values) =>
-      whenFree(access, () => statement.values(...bind(values)) as unknown as readonly Row[]),
+      whenFree(access, () => statement.values(bound(values)) as unknown as readonly Row[]),
   };
 }
 

@@ -17,12 +17,14 @@ export function createBinder(params: readonly unknown[]): (values: object) => un
   const slots = params.map(slotOf);
   return (values) => {
     const named = values as Readonly<Record<string, unknown>>;
-    return slots.map(({ name, encode }) => {
+    const bound: unknown[] = [];
+    for (const { name, encode } of slots) {
       const value = named[name];
       // A missing value would be bound as NULL without a word.
       if (value === undefined) throw new TypeError(`No value for ${name} was given.`);
-      return encode === undefined || value === null ? value : encode(value);
-    });
+      bound.push(encode === undefined || value === null ? value : encode(value));
+    }
+    return bound;
   };
 }
 
