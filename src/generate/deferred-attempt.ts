@@ -2,57 +2,75 @@
 // silence the client gets headers and heartbeats, and the search goes on. The pump reads this as if
 // it were the one attempt that serves.
 
+import type { Awaitable } from '../async/awaitable.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import type { Found, Routed } from './route.ts';
 
-export type Opening<A extends Attempt> = Pick<Attempt, 'next' | 'abort'> & {
+const NOT_ASKED: Batch = {
+  events: [],
+  end: { class: 'cut', detail: 'the request was given up' },
+};
+
+export class Opening<A extends Attempt> implements Pick<Attempt, 'next' | 'abort'> {
+  readonly #routed: Extract<Routed<A>, { readonly kind: 'serving' | 'silent' }>;
+  readonly #log: Pick<AttemptLog, 'add'>;
+  #attempt: A | undefined;
+  #isNoted = false;
+
+  constructor(
+    routed: Extract<Routed<A>, { readonly kind: 'serving' | 'silent' }>,
+    log: Pick<AttemptLog, 'add'>,
+  ) {
+    this.#routed = routed;
+    this.#log = log;
+    if (routed.kind === 'serving') this.#attempt = routed.attempt;
+  }
+
   /**
    * The events that the answer begins with, or why there are none. Where the headers left before
    * the model that serves was known, its slug is handed to `name` first. To be called once.
    */
-  readonly begin: (name: (model: string) => void) => Promise<Batch>;
+  begin(name: (model: string) => void): Awaitable<Batch> {
+    const routed = this.#routed;
+    if (routed.kind === 'serving') return routed.first;
+    return routed.found.then((found) => {
+      const first = this.#open(found);
+      if (this.#attempt !== undefined) name(this.#attempt.candidate.model.slug);
+      return first;
+    });
+  }
+
+  next(): Promise<Batch> {
+    return this.#attempt?.next() ?? Promise.resolve(NOT_ASKED);
+  }
+
+  abort(): void {
+    this.#attempt?.abort();
+  }
+
   /** The attempt that serves, or the last one of a client that left; absent where none is left. */
-  readonly attempt: () => A | undefined;
+  attempt(): A | undefined {
+    return this.#attempt;
+  }
+
   /** Notes how that attempt ended, unless the route has. */
-  readonly note: (failure: UpstreamFailure | undefined) => void;
-};
+  note(failure: UpstreamFailure | undefined): void {
+    if (this.#attempt !== undefined && !this.#isNoted) this.#log.add(this.#attempt, failure);
+  }
 
-const NOT_ASKED: UpstreamFailure = { class: 'cut', detail: 'the request was given up' };
-
-export function openAnswer<A extends Attempt>(
-  routed: Extract<Routed<A>, { readonly kind: 'serving' | 'silent' }>,
-  log: Pick<AttemptLog, 'add'>,
-): Opening<A> {
-  let attempt: A | undefined;
-  let isNoted = false;
-  const isUnnamed = routed.kind === 'silent';
-  const found: Promise<Found<A>> = isUnnamed ? routed.found : Promise.resolve(routed);
-  const first = found.then((what): Batch => {
-    switch (what.kind) {
+  #open(found: Found<A>): Batch {
+    switch (found.kind) {
       case 'serving':
-        attempt = what.attempt;
-        return what.first;
+        this.#attempt = found.attempt;
+        return found.first;
       case 'cancelled':
-        attempt = what.asked?.attempt;
-        isNoted = true;
-        return what.asked?.first ?? { events: [], end: NOT_ASKED };
+        this.#attempt = found.asked?.attempt;
+        this.#isNoted = true;
+        return found.asked?.first ?? NOT_ASKED;
       case 'failed':
-        return { events: [], end: what.failure };
+        return { events: [], end: found.failure };
     }
-  });
-  return {
-    async begin(name) {
-      const batch = await first;
-      if (isUnnamed && attempt !== undefined) name(attempt.candidate.model.slug);
-      return batch;
-    },
-    next: () => attempt?.next() ?? first,
-    abort: () => attempt?.abort(),
-    attempt: () => attempt,
-    note(failure) {
-      if (attempt !== undefined && !isNoted) log.add(attempt, failure);
-    },
-  };
+  }
 }

@@ -14,7 +14,7 @@ import { candidates, type RouteFacts } from '../core/route.ts';
 import { answerHead } from './answer-head.ts';
 import { check } from './check.ts';
 import { type ClientStream, createClientStream } from './client-stream.ts';
-import { type Opening, openAnswer } from './deferred-attempt.ts';
+import { Opening } from './deferred-attempt.ts';
 import { startMetered } from './dispatch.ts';
 import { type Admitted, causeOf, causeOfEnd, finish } from './finish.ts';
 import { obtainGrant } from './hold.ts';
@@ -195,7 +195,7 @@ function serveStream(
   call.signal.addEventListener('abort', client.leave);
   // A server that stops does not wait for a client that does not read.
   lifetime.onStop(client.hurry);
-  const answer = openAnswer(routed, grant.attempts);
+  const answer = new Opening(routed, grant.attempts);
   const run = async (): Promise<void> => {
     client.write(await deliver(dependencies, admitted, answer, client));
     client.close();

@@ -2,6 +2,7 @@
 // read, with pressure back to the upstream and a heartbeat in its silences. It decides nothing
 // about money: it says how the stream ended, and the caller settles.
 
+import type { Awaitable } from '../async/awaitable.ts';
 import { exhaustion, type UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent } from '../core/generation.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
@@ -17,7 +18,7 @@ type Pumped =
 export type PumpOptions = {
   readonly attempt: Pick<Attempt, 'next' | 'abort'>;
   /** The events that were read before the commit point; pending after a silent commit. */
-  readonly first: Promise<Batch>;
+  readonly first: Awaitable<Batch>;
   readonly encoder: StreamEncoder;
   readonly client: ClientStream;
   /** Told of every event before it goes to the client. */
