@@ -124,14 +124,17 @@ export class MeteredAttempt implements Attempt {
       this.#hasWorked = this.#isOurStop(batch.end);
     }
     const held = batch.events.length === 0 ? undefined : this.#dependencies.grant.untilHeld();
-    if (held === undefined) return this.#pass(batch);
-    return held.then(
-      () => this.#pass(batch),
-      () => {
-        this.abort();
-        return NOT_HELD;
-      },
-    );
+    return held === undefined ? this.#pass(batch) : this.#passHeld(batch, held);
+  }
+
+  async #passHeld(batch: Batch, held: Promise<void>): Promise<Batch> {
+    try {
+      await held;
+    } catch {
+      this.abort();
+      return NOT_HELD;
+    }
+    return this.#pass(batch);
   }
 
   /**
@@ -148,8 +151,13 @@ export class MeteredAttempt implements Attempt {
     const isFirst = this.#dependencies.delivery?.isAwaited === true && !this.#hasBegun;
     const before = isFirst ? this.meter.mark() : undefined;
     const taken = this.#guard.take(batch);
-    if (taken instanceof Promise) return taken.then((passed) => this.#deliver(passed, before));
-    return this.#deliver(taken, before);
+    return taken instanceof Promise
+      ? this.#deliverLater(taken, before)
+      : this.#deliver(taken, before);
+  }
+
+  async #deliverLater(taken: Promise<Batch>, before: MeterMark | undefined): Promise<Batch> {
+    return this.#deliver(await taken, before);
   }
 
   #deliver(batch: Batch, before: MeterMark | undefined): Batch | Promise<Batch> {

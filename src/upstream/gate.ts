@@ -53,6 +53,9 @@ export function createGate(startTimer: StartTimer, monotonic: () => number) {
     }
   };
 
+  const waitingOf = (account: string): number =>
+    [...queue].filter((waiter) => waiter.account === account).length;
+
   const wait = (account: string, queueMs: number): Waiting => {
     const { promise: isIn, resolve } = Promise.withResolvers<boolean>();
     const leave = (): void => {
@@ -85,8 +88,7 @@ export function createGate(startTimer: StartTimer, monotonic: () => number) {
         return 'in';
       }
       if (queue.size >= queueLength) return 'full';
-      const waiting = [...queue].filter((waiter) => waiter.account === account).length;
-      return waiting < shareOf(account, queueLength) ? wait(account, queueMs) : 'full';
+      return waitingOf(account) < shareOf(account, queueLength) ? wait(account, queueMs) : 'full';
     },
     /** Gives one place of the account back. */
     exit(account: string): void {

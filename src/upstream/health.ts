@@ -103,6 +103,17 @@ export function createHealth(
     return refusal(lease === undefined ? NO_CREDENTIAL : LEFT_ALONE);
   };
 
+  const admitLater = async (
+    node: UpstreamNode,
+    account: string,
+    candidate: Candidate,
+    asking: Asking,
+    isIn: Promise<boolean>,
+  ): Promise<Permit | CandidateRefusal> =>
+    (await isIn)
+      ? admit(node, account, candidate, asking)
+      : refusal('no request under way there ended in time');
+
   class HealthOf implements AccountHealth {
     readonly #account: string;
 
@@ -121,13 +132,8 @@ export function createHealth(
       const place = node.gate.enter(account, upstream.concurrency);
       if (place === 'in') return admit(node, account, candidate, asking);
       if (place === 'full') return refusal('too many requests wait for it');
-      const { isIn, leave } = place;
-      const entry = isIn.then((is) =>
-        is
-          ? admit(node, account, candidate, asking)
-          : refusal('no request under way there ended in time'),
-      );
-      return { kind: 'queued', entry, leave };
+      const entry = admitLater(node, account, candidate, asking, place.isIn);
+      return { kind: 'queued', entry, leave: place.leave };
     }
 
     takeRepeat({ upstream }: Candidate): boolean {

@@ -77,10 +77,14 @@ class WholeSource implements AnswerSource {
 
   read(): Awaitable<Batch> {
     const body = this.#answer.text();
-    return body instanceof Promise ? body.then((each) => this.#take(each)) : this.#take(body);
+    return body instanceof Promise ? this.#takeLater(body) : this.#take(body);
   }
 
   cancel(): void {}
+
+  async #takeLater(body: Promise<string | UpstreamFailure>): Promise<Batch> {
+    return this.#take(await body);
+  }
 
   #take(body: string | UpstreamFailure): Batch {
     if (typeof body !== 'string') return { events: [], end: body };

@@ -5,6 +5,7 @@
 
 import { isFailure, type UpstreamFailure } from '../../core/failure.ts';
 import { requestHeadWriter, type WriteRequestHead } from '../../wire/http/request-head.ts';
+import type { StopSignal } from '../stop.ts';
 import {
   type RemoteUpstream,
   type TransportDependencies,
@@ -50,6 +51,23 @@ export function createSocketClient(dependencies: TransportDependencies) {
     return place;
   }
 
+  /** A plain function: an async one would hold the request while it waits. */
+  function sendOnNew(
+    place: Place,
+    request: Buffer,
+    connectMs: number,
+    signal: StopSignal,
+  ): Promise<UpstreamAnswer | UpstreamFailure> {
+    return dial(place.origin, connectMs, signal).then((connection) => {
+      if (isFailure(connection)) return connection;
+      if (!signal.aborted) {
+        return new UpstreamExchange(connection, request, signal, place, false).answered;
+      }
+      connection.abort();
+      return UNCONNECTED;
+    });
+  }
+
   return {
     send(
       upstream: RemoteUpstream,
@@ -64,14 +82,7 @@ export function createSocketClient(dependencies: TransportDependencies) {
       if (kept !== undefined) {
         return new UpstreamExchange(kept, request, signal, place, true).answered;
       }
-      return dial(place.origin, connectMs, signal).then((connection) => {
-        if (isFailure(connection)) return connection;
-        if (!signal.aborted) {
-          return new UpstreamExchange(connection, request, signal, place, false).answered;
-        }
-        connection.abort();
-        return UNCONNECTED;
-      });
+      return sendOnNew(place, request, connectMs, signal);
     },
     close: pool.close,
   };

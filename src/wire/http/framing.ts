@@ -27,9 +27,12 @@ export function framingOf(head: ResponseHead): Framing | HttpFault {
   return length ?? 'close';
 }
 
-/** The same length may be told more than once. */
 function readLength(text: string): number | HttpFault {
-  if (LENGTH.test(text)) return Number(text);
+  return LENGTH.test(text) ? Number(text) : readLengths(text);
+}
+
+/** The same length may be told more than once. */
+function readLengths(text: string): number | HttpFault {
   const [first = '', ...others] = text.split(LIST);
   if (!LENGTH.test(first)) return { fault: 'its length is not a number' };
   if (others.some((other) => other !== first)) return { fault: 'it has two lengths' };
