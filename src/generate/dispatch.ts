@@ -38,7 +38,7 @@ function deliveryOf(
   const served = { model: model.slug, upstream: upstream.id, price };
   return {
     showsReasoning: showsReasoning(checked),
-    isAwaited: booking.kind === 'awaited',
+    isAwaited: booking === 'awaited',
     checkpoint: (progress, isAwaited) =>
       ledger.checkpoint({ requestId, served, ...progress, nowMs: clock(), isAwaited }),
   };

@@ -166,9 +166,12 @@ export class Grant implements Slot {
       usdPerMillion: catalog.usdPerMillion,
       nowMs: this.#dependencies.clock(),
     };
-    const settled = this.#dependencies.ledger.settle(command);
-    const most = withinHold ? this.cover.held() : this.#payable;
-    const settlement = await this.#booked(settled, charge, most);
+    let settlement: Settlement;
+    try {
+      settlement = await this.#dependencies.ledger.settle(command);
+    } catch (error) {
+      settlement = this.#expected(error, charge, withinHold ? this.cover.held() : this.#payable);
+    }
     const final = isForfeited(settlement, charge) ? 'gateway_failed' : outcome;
     return this.#toldOf(command, records, settlement, final, candidate);
   }
@@ -177,10 +180,14 @@ export class Grant implements Slot {
     if (this.#lostBy !== undefined) return this.#forget(outcome);
     this.#claim.settle(0);
     const { records } = this.attempts;
-    const { clock } = this.#dependencies;
+    const { clock, ledger } = this.#dependencies;
     const command = releaseOf(this.#checked, records, outcome, clock());
-    const released = this.#dependencies.ledger.release(command);
-    const settlement = await this.#booked(released, ZERO, this.#payable);
+    let settlement: Settlement;
+    try {
+      settlement = await ledger.release(command);
+    } catch (error) {
+      settlement = this.#expected(error, ZERO, this.#payable);
+    }
     return this.#toldOf(command, records, settlement, outcome);
   }
 
@@ -193,32 +200,15 @@ export class Grant implements Slot {
   }
 
   /**
-   * A bill is told when it is booked, and a ledger that cannot write tries again. Where that takes too
-   * long for a server that is alone with its books, the answer is not lost with the disk: its receipt
-   * says what will be booked, at most `most`, and the balance as it will be then.
+   * A ledger that cannot write tries again. Where that takes too long for a server that is alone with
+   * its books, the answer is not lost with the disk: its receipt says what will be booked, at most
+   * `most`, and the balance as it will be then. Throws `error` where another node may end the hold.
    */
-  #booked(settled: Promise<Settlement>, charge: Micro, most: Micro): Promise<Settlement> {
-    const { booking, startDeadline } = this.#dependencies;
-    if (booking.kind === 'awaited') return settled;
-    const payable = this.#payable;
-    return new Promise((resolve) => {
-      const tell = (): void => {
-        const debited = smaller(charge, most);
-        const available = subtract(payable, debited);
-        resolve({ debited, loss: subtract(charge, debited), available });
-      };
-      const stopDeadline = startDeadline(booking.timeoutMs, tell);
-      settled.then(
-        (settlement) => {
-          stopDeadline();
-          resolve(settlement);
-        },
-        () => {
-          stopDeadline();
-          tell();
-        },
-      );
-    });
+  #expected(error: unknown, charge: Micro, most: Micro): Settlement {
+    if (this.#dependencies.booking === 'awaited') throw error;
+    const debited = smaller(charge, most);
+    const available = subtract(this.#payable, debited);
+    return { debited, loss: subtract(charge, debited), available };
   }
 
   /** `candidate` is who served; absent where nobody did. */

@@ -42,8 +42,6 @@ export type GenerateDependencies = {
   readonly startAttempt: StartAttempt;
   readonly health: Health;
   readonly startTimer: StartTimer;
-  /** For what hardly ever comes to pass: it may fire a little late, and costs less. */
-  readonly startDeadline: StartTimer;
   readonly inFlight: InFlight;
   /** For what an operator has to do something about, such as a credential that is refused. */
   readonly alert: (alert: Alert) => void;
@@ -55,12 +53,10 @@ export type GenerateDependencies = {
 };
 
 /**
- * How long the end of an answer waits for its bill to be booked: until it is, since another node may
- * end the hold of one that is cut off, or for a time, and then the receipt says what will be booked.
+ * Whether the end of an answer waits until its bill is booked, since another node may end the hold of
+ * one that is cut off, or the receipt says what will be booked where that takes too long.
  */
-export type Booking =
-  | { readonly kind: 'awaited' }
-  | { readonly kind: 'bounded'; readonly timeoutMs: number };
+export type Booking = 'awaited' | 'bounded';
 
 export type GenerationCall = {
   readonly format: ClientFormat;

@@ -25,19 +25,20 @@ export type LedgerLink = {
   readonly unlink: (cause: unknown, mayBeWritten: boolean) => void;
 };
 
-export type LedgerClientOptions = Pick<QueueOptions, 'onTrouble' | 'onBatch'> & {
+export type LedgerClientOptions = Pick<QueueOptions, 'onTrouble' | 'onBatch' | 'bookingMs'> & {
   /** What the domains write through. */
   readonly writer?: Pick<WriterClient, 'link' | 'unlink'>;
 };
 
 export function createLedgerClient(options: LedgerClientOptions): ServingLedger & LedgerLink {
-  const { writer, onTrouble, onBatch } = options;
+  const { writer, onTrouble, onBatch, bookingMs } = options;
   let port: MessagePort | undefined;
   let encoder = new CommandEncoder();
   let posted: readonly LedgerRequest[] = [];
   const queue = createQueue({
     onTrouble,
     onBatch,
+    bookingMs,
     post(batch) {
       if (port === undefined) {
         queue.lost(new Error('The thread of the ledger has stopped.'), false);

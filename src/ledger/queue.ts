@@ -5,12 +5,17 @@
 
 import { createBackoff } from '../async/backoff.ts';
 import { every, type Stop } from '../async/every.ts';
-import { AMOUNT_MAX, micro, negate, ZERO } from '../core/money.ts';
 import type { SentAnswer } from './answers.ts';
-import { requireAmount } from './commands.ts';
 import type { Ledger, LedgerRequest } from './contract.ts';
 import { LedgerSilent, LedgerUnavailable, unpackError } from './error.ts';
-import { isNew, isRefusable, isUnhurried, promisedFor, WaitingCommand } from './waiting.ts';
+import {
+  isNew,
+  isRefusable,
+  isUnhurried,
+  promisedFor,
+  requireAmountOf,
+  WaitingCommand,
+} from './waiting.ts';
 import { BATCH_MAX } from './writer.ts';
 
 export type LedgerTrouble = {
@@ -27,6 +32,11 @@ export type QueueOptions = {
   readonly onTrouble?: ((trouble: LedgerTrouble) => void) | undefined;
   /** Called for each batch that was answered: its commands, and the time from post to answer. */
   readonly onBatch?: ((size: number, durationMs: number) => void) | undefined;
+  /**
+   * How long the caller of a settle or release waits for the disk; absent: until it is written. It is
+   * rejected with `LedgerSilent` then, and the command stays here until it is on disk.
+   */
+  readonly bookingMs?: number | undefined;
   /** In place of the default, for tests. */
   readonly turnMs?: number | undefined;
 };
@@ -62,6 +72,7 @@ const CLOSE_MS = 10_000;
 
 export function createQueue(options: QueueOptions): Queue {
   const { post, onTrouble = () => undefined, onBatch, turnMs = TURN_MS } = options;
+  const { bookingMs = Number.POSITIVE_INFINITY } = options;
   const waiting: WaitingCommand[] = [];
   const posted: WaitingCommand[] = [];
   const kept: WaitingCommand[] = [];
@@ -79,15 +90,15 @@ export function createQueue(options: QueueOptions): Queue {
 
   const pending = (): number => waiting.length + posted.length + kept.length;
 
-  /** Rejects with `LedgerRefusal` where no command takes the amount, with `LedgerUnavailable` where it is full. */
+  /** Rejects where no command takes the amount, and where too many wait. */
   function submit<Result>(request: LedgerRequest): Promise<Result> {
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
     try {
-      requireTakeable(request);
+      requireAmountOf(request);
+      requireRoomFor(request);
     } catch (error) {
-      reject(error);
-      return promise;
+      return Promise.reject(error);
     }
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const ended = promisedFor(request);
     if (ended !== undefined && unhurried.size > 0) supersede(ended);
     // The contract says what each request is answered with.
@@ -100,25 +111,9 @@ export function createQueue(options: QueueOptions): Queue {
     return promise;
   }
 
-  function requireTakeable(request: LedgerRequest): void {
-    const { name, command } = request;
-    switch (name) {
-      case 'hold':
-      case 'extend':
-        requireAmount(command.amount, ZERO);
-        break;
-      case 'settle':
-        requireAmount(command.charge, ZERO);
-        break;
-      case 'credit':
-        requireAmount(
-          command.amount,
-          command.kind === 'adjustment' ? negate(AMOUNT_MAX) : micro(1n),
-        );
-    }
-    if (isRefusable(request) && pending() >= WAITING_MAX) {
-      throw new LedgerUnavailable(`More than ${WAITING_MAX} commands wait for the disk.`);
-    }
+  function requireRoomFor(request: LedgerRequest): void {
+    if (!isRefusable(request) || pending() < WAITING_MAX) return;
+    throw new LedgerUnavailable(`More than ${WAITING_MAX} commands wait for the disk.`);
   }
 
   /** A checkpoint that still waits when its request ends says nothing that the end does not say. */
@@ -168,11 +163,7 @@ export function createQueue(options: QueueOptions): Queue {
 
   /** A batch may be with a disk that stalls, or wait for a lock, for much longer than its callers. */
   function refuseLate(): void {
-    if (posted.length === 0) {
-      stopRefusing?.();
-      stopRefusing = undefined;
-      return;
-    }
+    if (posted.length === 0 && kept.length === 0) stopLooking();
     const nowMs = performance.now();
     waiting.splice(0, waiting.length, ...waiting.filter((entry) => isInTime(entry, nowMs)));
     for (const entry of posted) {
@@ -180,6 +171,15 @@ export function createQueue(options: QueueOptions): Queue {
       if (entry.request.name === 'recover' || !isLate(entry, nowMs)) continue;
       entry.reject(new LedgerSilent(`The disk has not answered for ${turnMs} ms.`));
     }
+    for (const entry of [...waiting, ...posted, ...kept]) {
+      if (promisedFor(entry.request) === undefined || nowMs - entry.askedAt < bookingMs) continue;
+      entry.reject(new LedgerSilent(`The disk has not taken the bill for ${bookingMs} ms.`));
+    }
+  }
+
+  function stopLooking(): void {
+    stopRefusing?.();
+    stopRefusing = undefined;
   }
 
   function decided(answers: readonly SentAnswer[]): void {
@@ -256,8 +256,7 @@ export function createQueue(options: QueueOptions): Queue {
     if (pending() > kept.length) await idle();
     const error = new LedgerUnavailable('The ledger was closed before the disk was back.');
     for (const entry of kept) entry.reject(error);
-    // A command would not end before its timer looked once more.
-    if (posted.length === 0) refuseLate();
+    if (posted.length === 0) stopLooking();
     closing = false;
     return pending();
   }

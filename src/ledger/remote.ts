@@ -11,7 +11,7 @@ import { LedgerUnavailable } from './error.ts';
 import type { QueueOptions } from './queue.ts';
 import type { FromThread, ToThread } from './thread.ts';
 
-export type RemoteLedgerOptions = Pick<QueueOptions, 'onTrouble' | 'onBatch'> & {
+export type RemoteLedgerOptions = Pick<QueueOptions, 'onTrouble' | 'onBatch' | 'bookingMs'> & {
   /** Of a database that is migrated. */
   readonly url: string;
   readonly sync: SyncMode;

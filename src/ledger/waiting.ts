@@ -2,6 +2,8 @@
 // it is decided, and once it is on disk. Also which commands the queue keeps until they are on disk,
 // which may wait for a batch to join, and which it may refuse.
 
+import { AMOUNT_MAX, micro, negate, ZERO } from '../core/money.ts';
+import { requireAmount } from './commands.ts';
 import type { HoldResult, LedgerRequest, Written } from './contract.ts';
 import { LedgerUnavailable } from './error.ts';
 
@@ -102,4 +104,13 @@ const REFUSABLE: ReadonlySet<LedgerRequest['name']> = new Set([
 /** Whether it asks for something new; what belongs to a running request is always taken. */
 export function isRefusable({ name }: LedgerRequest): boolean {
   return REFUSABLE.has(name);
+}
+
+/** Throws `LedgerRefusal` for an amount that no command takes. */
+export function requireAmountOf({ name, command }: LedgerRequest): void {
+  if (name === 'hold' || name === 'extend') requireAmount(command.amount, ZERO);
+  if (name === 'settle') requireAmount(command.charge, ZERO);
+  if (name !== 'credit') return;
+  const least = command.kind === 'adjustment' ? negate(AMOUNT_MAX) : micro(1n);
+  requireAmount(command.amount, least);
 }

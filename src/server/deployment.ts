@@ -5,7 +5,6 @@ import type { Leases } from '../cluster/leases.ts';
 import type { Nodes } from '../cluster/nodes.ts';
 import { type RecoveryOptions, startRecovery } from '../cluster/recovery.ts';
 import type { Config } from '../config/settings.ts';
-import type { Booking } from '../generate/pipeline-types.ts';
 import type { Log } from '../observe/log.ts';
 import { databaseFile } from '../store/connect.ts';
 import { ownDatabase } from '../store/owner.ts';
@@ -29,7 +28,8 @@ type Stop = () => void;
 export type Deployment = {
   /** Whose time dates everything: the machine's, or the database's, on which all nodes agree. */
   readonly clock: (clocks: { readonly machine: Clock; readonly database: Clock }) => Clock;
-  readonly booking: Booking;
+  /** How long an answer waits for its bill to be booked; absent: until it is. */
+  readonly bookingMs?: number;
   /** Locks the database for this process. Throws `StoreError` where another server has it. */
   readonly lock: () => Stop;
   /** What recovers the holds that dead processes left: each start, or the leader while it runs. */
@@ -52,7 +52,10 @@ export type Deployment = {
   readonly warnings: (config: Pick<Config, 'sessionSecret'>) => readonly string[];
 };
 
-/** How long the end of an answer waits for a disk that fails. */
+/**
+ * How long the end of an answer waits for a disk that fails. A node of several waits until it is booked:
+ * another node may end the hold of one that is cut off, so only a booked bill is known.
+ */
 const BOOKING_MS = 5_000;
 
 const nothing: Stop = () => undefined;
@@ -65,7 +68,7 @@ export function deploymentOf(databaseUrl: string): Deployment {
 function single(url: string, file: string): Deployment {
   return {
     clock: ({ machine }) => machine,
-    booking: { kind: 'bounded', timeoutMs: BOOKING_MS },
+    bookingMs: BOOKING_MS,
     lock: () => ownDatabase(url),
     recovery: 'start',
     recoverNodes: () => nothing,
@@ -88,8 +91,6 @@ function single(url: string, file: string): Deployment {
 
 const CLUSTER: Deployment = {
   clock: ({ database }) => database,
-  // Another node may end the hold of one that is cut off, so only a booked bill is known.
-  booking: { kind: 'awaited' },
   lock: () => nothing,
   recovery: 'leader',
   recoverNodes: startRecovery,

@@ -85,13 +85,12 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     startAttempt,
     health,
     startTimer,
-    startDeadline: deadlines.start,
     inFlight,
     alert,
     onInternal: (requestId, error) => alert({ kind: 'internal_error', requestId }, error),
     heartbeatMs: config.heartbeatMs,
     silentCommitMs: config.silentCommitMs,
-    booking: deployment.booking,
+    booking: deployment.bookingMs === undefined ? 'awaited' : 'bounded',
   };
   return {
     ...{ generation, limits, ledger, inFlight, deadlines, health },

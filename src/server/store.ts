@@ -104,6 +104,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
         alert({ kind: 'ledger_failing', trouble: kind, requestId }, cause),
       onDeath: (cause) => alert({ kind: 'ledger_stopped' }, cause),
       onBatch: metrics.batch,
+      bookingMs: deployment.bookingMs,
     });
     if (deployment.recovery === 'start') {
       const recovered = await recoverAll(ledger, everyHold());

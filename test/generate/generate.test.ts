@@ -144,13 +144,12 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
       alert: () => undefined,
     }),
     startTimer,
-    startDeadline: startTimer,
     inFlight,
     alert: () => undefined,
     onInternal: () => undefined,
     heartbeatMs: 10_000,
     silentCommitMs: 10_000,
-    booking: { kind: 'bounded', timeoutMs: 5_000 },
+    booking: 'bounded',
     ...changes,
   };
   const call = (requestId: string, more: Partial<GenerationCall> = {}): GenerationCall => ({
@@ -318,19 +317,16 @@ describe('a bill that cannot be booked for a while', () => {
   }
 
   test('is told as it will be by a server that is alone with its books', async () => {
-    const { ledger, mend } = slowLedger();
-    const { dependencies, call } = await rig('alone', {
-      ledger,
-      booking: { kind: 'bounded', timeoutMs: 1 },
-    });
+    const settle = () => Promise.reject(new LedgerSilent('The disk has not answered.'));
+    const ledger = { ...open.ledger, settle };
+    const { dependencies, call } = await rig('alone', { ledger, booking: 'bounded' });
     const generated = await generate(dependencies, call('alone-1'));
     expect(generated).toMatchObject({ receipt: { tokensDebited: '45' } });
-    mend();
   });
 
   test('is waited for where other nodes may end its hold', async () => {
     const { ledger, asked, mend } = slowLedger();
-    const { dependencies, call } = await rig('node', { ledger, booking: { kind: 'awaited' } });
+    const { dependencies, call } = await rig('node', { ledger, booking: 'awaited' });
     const generated = await generate(dependencies, call('node-1', { readBody: streamed }));
     if (generated.kind !== 'stream') throw new Error('not a stream');
     const text = new Response(generated.body).text();
@@ -345,7 +341,7 @@ describe('a bill that cannot be booked for a while', () => {
 
   test('and a whole answer that was not charged is not delivered', async () => {
     const { ledger, asked, mend } = slowLedger();
-    const { dependencies, call } = await rig('unpaid', { ledger, booking: { kind: 'awaited' } });
+    const { dependencies, call } = await rig('unpaid', { ledger, booking: 'awaited' });
     const generated = generate(dependencies, call('unpaid-1'));
     await asked;
     const [recovered] = await recoverFromOutside('unpaid-1');
@@ -361,7 +357,7 @@ test.each(['stream', 'whole'] as const)(
     const id = `late-${kind}`;
     // The node is cut off from the books: others end its hold before it reaches them again.
     const { dependencies, call } = await rig(id, {
-      booking: { kind: 'awaited' },
+      booking: 'awaited',
       startAttempt({ candidate: of }) {
         const attempt = listedAttempt(of, [finished(ANSWER)]);
         return { ...attempt, next: () => recoverFromOutside(id).then(() => attempt.next()) };
@@ -376,7 +372,7 @@ test.each(['stream', 'whole'] as const)(
 
 test('a failure says what it has cost where others had ended the request meanwhile', async () => {
   const { dependencies, call } = await rig('cut-off', {
-    booking: { kind: 'awaited' },
+    booking: 'awaited',
     ledger: {
       ...open.ledger,
       // It is written, and its node does not learn that before others end the hold.

@@ -215,7 +215,6 @@ async function play(which: Case) {
     funds: createFunds(open.books),
     health: createHealth(health),
     startTimer,
-    startDeadline: startTimer,
     inFlight,
     alert: () => undefined,
     onInternal: (_id, error) => {
@@ -223,7 +222,7 @@ async function play(which: Case) {
     },
     heartbeatMs: 10_000,
     silentCommitMs: 10_000,
-    booking: { kind: 'bounded', timeoutMs: 5_000 },
+    booking: 'bounded',
   };
   const value = {
     model: 'thinker',

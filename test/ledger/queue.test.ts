@@ -316,13 +316,14 @@ describeOnEachDatabase('the queue', () => {
 
   describe('a queue whose writer does not answer', () => {
     /** A queue, the batches that it has posted so far, and a way to answer the last one. */
-    function silentQueue(turnMs?: number) {
+    function silentQueue(turnMs?: number, bookingMs?: number) {
       const batches: (readonly LedgerRequest[])[] = [];
       const troubles: string[] = [];
       const queue = createQueue({
         post: (batch) => void batches.push(batch),
         onTrouble: ({ kind, requestId }) => troubles.push(`${kind} ${requestId}`),
         turnMs,
+        bookingMs,
       });
       const answer = () => {
         const last = batches.at(-1) ?? [];
@@ -496,6 +497,22 @@ describeOnEachDatabase('the queue', () => {
         nothing,
         { ok: true, available: micro(1n) },
       ]);
+      expect(ledger.pending()).toBe(0);
+    });
+
+    test('lets no caller wait for a bill for too long, and keeps the bill until it is written', async () => {
+      const { ledger, batches, lost, answer, unwritten } = silentQueue(20, 10);
+      const settled = outcomeOf(ledger.settle(settleOf('r1', 1n)));
+      await until(() => batches.length === 1);
+      expect(await settled).toBe('LedgerUnavailable: The disk has not taken the bill for 10 ms.');
+      lost(new Error('the writer is gone'), true);
+      const released = outcomeOf(ledger.release(releaseOf('r2')));
+      expect(await released).toBe('LedgerUnavailable: The disk has not taken the bill for 10 ms.');
+      expect(unwritten().sort()).toEqual(['r1', 'r2']);
+      answer();
+      await until(() => batches.length === 3);
+      expect(unwritten()).toEqual(['r1']);
+      answer();
       expect(ledger.pending()).toBe(0);
     });
 

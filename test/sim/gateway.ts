@@ -113,13 +113,12 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       alert: () => {},
     }),
     startTimer,
-    startDeadline: deadlines.start,
     inFlight,
     alert: () => {},
     onInternal: parts.onInternal,
     heartbeatMs: 15_000,
     silentCommitMs: 15_000,
-    booking: { kind: 'bounded', timeoutMs: 5_000 },
+    booking: 'bounded',
   };
   return {
     ledger,
