@@ -253,7 +253,9 @@ export function createQueue(options: QueueOptions): Queue {
     retryTimer = undefined;
     waiting.unshift(...kept.splice(0));
     if (waiting.length > 0) flush();
-    if (pending() > kept.length) await idle();
+    const untilMs = performance.now() + CLOSE_MS;
+    // The answer to one command may bring its caller's next one.
+    while (pending() > kept.length && performance.now() < untilMs) await idle(untilMs);
     const error = new LedgerUnavailable('The ledger was closed before the disk was back.');
     for (const entry of kept) entry.reject(error);
     if (posted.length === 0) stopLooking();
@@ -261,10 +263,9 @@ export function createQueue(options: QueueOptions): Queue {
     return pending();
   }
 
-  /** The next command may come in the same turn, so the end is not delayed by another promise. */
-  function idle(): Promise<void> {
+  function idle(untilMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, CLOSE_MS);
+      const timer = setTimeout(resolve, untilMs - performance.now());
       onIdle = () => {
         clearTimeout(timer);
         resolve();
