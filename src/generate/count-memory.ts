@@ -16,6 +16,9 @@ const ENTRIES_MAX = 65_536;
 /** Shorter texts are hashed faster by SHA-256. */
 const LONG_CHARACTERS = 2_048;
 
+/** Longer texts are rare. */
+const ROOM_BYTES = 262_144;
+
 /** GMAC needs another one for each message only where its tags are shown. */
 const NONCE = new Uint8Array(12);
 
@@ -28,9 +31,17 @@ export function createCountMemory() {
   const secret = crypto.getRandomValues(new Uint8Array(16));
   let entries = 0;
 
+  /** Where texts are encoded, one after another: fresh memory for each costs more than its hash. */
+  const room = Buffer.allocUnsafe(ROOM_BYTES);
+
+  function bytesOf(text: string): Buffer {
+    const bytes = Buffer.byteLength(text);
+    return bytes > ROOM_BYTES ? Buffer.from(text) : room.subarray(0, room.write(text));
+  }
+
   function keyOfLong(text: string): string {
     const cipher = createCipheriv('aes-128-gcm', secret, NONCE);
-    cipher.setAAD(Buffer.from(text));
+    cipher.setAAD(bytesOf(text));
     cipher.final();
     return cipher.getAuthTag().toString('base64');
   }
