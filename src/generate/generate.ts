@@ -231,7 +231,7 @@ async function deliver(
   try {
     const pumped = await pump({
       attempt: answer,
-      first: answer.begin(encoder.servedBy),
+      first: answer.begin((model) => encoder.servedBy(model)),
       encoder,
       client,
       onEvent: thinking.push,

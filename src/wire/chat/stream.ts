@@ -3,6 +3,7 @@
 // so what never changes is written once. It must never send a role, a finish reason, a call's name
 // or a usage twice: clients add repeats together.
 
+import type { GatewayError } from '../../core/error.ts';
 import type { FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
 import type { AnswerHead, StreamEncoder } from '../format.ts';
 import { completionId, encodeError, finishReason, SYSTEM_FINGERPRINT, usage } from './response.ts';
@@ -11,88 +12,119 @@ const DONE = 'data: [DONE]\n\n';
 
 /** The encoder of one stream. */
 export function encodeStream(head: AnswerHead): StreamEncoder {
-  const { includeUsage, showReasoning } = head;
-  const after = ',"logprobs":null,"finish_reason":null}]}\n\n';
-  const afterText = `}${after}`;
-  let { envelope, before, beforeText, beforeReasoning } = beginnings(head, head.model);
+  return new ChatStreamEncoder(head);
+}
 
-  let reason: FinishReason = 'stop';
+const AFTER = ',"logprobs":null,"finish_reason":null}]}\n\n';
+const AFTER_TEXT = `}${AFTER}`;
+
+class ChatStreamEncoder implements StreamEncoder {
+  readonly #head: AnswerHead;
+  #model: string;
+  /** What every chunk begins with, and those of text and of reasoning. */
+  #before = '';
+  #beforeText = '';
+  #beforeReasoning = '';
+  #reason: FinishReason = 'stop';
   /** Calls that have had no arguments yet: some clients cannot parse an empty text. */
-  const bareCalls = new Set<number>();
+  #bareCalls: Set<number> | undefined;
 
-  const callDelta = (index: number, members: string): string =>
-    `${before}{"tool_calls":[{"index":${index},${members}}]}${after}`;
-  const callArguments = (index: number, json: string): string =>
-    callDelta(index, `"function":{"arguments":${JSON.stringify(json)}}`);
+  constructor(head: AnswerHead) {
+    this.#head = head;
+    this.#model = head.model;
+    this.#begin();
+  }
 
-  const push = (event: GenerationEvent): string => {
+  start(): string {
+    return `${this.#before}{"role":"assistant","content":""}${AFTER}`;
+  }
+
+  servedBy(model: string): void {
+    this.#model = model;
+    this.#begin();
+  }
+
+  push(event: GenerationEvent): string {
     switch (event.kind) {
       case 'text-delta':
-        return event.text === '' ? '' : beforeText + JSON.stringify(event.text) + afterText;
+        if (event.text === '') return '';
+        return this.#beforeText + JSON.stringify(event.text) + AFTER_TEXT;
       case 'reasoning-delta':
-        if (event.text === '' || !showReasoning) return '';
-        return beforeReasoning + JSON.stringify(event.text) + afterText;
+        if (event.text === '' || !this.#head.showReasoning) return '';
+        return this.#beforeReasoning + JSON.stringify(event.text) + AFTER_TEXT;
       case 'tool-start': {
-        bareCalls.add(event.index);
+        this.#bareCalls ??= new Set();
+        this.#bareCalls.add(event.index);
         const [id, name] = [JSON.stringify(event.id), JSON.stringify(event.name)];
         const named = `"function":{"name":${name},"arguments":""}`;
-        return callDelta(event.index, `"id":${id},"type":"function",${named}`);
+        return this.#callDelta(event.index, `"id":${id},"type":"function",${named}`);
       }
       case 'tool-delta':
         if (event.json === '') return '';
-        bareCalls.delete(event.index);
-        return callArguments(event.index, event.json);
+        this.#bareCalls?.delete(event.index);
+        return this.#callArguments(event.index, event.json);
       case 'finish':
-        reason = event.reason;
+        this.#reason = event.reason;
         return '';
       case 'usage':
         return '';
     }
-  };
+  }
 
-  const finish = (receipt: Receipt): string => {
-    const last = finishReason(reason, receipt);
-    const calls = [...bareCalls].map((index) => callArguments(index, '{}'));
-    const end = `${before}{},"logprobs":null,"finish_reason":"${last}"}]}\n\n`;
-    return `${calls.join('')}${end}data: ${JSON.stringify(lastEvent(receipt))}\n\n${DONE}`;
-  };
+  heartbeat(): string {
+    return `${this.#before}{}${AFTER}`;
+  }
+
+  finish(receipt: Receipt): string {
+    const last = finishReason(this.#reason, receipt);
+    let calls = '';
+    for (const index of this.#bareCalls ?? []) calls += this.#callArguments(index, '{}');
+    const end = `${this.#before}{},"logprobs":null,"finish_reason":"${last}"}]}\n\n`;
+    return `${calls}${end}data: ${JSON.stringify(this.#lastEvent(receipt))}\n\n${DONE}`;
+  }
+
+  fail(error: GatewayError, receipt: Receipt | undefined): string {
+    return `data: ${encodeError(error, this.#head.requestId, receipt)}\n\n${DONE}`;
+  }
+
+  #begin(): void {
+    const { createdSeconds: created } = this.#head;
+    const chunk = {
+      id: completionId(this.#head),
+      object: 'chat.completion.chunk',
+      created,
+      model: this.#model,
+      system_fingerprint: SYSTEM_FINGERPRINT,
+    };
+    const members = JSON.stringify(chunk).slice(0, -1);
+    this.#before = `data: ${members},"choices":[{"index":0,"delta":`;
+    this.#beforeText = `${this.#before}{"content":`;
+    this.#beforeReasoning = `${this.#before}{"reasoning_content":`;
+  }
+
+  #callDelta(index: number, members: string): string {
+    return `${this.#before}{"tool_calls":[{"index":${index},${members}}]}${AFTER}`;
+  }
+
+  #callArguments(index: number, json: string): string {
+    return this.#callDelta(index, `"function":{"arguments":${JSON.stringify(json)}}`);
+  }
 
   /** Usage chunk and billing event at once; without usage it must not pass for a chunk. */
-  const lastEvent = (receipt: Receipt): object => ({
-    ...envelope,
-    ...(includeUsage ? {} : { object: 'chat.completion.billing' }),
-    choices: [],
-    ...(includeUsage ? { usage: usage(receipt) } : {}),
-    svc_tokens_debited: receipt.tokensDebited,
-    svc_cost_usd: receipt.costUsd,
-    svc_balance_tokens: receipt.balanceTokens,
-    svc_fallback_used: receipt.fallbackUsed,
-    svc_outcome: receipt.outcome,
-  });
-
-  return {
-    start: () => `${before}{"role":"assistant","content":""}${after}`,
-    servedBy(model) {
-      ({ envelope, before, beforeText, beforeReasoning } = beginnings(head, model));
-    },
-    push,
-    heartbeat: () => `${before}{}${after}`,
-    finish,
-    fail: (error, receipt) => `data: ${encodeError(error, head.requestId, receipt)}\n\n${DONE}`,
-  };
-}
-
-/** What every chunk of a stream begins with, and its members for the last event. */
-function beginnings(head: AnswerHead, model: string) {
-  const envelope = {
-    id: completionId(head),
-    object: 'chat.completion.chunk',
-    created: head.createdSeconds,
-    model,
-  };
-  const fixed = JSON.stringify({ ...envelope, system_fingerprint: SYSTEM_FINGERPRINT });
-  const before = `data: ${fixed.slice(0, -1)},"choices":[{"index":0,"delta":`;
-  const beforeText = `${before}{"content":`;
-  const beforeReasoning = `${before}{"reasoning_content":`;
-  return { envelope, before, beforeText, beforeReasoning };
+  #lastEvent(receipt: Receipt): object {
+    const { includeUsage, createdSeconds: created } = this.#head;
+    return {
+      id: completionId(this.#head),
+      object: includeUsage ? 'chat.completion.chunk' : 'chat.completion.billing',
+      created,
+      model: this.#model,
+      choices: [],
+      usage: includeUsage ? usage(receipt) : undefined,
+      svc_tokens_debited: receipt.tokensDebited,
+      svc_cost_usd: receipt.costUsd,
+      svc_balance_tokens: receipt.balanceTokens,
+      svc_fallback_used: receipt.fallbackUsed,
+      svc_outcome: receipt.outcome,
+    };
+  }
 }

@@ -58,7 +58,11 @@ const ownStream = fc
   })
   .map(({ format, events, head, receipt }) => {
     const encoder = format.stream(head);
-    const texts = [encoder.start(), ...events.map(encoder.push), encoder.finish(receipt)];
+    const texts = [
+      encoder.start(),
+      ...events.map((event) => encoder.push(event)),
+      encoder.finish(receipt),
+    ];
     return toBytes(texts.join(''));
   });
 

@@ -103,7 +103,7 @@ function checkChatWhole({ events, head, receipt }: Exchange): void {
     outcome: receipt.outcome,
   };
   const stream = chatFormat.stream(head);
-  const text = stream.start() + events.map(stream.push).join('') + stream.finish(receipt);
+  const text = stream.start() + events.map((event) => stream.push(event)).join('') + stream.finish(receipt);
   assert.deepEqual(whole, readChatStream(text, head, false));
   assert.equal(content === null, answer.text === '' && answer.toolCalls.length > 0);
 }
@@ -116,7 +116,8 @@ function checkMessagesWhole({ events, head, receipt }: Exchange): void {
   const kinds = blocks.map((block) => block['type']).join(' ');
   assert.match(kinds, /^(thinking)?( ?text)?( ?tool_use)*$/);
   const encoder = messagesFormat.stream(head);
-  const stream = encoder.start() + events.map(encoder.push).join('') + encoder.finish(receipt);
+  const stream =
+    encoder.start() + events.map((event) => encoder.push(event)).join('') + encoder.finish(receipt);
   const shown = readMessagesStream(stream, head, false);
   // What follows a whole object has no place in a stream, and makes a whole answer's input empty.
   const isGarbled = answer.toolCalls.some((call) => parsed(call.arguments) === undefined);

@@ -35,7 +35,9 @@ function readBack(dialect: typeof CHAT, stream: string, input: SentExchange): An
 
 function whole(format: ClientFormat, { events, head, receipt }: Exchange): string {
   const encoder = format.stream(head);
-  return encoder.start() + events.map(encoder.push).join('') + encoder.finish(receipt);
+  return (
+    encoder.start() + events.map((event) => encoder.push(event)).join('') + encoder.finish(receipt)
+  );
 }
 
 /** An answer without content that says so is no answer to a decoder. */

@@ -9,9 +9,9 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'push',
-        find: 'beforeText + JSON.stringify(event.text) + afterText',
+        find: 'this.#beforeText + JSON.stringify(event.text) + AFTER_TEXT',
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
-        put: 'beforeText + `"${event.text}"` + afterText',
+        put: 'this.#beforeText + `"${event.text}"` + AFTER_TEXT',
       },
     ],
     tests: ['test/wire/chat/stream.test.ts'],

@@ -41,7 +41,9 @@ function stream(
   receipt: Receipt = RECEIPT,
 ): string {
   const encoder = chatFormat.stream(head);
-  return encoder.start() + events.map(encoder.push).join('') + encoder.finish(receipt);
+  return (
+    encoder.start() + events.map((event) => encoder.push(event)).join('') + encoder.finish(receipt)
+  );
 }
 
 /** The JSON of every event; fails unless the text ends with one `[DONE]` and a blank line. */

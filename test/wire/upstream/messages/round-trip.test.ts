@@ -82,7 +82,7 @@ test('a stream that is written for a client reads back as the same answer', () =
       const written = [
         encoder.start(),
         encoder.heartbeat(),
-        ...eventsOf(answer).map(encoder.push),
+        ...eventsOf(answer).map((event) => encoder.push(event)),
         encoder.finish(RECEIPT),
       ].join('');
       const bytes = new TextEncoder().encode(written);
