@@ -50,7 +50,9 @@ function warningsOf(nodes: readonly ListedNodeRecord[]): string[] {
   const catalogs = new Set(live.map(({ catalog_digest }) => catalog_digest));
   return [
     ...(catalogs.size > 1
-      ? [`The nodes serve ${catalogs.size} different catalogs; give all of them the same file.`]
+      ? [
+          `The nodes serve ${catalogs.size} different catalogs. A node that cannot use the published one keeps its last; its log and /readyz say why.`,
+        ]
       : []),
     ...(versions.size > 1 ? [`The nodes run ${versions.size} different versions.`] : []),
   ];

@@ -53,11 +53,13 @@ export async function buildWeb(
   const mark = await Bun.file(join(folder, 'ui', 'mark.svg')).bytes();
   const icon = `mark-${Bun.hash(mark).toString(36)}.svg`;
   files[icon] = compress(mark, quality);
-  return { page: pageOf(base, script, style, icon), files };
+  return { page: pageOf(app, script, style, icon), files };
 }
 
 /** No script and no style stands in the page itself: the policy of its headers forbids both. */
-function pageOf(base: string, script: string, style: string, icon: string): string {
+function pageOf(app: WebApp, script: string, style: string, icon: string): string {
+  const base = `${WEB_PREFIXES[app]}/assets/`;
+  const docs = app === 'operator' ? '/operator/docs' : '/docs';
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -72,7 +74,7 @@ function pageOf(base: string, script: string, style: string, icon: string): stri
 </head>
 <body>
 <div id="app"></div>
-<noscript>These pages need JavaScript. The API does not: see the documentation of the operator.</noscript>
+<noscript>These pages need JavaScript. The <a href="${docs}">documentation</a> does not.</noscript>
 </body>
 </html>
 `;

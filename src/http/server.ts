@@ -168,7 +168,7 @@ function createApp(dependencies: ServerDependencies) {
       .get('/healthz', () => Response.json({ status: 'ok', version }))
       .get('/readyz', ({ request, server }) => ready(request, server))
       .get('/metrics', ({ request, server }) => metrics(request, server))
-      .get('/', () => Response.json({ service: 'tollgate', version }))
+      .get('/', () => Response.json({ service: 'tollgate', version, docs: '/docs' }))
       .head('/', () => new Response(null))
       .all('/*', ({ request, server }) => answerElsewhere(dependencies, request, server), {
         parse: 'none',

@@ -396,7 +396,7 @@ describe('paths and methods', () => {
 
   test('the open paths answer without a key', async () => {
     for (const [path, expected] of [
-      ['/', { service: 'tollgate', version: expect.any(String) }],
+      ['/', { service: 'tollgate', version: expect.any(String), docs: '/docs' }],
       ['/healthz', { status: 'ok', version: expect.any(String) }],
       ['/readyz', { status: 'ready', problems: [], warnings: [], detail: expect.any(Object) }],
     ] as const) {
