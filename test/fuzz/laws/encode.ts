@@ -103,7 +103,8 @@ function checkChatWhole({ events, head, receipt }: Exchange): void {
     outcome: receipt.outcome,
   };
   const stream = chatFormat.stream(head);
-  const text = stream.start() + events.map((event) => stream.push(event)).join('') + stream.finish(receipt);
+  const text =
+    stream.start() + events.map((event) => stream.push(event)).join('') + stream.finish(receipt);
   assert.deepEqual(whole, readChatStream(text, head, false));
   assert.equal(content === null, answer.text === '' && answer.toolCalls.length > 0);
 }
