@@ -69,7 +69,7 @@ function packNumbers(numbers: readonly number[]): Uint8Array {
     }
     bytes.push(left);
   }
-  return Uint8Array.from(bytes);
+  return new Uint8Array(bytes);
 }
 
 function unpackNumbers(bytes: Uint8Array): number[] {

@@ -8,7 +8,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     does: 'a hold is reserved without the condition that the balance covers it',
     edits: [
       {
-        in: 'reserve',
+        in: 'refusalOf',
         find: 'if (available < more) return { ok: false, available };',
         put: 'if (available < ZERO) return { ok: false, available };',
       },
@@ -129,8 +129,8 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'receiptOf',
-        find: 'const previous = hashText(head);',
-        put: 'const previous = hashText(head && null);',
+        find: 'previous: hashText(head)',
+        put: 'previous: hashText(head && null)',
       },
     ],
     tests: ['test/ledger/receipts.test.ts'],
