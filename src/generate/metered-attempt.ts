@@ -94,7 +94,23 @@ export class MeteredAttempt implements Attempt {
   }
 
   async next(): Promise<Batch> {
-    return this.#take(await this.#attempt.next());
+    const read = await this.#attempt.next();
+    this.#dependencies.permit.see(read);
+    if (read.end !== undefined && read.end !== 'finished') {
+      this.#hasWorked = this.#isOurStop(read.end);
+    }
+    const held = read.events.length === 0 ? undefined : this.#dependencies.grant.untilHeld();
+    try {
+      if (held !== undefined) await held;
+    } catch {
+      this.abort();
+      return NOT_HELD;
+    }
+    const batch = read.beyond === undefined ? read : await this.#readOn(read, read.beyond);
+    const isFirst = this.#dependencies.delivery?.isAwaited === true && !this.#hasBegun;
+    const before = isFirst ? this.meter.mark() : undefined;
+    const passed = this.#guard.take(batch);
+    return this.#deliver(passed instanceof Promise ? await passed : passed, before);
   }
 
   abort(): void {
@@ -118,46 +134,12 @@ export class MeteredAttempt implements Attempt {
     return this.#hasWorked;
   }
 
-  #take(batch: Batch): Batch | Promise<Batch> {
-    this.#dependencies.permit.see(batch);
-    if (batch.end !== undefined && batch.end !== 'finished') {
-      this.#hasWorked = this.#isOurStop(batch.end);
-    }
-    const held = batch.events.length === 0 ? undefined : this.#dependencies.grant.untilHeld();
-    return held === undefined ? this.#pass(batch) : this.#passHeld(batch, held);
-  }
-
-  async #passHeld(batch: Batch, held: Promise<void>): Promise<Batch> {
-    try {
-      await held;
-    } catch {
-      this.abort();
-      return NOT_HELD;
-    }
-    return this.#pass(batch);
-  }
-
   /**
    * What we stopped had the request, unless it had no connection yet. Any other class than that of a
    * stop is a failure of its own, which came at the same time.
    */
   #isOurStop({ class: how, phase, status }: UpstreamFailure): boolean {
     return this.#isStopped && how === 'cut' && phase !== 'connect' && status === undefined;
-  }
-
-  #pass(batch: Batch): Batch | Promise<Batch> {
-    const { beyond } = batch;
-    if (beyond !== undefined) return this.#readOn(batch, beyond);
-    const isFirst = this.#dependencies.delivery?.isAwaited === true && !this.#hasBegun;
-    const before = isFirst ? this.meter.mark() : undefined;
-    const taken = this.#guard.take(batch);
-    return taken instanceof Promise
-      ? this.#deliverLater(taken, before)
-      : this.#deliver(taken, before);
-  }
-
-  async #deliverLater(taken: Promise<Batch>, before: MeterMark | undefined): Promise<Batch> {
-    return this.#deliver(await taken, before);
   }
 
   #deliver(batch: Batch, before: MeterMark | undefined): Batch | Promise<Batch> {
@@ -210,7 +192,7 @@ export class MeteredAttempt implements Attempt {
       await yieldAfter(textOf(piece).length);
     }
     const { beyond: _, ...rest } = batch;
-    return this.#pass(rest);
+    return rest;
   }
 
   #save({ checkpoint }: Delivery): void {
