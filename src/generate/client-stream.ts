@@ -10,11 +10,12 @@ const WAITING_BYTES_MAX = 65_536;
  */
 const STALL_MS = 60_000;
 
+const UTF8 = new TextEncoder();
+
 export type ClientStream = ReturnType<typeof createClientStream>;
 
 /** `onGone` is called once when the client leaves before `close`. It must not throw. */
 export function createClientStream(onGone: () => void, stallMs = STALL_MS) {
-  const encoder = new TextEncoder();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** What everybody waits for who has written while there was no room, a heartbeat included. */
   let room: PromiseWithResolvers<void> | undefined;
@@ -59,7 +60,7 @@ export function createClientStream(onGone: () => void, stallMs = STALL_MS) {
     /** Writes at once; a promise where the writer should wait until the client has caught up. */
     write(text: string): Promise<void> | undefined {
       if (state !== 'open' || text === '' || controller === undefined) return undefined;
-      controller.enqueue(encoder.encode(text));
+      controller.enqueue(UTF8.encode(text));
       if ((controller.desiredSize ?? 1) > 0) return undefined;
       if (room === undefined) {
         room = Promise.withResolvers();
