@@ -85,9 +85,11 @@ export function answerEvents(answer: Answer): GenerationEvent[] {
   const events: GenerationEvent[] = [];
   if (answer.reasoning !== '') events.push({ kind: 'reasoning-delta', text: answer.reasoning });
   if (answer.text !== '') events.push({ kind: 'text-delta', text: answer.text });
-  for (const [index, call] of answer.toolCalls.entries()) {
+  let index = 0;
+  for (const call of answer.toolCalls) {
     events.push({ kind: 'tool-start', index, id: call.id, name: call.name });
     if (call.arguments !== '') events.push({ kind: 'tool-delta', index, json: call.arguments });
+    index += 1;
   }
   const { usage, rawUsage: raw, finish: reason, thinking } = answer;
   if (usage !== undefined) {

@@ -46,13 +46,12 @@ function decode(bytes: Uint8Array): string {
  * brackets match is left to the parser: a body that confuses this scan is not JSON.
  */
 function checkStructure(bytes: Uint8Array): void {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let depth = 0;
   let keys = 0;
-  for (let index = 0; index < buffer.length; index += 1) {
-    switch (buffer[index]) {
+  for (let index = 0; index < bytes.length; index += 1) {
+    switch (bytes[index]) {
       case QUOTE:
-        index = stringEnd(buffer, index);
+        index = stringEnd(bytes, index);
         break;
       case OPEN_BRACKET:
       case OPEN_BRACE:
@@ -75,20 +74,20 @@ function checkStructure(bytes: Uint8Array): void {
   }
 }
 
-/** The index of the quote that closes the string opened at `start`, or the end of the buffer. */
-function stringEnd(buffer: Buffer, start: number): number {
+/** The index of the quote that closes the string opened at `start`, or the end of the bytes. */
+function stringEnd(bytes: Uint8Array, start: number): number {
   let quote = start;
   do {
-    quote = buffer.indexOf(QUOTE, quote + 1);
-    if (quote === -1) return buffer.length;
-  } while (isEscapedByte(buffer, quote));
+    quote = bytes.indexOf(QUOTE, quote + 1);
+    if (quote === -1) return bytes.length;
+  } while (isEscapedByte(bytes, quote));
   return quote;
 }
 
 /** `isEscaped` over bytes that are not decoded yet. Runs never overlap: linear. */
-function isEscapedByte(buffer: Buffer, quote: number): boolean {
+function isEscapedByte(bytes: Uint8Array, quote: number): boolean {
   let index = quote - 1;
-  while (buffer[index] === BACKSLASH) index -= 1;
+  while (bytes[index] === BACKSLASH) index -= 1;
   return (quote - 1 - index) % 2 === 1;
 }
 

@@ -44,7 +44,7 @@ export class ChunkReader implements DeltaSink {
   #answerId = '';
   #usage: UsageReport | undefined;
   /** What `#usage` was read from. */
-  #usageValue: JsonObject = {};
+  #usageValue: unknown;
   #finishWord = '';
   #hasDelta = false;
   #hasContent = false;
@@ -122,7 +122,11 @@ export class ChunkReader implements DeltaSink {
     const reason = repairFinish(meant, hasCalls, this.#hasContent);
     if (typeof reason !== 'string') return reason;
     if (this.#usage !== undefined) {
-      this.#onEvent({ kind: 'usage', usage: this.#usage, raw: rawUsage(this.#usageValue) });
+      this.#onEvent({
+        kind: 'usage',
+        usage: this.#usage,
+        raw: rawUsage(toObject(this.#usageValue)),
+      });
     }
     this.#onEvent({ kind: 'finish', reason });
     return undefined;

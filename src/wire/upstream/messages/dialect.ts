@@ -1,14 +1,17 @@
 // The Messages dialect: what the servers of that format speak. This file only ties its parts
 // together for the profile of one upstream; streams and whole answers have the same reader.
 
+import type { UpstreamFailure } from '../../../core/failure.ts';
+import { Fold } from '../../../core/fold.ts';
+import type { Answer } from '../../../core/generation.ts';
 import { parseJson } from '../../../core/json.ts';
 import type { MessagesProfile } from '../../../core/profile.ts';
 import type { UpstreamDialect } from '../../format.ts';
-import { conversationOf, NO_CONVERSATION } from '../call-names.ts';
+import { type Conversation, conversationOf, NO_CONVERSATION } from '../call-names.ts';
 import { credentialHeader } from '../credential.ts';
 import { EventStream } from '../event-stream.ts';
 import { malformed } from '../failure.ts';
-import { readWholeAnswer } from '../whole-answer.ts';
+import { parseAnswer } from '../whole-answer.ts';
 import { createMessagesReader } from './event.ts';
 import { messagesErrorEvent, messagesFailure, readMessagesError } from './failure.ts';
 import { writeMessagesRequest } from './request.ts';
@@ -26,16 +29,7 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
       conversation = conversationOf(request);
       return writeMessagesRequest(request, call, profile);
     },
-    response: (body) =>
-      readWholeAnswer(
-        body,
-        (value) => readMessagesError(value, conversation.wrote),
-        (message, onEvent) => {
-          if (!Array.isArray(message['content'])) return malformed('an answer without content');
-          const reader = createMessagesReader(onEvent, conversation);
-          return reader.readMessage(message, body) ?? reader.end();
-        },
-      ),
+    response: (body) => readMessagesResponse(body, conversation),
     stream(onEvent) {
       const { read, end, isFinishing } = createMessagesReader(onEvent, conversation);
       return new EventStream({
@@ -50,4 +44,15 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
     },
     failure: (status, body) => messagesFailure(status, body, conversation.wrote),
   };
+}
+
+function readMessagesResponse(body: string, conversation: Conversation): Answer | UpstreamFailure {
+  const message = parseAnswer(body);
+  if (typeof message === 'string') return malformed(message);
+  const error = readMessagesError(message, conversation.wrote);
+  if (error !== undefined) return error;
+  if (!Array.isArray(message['content'])) return malformed('an answer without content');
+  const fold = new Fold();
+  const reader = createMessagesReader((event) => fold.push(event), conversation);
+  return reader.readMessage(message, body) ?? reader.end() ?? fold.answer();
 }
