@@ -121,8 +121,8 @@ function readAssistant(message: JsonObject, path: string): AssistantTurn {
  * space and `<`, `|`, `\`, `/`, `>`; what it would refuse becomes `_`, so that speakers stay distinct.
  */
 function readName(message: JsonObject, path: string): string {
-  const given = readString(message['name'] ?? '', `${path}.name`);
-  if (given === '') return '';
+  if ((message['name'] ?? '') === '') return '';
+  const given = readString(message['name'], `${path}.name`);
   return Array.from(given.replace(/[\s<|\\/>\p{Cc}]+/gu, '_').slice(0, 2 * NAME_MAX))
     .slice(0, NAME_MAX)
     .join('');
