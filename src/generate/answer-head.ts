@@ -1,16 +1,16 @@
 // What an answer begins with, in either format, and whether its client sees thinking.
 
-import { randomText } from '../core/id.ts';
 import type { AnswerHead } from '../wire/format.ts';
-import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
+import type { CheckedRequest } from './pipeline-types.ts';
 
-export function answerHead(
-  dependencies: Pick<GenerateDependencies, 'randomBytes'>,
-  checked: CheckedRequest,
-): AnswerHead {
+/** Of a request id: ten random bytes in hexadecimal digits, behind the last ones of its time. */
+const ANSWER_ID_LENGTH = 24;
+
+/** The answer's id is the end of its request's, so that a client that kept one of them has both. */
+export function answerHead(checked: CheckedRequest): AnswerHead {
   const { call, request, model } = checked;
   return {
-    id: randomText(24, dependencies.randomBytes),
+    id: call.requestId.slice(-ANSWER_ID_LENGTH),
     requestId: call.requestId,
     model: model.slug,
     createdSeconds: Math.floor(call.startedAt / 1_000),

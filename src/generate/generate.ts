@@ -166,7 +166,7 @@ async function serveWhole(
   }
   return {
     kind: 'whole',
-    body: checked.call.format.response(answerHead(dependencies, checked), answer, receipt),
+    body: checked.call.format.response(answerHead(checked), answer, receipt),
     modelServed: receipt.modelServed,
     limits: grant.limits,
     receipt,
@@ -226,7 +226,7 @@ async function deliver(
 ): Promise<string> {
   const { checked, lifetime } = admitted;
   const { call } = checked;
-  const encoder = call.format.stream(answerHead(dependencies, checked));
+  const encoder = call.format.stream(answerHead(checked));
   const thinking = recordThinking(dependencies, checked);
   try {
     const pumped = await pump({

@@ -4,7 +4,6 @@
 import type { Awaitable } from '../async/awaitable.ts';
 import type { Alert } from '../core/alert.ts';
 import type { GenerationRequest } from '../core/generation.ts';
-import type { RandomBytes } from '../core/id.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import type { Tokens } from '../core/money.ts';
 import type { OperatorState } from '../core/operator.ts';
@@ -30,7 +29,6 @@ export type GenerateDependencies = {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
   readonly random: () => number;
-  readonly randomBytes: RandomBytes;
   readonly limits: AccountLimits;
   /** In front of the same limits. */
   readonly entrance: RequestEntrance;

@@ -75,7 +75,6 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     clock,
     monotonic,
     random: Math.random,
-    randomBytes,
     limits,
     entrance: new RequestEntrance(limits),
     ledger,

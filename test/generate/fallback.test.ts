@@ -133,7 +133,6 @@ async function askOf(accountId: string, startAttempt: GenerateDependencies['star
       clock,
       monotonic: clock,
       random: () => 0,
-      randomBytes: (length) => new Uint8Array(length),
       limits,
       entrance: new RequestEntrance(limits),
       ledger: open.ledger,

@@ -124,7 +124,6 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
     clock: () => nowMs,
     monotonic: () => nowMs,
     random: () => 0,
-    randomBytes: (length) => new Uint8Array(length),
     limits,
     entrance: new RequestEntrance(limits),
     ledger: open.ledger,

@@ -201,7 +201,6 @@ async function play(which: Case) {
   const dependencies: GenerateDependencies = {
     ...clocks,
     random: () => 0,
-    randomBytes: (length) => new Uint8Array(length),
     limits,
     entrance: new RequestEntrance(limits),
     ledger: open.ledger,

@@ -93,7 +93,6 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     clock: world.wall,
     monotonic: world.monotonic,
     random: world.random,
-    randomBytes: (length) => Uint8Array.from({ length }, () => world.between(0, 255)),
     limits,
     entrance: new RequestEntrance(limits),
     ledger,
