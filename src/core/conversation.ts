@@ -1,6 +1,6 @@
 // Whether a request belongs to a conversation, and where that conversation is kept. Upstreams cache
 // prompts by credential, so the turns of one conversation go to one placement and one credential. A
-// pure function of the request: threads, nodes and restarts agree without sharing anything.
+// pure function of the request: nodes and restarts agree without sharing anything.
 
 import type { GenerationRequest, Turn, UserTurn } from './generation.ts';
 

@@ -1,5 +1,5 @@
 // How many characters of new prompt text each account may have counted in a minute. It protects the
-// processor of this process, so each server thread and each node keeps its own.
+// processor of this process, so each node keeps its own.
 
 import { putLast } from '../core/recent.ts';
 

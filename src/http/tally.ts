@@ -41,7 +41,7 @@ export class Tally implements RequestSummary, RequestObserver {
   stream: boolean | undefined;
   durationMs = 0;
   answer: AnswerSummary | undefined;
-  // Private, so that the summary stays plain data where it is posted to another thread.
+  // Private: no part of the summary.
   readonly #teller: Teller;
   readonly #startedAt: number;
   /** Its stream has begun and is not settled. */

@@ -1,7 +1,6 @@
-// What the handlers of requests need, out of the domains and the pipeline of the thread that they run
-// in: the main thread's, or that of a server thread. Made by both.
+// What the handlers of requests need, out of the domains and the pipeline. Made by request-path.ts.
 
-import type { HandlerDependencies, Load } from '../http/exchange.ts';
+import type { HandlerDependencies } from '../http/exchange.ts';
 import { createKnownHosts } from '../http/known-hosts.ts';
 import { createOperatorAccess } from '../http/operator-access.ts';
 import { createTallies } from '../http/tally.ts';
@@ -17,12 +16,9 @@ import type { ServingPipeline } from './pipeline.ts';
 
 export type OwnHandlers = Omit<
   HandlerDependencies,
-  | ('problems' | 'warnings' | 'isStopped' | 'draining' | 'isRefusing')
-  | ('metrics' | 'upstreams' | 'load')
+  ('problems' | 'warnings' | 'isStopped' | 'draining' | 'isRefusing') | ('metrics' | 'upstreams')
 > & {
   readonly version: string;
-  /** What is in flight. */
-  readonly ownLoad: () => Load;
 };
 
 type HandlerOptions = Base & {
@@ -68,7 +64,7 @@ export function createHandlers(options: HandlerOptions): OwnHandlers {
       ...(config.baseUrl === undefined ? [] : [new URL(config.baseUrl).hostname]),
     ]),
     version: VERSION,
-    ownLoad: () => ({
+    load: () => ({
       requestsInFlight: pipeline.inFlight.count(),
       streamsOpen: tallies.openStreams(),
       ledgerPending: generation.ledger.pending(),

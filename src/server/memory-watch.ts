@@ -1,4 +1,4 @@
-// Collects garbage before a thread has grown much, and once it has nothing to do. The runtime waits
+// Collects garbage before the process has grown much, and once it has nothing to do. The runtime waits
 // until a heap has doubled, and collects nothing where no request comes: what a burst has left would
 // stay. Large bodies lie outside of its heap, where it notices them late.
 
@@ -11,13 +11,13 @@ const MB = 1_024 * 1_024;
 const GROWN_BYTES = { busy: 192 * MB, idle: 24 * MB };
 
 /** Returns what looks whether it is time; to be called some times a second. */
-export function createMemoryWatch(thread: {
+export function createMemoryWatch(options: {
   /** Requests that are being answered. */
   readonly inFlight: () => number;
   readonly residentBytes: () => number;
   readonly collect: () => void;
 }): () => void {
-  const { inFlight, residentBytes, collect } = thread;
+  const { inFlight, residentBytes, collect } = options;
   let wasIdle = false;
   /** The least that was resident since the last collection: memory is given back some time after. */
   let least = 0;

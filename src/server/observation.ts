@@ -22,8 +22,6 @@ export type Observation = {
   readonly activity: Activity;
   /** A request is over. */
   readonly request: (summary: RequestSummary) => void;
-  /** An event loop was so late. */
-  readonly loopLag: (seconds: number) => void;
   /** Sends what alerts are left, for a moment. */
   readonly close: () => Promise<void>;
 };
@@ -45,17 +43,15 @@ export function createObservation(dependencies: {
     activity.alert(raised);
   };
   const alert = createAlerts({ log, count, send: webhook?.send });
-  const loopLag = (seconds: number): void => {
+  const stopLag = watchLoopLag(monotonic, (seconds) => {
     metrics.loopLag(seconds);
     activity.loopLag(seconds);
-  };
-  const stopLag = watchLoopLag(monotonic, loopLag);
+  });
   return {
     log,
     metrics,
     alert,
     activity,
-    loopLag,
     request(summary) {
       metrics.request(summary);
       activity.request(summary);

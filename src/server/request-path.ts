@@ -34,7 +34,7 @@ export async function createRequestPath(options: RequestPathOptions) {
   });
   return {
     ...{ domains, redis, pipeline, handlers },
-    load: handlers.ownLoad,
+    load: handlers.load,
     live: () => ({
       requests: inFlight.live(),
       unwritten: ledger.unwritten(),

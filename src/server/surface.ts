@@ -52,7 +52,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
   const { member } = store.node;
   const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log });
   const upstreams = () => withDisabled(pipeline.health.states(), operators.current().isDisabled);
-  const load = handlers.ownLoad;
+  const { load } = handlers;
   const port = () => stage.listeners?.server.port ?? config.port;
   const pages = createServingDashboard({
     ...{
@@ -83,7 +83,6 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     isRefusing: () => stage.isDraining || options.monotonic() >= store.fencedFrom(),
     metrics: metrics.print,
     upstreams,
-    load,
     dashboard: pages.dashboard,
     docs: createServingDocs({ config, observation, port }),
   };
