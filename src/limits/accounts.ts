@@ -18,8 +18,9 @@ import type { InUse } from './scope.ts';
 /** How long something is kept after its last use: windows are over, and the books have it all. */
 const KEEP_MS = WINDOW_MS;
 
-/** Idle accounts are looked for from so many on, and again when the number has doubled. */
+/** Idle accounts are looked for when there are twice as many as after the last look, and so often. */
 const LOOK_FROM = 256;
+const LOOK_MS = 10 * KEEP_MS;
 
 /** What is used of a model by one account. */
 export class ModelUse implements InUse {
@@ -114,11 +115,12 @@ export class AccountUse extends ModelUse {
   }
 }
 
-/** All accounts that are in use, and at most as many idle ones. */
+/** All accounts that are in use, and idle ones until the next look. */
 export class AccountUses {
   readonly #pastOf: (accountId: string, nowMs: number) => Past;
   readonly #accounts = new Map<string, AccountUse>();
   #lookAt = LOOK_FROM;
+  #lookAtMs = -Infinity;
 
   constructor(pastOf: (accountId: string, nowMs: number) => Past) {
     this.#pastOf = pastOf;
@@ -132,9 +134,10 @@ export class AccountUses {
   }
 
   #add(accountId: string, plan: Plan, nowMs: number): AccountUse {
-    if (this.#accounts.size >= this.#lookAt) {
+    if (this.#accounts.size >= this.#lookAt || nowMs >= this.#lookAtMs) {
       forgetIdle(this.#accounts, nowMs);
       this.#lookAt = Math.max(LOOK_FROM, 2 * this.#accounts.size);
+      this.#lookAtMs = nowMs + LOOK_MS;
     }
     const account = new AccountUse(accountId, this.#pastOf(accountId, nowMs), plan, nowMs);
     this.#accounts.set(accountId, account);

@@ -1,4 +1,4 @@
-// What is remembered of accounts: those in use and at most as many idle ones, whatever comes and goes.
+// What is remembered of accounts, whatever comes and goes: those in use, and idle ones for a while.
 
 import { expect, test } from 'bun:test';
 import { AccountUses } from '../../src/limits/accounts.ts';
@@ -15,6 +15,13 @@ test('accounts that come and go are forgotten after a minute', () => {
   }
   // 600 in a minute.
   expect(most).toBeLessThanOrEqual(2 * 601);
+});
+
+test('what a crowd has left is forgotten by the first new account ten minutes later', () => {
+  const accounts = new AccountUses(() => []);
+  for (let other = 0; other < 1_000; other += 1) accounts.find(`${other}`, PLAN, 0);
+  accounts.find('late', PLAN, 10 * MINUTE);
+  expect(accounts.size).toBe(1);
 });
 
 test('an account with an open claim is kept, and one that is idle begins again', () => {
