@@ -20,8 +20,6 @@ export type Case = {
   readonly name: string;
   readonly subject: Subject;
   readonly ask: Ask;
-  /** Server threads, each of which compiles by itself. One where it is absent. */
-  readonly threads?: number;
 };
 
 export type CompareOptions = {
@@ -42,15 +40,15 @@ export async function compare<C extends Case>(
   const take = (seconds: number) => (each: C) =>
     measure(each.subject, each.ask, { ...options, seconds }, rig.upstream.pid);
   for (const each of cases) {
-    if (rig.isCold(each.subject, each.ask)) await warmUp(() => take(1)(each), each.threads);
+    if (rig.isCold(each.subject, each.ask)) await warmUp(() => take(1)(each));
   }
   return interleave(cases, rig.rounds, take(rig.seconds));
 }
 
-async function warmUp(window: () => Promise<Sample>, threads = 1): Promise<void> {
+async function warmUp(window: () => Promise<Sample>): Promise<void> {
   let requests = 0;
-  for (let windows = 0; windows < WARM_WINDOWS * threads; windows += 1) {
+  for (let windows = 0; windows < WARM_WINDOWS; windows += 1) {
     requests += (await window()).requests;
-    if (requests >= WARM_REQUESTS * threads) return;
+    if (requests >= WARM_REQUESTS) return;
   }
 }
