@@ -227,7 +227,7 @@ describeOnEachDatabase("the console's codes and prices", async () => {
 
   describe('the catalog', () => {
     test('a broken file is checked without being taken, then refused with its reasons', async () => {
-      open.stopWatching();
+      await open.stopWatching();
       open.write(CATALOG.replace('output = "0.60"', 'output = "cheap"'));
       const problem = expect.stringContaining('model[0].price.output');
       const check = (await open.post('/catalog/check')).json;

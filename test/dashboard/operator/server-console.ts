@@ -222,7 +222,11 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
       problems = words;
     },
     /** The server looks at its files by itself until then. */
-    stopWatching,
+    async stopWatching(): Promise<void> {
+      stopWatching();
+      // A look that is in progress would still read the files.
+      await operators.look();
+    },
     async close(): Promise<void> {
       stopWatching();
       await serving.close();

@@ -96,7 +96,9 @@ describe.each<Realm>(['customer', 'operator'])('of the application for a %s', (r
 
   test('files that the page loads are guarded, and come from here alone', async () => {
     const page = await (await fetch(base())).text();
-    const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '');
+    const files = [...page.matchAll(/<(?:script|link|img)\b[^>]*\b(?:src|href)="([^"]+)"/g)].map(
+      ([, path]) => path ?? '',
+    );
     for (const path of files) {
       expect(path).toStartWith(`${PREFIXES[realm]}/assets/`);
       const response = await fetch(`${originOf(gateway, realm)}${path}`);

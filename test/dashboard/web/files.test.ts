@@ -24,7 +24,9 @@ describe.each(APPS)('the files of the %s application', (app) => {
   /** The addresses of the script, the styles and the icon. */
   async function named(): Promise<string[]> {
     const text = await (await ask(prefix)).text();
-    return [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
+    return [...text.matchAll(/<(?:script|link|img)\b[^>]*\b(?:src|href)="([^"]+)"/g)].map(
+      (match) => match[1] ?? '',
+    );
   }
 
   test('weigh no more than they may, and name no other origin', async () => {
