@@ -2,7 +2,7 @@
 // which the caller wrote them, says what is expected there, and never repeats the caller's value.
 // Used by the request parsers of both client formats.
 
-import { Kind, type Static, type TSchema, Type } from '@sinclair/typebox';
+import { Kind, type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import { AssertionError } from '../core/assert.ts';
 import { GatewayError, invalidRequest } from '../core/error.ts';
@@ -11,7 +11,11 @@ import { isObject } from '../core/json.ts';
 import { exceedsCharacters, MESSAGE_TEXT_MAX, TOOL_NAME_MAX } from './limits.ts';
 
 /** Turns the value at `path` into what it means, or throws `invalid_request` with a path. */
-export type Reader<Result> = (value: unknown, path: string) => Result;
+export type Reader<Result> = {
+  (value: unknown, path: string): Result;
+  /** What it accepts, for the description of the API. Rules over several fields are not in it. */
+  readonly schema: TSchema;
+};
 
 type Readers = { readonly [field: string]: Reader<unknown> };
 
@@ -23,13 +27,6 @@ export function requireBody(value: unknown): JsonObject {
   throw new GatewayError('invalid_request', {
     message: 'The request body must be a JSON object.',
   });
-}
-
-/** The value at `path`, which must be an object. */
-export function readObject(value: unknown, path: string): JsonObject {
-  if (value === undefined) throw invalidRequest(path, 'is required');
-  if (isObject(value)) return value;
-  throw invalidRequest(path, 'must be an object');
 }
 
 /**
@@ -58,43 +55,75 @@ export function readFields<R extends Readers, Needed extends keyof R & string>(
   return result as Fields<R> & Required<Pick<Fields<R>, Needed>>;
 }
 
+/** A reader that checks in code, with the schema of what it accepts. `read` must have no other use. */
+export function described<Result>(
+  schema: TSchema,
+  read: (value: unknown, path: string) => Result,
+): Reader<Result> {
+  return Object.assign(read, { schema });
+}
+
 /** A reader of an object by `readFields`. */
 export function objectOf<R extends Readers, Needed extends keyof R & string>(
   readers: R,
   required: readonly Needed[],
 ) {
-  return (value: unknown, path: string) =>
-    readFields(readObject(value, path), path, readers, required);
+  return described(fieldsSchema(readers, required), (value: unknown, path: string) =>
+    readFields(readObject(value, path), path, readers, required),
+  );
+}
+
+/** What `readFields` accepts. */
+export function fieldsSchema(
+  readers: Readers,
+  required: readonly string[],
+  options: SchemaOptions = {},
+): TSchema {
+  const members = Object.entries(readers).map(([name, { schema }]) => {
+    const isRequired = required.includes(name);
+    return [name, isRequired ? schema : Type.Optional(nullable(schema))] as const;
+  });
+  return Type.Object(Object.fromEntries(members), options);
+}
+
+/** The schema of a field that may be null, which is the same as absent. */
+export function nullable(schema: TSchema): TSchema {
+  return Type.Union([schema, Type.Null()]);
 }
 
 /** A reader of one of a few words. */
 export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Word> {
-  return (value, path) => {
+  const schema = Type.Unsafe<Word>({ type: 'string', enum: words });
+  return described(schema, (value, path) => {
     const found = words[words.indexOf(value as Word)];
     if (found !== undefined) return found;
     if (value === undefined) throw invalidRequest(path, 'is required');
     const list = words.map((word) => JSON.stringify(word)).join(', ');
     throw invalidRequest(path, words.length === 1 ? `must be ${list}` : `must be one of ${list}`);
-  };
+  });
 }
 
 /**
  * A reader of a single value that a TypeBox schema describes. Compiled here, so call it at load.
- * A schema's own `expected` says what it must be; objects and arrays have readers of their own.
+ * A schema's own description says what it must be; objects and arrays have readers of their own.
  */
 export function shape<S extends TSchema>(schema: S): Reader<Static<S>> {
   const check = TypeCompiler.Compile(schema);
-  const reason = `must be ${schema['expected'] ?? describe(schema)}`;
-  return (value, path) => {
+  const reason = `must be ${schema.description ?? describe(schema)}`;
+  return described(schema, (value, path) => {
     if (check.Check(value)) return value;
     throw invalidRequest(path, value === undefined ? 'is required' : reason);
-  };
+  });
 }
 
 /** A reader of an array whose entries `entry` reads, with an upper bound on their number. */
 export function listOf<Entry>(entry: Reader<Entry>, bounds: { min?: number; max?: number }) {
   const { min = 0, max = Number.POSITIVE_INFINITY } = bounds;
-  return (value: unknown, path: string): Entry[] => {
+  const schema = Type.Array(entry.schema, {
+    ...(bounds.min === undefined ? {} : { minItems: bounds.min }),
+    ...(bounds.max === undefined ? {} : { maxItems: bounds.max }),
+  });
+  return described(schema, (value: unknown, path: string): Entry[] => {
     if (value === undefined) throw invalidRequest(path, 'is required');
     if (!Array.isArray(value)) throw invalidRequest(path, 'must be an array');
     if (value.length < min) throw invalidRequest(path, `must have at least ${count(min)}`);
@@ -106,7 +135,7 @@ export function listOf<Entry>(entry: Reader<Entry>, bounds: { min?: number; max?
       entries.push(entry(value[index], `${path}[${index}]`));
     }
     return entries;
-  };
+  });
 }
 
 /** The same members without those that are undefined: an absent field is not a field. */
@@ -130,10 +159,16 @@ export function checkMessageText(texts: readonly string[], path: string): void {
 }
 
 /** Any string, the empty one included. */
-export const readString: Reader<string> = (value, path) => {
+export const readString = described(Type.String(), (value, path): string => {
   if (typeof value === 'string') return value;
   throw invalidRequest(path, value === undefined ? 'is required' : 'must be a string');
-};
+});
+
+export const readObject = described(Type.Object({}), (value, path): JsonObject => {
+  if (value === undefined) throw invalidRequest(path, 'is required');
+  if (isObject(value)) return value;
+  throw invalidRequest(path, 'must be an object');
+});
 
 export const readNonEmpty = shape(Type.String({ minLength: 1 }));
 
@@ -146,7 +181,7 @@ export const readTokenCount = shape(Type.Integer({ minimum: 1, maximum: Number.M
 export const readToolName = shape(
   Type.String({
     pattern: `^[^\\u0000-\\u001f\\u007f]{1,${TOOL_NAME_MAX}}$`,
-    expected: `a name of 1 to ${TOOL_NAME_MAX} characters without control characters`,
+    description: `a name of 1 to ${TOOL_NAME_MAX} characters without control characters`,
   }),
 );
 

@@ -1,6 +1,7 @@
 // One entry of `messages` in a chat-completions body: which fields each role may carry, and what
 // they mean. Called by the request parser only.
 
+import { type TSchema, Type } from '@sinclair/typebox';
 import { invalidRequest } from '../../core/error.ts';
 import type {
   AssistantTurn,
@@ -13,7 +14,9 @@ import type {
 } from '../../core/generation.ts';
 import {
   checkMessageText,
+  described,
   listOf,
+  nullable,
   objectOf,
   oneOf,
   type Reader,
@@ -21,6 +24,7 @@ import {
   readObject,
   readString,
 } from '../check.ts';
+import { MESSAGE_TEXT_MAX } from '../limits.ts';
 import { TOOL_IMAGE_MARK, textPart } from '../turns.ts';
 
 /** A tool result may hold pictures, which only a user turn can carry on. */
@@ -31,11 +35,15 @@ type Message = Turn | PicturedResult;
 const readRole = oneOf('system', 'developer', 'user', 'assistant', 'tool');
 
 /** The upstream fetches it, never this process. */
-const readImageUrl: Reader<string> = (value, path) => {
+const IMAGE_URL = Type.String({
+  pattern: '^(?:[Hh][Tt][Tt][Pp][Ss]?://[^/\\s]|[Dd][Aa][Tt][Aa]:[^,]*,)',
+  description: 'An http, https or data URL.',
+});
+const readImageUrl = described(IMAGE_URL, (value, path): string => {
   const url = readString(value, path);
   if (/^(?:https?:\/\/[^/\s]|data:[^,]*,)/i.test(url)) return url;
   throw invalidRequest(path, 'must be an http, https or data URL');
-};
+});
 const readImage = objectOf({ url: readImageUrl }, ['url']);
 
 const NAME_MAX = 64;
@@ -54,8 +62,71 @@ const readToolCalls = listOf(
   {},
 );
 
+const partsOf = (readType: Reader<'text' | 'image_url'>, ...parts: readonly TSchema[]) =>
+  listOf(
+    described(Type.Union([...parts]), (value, path): ContentPart => {
+      const part = readObject(value, path);
+      if (readType(part['type'], `${path}.type`) === 'text') {
+        return textPart(readString(part['text'], `${path}.text`));
+      }
+      const image = part['image_url'];
+      // Older clients send the address itself.
+      if (typeof image === 'string')
+        return { kind: 'image', url: readImageUrl(image, `${path}.image_url`) };
+      return { kind: 'image', url: readImage(image, `${path}.image_url`).url };
+    }),
+    { min: 1 },
+  );
+const TEXT_PART = Type.Object({ type: Type.Literal('text'), text: Type.String() });
+const IMAGE_PART = Type.Object({
+  type: Type.Literal('image_url'),
+  image_url: Type.Union([readImage.schema, readImageUrl.schema]),
+});
+const readTextParts = partsOf(oneOf('text'), TEXT_PART);
+const readAnyParts = partsOf(oneOf('text', 'image_url'), TEXT_PART, IMAGE_PART);
+
+const TEXT = Type.String({ maxLength: MESSAGE_TEXT_MAX });
+const NO_PARTS = Type.Array(Type.Unknown(), { maxItems: 0 });
+const CONTENT = Type.Union([TEXT, readAnyParts.schema]);
+const TEXT_CONTENT = Type.Union([TEXT, readTextParts.schema]);
+const NO_CALLS = { tool_calls: Type.Optional(nullable(NO_PARTS)) };
+const NAME = { name: Type.Optional(nullable(Type.String())) };
+const ASSISTANT = {
+  role: Type.Literal('assistant'),
+  reasoning_content: Type.Optional(nullable(Type.String())),
+  ...NAME,
+};
+
+const MESSAGE = Type.Union(
+  [
+    Type.Object({
+      role: Type.Unsafe({ type: 'string', enum: ['system', 'developer'] }),
+      content: TEXT_CONTENT,
+      ...NO_CALLS,
+    }),
+    Type.Object({ role: Type.Literal('user'), content: CONTENT, ...NAME, ...NO_CALLS }),
+    Type.Object({
+      ...ASSISTANT,
+      content: TEXT_CONTENT,
+      tool_calls: Type.Optional(nullable(readToolCalls.schema)),
+    }),
+    Type.Object({
+      ...ASSISTANT,
+      content: Type.Optional(Type.Union([TEXT_CONTENT, NO_PARTS, Type.Null()])),
+      tool_calls: { ...readToolCalls.schema, minItems: 1 },
+    }),
+    Type.Object({
+      role: Type.Literal('tool'),
+      tool_call_id: readNonEmpty.schema,
+      content: Type.Union([CONTENT, NO_PARTS]),
+      ...NO_CALLS,
+    }),
+  ],
+  { $id: 'ChatMessage' },
+);
+
 /** Reads one message, or throws `invalid_request` with the path of its first wrong field. */
-export const readMessage: Reader<Message> = (value, path) => {
+export const readMessage = described(MESSAGE, (value, path): Message => {
   const message = readObject(value, path);
   const role = readRole(message['role'], `${path}.role`);
   if (role !== 'assistant') refuseToolCalls(message, path);
@@ -73,7 +144,7 @@ export const readMessage: Reader<Message> = (value, path) => {
     case 'tool':
       return readToolResult(message, path);
   }
-};
+});
 
 /**
  * The entries of a conversation. Pictures in tool results follow, as a user turn, behind the last
@@ -177,24 +248,6 @@ function readParts(content: unknown, param: string, kinds: 'text' | 'text and im
   }
   return (kinds === 'text' ? readTextParts : readAnyParts)(content, param);
 }
-
-const partsOf = (readType: Reader<'text' | 'image_url'>) =>
-  listOf(
-    (value: unknown, path: string): ContentPart => {
-      const part = readObject(value, path);
-      if (readType(part['type'], `${path}.type`) === 'text') {
-        return textPart(readString(part['text'], `${path}.text`));
-      }
-      const image = part['image_url'];
-      // Older clients send the address itself.
-      if (typeof image === 'string')
-        return { kind: 'image', url: readImageUrl(image, `${path}.image_url`) };
-      return { kind: 'image', url: readImage(image, `${path}.image_url`).url };
-    },
-    { min: 1 },
-  );
-const readTextParts = partsOf(oneOf('text'));
-const readAnyParts = partsOf(oneOf('text', 'image_url'));
 
 /** What libraries make of a tool without a result, and of a turn that says nothing beside its calls. */
 function hasNoParts(content: unknown): boolean {

@@ -8,10 +8,11 @@ import type { GenerationRequest, Reasoning, Tool, ToolChoice } from '../../core/
 import { isObject } from '../../core/json.ts';
 import { readAnswerSchema } from '../answer-schema.ts';
 import {
+  described,
+  fieldsSchema,
   listOf,
   objectOf,
   oneOf,
-  type Reader,
   readBoolean,
   readFields,
   readNonEmpty,
@@ -47,6 +48,16 @@ const readTool = objectOf(
   ['type', 'function'],
 );
 
+const readFormatType = objectOf({ type: oneOf('text', 'json_object', 'json_schema') }, ['type']);
+
+const TOOL_CHOICE = Type.Union([
+  Type.Unsafe({ type: 'string', enum: ['none', 'auto', 'required'] }),
+  Type.Object({
+    type: Type.Literal('function'),
+    function: Type.Object({ name: readNonEmpty.schema }),
+  }),
+]);
+
 const FIELDS = {
   model: readNonEmpty,
   messages: listOf(readMessage, { min: 1, max: MESSAGES_MAX }),
@@ -56,21 +67,27 @@ const FIELDS = {
   top_p: shape(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
   frequency_penalty: readPenalty,
   presence_penalty: readPenalty,
-  stop: readStop,
+  stop: described(Type.Union([readNonEmpty.schema, readStopList.schema]), readStop),
   stream: readBoolean,
   stream_options: objectOf({ include_usage: readBoolean }, []),
-  response_format: readResponseFormat,
-  tools: readTools,
-  tool_choice: readToolChoice,
+  response_format: described(readFormatType.schema, readResponseFormat),
+  tools: described(Type.Array(readTool.schema, { maxItems: TOOLS_MAX }), readTools),
+  tool_choice: described(TOOL_CHOICE, readToolChoice),
   reasoning_effort: oneOf(...EFFORTS),
   thinking: objectOf({ type: oneOf('enabled', 'disabled') }, ['type']),
-  user: readUser,
+  user: described(Type.String({ maxLength: USER_MAX, pattern: '^[^\\u0000]*$' }), readUser),
   n: shape(Type.Literal(1)),
   /** Not promised to clients: a hint that is passed on, and ignored when it is not a boolean. */
-  parallel_tool_calls: (value: unknown) => (typeof value === 'boolean' ? value : undefined),
+  parallel_tool_calls: described(Type.Unknown(), (value) =>
+    typeof value === 'boolean' ? value : undefined,
+  ),
 };
 
 const REQUIRED = ['model', 'messages'] as const;
+
+/** What the description of the API says of a body. */
+export const chatBody = fieldsSchema(FIELDS, REQUIRED, { $id: 'ChatCompletionRequest' });
+
 const NONE: readonly never[] = [];
 
 /** Reads a chat-completions body. Throws `invalid_request` with the first wrong field as `param`. */
@@ -109,8 +126,6 @@ function readStop(value: unknown, path: string): readonly string[] {
   throw invalidRequest(path, `must be a string or an array of up to ${STOP_MAX} strings`);
 }
 
-const readFormatType = objectOf({ type: oneOf('text', 'json_object', 'json_schema') }, ['type']);
-
 function readResponseFormat(value: unknown, path: string) {
   const { type } = readFormatType(value, path);
   const given = type === 'json_schema' && isObject(value) ? value['json_schema'] : undefined;
@@ -129,7 +144,7 @@ function readUser(value: unknown, path: string): string {
 
 function readTools(value: unknown, path: string): Tool[] {
   const names = new Set<string>();
-  const read: Reader<Tool> = (item, itemPath) => {
+  const read = described(readTool.schema, (item, itemPath): Tool => {
     const { name, description, parameters } = readTool(item, itemPath).function;
     if (names.has(name)) {
       throw invalidRequest(`${itemPath}.function.name`, 'is the name of an earlier tool too');
@@ -137,7 +152,7 @@ function readTools(value: unknown, path: string): Tool[] {
     names.add(name);
     const tool = { name, parameters: parameters ?? { type: 'object', properties: {} } };
     return description === undefined ? tool : { ...tool, description };
-  };
+  });
   return listOf(read, { max: TOOLS_MAX })(value, path);
 }
 

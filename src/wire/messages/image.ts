@@ -3,25 +3,40 @@
 
 import { Type } from '@sinclair/typebox';
 import type { ImagePart } from '../../core/generation.ts';
-import { oneOf, type Reader, readObject, shape } from '../check.ts';
+import { described, nullable, oneOf, readObject, shape } from '../check.ts';
 import { sniffImageType } from '../image-type.ts';
 
 const readSourceType = oneOf('base64', 'url');
 const readMediaType = shape(
-  Type.String({ pattern: '^image/[A-Za-z0-9.+-]+$', expected: 'an image type such as image/png' }),
+  Type.String({
+    pattern: '^image/[A-Za-z0-9.+-]+$',
+    description: 'an image type such as image/png',
+  }),
 );
 const readImageData = shape(
   Type.String({
     pattern: '^[A-Za-z0-9+/]+={0,2}$',
-    expected: 'base64 without a data: prefix and without line breaks',
+    description: 'base64 without a data: prefix and without line breaks',
   }),
 );
 const readImageUrl = shape(
-  Type.String({ pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/\\s]', expected: 'an http or https URL' }),
+  Type.String({ pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/\\s]', description: 'an http or https URL' }),
+);
+
+const SOURCE = Type.Union(
+  [
+    Type.Object({
+      type: Type.Literal('base64'),
+      media_type: Type.Optional(nullable(readMediaType.schema)),
+      data: readImageData.schema,
+    }),
+    Type.Object({ type: Type.Literal('url'), url: readImageUrl.schema }),
+  ],
+  { $id: 'ImageSource' },
 );
 
 /** The image of a block's `source`: a URL that the upstream fetches, or base64 as a data URL. */
-export const readImage: Reader<ImagePart> = (value, path) => {
+export const readImage = described(SOURCE, (value, path): ImagePart => {
   const source = readObject(value, path);
   if (readSourceType(source['type'], `${path}.type`) === 'url') {
     return { kind: 'image', url: readImageUrl(source['url'], `${path}.url`) };
@@ -31,4 +46,4 @@ export const readImage: Reader<ImagePart> = (value, path) => {
   const type = source['media_type'] ?? sniffImageType(data) ?? 'image/jpeg';
   const mediaType = readMediaType(type, `${path}.media_type`);
   return { kind: 'image', url: `data:${mediaType};base64,${data}` };
-};
+});

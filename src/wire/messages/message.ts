@@ -2,18 +2,21 @@
 // carry, and what they mean. Called by the request parser only. Blocks of unknown types are
 // ignored, wherever they stand; nothing here reads a tool's input, which stays text.
 
+import { type TSchema, Type } from '@sinclair/typebox';
 import { invalidRequest } from '../../core/error.ts';
 import type { ContentPart, ImagePart, JsonObject, ToolTurn, Turn } from '../../core/generation.ts';
 import {
   checkMessageText,
+  described,
   listOf,
+  nullable,
   objectOf,
   oneOf,
-  type Reader,
   readNonEmpty,
   readObject,
   readString,
 } from '../check.ts';
+import { MESSAGE_TEXT_MAX } from '../limits.ts';
 import { TOOL_IMAGE_MARK } from '../turns.ts';
 import { readImage } from './image.ts';
 import { resultTexts } from './result-text.ts';
@@ -49,14 +52,65 @@ const readToolUse = objectOf({ id: readNonEmpty, name: readNonEmpty, input: read
   'id',
   'name',
 ]);
-const readToolResult = objectOf({ tool_use_id: readNonEmpty, content: readBlocks }, [
-  'tool_use_id',
-]);
 
-const readRoleAndContent = objectOf({ role: readRole, content: readBlocks }, ['role', 'content']);
+const TEXT = Type.String({ maxLength: MESSAGE_TEXT_MAX });
+const TEXT_BLOCK = Type.Object({ type: Type.Literal('text'), text: TEXT });
+const IMAGE_BLOCK = Type.Object({ type: Type.Literal('image'), source: readImage.schema });
+const THINKING_BLOCK = Type.Object({ type: Type.Literal('thinking'), thinking: TEXT });
+const TOOL_USE_BLOCK = Type.Object({
+  type: Type.Literal('tool_use'),
+  id: readNonEmpty.schema,
+  name: readNonEmpty.schema,
+  input: Type.Optional(nullable(readObject.schema)),
+});
+
+/** Content whose blocks are one of these, or of a type that is ignored. */
+function contentOf(blocks: readonly TSchema[], refused: readonly string[], minItems: number) {
+  const known = blocks.map((block) => block['properties'].type.const);
+  const ignored = Type.Object(
+    { type: Type.Unsafe({ type: 'string', not: { enum: [...known, ...refused] } }) },
+    { description: 'A block of another type. It is ignored.' },
+  );
+  return Type.Union([TEXT, Type.Array(Type.Union([...blocks, ignored]), { minItems })]);
+}
+
+const SYSTEM = contentOf([TEXT_BLOCK], [], 0);
+const RESULT_CONTENT = contentOf([TEXT_BLOCK, IMAGE_BLOCK], [], 0);
+const readToolResult = objectOf(
+  {
+    tool_use_id: readNonEmpty,
+    content: described(RESULT_CONTENT, (value, path) => readBlocks(value, path)),
+  },
+  ['tool_use_id'],
+);
+const TOOL_RESULT_BLOCK = Type.Object({
+  type: Type.Literal('tool_result'),
+  tool_use_id: readNonEmpty.schema,
+  content: Type.Optional(nullable(RESULT_CONTENT)),
+});
+
+const MESSAGE = Type.Union(
+  [
+    Type.Object({
+      role: Type.Literal('user'),
+      content: contentOf([TEXT_BLOCK, IMAGE_BLOCK, TOOL_RESULT_BLOCK], ['tool_use'], 1),
+    }),
+    Type.Object({
+      role: Type.Literal('assistant'),
+      content: contentOf([TEXT_BLOCK, THINKING_BLOCK, TOOL_USE_BLOCK], ['tool_result', 'image'], 0),
+    }),
+    Type.Object({ role: Type.Literal('system'), content: SYSTEM }),
+  ],
+  { $id: 'InputMessage' },
+);
+
+const readRoleAndContent = objectOf(
+  { role: readRole, content: described(Type.Unknown(), readBlocks) },
+  ['role', 'content'],
+);
 
 /** Reads one message, or throws `invalid_request` with the path of its first wrong field. */
-export const readMessage: Reader<Message> = (value, path) => {
+export const readMessage = described(MESSAGE, (value, path): Message => {
   const { role, content } = readRoleAndContent(value, path);
   switch (role) {
     case 'system':
@@ -66,12 +120,12 @@ export const readMessage: Reader<Message> = (value, path) => {
     case 'assistant':
       return assistantMessage(content, `${path}.content`);
   }
-};
+});
 
 /** The `system` field: a string, or text blocks that are joined with a blank line. */
-export const readSystem: Reader<string> = (value, path) => {
+export const readSystem = described(SYSTEM, (value, path): string => {
   return joinSystem(readBlocks(value, path));
-};
+});
 
 /**
  * The conversation's entries: of a user message its tool results first, then the rest of it.
@@ -210,10 +264,13 @@ function readBlocks(value: unknown, path: string): Block[] {
   throw invalidRequest(path, 'must be a string or an array of blocks');
 }
 
-const readBlockList = listOf((value: unknown, path: string): Block => {
-  const fields = readObject(value, path);
-  return { type: readString(fields['type'], `${path}.type`), fields, path };
-}, {});
+const readBlockList = listOf(
+  described(Type.Object({ type: Type.String() }), (value, path): Block => {
+    const fields = readObject(value, path);
+    return { type: readString(fields['type'], `${path}.type`), fields, path };
+  }),
+  {},
+);
 
 /**
  * The text of a thinking block, whoever signed it. A signature says nothing here: ours is the same on

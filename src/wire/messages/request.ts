@@ -14,6 +14,8 @@ import type {
 import { isObject } from '../../core/json.ts';
 import { readAnswerSchema } from '../answer-schema.ts';
 import {
+  described,
+  fieldsSchema,
   listOf,
   objectOf,
   oneOf,
@@ -52,6 +54,24 @@ const readDefinition = objectOf(
   ['name', 'input_schema'],
 );
 
+/** Types of tools that the client runs itself; the second is the other format's, and a mistake here. */
+const CLIENT_TYPES: readonly unknown[] = ['custom', 'function'];
+
+const TOOL = Type.Union([
+  readDefinition.schema,
+  Type.Object(
+    {
+      type: Type.Unsafe({ not: { enum: [...CLIENT_TYPES, null] } }),
+      input_schema: Type.Optional(Type.Null()),
+    },
+    { description: 'A tool that another service would run. It is ignored.' },
+  ),
+]);
+
+const OWN_HISTORY = Type.Unsafe({
+  not: { type: 'object', properties: { type: { const: 'continue' } }, required: ['type'] },
+});
+
 const FIELDS = {
   model: readNonEmpty,
   max_tokens: readTokenCount,
@@ -61,17 +81,27 @@ const FIELDS = {
   top_p: shape(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
   stop_sequences: listOf(readNonEmpty, { max: STOP_MAX }),
   stream: readBoolean,
-  tools: listOf(readTool, { max: TOOLS_MAX }),
+  tools: listOf(described(TOOL, readTool), { max: TOOLS_MAX }),
   tool_choice: readChoice,
   /** The budget is not applied, so none is refused: agents do send -1. */
   thinking: objectOf({ type: readString, budget_tokens: shape(Type.Number()) }, []),
-  metadata: objectOf({ user_id: readUserId }, []),
-  thread: requireOwnHistory,
+  metadata: objectOf(
+    { user_id: described(Type.String({ pattern: '^[^\\u0000]*$' }), readUserId) },
+    [],
+  ),
+  thread: described(OWN_HISTORY, requireOwnHistory),
   /** Not promised to clients, so nothing in it is refused. */
-  output_config: (value: unknown) => (isObject(value) ? value : {}),
+  output_config: described(Type.Unknown(), (value) => (isObject(value) ? value : {})),
   /** The name that `output_config.format` had in its beta; clients of that time still send it. */
-  output_format: (value: unknown) => value,
+  output_format: described(Type.Unknown(), (value) => value),
 };
+
+const REQUIRED = ['model', 'max_tokens', 'messages'] as const;
+const REQUIRED_TO_COUNT = ['model', 'messages'] as const;
+
+/** What the description of the API says of a body. */
+export const messagesBody = fieldsSchema(FIELDS, REQUIRED, { $id: 'MessagesRequest' });
+export const countBody = fieldsSchema(FIELDS, REQUIRED_TO_COUNT, { $id: 'CountTokensRequest' });
 
 /** Types of `thinking` that ask for it; the first is the documented one, clients send the others. */
 const THINKING_ON: readonly unknown[] = ['enabled', 'adaptive', 'between_tools'];
@@ -92,8 +122,7 @@ function requireOwnHistory(value: unknown, path: string): undefined {
 
 /** Reads a Messages body. Throws `invalid_request` with the first wrong field as `param`. */
 export function parseMessages(body: ParsedBody): GenerationRequest {
-  const required = ['model', 'max_tokens', 'messages'] as const;
-  return toRequest(readFields(requireBody(body.value), '', FIELDS, required), body.text);
+  return toRequest(readFields(requireBody(body.value), '', FIELDS, REQUIRED), body.text);
 }
 
 /** Reads the body of a token count: the same, but `max_tokens` may be absent. */
@@ -102,7 +131,7 @@ export function parseCount(body: ParsedBody): GenerationRequest {
 }
 
 function readCountFields(body: ParsedBody) {
-  return readFields(requireBody(body.value), '', FIELDS, ['model', 'messages']);
+  return readFields(requireBody(body.value), '', FIELDS, REQUIRED_TO_COUNT);
 }
 
 type Fields = ReturnType<typeof readCountFields>;
@@ -145,9 +174,6 @@ function toolInputs(messages: readonly Message[], text: string): ReadonlyMap<str
   );
   return called ? valueSources(text, INPUT_PATH) : new Map();
 }
-
-/** Types of tools that the client runs itself; the second is the other format's, and a mistake here. */
-const CLIENT_TYPES: readonly unknown[] = ['custom', 'function'];
 
 /** `undefined` for a tool that another service would run: it has a type, and no schema. */
 function readTool(value: unknown, path: string): Tool | undefined {
