@@ -130,12 +130,15 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packages: PLATFORM,
     packagesIn: [{ path: /^src\/docs\/render\.ts$/, packages: ['marked'] }],
   },
+  // The description of the API, from the tables and schemas that serve it.
+  openapi: { folders: ['http', 'wire', 'core'], packages: TYPEBOX },
   // What runs a server. It never imports a command; commands may import its files.
   server: {
     folders: [
       ...[
         'dashboard',
         'docs',
+        'openapi',
         'http',
         'mail',
         'observe',

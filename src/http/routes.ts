@@ -4,20 +4,34 @@ import { chatFormat } from '../wire/chat/format.ts';
 import type { ClientFormat } from '../wire/format.ts';
 import { messagesFormat } from '../wire/messages/format.ts';
 
-/** Paths with their methods, for 405 answers; `:model` stands for one path segment. */
-const METHODS: readonly { readonly path: RegExp; readonly allow: string }[] = [
-  { path: /^\/v1\/chat\/completions$/, allow: 'POST' },
-  { path: /^\/v1\/messages$/, allow: 'POST' },
-  { path: /^\/v1\/messages\/count_tokens$/, allow: 'POST' },
-  { path: /^\/v1\/models$/, allow: 'GET' },
-  { path: /^\/v1\/models\/[^/]+$/, allow: 'GET' },
-  { path: /^\/v1\/api-keys$/, allow: 'GET' },
-  { path: /^\/v1\/account$/, allow: 'GET' },
-  { path: /^\/healthz$/, allow: 'GET' },
-  { path: /^\/readyz$/, allow: 'GET' },
-  { path: /^\/metrics$/, allow: 'GET' },
-  { path: /^\/$/, allow: 'GET, HEAD' },
-];
+/**
+ * What answers by itself, in the order of the description of the API. `:model` stands for one path
+ * segment. Pages, which are mounted below a path, are not here.
+ */
+export const ROUTES = [
+  { name: 'chat_completions', method: 'POST', path: '/v1/chat/completions' },
+  { name: 'messages', method: 'POST', path: '/v1/messages' },
+  { name: 'count_tokens', method: 'POST', path: '/v1/messages/count_tokens' },
+  { name: 'models', method: 'GET', path: '/v1/models' },
+  { name: 'model', method: 'GET', path: '/v1/models/:model' },
+  { name: 'api_keys', method: 'GET', path: '/v1/api-keys' },
+  { name: 'account', method: 'GET', path: '/v1/account' },
+  { name: 'health', method: 'GET', path: '/healthz' },
+  { name: 'ready', method: 'GET', path: '/readyz' },
+  { name: 'openapi', method: 'GET', path: '/openapi.json' },
+  { name: 'service', method: 'GET', path: '/' },
+  { name: 'service_head', method: 'HEAD', path: '/' },
+  // For the operator alone, and so not in the description.
+  { name: 'metrics', method: 'GET', path: '/metrics' },
+] as const;
+
+export type ApiRoute = (typeof ROUTES)[number]['name'];
+
+/** Paths with their methods, for 405 answers. */
+const METHODS = [...Map.groupBy(ROUTES, ({ path }) => path)].map(([path, routes]) => ({
+  path: new RegExp(`^${path.replace(':model', '[^/]+').replaceAll('.', '\\.')}$`),
+  allow: routes.map(({ method }) => method).join(', '),
+}));
 
 /** The methods of a path that exists; `undefined` where nothing does. */
 export function allowedMethods(path: string): string | undefined {

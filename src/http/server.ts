@@ -18,6 +18,7 @@ import {
 import { answerCount, answerElsewhere, answerGeneration, answerList } from './handlers.ts';
 import { listKeys, listModels, showAccount, showModel } from './lists.ts';
 import { answerMetrics, answerReady, underOwnName } from './probes.ts';
+import { type ApiRoute, ROUTES } from './routes.ts';
 
 /** The server's own backstop; our own check of 2 MB comes first and answers in the envelope. */
 const RUNTIME_BODY_BYTES_MAX = 1_073_741_824;
@@ -30,6 +31,8 @@ export type ServerDependencies = HandlerDependencies & {
   readonly dashboard: Mount;
   /** The documentation: the customers' part is public, the operators' part is in the console. */
   readonly docs: Readonly<Record<'customers' | 'operators', Mount>>;
+  /** The description of the API. */
+  readonly openapi: Mount;
 };
 
 export type GatewayServer = {
@@ -106,72 +109,76 @@ function probesOf(dependencies: ServerDependencies): Record<'ready' | 'metrics',
   };
 }
 
+type Asked = {
+  readonly request: Request;
+  readonly server: RuntimeServer | null;
+  readonly params: Readonly<Record<string, string>>;
+};
+
+type RouteHandler = (asked: Asked) => Response | Promise<Response>;
+
 function createApp(dependencies: ServerDependencies) {
-  const { version, dashboard, docs } = dependencies;
-  const { ready, metrics } = probesOf(dependencies);
-  const open = (request: Request, server: RuntimeServer | null, route: RouteName) =>
-    new Exchange(dependencies, request, server, chatFormat, route);
+  const { dashboard, docs } = dependencies;
   const app = new Elysia({
     precompile: true,
     strictPath: true,
     handler: { standardHostname: false },
   });
+  // Before the routes: it holds for those that come after it.
+  app.onError(({ request }) => answerElsewhere(dependencies, request, null));
+  const handlers = handlersOf(dependencies, () => app.server);
+  for (const { name, method, path } of ROUTES) {
+    app.route(method, path, handlers[name], { parse: 'none' });
+  }
+  return app
+    .all('/dashboard', ({ request, server }) => dashboard(request, server), { parse: 'none' })
+    .all('/dashboard/*', ({ request, server }) => dashboard(request, server), { parse: 'none' })
+    .all('/docs', ({ request, server }) => docs.customers(request, server), { parse: 'none' })
+    .all('/docs/*', ({ request, server }) => docs.customers(request, server), { parse: 'none' })
+    .all('/*', ({ request, server }) => answerElsewhere(dependencies, request, server), {
+      parse: 'none',
+    });
+}
+
+function handlersOf(
+  dependencies: ServerDependencies,
+  serverOf: () => RuntimeServer | null,
+): Readonly<Record<ApiRoute, RouteHandler>> {
+  const { version, openapi } = dependencies;
+  const { ready, metrics } = probesOf(dependencies);
+  const open = (request: Request, server: RuntimeServer | null, route: RouteName) =>
+    new Exchange(dependencies, request, server, chatFormat, route);
   // The framework defines a property on each request for handlers that take its server.
   const opened = (request: Request, format: ClientFormat, route: RouteName) =>
-    new GenerationExchange(dependencies, request, app.server, format, route);
+    new GenerationExchange(dependencies, request, serverOf(), format, route);
 
-  return (
-    app
-      // Before the routes: it holds for those that come after it.
-      .onError(({ request }) => answerElsewhere(dependencies, request, null))
-      .post(
-        '/v1/chat/completions',
-        ({ request }) =>
-          answerGeneration(dependencies, opened(request, chatFormat, 'chat_completions')),
-        { parse: 'none' },
-      )
-      .post(
-        '/v1/messages',
-        ({ request }) =>
-          answerGeneration(dependencies, opened(request, messagesFormat, 'messages')),
-        { parse: 'none' },
-      )
-      .post(
-        '/v1/messages/count_tokens',
-        ({ request }) =>
-          answerCount(
-            dependencies,
-            new Exchange(dependencies, request, app.server, messagesFormat, 'count_tokens'),
-          ),
-        { parse: 'none' },
-      )
-      .get('/v1/models', ({ request, server }) =>
-        answerList(dependencies, open(request, server, 'models'), (lists, facts, operator) =>
-          listModels(lists, facts, operator, targetOf(request).searchParams),
-        ),
-      )
-      .get('/v1/models/:model', ({ request, server, params }) =>
-        answerList(dependencies, open(request, server, 'model'), (lists, facts, operator) =>
-          showModel(lists, facts, operator, params.model),
-        ),
-      )
-      .get('/v1/api-keys', ({ request, server }) =>
-        answerList(dependencies, open(request, server, 'api_keys'), listKeys),
-      )
-      .get('/v1/account', ({ request, server }) =>
-        answerList(dependencies, open(request, server, 'account'), showAccount),
-      )
-      .all('/dashboard', ({ request, server }) => dashboard(request, server), { parse: 'none' })
-      .all('/dashboard/*', ({ request, server }) => dashboard(request, server), { parse: 'none' })
-      .all('/docs', ({ request, server }) => docs.customers(request, server), { parse: 'none' })
-      .all('/docs/*', ({ request, server }) => docs.customers(request, server), { parse: 'none' })
-      .get('/healthz', () => Response.json({ status: 'ok', version }))
-      .get('/readyz', ({ request, server }) => ready(request, server))
-      .get('/metrics', ({ request, server }) => metrics(request, server))
-      .get('/', () => Response.json({ service: 'tollgate', version, docs: '/docs' }))
-      .head('/', () => new Response(null))
-      .all('/*', ({ request, server }) => answerElsewhere(dependencies, request, server), {
-        parse: 'none',
-      })
-  );
+  return {
+    chat_completions: ({ request }) =>
+      answerGeneration(dependencies, opened(request, chatFormat, 'chat_completions')),
+    messages: ({ request }) =>
+      answerGeneration(dependencies, opened(request, messagesFormat, 'messages')),
+    count_tokens: ({ request }) =>
+      answerCount(
+        dependencies,
+        new Exchange(dependencies, request, serverOf(), messagesFormat, 'count_tokens'),
+      ),
+    models: ({ request, server }) =>
+      answerList(dependencies, open(request, server, 'models'), (lists, facts, operator) =>
+        listModels(lists, facts, operator, targetOf(request).searchParams),
+      ),
+    model: ({ request, server, params }) =>
+      answerList(dependencies, open(request, server, 'model'), (lists, facts, operator) =>
+        showModel(lists, facts, operator, params['model'] ?? ''),
+      ),
+    api_keys: ({ request, server }) =>
+      answerList(dependencies, open(request, server, 'api_keys'), listKeys),
+    account: ({ request, server }) =>
+      answerList(dependencies, open(request, server, 'account'), showAccount),
+    health: () => Response.json({ status: 'ok', version }),
+    ready: ({ request, server }) => ready(request, server),
+    openapi: ({ request, server }) => openapi(request, server),
+    service: () => Response.json({ service: 'tollgate', version, docs: '/docs' }),
+    service_head: () => new Response(null),
+    metrics: ({ request, server }) => metrics(request, server),
+  };
 }

@@ -9,7 +9,7 @@ import type { Base } from './base.ts';
 import { lazyMount } from './lazy-app.ts';
 import type { Observation } from './observation.ts';
 
-type ServingDocsOptions = Pick<Base, 'config'> & {
+export type ServingDocsOptions = Pick<Base, 'config'> & {
   readonly observation: Pick<Observation, 'log'>;
   /** The port that the public listener really has. */
   readonly port: () => number;

@@ -12,6 +12,7 @@ import {
   type ServingDashboard,
   type ServingDashboardOptions,
 } from './dashboard.ts';
+import { createServingDescription } from './description.ts';
 import { createServingDocs } from './docs.ts';
 import type { OwnHandlers } from './handlers.ts';
 import type { Listeners } from './listeners.ts';
@@ -85,6 +86,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     upstreams,
     dashboard: pages.dashboard,
     docs: createServingDocs({ config, observation, port }),
+    openapi: createServingDescription({ config, observation, port }),
   };
   metrics.watch({
     requestsInFlight: () => load().requestsInFlight,

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { REFERENCE_PAGE } from '../../scripts/reference.ts';
 import {
   anchors,
   blocks,
@@ -90,7 +91,9 @@ describe('pages', () => {
     expect([title, empty]).toEqual([expect.stringMatching(/^# \S/), '']);
     expect(summary).toMatch(/^[A-Z`]/);
     expect(withoutBlocks(text).match(/^# /gm)).toHaveLength(1);
-    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(250);
+    // The reference is made from the source, for looking things up.
+    const most = page === REFERENCE_PAGE ? 700 : 250;
+    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(most);
   });
 
   test('README.md has at most 150 lines', () => {

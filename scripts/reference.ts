@@ -1,0 +1,223 @@
+// Writes the reference page of the API, src/docs/customers/api.md, from the description that a server
+// has at /openapi.json. Run with `bun run reference`; a test compares them.
+
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { EXAMPLE_URL } from '../src/docs/page.ts';
+import { createDocument, type JsonRecord } from '../src/openapi/document.ts';
+
+export const REFERENCE_PAGE = 'src/docs/customers/api.md';
+
+type Schema = JsonRecord;
+
+type Operation = {
+  readonly description: string;
+  readonly security?: readonly unknown[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly description: string;
+    readonly schema: Schema;
+  }[];
+  readonly requestBody?: {
+    readonly content: { readonly [type: string]: { schema: Schema; example: object } };
+  };
+  readonly responses: {
+    readonly [status: string]: {
+      readonly content?: { readonly [type: string]: JsonRecord };
+      readonly 'x-error-codes'?: readonly string[];
+    };
+  };
+};
+
+const INTRODUCTION = `# API reference
+
+Every route of this service: what it takes, what it answers, and which errors it gives.
+
+\`GET /openapi.json\` has the same as an OpenAPI 3.1 document, for programs that generate clients. Events of
+streams stand there under \`x-itemSchema\`, in the form of OpenAPI 3.2. Answers may gain members: ignore
+those that you do not know. \`?\` marks members that may be absent.
+
+Send your key as \`Authorization: Bearer YOUR_KEY\` or as \`x-api-key: YOUR_KEY\`. [Errors](errors.md) explains
+every code.
+`;
+
+const SCHEMA_PATH = '#/components/schemas/';
+
+/** The text of the page. */
+export function reference(): string {
+  const { paths, components } = JSON.parse(
+    JSON.stringify(createDocument({ version: '', url: EXAMPLE_URL })),
+  );
+  const used = Object.entries<Schema>(components.schemas).filter(([name]) => !isRequest(name));
+  const routes = Object.entries<Record<string, Operation>>(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) =>
+      routeSection(`${method.toUpperCase()} ${path}`, operation, components.schemas),
+    ),
+  );
+  const objects = used.map(([name, schema]) => `### ${name}\n\n${objectText(schema)}`);
+  return `${[INTRODUCTION.trim(), ...routes, '## Objects', ...objects].join('\n\n')}\n`;
+}
+
+/** Bodies are described with their routes. */
+const isRequest = (name: string): boolean => name.endsWith('Request');
+
+function routeSection(
+  title: string,
+  operation: Operation,
+  schemas: Readonly<Record<string, Schema>>,
+): string {
+  const { description, security, parameters = [], requestBody, responses } = operation;
+  const body = requestBody?.content['application/json'];
+  const fields = body === undefined ? undefined : schemas[nameOf(body.schema) ?? ''];
+  return [
+    `## ${title}`,
+    `${description}${security === undefined ? '' : ' It needs no key.'}`,
+    ...(title.startsWith('HEAD') ? [] : [exampleOf(title, security === undefined, body?.example)]),
+    ...(parameters.length === 0
+      ? []
+      : [
+          table(
+            ['Parameter', 'In', 'Type', 'Meaning'],
+            parameters.map((each) => [
+              code(each.name),
+              each.in,
+              typeText(each.schema),
+              each.description,
+            ]),
+          ),
+        ]),
+    ...(fields === undefined
+      ? []
+      : [
+          table(
+            ['Field', 'Type', 'Meaning'],
+            membersOf(fields).map(([name, schema, isRequired]) => [
+              code(name),
+              typeText(notNull(schema)),
+              `${isRequired ? 'Required. ' : ''}${String(schema['description'] ?? '')}`,
+            ]),
+          ),
+        ]),
+    table(
+      ['Status', 'Answer'],
+      Object.entries(responses).map(([status, response]) => [status, answerText(response)]),
+    ),
+  ].join('\n\n');
+}
+
+function exampleOf(title: string, needsKey: boolean, body: object | undefined): string {
+  const path = title.replace(/^\w+ /, '').replace('{model}', 'demo-chat');
+  const lines = [
+    `curl ${EXAMPLE_URL}${path}`,
+    ...(needsKey ? ['-H "Authorization: Bearer $TOLLGATE_KEY"'] : []),
+    ...(body === undefined
+      ? []
+      : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body)}'`]),
+  ];
+  return `\`\`\`sh\n${lines.join(' \\\n  ')}\n\`\`\``;
+}
+
+function answerText(response: Operation['responses'][string]): string {
+  const codes = response['x-error-codes'];
+  if (codes !== undefined) return codes.map(code).join(', ');
+  return (
+    Object.entries(response.content ?? {})
+      .map(([type, { schema, 'x-itemSchema': items }]) => {
+        if (items === undefined) return `${code(type)}: ${typeText(schema as Schema)}`;
+        const events = (items as { readonly anyOf: readonly Schema[] }).anyOf;
+        return `${code(type)}: events with ${events.map(eventText).join(', ')}`;
+      })
+      .join('; ') || 'No body.'
+  );
+}
+
+function eventText(event: Schema): string {
+  const { data } = event['properties'] as { readonly data: Schema };
+  return typeText((data['contentSchema'] ?? data) as Schema);
+}
+
+function objectText(schema: Schema): string {
+  const about = typeof schema['description'] === 'string' ? `${schema['description']}\n\n` : '';
+  if (schema['properties'] === undefined) return `${about}${typeText(schema)}.`;
+  const rows = membersOf(schema).map(([name, member, isRequired]) => [
+    code(`${name}${isRequired ? '' : '?'}`),
+    typeText(member),
+  ]);
+  return `${about}${table(['Member', 'Type'], rows)}`;
+}
+
+function membersOf(schema: Schema): readonly (readonly [string, Schema, boolean])[] {
+  const required = (schema['required'] ?? []) as readonly string[];
+  const members = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>);
+  return members.map(([name, member]) => [name, member, required.includes(name)]);
+}
+
+/** Optional fields of a body may be null; the page says so once. */
+function notNull(schema: Schema): Schema {
+  const { type, anyOf } = schema;
+  if (Array.isArray(type)) return { ...schema, type: type[0] };
+  if (!Array.isArray(anyOf) || anyOf.at(-1)?.type !== 'null') return schema;
+  return anyOf.length === 2 ? anyOf[0] : { ...schema, anyOf: anyOf.slice(0, -1) };
+}
+
+function typeText(schema: Schema): string {
+  const name = nameOf(schema);
+  if (name !== undefined) return `[${name}](#${name.toLowerCase()})`;
+  if ('const' in schema) return code(JSON.stringify(schema['const']));
+  if (Array.isArray(schema['enum'])) {
+    return schema['enum'].map((each) => code(JSON.stringify(each))).join(', ');
+  }
+  if (Array.isArray(schema['anyOf'])) {
+    return [...new Set((schema['anyOf'] as readonly Schema[]).map(typeText))].join(' or ');
+  }
+  const type = schema['type'] ?? 'any value';
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type];
+  return types.map((each) => kindText(String(each), schema)).join(' or ');
+}
+
+function kindText(type: string, schema: Schema): string {
+  const { minimum, exclusiveMinimum, maximum, maxItems, maxLength } = schema;
+  switch (type) {
+    case 'object': {
+      const members = membersOf(schema);
+      if (members.length === 0) return 'object';
+      const texts = members.map(
+        ([name, member, isRequired]) =>
+          `${code(`${name}${isRequired ? '' : '?'}`)} ${typeText(notNull(member))}`,
+      );
+      return `{ ${texts.join('; ')} }`;
+    }
+    case 'array':
+      return `array${maxItems === undefined ? '' : ` of up to ${maxItems}`}: ${typeText((schema['items'] ?? {}) as Schema)}`;
+    case 'string':
+      return maxLength === undefined ? 'string' : `string of up to ${maxLength} characters`;
+    case 'integer':
+    case 'number': {
+      if (exclusiveMinimum !== undefined)
+        return `${type} above ${exclusiveMinimum}, up to ${maximum}`;
+      if (maximum === undefined) return type;
+      return maximum === Number.MAX_SAFE_INTEGER
+        ? `${type} from ${minimum}`
+        : `${type} from ${minimum} to ${maximum}`;
+    }
+    default:
+      return type;
+  }
+}
+
+function nameOf(schema: Schema): string | undefined {
+  const reference = schema['$ref'];
+  return typeof reference === 'string' ? reference.slice(SCHEMA_PATH.length) : undefined;
+}
+
+const code = (text: string): string => `\`${text}\``;
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
+}
+
+if (import.meta.main) {
+  writeFileSync(resolve(import.meta.dir, '..', REFERENCE_PAGE), reference());
+}

@@ -1,0 +1,293 @@
+// What the routes of the API answer where nothing went wrong. A named schema (`$id`) becomes a component
+// of the description. Answers may gain members, so nothing here forbids others; the tests do.
+
+import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
+
+const oneOf = (...words: readonly string[]): TSchema =>
+  Type.Unsafe({ type: 'string', enum: [...words] });
+const nullable = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()]);
+const named = <P extends TProperties>($id: string, members: P): TObject<P> =>
+  Type.Object(members, { $id });
+
+const count = Type.Integer({ minimum: 0 });
+/** A decimal that a float would round. */
+export const decimal = Type.String({
+  $id: 'Decimal',
+  pattern: '^-?\\d+(\\.\\d+)?$',
+  description: 'An exact decimal number.',
+});
+const instant = Type.String({ format: 'date-time' });
+
+export const outcome = Type.Unsafe({
+  $id: 'Outcome',
+  type: 'string',
+  enum: ['completed', 'stopped_balance', 'client_cancelled', 'upstream_failed', 'gateway_failed'],
+  description: 'How the request ended.',
+});
+
+/** What an answer has cost. */
+const charge = { svc_tokens_debited: decimal, svc_cost_usd: decimal };
+
+/** What the end of a stream says of its cost. */
+export const bill = {
+  ...charge,
+  svc_balance_tokens: decimal,
+  svc_fallback_used: Type.Boolean(),
+  svc_outcome: outcome,
+};
+
+export const finishReason = Type.Unsafe({
+  $id: 'FinishReason',
+  type: 'string',
+  enum: ['stop', 'length', 'tool_calls', 'content_filter', 'insufficient_system_resource'],
+});
+
+export const chatUsage = named('ChatUsage', {
+  prompt_tokens: count,
+  completion_tokens: count,
+  total_tokens: count,
+  prompt_tokens_details: Type.Object({ cached_tokens: count }),
+  completion_tokens_details: Type.Object({ reasoning_tokens: count }),
+  prompt_cache_hit_tokens: count,
+  prompt_cache_miss_tokens: count,
+  ...charge,
+});
+
+export const completionHead = {
+  id: Type.String({ pattern: '^chatcmpl-' }),
+  created: count,
+  model: Type.String(),
+};
+
+export const chatCompletion = named('ChatCompletion', {
+  ...completionHead,
+  object: Type.Literal('chat.completion'),
+  choices: Type.Array(
+    Type.Object({
+      index: Type.Literal(0),
+      message: Type.Object({
+        role: Type.Literal('assistant'),
+        content: nullable(Type.String()),
+        refusal: Type.Null(),
+        reasoning_content: Type.Optional(Type.String()),
+        tool_calls: Type.Optional(
+          Type.Array(
+            named('ToolCall', {
+              id: Type.String(),
+              type: Type.Literal('function'),
+              function: Type.Object({
+                name: Type.String(),
+                arguments: Type.String({ description: 'JSON in a string.' }),
+              }),
+            }),
+          ),
+        ),
+      }),
+      logprobs: Type.Null(),
+      finish_reason: finishReason,
+    }),
+    { minItems: 1, maxItems: 1 },
+  ),
+  usage: chatUsage,
+  system_fingerprint: Type.String(),
+});
+
+export const stopReason = oneOf('end_turn', 'max_tokens', 'tool_use');
+/** Where a filter ended the answer. */
+export const stopDetails = Type.Optional(
+  named('StopDetails', {
+    type: Type.Literal('refusal'),
+    category: Type.Null(),
+    explanation: Type.Null(),
+  }),
+);
+
+export const messageCounts = {
+  input_tokens: count,
+  cache_creation_input_tokens: count,
+  cache_read_input_tokens: count,
+  output_tokens: count,
+};
+export const messagesUsage = { ...messageCounts, ...charge };
+
+export const textBlock = named('TextBlock', { type: Type.Literal('text'), text: Type.String() });
+export const thinkingBlock = named('ThinkingBlock', {
+  type: Type.Literal('thinking'),
+  thinking: Type.String(),
+  signature: Type.String(),
+});
+export const toolUseBlock = named('ToolUseBlock', {
+  type: Type.Literal('tool_use'),
+  id: Type.String(),
+  name: Type.String(),
+  input: Type.Object({}),
+});
+
+export const messageHead = {
+  id: Type.String({ pattern: '^msg_' }),
+  type: Type.Literal('message'),
+  role: Type.Literal('assistant'),
+  model: Type.String(),
+};
+
+export const message = named('Message', {
+  ...messageHead,
+  content: Type.Array(Type.Union([thinkingBlock, textBlock, toolUseBlock])),
+  stop_reason: stopReason,
+  stop_sequence: Type.Null(),
+  stop_details: stopDetails,
+  usage: named('MessagesUsage', messagesUsage),
+});
+
+export const tokenCount = named('TokenCount', { input_tokens: count });
+
+const rates = { input: decimal, cached_input: decimal, cache_write: decimal, output: decimal };
+const allRates = { version: Type.String(), ...rates, svc_tokens: Type.Object(rates) };
+const timeOfDay = Type.String({ pattern: '^\\d\\d:\\d\\d$' });
+
+const pricing = named('Pricing', {
+  currency: Type.Literal('USD'),
+  unit: Type.Literal('1M_tokens'),
+  ...allRates,
+  next_change_at: nullable(instant),
+  schedule: Type.Array(
+    Type.Object({
+      valid_from: nullable(instant),
+      ...allRates,
+      windows: Type.Array(
+        Type.Object({
+          from: timeOfDay,
+          to: timeOfDay,
+          days: Type.Array(Type.Unknown()),
+          ...allRates,
+        }),
+      ),
+    }),
+  ),
+});
+
+const loweredLimits = {
+  requests_per_minute: nullable(count),
+  tokens_per_minute: nullable(count),
+  concurrent_requests: nullable(count),
+};
+
+export const model = named('Model', {
+  id: Type.String(),
+  object: Type.Literal('model'),
+  type: Type.Literal('model'),
+  created: Type.Integer(),
+  created_at: instant,
+  owned_by: Type.String(),
+  display_name: Type.String(),
+  description: Type.String(),
+  aliases: Type.Array(Type.String()),
+  context_window: count,
+  effective_context: count,
+  max_output_tokens: count,
+  max_input_tokens: count,
+  max_tokens: count,
+  input_modalities: Type.Array(oneOf('text', 'image')),
+  output_modalities: Type.Array(Type.Literal('text')),
+  features: Type.Object({
+    tools: Type.Boolean(),
+    json_mode: Type.Boolean(),
+    vision: Type.Boolean(),
+    reasoning: Type.Boolean(),
+    streaming: Type.Boolean(),
+    prompt_cache: Type.Boolean(),
+  }),
+  capabilities: Type.Null(),
+  reasoning: nullable(
+    Type.Object({
+      efforts: Type.Array(Type.String()),
+      default_effort: Type.String(),
+      can_disable: Type.Boolean(),
+    }),
+  ),
+  pricing,
+  available: Type.Boolean(),
+  plans: Type.Array(Type.String()),
+  status: oneOf('active', 'degraded'),
+  lifecycle: Type.Literal('active'),
+  line: Type.Null(),
+  limits: nullable(Type.Object(loweredLimits)),
+  deprecation: Type.Null(),
+  deprecated_at: Type.Null(),
+  retires_at: Type.Null(),
+});
+
+export const modelList = named('ModelList', {
+  object: Type.Literal('list'),
+  data: Type.Array(model),
+  has_more: Type.Boolean(),
+  first_id: nullable(Type.String()),
+  last_id: nullable(Type.String()),
+});
+
+const apiKey = named('ApiKey', {
+  id: Type.String(),
+  object: Type.Literal('api_key'),
+  name: nullable(Type.String()),
+  masked: Type.String(),
+  status: oneOf('active', 'expired', 'revoked'),
+  created_at: instant,
+  expires_at: nullable(instant),
+  last_used_at: nullable(instant),
+  revoked_at: nullable(instant),
+  revoked_reason: nullable(Type.String()),
+  rotated_from: nullable(Type.String()),
+  replaced_by: nullable(Type.String()),
+  current: Type.Boolean(),
+});
+
+export const apiKeyList = named('ApiKeyList', {
+  object: Type.Literal('list'),
+  data: Type.Array(apiKey),
+  has_more: Type.Boolean(),
+  active_count: count,
+  active_limit: count,
+});
+
+const minute = Type.Object({ used: count, remaining: nullable(count), resets_in_s: count });
+const period = Type.Object({ tokens: count, remaining: nullable(count), resets_at: instant });
+
+export const account = named('Account', {
+  id: Type.String(),
+  object: Type.Literal('account'),
+  email_verified: Type.Boolean(),
+  standing: oneOf('active', 'suspended', 'pending_deletion'),
+  plan: Type.Object({ slug: Type.String(), name: Type.String(), since: instant }),
+  balance: Type.Object({
+    available: decimal,
+    reserved: decimal,
+    total: decimal,
+    available_usd: decimal,
+    unit: Type.Literal('svc_token'),
+  }),
+  limits: Type.Object({
+    requests_per_minute: count,
+    tokens_per_minute: count,
+    concurrent_requests: count,
+    max_context_tokens: count,
+    max_active_api_keys: count,
+    daily_tokens: nullable(count),
+    monthly_tokens: nullable(count),
+  }),
+  usage: Type.Object({
+    requests_this_minute: minute,
+    tokens_this_minute: minute,
+    in_flight: count,
+    today: period,
+    month: period,
+  }),
+  model_limits: Type.Array(
+    Type.Object({
+      model: Type.String(),
+      ...loweredLimits,
+      reason: Type.Literal('capacity'),
+      until: Type.Null(),
+    }),
+  ),
+  api_keys: Type.Object({ active: count, limit: count }),
+});

@@ -1,0 +1,88 @@
+// The error answers: the envelope of each format, and which codes of the error table a route gives.
+
+import { type TSchema, Type } from '@sinclair/typebox';
+import { ERRORS, type ErrorCode, GatewayError } from '../core/error.ts';
+import { decimal, outcome } from './answers.ts';
+
+const CODES = Object.keys(ERRORS) as ErrorCode[];
+
+const code = Type.Unsafe({ $id: 'ErrorCode', type: 'string', enum: CODES });
+
+/** What both envelopes say; a stream that failed also says what it has cost. */
+const members = {
+  message: Type.String(),
+  code,
+  request_id: Type.String({ pattern: '^req_' }),
+  param: Type.Optional(Type.String({ description: 'The field of the request that is wrong.' })),
+  svc_tokens_debited: Type.Optional(decimal),
+  svc_cost_usd: Type.Optional(decimal),
+  svc_balance_tokens: Type.Optional(decimal),
+  svc_outcome: Type.Optional(outcome),
+};
+
+export const chatError = Type.Object(
+  { error: Type.Object({ type: typesOf(({ chatType }) => chatType), ...members }) },
+  { $id: 'ChatError' },
+);
+
+export const messagesError = Type.Object(
+  {
+    type: Type.Literal('error'),
+    error: Type.Object({
+      type: typesOf(({ messagesType }) => messagesType),
+      ...members,
+      details: Type.Optional(Type.Object({ error_code: Type.Literal('thread_not_found') })),
+    }),
+  },
+  { $id: 'MessagesError' },
+);
+
+function typesOf(type: (error: GatewayError) => string): TSchema {
+  const types = new Set(CODES.map((each) => type(new GatewayError(each))));
+  return Type.Unsafe({ type: 'string', enum: [...types] });
+}
+
+/** What every request with a key may be answered. */
+export const KEY_CODES: readonly ErrorCode[] = [
+  ...(['missing_api_key', 'invalid_api_key', 'email_not_verified', 'account_inactive'] as const),
+  ...(['account_blocked', 'api_key_blocked', 'ip_blocked', 'maintenance_mode'] as const),
+  ...(['internal_error', 'provider_unavailable'] as const),
+];
+
+/** What a request with a body for a model may be answered besides. */
+export const PROMPT_CODES: readonly ErrorCode[] = [
+  ...(['invalid_request', 'payload_too_large', 'unsupported_media_type'] as const),
+  ...(['model_not_found', 'model_not_in_plan', 'rate_limit_exceeded'] as const),
+];
+
+export const GENERATION_CODES: readonly ErrorCode[] = [
+  ...KEY_CODES,
+  ...PROMPT_CODES,
+  ...(['context_length_exceeded', 'tokens_per_minute_exceeded'] as const),
+  ...(['concurrency_limit_exceeded', 'daily_limit_exceeded', 'monthly_limit_exceeded'] as const),
+  'insufficient_balance',
+];
+
+export type ErrorAnswer = {
+  readonly status: number;
+  readonly codes: readonly ErrorCode[];
+  readonly schema: TSchema;
+};
+
+/** The error answers of a route, by status. */
+export function errorAnswers(
+  format: 'chat' | 'messages',
+  codes: readonly ErrorCode[],
+): readonly ErrorAnswer[] {
+  const envelope = format === 'chat' ? chatError : messagesError;
+  const byStatus = Map.groupBy(codes, (each) => ERRORS[each].status as number);
+  return [...byStatus]
+    .map(([status, those]) => ({ status, codes: those, schema: narrowed(envelope, those) }))
+    .toSorted((a, b) => a.status - b.status);
+}
+
+/** The envelope with these codes alone. */
+function narrowed(envelope: TSchema, codes: readonly ErrorCode[]): TSchema {
+  const error = { properties: { code: { enum: codes } } };
+  return Type.Unsafe({ allOf: [envelope, { properties: { error } }] });
+}
