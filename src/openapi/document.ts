@@ -83,12 +83,10 @@ function operationOf(name: string, record: OperationRecord): JsonRecord {
 }
 
 function responsesOf(record: OperationRecord): JsonRecord {
-  const { answer, events, headers, other, codes, format, needsKey } = record;
+  const { answer, events, headers, other, codes, format } = record;
   const content = {
     ...(answer === undefined ? {} : { 'application/json': { schema: answer } }),
-    ...(events === undefined
-      ? {}
-      : { 'text/event-stream': { schema: { type: 'string' }, 'x-itemSchema': { anyOf: events } } }),
+    ...(events === undefined ? {} : { 'text/event-stream': { 'x-itemSchema': { anyOf: events } } }),
   };
   const whole = {
     description: 'The answer.',
@@ -103,7 +101,7 @@ function responsesOf(record: OperationRecord): JsonRecord {
       status,
       {
         description: `One of ${those.join(', ')}.`,
-        headers: headersOf(needsKey ? errorHeaders(those, isGenerated) : {}),
+        headers: headersOf(errorHeaders(those, isGenerated)),
         content: { 'application/json': { schema } },
         'x-error-codes': those satisfies readonly ErrorCode[],
       },

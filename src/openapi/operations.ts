@@ -163,7 +163,7 @@ export const OPERATIONS: Readonly<Record<PublicRoute, OperationRecord>> = {
     ...open,
     summary: 'Get this description',
     description: 'Returns this document.',
-    answer: Type.Object({ openapi: Type.String() }),
+    answer: Type.Object({ openapi: Type.String() }, { additionalProperties: true }),
     headers: ETAG,
     other: { status: 304, answer: { description: 'Not modified.', content: undefined } },
   },

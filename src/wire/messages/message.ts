@@ -54,7 +54,8 @@ const readToolUse = objectOf({ id: readNonEmpty, name: readNonEmpty, input: read
 ]);
 
 const TEXT = Type.String({ maxLength: MESSAGE_TEXT_MAX });
-const TEXT_BLOCK = Type.Object({ type: Type.Literal('text'), text: TEXT });
+const textBlock = (text: TSchema) => Type.Object({ type: Type.Literal('text'), text });
+const TEXT_BLOCK = textBlock(TEXT);
 const IMAGE_BLOCK = Type.Object({ type: Type.Literal('image'), source: readImage.schema });
 const THINKING_BLOCK = Type.Object({ type: Type.Literal('thinking'), thinking: TEXT });
 const TOOL_USE_BLOCK = Type.Object({
@@ -65,16 +66,23 @@ const TOOL_USE_BLOCK = Type.Object({
 });
 
 /** Content whose blocks are one of these, or of a type that is ignored. */
-function contentOf(blocks: readonly TSchema[], refused: readonly string[], minItems: number) {
+function contentOf(
+  blocks: readonly TSchema[],
+  refused: readonly string[],
+  minItems: number,
+  text: TSchema = TEXT,
+) {
   const known = blocks.map((block) => block['properties'].type.const);
   const ignored = Type.Object(
     { type: Type.Unsafe({ type: 'string', not: { enum: [...known, ...refused] } }) },
     { description: 'A block of another type. It is ignored.' },
   );
-  return Type.Union([TEXT, Type.Array(Type.Union([...blocks, ignored]), { minItems })]);
+  return Type.Union([text, Type.Array(Type.Union([...blocks, ignored]), { minItems })]);
 }
 
-const SYSTEM = contentOf([TEXT_BLOCK], [], 0);
+const SYSTEM_MESSAGE = contentOf([TEXT_BLOCK], [], 0);
+/** The size of the body alone bounds it. */
+const SYSTEM = contentOf([textBlock(Type.String())], [], 0, Type.String());
 const RESULT_CONTENT = contentOf([TEXT_BLOCK, IMAGE_BLOCK], [], 0);
 const readToolResult = objectOf(
   {
@@ -99,7 +107,7 @@ const MESSAGE = Type.Union(
       role: Type.Literal('assistant'),
       content: contentOf([TEXT_BLOCK, THINKING_BLOCK, TOOL_USE_BLOCK], ['tool_result', 'image'], 0),
     }),
-    Type.Object({ role: Type.Literal('system'), content: SYSTEM }),
+    Type.Object({ role: Type.Literal('system'), content: SYSTEM_MESSAGE }),
   ],
   { $id: 'InputMessage' },
 );
