@@ -6,6 +6,7 @@ import { copyFileSync, existsSync, renameSync, rmSync, truncateSync } from 'node
 import { join } from 'node:path';
 import { catalogFor } from '../support/catalog.ts';
 import { generate, generateStream } from '../support/client.ts';
+import { held } from '../support/description.ts';
 import { type Gateway, gatewayCommand, runCommand, startGateway } from '../support/gateway.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -25,7 +26,7 @@ const start = (environment: Record<string, string> = {}): Promise<Gateway> =>
   startGateway({ catalog: catalogFor(upstream, ['ok', 'slow-tokens-40-100']), environment });
 
 async function ready(gateway: Gateway): Promise<{ status: number; problems: string[] }> {
-  const response = await fetch(`${gateway.url}/readyz`);
+  const response = held(await fetch(`${gateway.url}/readyz`), 'GET');
   const { problems } = (await response.json()) as { problems: string[] };
   return { status: response.status, problems };
 }

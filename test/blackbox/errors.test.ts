@@ -11,6 +11,7 @@ import {
   post,
   requestBody,
 } from '../support/client.ts';
+import { held } from '../support/description.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import {
   ALL_LIMIT_HEADERS,
@@ -75,7 +76,7 @@ async function ask(format: Format, asked: Asked): Promise<JsonAnswer> {
     },
     ...(method === 'GET' ? {} : { body: text }),
   });
-  const { status, headers } = response;
+  const { status, headers } = held(response, method);
   return { status, headers, json: (await response.json()) as Record<string, unknown> };
 }
 

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type { ErrorCode } from '../../src/core/error.ts';
 import { catalogFor, LARGE_PLAN, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Format, get, type JsonAnswer, requestBody } from '../support/client.ts';
+import { held } from '../support/description.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import {
   chunk,
@@ -89,7 +90,7 @@ async function send(
     },
     body,
   });
-  const text = await response.text();
+  const text = await held(response, 'POST').text();
   expectNoLeak(text);
   const { status, headers: answered } = response;
   return { status, headers: answered, json: JSON.parse(text) as Record<string, unknown> };

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
 import { generate, get, post } from '../support/client.ts';
+import { held } from '../support/description.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -210,7 +211,7 @@ describe('what is not offered', () => {
     ['POST', '/v1/responsestore', 'Nothing is served at /v1/responsestore'],
   ])('%s %s is told so', async (method, path, words) => {
     const headers = { authorization: `Bearer ${account.key}` };
-    const answer = await fetch(`${account.url}${path}`, { method, headers });
+    const answer = held(await fetch(`${account.url}${path}`, { method, headers }), method);
     const { error } = (await answer.json()) as { error: { code: string; message: string } };
     expect([answer.status, error.code]).toEqual([404, 'not_found']);
     expect(error.message).toStartWith(words);
@@ -285,7 +286,7 @@ describe('keys and account', () => {
 
   test('all of them want a key, in either form', async () => {
     for (const path of ['/v1/models', '/v1/models/ok', '/v1/api-keys', '/v1/account']) {
-      const bare = await fetch(`${gateway.url}${path}`);
+      const bare = held(await fetch(`${gateway.url}${path}`), 'GET');
       expect([bare.status, await bare.json()]).toMatchObject([
         401,
         { error: { code: 'missing_api_key' } },

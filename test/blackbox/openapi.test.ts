@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createDocument } from '../../src/openapi/document.ts';
+import { held } from '../support/description.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 
 const BASE_URL = 'https://api.example.com';
@@ -15,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 test('is served without a key, with the public address', async () => {
-  const response = await fetch(`${gateway.url}/openapi.json`);
+  const response = held(await fetch(`${gateway.url}/openapi.json`), 'GET');
   expect([response.status, response.headers.get('content-type')]).toEqual([
     200,
     'application/json',

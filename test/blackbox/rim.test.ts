@@ -18,6 +18,7 @@ import {
   post,
   requestBody,
 } from '../support/client.ts';
+import { held } from '../support/description.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { openConnection, requestHead, wholeRequest } from '../support/raw.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -400,7 +401,7 @@ describe('paths and methods', () => {
       ['/healthz', { status: 'ok', version: expect.any(String) }],
       ['/readyz', { status: 'ready', problems: [], warnings: [], detail: expect.any(Object) }],
     ] as const) {
-      const response = await fetch(`${gateway.url}${path}?x=1`);
+      const response = held(await fetch(`${gateway.url}${path}?x=1`), 'GET');
       expect(response.status).toBe(200);
       expect(await response.json()).toEqual(expected);
     }
@@ -547,7 +548,9 @@ describe('the executable', () => {
     ]);
     const gets = ['/', '/v1/models', '/v1/models/ok', '/v1/api-keys', '/v1/account', '/nowhere'];
     for (const path of gets) {
-      asks.push(() => fetch(`${url}${path}`, { headers: { 'x-api-key': key } }));
+      asks.push(async () => {
+        return held(await fetch(`${url}${path}`, { headers: { 'x-api-key': key } }), 'GET');
+      });
     }
     const answers: unknown[] = [];
     for (const ask of asks) {

@@ -1,6 +1,8 @@
 // Sends requests to a gateway the way clients of the two formats do. Used by tests over a real
-// socket; answers are returned as they came, for the test to judge.
+// socket; answers are returned as they came, for the test to judge, once they are as the description of
+// the API says.
 
+import { held } from './description.ts';
 import { collectEvents, type SseEvent } from './sse.ts';
 
 export type Caller = { readonly url: string; readonly key: string };
@@ -33,13 +35,13 @@ export function requestBody(
 }
 
 /** Posts a JSON body (a string is sent as it is) and returns the response unread. */
-export function post(
+export async function post(
   caller: Caller,
   path: string,
   body: unknown,
   init: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal } = {},
 ): Promise<Response> {
-  return fetch(`${caller.url}${path}`, {
+  const response = await fetch(`${caller.url}${path}`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${caller.key}`,
@@ -49,12 +51,13 @@ export function post(
     body: typeof body === 'string' ? body : JSON.stringify(body),
     ...(init.signal === undefined ? {} : { signal: init.signal }),
   });
+  return held(response, 'POST');
 }
 
 /** Gets a path with the caller's key. */
 export async function get(caller: Caller, path: string): Promise<JsonAnswer> {
   const headers = { authorization: `Bearer ${caller.key}` };
-  return readJson(await fetch(`${caller.url}${path}`, { headers }));
+  return readJson(held(await fetch(`${caller.url}${path}`, { headers }), 'GET'));
 }
 
 /** A whole answer of either format. */

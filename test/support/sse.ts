@@ -1,6 +1,8 @@
 // Reads an event stream as a client sees it: every event with its name, its data and the time at
 // which it arrived. Independent of the gateway's own parser on purpose.
 
+import { holdEvent } from './description.ts';
+
 export type SseEvent = {
   /** The `event:` line; empty where there was none, as in the chat format. */
   readonly event: string;
@@ -20,7 +22,9 @@ export async function* readEvents(response: Response): AsyncGenerator<SseEvent> 
     buffered = frames.pop() ?? '';
     for (const frame of frames) {
       const event = parseFrame(frame, Date.now());
-      if (event !== undefined) yield event;
+      if (event === undefined) continue;
+      holdEvent(response, event);
+      yield event;
     }
   }
   if (buffered.trim() !== '') throw new Error(`the stream ended inside an event: ${buffered}`);

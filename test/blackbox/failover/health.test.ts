@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { createAccounts } from '../../support/accounts.ts';
 import { type Books, openBooks } from '../../support/books.ts';
 import { generate, generateStream, openStream } from '../../support/client.ts';
+import { held } from '../../support/description.ts';
 import { type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
 import { startUpstream, type Upstream, waitUntil } from '../../support/upstream.ts';
 import { BEHAVIOURS, catalogText, mostAtOnce, released } from './scenes.ts';
@@ -48,7 +49,8 @@ async function triesOf(headers: Headers): Promise<unknown[]> {
 
 /** What /readyz says of an upstream to its operator. */
 async function stateOf(id: string): Promise<Json> {
-  const answer = (await (await fetch(`${gateway.url}/readyz`)).json()) as Json;
+  const response = held(await fetch(`${gateway.url}/readyz`), 'GET');
+  const answer = (await response.json()) as Json;
   const { upstreams } = answer['detail'] as { readonly upstreams: readonly Json[] };
   const state = upstreams.find((each) => each['upstream'] === id);
   return {
