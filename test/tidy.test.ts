@@ -25,6 +25,7 @@ const everything = [
   ...sources,
   ...scan('{test,scripts,drizzle}/**/*'),
   ...scan('.ci/*'),
+  ...scan('.github/*'),
   ...scan('*'),
 ].filter(({ path }) => path !== 'test/tidy.test.ts' && !/^\.env(\.local)?$/.test(path));
 

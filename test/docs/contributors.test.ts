@@ -1,10 +1,19 @@
-// The guide to the code names what is there: folders, files and packages.
+// The guides for contributors stay short, and the guide to the code names what is there: folders, files
+// and packages.
 
 import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { dependencies } from '../../package.json';
 import { ROOT, read } from './documents.ts';
+
+test.each([
+  ['README.md', 150],
+  ['src/README.md', 150],
+  ['test/README.md', 200],
+])('%s has at most %d lines', (document, most) => {
+  expect(read(document).trimEnd().split('\n').length).toBeLessThanOrEqual(most);
+});
 
 describe('src/README.md', () => {
   test('every file that a table names by itself exists in its folder', () => {

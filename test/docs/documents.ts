@@ -12,10 +12,15 @@ export const OPERATORS = 'src/docs/operators';
 /** Every page of the documentation, by its path in the repository. */
 export const PAGES = [...new Bun.Glob('src/docs/**/*.md').scanSync({ cwd: ROOT })].toSorted();
 
+/** Every decision, by its path in the repository, in order of its number. */
+export const DECISIONS = [
+  ...new Bun.Glob('src/decisions/[0-9]*.md').scanSync({ cwd: ROOT }),
+].toSorted();
+
 /** Every document that is held to links and paths. */
 export const DOCUMENTS = [
-  ...['README.md', ...PAGES, 'src/README.md', 'src/decisions.md', 'test/README.md'],
-  'scripts/benchmark/README.md',
+  ...['README.md', ...PAGES, 'src/README.md', 'test/README.md', 'scripts/benchmark/README.md'],
+  ...['.github/SECURITY.md', '.github/CHANGELOG.md', ...DECISIONS, 'src/decisions/README.md'],
 ];
 
 export function read(document: string): string {
