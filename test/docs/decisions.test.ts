@@ -1,7 +1,7 @@
 // Decisions keep to one form: number, title, status and date. The index lists each of them as it is.
 
 import { describe, expect, test } from 'bun:test';
-import { DECISIONS, read } from './documents.ts';
+import { DECISIONS, ROOT, read } from './documents.ts';
 
 const INDEX = 'src/decisions/README.md';
 const FORM =
@@ -80,6 +80,12 @@ describe('decisions', () => {
       .split('\n')
       .filter((line) => line.startsWith('| ['));
     expect(rows).toEqual(decisions.map(row));
+  });
+
+  test('no Markdown beside the guide to the code holds more of them', () => {
+    const inFolder = (pattern: string) => [...new Bun.Glob(pattern).scanSync({ cwd: ROOT })];
+    expect(inFolder('src/*.md')).toEqual(['src/README.md']);
+    expect(inFolder('src/decisions/*').toSorted()).toEqual([...DECISIONS, INDEX]);
   });
 
   test('each has at most 40 lines', () => {
