@@ -1,6 +1,6 @@
-// Sends mails: plain text over SMTP, tried again where that fails, and never waited for by an answer.
-// Where no mail server is set, the link of a mail goes to the operator's log, because nobody could
-// verify an address or reset a password otherwise. What fails is logged without address or link.
+// Sends plain-text mails over SMTP, with retries, without delaying responses. Without a mail server,
+// the link of a mail goes to the operator's log, because users could otherwise not verify an address
+// or reset a password. Failures are logged without address or link.
 
 import type { Transporter } from 'nodemailer';
 import { withTimeout } from '../async/timeout.ts';
@@ -13,11 +13,11 @@ type Mail = {
 };
 
 export type Mailer = {
-  /** Never rejects and never waits. */
+  /** Never rejects or blocks. */
   readonly send: (mail: Mail) => void;
-  /** Whether mails are sent, or links logged. */
+  /** Whether mails are sent or their links logged. */
   readonly mode: 'smtp' | 'log';
-  /** Tries each mail that waits once more; resolves when all are sent or given up. */
+  /** Retries each queued mail once; resolves when all are sent or dropped. */
   readonly close: () => Promise<void>;
 };
 
@@ -28,14 +28,14 @@ type MailerOptions = {
     readonly info: (message: string) => void;
     readonly error: (message: string) => void;
   };
-  /** Between two tries, in milliseconds; as many tries as there are, and one. */
+  /** Delays between attempts in milliseconds; there is one more attempt than delays. */
   readonly pausesMs?: readonly number[];
 };
 
 const PAUSES_MS = [2_000, 15_000, 60_000];
 const TIMEOUT_MS = 15_000;
 
-/** More than a server of ours sends in the time that one mail is tried. */
+/** More than a server sends while one mail is being tried. */
 const WAITING_MAX = 500;
 
 export function createMailer(options: MailerOptions): Mailer {
@@ -68,11 +68,11 @@ export function createMailer(options: MailerOptions): Mailer {
     });
   }
 
-  /** `refused`: the mail server will not take it later either. */
+  /** `refused`: the mail server rejects it permanently. */
   async function attempt({ to, subject, text }: Mail): Promise<'sent' | 'failed' | 'refused'> {
     try {
       transport ??= open();
-      // An address as an object is one address, whatever is in it.
+      // Passed as an object, so that the text is never parsed as several addresses.
       await (await transport).sendMail({ from, to: { name: '', address: to }, subject, text });
       return 'sent';
     } catch (error) {
@@ -92,7 +92,7 @@ export function createMailer(options: MailerOptions): Mailer {
       await withTimeout(pauseMs, closing.promise);
     }
     log.error(
-      'a mail was given up. Check SMTP_URL and MAIL_FROM; whoever waits for it asks again.',
+      'a mail was dropped after its last attempt. Check SMTP_URL and MAIL_FROM. The user must request it again.',
     );
   }
 
@@ -100,7 +100,9 @@ export function createMailer(options: MailerOptions): Mailer {
     mode: 'smtp',
     send(mail) {
       if (sending.size >= WAITING_MAX) {
-        log.error('a mail was dropped, because too many wait for the mail server already');
+        log.error(
+          'a mail was dropped: the queue for the mail server is full. Check the mail server.',
+        );
         return;
       }
       const done = deliver(mail);

@@ -19,7 +19,7 @@ function open(smtpUrl: string | undefined, pausesMs: readonly number[] = []) {
   return { mailer, lines };
 }
 
-test('without a mail server, the link is in the log, for whoever it is', () => {
+test('logs the link for each recipient without a mail server', () => {
   const { mailer, lines } = open(undefined);
   expect(mailer.mode).toBe('log');
   mailer.send(MAIL);
@@ -30,7 +30,7 @@ test('without a mail server, the link is in the log, for whoever it is', () => {
   ]);
 });
 
-test('a mail is plain text from us to one address', async () => {
+test('sends plain text to one address', async () => {
   await using mailbox = await openMailbox();
   const { mailer, lines } = open(mailbox.url);
   expect(mailer.mode).toBe('smtp');
@@ -45,9 +45,9 @@ test('a mail is plain text from us to one address', async () => {
 });
 
 const GIVEN_UP =
-  'a mail was given up. Check SMTP_URL and MAIL_FROM; whoever waits for it asks again.';
+  'a mail was dropped after its last attempt. Check SMTP_URL and MAIL_FROM. The user must request it again.';
 
-test('a mail that fails is tried again, and told without whom and what it was for', async () => {
+test('retries a failed mail, and logs neither recipient nor subject', async () => {
   const { mailer, lines } = open('smtp://127.0.0.1:1', [10, 10]);
   mailer.send(MAIL);
   await untilLines(lines, 4);
@@ -55,7 +55,7 @@ test('a mail that fails is tried again, and told without whom and what it was fo
   await mailer.close();
 });
 
-test('a mail that the mail server refuses for good is given up, and the next is sent', async () => {
+test('drops a permanently rejected mail and sends the next one', async () => {
   await using mailbox = await openMailbox();
   mailbox.refuse(true);
   const { mailer, lines } = open(mailbox.url, [3_600_000]);
@@ -76,10 +76,12 @@ test('a server that ends tries once more what waits, and waits for nothing else'
   expect(lines).toHaveLength(3);
 });
 
-test('mails are bounded while nobody takes them', async () => {
+test('bounds the queue while the mail server is unreachable', async () => {
   const { mailer, lines } = open('smtp://127.0.0.1:1');
   for (let count = 0; count < 501; count += 1) mailer.send(MAIL);
-  expect(lines).toEqual(['a mail was dropped, because too many wait for the mail server already']);
+  expect(lines).toEqual([
+    'a mail was dropped: the queue for the mail server is full. Check the mail server.',
+  ]);
   await mailer.close();
 });
 

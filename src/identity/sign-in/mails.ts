@@ -1,14 +1,14 @@
-// The words of our mails: plain text, with one link at most. A link opens a page, which asks before
-// it does anything, so that a program which follows links changes nothing.
+// The texts of the mails: plain text with at most one link. The page behind a link asks before it
+// acts, so that programs that follow links change nothing.
 
 import type { Realm } from '../signed-in.ts';
 
-/** One text to one address. Never rejects and never waits: what fails is tried again and logged. */
+/** Sends one plain text to one address. Never rejects or blocks: failures are retried and logged. */
 export type SendMail = (mail: {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The link in it, where it has one: for the log of a server without mail. */
+  /** The link in the text, if any: logged by a server without a mail server. */
   readonly link?: string;
 }) => void;
 
@@ -26,19 +26,19 @@ export function verificationMail(pages: string, token: string): Mail {
   return mail(
     'Confirm your e-mail address',
     [
-      'Somebody, most likely you, has signed up with this e-mail address.',
-      `To confirm that it is yours, open this page and enter the password that you chose:\n${link}`,
-      'The link works once, within 30 minutes. If you did not sign up, do nothing: without your doing there is no account.',
+      'You signed up with this e-mail address.',
+      `To confirm your address, open this page and enter the password you chose:\n${link}`,
+      'The link works once and expires after 30 minutes. If you did not sign up, ignore this mail: no account is created.',
     ],
     link,
   );
 }
 
 export function alreadySignedUpMail(pages: string): Mail {
-  return mail('You have an account already', [
-    'Somebody, most likely you, has tried to sign up with this e-mail address, which has an account already. Nothing was changed.',
+  return mail('You already have an account', [
+    'You tried to sign up with this e-mail address, which already has an account. Nothing was changed.',
     `To sign in: ${pages}/sign-in\nIf you have forgotten your password: ${pages}/forgot`,
-    'If it was not you, there is nothing that you need to do.',
+    'If this was not you, ignore this mail.',
   ]);
 }
 
@@ -47,9 +47,9 @@ export function resetMail(pages: string, token: string): Mail {
   return mail(
     'Choose a new password',
     [
-      'Somebody, most likely you, has asked to choose a new password for this e-mail address.',
-      `To do so, open this page:\n${link}`,
-      'The link works once, within 30 minutes. If it was not you, do nothing: your password stays as it is.',
+      'You asked to reset the password for this e-mail address.',
+      `To choose a new password, open this page:\n${link}`,
+      'The link works once and expires after 30 minutes. If this was not you, ignore this mail: your password stays the same.',
     ],
     link,
   );
@@ -59,20 +59,20 @@ export function changedMail(what: string, realm: Realm): Mail {
   const whom = realm === 'customer' ? 'the operator' : 'another operator';
   return mail(what, [
     `${what}.`,
-    `If it was not you, choose a new password at once with "Forgot password", look at your sessions, and tell ${whom}.`,
+    `If this was not you, reset your password now with "Forgot your password?", check your sessions, and contact ${whom}.`,
   ]);
 }
 
 export function deletionMail(pages: string, dueAt: string): Mail {
-  return mail('Your account is going to be deleted', [
-    `You have asked for the deletion of your account. Its keys are refused from now on, and it will be deleted on ${dueAt}.`,
-    `Until then you can take that back: sign in at ${pages}/sign-in and keep the account.`,
-    'What was charged stays in the books, without your e-mail address.',
+  return mail('Your account will be deleted', [
+    `You asked to delete your account. Its keys are rejected from now on, and the account is deleted on ${dueAt}.`,
+    `To cancel until then, sign in at ${pages}/sign-in and choose "Keep account".`,
+    'Past charges stay in the ledger without your e-mail address.',
   ]);
 }
 
 export function deletedMail(): Mail {
-  return mail('Your account is deleted', [
-    'Your account is deleted, as you asked: its keys are revoked, and your e-mail address and password are removed. What was charged stays in the books, without your e-mail address.',
+  return mail('Your account was deleted', [
+    'As you asked, your account was deleted: its keys are revoked, and your e-mail address and password are removed. Past charges stay in the ledger without your e-mail address.',
   ]);
 }

@@ -53,7 +53,7 @@ export function createTwoFactor(parts: RealmParts): TwoFactor {
         await audit(subjectOf(who), 'user.two_factor_disabled', actorOf(who, address));
         return [await sessions.renew(who.sessionId)];
       });
-      const words = 'The second factor of your account was turned off';
+      const words = 'Two-factor authentication was turned off';
       parts.later(() => parts.mail({ to: who.email, ...changedMail(words, realm) }));
       return cookies;
     },

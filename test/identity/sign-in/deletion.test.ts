@@ -29,7 +29,7 @@ describeOnEachDatabase('a deletion', () => {
     expect(await rig.customer.deletionDueAt(rig.who.accountId)).toBe(dueAt);
     expect(rig.deletions).toEqual([rig.who.accountId]);
     await rig.signIn.settled();
-    expect(rig.mails.at(-1)?.subject).toBe('Your account is going to be deleted');
+    expect(rig.mails.at(-1)?.subject).toBe('Your account will be deleted');
     rig.advance(14 * DAY_MS - 1);
     await rig.signIn.sweep();
     const outcome = await rig.customer.signIn(
@@ -73,7 +73,7 @@ describeOnEachDatabase('a deletion', () => {
     expect(await signIn.customer.read(browser.visit().headers)).toBeUndefined();
     expect(await database.db.select().from(users).all()).toEqual([]);
     expect(await database.db.select().from(accountDeletions).all()).toEqual([]);
-    expect(rig.mails.filter(({ subject }) => subject === 'Your account is deleted')).toHaveLength(
+    expect(rig.mails.filter(({ subject }) => subject === 'Your account was deleted')).toHaveLength(
       1,
     );
     expect((await rig.trail()).filter((action) => action === 'account.closed')).toHaveLength(1);

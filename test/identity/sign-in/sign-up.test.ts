@@ -64,7 +64,7 @@ describeOnEachDatabase('a stranger', () => {
     await rig.signIn.settled();
     expect(rig.mails.map(({ subject }) => subject)).toEqual([
       'Confirm your e-mail address',
-      'You have an account already',
+      'You already have an account',
     ]);
   });
 
@@ -101,7 +101,7 @@ describeOnEachDatabase('a taken address', () => {
     expect(answer).toEqual(free);
     await rig.signIn.settled();
     const mail = rig.mails.filter(({ to }) => to === EMAIL).at(-1);
-    expect(mail?.subject).toBe('You have an account already');
+    expect(mail?.subject).toBe('You already have an account');
     expect(mail?.text).not.toContain('token');
     await expect(
       rig.signIn.customer.signIn({ email: EMAIL, password: OTHER_PASSWORD }, visit),

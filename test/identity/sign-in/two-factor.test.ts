@@ -240,7 +240,7 @@ describeOnEachDatabase('turning it off, and new codes', () => {
     expect(await customer.recoveryCodesLeft(await me())).toBeUndefined();
     expect((await customer.signIn(CREDENTIALS, createBrowser().visit())).status).toBe('signed_in');
     await signIn.settled();
-    expect(mails.at(-1)?.subject).toBe('The second factor of your account was turned off');
+    expect(mails.at(-1)?.subject).toBe('Two-factor authentication was turned off');
     expect(await trail()).toContain('user.two_factor_disabled');
     const again = async () => customer.disableTwoFactor(await me(), browser.visit());
     await expect(again()).rejects.toEqual(refused('two_factor_off'));
