@@ -1,4 +1,4 @@
-// What the dashboard and the console are built from. Types alone; made by `serve`.
+// The dependencies of the dashboard and the console. Types only; built by `serve`.
 
 import type { CatalogStatus } from '../catalog/live.ts';
 import type { FoundCatalog } from '../catalog/source.ts';
@@ -17,31 +17,31 @@ import type { Database } from '../store/contract.ts';
 import type { MailMode } from './records/auth.ts';
 import type { ListedNodeRecord } from './records/operator-server.ts';
 
-/** What both applications know of the server that they are a part of. */
+/** The dependencies of both applications. */
 export type DashboardDependencies = {
   readonly store: Store;
   readonly signIn: SignIn;
   readonly mailMode: MailMode;
   readonly limits: AccountLimits;
   readonly operator: () => OperatorState;
-  /** Requests under way, in the whole process. */
+  /** Active requests of the whole process. */
   readonly inFlight: () => number;
-  /** The address that customers are shown, without /v1. */
+  /** The base URL shown to customers, without /v1. */
   readonly baseUrl: () => string;
-  /** Answers as /v1 does, refusals included. Never rejects. */
+  /** Answers like /v1, errors included. Never rejects. */
   readonly answerPlayground: (format: ClientFormatName, call: PlaygroundCall) => Promise<Response>;
-  /** The server is about to end: whatever stays open has to end too. */
+  /** Aborted when the server shuts down; open streams must end then. */
   readonly draining: () => boolean;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
 };
 
-/** What the console knows beyond that. */
+/** The additional dependencies of the console. */
 export type ConsoleDependencies = DashboardDependencies & {
   readonly catalog: () => Catalog;
   readonly catalogStatus: () => CatalogStatus;
-  /** Loads the catalog anew; where it is refused, the status has the reasons. */
+  /** Reloads the catalog. If it is rejected, the status contains the reasons. */
   readonly reloadCatalog: () => Promise<CatalogStatus>;
   readonly upstreams: () => readonly UpstreamState[];
   readonly warnings: () => readonly string[];
@@ -49,33 +49,33 @@ export type ConsoleDependencies = DashboardDependencies & {
   readonly machine: Machine;
 };
 
-/** What of it the routes about the server and what it sells need. */
+/** The subset used by the routes for the server and the catalog. */
 export type MachineDependencies = Omit<
   ConsoleDependencies,
   'signIn' | 'mailMode' | 'answerPlayground' | 'limits' | 'baseUrl'
 >;
 
-/** The running server itself, as its console sees it. */
+/** The running server as seen by its console. */
 export type Machine = {
   readonly activity: Activity;
   readonly audit: {
     readonly state: () => AuditState;
-    /** Looks at all of the books now; `false` where an audit is under way already. */
+    /** Audits the whole ledger now; `false` if an audit is already running. */
     readonly run: () => boolean;
   };
-  /** Commands of the ledger that are not on disk yet. */
+  /** Ledger commands that are not on disk yet. */
   readonly ledgerPending: () => number;
   readonly streamsOpen: () => number;
-  /** The catalog file as it is now. Throws `CatalogError`. */
+  /** The current catalog file. Throws `CatalogError`. */
   readonly findCatalog: () => FoundCatalog;
-  /** A connection that cannot write, for one long read; who opens it closes it. */
+  /** A read-only connection for one long read. The caller closes it. */
   readonly openReader: () => Database;
   readonly node: () => NodeFacts;
-  /** All that serve this database, the dead of the last day too. */
+  /** All nodes of this database, including those that ended within the last day. */
   readonly nodes: () => Promise<readonly ListedNodeRecord[]>;
 };
 
-/** The process that answers. */
+/** The process that handles the request. */
 type NodeFacts = {
   readonly id: string;
   readonly version: string;

@@ -1,27 +1,27 @@
-// Builds the pages: called by scripts/build.ts, which puts them into the executable, and by a server
-// that runs from source, at the first visit of its pages.
+// Builds the pages. Used by scripts/build.ts for the executable, and by a server that runs from
+// source on the first visit.
 
 import { join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 
 export type WebApp = 'customer' | 'operator';
 
-/** Where the pages of an application lie on the server. */
+/** The path prefix of an application on the server. */
 export const WEB_PREFIXES: Readonly<Record<WebApp, string>> = {
   customer: '/dashboard',
   operator: '/operator',
 };
 
-/** The files of one application. Names are below `assets/` and change with what is in them. */
+/** The files of one application. Names are below `assets/` and contain a hash of the content. */
 export type BuiltWeb = {
   readonly page: string;
-  /** By name: what is in it, compressed with brotli. */
+  /** Content by file name, compressed with brotli. */
   readonly files: Readonly<Record<string, Uint8Array>>;
 };
 
 /**
- * One script and one style sheet: split by page, the same code needs a tenth more bytes, and every
- * page would begin with a wait. `quality` is that of brotli: the best takes most of the time.
+ * One script and one style sheet: splitting by page needs a tenth more bytes and delays every page.
+ * `quality` is the brotli quality: the highest takes most of the build time.
  */
 export async function buildWeb(
   app: WebApp,
@@ -56,7 +56,7 @@ export async function buildWeb(
   return { page: pageOf(app, script, style, icon), files };
 }
 
-/** No script and no style stands in the page itself: the policy of its headers forbids both. */
+/** No inline script or style: the Content-Security-Policy forbids both. */
 function pageOf(app: WebApp, script: string, style: string, icon: string): string {
   const base = `${WEB_PREFIXES[app]}/assets/`;
   const docs = app === 'operator' ? '/operator/docs' : '/docs';

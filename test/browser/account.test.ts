@@ -1,5 +1,4 @@
-// What happens to a customer while a page is open: money comes from the operator, the account is
-// suspended, somebody guesses passwords.
+// Changes while a customer's page is open: a credit by the operator, suspension, password guessing.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { describeInBrowser } from '../support/browser.ts';
@@ -29,7 +28,7 @@ describeInBrowser('an account in the page', ({ visit }) => {
     await expectText(buyer.page, '100,000');
     await using console = await visit(`${rig.gateway.operatorUrl()}/operator`);
     await openSignedIn(console, rig.operator, `/accounts/${customer.accountId}`);
-    await console.page.getByRole('button', { name: 'Add or take money' }).first().click();
+    await console.page.getByRole('button', { name: 'Adjust balance' }).first().click();
     await console.page.getByLabel('Amount').fill('23456');
     await console.page.getByLabel('Reason').fill('Invoice 12');
     await console.page.locator('dialog button[type=submit]').click();
@@ -39,7 +38,7 @@ describeInBrowser('an account in the page', ({ visit }) => {
     await expectClean(buyer);
   });
 
-  test('a suspended account sees that it is, and can do nothing but look and stop its keys', async () => {
+  test('a suspended account sees its status, and can only read and revoke keys', async () => {
     const customer = await rig.newCustomer();
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
@@ -50,11 +49,11 @@ describeInBrowser('an account in the page', ({ visit }) => {
     await expectClean(visitor);
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByRole('button', { name: 'New key' }).first().click();
-    await page.getByRole('button', { name: 'Create the key' }).click();
-    await expectText(page, 'This account is suspended. Ask the operator.');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await expectText(page, 'This account is suspended. Contact the operator.');
   });
 
-  test('who guesses a password is told to wait, and the owner is let in from elsewhere', async () => {
+  test('password guessing is throttled, and the session of the owner stays valid', async () => {
     const customer = await rig.newCustomer();
     await using visitor = await visit(`${rig.gateway.url}/dashboard/sign-in`);
     const { page } = visitor;
@@ -69,11 +68,11 @@ describeInBrowser('an account in the page', ({ visit }) => {
     await expectText(page, /^Try again in/);
     expect(await button.isDisabled()).toBe(true);
     await expectClean(visitor);
-    // Whoever is signed in already stays so.
+    // Existing sessions stay valid.
     expect((await customer.session.get('/account')).status).toBe(200);
   });
 
-  test('a page that was open when the session ended asks to sign in, and comes back', async () => {
+  test('a page whose session ended asks for sign-in, and returns', async () => {
     const customer = await rig.newCustomer();
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
@@ -86,13 +85,13 @@ describeInBrowser('an account in the page', ({ visit }) => {
     await page.getByLabel('Password', { exact: true }).fill(customer.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expectPath(page, '/dashboard/keys');
-    // Signing in loads the page anew; there is no way back before it is there.
+    // Sign-in reloads the page; going back works only after that.
     await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
     await page.evaluate('history.back()');
     await expectPath(page, '/dashboard/models');
   });
 
-  test('a page that reached no server says so, and reads itself once there is one again', async () => {
+  test('a page without a server says so, and reloads once the server is back', async () => {
     const customer = await rig.newCustomer();
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page, context } = visitor;
@@ -102,7 +101,7 @@ describeInBrowser('an account in the page', ({ visit }) => {
     await expectRow(page);
     await context.setOffline(true);
     await page.getByRole('link', { name: 'Models' }).click();
-    await expectText(page, 'The server cannot be reached.');
+    await expectText(page, 'Can’t reach the server.');
     await context.setOffline(false);
     await expectRow(page);
   });

@@ -1,5 +1,5 @@
-// The operator's console over a running server: an upstream taken out of service is missed by the very
-// next request, limits of an incident hold at once, and a price goes from draft to catalog.
+// The console of a running server: an upstream taken out of service, lower limits of an incident, and
+// prices from draft to catalog, each checked by the next request.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { describeInBrowser } from '../support/browser.ts';
@@ -22,7 +22,7 @@ describeInBrowser('the console, over the server and what it sells', ({ visit }) 
 
   const base = () => `${rig.gateway.operatorUrl()}/operator`;
 
-  test('an upstream out of service serves nobody until it is put back', async () => {
+  test('an upstream out of service gets no requests until it is returned to service', async () => {
     await using visitor = await visit(base());
     const { page } = visitor;
     await openSignedIn(visitor, rig.operator, '/upstreams/scripted');
@@ -30,9 +30,9 @@ describeInBrowser('the console, over the server and what it sells', ({ visit }) 
     await page.getByRole('button', { name: 'Take out of service' }).click();
     await page.getByLabel('Reason').fill('their maintenance');
     await page.locator('dialog').getByRole('button', { name: 'Take out of service' }).click();
-    await expectText(page, 'their maintenance. No new request goes there.');
+    await expectText(page, 'their maintenance. It gets no new requests.');
     expect(await askOnce(rig, key)).toEqual([503, 'provider_unavailable']);
-    await page.getByRole('button', { name: 'Put back into service' }).click();
+    await page.getByRole('button', { name: 'Return to service' }).click();
     await page.getByRole('button', { name: 'Take out of service' }).waitFor();
     expect(await askOnce(rig, key)).toEqual([200, undefined]);
     await page.goto(`${base()}/`);
@@ -40,7 +40,7 @@ describeInBrowser('the console, over the server and what it sells', ({ visit }) 
     await expectClean(visitor);
   });
 
-  test('lower limits hold from the next request on, and end', async () => {
+  test('lower limits apply from the next request, and end', async () => {
     await using visitor = await visit(base());
     const { page } = visitor;
     const limit = async () => {
@@ -53,31 +53,31 @@ describeInBrowser('the console, over the server and what it sells', ({ visit }) 
     const before = await limit();
     await openSignedIn(visitor, rig.operator, '/models/plain');
     await page.getByRole('button', { name: 'Lower limits' }).click();
-    await page.getByLabel('Requests a minute').fill('7');
-    await page.getByRole('button', { name: 'Set the limits' }).click();
-    await expectText(page, 'Limited to 7 requests a minute for each account');
+    await page.getByLabel('Requests per minute').fill('7');
+    await page.getByRole('button', { name: 'Set limits' }).click();
+    await expectText(page, 'Limited to 7 requests per minute per account');
     expect(await limit()).toBe('7');
-    await page.getByRole('button', { name: 'End the incident' }).click();
-    await page.locator('dialog').getByRole('button', { name: 'End the incident' }).click();
+    await page.getByRole('button', { name: 'End incident' }).click();
+    await page.locator('dialog').getByRole('button', { name: 'End incident' }).click();
     await page.getByRole('button', { name: 'Lower limits' }).waitFor();
     expect(await limit()).toBe(before);
     await expectClean(visitor);
   });
 
-  test('a price goes from draft, over what it would have made, into the catalog', async () => {
+  test('publishes a price from draft over what-if into the catalog', async () => {
     await using visitor = await visit(base());
     const { page } = visitor;
     await openSignedIn(visitor, rig.operator, '/prices');
     await page.getByRole('button', { name: 'New price' }).first().click();
     await page.getByLabel('Output').fill('123.5');
-    await page.getByRole('button', { name: 'Put it into the draft' }).click();
-    await page.getByLabel('Try it on').selectOption({ index: 0 });
-    await page.getByRole('button', { name: 'What if?' }).click();
+    await page.getByRole('button', { name: 'Add to draft' }).click();
+    await page.getByLabel('Month').selectOption({ index: 0 });
+    await page.getByRole('button', { name: 'Calculate' }).click();
     await expectText(page, 'Customers would have paid');
     await expectClean(visitor);
     await page.getByRole('button', { name: 'Publish' }).click();
     await page.locator('dialog').getByRole('button', { name: 'Publish' }).click();
-    await expectText(page, 'each price holds from its own time on');
+    await expectText(page, 'Each price applies from its start time');
     await expectText(page, '$123.50');
     const shown = await rig.gateway.run('prices', 'show', '--model', 'ok');
     const [model] = shown['models'] as {

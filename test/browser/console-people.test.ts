@@ -1,4 +1,4 @@
-// What an operator does to people and money in the console, and what the next request of theirs sees.
+// Operator actions on accounts and balances in the console, each checked by the customer's next request.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
@@ -31,22 +31,22 @@ describeInBrowser('people and money in the console', ({ visit }) => {
   });
   afterAll(() => rig.close());
 
-  test('an account is created, paid into once by a double click, suspended and blocked', async () => {
+  test('creates an account, credits it once on a double click, suspends and blocks it', async () => {
     await using visitor = await visit(`${rig.gateway.operatorUrl()}/operator`);
     const { page } = visitor;
     await openSignedIn(visitor, rig.operator, '/accounts');
     await page.getByRole('button', { name: 'New account' }).first().click();
     const email = newEmail();
     await page.getByLabel('E-mail address').fill(email);
-    await page.getByLabel('Take the address for verified').check();
-    await page.getByRole('button', { name: 'Create the account' }).click();
+    await page.getByLabel('Mark the address as verified').check();
+    await page.getByRole('button', { name: 'Create account' }).click();
     const key = (await page.locator('dialog pre').textContent()) ?? '';
     expect(key).toMatch(/^sk-[A-Za-z0-9]{48}$/);
-    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('button', { name: 'Done, I’ve copied it' }).click();
     expect(await askOnce(rig, key)).toEqual([402, 'insufficient_balance']);
 
     await page.getByRole('link', { name: email }).click();
-    await page.getByRole('button', { name: 'Add or take money' }).click();
+    await page.getByRole('button', { name: 'Adjust balance' }).click();
     await page.getByLabel('Amount').fill('12,345.5');
     await page.getByLabel('Reason').fill('Invoice 7');
     await page.locator('dialog button[type=submit]').dblclick();
@@ -57,15 +57,15 @@ describeInBrowser('people and money in the console', ({ visit }) => {
     await expectClean(visitor);
 
     await confirmed(page, 'Suspend');
-    await expectText(page, 'Its requests are refused with 403 account_inactive.');
+    await expectText(page, 'Its requests are rejected with 403 account_inactive.');
     await expectAnswer(key, [403, 'account_inactive']);
     await confirmed(page, 'Activate');
     await expectAnswer(key, [200, undefined]);
     await confirmed(page, 'Block');
-    await expectText(page, 'On the blocklist');
+    await expectText(page, 'Blocked');
     await expectAnswer(key, [403, 'account_blocked']);
     await expectClean(visitor);
-    await confirmed(page, 'Take the block back');
+    await confirmed(page, 'Unblock');
     await expectAnswer(key, [200, undefined]);
 
     await page.getByRole('tab', { name: 'Audit trail' }).click();
@@ -73,26 +73,26 @@ describeInBrowser('people and money in the console', ({ visit }) => {
     await expectText(page, rig.operator.email);
   });
 
-  test('a key that was pasted is found, revoked, and refused from the next request on', async () => {
+  test('finds and revokes a pasted key, which the next request is rejected for', async () => {
     const { key } = await rig.gateway.createAccount();
     await using visitor = await visit(`${rig.gateway.operatorUrl()}/operator`);
     const { page } = visitor;
     await openSignedIn(visitor, rig.operator, '/keys');
-    await page.getByLabel('Key or id of a key').fill(key);
-    await page.getByRole('button', { name: 'Find the key' }).click();
-    await expectText(page, 'Last use');
-    expect(await page.getByLabel('Key or id of a key').inputValue()).toBe('');
+    await page.getByLabel('Key or key id').fill(key);
+    await page.getByRole('button', { name: 'Find key' }).click();
+    await expectText(page, 'Last used');
+    expect(await page.getByLabel('Key or key id').inputValue()).toBe('');
     expect(await page.content()).not.toContain(key);
     await expectClean(visitor);
     await page.getByRole('button', { name: 'Revoke', exact: true }).click();
     await page.getByLabel('Reason').selectOption('leak_report');
     await submit(page);
-    await expectText(page, 'It has leaked');
+    await expectText(page, 'Leaked');
     await expectAnswer(key, [401, 'invalid_api_key']);
     expect(rig.gateway.output()).not.toContain(key);
   });
 
-  test('a key of an account is created and rotated on its page, each shown once', async () => {
+  test('creates and rotates a key on the account page, each shown once', async () => {
     const { accountId } = await rig.newCustomer();
     await using visitor = await visit(`${rig.gateway.operatorUrl()}/operator`);
     const { page } = visitor;
@@ -100,11 +100,11 @@ describeInBrowser('people and money in the console', ({ visit }) => {
     await page.getByRole('tab', { name: 'Keys' }).click();
     await page.getByRole('button', { name: 'New key' }).first().click();
     await page.getByLabel('Name').fill('agent');
-    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     const shown = async () => {
       const key = await page.locator('dialog pre').textContent();
       expect(await askOnce(rig, key ?? '')).toEqual([200, undefined]);
-      await page.getByRole('button', { name: 'I have copied it' }).click();
+      await page.getByRole('button', { name: 'Done, I’ve copied it' }).click();
       await page.locator('dialog').waitFor({ state: 'detached' });
       expect(await page.content()).not.toContain(key ?? '');
       return key ?? '';
@@ -114,42 +114,42 @@ describeInBrowser('people and money in the console', ({ visit }) => {
       .getByRole('button', { name: /^Rotate the key sk-/ })
       .first()
       .click();
-    await page.getByRole('button', { name: 'Rotate the key', exact: true }).click();
-    await expectText(page, 'The key is rotated');
+    await page.getByRole('button', { name: 'Rotate key', exact: true }).click();
+    await expectText(page, 'Key rotated');
     expect(await shown()).not.toBe(key);
     await expectAnswer(key, [401, 'invalid_api_key']);
     await expectText(page, 'Revoked');
     await expectClean(visitor);
   });
 
-  test('maintenance refuses everybody in the words of the operator, until it is turned off', async () => {
+  test('maintenance rejects all requests with the message of the operator until it is turned off', async () => {
     const { key } = await rig.gateway.createAccount();
     await using visitor = await visit(`${rig.gateway.operatorUrl()}/operator`);
     const { page } = visitor;
     await openSignedIn(visitor, rig.operator, '/maintenance');
-    await page.getByRole('button', { name: 'Turn maintenance on' }).click();
+    await page.getByRole('button', { name: 'Turn on maintenance' }).click();
     await page.getByLabel('Message').fill('Back at noon.');
     await submit(page);
-    await expectText(page, 'Callers are told: Back at noon.');
+    await expectText(page, 'Message to clients: Back at noon.');
     await expectAnswer(key, [503, 'maintenance_mode']);
     await expectClean(visitor);
-    await confirmed(page, 'Serve requests again');
-    await expectText(page, 'Requests are served');
+    await confirmed(page, 'Turn off maintenance');
+    await expectText(page, 'Maintenance is off');
     await expectAnswer(key, [200, undefined]);
   });
 
-  test('codes are shown once, and what is in the list cannot be redeemed', async () => {
+  test('shows codes once; the masked form cannot be redeemed', async () => {
     await using visitor = await visit(`${rig.gateway.operatorUrl()}/operator`);
     const { page } = visitor;
     await openSignedIn(visitor, rig.operator, '/codes');
     await page.getByRole('button', { name: 'New codes' }).first().click();
-    await page.getByLabel('Amount of each').fill('500');
-    await page.getByLabel('How many').fill('2');
+    await page.getByLabel('Amount per code').fill('500');
+    await page.getByLabel('Number of codes').fill('2');
     await page.getByLabel('Reason').fill('Fair');
     await page.locator('dialog button[type=submit]').click();
     const codes = ((await page.locator('dialog pre').textContent()) ?? '').split('\n');
     expect(codes).toHaveLength(2);
-    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('button', { name: 'Done, I’ve copied it' }).click();
     await page.locator('dialog').waitFor({ state: 'detached' });
     for (const code of codes) expect(await page.content()).not.toContain(code);
     const { accountId } = await rig.newCustomer();

@@ -1,5 +1,5 @@
-// A stranger becomes a customer in the browser: signs up, follows the link of the mail, makes a key in
-// the page, and the openai client is answered with it.
+// A visitor becomes a customer in the browser: signs up, opens the mailed link, creates a key, and uses it
+// with the openai client.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import OpenAI from 'openai';
@@ -23,7 +23,7 @@ describeInBrowser('a stranger', ({ visit }) => {
   });
   afterAll(() => rig.close());
 
-  test('signs up, makes a key, and is answered', async () => {
+  test('signs up, creates a key, and gets an answer', async () => {
     const { gateway, mailbox } = rig;
     const email = newEmail();
     const password = newPassword();
@@ -33,7 +33,7 @@ describeInBrowser('a stranger', ({ visit }) => {
     await page.getByRole('link', { name: 'Create an account' }).click();
     await page.getByLabel('E-mail address').fill(email);
     await page.getByLabel('Password', { exact: true }).fill(password);
-    await page.getByRole('button', { name: 'Create the account' }).click();
+    await page.getByRole('button', { name: 'Create account' }).click();
     await expectText(page, 'Check your mail');
     await expectClean(visitor);
 
@@ -65,16 +65,16 @@ describeInBrowser('a stranger', ({ visit }) => {
     await expectClean(visitor);
   });
 
-  test('is told the same when the address is taken, and gets no second account', async () => {
+  test('gets the same page for a taken address, and no second account', async () => {
     const { gateway, mailbox } = rig;
     const { email } = await rig.newCustomer();
     await using visitor = await visit(`${gateway.url}/dashboard/signup`);
     const { page } = visitor;
     await page.getByLabel('E-mail address').fill(email);
     await page.getByLabel('Password', { exact: true }).fill(newPassword());
-    await page.getByRole('button', { name: 'Create the account' }).click();
+    await page.getByRole('button', { name: 'Create account' }).click();
     await expectText(page, 'Check your mail');
     const [, second] = await mailbox.mailsTo(email, 2);
-    expect(second?.subject).toBe('You have an account already');
+    expect(second?.subject).toBe('You already have an account');
   });
 });

@@ -92,7 +92,7 @@ describeInBrowser('what strangers write', ({ visit }) => {
     expect(visitor.complaints()).toEqual([]);
   });
 
-  test('the pages are in no frame of anybody (B-180)', async () => {
+  test('the pages cannot be framed (B-180)', async () => {
     const stranger = Bun.serve({
       hostname: '127.0.0.1',
       port: 0,
@@ -109,16 +109,16 @@ describeInBrowser('what strangers write', ({ visit }) => {
     await stranger.stop(true);
   });
 
-  test('the way back after signing out leads to no page of whoever was signed in (B-180)', async () => {
+  test('going back after sign-out shows no page of the old session (B-180)', async () => {
     const customer = await rig.newCustomer();
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
     await openSignedIn(visitor, customer, '/settings');
     await expectRow(page);
     await expectText(page, customer.accountId);
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await expectPath(page, '/dashboard/sign-in');
-    // Signing out loads the page anew; there is no way back before it is there.
+    // Sign-out reloads the page; going back works only after that.
     await page.getByLabel('E-mail address').waitFor();
     await page.waitForLoadState('load');
     await page.goBack();

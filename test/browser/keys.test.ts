@@ -1,5 +1,5 @@
-// Keys in the browser, while clients use them: a stream outlives the rotation of its key, and a
-// revoked key is refused by the very next request.
+// Keys in the browser while clients use them: a stream survives the rotation of its key, and the next
+// request with a revoked key is rejected.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { describeInBrowser } from '../support/browser.ts';
@@ -25,7 +25,7 @@ describeInBrowser('keys in the page', ({ visit }) => {
   });
   afterAll(() => rig.close());
 
-  test('a stream goes on while its key is rotated; the old key is refused, the new one works', async () => {
+  test('a stream survives the rotation of its key; the old key is rejected, the new one works', async () => {
     const { url } = rig.gateway;
     await using visitor = await visit(`${url}/dashboard`);
     const { page } = visitor;
@@ -40,8 +40,8 @@ describeInBrowser('keys in the page', ({ visit }) => {
       return all;
     });
     await page.getByRole('button', { name: 'Rotate the key laptop' }).first().click();
-    await expectText(page, 'Answers that are under way go on to their end.');
-    await page.getByRole('button', { name: 'Rotate the key', exact: true }).click();
+    await expectText(page, 'Requests in progress finish normally.');
+    await page.getByRole('button', { name: 'Rotate key', exact: true }).click();
     await expectText(page, 'Your replacement key');
     const fresh = await shownKey(page);
     expect(fresh).not.toBe(old);
@@ -52,15 +52,15 @@ describeInBrowser('keys in the page', ({ visit }) => {
     await expectClean(visitor);
   });
 
-  test('a revoked key is refused by the next request', async () => {
+  test('the next request with a revoked key is rejected', async () => {
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
     await openSignedIn(visitor, await rig.newCustomer(), '/keys');
     const key = await makeKey(page, 'laptop');
     expect(await askOnce(rig, key)).toEqual([200, undefined]);
     await page.getByRole('button', { name: 'Revoke the key laptop' }).first().click();
-    await page.getByRole('button', { name: 'Revoke the key', exact: true }).click();
-    await expectText(page, /^The key laptop .* is revoked\.$/);
+    await page.getByRole('button', { name: 'Revoke key', exact: true }).click();
+    await expectText(page, /^Key laptop .* revoked\.$/);
     expect(await askOnce(rig, key)).toEqual([401, 'invalid_api_key']);
     await expectText(page, 'Revoked');
     await expectClean(visitor);

@@ -1,5 +1,5 @@
-// The playground in both formats: what the model thinks and says appears as it comes, with what it
-// costs, and the bill is the one that the ledger has.
+// The playground in both formats: reasoning and text stream with their estimated cost, and the bill
+// equals the ledger's.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { describeInBrowser } from '../support/browser.ts';
@@ -52,7 +52,7 @@ describeInBrowser('the playground', ({ visit }) => {
     await expectText(page, /About [\d.]+ service tokens .* so far/);
     await expectText(page, 'a a a a');
     await page.getByRole('button', { name: 'Stop' }).click();
-    await expectText(page, /Stopped: what had been written is charged/);
+    await expectText(page, /Stopped: output so far is charged/);
     await expectClean(visitor);
   });
 
@@ -62,12 +62,12 @@ describeInBrowser('the playground', ({ visit }) => {
     await openSignedIn(visitor, await rig.newCustomer(), '/playground');
     await page.getByLabel('Model').selectOption('tool-round');
     await page.getByText('Tools', { exact: true }).click();
-    await page.getByRole('button', { name: 'Insert an example' }).click();
+    await page.getByRole('button', { name: 'Insert example' }).click();
     await page.getByLabel('Message', { exact: true }).fill('Hello?');
     await page.keyboard.press('Control+Enter');
     await page.getByLabel('Result of get_weather').fill('{"sky":"clear"}');
     await expectClean(visitor);
-    await page.getByRole('button', { name: 'Send the result and go on' }).click();
+    await page.getByRole('button', { name: 'Send the result and continue' }).click();
     await expectText(page, 'It is {"sky":"clear"}.');
     const sent = rig.upstream.requests.at(-1)?.body['messages'] as readonly object[];
     expect(sent.at(-1)).toMatchObject({ role: 'tool', content: '{"sky":"clear"}' });

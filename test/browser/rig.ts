@@ -1,5 +1,5 @@
-// What browser tests stand on: a gateway with the scripted upstream behind it, a mailbox, an operator,
-// and the few steps on pages that most of them take.
+// The rig of browser tests: a gateway with the scripted upstream, a mailbox, an operator, and common
+// steps on pages.
 
 import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
@@ -78,13 +78,13 @@ export async function openSignedIn(
   await page.goto(`${who.session.url}${realm === 'customer' ? '/dashboard' : '/operator'}${path}`);
 }
 
-/** Makes a key on the page of keys; leaves the dialog closed. */
+/** Creates a key on the keys page and closes the dialog. */
 export async function makeKey(page: Page, name: string): Promise<string> {
   await page.getByRole('button', { name: 'New key' }).first().click();
   await page.getByLabel('Name').fill(name);
-  await page.getByRole('button', { name: 'Create the key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   const key = await shownKey(page);
-  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await page.getByRole('button', { name: 'Done, I’ve saved it' }).click();
   return key;
 }
 
@@ -95,7 +95,7 @@ export async function shownKey(page: Page): Promise<string> {
   return key ?? '';
 }
 
-/** Nothing was complained of, and a screen reader can use the page. */
+/** Expects no browser errors and no accessibility findings. */
 export async function expectClean(visitor: Visitor): Promise<void> {
   expect(visitor.complaints()).toEqual([]);
   expect(await visitor.accessibilityFindings()).toEqual([]);
@@ -111,7 +111,7 @@ export async function expectRow(page: Page): Promise<void> {
   await page.locator('tbody tr').first().waitFor();
 }
 
-/** Waits until the page tells of something that went wrong. */
+/** Waits until the page shows an error. */
 export async function expectAlert(page: Page): Promise<void> {
   await page.getByRole('alert').first().waitFor();
 }

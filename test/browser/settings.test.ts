@@ -1,5 +1,5 @@
-// What people do about their own sign-in and account in the pages: a forgotten password, a changed one,
-// sessions that are ended, an account that is given up and kept; and what a server without mail says.
+// A user's own sign-in and account in the pages: password reset and change, sessions, deletion and its
+// cancellation; and the notices of a server without a mail server.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { describeInBrowser } from '../support/browser.ts';
@@ -17,14 +17,14 @@ describeInBrowser('the own account', ({ visit }) => {
   });
   afterAll(() => rig.close());
 
-  test('a forgotten password is chosen anew with the link of the mail, which works once', async () => {
+  test('resets a forgotten password with the mailed link, once', async () => {
     const { gateway, mailbox } = rig;
     const { email, session } = await rig.newCustomer();
     await using visitor = await visit(`${gateway.url}/dashboard/sign-in`);
     const { page } = visitor;
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
     await page.getByLabel('E-mail address').fill(email);
-    await page.getByRole('button', { name: 'Ask for a link' }).click();
+    await page.getByRole('button', { name: 'Send reset link' }).click();
     await expectText(page, 'Check your mail');
     await expectClean(visitor);
 
@@ -32,8 +32,8 @@ describeInBrowser('the own account', ({ visit }) => {
     const password = newPassword();
     await page.goto(link);
     await page.getByLabel('New password', { exact: true }).fill(password);
-    await page.getByRole('button', { name: 'Set the password' }).click();
-    await expectText(page, 'Your password is set');
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await expectText(page, 'Password set');
     expect((await session.get('/account')).status).toBe(401);
     await page.getByRole('link', { name: 'Sign in' }).click();
     await page.getByLabel('E-mail address').fill(email);
@@ -43,67 +43,67 @@ describeInBrowser('the own account', ({ visit }) => {
 
     await page.goto(link);
     await page.getByLabel('New password', { exact: true }).fill(newPassword());
-    await page.getByRole('button', { name: 'Set the password' }).click();
-    await page.getByRole('link', { name: 'Ask for another link' }).waitFor();
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.getByRole('link', { name: 'Request a new link' }).waitFor();
     await expectClean(visitor);
   });
 
-  test('another session is ended, and the password is changed', async () => {
+  test('signs out other sessions and changes the password', async () => {
     const customer = await rig.newCustomer();
     const other = await signIn(rig.gateway, customer);
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
     await openSignedIn(visitor, customer, '/settings');
-    await page.getByText('This one').waitFor();
+    await page.getByText('This device').waitFor();
     await expectClean(visitor);
-    await page.getByRole('button', { name: 'End all others' }).click();
-    await page.getByRole('button', { name: 'End them' }).click();
+    await page.getByRole('button', { name: 'Sign out all others' }).click();
+    await page.getByRole('button', { name: 'Sign out all', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect((await other.get('/account')).status).toBe(401);
 
     const password = newPassword();
     await page.getByLabel('Current password', { exact: true }).fill(customer.password);
     await page.getByLabel('New password', { exact: true }).fill(password);
-    await page.getByRole('button', { name: 'Change the password' }).click();
-    await expectText(page, 'The password is changed');
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await expectText(page, 'Password changed');
     const again = await signIn(rig.gateway, { email: customer.email, password });
     expect((await again.get('/account')).status).toBe(200);
     await page.reload();
-    await page.getByText('This one').waitFor();
+    await page.getByText('This device').waitFor();
   });
 
-  test('an account is given up with its address typed, and kept again', async () => {
+  test('deletes an account after its address is typed, and cancels the deletion', async () => {
     const customer = await rig.newCustomer();
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
     await openSignedIn(visitor, customer, '/settings');
-    await page.getByRole('button', { name: 'Delete the account' }).click();
-    await expectText(page, 'In two weeks your address and your password are removed');
+    await page.getByRole('button', { name: 'Delete account' }).click();
+    await expectText(page, 'In 14 days, your address and password are removed');
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Delete the account' }).click();
+    await dialog.getByRole('button', { name: 'Delete account' }).click();
     expect(await dialog.isVisible()).toBe(true);
     await dialog.getByLabel(/^Type/).fill(customer.email);
-    await dialog.getByRole('button', { name: 'Delete the account' }).click();
+    await dialog.getByRole('button', { name: 'Delete account' }).click();
     await expectText(page, /^This account will be deleted on/);
     await expectText(page, 'Pending deletion');
     await expectClean(visitor);
-    await page.getByRole('button', { name: 'Keep the account' }).click();
-    await expectText(page, 'The account stays');
+    await page.getByRole('button', { name: 'Keep account' }).click();
+    await expectText(page, 'Deletion cancelled');
     const { json } = await customer.session.get('/account');
     expect(json).toMatchObject({ standing: 'active' });
   });
 });
 
 describeInBrowser('a server without mail', ({ visit }) => {
-  test('says where the link is, and who makes accounts', async () => {
+  test('says where the link is, and who creates accounts', async () => {
     await using gateway = await startGateway({ environment: { SIGNUP: 'closed' } });
     const { email } = await gateway.createAccount();
     await using visitor = await visit(`${gateway.url}/dashboard`);
     const { page } = visitor;
-    await expectText(page, 'New accounts are made by the operator.');
+    await expectText(page, 'The operator creates new accounts.');
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
     await page.getByLabel('E-mail address').fill(email);
-    await page.getByRole('button', { name: 'Ask for a link' }).click();
+    await page.getByRole('button', { name: 'Send reset link' }).click();
     await expectText(page, 'This server sends no mail');
     await page.goto(`${gateway.url}/dashboard/signup`);
     await expectText(page, 'Sign-up is closed');
@@ -111,7 +111,7 @@ describeInBrowser('a server without mail', ({ visit }) => {
     await expectText(page, 'tollgate operator create');
   });
 
-  test('asks for an invitation, which the link has in it', async () => {
+  test('asks for an invitation and fills it in from the link', async () => {
     await using gateway = await startGateway({ environment: { SIGNUP: 'invite' } });
     const { link } = await gateway.run('invite', 'create');
     await using visitor = await visit(String(link).replace(/^http:\/\/[^/]+/, gateway.url));
@@ -120,7 +120,7 @@ describeInBrowser('a server without mail', ({ visit }) => {
     expect(await page.getByLabel('Invitation').inputValue()).toBe(String(token));
     await page.getByLabel('E-mail address').fill(newEmail());
     await page.getByLabel('Password', { exact: true }).fill(newPassword());
-    await page.getByRole('button', { name: 'Create the account' }).click();
+    await page.getByRole('button', { name: 'Create account' }).click();
     await expectText(page, 'This server sends no mail');
     await expectClean(visitor);
   });

@@ -34,24 +34,24 @@ describeInBrowser('a second factor', ({ visit }) => {
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
     await openSignedIn(visitor, customer, '/settings');
-    await page.getByRole('button', { name: 'Set it up' }).click();
+    await page.getByRole('button', { name: 'Set up' }).click();
     const secret =
       (await page.locator('dialog .secret code').textContent())?.replaceAll(' ', '') ?? '';
     await expectClean(visitor);
-    await page.getByLabel('Code that the app shows now').fill(codeOf(secret, Date.now()));
-    await page.getByRole('button', { name: 'Turn it on' }).click();
-    await expectText(page, 'The second factor is on');
+    await page.getByLabel('Code from the app').fill(codeOf(secret, Date.now()));
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    await expectText(page, 'Two-factor authentication is on');
     const codes = await page
       .getByRole('list', { name: 'Recovery codes' })
       .locator('li')
       .allTextContents();
     expect(codes.length).toBeGreaterThanOrEqual(8);
-    await page.getByRole('button', { name: 'I have kept them' }).click();
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Done, I’ve saved them' }).click();
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await expectPath(page, '/dashboard/sign-in');
 
     await enterPassword(page, customer);
-    await expectText(page, 'Enter the code that your authenticator app shows.');
+    await expectText(page, 'Enter the code from your authenticator app.');
     await expectClean(visitor);
     await page.getByLabel('Code').fill('000000');
     await page.getByRole('button', { name: 'Continue' }).click();
@@ -61,7 +61,7 @@ describeInBrowser('a second factor', ({ visit }) => {
     await page.getByRole('button', { name: 'Continue' }).click();
     await expectPath(page, '/dashboard');
     await expectText(page, 'Balance');
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await expectPath(page, '/dashboard/sign-in');
 
     const [recovery = ''] = codes;
@@ -70,7 +70,7 @@ describeInBrowser('a second factor', ({ visit }) => {
     await page.getByLabel('Recovery code').fill(recovery);
     await page.getByRole('button', { name: 'Continue' }).click();
     await expectPath(page, '/dashboard');
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await expectPath(page, '/dashboard/sign-in');
 
     await enterPassword(page, customer);

@@ -33,7 +33,7 @@ describeOnEachDatabase('sign-in over HTTP', () => {
     (json['error'] as { readonly code?: string } | undefined)?.code;
 
   describe('who is signed in', () => {
-    test('is nobody at first', async () => {
+    test('has no session at first', async () => {
       expect((await visitor().get('/auth/session')).json).toEqual({
         object: 'session',
         realm: 'customer',
@@ -76,7 +76,7 @@ describeOnEachDatabase('sign-in over HTTP', () => {
       expect([free.status, free.json]).toEqual([taken.status, taken.json]);
     });
 
-    test('is confirmed at the address that the operator has set, whoever asked under which name', async () => {
+    test('is confirmed at the configured base URL, not at the Host header', async () => {
       const email = newEmail();
       const asked = await visitor().send(
         'POST',
@@ -113,7 +113,7 @@ describeOnEachDatabase('sign-in over HTTP', () => {
       expect([unknown.status, words(unknown)]).toEqual([wrong.status, words(wrong)]);
     });
 
-    test('is told when to try again after ten failures', async () => {
+    test('gets a retry time after ten failures', async () => {
       const email = newEmail();
       const attempt = () =>
         visitor().send('POST', '/auth/login', { email, password: 'not the right password' });

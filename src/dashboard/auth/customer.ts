@@ -1,5 +1,5 @@
-// Routes of signing in that customers alone have: signing up, verifying the address, and the deletion
-// of the account. A sign-up is answered alike whether the address is taken or not.
+// Sign-in routes for customers only: sign-up, verification of the address, and deletion of the
+// account. The response to a sign-up does not reveal whether the address is taken.
 
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';

@@ -1,4 +1,4 @@
-// What the routes of signing in share: what they take, and how cookies leave.
+// Shared parts of the sign-in routes: schemas and cookies.
 
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
@@ -13,12 +13,12 @@ export type AuthDependencies<Who extends SignedIn = SignedIn> = {
   readonly mailMode: MailMode;
 };
 
-/** Longer ones are refused before they are hashed. */
+/** Longer passwords are rejected before hashing. */
 export const PASSWORD = Type.String({ minLength: 1, maxLength: 256 });
 export const EMAIL = Type.String({ minLength: 3, maxLength: 254 });
 export const TOKEN = Type.String({ minLength: 1, maxLength: 100 });
 
-/** The owner of an account can look after their own sign-in in each standing. */
+/** Owners can manage their own sign-in in every status of the account. */
 export const EVERY_STANDING = ['suspended', 'pending_deletion', 'blocked'] as const;
 
 export const visitOf = ({ request, address }: RouteCall<unknown, unknown, unknown>): Visit => ({
@@ -26,7 +26,7 @@ export const visitOf = ({ request, address }: RouteCall<unknown, unknown, unknow
   address,
 });
 
-/** A response of 200 with a body, or of 204 without one. */
+/** A 200 response with a body, or 204 without one. */
 export function withCookies(cookies: readonly string[], body?: object): Response {
   const response = body === undefined ? new Response(null, { status: 204 }) : Response.json(body);
   for (const cookie of cookies) response.headers.append('set-cookie', cookie);

@@ -1,4 +1,4 @@
-// The routes of signing in, for each of the two applications.
+// The sign-in routes of the two applications.
 
 import { isoTime } from '../../core/calendar.ts';
 import type { Account } from '../../identity/accounts.ts';
@@ -28,7 +28,7 @@ export function customerAuthRoutes(
     };
   }
 
-  /** A plan that the catalog has no more is shown by its slug. */
+  /** A plan missing in the catalog is shown by its slug. */
   function planOf({ plan: slug }: Account): SessionAccountRecord['plan'] {
     return { slug, name: operator().catalog.plans.get(slug)?.name ?? slug };
   }
@@ -49,7 +49,7 @@ export function operatorAuthRoutes({
   return [...sharedRoutes(parts), whoRoute(parts, facts, async () => null)];
 }
 
-/** Who is signed in: the first request of each page, of visitors' pages too. */
+/** The session of the client: the first request of every page, for visitors too. */
 function whoRoute<Who extends SignedIn>(
   { realm, mailMode }: AuthDependencies<Who>,
   facts: { readonly realm: Who['realm']; readonly sign_up: SignUpMode },

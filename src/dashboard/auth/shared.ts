@@ -1,5 +1,5 @@
-// Routes of signing in that both applications have. Thin: `src/identity/sign-in/` decides what is
-// right and how often it may be tried. No answer tells whether an address is known.
+// Sign-in routes of both applications. Thin: `src/identity/sign-in/` contains the rules and the rate
+// limits. No response reveals whether an address is known.
 
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';

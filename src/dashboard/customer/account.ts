@@ -1,5 +1,5 @@
-// The customer's own account: what /v1/account shows its keys, and the e-mail address. Called by the
-// routes of this folder that need it; only ever about the account that is signed in.
+// The customer's own account: the data of /v1/account plus the e-mail address. Only ever for the
+// signed-in account.
 
 import { isoTime } from '../../core/calendar.ts';
 import type { OperatorState } from '../../core/operator.ts';
@@ -13,13 +13,13 @@ import { type Route, type RouteStanding, sessionRoute } from '../edge/route.ts';
 import type { OwnAccountRecord } from '../records/account.ts';
 import type { ConnectionRecord } from '../records/key.ts';
 
-/** What the routes of an account's owner need of the server. */
+/** The dependencies of the customer routes. */
 export type OwnDependencies = Pick<
   DashboardDependencies,
   'store' | 'limits' | 'operator' | 'baseUrl' | 'mailMode' | 'draining' | 'clock'
 >;
 
-/** Whoever is suspended, or about to be deleted, may still see what is his and stop his keys. */
+/** Suspended accounts and those pending deletion can still read their data and revoke keys. */
 export const WHILE_INACTIVE: readonly RouteStanding[] = ['suspended', 'pending_deletion'];
 
 export function accountRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {
@@ -50,7 +50,7 @@ export async function ownAccount(
   return { ...view, email: account.email, created_at: isoTime(account.createdAt) };
 }
 
-/** What a client needs beside a key: the address, and a model that the plan has, for examples. */
+/** What a client needs beside a key: the base URL, and a model of the plan for examples. */
 export function connectionOf(
   { operator, baseUrl }: OwnDependencies,
   account: Account,
@@ -61,12 +61,12 @@ export function connectionOf(
   return { base_url: baseUrl(), model: model?.slug ?? null };
 }
 
-/** Throws `unavailable` where the catalog no longer has the plan. */
+/** Throws `unavailable` if the catalog no longer contains the plan. */
 export function planOf({ catalog }: OperatorState, { plan: slug }: Pick<Account, 'plan'>): Plan {
   const plan = catalog.plans.get(slug);
   if (plan !== undefined) return plan;
   throw new DashboardError(
     'unavailable',
-    'The plan of this account is not set up at the moment, so its limits cannot be told. Nothing is lost. Ask the operator to change the plan.',
+    'The plan of this account is missing in the catalog, so its limits are unknown. Ask the operator to change the plan.',
   );
 }

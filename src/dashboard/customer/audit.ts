@@ -1,5 +1,5 @@
-// The account's own audit trail: who changed what, newest first. It names nobody of the operator's,
-// and shows a network address only for what the account's own people did.
+// The account's own audit trail, newest first. Names no operator, and shows network addresses only
+// for actions of the account's users.
 
 import { isoTime } from '../../core/calendar.ts';
 import { listAuditEvents } from '../../identity/audit.ts';
@@ -44,7 +44,7 @@ export function auditRecord(event: AuditEvent): AuditRecord {
   };
 }
 
-/** Whoever is none of the account's own people, and not the program itself, is the operator. */
+/** Actors other than the account's users and the system are operators. */
 function actorOf({ actor, accountId }: AuditEvent): AuditRecord['actor'] {
   if (actor === accountId) return 'you';
   return actor === 'system' || actor === 'visitor' ? actor : 'operator';

@@ -1,23 +1,25 @@
-// Files that an account takes along: written while they are read, no further ahead than the client
-// takes them, and only a few at once, because a file of a million rows takes a while of everybody's
-// time. Called by the routes that answer files.
+// Streams export files: rows are read only as fast as the client takes them. Limits concurrent
+// exports per account, because a file of a million rows takes long. Used by the routes that return
+// files.
 
 import { yieldToEventLoop } from '../../async/yield.ts';
 import { DashboardError } from '../edge/error.ts';
 
 const EXPORTS_MAX = 2;
 
-/** Counts the files that each account is being sent. */
+/** Counts the running exports of each account. */
 export function createExports() {
   const running = new Map<string, number>();
   return {
-    /** Returns what ends it, and counts once. Throws `too_many_attempts`. */
+    /**
+     * Returns the function that releases the slot, which counts once. Throws `too_many_attempts`.
+     */
     begin(accountId: string): () => void {
       const count = running.get(accountId) ?? 0;
       if (count >= EXPORTS_MAX) {
         throw new DashboardError(
           'too_many_attempts',
-          `${EXPORTS_MAX} files are being written for this account already. Wait until one of them is done.`,
+          `The limit of ${EXPORTS_MAX} exports at a time is reached. Wait until one of them is finished.`,
           { retryAfterSeconds: 10 },
         );
       }
@@ -37,11 +39,11 @@ export function createExports() {
 type FileOptions = {
   readonly type: string;
   readonly filename: string;
-  /** Called at the end, or when the client has left or the books cannot be read before. */
+  /** Called at the end, on disconnect, and if reading the ledger fails. */
   readonly onEnd: () => void;
 };
 
-/** `pieces` are asked one by one, with a pause for everybody else between two of them. */
+/** Takes `pieces` one by one and yields to the event loop between two of them. */
 export function fileResponse(
   pieces: Iterator<string, void> | AsyncIterator<string, void>,
   { type, filename, onEnd }: FileOptions,
@@ -59,7 +61,7 @@ export function fileResponse(
             controller.enqueue(encoder.encode(piece.value));
           }
         } catch (error) {
-          // The connection breaks, so that half a file never looks like a whole one.
+          // Breaks the connection, so that a partial file never looks complete.
           onEnd();
           throw error;
         }

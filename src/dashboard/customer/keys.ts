@@ -1,5 +1,5 @@
-// The customer's API keys: list, create, rename, rotate, revoke. Every id is looked up within the
-// account that is signed in, so that a key of somebody else's is as unknown as one that never was.
+// The customer's API keys: list, create, rename, rotate, revoke. Ids are looked up within the
+// signed-in account, so keys of other accounts are not found.
 
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
@@ -99,7 +99,7 @@ function readExpiry(text: string | null | undefined): number | undefined {
   if (expiresAt !== undefined) return expiresAt;
   throw new DashboardError(
     'invalid_request',
-    'The field expires_at of the body is not an instant. Write it with its zone, such as 2027-01-31T12:00:00Z.',
+    'The field expires_at of the body is not a valid time. Include the time zone, such as 2027-01-31T12:00:00Z.',
     { param: 'expires_at' },
   );
 }

@@ -1,5 +1,4 @@
-// The entries of the account's ledger, as its receipts tell them: what came in, what each request
-// took, and what was left. It reads only.
+// The account's ledger entries, read from its receipts. Read-only.
 
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
@@ -23,7 +22,7 @@ export function ledgerRoutes({
       standings: WHILE_INACTIVE,
       query: {
         ...PAGE_QUERY,
-        /** `movements` are those that no request made: top-ups, codes and corrections. */
+        /** `movements` are entries without a request: top-ups, codes and adjustments. */
         only: Type.Optional(Type.Literal('movements')),
       },
       handle({ who: { accountId }, query }): Promise<List<LedgerEntryRecord>> {

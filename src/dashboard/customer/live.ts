@@ -1,6 +1,5 @@
-// The numbers of an account that move while its owner looks at them, and their feed, which sends them
-// when they have changed. Read once for the overview, and once a second for the feed; what the database
-// has is read again only after somebody has committed.
+// The live numbers of an account and their feed, which sends them on change. Read once for the
+// overview and once per second for the feed; the database is read again only after a commit.
 
 import { isoTime, type Span, utcDay } from '../../core/calendar.ts';
 import { add, formatTokens, formatUsd, type UsdRate, ZERO } from '../../core/money.ts';
@@ -15,7 +14,7 @@ import { type Route, sessionRoute } from '../edge/route.ts';
 import type { LiveRecord, OpenRequestRecord, SpendRecord } from '../records/customer-overview.ts';
 import { type OwnDependencies, planOf, WHILE_INACTIVE } from './account.ts';
 
-/** Open requests that are listed; the count has them all. */
+/** The most open requests listed; the count includes all. */
 const OPEN_REQUESTS_MAX = 20;
 
 type Stored = {
@@ -45,7 +44,7 @@ export function feedRoutes(
   ];
 }
 
-/** Made for each account that is looked at; asked once a second. */
+/** Created for each viewed account; called once per second. */
 export function liveReader(
   dependencies: OwnDependencies,
   spend: Spend,
@@ -65,7 +64,7 @@ export function liveReader(
 
   return async () => {
     const day = utcDay(clock());
-    // Asked before the rest, so that what is committed meanwhile is read the next time.
+    // Read first, so that later commits trigger the next reading.
     const commits = store.database.foreignCommits?.();
     const mark = `${day.fromMs} ${commits}`;
     if (commits === undefined || read?.mark !== mark)
@@ -83,7 +82,7 @@ export function liveReader(
   };
 }
 
-/** The sum of days. */
+/** The total of several days. */
 export function spendRecord(days: readonly DaySpend[], usdPerMillion: UsdRate): SpendRecord {
   let requests = 0;
   let inputTokens = 0;
@@ -116,7 +115,7 @@ function openRecord(open: OpenRequest): OpenRequestRecord {
   };
 }
 
-/** A page counts the seconds down by itself. */
+/** Left out of the comparison: the page counts the seconds down itself. */
 function withoutCountdown(name: string, value: unknown): unknown {
   return name === 'resets_in_s' ? undefined : value;
 }

@@ -1,4 +1,4 @@
-// The models as the customer may use them: prices now and next, limits in force, what the plan has.
+// The models for a customer: current and next prices, effective limits, and membership in the plan.
 
 import { modelRecord } from '../../catalog/model-record.ts';
 import { effectiveLimits, lowerIncident } from '../../core/plan.ts';

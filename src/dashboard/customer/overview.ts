@@ -1,5 +1,5 @@
-// The first page of a customer in one answer: what there is, what it was spent on, how long it lasts,
-// and what to do next. It reads only; what moves is told by the feed.
+// The data of the customer's start page: balance, spend, runway and next steps. Read-only; the feed
+// updates the live part.
 
 import { DAY_MS, isoTime, nextUtcDay, utcMonth } from '../../core/calendar.ts';
 import type { Micro, UsdRate } from '../../core/money.ts';
@@ -14,9 +14,9 @@ import { connectionOf, type OwnDependencies, ownAccount, WHILE_INACTIVE } from '
 import { liveReader, spendRecord } from './live.ts';
 
 const DAYS_SHOWN = 30;
-/** The pace that the balance is measured by is that of the last days. */
+/** The runway uses the average spend of these days. */
 const PACE_DAYS = 7;
-/** A balance that lasts no longer is told of, and so is a key that ends within it. */
+/** Warns about a balance that lasts no longer, and about keys that expire within it. */
 const LOW_DAYS = 3;
 const KEY_ENDS_WITHIN_DAYS = 7;
 
@@ -84,7 +84,7 @@ function everyDay(
   });
 }
 
-/** Whole days, by the average since the first of the last days on which something was spent. */
+/** Whole days, by the average since the first of these days with spend. */
 function daysLeft(available: Micro, recent: readonly DaySpend[], today: number): number | null {
   const first = recent.find(({ debited }) => debited > 0n);
   if (first === undefined) return null;

@@ -1,5 +1,5 @@
-// The playground: generation as /v1 offers it, in the name of whoever is signed in and on the account's
-// balance. What is asked and answered is the gateway's own business; this only opens the door to it.
+// The playground: generation as in /v1 for the signed-in user, charged to the account. The gateway
+// handles the request; this route only authorizes it.
 
 import type { ClientFormatName } from '../../core/admit.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
@@ -13,7 +13,7 @@ export function playgroundRoutes({
     sessionRoute({
       method: 'POST',
       path,
-      // The gateway refuses them itself, in the words and the envelope of /v1.
+      // The gateway rejects them with the errors of /v1.
       standings: ['suspended', 'pending_deletion', 'blocked'],
       body: 'unread',
       async handle({ who: { accountId }, address, request, server, requestId }) {

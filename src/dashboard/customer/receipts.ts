@@ -1,5 +1,5 @@
-// The account's receipts: one of them, files to take along and check without this server, and the
-// check of the whole chain, a step at a time. It reads only.
+// The account's receipts: one, a file of all for offline verification, and stepwise verification of
+// the chain. Read-only.
 
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
@@ -15,7 +15,7 @@ import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 import { type createExports, fileResponse } from './exports.ts';
 import { readTime } from './usage.ts';
 
-/** Each is checked as it is written: so many keep the event loop for a few milliseconds. */
+/** Each receipt is verified when written: this many block the event loop for a few milliseconds. */
 const PIECE_RECEIPTS = 50;
 
 const RECEIPTS_TYPE = 'application/jsonl';

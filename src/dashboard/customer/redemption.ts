@@ -1,5 +1,5 @@
-// A code that is worth money, redeemed by whoever is signed in. Guessing is slowed down by account
-// and by network, like guessing a password; whoever mistypes is told so before that counts.
+// Redeems a code for the signed-in user. Rate-limits guessing by account and network, like sign-in.
+// Codes with a typing error are rejected first and do not count.
 
 import { Type } from '@sinclair/typebox';
 import { createId } from '../../core/id.ts';
@@ -16,10 +16,10 @@ import type { RedeemedRecord } from '../records/customer-ledger.ts';
 import type { OwnDependencies } from './account.ts';
 
 const REFUSED = {
-  unknown: 'There is no such code. Check that it was copied whole.',
-  used: 'This code was redeemed before.',
-  expired: 'This code has expired. Ask whoever gave it to you for another one.',
-  revoked: 'This code was taken back. Ask whoever gave it to you.',
+  unknown: 'Unknown code. Check that you copied all of it.',
+  used: 'This code was already redeemed.',
+  expired: 'This code has expired. Ask its sender for another one.',
+  revoked: 'This code was revoked. Contact its sender.',
 } as const;
 
 export function redemptionRoutes({
@@ -38,7 +38,7 @@ export function redemptionRoutes({
       body: { code: Type.String({ minLength: 1, maxLength: 100 }) },
       async handle({ who: { accountId }, body, address, actor }): Promise<RedeemedRecord> {
         const code = readRedemptionCode(body.code);
-        if (code === undefined) throw refused('This is no code: a character is wrong or missing.');
+        if (code === undefined) throw refused('Invalid code: a character is wrong or missing.');
         const attempt = await throttle.enter({
           realm: 'customer',
           kind: 'redemption',

@@ -1,4 +1,4 @@
-// Which requests a customer asks for: the filters that the list and its export share.
+// The request filters shared by the list and its export.
 
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import type { RequestFilter } from '../../ledger/request-list.ts';
@@ -9,7 +9,7 @@ export const REQUEST_QUERY = {
   model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   key: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   outcome: Type.Optional(oneOf(['completed', 'stopped_balance', 'client_cancelled', 'failed'])),
-  /** Letter for letter, as the requests named it. */
+  /** Matched exactly as sent in the request. */
   end_user: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
   from: Type.Optional(Type.String({ maxLength: 40 })),
   to: Type.Optional(Type.String({ maxLength: 40 })),

@@ -1,5 +1,4 @@
-// Requests as a file for spreadsheets (RFC 4180): a page of rows at a time, and never more than that
-// in memory. Called by the route of the export.
+// Exports requests as CSV (RFC 4180), reading one page of rows at a time.
 
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens } from '../../core/money.ts';
@@ -35,7 +34,7 @@ const COLUMNS: readonly Column[] = [
 
 export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
-/** The file in pieces: its header, then a page of rows at a time. */
+/** The file in pieces: the header, then one page of rows at a time. */
 export async function* csvPages(read: ReadRequests): AsyncGenerator<string, void, undefined> {
   yield `${COLUMNS.map(([name]) => csvCell(name)).join(',')}\r\n`;
   let after: RequestPlace | undefined;
@@ -51,16 +50,15 @@ function line(row: ListedRequest): string {
 }
 
 /**
- * Where a spreadsheet may begin a formula: at the start of a cell, or behind what it takes for a
- * separator. One whose list separator is `;` looks for it inside our quotes too, because to it the
- * cell began at another place.
+ * Positions where a spreadsheet may start a formula: the start of a cell, or after a list separator.
+ * A spreadsheet with the separator `;` also splits inside our quotes.
  */
 const FORMULA_STARTS =
   /(?<=^|[;,|\t\r\n\v\f\u0085\u2028\u2029])(?=[\s"]*[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
 
 /**
- * A cell of a spreadsheet. All text is quoted, and an apostrophe, which makes it text, stands before
- * what would be a formula. Numbers stay numbers.
+ * One cell. Text is quoted, and an apostrophe before a possible formula keeps it text. Numbers stay
+ * numbers.
  */
 export function csvCell(value: string | number | boolean): string {
   if (typeof value !== 'string') return String(value);

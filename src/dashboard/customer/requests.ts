@@ -1,5 +1,5 @@
-// The account's requests: a list with filters, a search by id, the whole history of one, and a file of
-// all of them. An id of somebody else's is as unknown as one that never was. It reads only.
+// The account's requests: a filtered list, search by id, the history of one, and a CSV export. Ids
+// of other accounts are not found. Read-only.
 
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
@@ -41,7 +41,7 @@ export function requestRoutes(
       query: {
         ...PAGE_QUERY,
         ...REQUEST_QUERY,
-        /** The id of a request, or its first characters; then nothing else filters. */
+        /** A request id or its prefix; other filters are then ignored. */
         id: Type.Optional(Type.String({ pattern: '^\\s*[A-Za-z0-9_]{1,64}\\s*$' })),
       },
       async handle({ who: { accountId }, query }): Promise<RequestListRecord> {
@@ -103,7 +103,7 @@ function readPrefix(id: string): string {
   if (prefix.length >= REQUEST_PREFIX_MIN) return prefix;
   throw new DashboardError(
     'invalid_request',
-    `Give at least ${REQUEST_PREFIX_MIN} characters of the request id, from its beginning (req_…).`,
+    `Enter at least the first ${REQUEST_PREFIX_MIN} characters of the request id (req_…).`,
     { param: 'id' },
   );
 }

@@ -1,4 +1,4 @@
-// Every JSON route of the customers' application, one line a concern.
+// The JSON routes of the customer application.
 
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { customerAuthRoutes } from '../auth/routes.ts';

@@ -1,5 +1,5 @@
-// What the account has used over time, in all or by model, key or end user. It reads only, from
-// series that are added up already, so that a year costs no more than a day.
+// Usage over time: total, or by model, key or end user. Read-only, from precomputed series, so a
+// year costs as much as a day.
 
 import { Type } from '@sinclair/typebox';
 import { DAY_MS, isoTime } from '../../core/calendar.ts';
@@ -20,11 +20,11 @@ import type {
 } from '../records/customer-usage.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 
-/** Longer than a year of days, and sixteen days of hours. */
+/** More than a year of days, or 16 days of hours. */
 const BUCKETS_MAX = 400;
 
 const GROUPS_SHOWN = 100;
-/** All others are one more series. */
+/** All other groups form one more series. */
 const SERIES_SHOWN = 5;
 
 const STEP_MS = { hour: HOUR_MS, day: DAY_MS };
@@ -50,7 +50,7 @@ export function usageRoutes({
       query: QUERY,
       async handle({ who: { accountId }, query }): Promise<UsageRecord> {
         const groupBy = query.group_by ?? 'total';
-        // End users are counted by the day.
+        // End users are counted per day.
         const step = groupBy === 'end_user' ? 'day' : (query.step ?? 'day');
         const edges = edgesOf(
           readTime(query.from, 'from'),
@@ -87,18 +87,18 @@ export function usageRoutes({
   ];
 }
 
-/** An instant of a query. Throws `invalid_request`. */
+/** A time in a query. Throws `invalid_request`. */
 export function readTime(text: string, param: string): number {
   const ms = parseInstant(text);
   if (ms !== undefined) return ms;
   throw new DashboardError(
     'invalid_request',
-    `The field ${param} of the query is not an instant. Write it with its zone, such as 2026-11-01T00:00:00Z.`,
+    `The field ${param} of the query is not a valid time. Include the time zone, such as 2026-11-01T00:00:00Z.`,
     { param },
   );
 }
 
-/** Whole steps that have the span within them. */
+/** Rounds the period outward to whole steps. */
 function edgesOf(fromMs: number, toMs: number, stepMs: number): readonly number[] {
   const first = Math.floor(fromMs / stepMs);
   const count = Math.ceil(toMs / stepMs) - first;
@@ -106,8 +106,8 @@ function edgesOf(fromMs: number, toMs: number, stepMs: number): readonly number[
     throw new DashboardError(
       'invalid_request',
       count < 1
-        ? 'The span of time ends before it begins.'
-        : `The span of time has more than ${BUCKETS_MAX} steps. Ask for days, or for less at once.`,
+        ? 'The period ends before it starts. Choose a later end.'
+        : `The period exceeds ${BUCKETS_MAX} steps. Choose a shorter period.`,
       { param: 'to' },
     );
   }
@@ -116,7 +116,7 @@ function edgesOf(fromMs: number, toMs: number, stepMs: number): readonly number[
 
 type Group = { readonly group: string; readonly figures: Figures };
 
-/** Whole groups, those that spent most first. */
+/** Complete groups by spend, highest first. */
 function groupsOf({ cells }: Buckets<Figures>): readonly Group[] {
   return [...Map.groupBy(cells, ({ group }) => group)]
     .map(([group, of]) => ({ group, figures: sumFigures(of.map(({ figures }) => figures)) }))
@@ -132,7 +132,7 @@ function seriesOf(
   groups: readonly Group[],
   nameOf: (group: string) => string,
 ): readonly UsageSeriesRecord[] {
-  // One more than have their own is no reason to call it the rest.
+  // A single remaining group gets its own series instead of "others".
   const own = groups.slice(0, groups.length === SERIES_SHOWN + 1 ? undefined : SERIES_SHOWN);
   const names = new Set(own.map(({ group }) => group));
   const byGroup = Map.groupBy(cells, ({ group }) => (names.has(group) ? group : undefined));

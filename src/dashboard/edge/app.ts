@@ -1,5 +1,5 @@
-// One of the two applications as the server mounts it: the JSON below `/api`, the files of the pages,
-// and one page for every other path below the prefix, which the browser then tells apart.
+// One of the two applications: JSON below `/api`, the files of the pages, and the same HTML page for
+// every other path below the prefix, which the browser routes.
 
 import { Elysia } from 'elysia';
 import type { SignedIn } from '../../identity/signed-in.ts';
@@ -22,7 +22,7 @@ export function createDashboardApp<Who extends SignedIn>(
 ): DashboardApp {
   const { prefix, routes, files, isHttps } = dependencies;
   const app = new Elysia({ prefix, strictPath: true, handler: { standardHostname: false } });
-  /** The framework hands on the server that it listens with, and this one does not listen. */
+  /** The framework passes on its own listening server; this one does not listen. */
   const servers = new WeakMap<Request, RouteServer>();
   const methods = new Map<string, string[]>();
 
@@ -50,7 +50,8 @@ export function createDashboardApp<Who extends SignedIn>(
   }
   const nothing = ({ request }: { request: Request }) => refuse(request, 404, 'not_found', NOTHING);
   app
-    // A path for all methods comes after those for one: a GET would end at the page below.
+    // Routes for all methods must come after those for one: otherwise a GET would return the HTML
+    // page below.
     .get('/api/*', nothing)
     .all('/api/*', nothing, { parse: 'none' })
     .get('', ({ request }) => files.page(request, securityHeaders(isHttps(request))))
@@ -67,5 +68,6 @@ export function createDashboardApp<Who extends SignedIn>(
   };
 }
 
-const WRONG_METHOD = 'This path does not take this method. The header allow has those it takes.';
-const NOTHING = 'There is nothing here.';
+const WRONG_METHOD =
+  'This path does not support this method. The allow header lists the supported methods.';
+const NOTHING = 'Not found. Check the address.';

@@ -1,8 +1,8 @@
-// Reads the body of a write: a small JSON document, never more than a page of ours sends.
+// Reads the body of a write: a small JSON document.
 
 import { DashboardError } from './error.ts';
 
-/** A price book draft is the largest body that a page sends. */
+/** A price draft is the largest body that a page sends. */
 const BODY_BYTES_MAX = 262_144;
 
 /** Throws `payload_too_large` and `invalid_request`. An empty body is an empty object. */
@@ -27,6 +27,6 @@ export async function readJson(request: Request): Promise<unknown> {
 function tooLarge(): DashboardError {
   return new DashboardError(
     'payload_too_large',
-    `The body has more than ${BODY_BYTES_MAX} bytes, which is more than any page sends.`,
+    `The body exceeds the limit of ${BODY_BYTES_MAX} bytes. Send less.`,
   );
 }

@@ -1,11 +1,11 @@
-// The built pages that an executable carries. Here there are none; scripts/build.ts puts another
-// file in the place of this one, so it must hold nothing else.
+// The built pages inside an executable. Empty here: scripts/build.ts replaces this file, so it must
+// contain nothing else.
 
 import type { WebApp } from '../web-build.ts';
 
 type EmbeddedWeb = {
   readonly page: string;
-  /** By name: where in the executable it is, compressed with brotli. */
+  /** The path inside the executable by file name; content is compressed with brotli. */
   readonly files: Readonly<Record<string, string>>;
 };
 

@@ -1,5 +1,5 @@
-// What the JSON of the dashboard and of the console refuses, as one table: each code with its
-// status. Codes of the domains are in it too, so that what a domain throws is answered as it is.
+// All error codes of the dashboard and console APIs with their status. Includes codes of the
+// domains, so that domain errors are returned unchanged.
 
 import { IdentityError } from '../../identity/error.ts';
 import { LedgerRefusal, LedgerSilent, LedgerUnavailable } from '../../ledger/error.ts';
@@ -31,7 +31,7 @@ const STATUS = {
 
 type DashboardErrorCode = keyof typeof STATUS;
 
-/** Codes of the domain of identity that are not the caller's mistake in form. */
+/** Identity codes other than invalid input. */
 const IDENTITY_STATUS: Readonly<Record<string, number>> = {
   account_not_found: 404,
   key_not_found: 404,
@@ -56,7 +56,7 @@ const IDENTITY_STATUS: Readonly<Record<string, number>> = {
   deletion_not_asked: 409,
 };
 
-/** The same of operations. */
+/** The same for operations. */
 const OPERATION_STATUS: Readonly<Record<string, number>> = {
   request_not_found: 404,
   receipt_not_found: 404,
@@ -72,7 +72,7 @@ const OPERATION_STATUS: Readonly<Record<string, number>> = {
   code_revoked: 409,
 };
 
-/** The field of a page's form that a code is about. */
+/** The form field that a code is about. */
 const PARAMS: Readonly<Record<string, string>> = {
   invalid_amount: 'amount',
   invalid_reason: 'reason',
@@ -85,11 +85,13 @@ const PARAMS: Readonly<Record<string, string>> = {
   already_blocked: 'value',
 };
 
-/** What the page shows. `message` says what happened and what to do, and echoes nothing. */
+/**
+ * An error that the page shows. `message` says what happened and what to do, and never echoes input.
+ */
 export class DashboardError extends Error {
   override readonly name = 'DashboardError';
   readonly code: DashboardErrorCode;
-  /** The field that is wrong, as a path such as `limits.requests_per_minute`. */
+  /** The invalid field as a path, such as `limits.requests_per_minute`. */
   readonly param: string | undefined;
   readonly retryAfterSeconds: number | undefined;
 
@@ -105,11 +107,10 @@ export class DashboardError extends Error {
   }
 }
 
-const UNAVAILABLE =
-  'The books cannot be written at the moment, and nothing was changed. Try again in a minute.';
+const UNAVAILABLE = 'The ledger cannot be written now. Nothing was changed. Try again in a minute.';
 
 const UNKNOWN =
-  'The books have not said whether this was done. Look for it before you ask for it again.';
+  'The ledger did not confirm this change. Check whether it was made before you retry.';
 
 export type ErrorReply = {
   readonly status: number;
@@ -119,7 +120,7 @@ export type ErrorReply = {
   readonly retryAfterSeconds?: number | undefined;
 };
 
-/** How an error is told; `undefined` for one that nobody threw on purpose. */
+/** The response for an error; `undefined` for unexpected errors. */
 export function refusalOf(error: unknown): ErrorReply | undefined {
   if (error instanceof DashboardError) {
     const { code, message, param, retryAfterSeconds } = error;
@@ -145,7 +146,7 @@ export function refusalOf(error: unknown): ErrorReply | undefined {
   return undefined;
 }
 
-/** The same answer whether a thing does not exist or is another tenant's. */
+/** The same response for a missing record and for one of another account. */
 export function notFound(what: string): DashboardError {
-  return new DashboardError('not_found', `There is no such ${what}.`);
+  return new DashboardError('not_found', `This ${what} does not exist.`);
 }

@@ -1,53 +1,53 @@
-// Live numbers as Server-Sent Events. Everybody who looks at the same things shares one reader, and
-// all of them one ticker: a feed that has nothing to say costs a comparison a second. A feed ends
-// when its session does, when the server is about to stop, and when its client has left.
+// Live numbers as Server-Sent Events. Viewers of the same data share one reader, and all readers
+// share one ticker: an idle feed costs one comparison per second. A feed ends with its session, on
+// shutdown, and when its client disconnects.
 
 import { Stream } from '@elysiajs/stream';
 import { every, type Stop } from '../../async/every.ts';
 import { DashboardError } from './error.ts';
 import type { RouteCall } from './route.ts';
 
-/** What a feed tells. `changes` differs whenever what is told has to be told again. */
+/** One reading of a feed. A new `changes` value triggers a new message. */
 export type Reading = { readonly data: object; readonly changes: string };
 
 type FeedTopic = {
-  /** What everybody with the same key sees, such as an account's id. */
+  /** The data shared by all viewers with the same key, such as an account's id. */
   readonly key: string;
-  /** Makes the reader for the first who looks; it is asked once a second for all of them. */
+  /** Creates the reader for the first viewer; it then runs once per second for all of them. */
   readonly start: () => ReadFeed;
 };
 
 type ReadFeed = () => Promise<Reading>;
 
 export type Feeds = {
-  /** Answers with the stream. Rejects with what reading does, and refuses more than a few of a key. */
+  /** Returns the stream. Rejects if reading fails, and beyond a few feeds per key. */
   readonly open: (
     call: Pick<RouteCall<unknown>, 'request' | 'server' | 'isAdmitted'>,
     topic: FeedTopic,
   ) => Promise<Response>;
-  /** How many are open. */
+  /** The number of open feeds. */
   readonly count: () => number;
 };
 
 export type FeedOptions = {
   readonly draining: () => boolean;
-  /** Milliseconds of a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonic?: () => number;
-  /** How soon a feed notices that the server is about to stop. */
+  /** The interval at which feeds check for shutdown. */
   readonly tickMs?: number;
-  /** How often it is read, at most. */
+  /** The minimum interval between two readings. */
   readonly everyMs?: number;
   readonly heartbeatMs?: number;
   readonly lifeMs?: number;
 };
 
-/** A server that stops closes what is open half a second later. */
+/** On shutdown the server closes open connections half a second later. */
 const TICK_MS = 200;
 const EVERY_MS = 1_000;
 const HEARTBEAT_MS = 15_000;
 const FEEDS_PER_KEY = 5;
 
-/** The browser opens a new one by itself; what a client leaves unread is bounded by this. */
+/** The browser reconnects by itself. Bounds the data that a client leaves unread. */
 const LIFE_MS = 15 * 60_000;
 
 const HEARTBEAT = new TextEncoder().encode(': still here\n\n');
@@ -63,7 +63,7 @@ type Topic = {
 type Feed = {
   readonly openedAt: number;
   readonly isAdmitted: () => Promise<boolean>;
-  /** The newest message that has not been taken yet: who is slow misses what is no longer true. */
+  /** The newest unsent message: a slow client skips outdated ones. */
   waiting: object | Uint8Array | undefined;
   wake: () => void;
   sentAt: number;
@@ -128,12 +128,12 @@ export function createFeeds(options: FeedOptions): Feeds {
   return {
     async open({ request, server, isAdmitted }, wanted) {
       const started = topics.get(wanted.key) ?? (await startTopic(wanted));
-      // Somebody else may have started it meanwhile.
+      // Another viewer may have started it during the await.
       const topic = topics.get(wanted.key) ?? started;
       if (topic.feeds.size >= FEEDS_PER_KEY) {
         throw new DashboardError(
           'too_many_feeds',
-          `${FEEDS_PER_KEY} pages show live numbers of this already, which is the most. Close one; this page shows what it has, and can be loaded again.`,
+          `Live updates are limited to ${FEEDS_PER_KEY} open pages. Close one, or reload this page to refresh it.`,
           { retryAfterSeconds: 30 },
         );
       }
@@ -150,7 +150,7 @@ export function createFeeds(options: FeedOptions): Feeds {
       topic.feeds.add(feed);
       topics.set(topic.key, topic);
       stopTicking ??= every(tickMs, tick);
-      // The runtime takes a silent connection for a dead one.
+      // The runtime closes idle connections.
       server?.timeout(request, 0);
       request.signal.addEventListener('abort', () => end(feed), { once: true });
       return new Response(new Stream<object>(produce(topic, feed)).value as ReadableStream, {
@@ -166,7 +166,7 @@ async function startTopic({ key, start }: FeedTopic): Promise<Topic> {
   return { key, read, feeds: new Set(), last: await read(), reading: false };
 }
 
-/** Where it cannot be read its feeds end: who opens one anew is told why. */
+/** If reading fails, its feeds end; a new feed gets the error. */
 async function readAgain(topic: Topic, now: number): Promise<void> {
   if (topic.reading) return;
   topic.reading = true;
@@ -193,7 +193,7 @@ function end(feed: Feed): void {
   feed.wake();
 }
 
-/** Ends the feed of a session that is over; one question at a time. */
+/** Ends the feed of an expired session; runs one check at a time. */
 function check(feed: Feed): void {
   if (feed.ended || feed.checking) return;
   feed.checking = true;

@@ -1,6 +1,6 @@
-// The pages and their files, as a browser gets them: the page never kept, files kept for good, since
-// their names change with what is in them. Names are looked up in a table, never on a disk. Nothing
-// is read before the first visit.
+// Serves the page and its files. The page is never cached; files are cached permanently, because
+// their names contain a hash. Names are looked up in a table, never on disk. Nothing is read before
+// the first visit.
 
 import { brotliDecompressSync } from 'node:zlib';
 import type { WebApp } from '../web-build.ts';
@@ -9,13 +9,13 @@ import { EMBEDDED } from './embedded.ts';
 type HeaderValues = Readonly<Record<string, string>>;
 
 export type PageFiles = {
-  /** The one page that begins every visit. */
+  /** The HTML page. */
   readonly page: (request: Request, headers: HeaderValues) => Response | Promise<Response>;
   /** A file below `assets/`, or the page for every other path. */
   readonly serve: (request: Request, headers: HeaderValues) => Response | Promise<Response>;
 };
 
-/** The page, and how to read a file of it by name. */
+/** The page, and a reader for files by name. */
 type Web = {
   readonly page: string;
   readonly read: (name: string) => Promise<Uint8Array> | undefined;
@@ -24,7 +24,7 @@ type Web = {
 export function createPageFiles(app: WebApp): PageFiles {
   let opened: Promise<Web> | undefined;
 
-  /** A build that failed is tried again at the next visit. */
+  /** A failed build is retried at the next visit. */
   function open(): Promise<Web> {
     opened ??= openWeb(app).catch((error: unknown) => {
       opened = undefined;
@@ -77,7 +77,7 @@ export function createPageFiles(app: WebApp): PageFiles {
   return { page, serve };
 }
 
-/** How well a server that runs from source compresses: requests wait meanwhile. */
+/** Compression quality when running from source: requests wait for it. */
 const QUICKLY = 4;
 
 async function openWeb(app: WebApp): Promise<Web> {
@@ -112,7 +112,7 @@ function answer(request: Request, body: string | Uint8Array, headers: HeaderValu
 }
 
 function missing(request: Request, headers: HeaderValues): Response {
-  const text = 'There is no such file. Load the page again: its files have other names now.\n';
+  const text = 'File not found. Reload the page: the server was updated.\n';
   const response = answer(request, text, {
     ...headers,
     'cache-control': 'no-store',
@@ -132,7 +132,7 @@ function contentType(name: string): string {
   return CONTENT_TYPES[extension] ?? 'application/octet-stream';
 }
 
-/** `br` in the list, and not with a weight of zero. */
+/** Whether `br` is accepted with a nonzero weight. */
 function acceptsBrotli(accepted: string | null): boolean {
   const row = (accepted ?? '')
     .split(',')

@@ -1,5 +1,5 @@
-// What stands between a browser and a route: where the request comes from, who is signed in, whether
-// this may be asked of this account now, and what the body holds. In this order, for every route.
+// The checks before a route, in this order: origin, session, permission of the account, and the
+// body.
 
 import type { Awaitable } from '../../async/awaitable.ts';
 import { nextTurn } from '../../async/yield.ts';
@@ -12,34 +12,34 @@ import type { Route, RouteServer, RouteStanding } from './route.ts';
 
 export type GuardDependencies<Who extends SignedIn> = {
   readonly session: ReadSession<Who>;
-  /** Whether there is anybody who could sign in; else all of it is as if it were not there. */
+  /** Whether any user could sign in; otherwise all routes return 404. */
   readonly isOpen: () => Promise<boolean>;
-  /** The standing of who is signed in, where it is not an active one. */
+  /** The standing of the user's account unless it is active. */
   readonly standing: (who: Who) => Promise<RouteStanding | undefined>;
   readonly address: (request: Request, server: RouteServer | null) => string;
-  /** Where pages of ours come from, beside the host that was asked; such as https://example.com. */
+  /** Allowed origins beside the requested host, such as https://example.com. */
   readonly origin: string | undefined;
   readonly isHttps: (request: Request) => boolean;
-  /** Whether what is written now would be lost; absent: never. */
+  /** Whether writes would be lost; absent means never. */
   readonly isReadOnly?: () => boolean;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
-  /** Something may have been changed: the rest of the server is to take it up at once. */
+  /** Called after a possible change, so that the rest of the server applies it at once. */
   readonly onChange: () => Awaitable<void>;
   readonly onInternal: (requestId: string, error: unknown) => void;
 };
 
 const CLOSED =
-  'There is no operator yet. Make the first one on the machine itself: tollgate operator create.';
+  'There is no operator yet. Create the first one on the server: tollgate operator create.';
 
 const READ_ONLY =
-  'Nothing can be changed at the moment, because the database is not in its place. Ask the operator.';
+  'Changes are not possible now, because the database file is missing. Contact the operator.';
 
-/** For how long a proof of the password opens what needs one. */
+/** How long a confirmed password allows protected actions. */
 export const STEP_UP_MS = 10 * 60_000;
 
-/** Runs a route. Whatever is thrown becomes an answer; this never rejects. */
+/** Runs a route. Converts every error into a response; never rejects. */
 export async function runRoute<Who extends SignedIn>(
   dependencies: GuardDependencies<Who>,
   route: Route<Who> | Route<undefined>,
@@ -59,9 +59,9 @@ export async function runRoute<Who extends SignedIn>(
     const address = dependencies.address(request, server);
     const takesJson = route.body !== undefined && route.body !== 'unread';
     const body = route.readBody(takesJson ? await readJson(request) : {});
-    // A body may come as slowly as its sender likes, and whoever was let in may be out meanwhile.
+    // A slow body can outlast the session, so the session is checked again.
     if (takesJson) who = await admit(dependencies, route, request.headers);
-    // Of many that come at once, one begins in each turn of the event loop: streams go on meanwhile.
+    // Starts one of several requests per turn of the event loop, so that streams continue.
     if (!writes) await nextTurn();
     const result = await (route as Route<Who | undefined>).handle({
       who,
@@ -71,7 +71,8 @@ export async function runRoute<Who extends SignedIn>(
       query: route.readQuery(Object.fromEntries(searchOf(request))),
       param(name) {
         const value = params[name];
-        if (value === undefined) throw new DashboardError('not_found', 'There is nothing here.');
+        if (value === undefined)
+          throw new DashboardError('not_found', 'Not found. Check the address.');
         return value;
       },
       isAdmitted: () =>
@@ -89,27 +90,27 @@ export async function runRoute<Who extends SignedIn>(
     const refusal = refusalOf(error);
     if (refusal !== undefined) return finishRefusal(refusal, requestId, isHttps);
     dependencies.onInternal(requestId, error);
-    const message = `Something went wrong here, and it is not your doing. Try again; if it stays, tell the operator the request id ${requestId}.`;
+    const message = `Internal error. Try again. If it persists, send the operator the request id ${requestId}.`;
     return finishRefusal({ status: 500, code: 'internal_error', message }, requestId, isHttps);
   }
 }
 
-/** Whatever the host is that the client made up: a URL with it may be none. */
+/** The Host header comes from the client, so the URL may be invalid. */
 function searchOf({ url }: Request): URLSearchParams {
   return new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]);
 }
 
-/** Specification, authentication, rule 4. A key of an agent that went astray must open nothing. */
+/** Rejects API keys, so that an agent with a key cannot change the account. */
 function refuseKeys(headers: Headers): void {
   const bearer = /^bearer\s/i.test(headers.get('authorization') ?? '');
   if (!bearer && headers.get('x-api-key') === null) return;
   throw new DashboardError(
     'session_required',
-    'This is for people who are signed in to the dashboard. An API key cannot be used here.',
+    'API keys are not accepted here. Sign in to the dashboard.',
   );
 }
 
-/** A page of somebody else's must not write in the name of who is signed in here. */
+/** A foreign page must not write with the user's session. */
 function refuseForeign(request: Request, ours: string | undefined): void {
   const origin = request.headers.get('origin');
   const isOurs =
@@ -119,18 +120,21 @@ function refuseForeign(request: Request, ours: string | undefined): void {
   if (!isOurs) {
     throw new DashboardError(
       'cross_origin',
-      'This was not asked from a page of this server. Open the dashboard itself and try again.',
+      'This request came from another site. Open the dashboard and try again.',
     );
   }
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type === 'application/json') return;
   throw new DashboardError(
     'unsupported_media_type',
-    'Requests that change something need the content type application/json.',
+    'Requests that change data need the content type application/json.',
   );
 }
 
-/** Not the plain HTTP of our own name, where others may speak in it: that one has to be `ours`. */
+/**
+ * Plain HTTP of the same host is not trusted, because an attacker may serve it: it must be in
+ * `ours`.
+ */
 function isFromHost(origin: string, host: string | null, ours: string | undefined): boolean {
   if (ours !== undefined && URL.parse(ours)?.host === host) return false;
   return URL.parse(origin)?.host === host;
@@ -144,7 +148,7 @@ async function admit<Who extends SignedIn>(
   if (route.access === 'public') return undefined;
   const who = await session(headers, { quiet: route.quiet });
   if (who === undefined) {
-    throw new DashboardError('not_signed_in', 'Nobody is signed in, or not any more. Sign in.');
+    throw new DashboardError('not_signed_in', 'Your session has expired. Sign in again.');
   }
   const held = await standing(who);
   if (held !== undefined && !route.standings.includes(held)) throw refusedStanding(held);
@@ -156,12 +160,12 @@ async function admit<Who extends SignedIn>(
 
 function refusedStanding(standing: RouteStanding): DashboardError {
   if (standing === 'blocked') {
-    return new DashboardError('account_blocked', 'This account is blocked. Ask the operator.');
+    return new DashboardError('account_blocked', 'This account is blocked. Contact the operator.');
   }
   return new DashboardError(
     'account_inactive',
     standing === 'suspended'
-      ? 'This account is suspended. Ask the operator.'
-      : 'This account is going to be deleted, so nothing of it can be changed. Take the deletion back first.',
+      ? 'This account is suspended. Contact the operator.'
+      : 'This account will be deleted and cannot be changed. Cancel the deletion first.',
   );
 }

@@ -1,13 +1,13 @@
-// Lists are paged by key, never by offset: the page after a row costs the same wherever it is.
+// Lists are paged by key, never by offset, so every page costs the same.
 
 import { type Static, Type } from '@sinclair/typebox';
 import type { ListedRequest, RequestPage, RequestPlace } from '../../ledger/request-list.ts';
 import { DashboardError } from './error.ts';
 
-/** The query of every list; spread it into a route's own. */
+/** The query fields of every list; spread them into a route's query. */
 export const PAGE_QUERY = {
   limit: Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,2}$' })),
-  /** Where the page before ended: its `next`. */
+  /** The `next` of the previous page. */
   after: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[\\w.:-]+$' })),
 };
 
@@ -23,14 +23,14 @@ export function readPage(query: PageQuery): Page {
   return { limit, after: query.after };
 }
 
-/** A cursor that is a whole number, such as a row's. */
+/** An integer cursor, such as a row number. */
 function numberAfter({ after }: Page): number | undefined {
   if (after === undefined) return undefined;
   if (/^\d{1,15}$/.test(after)) return Number(after);
   throw wrongCursor();
 }
 
-/** Requests are found by when they began, and by their row where several began at once. */
+/** Request cursors combine the start time with the row, because several can start at once. */
 export function readRequestPlace({ after }: Page): RequestPlace | undefined {
   if (after === undefined) return undefined;
   const [, startedAt, row] = /^(\d{1,15})\.(\d{1,15})$/.exec(after) ?? [];
@@ -55,16 +55,16 @@ function wrongCursor(): DashboardError {
 export type List<Row> = {
   readonly object: 'list';
   readonly data: readonly Row[];
-  /** What `after` has to be for the next page; null at the end. */
+  /** The `after` value of the next page; null at the end. */
   readonly next: string | null;
 };
 
-/** A list that is short enough to be sent as a whole. */
+/** A list returned as a whole. */
 export function wholeList<Row>(data: readonly Row[]): List<Row> {
   return { object: 'list', data, next: null };
 }
 
-/** Newest first, by the number of each row; `read` is asked for one row more than is shown. */
+/** Newest first by row number. `read` is called for one row more than the page shows. */
 export async function numberedList<Row, Shown>(
   query: PageQuery,
   read: (page: { limit: number; before: number | undefined }) => Promise<readonly Row[]>,
@@ -76,7 +76,7 @@ export async function numberedList<Row, Shown>(
   return listOf(rows, page, show, (row) => String(numberOf(row)));
 }
 
-/** `rows` has one row more than the page where there is a next one. */
+/** `rows` contains one extra row if there is a next page. */
 export function listOf<Row, Shown>(
   rows: readonly Row[],
   { limit }: Page,

@@ -1,9 +1,9 @@
-// Every response of the dashboard is finished here, with the headers that make a browser refuse
-// what a page of ours never does: foreign scripts, framing, sniffing, keeping what is secret.
+// Completes every response of the dashboard with security headers against foreign scripts, framing,
+// sniffing and caching of secrets.
 
 import type { ErrorReply } from './error.ts';
 
-/** Checklist of a page that runs nothing but its own files. No inline script or style, no eval. */
+/** The policy of a page that runs only its own files: no inline script or style, no eval. */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; " +
@@ -27,7 +27,7 @@ export function securityHeaders(isHttps: boolean): Record<string, string> {
   };
 }
 
-/** What a handler answered, finished: JSON, nothing, or its own response with our headers. */
+/** The completed response of a handler: JSON, empty, or its own response with our headers. */
 export function finish(result: unknown, requestId: string, isHttps: boolean): Response {
   const headers = new Headers(securityHeaders(isHttps));
   headers.set('x-request-id', requestId);

@@ -1,5 +1,5 @@
-// What a route of the dashboard's JSON is: data. The edge mounts it, and the tests walk over all of
-// them: every route knows who may call it, what its body and its query may hold, and what it does.
+// A route of the dashboard's JSON API as data. The edge mounts it, and tests iterate over all
+// routes. Each declares its access, its body and query, and its handler.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler';
@@ -10,34 +10,34 @@ import { DashboardError } from './error.ts';
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 /**
- * public    nobody need be signed in
- * session   whoever is signed in
- * step-up   whoever has proven the password within the last minutes
+ * public    no session needed
+ * session   any signed-in user
+ * step-up   a signed-in user with a recently confirmed password
  */
 export type RouteAccess = 'public' | 'session' | 'step-up';
 
-/** The runtime's server, as far as routes use it. */
+/** The part of the runtime's server that routes use. */
 export type RouteServer = { readonly timeout: (request: Request, seconds: number) => void };
 
 /** One request of a route. */
 export type RouteCall<Who, Body = undefined, Query = undefined> = {
   readonly who: Who;
-  /** Who acts, and from where, for the audit trail. */
+  /** The actor and its origin, for the audit trail. */
   readonly actor: Actor;
   /** The network address of the client. */
   readonly address: string;
   readonly body: Body;
   readonly query: Query;
-  /** A part of the path. */
+  /** A path parameter. */
   readonly param: (name: string) => string;
-  /** Whether this request would still be let in now: for answers that stay open. */
+  /** Whether the session is still valid: for responses that stay open. */
   readonly isAdmitted: () => Promise<boolean>;
   readonly request: Request;
   readonly server: RouteServer | null;
   readonly requestId: string;
 };
 
-/** Answers JSON (200), nothing (204 for `undefined`), or a response of its own. */
+/** Returns JSON (200), nothing (204 for `undefined`), or its own response. */
 type Handle<Who, Body, Query> = (call: RouteCall<Who, Body, Query>) => unknown;
 
 export type Route<Who> = {
@@ -45,14 +45,14 @@ export type Route<Who> = {
   /** Below the API's prefix, such as `/keys/:id/rotate`. */
   readonly path: string;
   readonly access: RouteAccess;
-  /** Which standings of an account it is open to beside active ones; customers alone. */
+  /** Account standings beside active that may call it; customers only. */
   readonly standings: readonly RouteStanding[];
   readonly readBody: (value: unknown) => unknown;
   readonly readQuery: (values: Readonly<Record<string, string>>) => unknown;
-  /** What its body may hold; `unread` where the handler reads it itself, whatever it is. */
+  /** The body; `unread` if the handler reads it itself. */
   readonly body: TObject | 'unread' | undefined;
   readonly query: TObject | undefined;
-  /** A page asks it on its own: that somebody has is no sign that anybody is there. */
+  /** Polled by pages: not a sign of user activity. */
   readonly quiet: boolean;
   readonly handle: Handle<Who, unknown, unknown>;
 };
@@ -64,20 +64,20 @@ type Definition<Who, Body extends TProperties, Query extends TProperties> = {
   readonly path: string;
   readonly standings?: readonly RouteStanding[];
   readonly quiet?: boolean;
-  /** Members of the body; others are refused. A route without it takes no body. */
+  /** Body fields; others are rejected. A route without it takes no body. */
   readonly body?: Body | 'unread';
-  /** Members of the query, all of them text; others are refused. */
+  /** Query fields, all text; others are rejected. */
   readonly query?: Query;
   readonly handle: Handle<Who, Static<TObject<Body>>, Static<TObject<Query>>>;
 };
 
 type Empty = Record<never, never>;
 
-/** A member that has to be one of these texts. */
+/** A field with a fixed set of values. */
 export const oneOf = <const Text extends string>(texts: readonly Text[]) =>
   Type.Union(texts.map((text) => Type.Literal(text)));
 
-/** A route for whoever is signed in. */
+/** A route for signed-in users. */
 export function sessionRoute<
   Who extends SignedIn,
   Body extends TProperties = Empty,
@@ -86,7 +86,7 @@ export function sessionRoute<
   return build('session', definition);
 }
 
-/** A route for what must not be done by whoever finds a browser open. */
+/** A route for actions that need a recently confirmed password. */
 export function stepUpRoute<
   Who extends SignedIn,
   Body extends TProperties = Empty,
@@ -95,7 +95,7 @@ export function stepUpRoute<
   return build('step-up', definition);
 }
 
-/** A route for everybody. */
+/** A public route. */
 export function publicRoute<Body extends TProperties = Empty, Query extends TProperties = Empty>(
   definition: Definition<undefined, Body, Query>,
 ): Route<undefined> {
@@ -118,7 +118,7 @@ function build<Who, Body extends TProperties, Query extends TProperties>(
     readQuery: reader(query, 'query'),
     body,
     query,
-    // The readers above are what makes these types true.
+    // The readers above guarantee these types.
     handle: definition.handle as Handle<Who, unknown, unknown>,
   };
 }
@@ -129,7 +129,7 @@ function strict(properties: TProperties | undefined): TObject | undefined {
     : Type.Object(properties, { additionalProperties: false });
 }
 
-/** Checks a value against a schema; throws `invalid_request` that names the first wrong member. */
+/** Validates a value; throws `invalid_request` with the first invalid field. */
 function reader(schema: TSchema | undefined, what: 'body' | 'query'): (value: unknown) => unknown {
   let compiled: TypeCheck<TSchema> | undefined;
   return (value) => {
@@ -137,7 +137,7 @@ function reader(schema: TSchema | undefined, what: 'body' | 'query'): (value: un
     if (compiled.Check(value)) return value;
     const first = compiled.Errors(value).First();
     const path = first === undefined ? '' : first.path.slice(1).replaceAll('/', '.');
-    // A member that is not ours may have any name, and no answer repeats what somebody made up.
+    // Unknown field names come from the client and are never echoed.
     const param = /^[a-z0-9_.]{1,60}$/.test(path) ? path : '';
     throw new DashboardError(
       'invalid_request',

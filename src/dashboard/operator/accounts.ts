@@ -1,5 +1,5 @@
-// Accounts in the console: looked for, created, shown with everything about them, put on another
-// plan, verified, suspended, closed and opened again. What moves their money is in movements.ts.
+// Account routes of the console: search, create, show, change the plan, verify, suspend, close and
+// reopen. Balances are changed in movements.ts.
 
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
@@ -98,7 +98,7 @@ export function accountRoutes(
         );
       },
     }),
-    // A plan takes models and limits away as well as it gives them.
+    // A plan change can remove models and limits as well as add them.
     stepUpRoute({
       method: 'POST',
       path: '/accounts/:id/plan',

@@ -1,4 +1,4 @@
-// The audit trail in the console: everything that anybody has changed, with who, when and from where.
+// The audit trail in the console: all changes with actor, time and origin.
 
 import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/signed-in.ts';

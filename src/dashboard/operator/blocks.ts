@@ -1,5 +1,5 @@
-// The blocklist in the console: accounts, keys and networks that are refused, for good or until a
-// date. An account is named by its id or address, a key by its id or the whole key.
+// The blocklist in the console: accounts, keys and networks, permanently or until a date. Accounts
+// are given by id or address, keys by id or full key.
 
 import { Type } from '@sinclair/typebox';
 import { type ListedBlock, listBlocks } from '../../identity/block-list.ts';

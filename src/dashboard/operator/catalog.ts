@@ -1,5 +1,5 @@
-// The catalog in the console: which one is in force, why a later one was refused, what is wrong with
-// the file as it is now, and reading it again. The file's text is never shown: it may hold secrets.
+// The catalog in the console: the active version, the error of a rejected one, a check of the file,
+// and reload. Never shows the file's text, which may contain secrets.
 
 import { loadFound } from '../../catalog/live.ts';
 import { isoTime } from '../../core/calendar.ts';

@@ -1,4 +1,4 @@
-// Redemption codes in the console: made and shown once, listed without their text, revoked.
+// Redemption codes in the console: created and shown once, listed without their text, revoked.
 
 import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/signed-in.ts';

@@ -1,11 +1,11 @@
-// What the console's routes hand to operations: the parts they work with, and who changes something.
+// Builds the arguments of operations from the console's dependencies and the acting operator.
 
 import type { Actor } from '../../identity/audit.ts';
 import type { Change } from '../../operations/audited-change.ts';
 import type { OperationDependencies } from '../../operations/dependencies.ts';
 import type { ConsoleDependencies, MachineDependencies } from '../dependencies.ts';
 
-/** What of the server these routes need. */
+/** The server dependencies of these routes. */
 export type PeopleDependencies = Pick<
   ConsoleDependencies,
   'store' | 'limits' | 'catalog' | 'clock' | 'randomBytes'

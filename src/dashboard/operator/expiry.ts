@@ -1,9 +1,9 @@
-// Reads until when something holds, as the console's pages send it.
+// Parses the expiry sent by the console's pages.
 
 import { parseInstant } from '../../core/instant.ts';
 import { DashboardError } from '../edge/error.ts';
 
-/** Unix milliseconds; `undefined` where nothing is said. Throws `invalid_request` for what is over. */
+/** Unix milliseconds; `undefined` if absent. Throws `invalid_request` for a past time. */
 export function readFuture(
   text: string | undefined,
   param: string,
@@ -14,7 +14,7 @@ export function readFuture(
   if (ms !== undefined && ms > nowMs) return ms;
   throw new DashboardError(
     'invalid_request',
-    `The field ${param} of the body is not valid. It needs an instant that is still to come, such as 2027-01-31T12:00:00Z.`,
+    `The field ${param} of the body is not valid. Enter a future time, such as 2027-01-31T12:00:00Z.`,
     { param },
   );
 }

@@ -1,5 +1,5 @@
-// API keys in the console: found by their id or by the whole key that a customer pasted into a
-// ticket, revoked and rotated. A pasted key comes in a body alone; no answer, log or event has it.
+// API keys in the console: found by id or by the full key from a ticket, revoked and rotated. The
+// full key is sent only in a body and never appears in a response, log or event.
 
 import { Type } from '@sinclair/typebox';
 import { keyRecord } from '../../identity/key-record.ts';
@@ -17,7 +17,7 @@ export function keyRoutes(dependencies: PeopleDependencies): readonly Route<Sign
 
   return [
     sessionRoute({
-      // Not GET: paths and queries end up in logs and in the history of browsers.
+      // Not GET: paths and queries appear in logs and browser histories.
       method: 'POST',
       path: '/keys/find',
       body: { key: Type.String({ maxLength: 200 }) },

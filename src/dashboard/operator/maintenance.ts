@@ -1,4 +1,4 @@
-// Maintenance in the console: while it is on, every request is refused with 503 and its message.
+// Maintenance in the console: while on, every request is rejected with 503 and the message.
 
 import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/signed-in.ts';

@@ -1,5 +1,5 @@
-// Models in the console: who serves each and at what price, what it sold within a day, and the lower
-// limits of a capacity incident, set and cleared.
+// Models in the console: upstreams, prices, sales of the last day, and the lower limits of an
+// incident.
 
 import { Type } from '@sinclair/typebox';
 import { pricingRecord } from '../../catalog/pricing-record.ts';
@@ -152,7 +152,7 @@ function placementsOf({ slug, servedBy }: Model, states: readonly UpstreamState[
   });
 }
 
-/** Of its own placements: a fallback that stands in is a degraded service. */
+/** Counts only its own placements: a fallback means degraded service. */
 function stateOf(placements: Placements): OperatorModelRecord['state'] {
   const serving = placements.filter(({ breaker, disabled }) => breaker !== 'open' && !disabled);
   if (serving.length === 0) return 'down';

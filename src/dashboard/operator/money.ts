@@ -1,5 +1,5 @@
-// Money over all accounts in the console: what is owed to customers, what is held, what was earned and
-// lost with each model, and how good the estimates of prompts were.
+// Totals of all accounts in the console: balances, holds, revenue and loss per model, and the
+// accuracy of prompt estimates.
 
 import { Type } from '@sinclair/typebox';
 import { DAY_MS, isoTime, nextUtcDay } from '../../core/calendar.ts';
@@ -98,7 +98,7 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
     }),
   ];
 
-  /** Walks over every account, so it is asked once for all who look. */
+  /** Reads every account, so concurrent calls share one run. */
   function spenders(days: number): Promise<readonly AccountAmount[]> {
     const nowMs = clock();
     const kept = asked.get(days);
@@ -122,7 +122,7 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
   }
 }
 
-/** A day is read by hours, more than that by days of UTC, up to the end of the present one. */
+/** One day is shown by hour, longer periods by UTC day, up to the end of the current one. */
 function edgesOf(days: number, nowMs: number): number[] {
   const stepMs = days === 1 ? HOUR_MS : DAY_MS;
   const untilMs = days === 1 ? (Math.floor(nowMs / HOUR_MS) + 1) * HOUR_MS : nextUtcDay(nowMs);

@@ -1,5 +1,5 @@
-// Money that operators move, and what has been moved. The page makes the id of a movement when its
-// dialog opens, so that whoever clicks twice moves money once; the answer says whether it was now.
+// Balance changes by operators, and their list. The page creates the movement's id when its dialog
+// opens, so a double click books once; the response says whether it was booked now.
 
 import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/signed-in.ts';

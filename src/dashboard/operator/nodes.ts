@@ -1,5 +1,4 @@
-// The processes that serve, in the console: what each of them says of itself, and more of the one that
-// answers.
+// The nodes in the console, with more detail for the one that responds.
 
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';

@@ -1,4 +1,4 @@
-// The first page of the console, and the live feed of what moves on it. Every operator sees the same.
+// The start page of the console and its live feed, the same for all operators.
 
 import { isoTime } from '../../core/calendar.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
@@ -9,7 +9,7 @@ import { type Route, sessionRoute } from '../edge/route.ts';
 import type { AlertRecord, OperatorOverviewRecord } from '../records/operator-server.ts';
 import { alertRecords, machineReader } from './server.ts';
 
-/** More than are kept. */
+/** More than are stored. */
 const ALL_ALERTS = 1_000;
 
 export function overviewRoutes(
@@ -31,7 +31,7 @@ export function overviewRoutes(
       method: 'GET',
       path: '/feed',
       quiet: true,
-      // Each operator has a few of their own; what they see is the same.
+      // The feed limit is per operator; the data is the same for all.
       handle: (call) => feeds.open(call, { key: call.who.userId, start: () => read }),
     }),
     sessionRoute({

@@ -1,5 +1,5 @@
-// Who may come in: invitations to sign up, the operators themselves, and second factors that
-// customers have lost. Links are answered once; only digests of them are kept.
+// Invitations, operators, and removal of lost two-factor authentication. Links are returned once;
+// only their digests are stored.
 
 import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
@@ -97,7 +97,7 @@ function operatorRoutes({ signIn }: Dependencies): readonly Route<SignedInOperat
         if (param('id') === who.userId) {
           throw new DashboardError(
             'conflict',
-            'Nobody removes themselves, or there might be nobody left. Another operator does, or the command line.',
+            'You cannot remove yourself. Ask another operator, or use the command line.',
           );
         }
         await operators.remove(await emailOf(param('id')), actor);

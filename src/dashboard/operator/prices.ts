@@ -1,6 +1,5 @@
-// The price book in the console: what is in force and what is to come, drafts of further prices, what
-// they would have made of past requests, and publishing them into the catalog file. Prices come from
-// that file alone: nothing here sells by anything else.
+// The price book in the console: current and scheduled prices, drafts, what-if calculations, and
+// publishing into the catalog file, which is the only source of prices.
 
 import { Type } from '@sinclair/typebox';
 import { catalogDigest } from '../../catalog/live.ts';
@@ -111,7 +110,7 @@ function check(find: () => FoundCatalog, draft: PriceDraft, nowMs: number): Draf
   }
 }
 
-/** Its words name places of the catalog and hold no value of it. */
+/** Its messages name locations in the catalog and contain none of its values. */
 function orRefused<T>(work: () => T): T {
   try {
     return work();

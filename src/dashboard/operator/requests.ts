@@ -1,5 +1,4 @@
-// Requests in the console: those of an account, and the whole history of one, as `tollgate explain`
-// tells it.
+// Requests in the console: those of an account, and the history of one as in `tollgate explain`.
 
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens } from '../../core/money.ts';

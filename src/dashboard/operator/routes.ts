@@ -1,4 +1,4 @@
-// Every JSON route of the operator's console, one line a concern.
+// The JSON routes of the operator console.
 
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { operatorAuthRoutes } from '../auth/routes.ts';

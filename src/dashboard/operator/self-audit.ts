@@ -1,5 +1,4 @@
-// The audit that the server makes of its own books, in the console: when it was, what it found, which
-// accounts it has stopped, and looking again now.
+// The ledger audit in the console: last run, differences, stopped accounts, and starting a run.
 
 import { isoTime } from '../../core/calendar.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
@@ -23,10 +22,7 @@ export function selfAuditRoutes({
       path: '/self-audit/run',
       handle(): AuditStateRecord {
         if (!machine.audit.run()) {
-          throw new DashboardError(
-            'conflict',
-            'An audit is under way already. Its result is here in a moment.',
-          );
+          throw new DashboardError('conflict', 'An audit is already running. Wait for its result.');
         }
         return record(machine.audit.state());
       },

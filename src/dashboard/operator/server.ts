@@ -1,5 +1,5 @@
-// The numbers of a server that move while its operator looks at them. Read once for the overview, and
-// once a second for its feed; what is added up over all accounts is read every ten seconds at most.
+// The live numbers of a server. Read once for the overview and once per second for the feed; totals
+// over all accounts are read at most every 10 seconds.
 
 import type { ActivityMinute } from '../../core/activity.ts';
 import { alertWords } from '../../core/alert.ts';
@@ -25,7 +25,7 @@ type Sums = { readonly balances: BalanceTotals; readonly today: ModelFigures | u
 
 type ReadMachine = () => Promise<Reading & { readonly data: MachineRecord }>;
 
-/** One for everybody who looks. */
+/** Shared by all viewers. */
 export function machineReader(dependencies: MachineDependencies): ReadMachine {
   const { store, clock } = dependencies;
   const totals = createTotals(store.database, () => performance.now());
@@ -51,7 +51,7 @@ export function machineReader(dependencies: MachineDependencies): ReadMachine {
   return async () => {
     const read = await readSums();
     const data = await machineRecord(dependencies, read);
-    // The lag moves all the time, and nobody looks for that alone.
+    // The lag changes constantly and must not trigger a message alone.
     return { data, changes: JSON.stringify({ ...data, loop_lag_ms: 0 }) };
   };
 }

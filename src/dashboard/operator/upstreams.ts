@@ -1,5 +1,5 @@
-// Upstreams in the console: how each does, what failed there lately, and taking one out of service,
-// wholly or for one model, until it is put back. No key of an upstream is ever shown.
+// Upstreams in the console: state, recent failures, and taking one out of service, wholly or for one
+// model. Never shows an upstream's key.
 
 import { Type } from '@sinclair/typebox';
 import type { UpstreamMinute } from '../../core/activity.ts';
@@ -154,7 +154,7 @@ function upstreamRecord(
   };
 }
 
-/** One row a placement: a model may have two at the same upstream, which share a breaker. */
+/** One row per placement: a model may have two at the same upstream, which share a breaker. */
 function modelRecords(
   { models }: Catalog,
   state: UpstreamState,

@@ -1,5 +1,5 @@
-// What a draft of prices would have made of past requests. A month may have very many, so they are
-// read on a connection of its own, a few at a time, and one such question at once is answered.
+// Recalculates past requests at draft prices. A month can be large, so it is read in small batches
+// on its own connection, one calculation at a time.
 
 import { createPause } from '../../async/yield.ts';
 import type { PriceDraft } from '../../catalog/price-draft.ts';
@@ -12,13 +12,13 @@ import type { MachineDependencies } from '../dependencies.ts';
 import { DashboardError } from '../edge/error.ts';
 import type { PreviewRecord } from '../records/operator-catalog.ts';
 
-/** Some milliseconds of work, for as long as nobody else is served. */
+/** Blocks the event loop for some milliseconds. */
 const ROWS_AT_ONCE = 500;
 
 type WhatIf = (
   candidate: Catalog,
   draft: PriceDraft,
-  /** Such as 2026-10; absent: the one before this. */
+  /** Such as 2026-10; absent means the previous month. */
   month: string | undefined,
   aborted: AbortSignal,
 ) => Promise<PreviewRecord>;
@@ -32,7 +32,7 @@ export function createWhatIf({
     if (asking) {
       throw new DashboardError(
         'conflict',
-        'Past requests are being counted for somebody already. Try again in a moment.',
+        'Another calculation is running. Try again in a minute.',
       );
     }
     const reader = machine.openReader();

@@ -1,18 +1,18 @@
-// What the pages of signing in, signing up and security settings are told. The paths are below
-// /dashboard/api for customers and /operator/api for operators, and the same in both except where
-// a line says otherwise. Refusals are `{ "error": { code, message, param?, request_id } }`.
+// The API of the sign-in, sign-up and security pages. Paths are below
+// /dashboard/api for customers and /operator/api for operators, and the same in both unless noted.
+// Errors are `{ "error": { code, message, param?, request_id } }`.
 //
 // GET    /auth/session               SessionRecord: always 200, for visitors too
 // POST   /auth/login                 { email, password }                  SignInRecord, cookie
 //          401 invalid_credentials, 429 too_many_attempts (retry-after)
 // POST   /auth/login/second-factor   { code }: six digits or a recovery code  SignInRecord, cookie
-//          401 invalid_code: try again; 401 sign_in_again: begin with /auth/login again
-// POST   /auth/logout                204, whoever asks
+//          401 invalid_code: try again; 401 sign_in_again: start over with /auth/login
+// POST   /auth/logout                204, always
 // POST   /auth/signup                { email, password, invite? }         MailedRecord   customers
-//          The same answer for known and unknown addresses. Asking again sends the mail again.
+//          The same response for known and unknown addresses. A repeated call sends the mail again.
 //          403 sign_up_closed, 403 invalid_invite, 400 invalid_email, 400 invalid_password
 // POST   /auth/verify-email          { token, password }                  SignInRecord, cookie   customers
-//          The password chosen at sign-up, so that nobody confirms the sign-up of somebody else.
+//          Needs the password chosen at sign-up, which proves who signed up.
 //          400 invalid_token (used, expired, unknown), 401 invalid_credentials
 // POST   /auth/password/forgot       { email }                            MailedRecord
 // POST   /auth/password/reset        { token, password }                  204; then sign in
@@ -21,7 +21,7 @@
 // POST   /auth/step-up               { password }                         StepUpRecord, cookie
 // GET    /auth/sessions              SessionListRecord
 // DELETE /auth/sessions/:id          204
-// DELETE /auth/sessions              204: all but the one that asks
+// DELETE /auth/sessions              204: all but the current one
 // POST   /auth/two-factor            step-up; {}                          TwoFactorStartRecord
 // POST   /auth/two-factor/confirm    step-up; { code }                    RecoveryCodesRecord, cookie
 // DELETE /auth/two-factor            step-up                              204, cookie
@@ -36,7 +36,7 @@
 
 type SignUpMode = 'open' | 'invite' | 'closed';
 
-/** `log`: there is no mail server, so links are in the operator's log; pages say so. */
+/** `log`: without a mail server, links are in the server log, and pages say so. */
 export type MailMode = 'smtp' | 'log';
 
 export type SessionRecord = {
@@ -44,7 +44,7 @@ export type SessionRecord = {
   readonly realm: 'customer' | 'operator';
   readonly sign_up: SignUpMode;
   readonly mail: MailMode;
-  /** Null: nobody is signed in. */
+  /** Null when signed out. */
   readonly user: SessionUserRecord | null;
 };
 
@@ -52,9 +52,9 @@ export type SessionUserRecord = {
   readonly email: string;
   readonly session_id: string;
   readonly two_factor: boolean;
-  /** Null without a second factor. */
+  /** Null without two-factor authentication. */
   readonly recovery_codes_left: number | null;
-  /** Until when what needs the password may be done without asking for it again. */
+  /** Until when protected actions need no password. */
   readonly proven_until: string;
   readonly expires_at: string;
   /** Null for operators. */
@@ -65,7 +65,7 @@ export type SessionAccountRecord = {
   readonly id: string;
   readonly plan: { readonly slug: string; readonly name: string };
   readonly standing: 'active' | 'suspended' | 'pending_deletion' | 'blocked';
-  /** When it is deleted, where its owner has asked for that and may take it back. */
+  /** When it will be deleted, if the owner requested that and can still cancel. */
   readonly deletion_due_at: string | null;
 };
 
@@ -74,7 +74,7 @@ export type SignInRecord = {
   readonly status: 'signed_in' | 'second_factor_required';
 };
 
-/** The answer is this one whether a mail is on its way or there was nobody to send it to. */
+/** The same response whether or not a mail was sent. */
 export type MailedRecord = { readonly object: 'mailed'; readonly mail: MailMode };
 
 export type StepUpRecord = { readonly object: 'step_up'; readonly proven_until: string };
@@ -87,14 +87,14 @@ export type SessionListRecord = {
 export type ListedSessionRecord = {
   readonly id: string;
   readonly object: 'listed_session';
-  /** Whether it is the one that asks. */
+  /** Whether it is the current session. */
   readonly current: boolean;
   readonly created_at: string;
-  /** Exact to a minute. */
+  /** Accurate to a minute. */
   readonly last_seen_at: string;
   readonly expires_at: string;
   readonly address: string;
-  /** As the browser calls itself; text from outside. */
+  /** The User-Agent header; untrusted text. */
   readonly user_agent: string;
 };
 
@@ -102,11 +102,11 @@ export type TwoFactorStartRecord = {
   readonly object: 'two_factor_start';
   /** `otpauth://totp/…`, for a QR code. */
   readonly uri: string;
-  /** The same secret in base32, to be typed. */
+  /** The same secret in base32, for typing. */
   readonly secret: string;
 };
 
-/** Shown once. Each of them stands in for one code. */
+/** Shown once. Each replaces one code. */
 export type RecoveryCodesRecord = {
   readonly object: 'recovery_codes';
   readonly codes: readonly string[];

@@ -1,16 +1,16 @@
-// One line of an account's own audit trail.
+// One event of an account's own audit trail.
 
 export type AuditRecord = {
   readonly id: number;
   readonly at: string;
-  /** What happened, in one sentence. */
+  /** The event in one sentence. */
   readonly words: string;
   /** Such as api_key.created. */
   readonly action: string;
   readonly actor: 'you' | 'operator' | 'system' | 'visitor';
-  /** Where it came from; only of what the account's own people did. */
+  /** The network address; only for actions of the account's users. */
   readonly address: string | null;
-  /** The id of what was changed. */
+  /** The id of the changed record. */
   readonly subject: string;
   /** Shared by the events of one operation. */
   readonly operation_id: string;

@@ -1,5 +1,5 @@
-// The money of an account as its receipts tell it: entries, one receipt, the check of the chain, and
-// what a code brought.
+// An account's ledger as its receipts record it: entries, one receipt, verification of the chain,
+// and redeemed codes.
 
 import type { checkReceipts } from '../../operations/receipt-steps.ts';
 import type { showReceipt } from '../../operations/receipts.ts';
@@ -8,31 +8,31 @@ export type LedgerEntryRecord = {
   /** Its number in the chain of receipts. */
   readonly sequence: number;
   readonly kind: 'request' | 'credit' | 'grant' | 'redemption' | 'adjustment';
-  /** The request id, or the id of the movement: what the receipt is found by. */
+  /** The id of the request or movement, which finds the receipt. */
   readonly id: string;
   readonly at: string;
-  /** Of the request; null for a movement. */
+  /** The request's model; null for a movement. */
   readonly model: string | null;
-  /** What it added to the balance, or took from it, in service tokens. */
+  /** The change of the balance in service tokens. */
   readonly amount: string;
   readonly amount_usd: string;
-  /** After it, with what was reserved then. */
+  /** The balance after it, including reserved amounts. */
   readonly balance: string;
 };
 
 export type ReceiptRecord = Awaited<ReturnType<typeof showReceipt>>;
 
-/** One step of a check of the whole chain. */
+/** One step of the verification of the chain. */
 export type ReceiptCheckRecord = Omit<Awaited<ReturnType<typeof checkReceipts>>, 'balance'> & {
-  /** What the last receipt checked says is left. */
+  /** The balance in the last verified receipt. */
   readonly balance: string;
-  /** Where to go on; null once all are checked. */
+  /** Where to continue; null at the end. */
   readonly next: number | null;
 };
 
 export type RedeemedRecord = {
   readonly amount: string;
   readonly amount_usd: string;
-  /** What is available now. */
+  /** The available balance. */
   readonly available: string;
 };

@@ -1,4 +1,4 @@
-// The first page of a customer, in one answer, and the part of it that the live feed moves.
+// The customer's start page, and the part updated by the live feed.
 
 import type { LimitUsageRecord, OwnAccountRecord } from './account.ts';
 import type { ConnectionRecord, KeyRecord } from './key.ts';
@@ -24,19 +24,19 @@ export type OpenRequestRecord = {
   readonly reserved: string;
 };
 
-/** What changes while somebody looks. */
+/** The live part. */
 export type LiveRecord = {
   readonly balance: OwnAccountRecord['balance'];
   readonly usage: LimitUsageRecord;
   readonly today: SpendRecord;
-  /** The newest of the requests that hold money now. */
+  /** The newest requests with an open hold. */
   readonly open_requests: readonly OpenRequestRecord[];
 };
 
 export type NoticeRecord =
   | { readonly kind: 'inactive'; readonly standing: 'suspended' | 'pending_deletion' }
   | { readonly kind: 'maintenance'; readonly message: string | null }
-  /** `mail_in_log`: the server sends no mail, its operator finds the link in the log. */
+  /** `mail_in_log`: without a mail server, the link is in the server log. */
   | { readonly kind: 'email_unverified'; readonly mail_in_log: boolean }
   | { readonly kind: 'balance_empty' }
   | { readonly kind: 'balance_low'; readonly lasts_days: number }
@@ -56,9 +56,9 @@ export type OverviewRecord = {
     readonly this_month: SpendRecord;
     readonly last_30_days: SpendRecord;
   };
-  /** The last 30 UTC days, today last, those without a request included. */
+  /** The last 30 UTC days, today last, including days without requests. */
   readonly days: readonly SpendDayRecord[];
-  /** How many days the balance lasts at the pace of the last seven; null where nothing was spent. */
+  /** Days the balance lasts at the 7-day average spend; null without spend. */
   readonly lasts_days: number | null;
   readonly first_steps: {
     readonly has_key: boolean;

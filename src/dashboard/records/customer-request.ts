@@ -1,4 +1,4 @@
-// One request in the list of an account's requests, and what the list can be filtered by.
+// One request in the account's list, and the list's filters.
 
 import type { customerExplanation } from '../../operations/customer-explanation.ts';
 import type { List } from '../edge/page.ts';
@@ -15,7 +15,7 @@ export type RequestRecord = {
   readonly format: 'chat' | 'messages';
   readonly stream: boolean;
   readonly model: string;
-  /** Null where none answered; another one than `model` after a fallback. */
+  /** Null without an answer; differs from `model` after a fallback. */
   readonly model_served: string | null;
   readonly outcome: RequestOutcomeRecord;
   readonly input_tokens: number;
@@ -28,10 +28,10 @@ export type RequestRecord = {
   readonly end_user: string | null;
 };
 
-/** It goes on at `next`, also where `data` has few rows or none: it was searched for long. */
+/** Continues at `next`, even if `data` is short or empty: long searches end early. */
 export type RequestListRecord = List<RequestRecord>;
 
-/** What there is to choose from. */
+/** The available filter values. */
 export type RequestFiltersRecord = {
   readonly models: readonly string[];
   readonly keys: readonly Pick<KeyRecord, 'id' | 'name' | 'masked'>[];
@@ -40,5 +40,5 @@ export type RequestFiltersRecord = {
 /** Usage times one price, and the total rounded once. */
 export type CalculationRecord = RequestHistoryRecord['calculations'][number];
 
-/** All that a customer is told of one request. Amounts are service tokens. */
+/** The history of one request for the customer. Amounts are service tokens. */
 export type RequestHistoryRecord = ReturnType<typeof customerExplanation>;

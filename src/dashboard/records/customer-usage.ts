@@ -1,8 +1,8 @@
-// What an account has used over time, as the page of usage reads it.
+// An account's usage over time, for the usage page.
 
 export type UsageFiguresRecord = {
   readonly requests: number;
-  /** How they ended; together they are all requests. */
+  /** Requests by outcome; they add up to all requests. */
   readonly completed: number;
   readonly stopped: number;
   readonly cancelled: number;
@@ -14,12 +14,12 @@ export type UsageFiguresRecord = {
   /** In service tokens. */
   readonly spent: string;
   readonly spent_usd: string;
-  /** What the balance could not pay, and nobody is asked for. */
+  /** Not covered by the balance, and waived. */
   readonly waived: string;
 };
 
 export type UsagePointRecord = {
-  /** The place of its bucket; buckets without a request have no point. */
+  /** The index of its bucket; buckets without requests have no point. */
   readonly bucket: number;
   readonly requests: number;
   readonly input_tokens: number;
@@ -27,16 +27,16 @@ export type UsagePointRecord = {
   readonly spent: string;
 };
 
-/** `group` is a model, a key's id or an end user (empty: none was named). */
+/** `group` is a model, a key id or an end user (empty for none). */
 export type UsageGroupRecord = {
   readonly group: string;
-  /** What people call it. */
+  /** The display name. */
   readonly name: string;
   readonly figures: UsageFiguresRecord;
 };
 
 export type UsageSeriesRecord = {
-  /** Null for all groups that have no series of their own, together. */
+  /** Null for the combined series of all other groups. */
   readonly name: string | null;
   readonly points: readonly UsagePointRecord[];
 };
@@ -45,18 +45,18 @@ export type UsageRecord = {
   readonly object: 'usage';
   readonly group_by: 'total' | 'model' | 'key' | 'end_user';
   readonly step: 'hour' | 'day';
-  /** Where each bucket begins: an hour, or a day in UTC. */
+  /** The start of each bucket: an hour, or a UTC day. */
   readonly buckets: readonly string[];
-  /** Where the last bucket ends. */
+  /** The end of the last bucket. */
   readonly to: string;
   readonly total: UsageFiguresRecord;
-  /** Those who spent most, first. */
+  /** Highest spend first. */
   readonly groups: readonly UsageGroupRecord[];
-  /** How many groups are not in the list; they are in the total. */
+  /** The number of groups left out; the total includes them. */
   readonly groups_left_out: number;
   readonly series: readonly UsageSeriesRecord[];
-  /** Later than the first bucket where there was too much for one answer; else null. */
+  /** Later than the first bucket if the response would be too large; otherwise null. */
   readonly counted_from: string | null;
-  /** Requests of the past that are still being added up: 0 but shortly after an upgrade. */
+  /** Past requests not yet counted: nonzero only shortly after an upgrade. */
   readonly behind: number;
 };

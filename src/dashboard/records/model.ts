@@ -1,4 +1,4 @@
-// A model as /v1/models lists it, and what the dashboard says beyond that.
+// A model as listed by /v1/models, with additions for the dashboard.
 
 import type { modelRecord } from '../../catalog/model-record.ts';
 
@@ -9,7 +9,7 @@ export type PricingRecord = ModelRecord['pricing'];
 export type PriceWindowRecord = PricingRecord['schedule'][number]['windows'][number];
 
 export type CustomerModelRecord = ModelRecord & {
-  /** The lower of plan and incident, member by member. */
+  /** The lower of the plan's and the incident's limit, field by field. */
   readonly effective_limits: {
     readonly requests_per_minute: number;
     readonly tokens_per_minute: number;

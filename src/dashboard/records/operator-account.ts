@@ -1,4 +1,4 @@
-// Accounts as operators see them: in lists, one with everything about it, and what is done to it.
+// Accounts for operators: lists, details, and the responses of actions.
 
 import type { ListedRequest } from '../../ledger/request-list.ts';
 import type { accountRecord } from '../../operations/account-records.ts';
@@ -21,34 +21,34 @@ type PlanLimitsRecord = {
 };
 
 export type AccountDetailRecord = OperatorAccountRecord & {
-  /** Null where the catalog has no such plan: its requests are refused until it has. */
+  /** Null if the plan is missing in the catalog: requests are rejected until it is restored. */
   readonly limits: PlanLimitsRecord | null;
   readonly usage: LimitUsageRecord | null;
-  /** Null where it is not blocked. */
+  /** Null if not blocked. */
   readonly block: ReturnType<typeof blockSummary>;
-  /** How its owner signs in; null where nobody has signed up with its address. */
+  /** The owner's sign-in; null if no user has signed up with the address. */
   readonly owner: { readonly two_factor: boolean; readonly signed_up_at: string } | null;
-  /** When its owner asked for its deletion, and when that is final; null where nobody has. */
+  /** When the owner requested deletion and when it becomes final; null without a request. */
   readonly deletion: { readonly asked_at: string; readonly due_at: string } | null;
 };
 
-/** The one answer that has the key itself. */
+/** The only response that contains the key. */
 export type CreatedAccountRecord = {
   readonly account: OperatorAccountRecord;
   readonly key: string;
 };
 
-/** What an account can be put on. */
+/** The plans an account can change to. */
 export type PlanRecord = { readonly slug: string; readonly name: string };
 
-/** A movement that no request made. */
+/** A ledger entry without a request. */
 export type MovementRecord = ReturnType<typeof movementRecord>;
 
 export type MovedRecord = ReturnType<typeof movedRecord> & {
   readonly account: OperatorAccountRecord;
 };
 
-/** A request of the account, in one line. */
+/** A request of the account in the list. */
 export type AccountRequestRecord = {
   readonly request_id: string;
   readonly started_at: string;
@@ -61,8 +61,8 @@ export type AccountRequestRecord = {
   readonly debited: string;
 };
 
-/** A key that was looked for, with whose it is. */
+/** A found key with its owner. */
 export type FoundKeyRecord = Awaited<ReturnType<typeof findKey>>;
 
-/** One request with everything that the books know of it, upstreams and costs included. */
+/** One request with all ledger data, including upstreams and costs. */
 export type OperatorRequestRecord = ReturnType<typeof explanation>;

@@ -1,4 +1,4 @@
-// What the console shows of what is sold: models, prices, the catalog, money over all accounts.
+// The console's records about models, prices, the catalog, and totals of all accounts.
 
 import type { PriceDraft } from '../../catalog/price-draft.ts';
 import type { incidentRecord } from '../../operations/incidents.ts';
@@ -20,10 +20,10 @@ export type PriceBookRecord = {
   readonly usd_per_million: string;
   readonly file: {
     readonly path: string | null;
-    /** Of the file as it is now; what a draft is based on. Null where it cannot be read. */
+    /** The digest of the current file, on which a draft is based. Null if unreadable. */
     readonly digest: string | null;
     readonly in_force: boolean;
-    /** Why prices cannot be published from here; null where they can. */
+    /** The reason publishing is not possible; null if it is. */
     readonly not_writable: string | null;
   };
 };
@@ -32,13 +32,13 @@ export type DraftPeriod = Draft['add'][number];
 
 export type Draft = Required<PriceDraft>;
 
-/** `problems` is empty where the draft could be published. */
+/** `problems` is empty if the draft can be published. */
 export type DraftCheckRecord = {
   readonly ok: boolean;
   readonly problems: readonly string[];
-  /** What the check was made on; publishing wants it back. */
+  /** The digest that was checked; publishing must send it back. */
   readonly based_on: string | null;
-  /** The drafted prices in the words of the file, to be copied. */
+  /** The drafted prices as catalog text, for copying. */
   readonly snippet: string | null;
 };
 
@@ -51,7 +51,7 @@ export type PreviewRecord = ReturnType<typeof previewRecord> & {
 export type PreviewSumRecord = PreviewRecord['totals'];
 
 export type PublishedRecord = Awaited<ReturnType<typeof publishPrices>> & {
-  /** Whether the server sells by it now; else `problems` say why not. */
+  /** Whether the server uses it now; otherwise `problems` has the reasons. */
   readonly in_force: boolean;
   readonly problems: readonly string[];
 };
@@ -72,7 +72,7 @@ export type OperatorModelRecord = {
   readonly price: Omit<PricingRecord, 'currency' | 'unit' | 'schedule' | 'next_change_at'>;
   readonly next_change_at: string | null;
   readonly incident: IncidentRecord | null;
-  /** Lower limits that the catalog itself sets. */
+  /** Lower limits set by the catalog. */
   readonly has_catalog_limits: boolean;
   readonly placements: readonly {
     readonly upstream: string;
@@ -82,12 +82,12 @@ export type OperatorModelRecord = {
     readonly disabled: boolean;
     readonly has_cost: boolean;
   }[];
-  /** Whether a request for it can be answered now, by itself or by a fallback. */
+  /** Whether a request for it can be answered now, directly or by a fallback. */
   readonly state: 'healthy' | 'degraded' | 'down';
   readonly last_day: Omit<MachineRecord['today'], 'input_tokens'>;
 };
 
-/** Incidents of models that the catalog no longer has are in `forgotten`. */
+/** Incidents of models no longer in the catalog are in `forgotten`. */
 export type OperatorModelsRecord = {
   readonly models: readonly OperatorModelRecord[];
   readonly forgotten: readonly IncidentRecord[];
@@ -98,7 +98,7 @@ export type CatalogRecord = {
   readonly origin: 'file' | 'built-in';
   readonly path: string | null;
   readonly digest: string;
-  /** Of what is there now; null where it cannot be read. */
+  /** The digest of the current file; null if unreadable. */
   readonly digest_on_disk: string | null;
   readonly loaded_at: string;
   readonly models: number;
@@ -135,7 +135,7 @@ export type MoneyFiguresRecord = {
   readonly margin_usd: string;
   readonly loss: string;
   readonly loss_usd: string;
-  /** Requests that are not in the margin, because a cost of theirs is not known. */
+  /** Requests excluded from the margin, because a cost is unknown. */
   readonly uncosted: number;
 };
 
@@ -171,6 +171,6 @@ export type MoneyRecord = {
   readonly series: readonly (MoneyFiguresRecord & { readonly at: string })[];
   readonly holds: { readonly open: number; readonly oldest: readonly HoldRecord[] };
   readonly largest_balances: readonly MoneyAccountRecord[];
-  /** Requests that are not counted yet. */
+  /** Requests not yet counted. */
   readonly behind: number;
 };

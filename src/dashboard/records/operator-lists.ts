@@ -1,4 +1,4 @@
-// What operators list beside accounts: blocks, redemption codes, the audit trail, maintenance.
+// Operator lists beside accounts: blocks, redemption codes, the audit trail, maintenance.
 
 import type { auditEventRecord } from '../../operations/audit.ts';
 import type { blockRecord } from '../../operations/blocks.ts';
@@ -6,7 +6,7 @@ import type { codeRecord } from '../../operations/codes.ts';
 
 export type BlockRecord = ReturnType<typeof blockRecord>;
 
-/** With whom it concerns; null for networks. */
+/** With the affected account; null for networks. */
 export type ListedBlockRecord = BlockRecord & {
   readonly account: { readonly id: string; readonly email: string } | null;
   readonly masked: string | null;
@@ -14,7 +14,7 @@ export type ListedBlockRecord = BlockRecord & {
 
 export type CodeRecord = ReturnType<typeof codeRecord>;
 
-/** The one answer that has the codes themselves. */
+/** The only response that contains the codes. */
 export type CreatedCodesRecord = {
   readonly object: 'list';
   readonly data: readonly (CodeRecord & { readonly code: string })[];
@@ -22,7 +22,7 @@ export type CreatedCodesRecord = {
 
 export type MaintenanceRecord = {
   readonly maintenance: boolean;
-  /** What callers are told; null: the standard words. */
+  /** The message to clients; null for the default. */
   readonly message: string | null;
 };
 

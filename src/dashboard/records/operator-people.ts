@@ -1,4 +1,4 @@
-// Who may come in, as operators see it: invitations to sign up, and the operators themselves.
+// Invitations and operators, for the console.
 //
 // GET    /invites                 paged, newest first
 // POST   /invites                 step-up; { email?, expires_at? }    CreatedInviteRecord
@@ -13,12 +13,12 @@ import type { inviteRecord, operatorRecord } from '../../operations/people.ts';
 
 export type InviteRecord = ReturnType<typeof inviteRecord>;
 
-/** The one answer that has the link. */
+/** The only response that contains the link. */
 export type CreatedInviteRecord = InviteRecord & { readonly link: string };
 
 export type OperatorRecord = ReturnType<typeof operatorRecord>;
 
-/** Where the operator chooses a password, once, within 30 minutes; shown once. */
+/** The link to set a password: works once, within 30 minutes; shown once. */
 export type OperatorLinkRecord = {
   readonly object: 'operator_link';
   readonly email: string;

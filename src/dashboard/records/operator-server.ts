@@ -1,9 +1,8 @@
-// What the console shows of the server itself: overview, upstreams, alerts, the audit of the books,
-// nodes.
+// The console's records about the server: overview, upstreams, alerts, the ledger audit, nodes.
 
 import type { placeRecord } from '../../operations/upstreams.ts';
 
-/** A minute of generations; the last one of a list is not over yet. */
+/** One minute of requests; the last one of a list is still running. */
 export type MinuteRecord = {
   readonly at: string;
   readonly requests: number;
@@ -18,7 +17,7 @@ export type AlertRecord = {
   readonly at: string;
   readonly kind: string;
   readonly message: string;
-  /** Whose history has the rest. */
+  /** The request whose history has the details. */
   readonly request_id: string | null;
 };
 
@@ -31,7 +30,7 @@ type DayTotalsRecord = {
   readonly spent_usd: string;
 };
 
-/** What changes while somebody looks; the overview's feed sends it. */
+/** The live part, sent by the overview's feed. */
 export type MachineRecord = {
   readonly status: 'ready' | 'not_ready';
   readonly problems: readonly string[];
@@ -66,7 +65,7 @@ export type MachineRecord = {
     readonly loaded_at: string;
     readonly refused: boolean;
   };
-  /** The last ones, newest first. */
+  /** The latest, newest first. */
   readonly alerts: readonly AlertRecord[];
 };
 
@@ -78,13 +77,13 @@ export type OperatorOverviewRecord = {
 
 export type PlaceModelRecord = {
   readonly model: string;
-  /** What the upstream calls it. */
+  /** The model's name at the upstream. */
   readonly upstream_model: string;
   readonly weight: number;
   readonly breaker: 'closed' | 'open' | 'half_open';
   readonly breaker_until: string | null;
   readonly disabled: boolean;
-  /** Where this model alone is out of service. */
+  /** Set if only this model is out of service. */
   readonly disabled_reason: string | null;
 };
 
@@ -104,7 +103,7 @@ export type UpstreamRecord = {
   readonly profile: string | null;
   readonly base_url: string | null;
   readonly state: 'healthy' | 'degraded' | 'down' | 'disabled';
-  /** Of the whole upstream; null where it is in service. */
+  /** For the whole upstream; null if in service. */
   readonly disabled: { readonly reason: string; readonly since: string } | null;
   readonly in_flight: number;
   readonly max_in_flight: number;
@@ -136,7 +135,7 @@ export type UpstreamDetailRecord = UpstreamRecord & {
 
 export type UpstreamsRecord = {
   readonly upstreams: readonly UpstreamRecord[];
-  /** What is out of service although the catalog has no such place any more. */
+  /** Entries out of service that the catalog no longer contains. */
   readonly forgotten: readonly ReturnType<typeof placeRecord>[];
 };
 
@@ -160,44 +159,44 @@ export type AuditStateRecord = {
 
 /**
  * serving    takes requests
- * draining   is about to end
- * silent     has not been heard for too long, and nobody has ended its holds yet
- * dead       was not heard for too long, and its holds were ended by others
+ * draining   is shutting down
+ * silent     missed its heartbeats; its holds are still open
+ * dead       missed its heartbeats; other nodes ended its holds
  */
 export type NodeState = 'serving' | 'draining' | 'silent' | 'dead';
 
-/** One start of a process that serves this database; instants by the database's clock. */
+/** One incarnation of a process on this database; times are of the database's clock. */
 export type ListedNodeRecord = {
   readonly id: string;
   readonly object: 'node';
-  /** Names this start of it. */
+  /** Identifies the incarnation. */
   readonly boot: string;
   readonly host: string;
   readonly pid: number;
   readonly version: string;
   readonly addresses: readonly string[];
   readonly state: NodeState;
-  /** Whether it does what one node does for all of them. */
+  /** Whether it is the leader. */
   readonly leader: boolean;
   readonly in_flight: number;
-  /** What it says of Redis and of how it shares limits. */
+  /** Its reported state of Redis and of shared limits. */
   readonly redis: string;
   readonly limits: string;
   readonly catalog_version: number;
   readonly catalog_digest: string;
-  /** By how much its clock is ahead of the database's. */
+  /** The offset of its clock from the database's. */
   readonly clock_offset_ms: number;
   readonly started_at: string;
   readonly heartbeat_at: string;
-  /** How long ago that was. */
+  /** Time since then. */
   readonly silent_ms: number;
-  /** Everything that was committed before has taken effect there; null: it has not said so yet. */
+  /** Commits before this time are applied there; null if not reported yet. */
   readonly seen_at: string | null;
   readonly dead_at: string | null;
 };
 
 export type NodeRecord = ListedNodeRecord & {
-  /** Of the process that answers; null for all others. */
+  /** Only for the responding process; null for others. */
   readonly process: {
     readonly runtime: string;
     readonly resident_bytes: number;

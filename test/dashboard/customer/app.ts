@@ -188,7 +188,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
       }
       return id;
     },
-    /** From where everybody asks from now on. */
+    /** The network address of all later calls. */
     move(to: string): void {
       address = to;
     },
@@ -203,7 +203,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
       draining = true;
     },
     changes: () => changes,
-    /** How often somebody was there, rather than a page by itself. */
+    /** Counts user activity, not polling by pages. */
     seen: () => seen,
     async close(): Promise<void> {
       await ledger.close();

@@ -20,7 +20,7 @@ describeOnEachDatabase("a customer's audit log", () => {
     return json['data'] as AuditRecord[];
   }
 
-  test('tells what was done by whom, and where from only of its own people', async () => {
+  test('lists who did what, with addresses only for users of the account', async () => {
     const account = await app.customer({ plan: 'starter' });
     const created = (await app.ask(account, 'POST', '/keys', { name: 'ci' })).json;
     await app.ask(account, 'POST', `/keys/${created['id']}/revoke`);
@@ -35,35 +35,35 @@ describeOnEachDatabase("a customer's audit log", () => {
     ).toEqual([
       {
         at,
-        words: 'The account was suspended.',
+        words: 'Account suspended',
         action: 'account.standing_changed',
         actor: 'system',
         address: null,
       },
       {
         at,
-        words: 'The plan was changed from starter to pro.',
+        words: 'Plan changed from starter to pro',
         action: 'account.plan_changed',
         actor: 'operator',
         address: null,
       },
       {
         at,
-        words: `The API key ${masked} was revoked.`,
+        words: `API key ${masked} revoked`,
         action: 'api_key.revoked',
         actor: 'you',
         address: '203.0.113.7',
       },
       {
         at,
-        words: `The API key ${masked} was created.`,
+        words: `API key ${masked} created`,
         action: 'api_key.created',
         actor: 'you',
         address: '203.0.113.7',
       },
       {
         at,
-        words: 'The account was created.',
+        words: 'Account created',
         action: 'account.created',
         actor: 'operator',
         address: null,
@@ -101,23 +101,27 @@ describeOnEachDatabase("a customer's audit log", () => {
       auditWords({ action, detail: JSON.stringify(detail) });
 
     test.each([
-      ['api_key.created', { masked: 'sk-a…z', rotated_from: 'key_1' }, 'in the place of another'],
-      ['api_key.revoked', { masked: 'sk-a…z', reason: 'rotated' }, 'as another took its place'],
-      ['api_key.revoked', { reason: 'leak_report' }, 'The API key was revoked, because it was'],
-      ['api_key.renamed', { masked: 'sk-a…z', from: null, to: 'ci' }, 'was named “ci”'],
-      ['api_key.renamed', { masked: 'sk-a…z', from: 'ci', to: null }, 'lost its name'],
-      ['account.standing_changed', { to: 'active' }, 'was activated'],
-      ['money.credited', { amount: '1234512.5' }, 'Balance was added: 1,234,512.5 service tokens.'],
-      ['user.signed_in', { with: 'password and code' }, 'signed in with password and code'],
+      ['api_key.created', { masked: 'sk-a…z', rotated_from: 'key_1' }, 'by rotation'],
+      ['api_key.revoked', { masked: 'sk-a…z', reason: 'rotated' }, 'by rotation'],
+      ['api_key.revoked', { reason: 'leak_report' }, 'API key revoked (reported as leaked)'],
+      ['api_key.renamed', { masked: 'sk-a…z', from: null, to: 'ci' }, 'renamed to “ci”'],
+      [
+        'api_key.renamed',
+        { masked: 'sk-a…z', from: 'ci', to: null },
+        'Name of API key sk-a…z removed',
+      ],
+      ['account.standing_changed', { to: 'active' }, 'Account activated'],
+      ['money.credited', { amount: '1234512.5' }, 'Balance added: 1,234,512.5 service tokens'],
+      ['user.signed_in', { with: 'password and code' }, 'Signed in with password and code'],
       ['user.sessions_ended', { ended: 3 }, '3 other sessions'],
-      ['two_factor.turned_on', {}, 'Two factor: turned on.'],
+      ['two_factor.turned_on', {}, 'Two factor: turned on'],
     ])('of %s %p say "%s"', (action, detail, expected) => {
       expect(words(action, detail)).toContain(expected);
     });
 
     test('tell no reason that an operator wrote down for the operator', () => {
       const reason = 'chargeback, see ticket 4711';
-      expect(words('block.added', { kind: 'account', reason })).toBe('The account was blocked.');
+      expect(words('block.added', { kind: 'account', reason })).toBe('Account blocked');
       expect(words('account.unheard_of', { reason })).not.toContain('4711');
       expect(words('money.adjusted', { reason, amount: '5' })).not.toContain('4711');
     });

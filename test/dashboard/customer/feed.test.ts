@@ -1,4 +1,4 @@
-// The live feed of an account, asked as a page asks: it moves with the books and the limits, tells
+// The live feed of an account, asked as a page asks: it follows the ledger and the limits, shows
 // nothing of others, and ends with the session and with the server.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
@@ -64,7 +64,7 @@ describeOnEachDatabase("a customer's live feed", () => {
     await feed.done.catch(() => undefined);
   });
 
-  test('tells nothing where nothing of the account changes, whatever others do', async () => {
+  test('sends nothing while the account does not change', async () => {
     const [account, other] = [await app.customer(), await app.customer()];
     const [quiet, busy] = [await watch(account), await watch(other)];
     await app.ledger.credit(creditOf('theirs', other, 1_000_000n));
@@ -78,7 +78,7 @@ describeOnEachDatabase("a customer's live feed", () => {
     busy.leave();
   });
 
-  test('is no sign that somebody is there', async () => {
+  test('does not count as user activity', async () => {
     const account = await app.customer();
     const before = app.seen();
     const feed = await watch(account);
@@ -120,7 +120,7 @@ describeOnEachDatabase("a customer's live feed", () => {
       await mailbox[Symbol.asyncDispose]();
     });
 
-    test('whoever leaves makes room, and signing out ends it', async () => {
+    test('disconnecting frees a slot, and sign-out ends the feed', async () => {
       const { session } = await signUp(gateway, mailbox);
       const leave = new AbortController();
       const open = () => session.open('/feed', { signal: leave.signal });

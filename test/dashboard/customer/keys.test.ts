@@ -1,5 +1,5 @@
 // Keys as their owner manages them: what is shown, what each change answers, the caps under many
-// requests at once, and that nobody else's key is there.
+// requests at once, and that no other account's key is there.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { listAuditEvents } from '../../../src/identity/audit.ts';
@@ -61,7 +61,7 @@ describeOnEachDatabase("a customer's keys", () => {
   });
 
   describe('creation', () => {
-    test('answers the key once, kept by nobody, and writes who did it from where', async () => {
+    test('returns the key once, uncached, and records who created it from where', async () => {
       const account = await app.customer();
       const before = app.changes();
       const response = await app.open(account, 'POST', '/keys', {
@@ -183,7 +183,7 @@ describeOnEachDatabase("a customer's keys", () => {
     expect(await app.ask(account, 'POST', `/keys/${id}/revoke`)).toEqual(once);
   });
 
-  test('somebody who is suspended may look and revoke, and nothing else', async () => {
+  test('a suspended account can only read and revoke', async () => {
     const account = await app.customer();
     const { id } = await create(account);
     await app.accounts.changeStanding(account, 'suspended', 'operator');

@@ -88,8 +88,8 @@ describeOnEachDatabase("a customer's ledger", () => {
       expect([status, json]).toMatchObject([200, { receipt: { account: ada, sequence: 2 } }]);
       expect((await app.get(ada, '/receipts/credit%3Agift')).status).toBe(200);
       for (const path of ['/receipts/req_2', '/receipts/req_2/file', '/receipts/none']) {
-        const { status: refused, json: told } = await app.get(ada, path);
-        expect([refused, told]).toMatchObject([404, { error: { code: 'receipt_not_found' } }]);
+        const { status: refused, json: body } = await app.get(ada, path);
+        expect([refused, body]).toMatchObject([404, { error: { code: 'receipt_not_found' } }]);
       }
     });
 
@@ -195,15 +195,15 @@ describeOnEachDatabase("a customer's ledger", () => {
       expect((await redeem(zoe, code)).json).toEqual(brought);
       const { data } = (await app.get(zoe, '/audit')).json as { data: Record<string, unknown>[] };
       expect(data.filter(({ action }) => action === 'code.redeemed')).toMatchObject([
-        { actor: 'you', words: 'A code was redeemed for 2 service tokens.' },
+        { actor: 'you', words: 'Code redeemed for 2 service tokens' },
       ]);
       expect(await redeem(ada, code)).toMatchObject({
         status: 400,
-        json: { error: { param: 'code', message: 'This code was redeemed before.' } },
+        json: { error: { param: 'code', message: 'This code was already redeemed.' } },
       });
     });
 
-    test('that is over is told apart from one that never was', async () => {
+    test('that has expired differs from an unknown one', async () => {
       const messages: unknown[] = [];
       for (const code of [
         await makeCode(NOW_MS),
@@ -214,9 +214,9 @@ describeOnEachDatabase("a customer's ledger", () => {
         messages.push([status, (json['error'] as { message: string }).message]);
       }
       expect(messages).toEqual([
-        [400, 'This code has expired. Ask whoever gave it to you for another one.'],
-        [400, 'There is no such code. Check that it was copied whole.'],
-        [400, 'This is no code: a character is wrong or missing.'],
+        [400, 'This code has expired. Ask its sender for another one.'],
+        [400, 'Unknown code. Check that you copied all of it.'],
+        [400, 'Invalid code: a character is wrong or missing.'],
       ]);
     });
 
@@ -228,7 +228,7 @@ describeOnEachDatabase("a customer's ledger", () => {
       expect(statuses).toEqual([...Array(10).fill(400), 429]);
       app.move('198.51.100.7');
       expect(await guess(mal)).toBe(429);
-      // A typing mistake is told as before, and a good code waits like any other try.
+      // A typing error gets the same response as before, and a valid code waits like any other attempt.
       expect((await redeem(mal, 'TG-1')).status).toBe(400);
       const code = await makeCode();
       expect((await redeem(mal, code)).status).toBe(429);

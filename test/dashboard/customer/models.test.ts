@@ -1,4 +1,4 @@
-// The models as an account may use them: what /v1/models says, and the limits in force.
+// The models as an account may use them: the data of /v1/models and the effective limits.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { ModelListRecord } from '../../../src/dashboard/records/model.ts';
@@ -39,7 +39,7 @@ describeOnEachDatabase('models and prices', () => {
     ]);
   });
 
-  test('the limits in force are the lower of the plan and the incident', async () => {
+  test('the effective limits are the lower of plan and incident', async () => {
     const account = await app.customer({ plan: 'pro' });
     const before = await modelsOf(account);
     const limits = {
@@ -63,7 +63,7 @@ describeOnEachDatabase('models and prices', () => {
     app.operate({ incidentOf });
   });
 
-  test('prices are those of now, for a million tokens, with what comes next', async () => {
+  test('prices are the current ones per million tokens, with the next change', async () => {
     const { data } = await modelsOf(await app.customer());
     const [chat] = app.dependencies.operator().catalog.models;
     expect(data[0]?.pricing).toMatchObject({

@@ -1,4 +1,4 @@
-// The overview: what it adds up from the books, what it warns of, and what it offers to somebody new.
+// The overview: what it adds up from the books, its warnings, and its first steps for new customers.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { micro, tokenCount } from '../../../src/core/money.ts';
@@ -172,7 +172,7 @@ describeOnEachDatabase('the overview', () => {
     });
   });
 
-  test('an account whose plan is gone is told so, and its keys can still be revoked', async () => {
+  test('an account whose plan is missing gets an error, and can still revoke its keys', async () => {
     const account = await app.customer();
     const { row } = await app.keys.create({ accountId: account }, account);
     const { catalog } = app.dependencies.operator();

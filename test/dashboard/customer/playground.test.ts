@@ -93,7 +93,7 @@ function open(
   });
 }
 
-/** What is the same whoever asks: ids, times and the balance are not. */
+/** What stays the same between calls: not ids, times or the balance. */
 function lasting(text: string): string {
   return text
     .replaceAll(/"(id|request_id)":"(chatcmpl-|msg_|req_)\w+"/g, '"$1":"$2"')
@@ -157,7 +157,7 @@ describe.each(FORMATS)('%s', (format) => {
     expect(story.request).toMatchObject({ outcome: 'client_cancelled' });
   });
 
-  test('is charged to the account and told of as the playground', async () => {
+  test('is charged to the account and listed as the playground', async () => {
     const customer = await signedIn();
     const answer = await ask(customer, format, 'ok');
     const requestId = String(answer.headers.get('x-request-id'));
@@ -182,16 +182,16 @@ describe.each(FORMATS)('%s', (format) => {
   });
 
   test('is refused in the envelope of its format, in the words of /v1', async () => {
-    const told = ({ status, json }: Pick<JsonAnswer, 'status' | 'json'>) => [
+    const relevant = ({ status, json }: Pick<JsonAnswer, 'status' | 'json'>) => [
       status,
       lasting(JSON.stringify(json)),
     ];
     for (const body of [{ model: 'nothing' }, { temperature: 9 }, { messages: 'none' }]) {
       const expected = await generate(ada.account, format, 'ok', body);
-      expect(told(await ask(ada, format, 'ok', body))).toEqual(told(expected));
+      expect(relevant(await ask(ada, format, 'ok', body))).toEqual(relevant(expected));
     }
     const failed = await ask(ada, format, 'status-500');
-    expect(told(failed)).toEqual(told(await generate(ada.account, format, 'status-500')));
+    expect(relevant(failed)).toEqual(relevant(await generate(ada.account, format, 'status-500')));
     expect(failed.status).toBe(503);
   });
 
@@ -272,7 +272,7 @@ describe('the doors', () => {
   });
 
   test.each([
-    ['nobody', () => openApi(gateway.url, 'customer'), {}, 401],
+    ['no session', () => openApi(gateway.url, 'customer'), {}, 401],
     ['a page from elsewhere', () => ada.session, { origin: 'https://elsewhere.example' }, 403],
     ['a form', () => ada.session, { 'content-type': 'text/plain' }, 415],
   ])('%s is sent away before anything is asked', async (_who, session, headers, status) => {

@@ -139,7 +139,7 @@ describeOnEachDatabase("a customer's requests", () => {
     reasoning_tokens: 5,
   };
 
-  test('the story of a request is told to its owner alone', async () => {
+  test('only its owner can read the history of a request', async () => {
     await app.spend(bob, 15n);
     const own = await app.get(bob, '/requests/req_1');
     expect([own.status, own.json['request_id']]).toEqual([200, 'req_1']);
@@ -147,9 +147,9 @@ describeOnEachDatabase("a customer's requests", () => {
     const foreign = await app.get(ada, '/requests/req_1');
     const unknown = await app.get(ada, '/requests/req_2');
     expect(foreign).toMatchObject({ status: 404, json: { error: { code: 'request_not_found' } } });
-    const { request_id: _one, ...told } = foreign.json['error'] as { request_id: string };
+    const { request_id: _one, ...rest } = foreign.json['error'] as { request_id: string };
     const { request_id: _other, ...same } = unknown.json['error'] as { request_id: string };
-    expect(told).toEqual(same);
+    expect(rest).toEqual(same);
   });
 
   describe('the file', () => {

@@ -1,4 +1,4 @@
-// What people are told where the books fail: nothing that may not be so.
+// The messages for ledger failures claim nothing uncertain.
 
 import { expect, test } from 'bun:test';
 import { refusalOf } from '../../../src/dashboard/edge/error.ts';
@@ -8,12 +8,10 @@ test('only what was certainly not written is said to have changed nothing', () =
   const unavailable = { status: 503, code: 'unavailable' };
   expect(refusalOf(new LedgerUnavailable('full'))).toEqual({
     ...unavailable,
-    message:
-      'The books cannot be written at the moment, and nothing was changed. Try again in a minute.',
+    message: 'The ledger cannot be written now. Nothing was changed. Try again in a minute.',
   });
   expect(refusalOf(new LedgerSilent('cut'))).toEqual({
     ...unavailable,
-    message:
-      'The books have not said whether this was done. Look for it before you ask for it again.',
+    message: 'The ledger did not confirm this change. Check whether it was made before you retry.',
   });
 });

@@ -1,4 +1,4 @@
-// The mechanism of the live feeds over a real socket: what is told and how often, who shares a
+// The mechanism of the live feeds over a real socket: messages and their rate, who shares a
 // reader, and every way in which a feed ends.
 
 import { afterEach, describe, expect, test } from 'bun:test';
@@ -102,7 +102,7 @@ function listen(response: Response) {
   };
 }
 
-describe('what is told', () => {
+describe('messages', () => {
   test('is the state at once, and then each change, as events that have an id', async () => {
     const { set, open, timeouts } = rig();
     const feed = await open();
@@ -151,7 +151,7 @@ describe('a feed ends', () => {
     expect(feeds.count()).toBe(0);
   });
 
-  test('when its client has left, and nothing ticks for nobody', async () => {
+  test('when its client disconnects, and the ticker stops without feeds', async () => {
     const { open, feeds, reads } = rig();
     const [gone, stays] = [await open(), await open()];
     gone.leave();
@@ -166,14 +166,14 @@ describe('a feed ends', () => {
     expect(reads()).toBe(before);
   });
 
-  test('after its time, so that what nobody reads does not pile up', async () => {
+  test('after its maximum age, so that unread data does not accumulate', async () => {
     const { open, feeds } = rig({ lifeMs: 30 });
     const feed = await open();
     await feed.done;
     expect(feeds.count()).toBe(0);
   });
 
-  test('when what it tells cannot be read any more', async () => {
+  test('when its data can no longer be read', async () => {
     let broken = false;
     const { open, feeds } = rig({
       read: async () => {

@@ -147,7 +147,7 @@ describeOnEachDatabase('access to the console', async () => {
     expect(await open.refusal('GET', '/audit?after=-1')).toEqual([400, 'invalid_request']);
   });
 
-  test('whatever takes or gives money or access needs the password again, and nothing else does', async () => {
+  test('only routes that change money or access need the password again', async () => {
     const routes = ROUTES.flatMap((make) => make(open.dependencies));
     const free = ['POST /accounts', 'POST /keys/find', 'POST /accounts/:id/verify'];
     const guarded = routes

@@ -180,7 +180,7 @@ describeOnEachDatabase("the console's codes and prices", async () => {
       expect(await open.refusal('POST', '/prices/preview', bad)).toEqual([400, 'invalid_request']);
     });
 
-    test('it is published into the file, in force at once, and not a second time', async () => {
+    test('publishes into the file, applies at once, and only once', async () => {
       const { based_on } = (await open.post('/prices/check', { add: [ADD] }))
         .json as DraftCheckRecord;
       const { status, json } = await open.post('/prices/publish', { add: [ADD], based_on });

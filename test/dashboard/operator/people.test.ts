@@ -131,7 +131,7 @@ describeOnEachDatabase("the console's people", () => {
     const token = await rig.mailedToken(given.email);
     browser.take((await signIn.customer.verifyEmail({ token, password: PASSWORD }, visit)).cookies);
     const who = await signIn.customer.read(browser.visit().headers);
-    if (who === undefined) throw new Error('nobody is signed in');
+    if (who === undefined) throw new Error('no user is signed in');
     const path = `/accounts/${who.accountId}/second-factor`;
     expect((await ask('DELETE', path)).status).toBe(409);
     const { secret } = await signIn.customer.startTwoFactor(who);

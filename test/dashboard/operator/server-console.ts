@@ -37,7 +37,7 @@ import { SILENT_PROBE } from '../../support/probe.ts';
 const ORIGIN = 'http://console.test';
 export const OPERATOR = 'ops@example.com';
 
-/** Two models and three places; every one of them is served by `demo` and by nobody else that works. */
+/** Two models and three places; every one of them is served by `demo` and by no other working upstream. */
 export const CATALOG = `[service]
 usd_per_million = "2.00"
 

@@ -1,5 +1,5 @@
 // The server in the console: its overview and feed, its upstreams, its audit, its nodes; what needs
-// the password again; and that no key of an upstream is ever told.
+// the password again; and that no upstream key is ever shown.
 
 import { afterAll, expect, test } from 'bun:test';
 import type { UpstreamFailure } from '../../../src/core/failure.ts';
@@ -174,7 +174,7 @@ describeOnEachDatabase("the console's view of the server", async () => {
     ]);
   });
 
-  test('the overview has what is under way, what is owed and what is wrong, and its feed the same', async () => {
+  test('the overview and its feed show active requests, balances and problems', async () => {
     const { accounts, ledger } = open.store;
     const { id } = await accounts.create(
       { email: 'a@example.com', plan: 'pro', emailVerified: true },
@@ -204,8 +204,8 @@ describeOnEachDatabase("the console's view of the server", async () => {
     const [chunk] = await Array.fromAsync(firstOf(response));
     leave.abort();
     const data = /^data: (.*)$/m.exec(new TextDecoder().decode(chunk))?.[1] ?? '{}';
-    const told = JSON.parse(data) as MachineRecord;
-    expect([told.status, told.holds, told.in_flight]).toEqual([live.status, live.holds, 3]);
+    const record = JSON.parse(data) as MachineRecord;
+    expect([record.status, record.holds, record.in_flight]).toEqual([live.status, live.holds, 3]);
   });
 
   async function* firstOf(response: Response): AsyncGenerator<Uint8Array> {

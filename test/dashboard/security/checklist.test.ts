@@ -59,12 +59,12 @@ const DASHBOARD: readonly Row[] = [
     ],
   ],
   [
-    'guessing is slowed by account and by group of addresses, and locks nobody out',
+    'guessing is throttled by account and address group, without locking out the owner',
     [
       security('credentials', 'who fails often is slowed down (B-167)'),
       signIn('throttle', 'is slowed by at most a minute, however many networks fail'),
       signIn('throttle', 'is a whole /64 of IPv6'),
-      browser('account', 'who guesses a password is told to wait'),
+      browser('account', 'password guessing is throttled'),
     ],
   ],
   [
@@ -81,33 +81,36 @@ const DASHBOARD: readonly Row[] = [
     [
       security('strangers', 'a write from elsewhere is refused (B-173)'),
       security('strangers', 'a write that a form could send is refused (B-173)'),
-      security('strangers', 'nobody is told anything without a session'),
+      security('strangers', 'without a session, no route returns data'),
       security('signed-in', 'a read changes nothing'),
     ],
   ],
   [
     'the policy of every response, and nothing from elsewhere',
     [
-      security('headers', 'a refusal of every route is guarded and kept by nobody (B-180)'),
+      security(
+        'headers',
+        'a refusal of every route has security headers and is not cacheable (B-180)',
+      ),
       security('headers', 'the path "%s" is guarded'),
       security('headers', 'files that the page loads are guarded, and come from here alone'),
-      security('headers', 'behind TLS the browser is told to stay there'),
+      security('headers', 'behind TLS, responses send HSTS'),
     ],
   ],
   [
     'a key is shown once',
     [
-      security('secrets', 'no page is told a secret again'),
+      security('secrets', 'no secret is returned to a page again'),
       security('secrets', 'a key is shown by its first seven characters and its last four'),
       browser('keys', 'the key is shown once'),
     ],
   ],
   [
-    'an audit trail that nobody alters: who, what, when, from where',
+    'an immutable audit trail: who, what, when, from where',
     [
       security('checklist', 'nothing of the audit trail is altered or removed'),
       ['dashboard/operator/access.test.ts', 'the trail has everything that was done here'],
-      ['dashboard/customer/audit.test.ts', 'tells what was done by whom'],
+      ['dashboard/customer/audit.test.ts', 'lists who did what'],
     ],
   ],
 ];
@@ -117,10 +120,7 @@ const CONSOLE: readonly Row[] = [
     'a listener of its own, on the loopback',
     [
       security('listeners', 'the public listener has no console (B-185)'),
-      security(
-        'listeners',
-        'the console listens on the loopback alone unless it is told otherwise',
-      ),
+      security('listeners', 'the console listens only on loopback by default'),
     ],
   ],
   [
@@ -131,7 +131,7 @@ const CONSOLE: readonly Row[] = [
     'fields are listed for each role, and none of the operator is writable by its owner',
     [
       security('signed-in', 'a field that a body does not have is refused'),
-      security('signed-in', "a customer's session is nobody in the console"),
+      security('signed-in', "a customer's session is invalid in the console"),
     ],
   ],
   [
@@ -141,19 +141,19 @@ const CONSOLE: readonly Row[] = [
       ['dashboard/operator/money.test.ts', 'what is wrong with a movement is said'],
       [
         'dashboard/operator/access.test.ts',
-        'whatever takes or gives money or access needs the password again',
+        'only routes that change money or access need the password again',
       ],
     ],
   ],
 ];
 
 const BAD_INPUT: readonly Row[] = [
-  ['B-164', [security('credentials', 'whatever is sent as credentials (B-164)')]],
+  ['B-164', [security('credentials', 'malformed credentials (B-164)')]],
   ['B-165', [security('credentials', '(B-165)')]],
   ['B-166', [security('credentials', '(B-166)')]],
   ['B-167', [security('credentials', '(B-167)')]],
   ['B-168', [security('listeners', '(B-168)')]],
-  ['B-169', [security('sessions', 'is not the one after signing in (B-169)')]],
+  ['B-169', [security('sessions', 'planted before sign-in is not the one after it (B-169)')]],
   ['B-170', [security('strangers', 'an API key opens no route of an application (B-170)')]],
   ['B-171', [security('signed-in', '(B-171)')]],
   [
@@ -167,7 +167,7 @@ const BAD_INPUT: readonly Row[] = [
   ['B-177', [security('keys', 'caps (B-177)')]],
   ['B-178', [security('signed-in', 'a list takes no query that it does not know')]],
   ['B-179', [security('keys', 'fifty at once (B-179)')]],
-  ['B-180', [browser('inert', 'the pages are in no frame of anybody (B-180)')]],
+  ['B-180', [browser('inert', 'the pages cannot be framed (B-180)')]],
   ['B-181', [browser('inert', 'signing in goes on to no other origin')]],
   ['B-182', [security('sessions', '(B-182)')]],
   ['B-183', [security('sessions', '(B-183)')]],

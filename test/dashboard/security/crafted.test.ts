@@ -66,13 +66,13 @@ async function untilSeen(url: string): Promise<void> {
 }
 
 describe('a body that comes slowly', () => {
-  test('is let in where nobody has left meanwhile', async () => {
+  test('is accepted while the session is valid', async () => {
     const slow = await beginSlowly(customer.session, '/keys', { name: 'slow' });
     await untilSeen(gateway.url);
     expect(await slow.end()).toBe(200);
   });
 
-  test('does nothing for a session that has ended meanwhile', async () => {
+  test('does nothing for a session that ended during the request', async () => {
     const { session } = await signUp(gateway, mailbox);
     const slow = await beginSlowly(session, '/keys', { name: 'slow' });
     await untilSeen(gateway.url);
@@ -80,7 +80,7 @@ describe('a body that comes slowly', () => {
     expect(await slow.end()).toBe(401);
   });
 
-  test('makes no operator for one who was removed meanwhile', async () => {
+  test('creates no operator for one who was removed during the request', async () => {
     const operator = await createOperator(gateway);
     await addOperator(gateway, newEmail(), newPassword());
     const slow = await beginSlowly(operator.session, '/operators', { email: newEmail() });

@@ -1,5 +1,5 @@
-// Guessing at the door: whatever is sent as a password is answered alike and cheaply, an address that
-// is known is answered as one that is not, and who fails often is slowed down without locking anybody out.
+// Password guessing: every password gets the same cheap response, an address that
+// is known gets the same response as an unknown one, and throttling locks out no owner.
 
 import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 let networks = 0;
-/** A network that nobody has come from so far. */
+/** A network without earlier attempts. */
 const newNetwork = () => `198.51.${Math.floor(++networks / 250)}.${networks % 250}`;
 
 const ask = (path: string, body: unknown, from = newNetwork()): Promise<ApiAnswer> =>
@@ -47,7 +47,7 @@ const withoutIds = ({ status, text, headers }: ApiAnswer) => ({
   headers: [...headers.keys()].filter((name) => name !== 'content-length').sort(),
 });
 
-describe('whatever is sent as credentials (B-164)', () => {
+describe('malformed credentials (B-164)', () => {
   const odd: [string, unknown, unknown][] = [
     ['an array for the address', ['a@example.com'], 'password password'],
     ['an object for the password', 'a@example.com', { $ne: '' }],

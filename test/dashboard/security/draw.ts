@@ -1,4 +1,4 @@
-// Draws bodies and queries that a route's own schema takes, with ids of somebody's choice wherever
+// Draws bodies and queries that a route's own schema takes, with chosen ids wherever
 // an id may stand.
 
 import { Kind, type TObject, type TSchema } from '@sinclair/typebox';

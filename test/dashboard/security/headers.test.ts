@@ -1,4 +1,4 @@
-// Every response of both applications tells the browser to refuse what no page of ours does, and to
+// Every response of both applications has headers that make the browser block what our pages never do, and
 // keep nothing that only its owner may see.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
@@ -31,7 +31,7 @@ const POLICY: Readonly<Record<string, string>> = {
   'object-src': "'none'",
 };
 
-/** What each response has; a policy as its directives, whatever their order. */
+/** What each response has; a policy as its directives, in any order. */
 function expectGuarded({ headers }: Response): void {
   const policy = headers.get('content-security-policy') ?? '';
   const directives = policy.split(';').map((part) => {
@@ -61,7 +61,7 @@ function expectGuarded({ headers }: Response): void {
   });
 }
 
-describe('a refusal of every route is guarded and kept by nobody (B-180)', () => {
+describe('a refusal of every route has security headers and is not cacheable (B-180)', () => {
   test.each(titled(ROUTES))('%s', async (_title, route) => {
     const { method } = route;
     const response = await fetch(addressOf(gateway, route), {
@@ -114,7 +114,7 @@ function untraceable(): Promise<Response> {
   return fetch(`${gateway.url}/dashboard/api/missing`);
 }
 
-test('behind TLS the browser is told to stay there', async () => {
+test('behind TLS, responses send HSTS', async () => {
   await using secure = await startGateway({
     environment: { BASE_URL: 'https://tollgate.example' },
   });

@@ -18,7 +18,7 @@ afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
 });
 
-/** Sends a request by hand to the public listener and returns what comes back. */
+/** Sends a request by hand to the public listener and returns the response. */
 async function ask(head: string): Promise<RawAnswer | undefined> {
   using connection = await openConnection(gateway.url);
   await connection.write(`${head}\r\nconnection: close\r\n\r\n`);
@@ -133,7 +133,7 @@ describe('the console is nothing until there is an operator, and has no password
   });
 });
 
-test('the console listens on the loopback alone unless it is told otherwise', () => {
+test('the console listens only on loopback by default', () => {
   expect(new URL(gateway.operatorUrl()).hostname).toBe('127.0.0.1');
 });
 

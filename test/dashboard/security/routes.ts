@@ -18,7 +18,7 @@ export type WalkedRoute = {
   readonly query: TObject | undefined;
 };
 
-/** Whatever is asked of it, it is that again. */
+/** Restored after each request. */
 const anything: never = new Proxy(() => anything, {
   get(_target, name) {
     if (name === Symbol.iterator) return function* nothing() {};

@@ -1,5 +1,5 @@
 // Everything that is secret, used once over the socket, and then looked for: in every byte of the
-// database, in the log, and in what the pages are told afterwards.
+// database, in the log, and in later responses to the pages.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -104,7 +104,7 @@ test('the log holds no secret, and no body of any request', () => {
   expect(gateway.output()).not.toContain('somebody.else@example.com');
 });
 
-test('no page is told a secret again', async () => {
+test('no secret is returned to a page again', async () => {
   const leaks: string[] = [];
   for (const route of CUSTOMER_ROUTES.filter(({ method }) => method === 'GET')) {
     if (route.path === '/feed') continue;
@@ -128,7 +128,7 @@ test('files beside the database that hold a secret are for their owner alone', (
   }
 });
 
-test('what shows a secret is kept by nobody on the way', async () => {
+test('responses with a secret are not cacheable', async () => {
   const { headers } = await session.send('POST', '/keys', {});
   expect(headers.get('cache-control')).toBe('no-store');
   const again = await signIn(gateway, await signUp(gateway, mailbox));

@@ -1,5 +1,5 @@
 // Sessions over the socket: what the cookie is, when there is a new one, and how soon an old one
-// opens nothing any more. What is told of their ages is tested beside `src/identity/sign-in/`.
+// opens nothing any more. Expiry is tested beside `src/identity/sign-in/`.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
@@ -80,7 +80,7 @@ describe('the cookie', () => {
     },
   );
 
-  test('that somebody has planted before is not the one after signing in (B-169)', async () => {
+  test('planted before sign-in is not the one after it (B-169)', async () => {
     const planted = await signIn(gateway, customer);
     const before = planted.cookie();
     const thief = planted.copy();
@@ -123,7 +123,7 @@ describe('a session is over within a second (B-183)', () => {
     expect(await isSignedIn(someone.session)).toBe(true);
   });
 
-  test('of a password that was chosen anew by the mailed link', async () => {
+  test('of a password that was reset by the mailed link', async () => {
     const someone = await signUp(gateway, mailbox);
     const visitor = openApi(gateway.url, 'customer');
     await visitor.send('POST', '/auth/password/forgot', { email: someone.email });
@@ -150,7 +150,7 @@ describe('a session is over within a second (B-183)', () => {
 });
 
 describe('the mailed link of a forgotten password (B-182)', () => {
-  test('is made of the configured address, whatever the request says its host is', async () => {
+  test('uses the configured base URL, not the host of the request', async () => {
     const someone = await signUp(gateway, mailbox);
     const poison = { host: 'elsewhere.example', origin: 'http://elsewhere.example' };
     const trick = { 'x-forwarded-host': 'elsewhere.example', forwarded: 'host=elsewhere.example' };

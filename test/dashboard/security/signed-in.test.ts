@@ -1,4 +1,4 @@
-// What whoever is signed in can do to the JSON of an application, route by route: a read changes
+// What any signed-in user can do to the JSON of an application, route by route: a read changes
 // nothing, a field that no page sends is refused, a list takes no query that it does not know.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const sessionOf = ({ realm }: WalkedRoute): ApiSession => {
   const session = sessions.get(realm);
-  if (session === undefined) throw new Error(`nobody is signed in as ${realm}`);
+  if (session === undefined) throw new Error(`no user is signed in as ${realm}`);
   return session;
 };
 
@@ -62,7 +62,7 @@ describe('a read changes nothing', () => {
   });
 });
 
-/** What belongs to the operator alone, or to nobody. */
+/** Paths for operators only, or for no user. */
 const FOREIGN_FIELDS: Readonly<Record<string, unknown>> = {
   role: 'operator',
   plan: 'business',
@@ -106,7 +106,7 @@ describe("a field that a body does not have is refused, its owner's own body inc
   );
 });
 
-/** What is tried is counted, whatever comes of it. */
+/** Every attempt counts. */
 function withoutAttempts({ sign_in_attempts: _, ...rest }: Snapshot): Snapshot {
   return rest;
 }
@@ -207,7 +207,7 @@ describe('a session opens no generation and no list of /v1', () => {
   });
 });
 
-test("a customer's session is nobody in the console, and an operator's nobody on the dashboard", async () => {
+test("a customer's session is invalid in the console, and an operator's on the dashboard", async () => {
   const cookie = sessions.get('customer')?.cookie() ?? '';
   const asOperator = cookie.replaceAll('__Host-tollgate', '__Host-tollgate-operator');
   const asCustomer = operator.session.cookie().replaceAll('-operator', '');

@@ -3,10 +3,10 @@
 import { Database as Connection } from 'bun:sqlite';
 import { requestIdOf } from '../../../src/core/id.ts';
 
-/** Columns that a look at a page may move: when somebody or something was last seen. */
+/** Columns that a look at a page may move: last-seen times. */
 const SEEN = /^(last_used_at|last_seen_at|seen_at|updated_at)$/;
 
-/** What servers write about themselves, every second and whatever is asked of them. */
+/** What servers write about themselves, every second, independent of requests. */
 const SIGNS_OF_LIFE = ['leases', 'nodes'];
 
 export type Snapshot = Readonly<Record<string, readonly string[]>>;
@@ -42,7 +42,7 @@ const IS_ID = /(^|_)(id|name|digest|subject|identifier)$/;
 
 /**
  * What names something that has to do with `root`: ids in rows that mention it, and in rows that
- * mention those. Catalogs and other things that everybody shares have no rows of anybody's.
+ * mention those. Catalogs and other shared data have no rows of one customer.
  */
 export function idsAround(snapshot: Snapshot, root: string): readonly string[] {
   let known = new Set([root]);

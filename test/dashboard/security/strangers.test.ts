@@ -1,4 +1,4 @@
-// Whoever is not signed in, or comes from elsewhere, gets nothing done on any route of either
+// Clients without a session or from another origin get nothing done on any route of either
 // application. The tables of routes are walked over, so a new route is tested by being there.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
@@ -57,7 +57,7 @@ describe('an API key opens no route of an application (B-170)', () => {
   });
 });
 
-describe('nobody is told anything without a session', () => {
+describe('without a session, no route returns data', () => {
   test.each(titled(ROUTES.filter(({ access }) => access !== 'public')))(
     '%s',
     async (_title, route) => {

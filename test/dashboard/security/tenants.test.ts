@@ -1,4 +1,4 @@
-// Two customers of one gateway: whatever one of them asks for with ids of the other, it is as if
+// Two customers of one gateway: each request with ids of the other is answered as if
 // there were no such thing, and nothing of the other is read or changed. Walks over every route.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
@@ -57,7 +57,7 @@ async function useEverything({ accountId, session }: Customer): Promise<void> {
   await waitUntil(() => added().some((row) => row.includes(accountId)));
 }
 
-/** Whoever calls may write what they like into rows of their own: an id of the owner as a name, too. */
+/** The caller may write any text into its own rows, also an id of the owner. */
 function ownersRows(): Snapshot {
   const rows = rowsThatMention(takeSnapshot(gateway.databasePath), ids);
   const isOwners = (row: string) => !intruders.some((accountId) => row.includes(accountId));
@@ -66,7 +66,7 @@ function ownersRows(): Snapshot {
   );
 }
 
-/** Some routes end the session or the account of whoever calls them. */
+/** Some routes end the caller's session or account. */
 async function present(customer: Customer): Promise<Customer> {
   const still = await customer.session.get('/account');
   if (still.status === 200) return customer;
@@ -87,7 +87,7 @@ async function call(who: Customer, route: WalkedRoute, path: string, body: unkno
           body: JSON.stringify(body),
         }),
   });
-  // A live feed goes on until nobody listens.
+  // A live feed ends only when the client disconnects.
   const isFeed = response.headers.get('content-type')?.startsWith('text/event-stream');
   const text = isFeed ? '' : await response.text();
   if (isFeed) abort.abort();
@@ -125,7 +125,7 @@ describe('an id of another customer is as unknown as one that never was (B-176)'
   });
 });
 
-describe('whatever is asked with ids of another customer, nothing of theirs is told or changed', () => {
+describe('with ids of another customer, no route returns or changes their data', () => {
   test.each(titled(signedIn.filter(({ body, query }) => typeof body === 'object' || query)))(
     '%s',
     async (_title, route) => {
@@ -138,8 +138,8 @@ describe('whatever is asked with ids of another customer, nothing of theirs is t
           const { status, text } = await call(who, route, path, body);
           expect(status).not.toBe(500);
           const sent = JSON.stringify([body, query]);
-          const told = ids.filter((id) => !sent.includes(id) && text.includes(id));
-          expect(told).toEqual([]);
+          const leaked = ids.filter((id) => !sent.includes(id) && text.includes(id));
+          expect(leaked).toEqual([]);
         }),
         { numRuns: DRAWS, endOnFailure: true },
       );

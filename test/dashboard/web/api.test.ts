@@ -114,7 +114,7 @@ describe('a call', () => {
     expect(await errorOf(api.get('/keys'))).toMatchObject({
       status: 502,
       code: 'unknown',
-      message: 'The server answered with the status 502. Try again in a minute.',
+      message: 'The server returned status 502. Try again in a minute.',
     });
   });
 
@@ -153,20 +153,20 @@ describe('the password', () => {
   });
 });
 
-describe('nobody signed in', () => {
+describe('a missing session', () => {
   test('leads to the sign-in page, and from there back', async () => {
     answers = [refusal(401, 'not_signed_in'), refusal(401, 'not_signed_in')];
     await errorOf(api.get('/usage'));
     expect(visited).toEqual([`${prefix}/sign-in?next=%2Fdashboard%2Fusage%3Fmodel%3Da`]);
   });
 
-  test('is asked once more: the cookie may have been renewed meanwhile', async () => {
+  test('is retried once: the cookie may have been renewed since', async () => {
     answers = [refusal(401, 'not_signed_in')];
     expect(await api.get('/usage')).toEqual({ object: 'nothing' });
     expect([asked.length, visited]).toEqual([2, []]);
   });
 
-  test('is an answer like any other where somebody signs in, and so is a wrong password', async () => {
+  test('is an ordinary error on sign-in pages, and so is a wrong password', async () => {
     answers = [refusal(401, 'invalid_credentials')];
     await errorOf(api.post('/auth/login'));
     expect(asked).toHaveLength(1);

@@ -127,7 +127,7 @@ describe.each(APPS)('the files of the %s application', (app) => {
     ]);
   });
 
-  test('whoever climbs out of the folder gets the page like everywhere else', async () => {
+  test('a path outside the folder returns the page like any other path', async () => {
     const response = await ask(`${prefix}/assets/%2e%2e/main.tsx`);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
   });

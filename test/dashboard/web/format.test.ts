@@ -97,7 +97,7 @@ describe('amounts', () => {
     ]);
   });
 
-  test('of tokens keep every digit unless told otherwise', () => {
+  test('of tokens keep every digit unless decimals are set', () => {
     expect(formatTokens('1234567.000001')).toBe('1,234,567.000001');
     expect(formatTokens('1234567.000001', 2)).toBe('1,234,567');
   });

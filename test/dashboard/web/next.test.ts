@@ -39,7 +39,7 @@ describe('next', () => {
     expect(safeNext(null, '/dashboard', '/keys')).toBe('/keys');
   });
 
-  test('whatever it is, the browser stays below the prefix', () => {
+  test('the browser stays below the prefix for any value', () => {
     const parts = fc.constantFrom(
       '/',
       '\\',

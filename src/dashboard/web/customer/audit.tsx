@@ -15,19 +15,19 @@ export function AuditPage() {
   return (
     <Page
       title="Audit trail"
-      lead="Everything that was changed in this account, by whom and from where. Nothing of it can be altered or removed."
+      lead="All changes to your account, with who made them and from where. Entries can't be changed or removed."
     >
       <Card flush>
         <ListTable
           caption="Audit trail"
           list={list}
           rowKey={({ id }) => String(id)}
-          empty={<Empty title="Nothing was changed yet">Every change will be listed here.</Empty>}
+          empty={<Empty title="No changes yet">Changes to your account appear here.</Empty>}
           columns={[
             { label: 'When', show: ({ at }) => <Time at={at} detail="second" /> },
-            { label: 'What', wrap: true, show: ({ words }) => words },
+            { label: 'Change', wrap: true, show: ({ words }) => words },
             {
-              label: 'Who',
+              label: 'By',
               show: ({ actor }) => <Badge tone={ACTORS[actor].tone}>{ACTORS[actor].label}</Badge>,
             },
             {

@@ -1,4 +1,4 @@
-// Where the customers' application begins in the browser.
+// The entry point of the customer application in the browser.
 
 import '../ui/css/styles.css';
 import { startApp } from '../ui/app.tsx';

@@ -1,4 +1,4 @@
-// Every page of the customers' application, in the order of the navigation.
+// The pages of the customer application, in the order of the navigation.
 
 import { SIGN_IN_PAGES } from '../ui/auth/pages.ts';
 import type { PageEntry } from '../ui/page.ts';

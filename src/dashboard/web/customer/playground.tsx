@@ -1,5 +1,5 @@
-// The playground: a conversation with any model of the plan, in either format, charged as every other
-// request is. It shows what the gateway says as it says it, and the code that would ask the same.
+// The playground: a conversation with any model of the plan, in either wire format, charged like any
+// other request. Streams the answer and shows the code for the same request.
 
 import { useEffect, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -38,7 +38,7 @@ function Playground({ models }: { readonly models: readonly CustomerModelRecord[
     return (
       <Page title="Playground">
         <Empty title="Your plan has no models" action={<Link href="/models">See all models</Link>}>
-          The operator decides which models a plan includes. Ask for another plan.
+          Ask the operator for a plan with models.
         </Empty>
       </Page>
     );
@@ -60,7 +60,7 @@ function Table({ models, model }: Props) {
 
   const run = (): void => {
     if ('problem' in read) {
-      toast('The tools cannot be read. Mend them first.');
+      toast('The tools are invalid. Fix them first.');
     } else {
       const { settings } = read;
       void conversation.run(settings.format, requestBody(settings, turns.value));
@@ -82,7 +82,7 @@ function Table({ models, model }: Props) {
   return (
     <Page
       title="Playground"
-      lead="Talk to a model in either format. It is charged like any other request; what is said stays in this page."
+      lead="Try a model in either format. Requests are charged as usual. Conversations stay in this page."
       actions={
         <>
           <Button onClick={() => conversation.clear()}>New conversation</Button>
@@ -94,7 +94,7 @@ function Table({ models, model }: Props) {
         <div class="stack">
           <Card title="Conversation">
             {turns.value.length === 0 && (
-              <Empty title="Nothing said yet">Write a message below to begin.</Empty>
+              <Empty title="No messages yet">Write a message below.</Empty>
             )}
             {turns.value.map((turn, index) => (
               <TurnView
@@ -149,13 +149,13 @@ function Table({ models, model }: Props) {
   );
 }
 
-const NOTHING_SAID: Turn = { kind: 'user', text: 'Hello!' };
+const NO_TURNS: Turn = { kind: 'user', text: 'Hello!' };
 
-/** The turns of the next request, or of the last one where nothing new is written. */
+/** The turns of the next request, or of the last one if no new turn is written. */
 function toSend(turns: readonly Turn[], text: string): readonly Turn[] {
   if (text.trim() !== '') return [...turns, { kind: 'user', text }];
   const last = turns.findLastIndex(({ kind }) => kind !== 'assistant');
-  return last < 0 ? [NOTHING_SAID] : turns.slice(0, last + 1);
+  return last < 0 ? [NO_TURNS] : turns.slice(0, last + 1);
 }
 
 function CodeDialog({
@@ -170,10 +170,10 @@ function CodeDialog({
   const connection = useResource<ConnectionRecord>('/connection');
   const body = requestBody(settings, turns);
   return (
-    <Dialog title="The same request as code" wide onClose={onClose}>
+    <Dialog title="Request as code" wide onClose={onClose}>
       <p>
-        Put one of your <Link href="/keys">API keys</Link> in the place of{' '}
-        <code>{KEY_PLACEHOLDER}</code>.
+        Use one of your <Link href="/keys">API keys</Link> instead of <code>{KEY_PLACEHOLDER}</code>
+        .
       </p>
       <Loaded resource={connection}>
         {({ base_url: baseUrl }) => (
@@ -192,7 +192,7 @@ function CodeDialog({
 
 const NEAR_THE_END_PIXELS = 160;
 
-/** Keeps the end of the answer in view, for whoever has not scrolled away from it. */
+/** Keeps the end of the answer visible unless the user has scrolled up. */
 function useFollow(): void {
   const { turns, running } = conversation;
   const page = document.documentElement;

@@ -1,5 +1,5 @@
-// The account and what protects it: address, plan and limits, password, second factor, sessions, and the
-// end of the account.
+// The account page: address, plan, limits, password, two-factor authentication, sessions, and
+// deletion.
 
 import { useState } from 'preact/hooks';
 import type { OwnAccountRecord } from '../../records/account.ts';
@@ -67,10 +67,10 @@ function Profile({ account }: { readonly account: OwnAccountRecord }) {
           'Account',
           <span class="row" key="id">
             <code>{id}</code>
-            <CopyButton text={id} label="Copy the account id" />
+            <CopyButton text={id} label="Copy account id" />
           </span>,
         ],
-        ['Standing', <StateBadge key="standing" state={standing} />],
+        ['Status', <StateBadge key="standing" state={standing} />],
         ['Created', <Time key="created" at={created_at} detail="day" />],
         [
           'Plan',
@@ -78,28 +78,28 @@ function Profile({ account }: { readonly account: OwnAccountRecord }) {
             {plan.name} <span class="soft">since</span> <Time at={plan.since} detail="day" />
           </span>,
         ],
-        ['Requests a minute', formatCount(limits.requests_per_minute)],
-        ['Tokens a minute', formatCount(limits.tokens_per_minute)],
-        ['Requests at once', formatCount(limits.concurrent_requests)],
-        ['Context', `${formatCount(limits.max_context_tokens)} tokens`],
-        ['Active API keys', formatCount(limits.max_active_api_keys)],
-        ['Tokens a day', capOf(limits.daily_tokens)],
-        ['Tokens a month', capOf(limits.monthly_tokens)],
+        ['Requests per minute', formatCount(limits.requests_per_minute)],
+        ['Tokens per minute', formatCount(limits.tokens_per_minute)],
+        ['Concurrent requests', formatCount(limits.concurrent_requests)],
+        ['Max context', `${formatCount(limits.max_context_tokens)} tokens`],
+        ['Max active API keys', formatCount(limits.max_active_api_keys)],
+        ['Tokens per day', capOf(limits.daily_tokens)],
+        ['Tokens per month', capOf(limits.monthly_tokens)],
       ]}
     />
   );
 }
 
 function capOf(tokens: number | null): string {
-  return tokens === null ? 'No cap' : formatCount(tokens);
+  return tokens === null ? 'No limit' : formatCount(tokens);
 }
 
-/** Over an account that is going to be deleted. */
+/** Shown on an account pending deletion. */
 function Leaving({ dueAt, onKept }: { readonly dueAt: string; readonly onKept: () => unknown }) {
   const action = useAction(async () => {
     await remove('/auth/deletion');
     await loadSession();
-    toast('The account stays, and its keys work again.');
+    toast('Deletion cancelled. Your keys work again.');
     await onKept();
   });
   return (
@@ -110,12 +110,12 @@ function Leaving({ dueAt, onKept }: { readonly dueAt: string; readonly onKept: (
         title={`This account will be deleted on ${formatInstant(dueAt)}`}
         actions={
           <Button kind="primary" busy={action.busy.value} onClick={() => void action.run()}>
-            Keep the account
+            Keep account
           </Button>
         }
       >
-        Until then its API keys are refused and nothing of it can be changed. Keep it, and all is as
-        it was.
+        Until then, its API keys are rejected and it can't be changed. Keep it to restore
+        everything.
       </Alert>
     </>
   );
@@ -125,14 +125,13 @@ function Deletion({ onAsked }: { readonly onAsked: () => unknown }) {
   const [asks, setAsks] = useState(false);
   const email = session.value?.email ?? '';
   return (
-    <Card title="Delete the account" danger>
+    <Card title="Delete account" danger>
       <p>
-        Your account is deleted two weeks after you ask for it. Until then you can sign in and take
-        that back.
+        Your account is deleted 14 days after you confirm. Until then you can sign in and cancel.
       </p>
       <div>
         <Button kind="danger" onClick={() => setAsks(true)}>
-          Delete the account
+          Delete account
         </Button>
       </div>
       {asks && (
@@ -140,12 +139,12 @@ function Deletion({ onAsked }: { readonly onAsked: () => unknown }) {
           title="Delete your account?"
           danger
           typed={email}
-          confirm="Delete the account"
+          confirm="Delete account"
           consequences={[
-            'All API keys of the account are refused from now on.',
-            'In two weeks your address and your password are removed, the keys are revoked, and what is left of the balance is lost.',
-            'What was charged stays in the books of the operator, without your address.',
-            'Until then you can sign in here and keep the account.',
+            'All your API keys are rejected from now on.',
+            'In 14 days, your address and password are removed, your keys are revoked, and the remaining balance is lost.',
+            'Past charges stay in the operator’s ledger without your address.',
+            'Until then you can sign in here and cancel.',
           ]}
           act={async () => {
             const { due_at: dueAt } = await post<DeletionRecord>('/auth/deletion');

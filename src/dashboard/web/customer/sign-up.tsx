@@ -1,4 +1,4 @@
-// A new account: address and password, then the link in the mail, which asks for the password once more.
+// Sign-up: address and password, then the mailed link, which asks for the password again.
 
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -22,20 +22,20 @@ export function SignUpPage() {
   if (house.value.sign_up === 'closed') return <Closed />;
   if (isAsked) {
     return (
-      <GatePage title="Confirm your address" foot={<Link href="/sign-in">Back to signing in</Link>}>
+      <GatePage title="Confirm your address" foot={<Link href="/sign-in">Back to sign-in</Link>}>
         <MailedNotice email={email} />
         <ErrorAlert error={action.error.value} />
         <div class="row">
           <Button
             busy={action.busy.value}
             onClick={async () => {
-              if (await action.run()) toast('The link was asked for again.');
+              if (await action.run()) toast('Link sent again.');
             }}
           >
-            Ask for it again
+            Resend
           </Button>
           <Button kind="quiet" onClick={() => setAsked(false)}>
-            Change the address
+            Change address
           </Button>
         </div>
       </GatePage>
@@ -46,11 +46,11 @@ export function SignUpPage() {
       title="Create an account"
       foot={
         <span>
-          You have one already? <Link href="/sign-in">Sign in</Link>
+          Already have an account? <Link href="/sign-in">Sign in</Link>
         </span>
       }
     >
-      <GateForm action={action} submit="Create the account" onSubmit={() => void submit()}>
+      <GateForm action={action} submit="Create account" onSubmit={() => void submit()}>
         <TextField
           label="E-mail address"
           type="email"
@@ -67,7 +67,7 @@ export function SignUpPage() {
             name="invite"
             spellcheck={false}
             required
-            hint="Accounts are by invitation here. The operator gives you the code."
+            hint="Sign-up needs an invitation. Get the code from the operator."
             value={invite}
             onInput={setInvite}
           />
@@ -79,10 +79,10 @@ export function SignUpPage() {
 
 function Closed() {
   return (
-    <GatePage title="Sign-up is closed" foot={<Link href="/sign-in">Back to signing in</Link>}>
+    <GatePage title="Sign-up is closed" foot={<Link href="/sign-in">Back to sign-in</Link>}>
       <p>
-        New accounts are made by the operator of this server. Once there is one with your address,
-        choose its password with <Link href="/forgot">Forgot your password?</Link>
+        The operator creates new accounts. Once you have one, set its password with{' '}
+        <Link href="/forgot">Forgot your password?</Link>
       </p>
     </GatePage>
   );
@@ -99,10 +99,10 @@ export function VerifyPage() {
   return (
     <GatePage
       title="Confirm your address"
-      lead="Enter the password that you chose when you signed up, so that nobody confirms somebody else's account."
+      lead="Enter the password you chose at sign-up. It proves that the account is yours."
       foot={
         <Link href={isOver ? '/signup' : '/sign-in'}>
-          {isOver ? 'Sign up again for another link' : 'Back to signing in'}
+          {isOver ? 'Sign up again for another link' : 'Back to sign-in'}
         </Link>
       }
     >

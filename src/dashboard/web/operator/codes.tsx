@@ -1,4 +1,4 @@
-// Redemption codes: each is worth service tokens, once, to the customer who enters it.
+// Redemption codes: each adds its service tokens once, to the customer who redeems it.
 
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -40,17 +40,17 @@ const REVOKE: RowAction<CodeRecord, CreatedCodesRecord> = {
     <ConfirmDialog
       title="Revoke this code?"
       danger
-      confirm="Revoke the code"
+      confirm="Revoke code"
       consequences={[
         <>
-          <strong>{masked}</strong>, worth {formatTokens(amount)} service tokens, is worth nothing
-          from now on.
+          <strong>{masked}</strong>, worth {formatTokens(amount)} service tokens, can no longer be
+          redeemed.
         </>,
-        'It cannot be taken back; make another code instead.',
+        'This can’t be undone. You can create another code.',
       ]}
       act={async () => {
         await post(`/codes/${id}/revoke`);
-        toast('The code is revoked.');
+        toast('Code revoked.');
         await onDone();
       }}
       onClose={onClose}
@@ -62,11 +62,11 @@ export function CodesPage() {
   return (
     <Collection<CodeRecord, CreatedCodesRecord>
       title="Redemption codes"
-      lead="Each is worth its amount once. Customers redeem them on the dashboard; the text of a code is shown when it is made and never again."
+      lead="Each code can be redeemed once on the dashboard. A code is shown only when you create it."
       path="/codes"
       empty={{
         title: 'No codes yet',
-        text: 'Make some for an event, or to sell balance through a shop of your own.',
+        text: 'Create codes for an event, or to sell balance in your own shop.',
       }}
       columns={[
         {
@@ -88,13 +88,13 @@ export function CodesPage() {
       create={{ label: 'New codes', dialog: (dialog) => <CreateCodesDialog {...dialog} /> }}
       shown={({ data }, onClose) => (
         <ShownOnceDialog
-          title={data.length === 1 ? 'The code' : `${data.length} codes`}
+          title={data.length === 1 ? 'New code' : `${data.length} new codes`}
           label="the codes"
           lines={data.map(({ code }) => code)}
           onClose={onClose}
         >
-          Each is worth {formatTokens(data[0]?.amount ?? '0')} service tokens to the first customer
-          who redeems it.
+          Each adds {formatTokens(data[0]?.amount ?? '0')} service tokens for the first customer who
+          redeems it.
         </ShownOnceDialog>
       )}
     />
@@ -132,13 +132,13 @@ function CreateCodesDialog({ onShown, onClose }: DialogProps<CreatedCodesRecord>
       title="New codes"
       action={action}
       fields={['amount', 'count', 'reason', 'expires_at']}
-      submit={count === '1' ? 'Make the code' : `Make ${count} codes`}
+      submit={count === '1' ? 'Create code' : `Create ${count} codes`}
       onClose={onClose}
     >
       <div class="fields">
         <TextField
-          label="Amount of each"
-          hint="In service tokens."
+          label="Amount per code"
+          hint="In service tokens"
           inputMode="decimal"
           required
           value={amount}
@@ -146,7 +146,7 @@ function CreateCodesDialog({ onShown, onClose }: DialogProps<CreatedCodesRecord>
           error={fieldError(action, 'amount')}
         />
         <TextField
-          label="How many"
+          label="Number of codes"
           type="number"
           min={1}
           max={10_000}
@@ -159,7 +159,7 @@ function CreateCodesDialog({ onShown, onClose }: DialogProps<CreatedCodesRecord>
       </div>
       <TextField
         label="Reason"
-        hint="For the books, such as the event that they are for."
+        hint="For the ledger, such as the name of the event."
         required
         maxLength={500}
         value={reason}
@@ -167,7 +167,7 @@ function CreateCodesDialog({ onShown, onClose }: DialogProps<CreatedCodesRecord>
         error={fieldError(action, 'reason')}
       />
       <UntilField
-        label="Expire"
+        label="Expires"
         forGood="Never"
         until={until}
         onChange={setUntil}

@@ -1,12 +1,12 @@
-// The filters of a list, kept in the address of the page: they outlive a reload, and the way back
-// from a record leads to the list as it was.
+// The filters of a list, kept in the page's address: they survive a reload, and "back" from a record
+// restores the list.
 
 import { useEffect, useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 
 const TYPING_MS = 250;
 
-/** The value of one filter and how to set it; empty where it is not set. */
+/** The value of one filter and its setter; empty if not set. */
 export function useFilter(name: string): readonly [string, (value: string) => void] {
   const [params, setParams] = useSearchParams();
   return [
@@ -24,7 +24,7 @@ export function useFilter(name: string): readonly [string, (value: string) => vo
   ];
 }
 
-/** The same for text that somebody types: what is shown at once, and set when they pause. */
+/** The same for text fields: shows input at once and applies it after a pause. */
 export function useTypedFilter(name: string) {
   const [value, set] = useFilter(name);
   const [typed, setTyped] = useState(value);
@@ -36,7 +36,7 @@ export function useTypedFilter(name: string) {
   return { value, typed, setTyped } as const;
 }
 
-/** Takes all filters away. */
+/** Clears all filters. */
 export function useClearFilters(): () => void {
   const [, setParams] = useSearchParams();
   return () => setParams(new URLSearchParams(), { replace: true });

@@ -1,4 +1,4 @@
-// Invitations: each lets one person sign up on a server that is not open to everyone.
+// Invitations: each lets one person sign up while sign-up is by invitation.
 
 import { useState } from 'preact/hooks';
 import type { CreatedInviteRecord, InviteRecord } from '../../records/operator-people.ts';
@@ -37,11 +37,11 @@ const REVOKE: RowAction<InviteRecord, CreatedInviteRecord> = {
     <ConfirmDialog
       title="Revoke this invitation?"
       danger
-      confirm="Revoke the invitation"
-      consequences={['The link stops working. You can make another one.']}
+      confirm="Revoke invitation"
+      consequences={['The link stops working. You can create another one.']}
       act={async () => {
         await post(`/invites/${id}/revoke`);
-        toast('The invitation is revoked.');
+        toast('Invitation revoked.');
         await onDone();
       }}
       onClose={onClose}
@@ -53,16 +53,16 @@ export function InvitesPage() {
   return (
     <Collection<InviteRecord, CreatedInviteRecord>
       title="Invitations"
-      lead="Each lets one person sign up, where SIGNUP is set to invite. Its link is shown when it is made and never again."
+      lead="Each invitation lets one person sign up when SIGNUP is set to invite. Its link is shown only when you create it."
       path="/invites"
       empty={{
         title: 'No invitations yet',
-        text: 'Make one and share its link with a new customer.',
+        text: 'Create one and share its link with a new customer.',
       }}
       columns={[
         {
           label: 'For',
-          show: ({ email }) => email ?? <span class="soft">anyone with the link</span>,
+          show: ({ email }) => email ?? <span class="soft">Anyone with the link</span>,
         },
         {
           label: 'Status',
@@ -74,10 +74,10 @@ export function InvitesPage() {
       actions={[REVOKE]}
       create={{ label: 'New invitation', dialog: (dialog) => <CreateInviteDialog {...dialog} /> }}
       shown={({ email, link }, onClose) => (
-        <ShownOnceDialog title="The invitation" label="the link" lines={[link]} onClose={onClose}>
+        <ShownOnceDialog title="New invitation" label="the link" lines={[link]} onClose={onClose}>
           {email === null
-            ? 'The first person who opens this link may sign up, with any address.'
-            : `Send this link to ${email}; no other address can use it.`}
+            ? 'The first person to use this link can sign up with any address.'
+            : `Send this link to ${email}. Only this address can use it.`}
         </ShownOnceDialog>
       )}
     />
@@ -96,26 +96,26 @@ function CreateInviteDialog({ onShown, onClose }: DialogProps<CreatedInviteRecor
       title="New invitation"
       action={action}
       fields={['email', 'expires_at']}
-      submit="Make the invitation"
+      submit="Create invitation"
       onClose={onClose}
     >
       <TextField
         label="E-mail address"
-        hint="The only address that may use it. Empty: anyone with the link."
+        hint="Only this address can use the link. Leave empty to allow any address."
         type="email"
         value={email}
         onInput={setEmail}
         error={fieldError(action, 'email')}
       />
       <UntilField
-        label="Expire"
-        forGood="After two weeks"
+        label="Expires"
+        forGood="In 14 days"
         until={until}
         onChange={setUntil}
         error={fieldError(action, 'expires_at')}
       />
-      <Alert title="Nothing is mailed.">
-        You get a link to pass on. Signing up still verifies the address.
+      <Alert title="No mail is sent">
+        You get a link to share. Sign-up still verifies the address.
       </Alert>
     </FormDialog>
   );

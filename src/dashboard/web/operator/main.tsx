@@ -1,4 +1,4 @@
-// Where the operator's console begins in the browser.
+// The entry point of the operator console in the browser.
 
 import '../ui/css/styles.css';
 import { startApp } from '../ui/app.tsx';

@@ -1,4 +1,4 @@
-// Maintenance: the switch that refuses every request, with a message for callers.
+// Maintenance: rejects every request, with a message for clients.
 
 import { useState } from 'preact/hooks';
 import type { MaintenanceRecord } from '../../records/operator-lists.ts';
@@ -23,30 +23,30 @@ export function MaintenancePage() {
   return (
     <Page
       title="Maintenance"
-      lead="While it is on, every request of every customer is refused with 503 maintenance_mode. This console and the dashboard go on."
+      lead="While maintenance is on, all customer requests are rejected with 503 maintenance_mode. This console and the dashboard keep working."
     >
       <Loaded resource={resource} lines={3}>
         {({ maintenance, message }) =>
           maintenance ? (
             <Alert
               tone="warning"
-              title="Maintenance is on: nobody is served"
+              title="Maintenance is on: all requests are rejected"
               actions={
                 <Button kind="primary" onClick={() => setTurning(false)}>
-                  Serve requests again
+                  Turn off maintenance
                 </Button>
               }
             >
-              Callers are told: {message ?? STANDARD_WORDS}
+              Message to clients: {message ?? STANDARD_WORDS}
             </Alert>
           ) : (
             <Card
-              title="Requests are served"
-              actions={<Button onClick={() => setTurning(true)}>Turn maintenance on</Button>}
+              title="Maintenance is off"
+              actions={<Button onClick={() => setTurning(true)}>Turn on maintenance</Button>}
             >
               <p class="soft">
-                Turn it on before work on the machine or on an upstream. Answers that are under way
-                go on to their end.
+                Turn it on before you work on the server or an upstream. Requests in progress finish
+                normally.
               </p>
             </Card>
           )
@@ -57,9 +57,9 @@ export function MaintenancePage() {
       )}
       {turning === false && (
         <ConfirmDialog
-          title="Serve requests again?"
-          confirm="Serve again"
-          consequences={['Requests are let in again, within a second.']}
+          title="Turn off maintenance?"
+          confirm="Turn off"
+          consequences={['Requests are accepted again within 1 second.']}
           act={async () => {
             await post('/maintenance', { maintenance: false });
             toast('Maintenance is off.');
@@ -82,13 +82,13 @@ function TurnOnDialog({
   const [message, setMessage] = useState('');
   return (
     <ConfirmDialog
-      title="Turn maintenance on?"
+      title="Turn on maintenance?"
       danger
-      confirm="Refuse all requests"
+      confirm="Reject all requests"
       consequences={[
-        'Every new request is refused with 503, within a second, until you turn it off.',
-        'Answers that are under way go on to their end and are charged.',
-        'Nothing is charged for what is refused.',
+        'Within 1 second, all new requests are rejected with 503 until you turn maintenance off.',
+        'Requests in progress finish normally and are charged.',
+        'Rejected requests are not charged.',
       ]}
       act={async () => {
         const words = message.trim();
@@ -103,7 +103,7 @@ function TurnOnDialog({
     >
       <TextField
         label="Message"
-        hint="What callers are told, on one line, such as when you will be back. The standard words without it."
+        hint="One line for clients, such as the end of the maintenance. Leave empty for the default message."
         placeholder={STANDARD_WORDS}
         maxLength={200}
         value={message}

@@ -1,5 +1,5 @@
-// The operators, who may sign in to this console. Each one sets a password by a link that is made
-// here; the first operator, and the last resort, is made on the command line.
+// The operators who can sign in to this console. Each sets a password by a link created here. The
+// first operator, and recovery, need the command line.
 
 import { useState } from 'preact/hooks';
 import type { OperatorLinkRecord, OperatorRecord } from '../../records/operator-people.ts';
@@ -30,12 +30,12 @@ const ACTIONS: readonly RowAction<OperatorRecord, OperatorLinkRecord>[] = [
     isOffered: isOther,
     dialog: ({ id, email }, { onShown, onClose }) => (
       <ConfirmDialog
-        title={`Reset the sign-in of ${email}?`}
+        title={`Reset sign-in for ${email}?`}
         danger
-        confirm="Reset the sign-in"
+        confirm="Reset sign-in"
         consequences={[
-          'Their password and their second factor are gone at once, and their sessions end.',
-          'You get a link with which they choose a new password.',
+          'Their password and two-factor authentication are removed, and their sessions end at once.',
+          'You get a link for them to set a new password.',
         ]}
         act={async () => onShown(await post<OperatorLinkRecord>(`/operators/${id}/reset`))}
         onClose={onClose}
@@ -51,11 +51,11 @@ const ACTIONS: readonly RowAction<OperatorRecord, OperatorLinkRecord>[] = [
       <ConfirmDialog
         title={`Remove ${email}?`}
         danger
-        confirm="Remove the operator"
-        consequences={['Their sessions end at once, and they cannot sign in any more.']}
+        confirm="Remove operator"
+        consequences={['Their sessions end at once, and they can no longer sign in.']}
         act={async () => {
           await remove(`/operators/${id}`);
-          toast('The operator is removed.');
+          toast('Operator removed.');
           await onDone();
         }}
         onClose={onClose}
@@ -68,20 +68,20 @@ export function OperatorsPage() {
   return (
     <Collection<OperatorRecord, OperatorLinkRecord>
       title="Operators"
-      lead="All of them may do everything here. Each is named in the audit trail with what they did."
+      lead="All operators have full access. The audit trail records who did what."
       path="/operators"
-      empty={{ title: 'No operators', text: 'Make one on the command line.' }}
+      empty={{ title: 'No operators', text: 'Create one on the command line.' }}
       columns={[
         {
           label: 'E-mail address',
           show: (operator) => (
             <>
-              {operator.email} {!isOther(operator) && <Badge tone="neutral">you</Badge>}
+              {operator.email} {!isOther(operator) && <Badge tone="neutral">You</Badge>}
             </>
           ),
         },
         {
-          label: 'Second factor',
+          label: 'Two-factor',
           show: ({ two_factor }) => (
             <Badge tone={two_factor ? 'good' : 'warning'}>{two_factor ? 'on' : 'off'}</Badge>
           ),
@@ -92,13 +92,13 @@ export function OperatorsPage() {
       create={{ label: 'New operator', dialog: (dialog) => <AddDialog {...dialog} /> }}
       shown={({ email, link }, onClose) => (
         <ShownOnceDialog
-          title={`The link for ${email}`}
+          title={`Link for ${email}`}
           label="the link"
           lines={[link]}
           onClose={onClose}
         >
-          It opens the page on which {email} chooses a password, once and within 30 minutes. They
-          have to reach the console's address.
+          Lets {email} set a password. It works once and expires after 30 minutes. They need network
+          access to this console.
         </ShownOnceDialog>
       )}
     />
@@ -115,12 +115,12 @@ function AddDialog({ onShown, onClose }: DialogProps<OperatorLinkRecord>) {
       title="New operator"
       action={action}
       fields={['email']}
-      submit="Make the link"
+      submit="Create link"
       onClose={onClose}
     >
       <TextField
         label="E-mail address"
-        hint="They choose a password by a link that you pass on."
+        hint="You get a link to send them. They set the password."
         type="email"
         required
         value={email}

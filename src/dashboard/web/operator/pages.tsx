@@ -1,4 +1,4 @@
-// Every page of the operator's console, in the order of the navigation.
+// The pages of the operator console, in the order of the navigation.
 
 import { SIGN_IN_PAGES } from '../ui/auth/pages.ts';
 import type { PageEntry } from '../ui/page.ts';
@@ -110,19 +110,19 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/money',
     title: 'Money',
-    group: 'Books',
+    group: 'Ledger',
     load: async () => (await import('./money/page.tsx')).MoneyPage,
   },
   {
     path: '/self-audit',
-    title: 'Audit of the books',
-    group: 'Books',
+    title: 'Ledger audit',
+    group: 'Ledger',
     load: async () => (await import('./system/self-audit.tsx')).SelfAuditPage,
   },
   {
     path: '/audit',
     title: 'Audit trail',
-    group: 'Books',
+    group: 'Ledger',
     load: async () => (await import('./audit/page.tsx')).AuditPage,
   },
   {
@@ -139,7 +139,7 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: '/welcome',
-    title: 'Choose your password',
+    title: 'Set your password',
     signedOut: true,
     load: async () => (await import('../ui/auth/recovery.tsx')).WelcomePage,
   },

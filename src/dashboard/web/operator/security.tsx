@@ -1,4 +1,4 @@
-// What protects an operator: password, second factor, sessions.
+// The security settings of an operator: password, two-factor authentication, sessions.
 
 import type { SessionListRecord } from '../../records/auth.ts';
 import { PasswordCard } from '../ui/auth/password-card.tsx';

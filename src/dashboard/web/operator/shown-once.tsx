@@ -1,5 +1,4 @@
-// What is shown once and never again: a key, or codes. Whoever closes this has copied it, or makes
-// another one.
+// Shows a value once: a key, a code or a link. A lost value must be replaced by a new one.
 
 import type { ComponentChildren } from 'preact';
 import { Alert, CodeBlock, Dialog, DialogClose } from '../ui/index.ts';
@@ -12,20 +11,20 @@ export function ShownOnceDialog({
   onClose,
 }: {
   readonly title: string;
-  /** What is copied: `"the key"`. */
+  /** The name of the copied value: `"the key"`. */
   readonly label: string;
   readonly lines: readonly string[];
-  /** Whose it is and what to do with it. */
+  /** The owner of the value, and what to do with it. */
   readonly children: ComponentChildren;
   readonly onClose: () => void;
 }) {
   return (
     <Dialog title={title} wide onClose={onClose}>
-      <Alert tone="warning" title="Copy it now: it cannot be shown again.">
+      <Alert tone="warning" title="Copy it now. It is shown only once.">
         {children}
       </Alert>
       <CodeBlock code={lines.join('\n')} label={label} />
-      <DialogClose onClose={onClose} label="I have copied it" />
+      <DialogClose onClose={onClose} label="Done, I’ve copied it" />
     </Dialog>
   );
 }

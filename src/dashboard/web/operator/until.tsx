@@ -1,4 +1,4 @@
-// Until when something holds: for good, for a while, or to the end of a day of the viewer's zone.
+// An expiry: never, after a while, or at the end of a day in the viewer's time zone.
 
 import { endOfDay, LastDayField, SelectField } from '../ui/index.ts';
 
@@ -9,12 +9,12 @@ export const FOR_GOOD: Until = { choice: '', day: '' };
 const HOUR_MS = 3_600_000;
 
 const CHOICES = [
-  { value: '', label: 'Until it is taken back' },
-  { value: '1', label: 'For an hour' },
-  { value: '24', label: 'For a day' },
-  { value: '168', label: 'For 7 days' },
-  { value: '720', label: 'For 30 days' },
-  { value: 'day', label: 'To the end of a day' },
+  { value: '', label: 'Never' },
+  { value: '1', label: 'In 1 hour' },
+  { value: '24', label: 'In 1 day' },
+  { value: '168', label: 'In 7 days' },
+  { value: '720', label: 'In 30 days' },
+  { value: 'day', label: 'On a date' },
 ] as const;
 
 export function UntilField({
@@ -25,7 +25,7 @@ export function UntilField({
   onChange,
 }: {
   readonly label: string;
-  /** What it is called when it never ends. */
+  /** The label of "no expiry". */
   readonly forGood?: string;
   readonly until: Until;
   readonly error?: string | undefined;
@@ -54,7 +54,7 @@ export function UntilField({
   );
 }
 
-/** The instant as the server takes it; an empty object where there is no end. */
+/** The expiry as an ISO instant; an empty object for none. */
 export function expiryOf({ choice, day }: Until): { readonly expires_at?: string } {
   if (choice === '') return {};
   if (choice !== 'day') {

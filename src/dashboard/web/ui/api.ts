@@ -1,18 +1,18 @@
-// Every request of the pages: JSON below the application's `/api`, errors as `ApiError`, the sign-in
-// page when nobody is signed in any more, and the password asked again where that is demanded.
+// The API client of the pages: JSON below the application's `/api`, errors as `ApiError`, a redirect
+// to sign-in on an expired session, and a password prompt for protected actions.
 
 import { signal } from '@preact/signals';
 import { nextQuery } from './next.ts';
 
-/** What the server refused. `message` is made to be shown as it is. */
+/** An error of the server. `message` can be shown to the user. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
   readonly code: string;
-  /** The field that is wrong, as a path. */
+  /** The path of the invalid field. */
   readonly param: string | undefined;
   readonly requestId: string | undefined;
-  /** After how long it may be tried again, where the server says so. */
+  /** Seconds to wait before a retry, if the server says so. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -69,8 +69,8 @@ export function apiUrl(path: string): string {
 }
 
 /**
- * A request with everything that `get` and `post` do, up to the response itself: for answers that
- * are no JSON, such as streams. Rejects with `ApiError` where the status is not 2xx.
+ * Sends a request like `get` and `post`, but returns the response: for bodies other than JSON, such
+ * as streams. Rejects with `ApiError` unless the status is 2xx.
  */
 export async function request(
   method: string,
@@ -82,7 +82,7 @@ export async function request(
   if (response.ok) return response;
   let error = await readError(response);
   if (error.code === 'not_signed_in') {
-    // A proof of the password renews the cookie: this may have left with the one before.
+    // Confirming the password renews the cookie; this request may have been sent with the old one.
     const again = await send(method, path, body, abort);
     if (again.ok) return again;
     error = await readError(again);
@@ -122,7 +122,7 @@ async function send(
     });
   } catch (error) {
     if (abort?.aborted) throw error;
-    const message = 'The server cannot be reached. Check your connection and try again.';
+    const message = 'Can’t reach the server. Check your connection and try again.';
     throw new ApiError(0, 'unreachable', message);
   }
 }
@@ -142,7 +142,7 @@ async function readError(response: Response): Promise<ApiError> {
   return new ApiError(
     response.status,
     code ?? 'unknown',
-    message ?? `The server answered with the status ${response.status}. Try again in a minute.`,
+    message ?? `The server returned status ${response.status}. Try again in a minute.`,
     {
       param,
       requestId: request_id || response.headers.get('x-request-id') || undefined,
@@ -151,12 +151,12 @@ async function readError(response: Response): Promise<ApiError> {
   );
 }
 
-/** Whoever is asked for the password at the moment; the dialog of the shell watches it. */
+/** The open password prompt, which the dialog of the shell watches. */
 export const stepUp = signal<{ readonly done: (proven: boolean) => void } | undefined>(undefined);
 
 let proving: Promise<boolean> | undefined;
 
-/** Asks for the password once, however many calls wait for it. */
+/** Prompts for the password once for all calls that need it. */
 function proveAgain(): Promise<boolean> {
   proving ??= new Promise<boolean>((resolve) => {
     stepUp.value = { done: resolve };
@@ -167,7 +167,7 @@ function proveAgain(): Promise<boolean> {
   return proving;
 }
 
-/** The pages of those who are not signed in, where a 401 is an answer like any other. */
+/** The signed-out pages, where a 401 is an ordinary error. */
 const SIGNED_OUT_PATHS = new Set<string>();
 
 export function declareSignedOut(paths: readonly string[]): void {
@@ -175,8 +175,8 @@ export function declareSignedOut(paths: readonly string[]): void {
 }
 
 /**
- * The whole page is loaded anew, so that nothing of the session before stays in memory, and in the place
- * of the one that was left, which would only lead here again on the way back.
+ * Reloads the whole page, so that nothing of the old session stays in memory. Replaces the history
+ * entry, which would only redirect here again.
  */
 function onSignedOut(): void {
   const { pathname, search } = window.location;

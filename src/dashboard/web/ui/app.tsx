@@ -1,5 +1,5 @@
-// An application: its pages by path, the frame around them, and what happens on the way from one to
-// the next (the title of the window, the focus, the place on the page).
+// Runs an application: routes to pages by path, draws the frame, and sets title, focus and scroll
+// position on navigation.
 
 import { type ComponentType, render } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
@@ -12,7 +12,7 @@ import { loadSession, session } from './session.ts';
 import { Gate, Shell } from './shell.tsx';
 import { applyTheme } from './theme.ts';
 
-/** Starts an application in the page that the server sent. */
+/** Mounts an application in the page. */
 export function startApp(pages: readonly PageEntry[]): void {
   applyTheme();
   document.documentElement.dataset['app'] = APP_PREFIX.slice(1);
@@ -55,9 +55,9 @@ const NOT_FOUND: PageEntry = {
 
 function NotFound() {
   return (
-    <Page title="There is no such page">
-      <Empty title="Nothing is at this address" action={<Link href="/">Go to the overview</Link>}>
-        The address may be mistyped, or what was here is gone.
+    <Page title="Page not found">
+      <Empty title="This page doesn't exist" action={<Link href="/">Go to the overview</Link>}>
+        Check the address, or go back to the overview.
       </Empty>
     </Page>
   );
@@ -90,13 +90,13 @@ function Framed({ page, pages, params }: FramedProps) {
 
 const loaded = new Map<PageEntry, ComponentType<PageProps>>();
 
-/** Whether a page has been shown: the first one leaves the focus where the browser puts it. */
+/** Whether a page was shown before: the first page keeps the browser's focus. */
 let navigated = false;
 
 function Lazy({ page, params }: Omit<FramedProps, 'pages'>) {
   const [, update] = useState(0);
   const [failed, setFailed] = useState(false);
-  // A page that fails takes nothing but itself out of sight; the console has the reason.
+  // A failing page must not take down the frame. The browser console has the reason.
   const [thrown] = useErrorBoundary((error) => reportError(error));
   const Content = loaded.get(page);
   useEffect(() => {
@@ -121,26 +121,26 @@ function Lazy({ page, params }: Omit<FramedProps, 'pages'>) {
   return Content === undefined ? <Skeleton lines={6} /> : <Content params={params} />;
 }
 
-/** A page failed, mostly since another version of the server runs now. */
+/** Shown when a page fails, usually because the server was updated. */
 function Outdated() {
   return (
-    <Page title="This page could not be shown">
+    <Page title="This page failed to load">
       <Empty
-        title="The server may have been updated meanwhile"
-        action={<Button onClick={() => window.location.reload()}>Load it again</Button>}
+        title="The server may have been updated"
+        action={<Button onClick={() => window.location.reload()}>Reload</Button>}
       >
-        If it stays like this, tell the operator what you opened.
+        If it keeps failing, contact the operator and name the page.
       </Empty>
     </Page>
   );
 }
 
-/** The server says what opens it. */
+/** The message of the server says how to enable sign-in. */
 function Closed({ why }: { readonly why: string }) {
   return (
     <Gate>
       <Empty
-        title="Nobody can sign in yet"
+        title="Sign-in is not set up yet"
         action={<Button onClick={() => window.location.reload()}>Try again</Button>}
       >
         {why}
@@ -153,8 +153,8 @@ function Unreachable() {
   return (
     <Gate>
       <Page
-        title="The server does not answer"
-        lead="Check your connection. If it is fine, the server may be restarting: try again in a minute."
+        title="The server is not responding"
+        lead="Check your connection. The server may be restarting: try again in a minute."
       >
         <Button kind="primary" onClick={() => window.location.reload()}>
           Try again

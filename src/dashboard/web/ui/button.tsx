@@ -1,11 +1,11 @@
-// Buttons and links that look like one. `busy` says so to screen readers too, and keeps the focus.
+// Buttons and links styled as buttons. `busy` is announced to screen readers and keeps the focus.
 
 import type { ComponentChildren, ComponentProps } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 
 type Look = {
-  /** `primary` once a page or dialog; `danger` for what cannot be taken back. */
+  /** Use `primary` once per page or dialog, and `danger` for actions that cannot be undone. */
   readonly kind?: 'primary' | 'plain' | 'danger' | 'quiet' | 'quiet-danger';
   readonly size?: 'small' | 'wide';
 };
@@ -63,7 +63,7 @@ function look(kind: Look['kind'] = 'plain', size?: Look['size']): string {
   return ['button', kind.replace('-', ' '), size].filter(Boolean).join(' ');
 }
 
-/** Copies `text` and says so. `label` names what is copied and begins with what is seen. */
+/** Copies `text` and confirms it. `label` names the content and starts with the visible text. */
 export function CopyButton({
   text,
   label,

@@ -1,34 +1,31 @@
-// What a chart shows, as the chart, its table and its drawing all take it.
+// The data of a chart, shared by the chart, its table and its drawing.
 
 import { formatInstant } from './format.ts';
 
 export type Series = {
   readonly label: string;
-  /** One value for each instant; null where there is none. */
+  /** One value per instant; null if missing. */
   readonly values: readonly (number | null)[];
-  /** For what is not as it should be; other series get colours that only tell them apart. */
+  /** Marks values that signal a problem; the colours of other series only distinguish them. */
   readonly tone?: 'danger' | 'warning' | 'muted';
 };
 
 export type ChartProps = {
-  /** What is drawn, as a heading would say it: `"Requests a day"`. */
+  /** The heading of the chart: `"Requests per day"`. */
   readonly title: string;
   /** ISO instants, ascending. */
   readonly times: readonly string[];
   readonly series: readonly Series[];
-  /**
-   * `bars` for sums over a span of time, several series on top of each other; `line` for what is
-   * measured at an instant.
-   */
+  /** `bars` for sums over a period, stacked by series; `line` for values measured at an instant. */
   readonly kind?: 'bars' | 'line';
-  /** How a value is written in full, and on the axis. */
+  /** Formats a value in full, and on the axis. */
   readonly format?: (value: number) => string;
   readonly formatAxis?: (value: number) => string;
-  /** `day` where each point is a day (in UTC, as the books are kept), else the viewer's time. */
+  /** `day` if each point is a day in UTC, as in the ledger; otherwise the viewer's time zone. */
   readonly step?: 'day' | 'hour' | 'minute';
 };
 
-/** A day of the books is a day in UTC, wherever the viewer is. */
+/** A day of the ledger is a UTC day in every time zone. */
 export function pointName(iso: string, step: ChartProps['step']): string {
   if (step !== 'day') return formatInstant(iso);
   return new Date(iso).toLocaleDateString('en-GB', {
@@ -39,7 +36,7 @@ export function pointName(iso: string, step: ChartProps['step']): string {
   });
 }
 
-/** A point on the axis, in as few characters as tell it from its neighbours. */
+/** The shortest axis label that distinguishes a point from its neighbours. */
 export function pointLabel(
   times: readonly string[],
   index: number,

@@ -1,5 +1,5 @@
-// The drawing of a chart: SVG in the colours of the tokens, so that light, dark and forced colours
-// need nothing of it. The pointer and the arrow keys read the values of a point.
+// Draws a chart as SVG with colours from CSS, so it follows light, dark and forced colours. Pointer
+// and arrow keys read the values of a point.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ChartProps, pointLabel, pointName, type Series } from './chart-data.ts';
@@ -9,14 +9,14 @@ import { formatCompact, formatCount } from './format.ts';
 const HEIGHT = 220;
 const TOP = 8;
 const BOTTOM = 24;
-/** Of a character on the value axis, as wide as they come. */
+/** The width of the widest character on the value axis. */
 const CHARACTER_WIDTH = 7.5;
 const LABEL_WIDTH = 84;
 
 type Plot = {
   readonly x: (index: number) => number;
   readonly y: (value: number) => number;
-  /** The width that a point has for itself. */
+  /** The width of one point. */
   readonly band: number;
 };
 
@@ -83,7 +83,7 @@ export function ChartDrawing(props: ChartProps) {
         ))}
         {most === 0 && (
           <text class="middle" x={(start + width) / 2} y={HEIGHT / 2}>
-            Nothing in this span of time
+            No data in this period
           </text>
         )}
         {read !== undefined && (
@@ -118,14 +118,14 @@ export function ChartDrawing(props: ChartProps) {
           </>
         )}
       </div>
-      <p class="sr-only">{title}: the arrow keys read its points one by one.</p>
+      <p class="sr-only">{title}: use the arrow keys to read its points.</p>
     </section>
   );
 }
 
 type PartProps = { readonly plot: Plot; readonly series: ChartProps['series'] };
 
-/** One path for each series: a bar a point, on top of the series before. */
+/** One path per series: a bar per point, stacked on the series before. */
 function Bars({ plot, series }: PartProps) {
   const { x, y, band } = plot;
   const wide = Math.min(40, Math.max(1, band * 0.72));
@@ -136,7 +136,7 @@ function Bars({ plot, series }: PartProps) {
       sums[index] = below + (value ?? 0);
       if (!value) return '';
       const bottom = y(below);
-      // What is there at all can be seen.
+      // A nonzero value always stays visible.
       const tall = Math.max(1, bottom - y(below + value));
       return `M${round(x(index) - wide / 2)} ${round(bottom)}v${round(-tall)}h${round(wide)}v${round(tall)}z`;
     });
@@ -144,7 +144,7 @@ function Bars({ plot, series }: PartProps) {
   });
 }
 
-/** A line through the points that have a value; a point with none on either side is a dot. */
+/** A line through the points with a value; an isolated point is a dot. */
 function Lines({ plot, series }: PartProps) {
   return series.map(({ label, values, tone }, nth) => {
     let drawing = false;
@@ -158,7 +158,7 @@ function Lines({ plot, series }: PartProps) {
   });
 }
 
-/** The colour of the nth series, or of what it means. */
+/** The colour of the nth series, or of its meaning. */
 export function colour(nth: number, tone: Series['tone']): string {
   return tone === undefined ? `var(--chart-${(nth % 6) + 1})` : TONES[tone];
 }
@@ -177,7 +177,7 @@ export function shown(value: number | null | undefined, format: (value: number) 
   return value === null || value === undefined ? '–' : format(value);
 }
 
-/** On the side of the point where there is more room. */
+/** Placed on the side of the point with more room. */
 function readingPlace(plot: Plot, read: number | undefined, width: number) {
   const x = read === undefined ? 0 : plot.x(read);
   return x > width / 2
@@ -185,7 +185,7 @@ function readingPlace(plot: Plot, read: number | undefined, width: number) {
     : { left: `${x + plot.band / 2 + 8}px`, right: 'auto' };
 }
 
-/** A chart in one sentence: what screen readers say of it. */
+/** A one-sentence summary for screen readers. */
 function summary({ title, series, format = formatCount }: ChartProps): string {
   const parts = series.map(({ label, values }) => {
     const known = values.filter((value) => value !== null);

@@ -1,4 +1,4 @@
-// Where the points and the marks of a chart lie. Pure: numbers in, numbers out.
+// Computes the positions of points and axis marks. Pure.
 
 /** Round marks from zero to at least `most`, about `count` of them. The last one is the top. */
 export function valueTicks(most: number, count: number): readonly number[] {
@@ -8,12 +8,12 @@ export function valueTicks(most: number, count: number): readonly number[] {
   const factor = [1, 2, 5, 10].find((one) => one * power >= rough) ?? 10;
   const step = factor * power;
   const ticks = [0];
-  // Multiplied anew each time: adding up would collect the errors of floats.
+  // Multiplies each time, because adding would accumulate float errors.
   while ((ticks.at(-1) ?? 0) < most) ticks.push(ticks.length * step);
   return ticks;
 }
 
-/** Gives all marks as many decimals as the one that has most, so that they read as a column. */
+/** Gives all marks the same number of decimals, so that they align. */
 export function alignDecimals(marks: readonly string[]): readonly string[] {
   const parts = marks.map((mark) => /^(\D*[\d,]+)(?:\.(\d+))?(\D*)$/.exec(mark));
   const most = Math.max(...parts.map((part) => part?.[2]?.length ?? 0));
@@ -24,7 +24,7 @@ export function alignDecimals(marks: readonly string[]): readonly string[] {
   });
 }
 
-/** Which of `points` get a label where each needs `labelWidth` of `width`: evenly, the last among them. */
+/** The points that get a label of `labelWidth` within `width`: evenly spaced, including the last. */
 export function labelledPoints(
   points: number,
   width: number,
@@ -37,7 +37,7 @@ export function labelledPoints(
   return labelled.reverse();
 }
 
-/** The largest sum of all series at one point for bars, the largest value for lines. */
+/** The largest stacked sum for bars, the largest value for lines. */
 export function largest(
   series: readonly { readonly values: readonly (number | null)[] }[],
   stacked: boolean,

@@ -1,4 +1,4 @@
-// A chart over time, with the same numbers as a table for whoever wants or needs that.
+// A chart over time, with the same numbers as a table.
 
 import { useState } from 'preact/hooks';
 import { Button } from './button.tsx';
@@ -25,7 +25,7 @@ export function Chart(props: ChartProps) {
             ))}
         </div>
         <Button kind="quiet" size="small" onClick={() => setTable(!table)}>
-          {table ? 'Show the chart' : 'Show as a table'}
+          {table ? 'Show chart' : 'Show table'}
           <span class="sr-only">: {title}</span>
         </Button>
       </div>
@@ -34,7 +34,7 @@ export function Chart(props: ChartProps) {
   );
 }
 
-/** The latest point first. */
+/** Latest first. */
 function ChartTable({ title, times, series, step, format = formatCount }: ChartProps) {
   return (
     <Table

@@ -1,5 +1,5 @@
-// A page of one collection: its list, the dialog that creates a record, what is shown of it only once,
-// and the actions on each row.
+// A page for one collection: the list, a dialog to create a record, a dialog for values shown only
+// once, and actions on rows.
 
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
@@ -10,19 +10,19 @@ import { useList } from './resource.ts';
 import { type Column, ListTable } from './table.tsx';
 
 export type DialogProps<Shown = never> = {
-  /** Reads the list again. */
+  /** Reloads the list. */
   readonly onDone: () => unknown;
-  /** Reads the list again, and shows in place of the dialog what cannot be seen later. */
+  /** Reloads the list and shows a value that cannot be shown later. */
   readonly onShown: (shown: Shown) => void;
   readonly onClose: () => void;
 };
 
 export type RowAction<Row, Shown = never> = {
   readonly label: string;
-  /** What it is done to: `Revoke` is read out as `Revoke the key laptop`. */
+  /** Names the target: `Revoke` is read out as `Revoke the key laptop`. */
   readonly called: (row: Row) => string;
   readonly danger?: boolean;
-  /** On all rows where it is left out. */
+  /** Applies to all rows if absent. */
   readonly isOffered?: (row: Row) => boolean;
   readonly dialog: (row: Row, dialog: DialogProps<Shown>) => ComponentChildren;
 };
@@ -32,7 +32,7 @@ type Open<Row, Shown> =
   | { readonly kind: 'shown'; readonly shown: Shown }
   | { readonly kind: 'row'; readonly row: Row; readonly action: RowAction<Row, Shown> };
 
-/** `Shown` is what a dialog leads to that is shown only once, such as a new key. */
+/** `Shown` is a value that is shown only once, such as a new key. */
 export function Collection<Row extends { readonly id: string }, Shown = never>({
   title,
   lead,
@@ -52,14 +52,14 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
 }: {
   readonly title: string;
   readonly lead?: string;
-  /** It is a part of another page, which has the heading. */
+  /** Part of another page, which has the heading. */
   readonly within?: boolean;
   readonly path: string;
   readonly query?: Query;
   readonly columns: readonly [Column<Row>, ...Column<Row>[]];
   readonly href?: (row: Row) => string;
   readonly empty: { readonly title: string; readonly text: string };
-  /** Takes the place of `empty` while a filter is set. */
+  /** Shown instead of `empty` while a filter is set. */
   readonly noMatch?: ComponentChildren;
   readonly create: {
     readonly label: string;
@@ -125,7 +125,7 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
   );
 }
 
-/** Which dialog is open. `close` closes the one that it was made for, never one in its place. */
+/** The open dialog. `close` closes only the dialog it was created for. */
 export function useDialog<Open>(onClosed?: () => unknown) {
   const [open, setOpen] = useState<Open | undefined>(undefined);
   const current = useRef(open);
@@ -141,7 +141,7 @@ export function useDialog<Open>(onClosed?: () => unknown) {
   return { open, show, close } as const;
 }
 
-/** The buttons of a row stand at its end, and on narrow screens below its name. */
+/** Row actions go to the end of the row, and below its name on narrow screens. */
 function withActions<Row, Shown>(
   columns: readonly [Column<Row>, ...Column<Row>[]],
   actions: readonly RowAction<Row, Shown>[],

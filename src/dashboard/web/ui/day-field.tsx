@@ -1,5 +1,4 @@
-// Asks for the last day of something. A day is one of the viewer's zone, and something that ends on
-// it lasts to its end.
+// A field for the last day of a period. The day is in the viewer's time zone and included.
 
 import { Field } from './field.tsx';
 
@@ -8,7 +7,7 @@ export function LastDayField({
   error,
   onChange,
 }: {
-  /** As the browser writes it: `2027-01-31`; empty before one is chosen. */
+  /** The value of a date input: `2027-01-31`; empty before a choice. */
   readonly day: string;
   readonly error: string | undefined;
   readonly onChange: (day: string) => void;
@@ -30,7 +29,7 @@ export function LastDayField({
   );
 }
 
-/** The instant as the server takes it; of what is no day, a text that the server refuses. */
+/** The end of the day as an ISO instant. Invalid days return a text that the server rejects. */
 export function endOfDay(day: string): string {
   const end = new Date(`${day}T23:59:59.999`);
   return Number.isNaN(end.getTime()) ? '' : end.toISOString();

@@ -1,4 +1,4 @@
-// Dialogs on the native element: it traps the focus, closes on Escape and gives the focus back.
+// Dialogs on the native element, which traps focus, closes on Escape and restores focus.
 
 import type { ComponentChildren, ComponentProps } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
@@ -9,7 +9,7 @@ import { Form, TextField } from './field.tsx';
 import { useAction } from './resource.ts';
 import { session } from './session.ts';
 
-/** Mount it while it is open: `{open && <Dialog … onClose={() => setOpen(false)} />}`. */
+/** Mount it only while open: `{open && <Dialog … onClose={() => setOpen(false)} />}`. */
 export function Dialog({
   title,
   wide,
@@ -56,7 +56,7 @@ export function Dialog({
   );
 }
 
-/** A dialog that is one form. `onSubmit` takes the place of running the action. */
+/** A dialog with one form. `onSubmit` replaces running the action. */
 export function FormDialog({
   title,
   wide = false,
@@ -78,9 +78,9 @@ export function FormDialog({
 }
 
 /**
- * Asks before something is done. `consequences` say what will happen, one sentence each.
- * `typed` is a word to type first, for what cannot be taken back. `act` may reject: its error is
- * shown and the dialog stays.
+ * Confirms an action. `consequences` says what will happen, one sentence each. `typed` is a word to
+ * type before an action that cannot be undone. If `act` rejects, the dialog stays open and shows the
+ * error.
  */
 export function ConfirmDialog({
   title,
@@ -140,7 +140,7 @@ export function ConfirmDialog({
   );
 }
 
-/** Asks for the password again when a call needs it, and lets the call go on. In the shell. */
+/** Prompts for the password when a call needs it, then resumes the call. Mounted in the shell. */
 export function StepUpDialog() {
   return stepUp.value === undefined ? null : <StepUp done={stepUp.value.done} />;
 }
@@ -153,13 +153,13 @@ function StepUp({ done }: { readonly done: (proven: boolean) => void }) {
   };
   return (
     <FormDialog
-      title="Confirm that it is you"
+      title="Confirm your password"
       action={action}
       submit="Continue"
       onSubmit={submit}
       onClose={() => done(false)}
     >
-      <p>This needs your password again. It stays confirmed for ten minutes.</p>
+      <p>Enter your password to continue. It stays confirmed for 10 minutes.</p>
       <HiddenUsername email={session.value?.email ?? ''} />
       <TextField
         label="Password"
@@ -173,7 +173,7 @@ function StepUp({ done }: { readonly done: (proven: boolean) => void }) {
   );
 }
 
-/** For pages that only close: one button at the end of a dialog. */
+/** The single button of a dialog that only closes. */
 export function DialogClose({ onClose, label = 'Done' }: { onClose: () => void; label?: string }) {
   return (
     <div class="actions">

@@ -1,6 +1,6 @@
-// What the build puts into the pages, and what it takes out of them.
+// Constants and modules that the build provides to the pages.
 
-/** Where the application lies: `/dashboard` or `/operator`. */
+/** The path prefix of the application: `/dashboard` or `/operator`. */
 declare const APP_PREFIX: '/dashboard' | '/operator';
 
 declare module '*.css';

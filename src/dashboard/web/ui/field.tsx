@@ -1,4 +1,5 @@
-// Forms: labels, hints and errors that belong to their field for everybody, a submit that runs once.
+// Forms: labels, hints and errors tied to their field for assistive technology, and a submit that
+// cannot run twice.
 
 import type { ComponentChildren, ComponentProps, PartialInputHTMLAttributes } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
@@ -7,8 +8,8 @@ import { ErrorAlert } from './parts.tsx';
 import type { Action } from './resource.ts';
 
 /**
- * A form around an action. The error of a field is shown at the field where the field asks for it
- * (`error={fieldError(action, 'name')}`); list those in `fields`, and all others are shown on top.
+ * A form around an action. List in `fields` the fields that show their own errors
+ * (`error={fieldError(action, 'name')}`); all other errors appear on top.
  */
 export function Form<Args extends readonly unknown[]>({
   action,
@@ -21,7 +22,7 @@ export function Form<Args extends readonly unknown[]>({
 }: {
   readonly action: Action<Args>;
   readonly fields?: readonly string[];
-  /** The text of the button; without it the form has no buttons of its own. */
+  /** The button text; without it the form has no buttons. */
   readonly submit?: string;
   readonly submitKind?: ButtonProps['kind'];
   readonly onSubmit: () => unknown;
@@ -57,7 +58,7 @@ export function Form<Args extends readonly unknown[]>({
   );
 }
 
-/** The message of an action's error where it is about the field `param`. */
+/** The error message of an action for the field `param`. */
 export function fieldError<Args extends readonly unknown[]>(
   action: Action<Args>,
   param: string,
@@ -78,7 +79,7 @@ type Described = {
   readonly 'aria-invalid': 'true' | undefined;
 };
 
-/** The frame of any control: `children` gets the attributes that tie label, hint and error to it. */
+/** The frame of a control. `children` receives the attributes that link label, hint and error. */
 export function Field({
   label,
   hint,
@@ -145,7 +146,7 @@ export function TextField({ label, hint, error, wide, onInput, type, ...input }:
     <Field label={label} hint={hint} error={error} wide={wide ?? false}>
       {(described) => (
         <input
-          // The types want one branch for each kind, though they all take the same here.
+          // TypeScript needs one branch per type, though all take the same attributes.
           type={(type ?? 'text') as 'text'}
           autocomplete="off"
           {...input}

@@ -1,5 +1,5 @@
-// How numbers, amounts and spans of time are shown. Amounts come as decimal strings of booked
-// integers and stay text: nothing here turns one into a float, so no digit is ever lost.
+// Formats numbers, amounts and durations. Amounts arrive as decimal strings and stay text, so no
+// digit is lost to a float.
 
 const GROUP = ',';
 const MINUS = '−';
@@ -14,8 +14,8 @@ export function groupDigits(decimal: string): string {
 }
 
 /**
- * Shortens a decimal to at most `decimals` places, halves away from zero, without trailing zeros. For overviews: where an
- * amount is a matter of record, show all of it with `groupDigits`.
+ * Rounds a decimal to at most `decimals` places, half away from zero, without trailing zeros. For
+ * overviews only: use `groupDigits` where the exact amount matters.
  */
 export function roundDecimal(decimal: string, decimals: number): string {
   const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal);
@@ -37,7 +37,7 @@ export function formatTokens(decimal: string, decimals?: number): string {
 
 /**
  * An amount in USD with at least two places: `"12.5"` is `"$12.50"`. Small amounts keep their
- * digits, so that a request which cost a fraction of a cent does not look free.
+ * digits, so that a request below one cent does not look free.
  */
 export function formatUsd(decimal: string, decimals?: number): string {
   const short = decimals === undefined ? decimal : roundDecimal(decimal, decimals);
@@ -48,7 +48,7 @@ export function formatUsd(decimal: string, decimals?: number): string {
   return `${sign === '-' ? MINUS : ''}$${grouped}.${fraction.padEnd(2, '0')}`;
 }
 
-/** An amount in USD as overviews show it: cents, and more places only below ten cents. */
+/** An amount in USD for overviews: cents, with more places only below ten cents. */
 export function formatUsdShort(decimal: string): string {
   return formatUsd(decimal, /^-?0(\.0|$)/.test(decimal) ? 6 : 2);
 }
@@ -58,12 +58,12 @@ export function formatCount(count: number): string {
   return groupDigits(String(Math.round(count)));
 }
 
-/** A count and what is counted: `"1 account"`, `"1,200 accounts"`. */
+/** A count with its noun: `"1 account"`, `"1,200 accounts"`. */
 export function formatCountOf(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** A large number in few characters, for axes: `1200000` is `"1.2 M"`. */
+/** A large number in short form, for axes: `1200000` is `"1.2 M"`. */
 export function formatCompact(value: number): string {
   const size = Math.abs(value);
   if (size >= 1e9) return `${trim(value / 1e9)} G`;
@@ -77,7 +77,7 @@ function trim(value: number): string {
   return roundDecimal(value.toFixed(6), decimals);
 }
 
-/** A percentage of `part` in `whole`; a dash where there is no whole. */
+/** `part` as a percentage of `whole`; a dash if `whole` is zero. */
 export function formatShare(part: number, whole: number): string {
   if (whole <= 0) return '–';
   const percent = (part / whole) * 100;
@@ -90,7 +90,7 @@ export function formatMilliseconds(ms: number): string {
   return formatSpan(ms);
 }
 
-/** A span of time in its two largest units: `"2 days 3 h"`. */
+/** A duration in its two largest units: `"2 days 3 h"`. */
 export function formatSpan(ms: number): string {
   const seconds = Math.round(ms / 1_000);
   if (seconds < 60) return `${seconds} s`;
@@ -106,7 +106,7 @@ function join(large: number, unit: string, small: number, smallUnit: string): st
   return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`;
 }
 
-/** How far an instant is from now: `"3 min ago"`, `"in 2 days"`, `"just now"`. */
+/** An instant relative to now: `"3 min ago"`, `"in 2 days"`, `"just now"`. */
 export function formatRelative(at: number, now: number): string {
   const ms = at - now;
   const size = Math.abs(ms);
@@ -146,7 +146,7 @@ export function formatInstant(
   });
 }
 
-/** The name of a state as people read it: `"pending_deletion"` is `"Pending deletion"`. */
+/** The label of a state: `"pending_deletion"` is `"Pending deletion"`. */
 export function humanize(word: string): string {
   const text = word.replaceAll('_', ' ');
   return text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,17 +1,17 @@
-// The live feed: events of the server as they happen. The browser connects again by itself where
-// the connection breaks; where the server refused, it is tried again after a while.
+// The live feed of server events. The browser reconnects by itself; after a refusal, this retries
+// with a delay.
 
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { apiUrl, get } from './api.ts';
 
-/** `waiting`: the connection broke and is being made again, or nobody looks at the page. */
+/** `waiting`: reconnecting, or the page is in the background. */
 export type LiveState = 'connecting' | 'live' | 'waiting';
 
 const RETRY_MS = 5_000;
 
 /**
- * Listens to the events of `path` by name, while the page is shown. Their data is JSON.
+ * Listens to the events of `path` by name while the page is visible. Their data is JSON.
  * `useLive('/live', { overview: (data) => … })`.
  */
 export function useLive(
@@ -35,7 +35,7 @@ export function useLive(
         state.value = 'waiting';
         if (opened.readyState !== EventSource.CLOSED) return;
         timer = setTimeout(connect, RETRY_MS);
-        // A feed does not say why it was refused. If nobody is signed in any more, this does.
+        // A feed gives no reason for a refusal. This request redirects if the session has expired.
         get('/auth/sessions').catch(() => {});
       };
       for (const name of Object.keys(current.handlers)) {
@@ -49,7 +49,7 @@ export function useLive(
       source?.close();
       state.value = 'waiting';
     };
-    // A page in the background keeps no connection open: a browser has few of them for a server.
+    // A background page closes its connection: browsers allow few connections per server.
     const follow = () => (document.hidden ? disconnect() : connect());
     if (!document.hidden) connect();
     document.addEventListener('visibilitychange', follow);

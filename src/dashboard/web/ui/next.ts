@@ -1,7 +1,7 @@
-// Where to go after signing in. The address comes from the URL of the page, which anybody can have
-// written, so only a path of this very application is taken.
+// The page to open after sign-in. It comes from the URL, which an attacker can write, so only paths
+// of this application are accepted.
 
-/** `next` if it is a path below `prefix`, as a path of the router; else `fallback`. */
+/** Returns `next` as a router path if it is below `prefix`; otherwise `fallback`. */
 export function safeNext(next: string | null, prefix: string, fallback = '/'): string {
   if (next === null || !/^\/[\w\-./~%?&=:,+@]*$/.test(next)) return fallback;
   if (next.startsWith('//')) return fallback;
@@ -13,7 +13,7 @@ export function safeNext(next: string | null, prefix: string, fallback = '/'): s
   return `${path === '' ? '/' : path}${url.search}`;
 }
 
-/** The query that brings somebody back to where they are now. */
+/** The query that returns the user to the current page. */
 export function nextQuery(pathname: string, search: string): string {
   return `?next=${encodeURIComponent(`${pathname}${search}`)}`;
 }

@@ -1,4 +1,4 @@
-// What pages are laid out from: page, card, figures, lists of values, banners, empty states.
+// Layout parts: page, card, figures, lists of values, banners, empty states.
 
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
@@ -10,7 +10,7 @@ import type { Tone } from './text.tsx';
 
 type Children = { readonly children?: ComponentChildren };
 
-/** The frame of a page's content. `back` leads to the list that a record is in. */
+/** The frame of a page's content. `back` links to the list of the record. */
 export function Page({
   title,
   lead,
@@ -42,7 +42,7 @@ export function Page({
   );
 }
 
-/** A box with a heading. `flush` where a table fills it. */
+/** A box with a heading. Use `flush` when a table fills it. */
 export function Card({
   title,
   actions,
@@ -72,7 +72,7 @@ export function Card({
   );
 }
 
-/** A row of figures; holds `Stat`s. */
+/** A row of `Stat`s. */
 export function Stats({ children }: Children) {
   return <div class="stats">{children}</div>;
 }
@@ -88,7 +88,7 @@ export function Stat({
   readonly value: ComponentChildren;
   readonly unit?: string;
   readonly hint?: ComponentChildren;
-  /** The figure that a page is about. */
+  /** The main figure of the page. */
   readonly large?: boolean;
 }) {
   return (
@@ -104,7 +104,7 @@ export function Stat({
   );
 }
 
-/** How much of a limit is used; warns from nine tenths on. `text` says it in words. */
+/** The used share of a limit, with a warning from 90 %. `text` states it. */
 export function Meter({
   label,
   used,
@@ -149,7 +149,7 @@ export function Facts({
   );
 }
 
-/** A banner. `danger` and `warning` are read out at once. */
+/** A banner. `danger` and `warning` are announced at once. */
 export function Alert({
   tone = 'accent',
   title,
@@ -172,8 +172,8 @@ export function Alert({
 }
 
 /**
- * What went wrong, and a way to try again. Where it is the server's doing, with the request id that
- * finds it in the operator's log.
+ * An error with a retry button. Server errors include the request id, which finds them in the
+ * operator's log.
  */
 export function ErrorAlert({
   error,
@@ -202,7 +202,7 @@ export function ErrorAlert({
   );
 }
 
-/** Where there is nothing yet: what would be here, and what to do for it. */
+/** An empty state: what would appear here, and how to start. */
 export function Empty({
   title,
   action,
@@ -219,7 +219,7 @@ export function Empty({
   );
 }
 
-/** Grey lines in the place of what is being loaded. */
+/** Grey placeholder lines while loading. */
 export function Skeleton({ lines = 4 }: { readonly lines?: number }) {
   return (
     <div class="skeleton" role="status" aria-label="Loading">
@@ -230,7 +230,7 @@ export function Skeleton({ lines = 4 }: { readonly lines?: number }) {
   );
 }
 
-/** What a resource holds, or its error, or that it is loading: in that order of what there is. */
+/** The data of a resource, else its error, else a loading state. */
 export function Loaded<Data>({
   resource,
   lines,

@@ -1,6 +1,6 @@
-// What a page reads: `useResource` for one record, `useList` for a list that is paged by key, and
-// `useAction` for what a button does. All of them stop when the page is left. What could not be read
-// because no server answered is asked for again by itself, so that pages survive its restart.
+// Data hooks of pages: `useResource` for one record, `useList` for a list paged by key, `useAction`
+// for a button. All stop when the page is left. Reads that failed for lack of a server are retried
+// automatically, so pages survive a restart.
 
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
@@ -9,14 +9,14 @@ import { ApiError, get, type Query, withQuery } from './api.ts';
 const UNREACHED_RETRY_MS = 5_000;
 
 export type Resource<Data> = {
-  /** The last data that came; it stays while it is loaded again. */
+  /** The last data received; kept during a reload. */
   readonly data: Signal<Data | undefined>;
   readonly loading: Signal<boolean>;
   readonly error: Signal<ApiError | undefined>;
   readonly reload: () => Promise<void>;
 };
 
-/** Reads `path` now and whenever it changes; nothing while it is undefined. */
+/** Reads `path` now and when it changes; reads nothing while it is undefined. */
 export function useResource<Data>(path: string | undefined): Resource<Data> {
   return useReader(path, () => createReader<Data>((answer) => answer));
 }
@@ -24,17 +24,17 @@ export function useResource<Data>(path: string | undefined): Resource<Data> {
 type ListRecord<Row> = { readonly data: readonly Row[]; readonly next: string | null };
 
 export type ListResource<Row> = {
-  /** Undefined until the first page has come. */
+  /** Undefined until the first page has arrived. */
   readonly rows: ReadonlySignal<readonly Row[] | undefined>;
   readonly loading: Signal<boolean>;
   readonly error: Signal<ApiError | undefined>;
-  /** Whether there are more rows to show. */
+  /** Whether more rows exist. */
   readonly hasMore: ReadonlySignal<boolean>;
   readonly more: () => Promise<void>;
   readonly reload: () => Promise<void>;
 };
 
-/** Reads a list page by page, from its start whenever `path` or `query` changes. */
+/** Reads a list page by page, from the start when `path` or `query` changes. */
 export function useList<Row>(path: string, query: Query = {}): ListResource<Row> {
   return useReader(withQuery(path, query), createList<Row>);
 }
@@ -64,7 +64,7 @@ function useReader<Reader extends Opened>(path: string | undefined, create: () =
   return reader;
 }
 
-/** `join` adds an answer to the data `before` it, which is undefined at the start of the path. */
+/** `join` appends a response to the data `before` it, which is undefined on the first page. */
 function createReader<Data>(join: (answer: Data, before: Data | undefined) => Data) {
   const data = signal<Data | undefined>(undefined);
   const loading = signal(true);
@@ -116,13 +116,13 @@ function createReader<Data>(join: (answer: Data, before: Data | undefined) => Da
 }
 
 export type Action<Args extends readonly unknown[]> = {
-  /** Resolves to whether it succeeded; never rejects. Does nothing while it is under way. */
+  /** Resolves to whether it succeeded; never rejects. Does nothing while already running. */
   readonly run: (...args: Args) => Promise<boolean>;
   readonly busy: Signal<boolean>;
   readonly error: Signal<ApiError | undefined>;
 };
 
-/** What a button or a form does, with its busy state and its error. */
+/** The action of a button or form, with its busy state and error. */
 export function useAction<Args extends readonly unknown[]>(
   act: (...args: Args) => Promise<unknown>,
 ): Action<Args> {
@@ -155,8 +155,8 @@ function isUnreached(error: ApiError): boolean {
   return error.code === 'unreachable';
 }
 
-/** A fault of the page itself is shown as well, rather than lost. */
+/** Errors of the page itself are shown too, not lost. */
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  return new ApiError(0, 'page_error', 'This page failed. Load it again.');
+  return new ApiError(0, 'page_error', 'This page failed. Reload it.');
 }

@@ -1,20 +1,20 @@
-// Who is signed in, and how one may, read once when the application starts. Signing in and out loads
-// the whole page anew, so that nothing of another session is ever left in memory.
+// The session of the user and the sign-in options, read once at start. Sign-in and sign-out reload
+// the page, so that nothing of another session stays in memory.
 
 import { signal } from '@preact/signals';
 import type { SessionRecord, SessionUserRecord } from '../../records/auth.ts';
 import { get, post } from './api.ts';
 
-/** `undefined` until it is known, `null` where nobody is signed in. */
+/** `undefined` until loaded, `null` when signed out. */
 export const session = signal<SessionUserRecord | null | undefined>(undefined);
 
-/** How one signs up here, and where mail goes. */
+/** How sign-up works on this server, and where its mail goes. */
 export const house = signal<Pick<SessionRecord, 'sign_up' | 'mail'>>({
   sign_up: 'closed',
   mail: 'log',
 });
 
-/** Resolves once `session` is known. Rejects where the server does not answer. */
+/** Resolves once `session` is known. Rejects if the server does not respond. */
 export async function loadSession(): Promise<void> {
   const { user, ...about } = await get<SessionRecord>('/auth/session');
   house.value = about;

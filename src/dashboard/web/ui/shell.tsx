@@ -1,5 +1,4 @@
-// The frame of the pages: navigation at the side, which is a menu on small screens, and what lies
-// above all pages (dialogs that a call opens, messages).
+// The frame of the pages: navigation (a menu on small screens), dialogs opened by calls, and toasts.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -26,7 +25,7 @@ export function Shell({ pages, children }: ShellProps) {
   return (
     <>
       <a class="skip" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <div class="shell">
         <header class="top">
@@ -50,7 +49,7 @@ export function Shell({ pages, children }: ShellProps) {
   );
 }
 
-/** The frame of the pages for those who are not signed in. */
+/** The frame of the signed-out pages. */
 export function Gate({ children }: { readonly children: ComponentChildren }) {
   return (
     <>
@@ -73,7 +72,7 @@ function Brand() {
   );
 }
 
-/** A post with a raised barrier; the same as mark.svg. */
+/** The logo, the same as mark.svg. */
 function Mark() {
   return (
     <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
@@ -154,7 +153,7 @@ function Who() {
           </Button>
         </div>
       )}
-      <Segments label="Colours" choices={THEMES} active={theme.value} onChange={chooseTheme} />
+      <Segments label="Theme" choices={THEMES} active={theme.value} onChange={chooseTheme} />
     </div>
   );
 }

@@ -1,10 +1,10 @@
-// The span of time that a page is about: a few usual ones, or two days of the viewer's choice.
+// Selects the period of a page: a preset, or two days.
 
 import { useState } from 'preact/hooks';
 import { Field } from './field.tsx';
 import { Segments } from './tabs.tsx';
 
-/** Both ends as ISO instants; `to` is not a part of the span. */
+/** Both ends as ISO instants; `to` is exclusive. */
 export type Span = { readonly from: string; readonly to: string };
 
 const PRESETS = [
@@ -19,7 +19,7 @@ type PresetId = (typeof PRESETS)[number]['id'];
 
 const DAY_MS = 86_400_000;
 
-/** The last `days` days up to now, on whole minutes, so that an address stays the same for a while. */
+/** The last `days` days, rounded to minutes, so that the address stays stable for a while. */
 export function lastDays(days: number): Span {
   const to = Math.ceil(Date.now() / 60_000) * 60_000;
   return { from: new Date(to - days * DAY_MS).toISOString(), to: new Date(to).toISOString() };
@@ -41,7 +41,7 @@ export function SpanPicker({
   };
   return (
     <div class="row span">
-      <Segments label="Span of time" choices={PRESETS} active={preset} onChange={choose} />
+      <Segments label="Period" choices={PRESETS} active={preset} onChange={choose} />
       {preset === 'own' && (
         <>
           <DayField
@@ -50,7 +50,7 @@ export function SpanPicker({
             onChange={(day) => onChange(ordered(startOf(day, 0), span.to))}
           />
           <DayField
-            label="Until"
+            label="To"
             day={dayOf(span.to, -1)}
             onChange={(day) => onChange(ordered(span.from, startOf(day, 1)))}
           />
@@ -84,14 +84,14 @@ function DayField({
   );
 }
 
-/** The day of the viewer's calendar that an instant is in. */
+/** The day of an instant in the viewer's time zone. */
 function dayOf(iso: string, offsetMs: number): string {
   const at = new Date(Date.parse(iso) + offsetMs);
   const month = String(at.getMonth() + 1).padStart(2, '0');
   return `${at.getFullYear()}-${month}-${String(at.getDate()).padStart(2, '0')}`;
 }
 
-/** Midnight of the viewer's zone at the start of a day, or of one some days later. */
+/** Midnight in the viewer's time zone at the start of a day, optionally some days later. */
 function startOf(day: string, later: number): string {
   const at = new Date(`${day}T00:00:00`);
   at.setDate(at.getDate() + later);

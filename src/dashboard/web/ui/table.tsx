@@ -1,4 +1,4 @@
-// Tables: a list of records with sortable columns, links, an empty state, and more on demand.
+// Tables: records with sortable columns, links, an empty state, and paging.
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
@@ -10,26 +10,26 @@ import type { ListResource } from './resource.ts';
 export type Column<Row> = {
   readonly label: string;
   readonly show: (row: Row) => ComponentChildren;
-  /** Numbers stand at the end. */
+  /** Aligns numbers to the end. */
   readonly end?: boolean;
-  /** Long text that may break into lines. */
+  /** Long text that may wrap. */
   readonly wrap?: boolean;
-  /** What the column is sorted by, in the browser: only where all rows are there. */
+  /** The sort key, sorted in the browser: only if all rows are loaded. */
   readonly sortBy?: (row: Row) => string | number | bigint;
 };
 
 type TableProps<Row> = {
-  /** What the table holds, for screen readers. */
+  /** Describes the table to screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rowKey: (row: Row) => string;
-  /** Where a row leads; the first column becomes its link. */
+  /** The target of a row; the first column becomes its link. */
   readonly href?: (row: Row) => string;
 };
 
 type Sorting = { readonly column: number; readonly descending: boolean };
 
-/** A table of rows that are all there. Put it into a `Card` that is `flush`. */
+/** A table whose rows are all loaded. Put it into a `Card` with `flush`. */
 export function Table<Row>({
   caption,
   columns,
@@ -40,9 +40,9 @@ export function Table<Row>({
   const [sorting, setSorting] = useState<Sorting | undefined>(undefined);
   const shown = sorted(rows, columns, sorting);
   return (
-    // Whoever has no mouse scrolls it by keys. No landmark: the card around it is one.
-    // biome-ignore lint/a11y/useSemanticElements: it is no set of fields.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: else keys could not scroll it.
+    // Focusable, so that keys can scroll it. Not a landmark: the card around it is one.
+    // biome-ignore lint/a11y/useSemanticElements: it is not a set of fields.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: otherwise keys could not scroll it.
     <div role="group" class="table-scroll" tabIndex={0} aria-label={caption}>
       <table>
         <caption class="sr-only">{caption}</caption>
@@ -133,14 +133,14 @@ function sorted<Row>(
   });
 }
 
-/** A list of `useList` as a table, with its loading, its error, its empty state and its next page. */
+/** A `useList` list as a table with loading, error and empty states and "Show more". */
 export function ListTable<Row>({
   list,
   empty,
   ...table
 }: TableProps<Row> & {
   readonly list: ListResource<Row>;
-  /** What is shown where there is no row: an `Empty` that says what to do. */
+  /** Shown when there are no rows: an `Empty` that says what to do. */
   readonly empty: ComponentChildren;
 }) {
   const rows = list.rows.value;
@@ -173,11 +173,11 @@ export function ListTable<Row>({
   );
 }
 
-/** An `Empty` for a list that has filters: nothing matches, rather than nothing there. */
+/** An `Empty` for a filtered list without matches. */
 export function NoMatch({ clear }: { readonly clear?: () => void }) {
   return (
-    <Empty title="Nothing matches" action={clear && <Button onClick={clear}>Clear filters</Button>}>
-      Widen the time span or take a filter away.
+    <Empty title="No matches" action={clear && <Button onClick={clear}>Clear filters</Button>}>
+      Choose a longer period or remove a filter.
     </Empty>
   );
 }

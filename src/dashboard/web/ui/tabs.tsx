@@ -1,4 +1,4 @@
-// Choosing one of a few: tabs of a page, segments of a view, code in several languages.
+// One of several choices: tabs of a page, segments of a view, code in several languages.
 
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
@@ -6,7 +6,7 @@ import { CopyButton } from './button.tsx';
 
 type Choice<Id extends string> = { readonly id: Id; readonly label: string };
 
-/** Tabs after the pattern of the ARIA guide: arrow keys move, one tab stop. */
+/** Tabs as in the WAI-ARIA Authoring Practices: arrow keys move, one tab stop. */
 export function Tabs<Id extends string>({
   label,
   tabs,
@@ -58,7 +58,7 @@ export function Tabs<Id extends string>({
   );
 }
 
-/** A row of buttons of which one is pressed: the view of a chart, a span of time. */
+/** A row of buttons with one pressed: the view of a chart, a period. */
 export function Segments<Id extends string>({
   label,
   choices,
@@ -71,7 +71,7 @@ export function Segments<Id extends string>({
   readonly onChange: (id: Id) => void;
 }) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset needs a legend on the screen.
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset needs a visible legend.
     <div class="segments" role="group" aria-label={label}>
       {choices.map(({ id, label: text }) => (
         <button key={id} type="button" aria-pressed={id === active} onClick={() => onChange(id)}>
@@ -82,7 +82,7 @@ export function Segments<Id extends string>({
   );
 }
 
-/** Code as it is, with a button that copies it. */
+/** Code with a copy button. */
 export function CodeBlock({ code, label }: { readonly code: string; readonly label: string }) {
   return (
     <div class="code-block">
@@ -95,7 +95,7 @@ export function CodeBlock({ code, label }: { readonly code: string; readonly lab
   );
 }
 
-/** The same in several languages. */
+/** One snippet in several languages. */
 export function CodeTabs({
   label,
   tabs,

@@ -1,4 +1,4 @@
-// Small pieces of text with a meaning: instants, amounts, states.
+// Small pieces of formatted text: instants, amounts, states.
 
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
@@ -11,15 +11,15 @@ import {
   humanize,
 } from './format.ts';
 
-/** Moves all relative times of a page at once. */
+/** Updates all relative times of a page at once. */
 const now = signal(Date.now());
 setInterval(() => {
   now.value = Date.now();
 }, 15_000);
 
 /**
- * An instant in the viewer's zone. `relative` for what is about now (the exact instant is its
- * title), else the instant itself.
+ * An instant in the viewer's time zone. Use `relative` for recent instants; the exact time is then
+ * the title.
  */
 export function Time({
   at,
@@ -41,7 +41,7 @@ export function Time({
   );
 }
 
-/** What stands where there is no value. */
+/** Shown for a missing value. */
 export function Nothing({ children = 'None' }: { readonly children?: ComponentChildren }) {
   return (
     <span class="soft">
@@ -51,7 +51,7 @@ export function Nothing({ children = 'None' }: { readonly children?: ComponentCh
   );
 }
 
-/** An amount of service tokens, grouped; rounded only where `decimals` is given. */
+/** An amount of service tokens, grouped; rounded only with `decimals`. */
 export function Tokens({
   amount,
   decimals,
@@ -123,7 +123,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   disabled: 'danger',
 };
 
-/** The badge of a state word of ours; give `tone` where the word alone does not tell. */
+/** The badge of a state; set `tone` if the state does not imply it. */
 export function StateBadge({ state, tone }: { readonly state: string; readonly tone?: Tone }) {
   return <Badge tone={tone ?? TONES[state] ?? 'neutral'}>{humanize(state)}</Badge>;
 }

@@ -1,4 +1,4 @@
-// Light or dark: as the system says, until somebody chooses. The choice stays in this browser.
+// Light or dark theme: follows the system until the user chooses. Stored in this browser.
 
 import { signal } from '@preact/signals';
 
@@ -14,7 +14,7 @@ export function chooseTheme(chosen: Theme): void {
   try {
     localStorage.setItem(STORED_AS, chosen);
   } catch {
-    // A browser that keeps nothing shows the choice until the page is left.
+    // Without storage, the choice lasts until the page is left.
   }
 }
 

@@ -1,5 +1,5 @@
-// Short messages that something was done. They are read out, and go by themselves; what went wrong
-// is shown where it went wrong, and stays.
+// Short confirmations, announced to screen readers, that disappear by themselves. Errors appear
+// where they happened and stay.
 
 import { signal } from '@preact/signals';
 import { Button } from './button.tsx';

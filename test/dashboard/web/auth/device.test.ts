@@ -32,8 +32,8 @@ test.each([
     `${MOZILLA} (Linux; Android 15) ${WEBKIT} Chrome/140.0.0.0 Mobile Safari/537.36`,
     'Chrome on Android',
   ],
-  ['curl/8.5.0', 'Another program'],
-  ['', 'Another program'],
+  ['curl/8.5.0', 'Unknown device'],
+  ['', 'Unknown device'],
 ])('%s', (userAgent, name) => {
   expect(deviceName(userAgent)).toBe(name);
 });

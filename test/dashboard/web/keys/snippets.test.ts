@@ -1,4 +1,4 @@
-// What the key page tells people to paste works as it stands: shell and JavaScript are run against a
+// What the key page offers works unchanged: shell and JavaScript are run against a
 // server, settings are read as their agents read them.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
@@ -63,22 +63,22 @@ describe.each(['chat', 'messages'] as const)('in the %s format', (format) => {
   });
 });
 
-test('every agent is told the address that its format takes, the key and the model', () => {
+test('every agent gets the base URL of its format, the key and the model', () => {
   const at = { baseUrl: 'https://gate.example', model: 'swift-1', apiKey: 'sk-key' };
   // Agents of the AI SDK and Continue want /v1 in the Messages format, too.
   const wantV1 = new Set(['opencode', 'continue']);
   for (const { id, snippets } of snippetGroups(at)) {
     for (const { format, code } of snippets) {
       const address = format === 'chat' || wantV1.has(id) || id === 'curl' ? '/v1' : '';
-      const told = [...code.matchAll(/https:\/\/gate\.example[\w/]*/g)].map(([url]) => url);
+      const urls = [...code.matchAll(/https:\/\/gate\.example[\w/]*/g)].map(([url]) => url);
       expect({
         id,
         format,
-        told: told.every((url) => url.includes('/v1') === (address !== '')),
-      }).toEqual({ id, format, told: true });
-      expect({ id, told: told.length > 0, key: code.includes('sk-key') }).toEqual({
+        urls: urls.every((url) => url.includes('/v1') === (address !== '')),
+      }).toEqual({ id, format, urls: true });
+      expect({ id, urls: urls.length > 0, key: code.includes('sk-key') }).toEqual({
         id,
-        told: true,
+        urls: true,
         key: true,
       });
       expect(code).toContain('swift-1');

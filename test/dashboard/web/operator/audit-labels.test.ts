@@ -26,11 +26,11 @@ test.each([
   [{ requestsPerMinute: 30 }, 'requests per minute: 30'],
   [{ masked: 'sk-a…b', rotated_from: null, reason: '' }, 'masked: sk-a…b'],
   [{}, ''],
-])('%j is told as it is', (detail, words) => {
+])('formats %j', (detail, words) => {
   expect(detailWords(detail)).toBe(words);
 });
 
-test('an instant is told in the zone of the viewer', () => {
+test('formats a time in the time zone of the viewer', () => {
   const at = Date.UTC(2026, 10, 21, 12);
   expect(detailWords({ expires_at: at })).toMatch(/^expires at: \d{1,2} Nov 2026, \d\d:\d\d$/);
 });
@@ -38,10 +38,10 @@ test('an instant is told in the zone of the viewer', () => {
 test.each([
   ['operator:ops@example.com', 'ops@example.com'],
   ['operator', 'Command line'],
-  ['system', 'The program itself'],
-  ['acct_abc', 'Its owner'],
-  ['visitor', 'Nobody signed in'],
-  ['somebody', 'somebody'],
+  ['system', 'System'],
+  ['acct_abc', 'Owner'],
+  ['visitor', 'Visitor'],
+  ['other', 'other'],
 ])('%s is %s', (actor, words) => {
   expect(actorWords(actor)).toBe(words);
 });

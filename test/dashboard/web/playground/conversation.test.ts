@@ -1,4 +1,4 @@
-// The playground's conversation: what is added to it, what is shown meanwhile, and how it ends where
+// The playground's conversation: what is added to it, what is shown during a request, and how it ends where
 // an answer is stopped, refused or broken off.
 
 import { describe, expect, test } from 'bun:test';
@@ -122,7 +122,7 @@ describe('stopping', () => {
     expect(conversation.problem.value).toMatchObject({ code: 'stopped', requestId: 'req_1' });
   });
 
-  test('by clearing leaves nothing at all, whatever comes later', async () => {
+  test('by clearing leaves nothing, even if more data arrives', async () => {
     const { conversation, ask, sent, write, shown } = rig();
     const asked = ask();
     await waitUntil(() => sent.length === 1);
@@ -134,7 +134,7 @@ describe('stopping', () => {
   });
 });
 
-test('a refusal is told, and the same question can be asked again', async () => {
+test('shows a refusal, and the request can be sent again', async () => {
   const { conversation, ask } = rig({ send: () => Promise.reject(REFUSED) });
   await ask();
   expect(conversation.problem.value).toEqual(REFUSED);
@@ -159,7 +159,7 @@ test('an error behind content keeps the content and has its bill', async () => {
   });
 });
 
-test('a connection that breaks is told as such', async () => {
+test('shows a broken connection as such', async () => {
   const { conversation, ask, sent, write, shown, cut } = rig();
   const asked = ask();
   await waitUntil(() => sent.length === 1);

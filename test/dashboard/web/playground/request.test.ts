@@ -176,7 +176,7 @@ describe('tools', () => {
   });
 
   test.each([
-    ['[', 'not valid JSON'],
+    ['[', 'Invalid JSON'],
     ['{}', 'a list of tools'],
     ['[{"name":"a"},{"name":"with space"}]', 'Tool 2'],
     ['[null]', 'Tool 1'],

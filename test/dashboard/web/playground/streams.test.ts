@@ -96,7 +96,7 @@ describe('an answer', () => {
   );
 
   test.each(shared)('%s: reads the same in both formats', (_title, chat, messages) => {
-    const told = (format: Format, recorded: Recorded) => {
+    const summary = (format: Format, recorded: Recorded) => {
       const { text, calls, usage, bill, problem } = read(format, recorded);
       return {
         text: text.trim(),
@@ -106,7 +106,7 @@ describe('an answer', () => {
         code: problem?.code,
       };
     };
-    expect(told('Messages', messages)).toEqual(told('chat', chat));
+    expect(summary('Messages', messages)).toEqual(summary('chat', chat));
   });
 });
 

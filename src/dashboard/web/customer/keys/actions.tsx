@@ -1,4 +1,4 @@
-// What can be done to one key, each in a dialog that says what will happen.
+// The actions on one key, each in a dialog that states the consequences.
 
 import { useState } from 'preact/hooks';
 import type { CreatedKeyRecord, KeyRecord, RotatedKeyRecord } from '../../../records/key.ts';
@@ -14,7 +14,7 @@ import {
   useAction,
 } from '../../ui/index.ts';
 
-/** A key that is shown once, with the masked form of the one that it has replaced. */
+/** A key that is shown once, with the masked form of the key it replaces. */
 export type ShownKey = { readonly created: CreatedKeyRecord; readonly replaced?: string };
 
 type Props = DialogProps<ShownKey> & { readonly record: KeyRecord };
@@ -49,15 +49,15 @@ function RotateDialog({ record, onShown, onClose }: Props) {
   return (
     <ConfirmDialog
       title="Rotate this key?"
-      confirm="Rotate the key"
+      confirm="Rotate key"
       consequences={[
         <>
-          A replacement for <strong>{fullName(record)}</strong> is created, with the same name and
-          expiry. It is shown once, right after this.
+          Creates a replacement for <strong>{fullName(record)}</strong> with the same name and
+          expiry. It is shown once, in the next step.
         </>,
-        'The old key is refused from now on, everywhere it is used, within a second.',
-        'Answers that are under way go on to their end.',
-        'The number of active keys stays the same; the new one counts as created within this hour.',
+        'The old key stops working everywhere within 1 second.',
+        'Requests in progress finish normally.',
+        'The number of active keys stays the same. The new key counts toward your hourly creation limit.',
       ]}
       act={async () => {
         const { created } = await post<RotatedKeyRecord>(`/keys/${record.id}/rotate`);
@@ -74,18 +74,17 @@ function RevokeDialog({ record, onDone, onClose }: Props) {
     <ConfirmDialog
       title="Revoke this key?"
       danger
-      confirm="Revoke the key"
+      confirm="Revoke key"
       consequences={[
         <>
-          Requests with <strong>{name}</strong> are refused from now on, everywhere it is used,
-          within a second.
+          <strong>{name}</strong> stops working everywhere within 1 second.
         </>,
-        'Answers that are under way go on to their end.',
-        'It cannot be taken back. Where the key is still needed, rotate it instead.',
+        'Requests in progress finish normally.',
+        'This can’t be undone. If you still need the key, rotate it instead.',
       ]}
       act={async () => {
         await post(`/keys/${record.id}/revoke`);
-        toast(`The key ${name} is revoked.`);
+        toast(`Key ${name} revoked.`);
         await onDone();
       }}
       onClose={onClose}
@@ -97,15 +96,15 @@ function RenameDialog({ record, onDone, onClose }: Props) {
   const [name, setName] = useState(record.name ?? '');
   const action = useAction(async () => {
     await patch(`/keys/${record.id}`, { name });
-    toast('The key has another name.');
+    toast('Key renamed.');
     await onDone();
     onClose();
   });
   return (
-    <FormDialog title="Rename the key" action={action} submit="Rename" onClose={onClose}>
+    <FormDialog title="Rename key" action={action} submit="Rename" onClose={onClose}>
       <TextField
         label="Name"
-        hint={`Of the key ${record.masked}. The key itself stays as it is.`}
+        hint={`For the key ${record.masked}. The key itself doesn’t change.`}
         maxLength={100}
         value={name}
         onInput={setName}

@@ -1,4 +1,4 @@
-// Asks for the name and the expiry of a new key, and creates it.
+// Creates a key with a name and an expiry.
 
 import { useState } from 'preact/hooks';
 import type { CreatedKeyRecord } from '../../../records/key.ts';
@@ -22,8 +22,8 @@ const EXPIRIES = [
   { value: '7', label: 'In 7 days' },
   { value: '30', label: 'In 30 days' },
   { value: '90', label: 'In 90 days' },
-  { value: '365', label: 'In a year' },
-  { value: 'day', label: 'On a day of your choice' },
+  { value: '365', label: 'In 1 year' },
+  { value: 'day', label: 'On a date' },
 ] as const;
 
 export function CreateKeyDialog({ onShown, onClose }: DialogProps<ShownKey>) {
@@ -39,12 +39,12 @@ export function CreateKeyDialog({ onShown, onClose }: DialogProps<ShownKey>) {
       title="New API key"
       action={action}
       fields={['expires_at']}
-      submit="Create the key"
+      submit="Create key"
       onClose={onClose}
     >
       <TextField
         label="Name"
-        hint="What it is for, such as the machine or the project. You can change it later."
+        hint="For example, the machine or project that uses it. You can change it later."
         placeholder="laptop"
         maxLength={100}
         value={name}
@@ -52,7 +52,7 @@ export function CreateKeyDialog({ onShown, onClose }: DialogProps<ShownKey>) {
       />
       <SelectField
         label="Expires"
-        hint="A key that ends by itself is one less to forget."
+        hint="Expiring keys are safer."
         options={EXPIRIES}
         value={expiry}
         onChange={setExpiry}

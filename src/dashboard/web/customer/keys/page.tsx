@@ -1,4 +1,4 @@
-// The account's API keys: what there is, what may still be created, and all that can be done to one.
+// The account's API keys: the list, the limits on creating them, and all actions.
 
 import type { KeyListRecord, KeyRecord } from '../../../records/key.ts';
 import {
@@ -22,11 +22,11 @@ export function KeysPage() {
   return (
     <Collection<KeyRecord, ShownKey>
       title="API keys"
-      lead="Every key spends the same balance under the same limits. Give each machine or project its own, so that one can be revoked alone."
+      lead="All keys share one balance and the same limits. Use one key per machine or project, so you can revoke each on its own."
       path="/keys"
       empty={{
         title: 'No keys yet',
-        text: 'Make one to call the models from your programs and agents.',
+        text: 'Create one to call models from your programs and agents.',
       }}
       columns={COLUMNS}
       actions={KEY_ACTIONS}
@@ -51,20 +51,20 @@ function KeyStats({ head }: { readonly head: KeyListRecord }) {
         unit={`of ${formatCount(active_limit)}`}
         hint={
           active_count < active_limit
-            ? 'The most that your plan allows.'
-            : 'Your plan allows no more. Revoke one to make room.'
+            ? 'Maximum of your plan'
+            : 'Limit of your plan reached. Revoke a key to create another.'
         }
       />
       <Stat
-        label="Created within the last hour"
+        label="Created in the last hour"
         value={formatCount(creations.last_hour)}
         unit={`of ${formatCount(creations.limit)}`}
         hint={
           creations.next_at === null ? (
-            'Rotations count too.'
+            'Includes rotations'
           ) : (
             <>
-              The next one can be created <Time relative at={creations.next_at} />.
+              You can create the next one <Time relative at={creations.next_at} />.
             </>
           )
         }
@@ -86,7 +86,7 @@ const COLUMNS: readonly [Column<KeyRecord>, ...Column<KeyRecord>[]] = [
   },
   { label: 'State', show: (key) => <KeyState record={key} /> },
   {
-    label: 'Last use',
+    label: 'Last used',
     show: ({ last_used_at }) =>
       last_used_at === null ? <span class="soft">Never</span> : <Time relative at={last_used_at} />,
   },

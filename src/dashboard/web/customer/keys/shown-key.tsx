@@ -1,4 +1,4 @@
-// The one time that a key is seen: to be copied, with everything that it can be pasted into.
+// Shows a new key once, to copy, with snippets for the tools that use it.
 
 import { useState } from 'preact/hooks';
 import type { ConnectionRecord } from '../../../records/key.ts';
@@ -6,7 +6,7 @@ import { Alert, Button, CopyButton, Dialog, Loaded, useResource } from '../../ui
 import type { ShownKey } from './actions.tsx';
 import { Snippets } from './snippets-view.tsx';
 
-/** Closing it by accident asks once more: what is in it is nowhere else. */
+/** Asks for confirmation before closing, because the key cannot be shown again. */
 export function ShownKeyDialog({
   created,
   replaced,
@@ -23,15 +23,15 @@ export function ShownKeyDialog({
       <p>
         {replaced !== undefined && (
           <>
-            It takes the place of <code>{replaced}</code>, which is refused from now on.{' '}
+            It replaces <code>{replaced}</code>, which no longer works.{' '}
           </>
         )}
-        Copy it now and keep it where secrets are kept. <strong>It is not shown again</strong>: only
-        a fingerprint of it is stored here.
+        Copy it now and store it in a secret manager. <strong>It is not shown again</strong>: the
+        server stores only a hash of it.
       </p>
       <div class="secret">
         <code>{created.key}</code>
-        <CopyButton text={created.key} label="Copy the key" kind="primary">
+        <CopyButton text={created.key} label="Copy key" kind="primary">
           Copy key
         </CopyButton>
       </div>
@@ -39,13 +39,13 @@ export function ShownKeyDialog({
         {(data) => <Snippets connection={data} apiKey={created.key} />}
       </Loaded>
       {asked && (
-        <Alert tone="warning" title="Close without the key?">
-          Once this is closed, the key cannot be shown again. If it is lost, rotate it.
+        <Alert tone="warning" title="Close without saving the key?">
+          You can't see this key again after closing. If you lose it, rotate it.
         </Alert>
       )}
       <div class="actions">
         <Button kind={asked ? 'danger' : 'primary'} onClick={onClose}>
-          {asked ? 'Close anyway' : 'I have stored it'}
+          {asked ? 'Close anyway' : 'Done, I’ve saved it'}
         </Button>
       </div>
     </Dialog>

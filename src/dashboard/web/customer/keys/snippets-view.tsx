@@ -1,4 +1,4 @@
-// Snippets as tabs: one for each language and agent, and in it the format where there are two.
+// Snippets as tabs: one for each language or agent, with a choice of format where both work.
 
 import { useState } from 'preact/hooks';
 import type { ConnectionRecord } from '../../../records/key.ts';

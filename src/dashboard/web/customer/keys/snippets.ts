@@ -1,9 +1,9 @@
-// What a key is pasted into: code for both formats and the settings of the main agents. Pure text;
-// the key page has the key in it, all other pages a word in its place.
+// Generates snippets for a key: code in both wire formats and settings of common agents. Pure text.
+// The key page inserts the key; all other pages insert a placeholder.
 
 export type Snippet = {
   readonly format: 'chat' | 'messages';
-  /** Where the text belongs, where that is a file. */
+  /** The path of the file that the text belongs in, if any. */
   readonly file?: string;
   readonly code: string;
 };

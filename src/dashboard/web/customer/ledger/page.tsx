@@ -1,5 +1,4 @@
-// The account's money: what came in, what each request took, codes to redeem, and the receipts that
-// prove it.
+// The account's ledger: entries, redemption of codes, and receipts.
 
 import { useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
@@ -28,16 +27,16 @@ import { ReceiptsCard } from './receipts.tsx';
 import { RedeemCard } from './redeem.tsx';
 
 const SHOWN = [
-  { id: 'everything', label: 'Everything' },
-  { id: 'movements', label: 'Top-ups and corrections' },
+  { id: 'everything', label: 'All' },
+  { id: 'movements', label: 'Top-ups and adjustments' },
 ] as const;
 
 const KINDS = {
   request: 'Request',
   credit: 'Top-up',
-  grant: 'Gift',
+  grant: 'Grant',
   redemption: 'Code redeemed',
-  adjustment: 'Correction',
+  adjustment: 'Adjustment',
 } as const;
 
 export function LedgerPage() {
@@ -50,7 +49,7 @@ export function LedgerPage() {
   return (
     <Page
       title="Ledger and receipts"
-      lead="Every movement of your balance, each with its receipt. Nothing here can be changed afterwards."
+      lead="All changes to your balance, each with a receipt. Entries can't be changed."
     >
       <Loaded resource={account} lines={2}>
         {({ balance }) => (
@@ -65,9 +64,9 @@ export function LedgerPage() {
               label="Reserved"
               value={formatTokens(balance.reserved, 2)}
               unit="tokens"
-              hint="For requests under way"
+              hint="For active requests"
             />
-            <Stat label="In all" value={formatTokens(balance.total, 2)} unit="tokens" />
+            <Stat label="Total" value={formatTokens(balance.total, 2)} unit="tokens" />
           </Stats>
         )}
       </Loaded>
@@ -76,7 +75,7 @@ export function LedgerPage() {
         flush
         actions={
           <Segments
-            label="Which entries"
+            label="Entries shown"
             choices={SHOWN}
             active={only ?? 'everything'}
             onChange={(id) => setSearch(id === 'everything' ? {} : { only: id }, { replace: true })}
@@ -89,11 +88,11 @@ export function LedgerPage() {
           rowKey={({ sequence }) => String(sequence)}
           columns={[
             { label: 'When', show: ({ at }) => <Time at={at} detail="second" /> },
-            { label: 'What', show: ({ kind }) => KINDS[kind] },
-            { label: 'Of', show: (entry) => <Subject entry={entry} /> },
+            { label: 'Type', show: ({ kind }) => KINDS[kind] },
+            { label: 'Model', show: (entry) => <Subject entry={entry} /> },
             { label: 'Amount', end: true, show: ({ amount }) => <Tokens amount={amount} /> },
             {
-              label: 'Balance after it',
+              label: 'Balance',
               end: true,
               show: ({ balance }) => <Tokens amount={balance} />,
             },
@@ -115,11 +114,11 @@ export function LedgerPage() {
           empty={
             only === undefined ? (
               <Empty title="No entries yet">
-                The first one is a top-up by your operator, or a code that you redeem below.
+                Redeem a code below, or ask the operator for a top-up.
               </Empty>
             ) : (
               <Empty title="No top-ups yet">
-                Redeem a code below, or ask your operator for one.
+                Redeem a code below, or ask the operator for a top-up.
               </Empty>
             )
           }

@@ -1,5 +1,4 @@
-// All receipts of the account: a file of them to take along, and the check of the whole chain, which
-// goes over it step by step.
+// Downloads all receipts of the account and verifies the whole chain step by step.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ReceiptCheckRecord } from '../../../records/customer-ledger.ts';
@@ -57,15 +56,15 @@ export function ReceiptsCard() {
     >
       <div class="stack">
         <p>
-          Each receipt holds the hash of the one before. Keep a file of them: whatever was in it can
-          be proven later, here or anywhere with the same program and without this server.
+          Each receipt contains the hash of the one before. Keep a copy: you can verify it later
+          with the command below, without this server.
         </p>
-        <CodeBlock label="Check of a file" code={`tollgate receipts verify ${exportName()}`} />
+        <CodeBlock label="Verify a file" code={`tollgate receipts verify ${exportName()}`} />
         <ErrorAlert error={check.error.value} />
         {progress && <Result {...progress} />}
         <div>
           <Button busy={check.busy.value} onClick={() => void check.run()}>
-            Check all receipts now
+            Verify all receipts
           </Button>
         </div>
       </div>
@@ -76,10 +75,7 @@ export function ReceiptsCard() {
 function Result({ last: { last, end, next, balance }, problems }: Progress) {
   if (problems.length > 0) {
     return (
-      <Alert
-        tone="danger"
-        title={`${formatCount(problems.length)} receipts are not what they should be`}
-      >
+      <Alert tone="danger" title={`${formatCount(problems.length)} receipts failed verification`}>
         <ul>
           {problems.slice(0, PROBLEMS_SHOWN).map(({ sequence, kind, detail }) => (
             <li key={`${sequence} ${kind}`}>
@@ -87,34 +83,33 @@ function Result({ last: { last, end, next, balance }, problems }: Progress) {
             </li>
           ))}
         </ul>
-        <p>Keep your files of receipts, and tell the operator.</p>
+        <p>Keep your receipt files and contact the operator.</p>
       </Alert>
     );
   }
   if (next !== null) {
     return (
       <Meter
-        label="Checking"
+        label="Verifying"
         used={last}
         limit={end}
         text={`${formatCount(last)} of ${formatCount(end)}`}
       />
     );
   }
-  if (end === 0)
-    return <Alert title="There are no receipts yet">Nothing moved your balance so far.</Alert>;
+  if (end === 0) return <Alert title="No receipts yet">Your balance has no entries.</Alert>;
   return (
     <Alert
       tone="good"
-      title={end === 1 ? 'The receipt is right' : `All ${formatCount(end)} receipts are right`}
+      title={end === 1 ? '1 receipt verified' : `All ${formatCount(end)} receipts verified`}
     >
-      Each follows from the one before, every charge is what its tokens cost, and the last one
-      leaves {formatTokens(balance)} service tokens, as the balance says.
+      The chain is complete, every charge matches its tokens and prices, and the last receipt
+      matches your balance of {formatTokens(balance)} service tokens.
     </Alert>
   );
 }
 
-/** What the file of all receipts is called today. */
+/** The name of the file of all receipts, with today's date. */
 function exportName(): string {
   return `receipts-${new Date().toISOString().slice(0, 10)}.jsonl`;
 }

@@ -1,4 +1,4 @@
-// A code that somebody gave to the customer, turned into balance.
+// Redeems a code for balance.
 
 import { useState } from 'preact/hooks';
 import type { RedeemedRecord } from '../../../records/customer-ledger.ts';
@@ -29,10 +29,10 @@ export function RedeemCard({ onRedeemed }: { readonly onRedeemed: () => unknown 
         {redeemed && (
           <Alert
             tone="good"
-            title={`The code is redeemed: ${formatTokens(redeemed.amount)} service tokens`}
+            title={`Code redeemed: ${formatTokens(redeemed.amount)} service tokens`}
           >
-            That is {formatUsd(redeemed.amount_usd)}, added once, however often the code is entered.{' '}
-            {formatTokens(redeemed.available)} are available now.
+            Added {formatUsd(redeemed.amount_usd)}. You have {formatTokens(redeemed.available)}{' '}
+            service tokens available.
           </Alert>
         )}
         <Form
@@ -44,7 +44,7 @@ export function RedeemCard({ onRedeemed }: { readonly onRedeemed: () => unknown 
         >
           <TextField
             label="Code"
-            hint="As it was given to you; capitals and dashes do not matter."
+            hint="Capital letters and dashes don't matter."
             placeholder="TG-XXXX-XXXX-XXXX-XXXX"
             required
             maxLength={100}

@@ -1,4 +1,4 @@
-// One model: its limits for this account, its prices now and later, and how to ask for it.
+// One model: its limits for this account, its current and announced prices, and snippets.
 
 import type { ConnectionRecord } from '../../../records/key.ts';
 import type {
@@ -38,8 +38,8 @@ export function ModelPage({ params }: PageProps) {
         const model = list.data.find(({ id }) => id === params['id']);
         if (model !== undefined) return <Shown model={model} list={list} />;
         return (
-          <Page title="There is no such model" back={BACK}>
-            <Empty title="No model has this name">It may have been taken out of service.</Empty>
+          <Page title="Model not found" back={BACK}>
+            <Empty title="No model has this name">It may have been removed.</Empty>
           </Page>
         );
       }}
@@ -62,33 +62,33 @@ function Shown({
       {!available && (
         <Alert tone="warning" title={`Your plan, ${list.plan.name}, does not include this model.`}>
           {model.plans.length === 0
-            ? 'No plan has it at the moment.'
-            : `It is in ${model.plans.map(named).join(', ')}. Ask the operator to change your plan.`}
+            ? 'No plan includes it now.'
+            : `Included in ${model.plans.map(named).join(', ')}. Ask the operator to change your plan.`}
         </Alert>
       )}
       {limits !== null && (
-        <Alert tone="warning" title="The limits of this model are lowered at the moment.">
-          There is less capacity than usual. The lower limit of plan and model applies.
+        <Alert tone="warning" title="This model has lower limits now">
+          Capacity is reduced. The lower of the plan limit and the model limit applies.
         </Alert>
       )}
       <div class="grid">
-        <Card title="The model">
+        <Card title="Model">
           <Facts items={factsOf(model, named)} />
         </Card>
-        <Card title="Limits for your account">
+        <Card title="Your limits">
           <LimitFacts model={model} />
         </Card>
       </div>
-      <Card title="Prices for a million tokens" flush>
+      <Card title="Prices per 1M tokens" flush>
         <Prices pricing={pricing} />
       </Card>
       {pricing.schedule.some(({ windows }) => windows.length > 0) || pricing.schedule.length > 1 ? (
-        <Card title="When prices change" flush>
+        <Card title="Price schedule" flush>
           <Schedule pricing={pricing} />
         </Card>
       ) : null}
       {available && (
-        <Card title="Ask for it">
+        <Card title="Send a request">
           <Loaded resource={connection}>
             {(data) => <Snippets connection={{ ...data, model: model.id }} />}
           </Loaded>
@@ -101,12 +101,12 @@ function Shown({
 function factsOf(model: CustomerModelRecord, named: (slug: string) => string) {
   const { id, aliases, context_window, max_output_tokens, features, plans } = model;
   return [
-    ['Name for requests', <code key="id">{id}</code>],
-    ['Also called', aliases.length === 0 ? <Nothing /> : <code key="a">{aliases.join(', ')}</code>],
+    ['Model id', <code key="id">{id}</code>],
+    ['Aliases', aliases.length === 0 ? <Nothing /> : <code key="a">{aliases.join(', ')}</code>],
     ['Context window', `${formatCount(context_window)} tokens`],
-    ['Longest answer', `${formatCount(max_output_tokens)} tokens`],
-    ['Can', <Features key="can" features={features} />],
-    ['In the plans', plans.length === 0 ? <Nothing /> : plans.map(named).join(', ')],
+    ['Max output', `${formatCount(max_output_tokens)} tokens`],
+    ['Capabilities', <Features key="can" features={features} />],
+    ['Plans', plans.length === 0 ? <Nothing /> : plans.map(named).join(', ')],
   ] as const;
 }
 
@@ -123,10 +123,10 @@ function LimitFacts({ model }: { readonly model: CustomerModelRecord }) {
   return (
     <Facts
       items={[
-        ['Requests', value(now.requests_per_minute, 'a minute', limits?.requests_per_minute)],
-        ['Tokens', value(now.tokens_per_minute, 'a minute', limits?.tokens_per_minute)],
-        ['At once', value(now.concurrent_requests, 'requests', limits?.concurrent_requests)],
-        ['Prompt and answer', `${formatCount(effective_context)} tokens at most`],
+        ['Requests', value(now.requests_per_minute, 'per minute', limits?.requests_per_minute)],
+        ['Tokens', value(now.tokens_per_minute, 'per minute', limits?.tokens_per_minute)],
+        ['Concurrent', value(now.concurrent_requests, 'requests', limits?.concurrent_requests)],
+        ['Max context', `${formatCount(effective_context)} tokens`],
       ]}
     />
   );
@@ -134,9 +134,9 @@ function LimitFacts({ model }: { readonly model: CustomerModelRecord }) {
 
 const KINDS = [
   ['input', 'Input'],
-  ['cached_input', 'Input from the cache'],
-  ['cache_write', 'Input written to the cache'],
-  ['output', 'Output, reasoning included'],
+  ['cached_input', 'Cached input'],
+  ['cache_write', 'Cache write'],
+  ['output', 'Output (with reasoning)'],
 ] as const;
 
 function Prices({ pricing }: { readonly pricing: PricingRecord }) {
@@ -159,7 +159,7 @@ function Prices({ pricing }: { readonly pricing: PricingRecord }) {
       {pricing.next_change_at !== null && (
         <div class="table-foot">
           <span class="soft">
-            The price changes next on <Time at={pricing.next_change_at} />.
+            Next price change: <Time at={pricing.next_change_at} />.
           </span>
         </div>
       )}
@@ -173,7 +173,7 @@ type Period = {
   readonly rates: Pick<PricingRecord, 'input' | 'cached_input' | 'output'>;
 };
 
-/** The first period is the one in force; a window is dearer or cheaper for some hours of its days. */
+/** The first period is the current one. A window has other rates at some hours of its days. */
 function Schedule({ pricing }: { readonly pricing: PricingRecord }) {
   const rows = pricing.schedule.flatMap((period, index): Period[] => [
     {
@@ -181,7 +181,7 @@ function Schedule({ pricing }: { readonly pricing: PricingRecord }) {
       when: (
         <>
           {index === 0 || period.valid_from === null ? 'Now' : <Time at={period.valid_from} />}
-          {period.windows.length > 0 && ', at all other hours'}
+          {period.windows.length > 0 && ', other hours'}
         </>
       ),
       rates: period,
@@ -194,7 +194,7 @@ function Schedule({ pricing }: { readonly pricing: PricingRecord }) {
   ]);
   return (
     <Table
-      caption="When prices change"
+      caption="Price schedule"
       rows={rows}
       rowKey={({ key }) => key}
       columns={[

@@ -1,8 +1,8 @@
-// What a model can do, as small words.
+// The capabilities of a model as short labels.
 
 import type { ModelRecord } from '../../../records/model.ts';
 
-/** All of them stream, so nobody need be told. */
+/** Streaming is left out: every model supports it. */
 const WORDS: Readonly<Record<string, string>> = {
   tools: 'tools',
   json_mode: 'JSON',

@@ -1,4 +1,4 @@
-// The models of the service: what they cost, what they can do, and which of them the plan has.
+// The models of the service with prices, capabilities, and whether the plan includes them.
 
 import { useState } from 'preact/hooks';
 import type { CustomerModelRecord, ModelListRecord } from '../../../records/model.ts';
@@ -23,10 +23,7 @@ export function ModelsPage() {
   const [search, setSearch] = useState('');
   const [mine, setMine] = useState(false);
   return (
-    <Page
-      title="Models"
-      lead="Prices are for a million tokens of the model, in USD. What a request costs is in its answer, exactly."
-    >
+    <Page title="Models" lead="Prices in USD per 1M tokens. Each response states its exact cost.">
       <div class="filters">
         <TextField
           label="Search"
@@ -129,7 +126,11 @@ function ModelTable({
           ),
           sortBy: ({ effective_context }) => effective_context,
         },
-        { label: 'Can', wrap: true, show: ({ features }) => <Features features={features} /> },
+        {
+          label: 'Capabilities',
+          wrap: true,
+          show: ({ features }) => <Features features={features} />,
+        },
       ]}
     />
   );

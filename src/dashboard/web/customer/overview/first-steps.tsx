@@ -1,4 +1,4 @@
-// For somebody new: from nothing to the first answer, step by step, with what is done crossed off.
+// The steps of a new customer to the first answer, with those done checked off.
 
 import type { ComponentChildren } from 'preact';
 import type { OverviewRecord } from '../../../records/customer-overview.ts';
@@ -11,15 +11,15 @@ export function FirstSteps({ overview }: { readonly overview: OverviewRecord }) 
     <Card title="Your first request">
       <ol class="plain stack">
         <Step
-          title="Make an API key"
+          title="Create an API key"
           done={steps.has_key}
           action={
             <LinkButton kind={steps.has_key ? 'plain' : 'primary'} href="/keys">
-              {steps.has_key ? 'See the keys' : 'Make a key'}
+              {steps.has_key ? 'View keys' : 'Create key'}
             </LinkButton>
           }
         >
-          It is shown once; keep it where secrets are kept.
+          Shown once. Store it in a secret manager.
         </Step>
         <Step
           title="Add balance"
@@ -28,10 +28,10 @@ export function FirstSteps({ overview }: { readonly overview: OverviewRecord }) 
             steps.has_balance ? undefined : <LinkButton href="/ledger">Redeem a code</LinkButton>
           }
         >
-          Requests are paid from it as they are answered.
+          Your requests are paid from it.
         </Step>
-        <Step title="Ask a model" done={steps.has_request}>
-          Paste this and put your key in, or use the client library or agent that you have.
+        <Step title="Send a request" done={steps.has_request}>
+          Paste this with your key, or use your own client library or agent.
         </Step>
       </ol>
       <Snippets connection={connection} />

@@ -1,4 +1,4 @@
-// The limits of the account as meters, with what is used of them at this moment.
+// The limits of the account as meters with their current usage.
 
 import { useEffect, useState } from 'preact/hooks';
 import type { CapRecord, LimitUsageRecord, OwnAccountRecord } from '../../../records/account.ts';
@@ -28,7 +28,7 @@ export function LimitMeters({
         text={of(tokens.used, limits.tokens_per_minute)}
       />
       <Meter
-        label="Requests at once"
+        label="Concurrent requests"
         used={in_flight}
         limit={limits.concurrent_requests}
         text={of(in_flight, limits.concurrent_requests)}
@@ -48,8 +48,8 @@ export function LimitMeters({
       <p class="soft small">
         Plan {plan.name}.{' '}
         {requests.used > 0
-          ? `The minute starts anew in ${seconds} s.`
-          : 'The minute begins with the next request.'}
+          ? `Window resets in ${seconds} s.`
+          : 'Window starts with your next request.'}
       </p>
     </>
   );
@@ -71,7 +71,7 @@ function Cap({
       limit={limit}
       text={
         <>
-          {of(cap.tokens, limit)}, anew <Time relative at={cap.resets_at} />
+          {of(cap.tokens, limit)}, resets <Time relative at={cap.resets_at} />
         </>
       }
     />
@@ -82,7 +82,9 @@ function of(used: number, limit: number): string {
   return `${formatCount(used)} of ${limit >= 100_000 ? formatCompact(limit) : formatCount(limit)}`;
 }
 
-/** The feed says how long the minute lasts when something changes; between that it is counted here. */
+/**
+ * The feed sends the time left in the window only when something changes; this counts down between.
+ */
 function useCountdown(usage: LimitUsageRecord): number {
   const given = usage.requests_this_minute.resets_in_s;
   const [seconds, setSeconds] = useState(given);

@@ -1,10 +1,10 @@
-// What the customer should know or do, each as a banner with the way to it.
+// Banners for what the customer should know or do, each with its action.
 
 import type { NoticeRecord, OverviewRecord } from '../../../records/customer-overview.ts';
 import { Alert, LinkButton, Time } from '../../ui/index.ts';
 
 export function Notices({ overview }: { readonly overview: OverviewRecord }) {
-  // Whoever is new reads of the balance in the first steps.
+  // The first steps already show a new customer the missing balance.
   const isNew = !overview.first_steps.has_request;
   const shown = overview.notices.filter(({ kind }) => !(isNew && kind === 'balance_empty'));
   if (shown.length === 0) return null;
@@ -28,47 +28,47 @@ function Notice({ notice }: { readonly notice: NoticeRecord }) {
     case 'inactive':
       return notice.standing === 'suspended' ? (
         <Alert tone="danger" title="This account is suspended">
-          Its requests are refused. Ask the operator.
+          Its requests are rejected. Contact the operator.
         </Alert>
       ) : (
         <Alert
           tone="danger"
-          title="This account is going to be deleted"
+          title="This account will be deleted"
           actions={
             <LinkButton size="small" href="/settings">
-              Take it back
+              Keep account
             </LinkButton>
           }
         >
-          Its requests are refused. You can take the deletion back in the settings.
+          Its requests are rejected. You can cancel the deletion in the settings.
         </Alert>
       );
     case 'maintenance':
       return (
         <Alert tone="warning" title="The service is under maintenance">
-          {notice.message ?? 'Requests are refused until it is over.'}
+          {notice.message ?? 'Requests are rejected until maintenance ends.'}
         </Alert>
       );
     case 'email_unverified':
       return (
         <Alert tone="warning" title="Your e-mail address is not verified">
           {notice.mail_in_log
-            ? 'Requests are refused until it is. This server sends no mail: ask its operator for the link, which is in the log.'
-            : 'Requests are refused until it is. Follow the link in the mail that you were sent.'}
+            ? 'Requests are rejected until you verify it. This server sends no mail: ask the operator for the link, which is in the server log.'
+            : 'Requests are rejected until you verify it. Open the link in the mail we sent you.'}
         </Alert>
       );
     case 'balance_empty':
       return (
         <Alert tone="danger" title="Your balance is used up" actions={ADD_BALANCE}>
-          Requests are refused until you add to it.
+          Requests are rejected until you add balance.
         </Alert>
       );
     case 'balance_low':
       return (
         <Alert tone="warning" title="Your balance is running low" actions={ADD_BALANCE}>
           {notice.lasts_days < 1
-            ? 'At the pace of the last days it lasts less than a day.'
-            : `At the pace of the last days it lasts ${notice.lasts_days === 1 ? 'one more day' : `${notice.lasts_days} more days`}.`}
+            ? 'At your 7-day average, it lasts less than 1 day.'
+            : `At your 7-day average, it lasts ${notice.lasts_days === 1 ? '1 more day' : `${notice.lasts_days} more days`}.`}
         </Alert>
       );
     case 'keys_expiring':
@@ -78,7 +78,7 @@ function Notice({ notice }: { readonly notice: NoticeRecord }) {
           title={notice.keys.length === 1 ? 'A key is about to expire' : 'Keys are about to expire'}
           actions={
             <LinkButton size="small" href="/keys">
-              See the keys
+              View keys
             </LinkButton>
           }
         >
@@ -93,8 +93,8 @@ function Notice({ notice }: { readonly notice: NoticeRecord }) {
       );
     case 'incident_limits':
       return (
-        <Alert title="Some models have lower limits at the moment">
-          There is less capacity than usual for {notice.models.join(', ')}.
+        <Alert title="Some models have lower limits now">
+          Capacity is reduced for {notice.models.join(', ')}.
         </Alert>
       );
   }

@@ -1,4 +1,4 @@
-// The requests that run now. Each holds money until it ends.
+// The active requests. Each holds part of the balance until it ends.
 
 import type { LiveRecord } from '../../../records/customer-overview.ts';
 import { Empty, formatCount, Table, Time, Tokens } from '../../ui/index.ts';
@@ -6,12 +6,12 @@ import { Empty, formatCount, Table, Time, Tokens } from '../../ui/index.ts';
 export function OpenRequests({ live }: { readonly live: LiveRecord }) {
   const { open_requests: open, usage } = live;
   if (open.length === 0) {
-    return <Empty title="Nothing runs now">Requests appear here while they are answered.</Empty>;
+    return <Empty title="No active requests">Requests appear here while they run.</Empty>;
   }
   return (
     <>
       <Table
-        caption="Requests in flight"
+        caption="Active requests"
         rows={open}
         rowKey={({ request_id }) => request_id}
         href={({ request_id }) => `/requests/${request_id}`}
@@ -27,7 +27,7 @@ export function OpenRequests({ live }: { readonly live: LiveRecord }) {
               </>
             ),
           },
-          { label: 'Since', show: ({ started_at }) => <Time relative at={started_at} /> },
+          { label: 'Started', show: ({ started_at }) => <Time relative at={started_at} /> },
           {
             label: 'Reserved',
             end: true,
@@ -37,7 +37,7 @@ export function OpenRequests({ live }: { readonly live: LiveRecord }) {
       />
       {usage.in_flight > open.length && (
         <div class="table-foot">
-          <span class="soft">The newest of {formatCount(usage.in_flight)}.</span>
+          <span class="soft">Showing the newest of {formatCount(usage.in_flight)}.</span>
         </div>
       )}
     </>

@@ -1,5 +1,5 @@
-// The first page that a customer sees: what there is, how long it lasts, what runs now, and what to
-// do next. The live feed moves its numbers.
+// The customer's start page: balance, runway, active requests and next steps. The live feed updates
+// its numbers.
 
 import { useEffect, useState } from 'preact/hooks';
 import type { LiveRecord, OverviewRecord } from '../../../records/customer-overview.ts';
@@ -25,7 +25,7 @@ import { Notices } from './notices.tsx';
 import { OpenRequests } from './open-requests.tsx';
 import { SpendCard } from './spend-chart.tsx';
 
-/** What the feed does not tell, such as the month and the notices, follows it at this distance. */
+/** The delay before reloading what the feed does not carry, such as the month and the notices. */
 const FOLLOW_MS = 3_000;
 
 export function OverviewPage() {
@@ -33,7 +33,7 @@ export function OverviewPage() {
   const [live, setLive] = useState<LiveRecord | undefined>(undefined);
   const state = useLive('/feed', { message: setLive });
   useEffect(() => {
-    // A server that is gone says nothing by the feed, and one that refuses it gives no reason there.
+    // The feed reports neither an unreachable server nor the reason of a refusal; a reload does.
     if (state.value === 'waiting') void overview.reload();
   }, [state.value]);
   const data = overview.data.value;
@@ -52,7 +52,7 @@ export function OverviewPage() {
   );
 }
 
-/** Whether both were read of the same books. */
+/** Whether both show the same state of the ledger. */
 function isOf(live: LiveRecord, shown: LiveRecord): boolean {
   return live.today.requests === shown.today.requests && live.balance.total === shown.balance.total;
 }
@@ -72,10 +72,10 @@ function Shown({
       <Figures overview={overview} live={live} />
       {isNew && <FirstSteps overview={overview} />}
       <div class="grid">
-        <Card title="Limits now">
+        <Card title="Limits">
           <LimitMeters account={account} usage={live.usage} />
         </Card>
-        <Card title="In flight" flush>
+        <Card title="Active requests" flush>
           <OpenRequests live={live} />
         </Card>
       </div>
@@ -104,19 +104,17 @@ function Figures({
             <Tokens amount={balance.available} decimals={0} /> service tokens
             {balance.reserved !== '0' && (
               <>
-                , and <Tokens amount={balance.reserved} decimals={0} /> reserved
+                , plus <Tokens amount={balance.reserved} decimals={0} /> reserved
               </>
             )}
           </>
         }
       />
       <Stat
-        label="Lasts"
+        label="Runway"
         value={lasting(overview.lasts_days)}
         hint={
-          overview.lasts_days === null
-            ? 'Nothing was spent in the last seven days.'
-            : 'At the pace of the last days.'
+          overview.lasts_days === null ? 'No spend in the last 7 days.' : 'At your 7-day average'
         }
       />
       <Stat
@@ -135,8 +133,8 @@ function Figures({
 
 function lasting(days: number | null): string {
   if (days === null) return '–';
-  if (days < 1) return 'Less than a day';
-  if (days > 730) return 'Years';
+  if (days < 1) return 'Less than 1 day';
+  if (days > 730) return '2+ years';
   return days === 1 ? '1 day' : `${formatCount(days)} days`;
 }
 

@@ -1,4 +1,4 @@
-// What was spent, or asked for, on each of the last days. The last day is moved by the live feed.
+// Spend, requests or tokens on each of the last 30 days. The live feed updates the last day.
 
 import { useState } from 'preact/hooks';
 import type { SpendDayRecord, SpendRecord } from '../../../records/customer-overview.ts';
@@ -35,15 +35,13 @@ export function SpendCard({
   const isEmpty = current.every(({ requests }) => requests === 0);
   return (
     <Card
-      title="The last 30 days"
+      title="Last 30 days"
       actions={
-        !isEmpty && (
-          <Segments label="What is drawn" choices={CHOICES} active={shown} onChange={setShown} />
-        )
+        !isEmpty && <Segments label="Chart" choices={CHOICES} active={shown} onChange={setShown} />
       }
     >
       {isEmpty ? (
-        <Empty title="No requests yet">What you spend will be drawn here, day by day.</Empty>
+        <Empty title="No requests yet">Your daily spend appears here.</Empty>
       ) : (
         <Chart
           key={series.title}
@@ -60,32 +58,35 @@ export function SpendCard({
   );
 }
 
-/** Below this a day's spend is drawn in service tokens: nobody compares millionths of a dollar. */
+/**
+ * If every day spent less than this, the chart uses service tokens: fractions of a cent are hard to
+ * compare.
+ */
 const SMALL_USD = 0.01;
 
 function seriesOf(shown: Choice, days: readonly SpendDayRecord[]) {
   const counts = { format: formatCount, formatAxis: formatCompact };
   if (shown === 'requests') {
     const values = days.map(({ requests }) => requests);
-    return { title: 'Requests a day', lines: [{ label: 'Requests', values }], ...counts };
+    return { title: 'Requests per day', lines: [{ label: 'Requests', values }], ...counts };
   }
   if (shown === 'tokens') {
     const input = { label: 'Input', values: days.map(({ input_tokens }) => input_tokens) };
     const output = { label: 'Output', values: days.map(({ output_tokens }) => output_tokens) };
-    return { title: 'Tokens a day', lines: [input, output], ...counts };
+    return { title: 'Tokens per day', lines: [input, output], ...counts };
   }
   if (days.every(({ spent_usd }) => Number(spent_usd) < SMALL_USD)) {
     const values = days.map(({ spent }) => Number(spent));
-    const title = 'Spend a day in service tokens';
+    const title = 'Spend per day in service tokens';
     return { title, lines: [{ label: 'Service tokens', values }], ...counts };
   }
   const values = days.map(({ spent_usd }) => Number(spent_usd));
-  const title = 'Spend a day in USD';
+  const title = 'Spend per day in USD';
   const formatAxis = (value: number) => `$${formatCompact(value)}`;
   return { title, lines: [{ label: 'Spend', values }], format: usd, formatAxis };
 }
 
-/** A bar is a picture of the amount; its exact value is in the ledger. */
+/** Rounded for the chart; the exact amount is in the ledger. */
 function usd(value: number): string {
   return formatUsdShort(value.toFixed(6));
 }

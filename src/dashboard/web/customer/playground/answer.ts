@@ -1,14 +1,14 @@
-// An answer as the playground knows it, whichever format it came in, whole or piece by piece.
+// The playground's model of an answer in either format, streamed or whole.
 
 export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
-/** What an answer was charged, in the gateway's own words: decimal strings. */
+/** The charge of an answer, as decimal strings from the gateway. */
 type Bill = {
   readonly tokens: string;
   readonly usd: string;
-  /** What is left; whole answers of the formats do not say it in their body. */
+  /** The remaining balance. Absent for whole answers, whose body has no such field. */
   readonly balance: string | undefined;
-  /** Whether another model than the one that was asked for has answered. */
+  /** Whether a fallback model answered. */
   readonly isFallback: boolean;
 };
 
@@ -23,11 +23,11 @@ export type Problem = {
 
 export type Answer = {
   readonly reasoning: string;
-  /** What has to come back with the reasoning in the Messages format. */
+  /** The signature that must be sent back with the reasoning in the Messages format. */
   readonly signature: string;
   readonly text: string;
   readonly calls: readonly ToolCall[];
-  /** Why it ended, in the words of its format. */
+  /** The finish reason, as the format names it. */
   readonly finish: string | undefined;
   readonly usage: Usage | undefined;
   readonly bill: Bill | undefined;
@@ -45,7 +45,7 @@ export const NO_ANSWER: Answer = {
   problem: undefined,
 };
 
-/** The members in which both formats tell what an answer cost. */
+/** The cost fields of both formats. */
 export type BillFields = {
   readonly svc_tokens_debited?: string;
   readonly svc_cost_usd?: string;
@@ -70,13 +70,13 @@ export function readBill(fields: BillFields | undefined): Bill | undefined {
   };
 }
 
-/** An error of either envelope; one that ended a stream has its bill in it. */
+/** An error in either envelope. An error that ended a stream contains the bill. */
 export function withError(answer: Answer, error: ErrorFields): Answer {
   return {
     ...answer,
     bill: readBill(error) ?? answer.bill,
     problem: {
-      message: error.message ?? 'The gateway sent an error without a message.',
+      message: error.message ?? 'The gateway returned an error without a message.',
       code: error.code ?? 'unknown',
       param: error.param,
       requestId: error.request_id,
@@ -84,7 +84,7 @@ export function withError(answer: Answer, error: ErrorFields): Answer {
   };
 }
 
-/** The answer with one call begun, or changed. */
+/** Returns the answer with one tool call added or updated. */
 export function withCall(answer: Answer, index: number, more: Partial<ToolCall>): Answer {
   const calls = [...answer.calls];
   const before = calls[index] ?? { id: '', name: '', arguments: '' };

@@ -1,5 +1,5 @@
-// Reads what the gateway says in the chat-completions format: a chunk of a stream, a whole answer,
-// or an error. Pure: each takes the answer so far and returns it with what is new.
+// Parses responses in the chat-completions format: a stream chunk, a whole answer, or an error.
+// Pure: takes the answer so far and returns the updated one.
 
 import {
   type Answer,
@@ -36,7 +36,7 @@ type ChatFields = BillFields & {
   };
 };
 
-/** `data` is the text of one record, or of a whole body. */
+/** `data` is the text of one event, or of a whole body. */
 export function readChat(answer: Answer, data: string): Answer {
   if (data === '[DONE]') return answer;
   const { error, choices, usage, ...bill } = JSON.parse(data) as ChatFields;
@@ -58,7 +58,7 @@ export function readChat(answer: Answer, data: string): Answer {
 }
 
 function withMessage(answer: Answer, message: MessageFields): Answer {
-  const told = {
+  const next = {
     ...answer,
     text: answer.text + (message.content ?? ''),
     reasoning: answer.reasoning + (message.reasoning_content ?? ''),
@@ -66,6 +66,6 @@ function withMessage(answer: Answer, message: MessageFields): Answer {
   return (message.tool_calls ?? []).reduce<Answer>(
     (sum, { index, id, function: called }, place) =>
       withCall(sum, index ?? place, { ...(id === undefined ? {} : { id }), ...called }),
-    told,
+    next,
   );
 }

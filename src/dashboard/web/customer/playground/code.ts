@@ -1,5 +1,5 @@
-// The request of the playground as code to copy: for the shell, and for the two SDKs in two languages.
-// The key is a placeholder: a session has none, and code that is shown must not hold one.
+// The playground's request as code: for the shell, and for two SDKs in two languages. The key is a
+// placeholder, because a session has no key.
 
 import type { Format, RequestBody } from './request.ts';
 
@@ -37,7 +37,7 @@ const PATHS: Readonly<Record<Format, string>> = {
 
 function curl(format: Format, body: RequestBody, baseUrl: string): string {
   const unbuffered = body['stream'] === true ? ' -N' : '';
-  // Inside single quotes of a shell, the quote itself alone needs care.
+  // Inside single quotes of a shell, only the quote itself needs escaping.
   const json = JSON.stringify(body, null, 2).replaceAll("'", "'\\''");
   return `curl${unbuffered} ${baseUrl}${PATHS[format]} \\
   -H 'Authorization: Bearer ${KEY_PLACEHOLDER}' \\
@@ -84,7 +84,7 @@ const answer = await client.messages.create(${json});
 ${shown}`;
 }
 
-/** A JSON value as Python writes it. */
+/** A JSON value as a Python literal. */
 function pythonLiteral(value: unknown, indent: string): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

@@ -1,11 +1,10 @@
-// Where the next turn of the playground is written: a message, or what the tools that the model has
-// called would have answered.
+// Edits the next turn: a message, or the results of the tools that the model called.
 
 import { useState } from 'preact/hooks';
 import { Button, TextArea } from '../../ui/index.ts';
 import type { ToolCall } from './answer.ts';
 
-/** Ctrl or Command with Enter sends, as a line break belongs into a prompt. */
+/** Ctrl+Enter or Command+Enter sends, because Enter inserts a line break. */
 function sendsOn(act: () => void) {
   return (event: KeyboardEvent): void => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
@@ -45,7 +44,7 @@ export function Composer({
         value={text}
         onInput={onInput}
         onKeyDown={sendsOn(send)}
-        hint="Ctrl and Enter sends it."
+        hint="Press Ctrl+Enter to send."
       />
       <div class="actions">
         {isRunning && <Button onClick={onStop}>Stop</Button>}
@@ -94,7 +93,7 @@ export function ToolAnswers({
       ))}
       <div class="actions">
         <Button type="submit" kind="primary">
-          Send the {calls.length === 1 ? 'result' : 'results'} and go on
+          Send the {calls.length === 1 ? 'result' : 'results'} and continue
         </Button>
       </div>
     </form>

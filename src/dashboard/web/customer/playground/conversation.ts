@@ -1,5 +1,5 @@
-// The conversation of the playground: its turns, and the answer that is being written. It lives in the
-// memory of the page alone; nothing of it is stored anywhere.
+// The conversation of the playground: its turns and the answer in progress. Kept only in the memory
+// of the page.
 
 import { signal } from '@preact/signals';
 import { type Answer, NO_ANSWER, type Problem } from './answer.ts';
@@ -10,15 +10,15 @@ import { readMessages } from './messages-answer.ts';
 import type { Facts, Format, RequestBody, Turn } from './request.ts';
 
 export type ConversationDependencies = {
-  /** Resolves to an answer with status 200, and rejects where it is refused. */
+  /** Resolves to a response with status 200; rejects if the request is refused. */
   readonly send: (format: Format, body: RequestBody, signal: AbortSignal) => Promise<Response>;
-  /** What a refusal says; undefined for what is none, such as a connection that broke. */
+  /** The message of a refusal; undefined for other errors, such as a broken connection. */
   readonly refusalOf: (error: unknown) => Problem | undefined;
   /** Milliseconds. */
   readonly now: () => number;
 };
 
-/** An answer that is under way. */
+/** An answer in progress. */
 export type Running = {
   readonly answer: Answer;
   /** Estimated. */
@@ -26,7 +26,7 @@ export type Running = {
   readonly requestId: string | undefined;
 };
 
-/** Long texts cost time to lay out, and nobody reads more often than this. */
+/** Limits rendering, because laying out long texts is slow. */
 const SHOWN_EVERY_MS = 40;
 
 const READERS = { chat: readChat, messages: readMessages } as const;
@@ -34,7 +34,7 @@ const READERS = { chat: readChat, messages: readMessages } as const;
 export function createConversation({ send, refusalOf, now }: ConversationDependencies) {
   const turns = signal<readonly Turn[]>([]);
   const running = signal<Running | undefined>(undefined);
-  /** Why there is no answer. */
+  /** The reason for the missing answer. */
   const problem = signal<Problem | undefined>(undefined);
   let abort = new AbortController();
 
@@ -42,7 +42,7 @@ export function createConversation({ send, refusalOf, now }: ConversationDepende
     turns.value = [...turns.value, turn];
   };
 
-  /** Sends what `body` makes of the turns, and adds the answer to them. Never rejects. */
+  /** Sends the request that `body` builds from the turns, and appends the answer. Never rejects. */
   async function run(format: Format, body: RequestBody): Promise<void> {
     const own = new AbortController();
     abort = own;
@@ -84,7 +84,7 @@ export function createConversation({ send, refusalOf, now }: ConversationDepende
     end(answer, facts);
   }
 
-  /** What broke off keeps what can be gone on with. */
+  /** A partial answer keeps the content that the conversation can continue with. */
   function end(answer: Answer, facts: Facts): void {
     running.value = undefined;
     const calls = facts.end === 'complete' ? answer.calls : answer.calls.filter(isWhole);
@@ -105,7 +105,7 @@ export function createConversation({ send, refusalOf, now }: ConversationDepende
     say: (text: string) => add({ kind: 'user', text }),
     answerCall: (callId: string, text: string) => add({ kind: 'tool', callId, text }),
     stop: () => abort.abort(),
-    /** Takes a turn and all that follow it away. */
+    /** Removes a turn and all turns after it. */
     rewind(index: number): void {
       problem.value = undefined;
       turns.value = turns.value.slice(0, index);
@@ -124,7 +124,7 @@ function isStream({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') === true;
 }
 
-/** The records of a stream as they come, or the one of a whole answer. */
+/** Yields the events of a stream, or the body of a whole answer. */
 async function* readBody(response: Response): AsyncGenerator<readonly string[]> {
   if (!isStream(response) || response.body === null) {
     yield [await response.text()];
@@ -153,7 +153,7 @@ function isWhole({ arguments: json }: Answer['calls'][number]): boolean {
 }
 
 const STOPPED: Omit<Problem, 'requestId'> = {
-  message: 'Stopped before anything of the answer came.',
+  message: 'Stopped before the answer began.',
   code: 'stopped',
   param: undefined,
 };

@@ -1,12 +1,12 @@
-// What an answer costs while it is still being written: an estimate, from its length and the model's
-// prices. The bill at the end is the gateway's own and counts alone.
+// Estimates the cost of an answer while it streams, from its length and the model's prices. Only the
+// bill at the end counts.
 
 import type { PricingRecord } from '../../../records/model.ts';
 
 const PLAIN_CHARACTERS_A_TOKEN = 4;
 const OTHER_CHARACTERS_A_TOKEN = 1.5;
 
-/** How many model tokens a text is, roughly: scripts without spaces take more of them. */
+/** A rough count of model tokens. Scripts without spaces use more tokens per character. */
 export function estimateTokens(text: string): number {
   let plain = 0;
   let others = 0;
@@ -19,7 +19,7 @@ export function estimateTokens(text: string): number {
 
 type Cost = { readonly tokens: number; readonly usd: number };
 
-/** Prices are for a million model tokens. */
+/** Prices are per million model tokens. */
 export function costOf(
   { svc_tokens: rates, input, output }: PricingRecord,
   inputTokens: number,

@@ -1,5 +1,5 @@
-// The settings of the playground as somebody has typed them, and what of them is kept while the page
-// that the server sent is open: nowhere else, so that nobody finds it who opens the browser later.
+// The settings of the playground as typed. Kept only in memory while the page is open, so that the
+// next user of the browser cannot read them.
 
 import { signal } from '@preact/signals';
 import { ApiError, request } from '../../ui/index.ts';
@@ -46,13 +46,13 @@ export const conversation = createConversation({
   now: () => performance.now(),
 });
 
-/** The formats have other words for reasoning. */
+/** The formats name the reasoning levels differently. */
 export function changeDraft(more: Partial<Draft>): void {
   const isOther = more.format !== undefined && more.format !== draft.value.format;
   draft.value = { ...draft.value, ...(isOther ? { reasoning: '' } : {}), ...more };
 }
 
-/** The settings to send, or why they cannot be. Numbers are for the gateway to judge. */
+/** The settings to send, or the reason they are invalid. The gateway checks the numbers. */
 export function readDraft(
   { tools: text, temperature, maxTokens, ...rest }: Draft,
   features: { readonly reasoning: boolean; readonly tools: boolean },

@@ -1,8 +1,8 @@
-// Reads server-sent events out of bytes, however the network has cut them. Used by the playground for
-// the streams of both formats, each of whose records carries everything in its data lines.
+// Parses server-sent events from bytes split at any point. Used for the streams of both formats,
+// whose events carry everything in their data lines.
 
 type EventReader = {
-  /** The data of each record that is complete now. */
+  /** The data of each event that is complete now. */
   readonly feed: (bytes: Uint8Array) => readonly string[];
 };
 

@@ -1,5 +1,5 @@
-// Reads what the gateway says in the Messages format: an event of a stream, a whole answer, or an
-// error. Pure: each takes the answer so far and returns it with what is new.
+// Parses responses in the Messages format: a stream event, a whole answer, or an error. Pure: takes
+// the answer so far and returns the updated one.
 
 import {
   type Answer,
@@ -45,7 +45,7 @@ type MessagesFields = {
   readonly stop_reason?: string | null;
 };
 
-/** `data` is the text of one record, or of a whole body. */
+/** `data` is the text of one event, or of a whole body. */
 export function readMessages(answer: Answer, data: string): Answer {
   const event = JSON.parse(data) as MessagesFields;
   switch (event.type) {
@@ -58,15 +58,15 @@ export function readMessages(answer: Answer, data: string): Answer {
     case 'message_delta':
       return withEnd(answer, event.delta?.stop_reason, event.usage);
     case 'message': {
-      const told = (event.content ?? []).reduce(addBlock, answer);
-      return withEnd(told, event.stop_reason, event.usage);
+      const next = (event.content ?? []).reduce(addBlock, answer);
+      return withEnd(next, event.stop_reason, event.usage);
     }
     default:
       return answer;
   }
 }
 
-/** Blocks come one after the other: only the last call can grow. */
+/** Blocks arrive in order, so only the last call can grow. */
 function beginBlock(answer: Answer, { type, id = '', name = '' }: Block): Answer {
   return type === 'tool_use' ? withCall(answer, answer.calls.length, { id, name }) : answer;
 }
@@ -79,13 +79,13 @@ function addBlock(answer: Answer, block: Block): Answer {
 
 function withDelta(answer: Answer, delta: Delta): Answer {
   const { text = '', thinking = '', signature = '', partial_json: json } = delta;
-  const told = {
+  const next = {
     ...answer,
     text: answer.text + text,
     reasoning: answer.reasoning + thinking,
     signature: answer.signature + signature,
   };
-  return json === undefined ? told : withCall(told, told.calls.length - 1, { arguments: json });
+  return json === undefined ? next : withCall(next, next.calls.length - 1, { arguments: json });
 }
 
 function withEnd(answer: Answer, reason: string | null | undefined, usage?: UsageFields): Answer {

@@ -1,9 +1,8 @@
-// A refusal of the gateway in words for somebody who looks at a page: the API's own tell a program which
-// header to read and how to come back.
+// Rewrites API errors for people: the API's own text names headers and retry rules for programs.
 
 import { formatSpan } from '../../ui/format.ts';
 
-/** `message` with what to do next as a person does it. Everything else stays as the gateway says it. */
+/** Replaces the retry advice in `message` by one for people. All other text stays unchanged. */
 export function refusalInWords(message: string, retryAfterSeconds: number | undefined): string {
   const when = retryAfterSeconds === undefined ? 'a moment' : formatSpan(retryAfterSeconds * 1_000);
   return message.replace(

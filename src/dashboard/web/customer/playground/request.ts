@@ -1,5 +1,5 @@
-// What the playground sends: the conversation and the settings, as the chosen format wants them. Pure,
-// so that the code that is shown is the request that is sent.
+// Builds the playground's request in the chosen format. Pure, so that the code shown is the request
+// sent.
 
 import type { Answer, ToolCall } from './answer.ts';
 import type { Tool } from './tools.ts';
@@ -9,18 +9,18 @@ export type Format = 'chat' | 'messages';
 export type Turn =
   | { readonly kind: 'user'; readonly text: string }
   | { readonly kind: 'assistant'; readonly answer: Answer; readonly facts: Facts }
-  /** What somebody has answered to a call in place of a tool. */
+  /** The result that the user wrote for a tool call. */
   | { readonly kind: 'tool'; readonly callId: string; readonly text: string };
 
-/** How the request behind an answer went. */
+/** How the request of an answer ended. */
 export type Facts = {
   readonly requestId: string | undefined;
-  /** The model that served. */
+  /** The model that answered. */
   readonly model: string | undefined;
-  /** Milliseconds until the first piece of it; absent where it came whole. */
+  /** Milliseconds to the first content; absent for a whole answer. */
   readonly firstMs: number | undefined;
   readonly totalMs: number;
-  /** `stopped` by whoever reads it; what an error ended has it in the answer. */
+  /** `stopped` by the user. An answer ended by an error contains the error. */
   readonly end: 'complete' | 'stopped' | 'failed';
 };
 
@@ -28,10 +28,10 @@ export type Settings = {
   readonly format: Format;
   readonly model: string;
   readonly system: string;
-  /** Undefined leaves it to the model. */
+  /** Undefined selects the model's default. */
   readonly temperature: number | undefined;
   readonly maxTokens: number | undefined;
-  /** `reasoning_effort` in one format, `thinking.type` in the other; blank leaves it to the model. */
+  /** `reasoning_effort` or `thinking.type`, by format; blank selects the model's default. */
   readonly reasoning: string;
   readonly tools: readonly Tool[];
   readonly stream: boolean;
@@ -39,23 +39,23 @@ export type Settings = {
 
 export type RequestBody = Readonly<Record<string, unknown>>;
 
-/** Which reasoning there is to choose from, with its words for people. */
+/** The reasoning levels and their labels. */
 export const REASONING: Readonly<Record<Format, readonly (readonly [string, string])[]>> = {
   chat: [
-    ['', "The model's default"],
+    ['', 'Model default'],
     ['none', 'None'],
     ['low', 'Low'],
     ['high', 'High'],
     ['max', 'Max'],
   ],
   messages: [
-    ['', "The model's default"],
+    ['', 'Model default'],
     ['enabled', 'On'],
     ['disabled', 'Off'],
   ],
 };
 
-/** The Messages format wants a bound in every request. */
+/** The Messages format requires `max_tokens` in every request. */
 export const MESSAGES_MAX_TOKENS = 4_096;
 
 export function requestBody(settings: Settings, turns: readonly Turn[]): RequestBody {
@@ -89,7 +89,7 @@ function chatMessage(turn: Turn): RequestBody {
   return present({
     role: 'assistant',
     content: text === '' ? null : text,
-    // A model goes on from its own thinking while it uses tools.
+    // A model needs its own reasoning back while it uses tools.
     reasoning_content: reasoning === '' ? undefined : reasoning,
     tool_calls: calls.map(({ id, name, arguments: json }) => ({
       id,
@@ -122,7 +122,7 @@ type Message = {
   readonly content: string | readonly object[];
 };
 
-/** The answers to the calls of one turn come back in one message. */
+/** The results of all calls of a turn are sent in one message. */
 function addMessage(messages: Message[], turn: Turn): Message[] {
   if (turn.kind === 'user') return [...messages, { role: 'user', content: turn.text }];
   if (turn.kind === 'assistant') return [...messages, assistantMessage(turn.answer)];
@@ -150,7 +150,7 @@ function assistantMessage({ text, reasoning, signature, calls }: Answer): Messag
   };
 }
 
-/** A call that was cut short has arguments that cannot be read; the format wants an object. */
+/** An interrupted call has invalid arguments; the format requires an object. */
 function parseInput(json: string): unknown {
   try {
     return JSON.parse(json);
@@ -159,7 +159,7 @@ function parseInput(json: string): unknown {
   }
 }
 
-/** Which calls of the last answer have no answer yet. */
+/** The calls of the last answer without a result. */
 export function openCalls(turns: readonly Turn[]): readonly ToolCall[] {
   const asked = turns.findLastIndex(({ kind }) => kind === 'assistant');
   const turn = turns[asked];
@@ -170,7 +170,7 @@ export function openCalls(turns: readonly Turn[]): readonly ToolCall[] {
   return turn.answer.calls.filter(({ id }) => !answered.includes(id));
 }
 
-/** Without the members that are undefined. */
+/** Drops members that are undefined. */
 function present(fields: Readonly<Record<string, unknown>>): RequestBody {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

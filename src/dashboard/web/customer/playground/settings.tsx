@@ -1,5 +1,5 @@
-// What the playground's request is made of beside the conversation: format, model, system prompt,
-// bounds, reasoning and tools.
+// The request settings beside the conversation: format, model, system prompt, limits, reasoning and
+// tools.
 
 import type { CustomerModelRecord } from '../../../records/model.ts';
 import {
@@ -72,7 +72,7 @@ export function SettingsCard({ models, model }: Props) {
 }
 
 function priceOf({ pricing, max_output_tokens: output }: CustomerModelRecord): string {
-  return `${formatUsd(pricing.input)} in and ${formatUsd(pricing.output)} out for a million tokens; at most ${formatCount(output)} out.`;
+  return `${formatUsd(pricing.input)} input, ${formatUsd(pricing.output)} output per 1M tokens. Max output ${formatCount(output)} tokens.`;
 }
 
 function Bounds({ model }: Pick<Props, 'model'>) {
@@ -97,7 +97,7 @@ function Bounds({ model }: Pick<Props, 'model'>) {
           inputMode="numeric"
           min={1}
           step={1}
-          placeholder={format === 'chat' ? 'As many as fit' : String(MESSAGES_MAX_TOKENS)}
+          placeholder={format === 'chat' ? 'Maximum' : String(MESSAGES_MAX_TOKENS)}
           value={maxTokens}
           onInput={(text) => changeDraft({ maxTokens: text })}
         />
@@ -108,7 +108,7 @@ function Bounds({ model }: Pick<Props, 'model'>) {
         options={REASONING[format].map(([value, label]) => ({ value, label }))}
         onChange={(chosen) => changeDraft({ reasoning: chosen })}
         disabled={!model.features.reasoning}
-        hint={model.features.reasoning ? undefined : 'This model does not reason.'}
+        hint={model.features.reasoning ? undefined : 'This model has no reasoning.'}
       />
     </>
   );
@@ -116,7 +116,8 @@ function Bounds({ model }: Pick<Props, 'model'>) {
 
 function Tools({ model }: Pick<Props, 'model'>) {
   const { tools } = draft.value;
-  if (!model.features.tools) return <p class="hint soft small">This model takes no tools.</p>;
+  if (!model.features.tools)
+    return <p class="hint soft small">This model does not support tools.</p>;
   const read = readTools(tools);
   const count = 'tools' in read ? read.tools.length : undefined;
   return (
@@ -124,17 +125,17 @@ function Tools({ model }: Pick<Props, 'model'>) {
       <summary>Tools{count === undefined || count === 0 ? '' : ` (${count})`}</summary>
       <div class="stack tools code-fields">
         <TextArea
-          label="Definitions, in JSON"
+          label="Tool definitions (JSON)"
           rows={9}
           spellcheck={false}
           value={tools}
           error={'problem' in read ? read.problem : undefined}
-          hint="A call that the model makes is yours to answer."
+          hint="You enter the results of the model's tool calls."
           onInput={(text) => changeDraft({ tools: text })}
         />
         {tools === '' && (
           <Button size="small" onClick={() => changeDraft({ tools: EXAMPLE_TOOLS })}>
-            Insert an example
+            Insert example
           </Button>
         )}
       </div>

@@ -1,5 +1,4 @@
-// The tools that somebody has written into the playground's editor. They may be written as either
-// format wants them, and are sent as the chosen one does.
+// Parses the tools typed into the playground. Accepts either format and sends the chosen one.
 
 export type Tool = {
   readonly name: string;
@@ -10,7 +9,7 @@ export type Tool = {
 
 export type ReadTools =
   | { readonly tools: readonly Tool[] }
-  /** Why they cannot be sent. */
+  /** The reason they are invalid. */
   | { readonly problem: string };
 
 export const EXAMPLE_TOOLS = `[
@@ -27,17 +26,17 @@ export const EXAMPLE_TOOLS = `[
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Blank text is no tools. */
+/** Blank text means no tools. */
 export function readTools(text: string): ReadTools {
   if (text.trim() === '') return { tools: [] };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return { problem: `This is not valid JSON. ${error instanceof Error ? error.message : ''}` };
+    return { problem: `Invalid JSON. ${error instanceof Error ? error.message : ''}` };
   }
   if (!Array.isArray(value)) {
-    return { problem: 'Write a list of tools: [ { "name": …, "parameters": { … } } ].' };
+    return { problem: 'Enter a list of tools: [ { "name": …, "parameters": { … } } ].' };
   }
   const tools = value.map(readTool);
   const wrong = tools.indexOf(undefined);
@@ -54,7 +53,7 @@ type ToolFields = {
   readonly description?: unknown;
   readonly parameters?: unknown;
   readonly input_schema?: unknown;
-  /** Around the others in the chat-completions format. */
+  /** The wrapper of the other fields in the chat-completions format. */
   readonly function?: ToolFields;
 };
 

@@ -1,5 +1,5 @@
-// The turns of the playground's conversation as they are read: what was said, what the model thought,
-// what it called, and what each answer cost.
+// Shows the turns of the playground's conversation: text, reasoning, tool calls, and the cost of
+// each answer.
 
 import { Link } from 'wouter-preact';
 import type { PricingRecord } from '../../../records/model.ts';
@@ -19,7 +19,7 @@ import type { Facts, Turn } from './request.ts';
 
 const NAMES = { user: 'You', assistant: 'Model', tool: 'Tool result' } as const;
 
-/** `onRewind` takes a turn of one's own back into the editor. */
+/** `onRewind` moves the user's turn back into the editor. */
 export function TurnView({
   turn,
   onRewind,
@@ -49,7 +49,7 @@ export function TurnView({
   );
 }
 
-/** The answer that is being written, with what it costs by now. */
+/** The answer in progress, with its estimated cost. */
 export function RunningView({
   running: { answer, inputTokens, requestId },
   pricing,
@@ -144,7 +144,7 @@ export function ProblemAlert({
   );
 }
 
-/** The exact bill, once there is one. */
+/** The exact bill, once known. */
 function BillLine({ answer, facts }: { readonly answer: Answer; readonly facts: Facts }) {
   const { bill, usage, finish } = answer;
   const { requestId, firstMs, totalMs, model, end } = facts;
@@ -152,14 +152,14 @@ function BillLine({ answer, facts }: { readonly answer: Answer; readonly facts: 
     bill === undefined
       ? undefined
       : `Charged ${formatTokens(bill.tokens)} service tokens (${formatUsd(bill.usd)})`,
-    end === 'stopped' ? 'Stopped: what had been written is charged' : undefined,
+    end === 'stopped' ? 'Stopped: output so far is charged' : undefined,
     usage === undefined
       ? undefined
       : `${formatCount(usage.input)} in${usage.cached > 0 ? ` (${formatCount(usage.cached)} cached)` : ''}, ${formatCount(usage.output)} out`,
-    firstMs === undefined ? undefined : `began after ${formatMilliseconds(firstMs)}`,
-    `${formatMilliseconds(totalMs)} in all`,
+    firstMs === undefined ? undefined : `first content after ${formatMilliseconds(firstMs)}`,
+    `${formatMilliseconds(totalMs)} total`,
     bill?.isFallback === true && model !== undefined ? `answered by ${model}` : undefined,
-    finish === undefined ? undefined : `ended with ${finish}`,
+    finish === undefined ? undefined : `finish reason ${finish}`,
   ].filter((part) => part !== undefined);
   return (
     <p class="bill">

@@ -1,4 +1,4 @@
-// What the list of requests shows of each.
+// The columns of the request list.
 
 import type { RequestFiltersRecord, RequestRecord } from '../../../records/customer-request.ts';
 import {
@@ -18,7 +18,7 @@ const OUTCOMES = {
   failed: { label: 'Failed', tone: 'danger' },
 } as const;
 
-/** The badge of how a request ended; whose failure it was is not a customer's concern. */
+/** The badge of an outcome. Customers see all failures as one. */
 export function OutcomeBadge({ outcome }: { readonly outcome: string }) {
   const known =
     OUTCOMES[outcome.endsWith('failed') ? 'failed' : (outcome as keyof typeof OUTCOMES)];
@@ -49,12 +49,12 @@ export function requestColumns(
     },
     { label: 'Input', end: true, show: ({ input_tokens }) => formatCount(input_tokens) },
     { label: 'Output', end: true, show: ({ output_tokens }) => formatCount(output_tokens) },
-    { label: 'Took', end: true, show: ({ duration_ms }) => formatMilliseconds(duration_ms) },
+    { label: 'Duration', end: true, show: ({ duration_ms }) => formatMilliseconds(duration_ms) },
     { label: 'Spent', end: true, show: ({ debited }) => <Tokens amount={debited} /> },
     {
       label: 'End user',
       show: ({ end_user }) =>
-        end_user ? <span class="nowrap">{end_user}</span> : <Nothing>None named</Nothing>,
+        end_user ? <span class="nowrap">{end_user}</span> : <Nothing>None</Nothing>,
     },
   ];
 }

@@ -1,4 +1,4 @@
-// The whole history of one request: what was asked, held, used and charged, and its receipt.
+// The full history of one request: parameters, hold, usage, charge and receipt.
 
 import type { RequestHistoryRecord } from '../../../records/customer-request.ts';
 import {
@@ -38,7 +38,7 @@ export function RequestPage({ params }: PageProps) {
       lead={
         <span class="row">
           <code>{id}</code>
-          <CopyButton text={id} label="Copy the request id" kind="quiet" />
+          <CopyButton text={id} label="Copy request id" kind="quiet" />
         </span>
       }
     >
@@ -63,14 +63,14 @@ function RequestView({
         <Ended request={request} usage={usage} booked={booked} />
       ) : (
         <Alert
-          title="This request is still under way"
+          title="This request is in progress"
           actions={
             <Button size="small" onClick={() => void reload()}>
-              Look again
+              Refresh
             </Button>
           }
         >
-          Nothing is charged yet; what is reserved for it is shown below.
+          Nothing is charged yet. The reserved amount is shown below.
         </Alert>
       )}
       <div class="grid">
@@ -109,7 +109,7 @@ function Ended({
         <Stat
           label="Input"
           value={formatCount(usage.input_tokens)}
-          hint={`${formatCount(usage.cached_input_tokens)} from the cache`}
+          hint={`${formatCount(usage.cached_input_tokens)} cached`}
         />
         <Stat
           label="Output"
@@ -117,11 +117,11 @@ function Ended({
           hint={`${formatCount(usage.reasoning_tokens)} reasoning`}
         />
         <Stat
-          label="Took"
+          label="Duration"
           value={formatMilliseconds(tookMs)}
           hint={
             firstMs === null
-              ? 'No content came'
+              ? 'No content received'
               : `First content after ${formatMilliseconds(Math.min(firstMs, tookMs))}`
           }
         />
@@ -133,28 +133,31 @@ function Ended({
 function AskedCard({ history }: { readonly history: RequestHistoryRecord }) {
   const { request, model, attempts } = history;
   return (
-    <Card title="What was asked">
+    <Card title="Request">
       <Facts
         items={[
           ['Model', model.requested],
           [
-            'Answered by',
+            'Served by',
             model.served === null ? (
-              <Nothing>Nobody</Nothing>
+              <Nothing>None</Nothing>
             ) : history.fallback_used ? (
-              `${model.served}, in its place`
+              `${model.served} (fallback)`
             ) : (
               model.served
             ),
           ],
-          ['Outcome', request === null ? 'Under way' : <OutcomeBadge outcome={request.outcome} />],
+          [
+            'Outcome',
+            request === null ? 'In progress' : <OutcomeBadge outcome={request.outcome} />,
+          ],
           [
             'Format',
             request === null ? '–' : `${request.format}${request.stream ? ', streamed' : ''}`,
           ],
-          ['Tries', formatCount(attempts)],
+          ['Attempts', formatCount(attempts)],
           ['Key', <code key="key">{history.key_id}</code>],
-          ['End user', request?.end_user || <Nothing>None named</Nothing>],
+          ['End user', request?.end_user || <Nothing>None</Nothing>],
           ['Started', <Time key="start" at={history.hold.created_at} detail="second" />],
           ['Ended', <Time key="end" at={history.hold.ended_at} detail="second" />],
         ]}
@@ -165,20 +168,20 @@ function AskedCard({ history }: { readonly history: RequestHistoryRecord }) {
 
 function HeldCard({ history: { hold } }: { readonly history: RequestHistoryRecord }) {
   return (
-    <Card title="What was reserved">
+    <Card title="Hold">
       <Facts
         items={[
           ['Estimated prompt', `${formatCount(hold.estimated_prompt_tokens)} tokens`],
-          ['Longest answer', `${formatCount(hold.output_bound)} tokens`],
-          ['Reserved at first', <Tokens key="first" amount={hold.first_amount} />],
-          ['Reserved later', <Tokens key="later" amount={hold.grown_by} />],
-          ['In all', <Tokens key="all" amount={hold.amount} />],
-          ['At the price', <code key="price">{hold.price_version}</code>],
+          ['Max output', `${formatCount(hold.output_bound)} tokens`],
+          ['Initial hold', <Tokens key="first" amount={hold.first_amount} />],
+          ['Added later', <Tokens key="later" amount={hold.grown_by} />],
+          ['Total', <Tokens key="all" amount={hold.amount} />],
+          ['Price version', <code key="price">{hold.price_version}</code>],
         ]}
       />
       <p class="soft small">
-        A reservation only makes sure that the answer can be paid for. What was not used of it was
-        given back at the end.
+        A hold reserves balance for the longest possible answer. The unused part is released when
+        the request ends.
       </p>
     </Card>
   );
@@ -192,7 +195,7 @@ function ChargeCard({
   readonly usage: NonNullable<RequestHistoryRecord['usage']>;
 }) {
   return (
-    <Card title="How it was charged">
+    <Card title="Charge">
       <div class="stack">
         <p>{countWords(usage)}</p>
         {calculations.map((each) => (
@@ -205,9 +208,9 @@ function ChargeCard({
               rows={each.buckets.filter(({ tokens }) => tokens > 0)}
               rowKey={({ name }) => name}
               columns={[
-                { label: 'What', show: ({ name }) => PRICE_NAMES[name] },
+                { label: 'Type', show: ({ name }) => PRICE_NAMES[name] },
                 { label: 'Tokens', end: true, show: ({ tokens }) => formatCount(tokens) },
-                { label: 'Price of each', end: true, show: ({ price }) => formatTokens(price) },
+                { label: 'Unit price', end: true, show: ({ price }) => formatTokens(price) },
                 { label: 'Service tokens', end: true, show: ({ amount }) => formatTokens(amount) },
               ]}
             />
@@ -222,11 +225,11 @@ function ChargeCard({
           <Facts
             items={[
               ['Charged', <Tokens key="charged" amount={booked.charged} />],
-              ['Taken from the balance', <Tokens key="debited" amount={booked.debited} />],
+              ['Debited', <Tokens key="debited" amount={booked.debited} />],
               ...(booked.waived === '0'
                 ? []
                 : ([['Waived', <Tokens key="waived" amount={booked.waived} />]] as const)),
-              ['Balance after it', <Tokens key="balance" amount={booked.balance_after} />],
+              ['Balance after', <Tokens key="balance" amount={booked.balance_after} />],
             ]}
           />
         )}

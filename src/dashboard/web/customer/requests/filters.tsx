@@ -1,5 +1,5 @@
-// The filters of the list of requests, as the address of the page has them, and what they ask of the
-// server. A search by id stands alone.
+// The filters of the request list, kept in the page's address, and the query they send. A search by
+// id ignores the other filters.
 
 import { useState } from 'preact/hooks';
 import type { RequestFiltersRecord } from '../../../records/customer-request.ts';
@@ -19,7 +19,7 @@ export const FILTERS = [
 
 export type FilterName = (typeof FILTERS)[number];
 
-/** Empty where nothing is asked. `from` and `to` win over `days`. */
+/** Empty means no filter. `from` and `to` win over `days`. */
 export type FilterValues = Readonly<Record<FilterName, string>>;
 
 const OUTCOMES: readonly SelectOption[] = [
@@ -57,7 +57,7 @@ export function Filters({
   readonly values: FilterValues;
   readonly choices: RequestFiltersRecord | undefined;
   readonly onChange: (changes: Partial<Record<FilterName, string>>) => void;
-  /** Absent where nothing is filtered. */
+  /** Absent without a filter. */
   readonly onClear?: () => void;
 }) {
   return (
@@ -118,7 +118,7 @@ export function Filters({
   );
 }
 
-/** A text that counts once Enter was pressed. */
+/** A text field that applies on Enter. */
 function Sent({
   label,
   placeholder,
@@ -150,7 +150,7 @@ function Sent({
   );
 }
 
-/** What the address names is a choice even where the server knows it no more. */
+/** Keeps a value from the address as an option even if the server no longer knows it. */
 function withOwn(value: string, options: readonly SelectOption[]): readonly SelectOption[] {
   const known = value === '' || options.some((option) => option.value === value);
   return [{ value: '', label: 'Any' }, ...options, ...(known ? [] : [{ value, label: value }])];

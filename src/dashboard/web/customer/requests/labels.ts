@@ -1,4 +1,4 @@
-// The history of a request in sentences.
+// Sentences for the history of a request.
 
 import type { RequestHistoryRecord } from '../../../records/customer-request.ts';
 import { formatTokens } from '../../ui/index.ts';
@@ -7,10 +7,10 @@ type Usage = NonNullable<RequestHistoryRecord['usage']>;
 type Booked = NonNullable<RequestHistoryRecord['booked']>;
 
 const ENDINGS: Readonly<Record<string, string>> = {
-  completed: 'The answer was completed.',
-  stopped_balance: 'The answer was ended early: the balance would not have paid for more.',
-  client_cancelled: 'Your program left before the answer was complete.',
-  upstream_failed: 'The model failed, and no other one could take its place.',
+  completed: 'Completed.',
+  stopped_balance: 'Stopped early: your balance did not cover more output.',
+  client_cancelled: 'The client disconnected before the answer was complete.',
+  upstream_failed: 'The model failed, and no fallback could answer.',
   gateway_failed: 'The gateway could not finish this request.',
 };
 
@@ -21,39 +21,39 @@ export function endingWords(outcome: string): string {
 export function chargeWords(outcome: string, { debited, waived }: Booked): string {
   if (debited === '0') return 'Nothing was charged.';
   const charged = `${formatTokens(debited)} service tokens were charged`;
-  const part = outcome === 'completed' ? '' : ' for what had been made by then';
+  const part = outcome === 'completed' ? '' : ' for the output up to then';
   const rest =
     waived === '0'
       ? ''
-      : ` The balance did not cover ${formatTokens(waived)} more, which nobody is asked for.`;
+      : ` Your balance did not cover another ${formatTokens(waived)}, which you don’t owe.`;
   return `${charged}${part}.${rest}`;
 }
 
-/** Where the counts come from, and why from there. */
+/** The source of the token counts, and the reason for it. */
 export function countWords({ basis, doubt }: Usage): string {
   if (basis === 'recovered') {
-    return 'The gateway was interrupted. The tokens are those that it knew of, and never cost more than was reserved.';
+    return 'The gateway was interrupted. Tokens are counted up to its last record, and the charge never exceeds the hold.';
   }
   if (basis === 'estimated') {
     const why = doubt === null ? 'the model reported none' : DOUBTS[doubt];
-    return `The tokens are the gateway’s own count, because ${why}.`;
+    return `The gateway counted the tokens, because ${why}.`;
   }
-  const zero = doubt === 'zero' ? ' It reported that nothing was used, and that counts.' : '';
-  return `The tokens are those that the model reported.${zero}`;
+  const zero = doubt === 'zero' ? ' It reported no usage, which is accepted.' : '';
+  return `The model reported the tokens.${zero}`;
 }
 
 const DOUBTS: Readonly<Record<NonNullable<Usage['doubt']>, string>> = {
-  malformed: 'the report of the model had counts that are none',
-  inconsistent: 'the counts that the model reported contradicted each other',
-  implausible: 'the model reported more than it could have used',
-  zero: 'the model reported that nothing was used',
+  malformed: 'the model reported invalid counts',
+  inconsistent: 'the model reported contradictory counts',
+  implausible: 'the model reported more tokens than possible',
+  zero: 'the model reported no usage',
 };
 
 export const PRICE_NAMES: Readonly<
   Record<RequestHistoryRecord['calculations'][number]['buckets'][number]['name'], string>
 > = {
   input: 'Input',
-  cached_input: 'Input from the cache',
-  cache_write: 'Input written to the cache',
+  cached_input: 'Cached input',
+  cache_write: 'Cache write',
   output: 'Output',
 };

@@ -1,5 +1,5 @@
-// The account's requests: newest first, with filters that are in the address of the page, and a
-// search by request id.
+// The account's requests, newest first, with filters kept in the page's address and a search by
+// request id.
 
 import { useEffect } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
@@ -19,7 +19,7 @@ import {
 import { requestColumns } from './columns.tsx';
 import { FILTERS, type FilterName, Filters, type FilterValues, queryOf } from './filters.tsx';
 
-/** A search that has found fewer goes on by itself. */
+/** Below this many results, a search loads the next page automatically. */
 const ROWS_FOUND_AT_LEAST = 10;
 
 export function RequestsPage() {
@@ -37,7 +37,7 @@ export function RequestsPage() {
       { replace: true },
     );
 
-  // The server ends a long search early: an empty page may have a next one that is not.
+  // The server ends a long search early, so an empty page may be followed by one with results.
   const found = list.rows.value?.length;
   const goesOn = list.hasMore.value && !list.loading.value && !list.error.value;
   useEffect(() => {
@@ -48,7 +48,7 @@ export function RequestsPage() {
   return (
     <Page
       title="Requests"
-      lead="Every request that was answered or tried, and what it cost. One that was refused at once leaves no entry and costs nothing."
+      lead="All requests that reached a model, with their cost. Rejected requests aren't listed or billed."
       actions={
         <LinkButton download href={apiUrl(withQuery('/requests/export', exported))}>
           Export as CSV
@@ -81,7 +81,7 @@ function None() {
       title="No requests yet"
       action={<LinkButton href="/playground">Open the playground</LinkButton>}
     >
-      Make one in the playground, or call the API with a key of yours.
+      Send one in the playground, or call the API with your key.
     </Empty>
   );
 }

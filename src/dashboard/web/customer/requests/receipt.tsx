@@ -1,5 +1,5 @@
-// The receipt of a request or a movement: what it says, a file of it, and how that is checked
-// without this server.
+// The receipt of a request or ledger entry: its content, a download, and how to verify it without
+// this server.
 
 import { useState } from 'preact/hooks';
 import type { ReceiptRecord } from '../../../records/customer-ledger.ts';
@@ -22,7 +22,7 @@ export function ReceiptCard({ id, sequence }: { readonly id: string; readonly se
       actions={
         <>
           <Button size="small" aria-expanded={open} onClick={() => setOpen(!open)}>
-            {open ? 'Hide it' : 'Show it'}
+            {open ? 'Hide' : 'Show'}
           </Button>
           <LinkButton size="small" download href={apiUrl(`${path}/file`)}>
             Download
@@ -32,12 +32,11 @@ export function ReceiptCard({ id, sequence }: { readonly id: string; readonly se
     >
       <div class="stack">
         <p>
-          The receipts of your account are a chain: each one holds the hash of the one before, so
-          that none can be changed later without breaking all that follow. Check a downloaded file
-          anywhere, without this server:
+          Your receipts form a chain: each contains the hash of the one before, so changing one
+          breaks all later ones. Verify a downloaded file without this server:
         </p>
         <CodeBlock
-          label="Check of a receipt"
+          label="Verify a receipt"
           code={`tollgate receipts verify receipt-${sequence}.jsonl`}
         />
         {open && <ReceiptText path={path} />}
@@ -46,7 +45,7 @@ export function ReceiptCard({ id, sequence }: { readonly id: string; readonly se
   );
 }
 
-/** The receipt as it is, and its hash. */
+/** The receipt and its hash. */
 export function ReceiptText({ path }: { readonly path: string }) {
   const receipt = useResource<ReceiptRecord>(path);
   return (
@@ -55,7 +54,7 @@ export function ReceiptText({ path }: { readonly path: string }) {
         <>
           <CodeBlock label="Receipt" code={JSON.stringify(text, undefined, 2)} />
           <p class="soft">
-            SHA-256 of its one line of text: <code>{hash}</code>
+            SHA-256 of its line in the file: <code>{hash}</code>
           </p>
         </>
       )}

@@ -1,4 +1,4 @@
-// The models, keys or end users of a span, what each of them used, and the way to their requests.
+// Usage by model, key or end user, with links to their requests.
 
 import type { UsageGroupRecord, UsageRecord } from '../../../records/customer-usage.ts';
 import {
@@ -54,7 +54,7 @@ export function GroupTable({ usage, span }: { readonly usage: UsageRecord; reado
       />
       {leftOut > 0 && (
         <div class="table-foot">
-          <span class="soft">{formatCount(leftOut)} more that spent less</span>
+          <span class="soft">{formatCount(leftOut)} more with lower spend</span>
         </div>
       )}
     </Card>
@@ -65,7 +65,7 @@ function number(label: string, read: (row: UsageGroupRecord) => number): Column<
   return { label, end: true, show: (row) => formatCount(read(row)), sortBy: read };
 }
 
-/** Requests without an end user cannot be asked for, so their row leads to all of them. */
+/** The request list cannot filter for "no end user", so this row links to all requests. */
 function requestsOf(groupBy: UsageRecord['group_by'], group: string, span: Span): string {
   return withQuery('/requests', { ...span, [groupBy]: group });
 }

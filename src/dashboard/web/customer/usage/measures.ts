@@ -1,5 +1,5 @@
-// What of a usage record is drawn: spending, requests or tokens, as numbers for a chart. Amounts that
-// are a matter of record are shown as text elsewhere.
+// The chart values of a usage record: spend, requests or tokens as numbers. Exact amounts are shown
+// as text elsewhere.
 
 import type { UsagePointRecord, UsageRecord } from '../../../records/customer-usage.ts';
 import { formatCount, formatTokens, type Series } from '../../ui/index.ts';
@@ -40,11 +40,11 @@ export function seriesOf(usage: UsageRecord, measure: Measure): readonly Series[
   }));
 }
 
-/** What a group is called where people read it. */
+/** The label of a group. */
 export function labelOf(groupBy: UsageRecord['group_by'], name: string | null): string {
   if (name === null) return 'All others';
   if (name !== '') return name;
-  return groupBy === 'end_user' ? 'No end user named' : 'All';
+  return groupBy === 'end_user' ? 'No end user' : 'All';
 }
 
 function valuesOf(

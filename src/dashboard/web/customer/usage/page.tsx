@@ -1,4 +1,4 @@
-// What the account has used over time, as a chart and in figures: in all, or by model, key or end user.
+// Usage over time, as a chart and in figures: total, or by model, key or end user.
 
 import { useSearchParams } from 'wouter-preact';
 import type { UsageRecord } from '../../../records/customer-usage.ts';
@@ -38,7 +38,7 @@ const GROUPS = [
 
 type GroupBy = (typeof GROUPS)[number]['id'];
 
-/** A span up to this is shown hour by hour. */
+/** Spans up to this length are shown by hour. */
 const HOURS_UP_TO_MS = 3 * 86_400_000;
 
 const DEFAULT_DAYS = 30;
@@ -60,7 +60,7 @@ export function UsagePage() {
   return (
     <Page
       title="Usage"
-      lead="What your requests used and what they cost. Days are UTC days; a request counts for when it started."
+      lead="Usage and cost by day (UTC)."
       actions={
         <LinkButton download href={apiUrl(withQuery('/requests/export', { ...span }))}>
           Export as CSV
@@ -103,11 +103,10 @@ function Shown({
         <Incomplete usage={usage} />
         <Card>
           <Empty
-            title="No requests in this time"
+            title="No requests in this period"
             action={<LinkButton href="/playground">Open the playground</LinkButton>}
           >
-            Choose a longer span, or make a first request: in the playground, or with a key of
-            yours.
+            Choose a longer period, or send a request in the playground or with your key.
           </Empty>
         </Card>
       </>
@@ -127,12 +126,12 @@ function Shown({
         <Stat
           label="Requests"
           value={formatCount(total.requests)}
-          hint={total.failed === 0 ? 'None failed' : `${formatCount(total.failed)} failed`}
+          hint={total.failed === 0 ? '0 failed' : `${formatCount(total.failed)} failed`}
         />
         <Stat
           label="Input tokens"
           value={formatCompact(total.input_tokens)}
-          hint={`${formatShare(total.cached_input_tokens, total.input_tokens)} from the cache`}
+          hint={`${formatShare(total.cached_input_tokens, total.input_tokens)} cached`}
         />
         <Stat
           label="Output tokens"
@@ -144,7 +143,7 @@ function Shown({
         title={usage.step === 'hour' ? `${title} by hour` : `${title} by day`}
         actions={
           <Segments<Measure>
-            label="What is shown"
+            label="Chart"
             choices={MEASURES}
             active={measure}
             onChange={onMeasure}
@@ -165,18 +164,18 @@ function Shown({
   );
 }
 
-/** What the numbers leave out, where they leave out anything. */
+/** Warns if the figures are incomplete. */
 function Incomplete({ usage }: { readonly usage: UsageRecord }) {
   return (
     <>
       {usage.behind > 0 && (
-        <Alert tone="warning" title="Older requests are still being added up">
-          The server was updated a moment ago. These figures will be whole in a minute.
+        <Alert tone="warning" title="Usage is still being calculated">
+          The server was just updated. Figures will be complete in about 1 minute.
         </Alert>
       )}
       {usage.counted_from !== null && (
-        <Alert tone="warning" title="There are too many end users to show all of this time">
-          The figures begin on <Time at={usage.counted_from} detail="day" />. Choose a shorter span.
+        <Alert tone="warning" title="Too many end users for this period">
+          Figures start on <Time at={usage.counted_from} detail="day" />. Choose a shorter period.
         </Alert>
       )}
     </>

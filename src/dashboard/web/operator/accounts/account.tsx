@@ -1,5 +1,4 @@
-// One account with everything about it: money, limits in use, keys, requests, trail, and all that an
-// operator may do to it.
+// One account: balance, limits, keys, requests, audit trail, and all operator actions.
 
 import { useState } from 'preact/hooks';
 import type { AccountDetailRecord } from '../../../records/operator-account.ts';
@@ -29,7 +28,7 @@ import { AccountTabs } from './tabs.tsx';
 
 export function AccountPage({ params }: PageProps) {
   const resource = useResource<AccountDetailRecord>(`/accounts/${params['id']}`);
-  /** Counts what was done here, so that the lists below are read anew. */
+  /** Incremented by each action, so that the lists below reload. */
   const [changes, setChanges] = useState(0);
   const account = resource.data.value;
   return (
@@ -41,7 +40,7 @@ export function AccountPage({ params }: PageProps) {
           <span class="row">
             <AccountBadges account={account} />
             <code>{account.id}</code>
-            <CopyButton text={account.id} label="Copy the id of the account" />
+            <CopyButton text={account.id} label="Copy account id" />
           </span>
         )
       }
@@ -89,14 +88,12 @@ function AccountView({
         <Stat
           label="Reserved"
           value={<Tokens amount={balance.reserved} decimals={0} />}
-          hint="Held for requests that are under way."
+          hint="For active requests"
         />
         <Stat
-          label="Requests under way"
+          label="Active requests"
           value={usage === null ? '–' : formatCount(usage.in_flight)}
-          hint={
-            account.limits && `At most ${formatCount(account.limits.concurrent_requests)} at once.`
-          }
+          hint={account.limits && `of ${formatCount(account.limits.concurrent_requests)}`}
         />
         <Stat
           label="Active keys"
@@ -109,13 +106,13 @@ function AccountView({
           title="Account"
           actions={
             <Button kind="primary" size="small" onClick={() => setOpen('money')}>
-              Add or take money
+              Adjust balance
             </Button>
           }
         >
           <AccountFacts account={account} act={setOpen} />
         </Card>
-        <Card title="Limits in use">
+        <Card title="Limits">
           <Limits account={account} />
         </Card>
       </div>

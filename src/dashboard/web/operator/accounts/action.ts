@@ -1,4 +1,4 @@
-// What an operator may do to an account on its page; each opens a dialog.
+// The operator actions on an account; each opens a dialog.
 
 import type { StandingRecord } from '../../../records/operator-account.ts';
 

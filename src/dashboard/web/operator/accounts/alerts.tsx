@@ -1,4 +1,4 @@
-// What holds an account back now, each with the way out of it.
+// The reasons why an account's requests are rejected, each with its remedy.
 
 import type { AccountDetailRecord } from '../../../records/operator-account.ts';
 import { Alert, Button, Time } from '../../ui/index.ts';
@@ -20,32 +20,28 @@ export function AccountAlerts({
     <>
       {standing === 'suspended' && (
         <Alert tone="warning" title="Suspended" actions={button('active', 'Activate')}>
-          Its requests are refused with 403 account_inactive.
+          Its requests are rejected with 403 account_inactive.
         </Alert>
       )}
       {standing === 'pending_deletion' && (
         <Alert
           tone="warning"
           title="Marked for deletion"
-          actions={button('active', 'Take the deletion back')}
+          actions={button('active', 'Cancel deletion')}
         >
           {deletion === null ? (
-            'An operator did that. Its requests are refused with 403 account_inactive.'
+            'Marked by an operator. Its requests are rejected with 403 account_inactive.'
           ) : (
             <>
-              Its owner asked for it <Time relative at={deletion.asked_at} />. Who they are is
-              forgotten <Time relative at={deletion.due_at} />; its books are kept.
+              Requested by its owner <Time relative at={deletion.asked_at} />. Personal data is
+              deleted <Time relative at={deletion.due_at} />; ledger entries are kept.
             </>
           )}
         </Alert>
       )}
       {block !== null && (
-        <Alert
-          tone="warning"
-          title="On the blocklist"
-          actions={button('unblock', 'Take the block back')}
-        >
-          Its requests are refused with 403 account_blocked, whatever its standing is.
+        <Alert tone="warning" title="Blocked" actions={button('unblock', 'Unblock')}>
+          Its requests are rejected with 403 account_blocked.
           {block.reason !== '' && ` Reason: ${block.reason}.`}
           {block.expires_at !== null && (
             <>
@@ -58,10 +54,10 @@ export function AccountAlerts({
       {!email_verified && (
         <Alert
           tone="warning"
-          title="The e-mail address is not verified"
-          actions={button('verify', 'Take it for verified')}
+          title="E-mail address not verified"
+          actions={button('verify', 'Mark as verified')}
         >
-          Its requests are refused with 403 email_not_verified.
+          Its requests are rejected with 403 email_not_verified.
         </Alert>
       )}
     </>

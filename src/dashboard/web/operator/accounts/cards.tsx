@@ -1,4 +1,4 @@
-// The cards of one account: what it is, what it uses of its limits, and who lets it in.
+// The cards of one account: details, limits and their usage, access.
 
 import type { AccountDetailRecord } from '../../../records/operator-account.ts';
 import { Button, Card, Facts, formatCount, Meter, Time, Tokens } from '../../ui/index.ts';
@@ -26,33 +26,33 @@ export function AccountFacts({
             </Button>
           </span>,
         ],
-        ['On it since', <Time key="since" at={plan.since} />],
-        ['Balance in all', <Tokens key="total" amount={balance.total} />],
+        ['Plan since', <Time key="since" at={plan.since} />],
+        ['Total balance', <Tokens key="total" amount={balance.total} />],
         ['Created', <Time key="created" at={created_at} />],
-        ['Signs in', signInWords(owner)],
+        ['Sign-in', signInWords(owner)],
       ]}
     />
   );
 }
 
 function signInWords(owner: AccountDetailRecord['owner']): string {
-  if (owner === null) return 'Nobody has signed up with its address';
-  return owner.two_factor ? 'With a password and a second factor' : 'With a password';
+  if (owner === null) return 'No user has signed up with its address';
+  return owner.two_factor ? 'Password and two-factor authentication' : 'Password';
 }
 
 export function Limits({ account: { limits, usage } }: { readonly account: AccountDetailRecord }) {
   if (limits === null || usage === null) {
     return (
       <p class="soft">
-        The catalog no longer has the plan of this account. Its requests are refused with 503 until
-        it has, or until the account is on another plan.
+        The catalog no longer contains this account's plan. Its requests are rejected with 503 until
+        you restore the plan or change it.
       </p>
     );
   }
   const windows = [
-    ['Requests a minute', usage.requests_this_minute.used, limits.requests_per_minute],
-    ['Tokens a minute', usage.tokens_this_minute.used, limits.tokens_per_minute],
-    ['Requests at once', usage.in_flight, limits.concurrent_requests],
+    ['Requests per minute', usage.requests_this_minute.used, limits.requests_per_minute],
+    ['Tokens per minute', usage.tokens_this_minute.used, limits.tokens_per_minute],
+    ['Concurrent requests', usage.in_flight, limits.concurrent_requests],
     ['Tokens today', usage.today.tokens, limits.daily_tokens],
     ['Tokens this month', usage.month.tokens, limits.monthly_tokens],
   ] as const;
@@ -88,23 +88,23 @@ export function AccessCard({
   return (
     <Card title="Access" danger>
       <p class="soft">
-        A suspended account is refused and can be activated again. A block refuses it whatever its
-        standing is, and can end by itself. Its books are kept in any case.
+        Suspending rejects all requests until you activate the account. A block does the same and
+        can expire. Ledger entries are always kept.
       </p>
       <div class="row">
         {standing !== 'active' && (
           <Button onClick={() => act('active')}>
-            {standing === 'suspended' ? 'Activate' : 'Take the deletion back'}
+            {standing === 'suspended' ? 'Activate' : 'Cancel deletion'}
           </Button>
         )}
         {standing === 'active' && <Button onClick={() => act('suspended')}>Suspend</Button>}
         {blocked ? (
-          <Button onClick={() => act('unblock')}>Take the block back</Button>
+          <Button onClick={() => act('unblock')}>Unblock</Button>
         ) : (
           <Button onClick={() => act('block')}>Block</Button>
         )}
         {owner?.two_factor && (
-          <Button onClick={() => act('drop-factor')}>Turn off the second factor</Button>
+          <Button onClick={() => act('drop-factor')}>Turn off two-factor authentication</Button>
         )}
         {standing !== 'pending_deletion' && (
           <Button kind="quiet-danger" onClick={() => act('pending_deletion')}>

@@ -32,7 +32,7 @@ export function CreateAccountDialog({
       title="New account"
       action={action}
       fields={['email', 'plan', 'name']}
-      submit="Create the account"
+      submit="Create account"
       onClose={onClose}
     >
       <TextField
@@ -52,14 +52,14 @@ export function CreateAccountDialog({
         error={fieldError(action, 'plan')}
       />
       <CheckField
-        label="Take the address for verified"
-        hint="Requests of an account are refused until its address is verified."
+        label="Mark the address as verified"
+        hint="Requests are rejected until the address is verified."
         checked={verified}
         onChange={setVerified}
       />
       <TextField
-        label="Name of its first key"
-        hint="The key is shown once, right after this. The balance begins at zero."
+        label="Name of the first key"
+        hint="The key is shown once, in the next step. The balance starts at 0."
         maxLength={100}
         value={keyName}
         onInput={setKeyName}

@@ -1,22 +1,22 @@
-// Amounts of service tokens in the browser: what somebody typed as the server takes it, and sums of
-// decimal strings of at most six places, never floats.
+// Amounts of service tokens in the browser: parses typed amounts and adds decimal strings of at most
+// six places. Never uses floats.
 
 const PLACES = 6;
 const SHAPE = /^([+-]?)(\d{1,18})(?:\.(\d{1,6}))?$/;
 
-/** Thousands as people group them: three digits each, and the same sign between all of them. */
+/** Grouped thousands: three digits each, with the same separator. */
 const GROUPED = /^([+-]?)(\d{1,3}(?:([,_'\s])\d{3})(?:\3\d{3})*)(\.\d+)?$/;
 
 /**
- * As the server takes it: without the grouping that people write or paste. A comma that groups nothing,
- * as in `1,5`, stays, so that it is refused and never makes ten times the amount.
+ * Removes grouping separators. A comma that groups nothing, as in `1,5`, stays, so that the server
+ * rejects the amount instead of reading it tenfold.
  */
 export function plainAmount(typed: string): string {
   const text = typed.trim().replace(/^[\u2212\u2013]/, '-');
   return GROUPED.test(text) ? text.replace(/[,_'\s]/g, '') : text;
 }
 
-/** The sum of two amounts; `undefined` where one of them is none. */
+/** The sum of two amounts; `undefined` if one is invalid. */
 export function addAmounts(one: string, other: string): string | undefined {
   const a = read(one);
   const b = read(other);

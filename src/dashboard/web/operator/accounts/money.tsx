@@ -1,5 +1,5 @@
-// Moves money: what a customer has paid, what is given away, a correction. The id of the movement is
-// made when the dialog opens, so that however often it is sent, it is booked once.
+// Adjusts a balance: a payment, a grant or a correction. The id is created when the dialog opens, so
+// that retries book it once.
 
 import { useState } from 'preact/hooks';
 import type { MovedRecord, OperatorAccountRecord } from '../../../records/operator-account.ts';
@@ -25,15 +25,15 @@ const KINDS = [
 
 const WORDS: Readonly<Record<Kind, { readonly what: string; readonly submit: string }>> = {
   credit: {
-    what: 'What the customer has paid. It counts as money that came in.',
+    what: 'A payment by the customer. Counts as income.',
     submit: 'Credit',
   },
   grant: {
-    what: 'What you give away. It counts as promotion, not as money that came in.',
+    what: 'A gift to the customer. Counts as promotion, not as income.',
     submit: 'Grant',
   },
   adjustment: {
-    what: 'A correction, up or down, such as a refund: write −12.5 to take away. It never takes more than what is available.',
+    what: 'A correction, such as a refund. Enter −12.5 to subtract 12.5. It can’t exceed the available balance.',
     submit: 'Adjust by',
   },
 };
@@ -63,15 +63,15 @@ export function MoneyDialog({
     });
     toast(
       moved.applied
-        ? `Done: ${formatTokens(moved.account.balance.available)} service tokens are available now.`
-        : 'This was booked before; nothing has changed now.',
+        ? `Balance updated: ${formatTokens(moved.account.balance.available)} service tokens available.`
+        : 'Already booked. Nothing was changed.',
     );
     await onDone();
     onClose();
   });
   return (
     <FormDialog
-      title="Add or take money"
+      title="Adjust balance"
       action={action}
       fields={['amount', 'reason']}
       submit={`${WORDS[kind].submit}${after === undefined ? '' : ` ${formatTokens(amount)}`}`}
@@ -85,8 +85,8 @@ export function MoneyDialog({
         label="Amount"
         hint={
           after === undefined
-            ? `In service tokens. ${formatTokens(available)} are available.`
-            : `${formatTokens(available)} are available; ${formatTokens(after)} after this.`
+            ? `In service tokens. Available: ${formatTokens(available)}.`
+            : `Available: ${formatTokens(available)} now, ${formatTokens(after)} afterwards.`
         }
         error={fieldError(action, 'amount')}
         inputMode="decimal"
@@ -96,7 +96,7 @@ export function MoneyDialog({
       />
       <TextField
         label="Reason"
-        hint="Such as an invoice or a ticket. It stands in the books for good; the customer is not shown it."
+        hint="Such as an invoice or a ticket. Kept in the ledger permanently. Not visible to the customer."
         error={fieldError(action, 'reason')}
         required
         maxLength={500}
@@ -104,8 +104,8 @@ export function MoneyDialog({
         onInput={setReason}
       />
       <p class="soft small">
-        It is booked at once, as a receipt of {account.email}. Nothing of it can be altered later;
-        an adjustment takes it back.
+        Booked at once with a receipt for {account.email}. Entries can't be changed; use an
+        adjustment to reverse one.
       </p>
     </FormDialog>
   );

@@ -1,4 +1,4 @@
-// All accounts: looked for by address, id, plan and standing, newest first.
+// All accounts, newest first, with search by address or id and filters by plan and status.
 
 import type {
   CreatedAccountRecord,
@@ -50,7 +50,7 @@ export function AccountsPage() {
   return (
     <Collection<OperatorAccountRecord, CreatedAccountRecord>
       title="Accounts"
-      lead="Every customer: what they have, what they may, and how they stand."
+      lead="Customers, balances, plans and status."
       path="/accounts"
       query={{ text, plan, standing, verified }}
       href={({ id }) => `/accounts/${id}`}
@@ -65,14 +65,8 @@ export function AccountsPage() {
         dialog: (dialog) => <CreateAccountDialog plans={plans} {...dialog} />,
       }}
       shown={({ key, account }, onClose) => (
-        <ShownOnceDialog
-          title="The account is there"
-          label="the key"
-          lines={[key]}
-          onClose={onClose}
-        >
-          This is the first key of {account.email}. Give it to them alone, and by no channel that
-          keeps it.
+        <ShownOnceDialog title="Account created" label="the key" lines={[key]} onClose={onClose}>
+          The first key of {account.email}. Send it only to them, over a channel that keeps no copy.
         </ShownOnceDialog>
       )}
     >
@@ -81,7 +75,7 @@ export function AccountsPage() {
           label="Search"
           type="search"
           wide
-          placeholder="A part of the address, or an id"
+          placeholder="Part of the address, or an id"
           maxLength={254}
           value={typed}
           onInput={setTyped}
@@ -92,7 +86,7 @@ export function AccountsPage() {
           value={plan}
           onChange={setPlan}
         />
-        <SelectField label="Standing" options={STANDINGS} value={standing} onChange={setStanding} />
+        <SelectField label="Status" options={STANDINGS} value={standing} onChange={setStanding} />
         <SelectField label="Address" options={VERIFIED} value={verified} onChange={setVerified} />
       </div>
     </Collection>
@@ -101,7 +95,7 @@ export function AccountsPage() {
 
 const COLUMNS: readonly [Column<OperatorAccountRecord>, ...Column<OperatorAccountRecord>[]] = [
   { label: 'Account', show: ({ email }) => email },
-  { label: 'Standing', show: (account) => <AccountBadges account={account} /> },
+  { label: 'Status', show: (account) => <AccountBadges account={account} /> },
   { label: 'Plan', show: ({ plan }) => <span class="nowrap">{plan.name}</span> },
   {
     label: 'Available',

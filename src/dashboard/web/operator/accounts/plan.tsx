@@ -1,4 +1,4 @@
-// The plans of the catalog, and the dialog that puts an account on another one.
+// The plans of the catalog, and the dialog that changes the plan of an account.
 
 import { useState } from 'preact/hooks';
 import type { OperatorAccountRecord, PlanRecord } from '../../../records/operator-account.ts';
@@ -11,7 +11,7 @@ import {
   useResource,
 } from '../../ui/index.ts';
 
-/** Empty until they have come. */
+/** Empty until loaded. */
 export function usePlans(): readonly SelectOption[] {
   const { data } = useResource<{ readonly data: readonly PlanRecord[] }>('/plans');
   return (data.value?.data ?? []).map(({ slug, name }) => ({ value: slug, label: name }));
@@ -31,19 +31,19 @@ export function PlanDialog({
   const name = plans.find(({ value }) => value === plan)?.label ?? plan;
   return (
     <ConfirmDialog
-      title="Change the plan"
-      confirm={plan === account.plan.slug ? 'Keep the plan' : `Change to ${name}`}
+      title="Change plan"
+      confirm={plan === account.plan.slug ? 'Keep plan' : `Change to ${name}`}
       consequences={[
         <>
           <strong>{account.email}</strong> is on the plan {account.plan.name}.
         </>,
-        'Limits and models of the new plan hold from the next request on; the windows go on.',
-        'Where it allows fewer keys than are active, these go on working, and no new one can be made.',
+        'Limits and models of the new plan apply from the next request. Current windows continue.',
+        'If more keys are active than the plan allows, they keep working, but no new key can be created.',
       ]}
       act={async () => {
         if (plan === account.plan.slug) return;
         await post(`/accounts/${account.id}/plan`, { plan });
-        toast(`${account.email} is on the plan ${name}.`);
+        toast(`${account.email} is now on the plan ${name}.`);
         await onDone();
       }}
       onClose={onClose}

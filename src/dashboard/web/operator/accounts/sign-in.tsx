@@ -1,5 +1,5 @@
-// What concerns how the owner of an account signs in: an address that is vouched for, and a second
-// factor that was lost.
+// Sign-in actions of an account: marks its address as verified, and turns off two-factor
+// authentication that was lost.
 
 import type { OperatorAccountRecord } from '../../../records/operator-account.ts';
 import { ConfirmDialog, post, remove, toast } from '../../ui/index.ts';
@@ -13,17 +13,17 @@ type Props = {
 export function VerifyDialog({ account, onDone, onClose }: Props) {
   return (
     <ConfirmDialog
-      title="Take the address for verified?"
-      confirm="Take it for verified"
+      title="Mark the address as verified?"
+      confirm="Mark as verified"
       consequences={[
         <>
-          You vouch that <strong>{account.email}</strong> belongs to the owner of this account.
+          You confirm that <strong>{account.email}</strong> belongs to the owner of this account.
         </>,
-        'Its requests are no longer refused with 403 email_not_verified.',
+        'Its requests are no longer rejected with 403 email_not_verified.',
       ]}
       act={async () => {
         await post(`/accounts/${account.id}/verify`);
-        toast('The address is taken for verified.');
+        toast('Address marked as verified.');
         await onDone();
       }}
       onClose={onClose}
@@ -34,21 +34,20 @@ export function VerifyDialog({ account, onDone, onClose }: Props) {
 export function DropFactorDialog({ account, onDone, onClose }: Props) {
   return (
     <ConfirmDialog
-      title="Turn off the second factor?"
+      title="Turn off two-factor authentication?"
       danger
-      confirm="Turn it off"
+      confirm="Turn off"
       consequences={[
         <>
-          Whoever has the password of <strong>{account.email}</strong> signs in without a code from
-          now on.
+          <strong>{account.email}</strong> can sign in with the password alone.
         </>,
-        'Do it only for somebody whom you have recognised by other means than their mailbox.',
-        'All of its sessions end, and its recovery codes are void.',
-        'Its owner can turn on a second factor again.',
+        'Do this only after you verified the owner’s identity by other means than their mailbox.',
+        'All its sessions end, and its recovery codes stop working.',
+        'The owner can turn it on again.',
       ]}
       act={async () => {
         await remove(`/accounts/${account.id}/second-factor`);
-        toast('The second factor is off.');
+        toast('Two-factor authentication is off.');
         await onDone();
       }}
       onClose={onClose}

@@ -1,4 +1,4 @@
-// How an account stands: as badges, and the dialogs that change it, each saying what will happen.
+// The status of an account as badges, and the dialogs that change it, each stating the consequences.
 
 import { useState } from 'preact/hooks';
 import type { OperatorAccountRecord, StandingRecord } from '../../../records/operator-account.ts';
@@ -23,38 +23,38 @@ type Words = {
   readonly consequences: readonly string[];
 };
 
-const REFUSED = 'From now on its requests are refused with 403 account_inactive.';
+const REFUSED = 'All its requests are rejected with 403 account_inactive.';
 
 const WORDS: Readonly<Record<StandingRecord, Words>> = {
   suspended: {
     title: 'Suspend this account?',
-    confirm: 'Suspend the account',
-    done: 'The account is suspended.',
+    confirm: 'Suspend account',
+    done: 'Account suspended.',
     consequences: [
       REFUSED,
-      'Answers that are under way go on to their end and are charged.',
-      'Its owner can sign in and read, and change nothing.',
-      'Balance and keys stay as they are; you can activate it again at any time.',
+      'Requests in progress finish normally and are charged.',
+      'The owner can sign in and read, but not change anything.',
+      'Balance and keys are kept. You can activate the account at any time.',
     ],
   },
   pending_deletion: {
     title: 'Mark this account for deletion?',
     confirm: 'Mark for deletion',
-    done: 'The account is marked for deletion.',
+    done: 'Account marked for deletion.',
     consequences: [
       REFUSED,
-      'What was kept of its thinking is removed at once and does not come back.',
-      'Its books, receipts and keys are kept: the books are never deleted.',
-      'You can take it back at any time.',
+      'Its stored reasoning is deleted at once and can’t be restored.',
+      'Ledger entries, receipts and keys are kept.',
+      'You can cancel this at any time.',
     ],
   },
   active: {
     title: 'Activate this account?',
-    confirm: 'Activate the account',
-    done: 'The account is active.',
+    confirm: 'Activate account',
+    done: 'Account activated.',
     consequences: [
-      'Its active keys work again, with its plan and its balance as they are.',
-      'If its owner has asked for its deletion, that is taken back.',
+      'Its active keys work again. Plan and balance are unchanged.',
+      'If the owner requested deletion, the deletion is cancelled.',
     ],
   },
 };
@@ -80,7 +80,7 @@ export function StandingDialog({
       {...(standing === 'pending_deletion' ? { typed: account.email } : {})}
       consequences={[
         <>
-          This is about <strong>{account.email}</strong>.
+          Account: <strong>{account.email}</strong>
         </>,
         ...consequences,
       ]}
@@ -93,7 +93,7 @@ export function StandingDialog({
     >
       <TextField
         label="Reason"
-        hint="For the audit trail; its owner is not shown it."
+        hint="For the audit trail. Not visible to the owner."
         maxLength={500}
         value={reason}
         onInput={setReason}

@@ -1,4 +1,4 @@
-// The lists of an account: movements of its money, requests, keys, and its audit trail.
+// The lists of an account: ledger entries, requests, keys, audit trail.
 
 import { useState } from 'preact/hooks';
 import type { KeyRecord } from '../../../records/key.ts';
@@ -35,7 +35,7 @@ import {
 } from '../keys/dialogs.tsx';
 
 const TABS = [
-  { id: 'movements', label: 'Money' },
+  { id: 'movements', label: 'Ledger' },
   { id: 'requests', label: 'Requests' },
   { id: 'keys', label: 'Keys' },
   { id: 'audit', label: 'Audit trail' },
@@ -43,7 +43,7 @@ const TABS = [
 
 type Tab = (typeof TABS)[number]['id'];
 
-/** Outlives the lists being read anew. */
+/** Survives the reload of the lists. */
 const shown = new Map<string, Tab>();
 
 type Props = {
@@ -55,7 +55,7 @@ export function AccountTabs({ account, onChange }: Props) {
   const [tab, setTab] = useState<Tab>(shown.get(account.id) ?? 'movements');
   return (
     <Tabs
-      label="Lists of the account"
+      label="Account lists"
       tabs={TABS}
       active={tab}
       onChange={(next) => {
@@ -77,12 +77,12 @@ function Movements({ id }: { readonly id: string }) {
   const list = useList<MovementRecord>(`/accounts/${id}/movements`);
   return (
     <ListTable
-      caption="Movements of money"
+      caption="Ledger entries"
       list={list}
       rowKey={({ sequence }) => String(sequence)}
       empty={
-        <Empty title="No money has moved yet">
-          Credits, grants, adjustments and redeemed codes will be listed here, with their reason.
+        <Empty title="No entries yet">
+          Credits, grants, adjustments and redeemed codes appear here with their reason.
         </Empty>
       }
       columns={[
@@ -90,7 +90,7 @@ function Movements({ id }: { readonly id: string }) {
         { label: 'Kind', show: ({ kind }) => humanize(kind) },
         { label: 'Amount', end: true, show: ({ amount }) => <Tokens amount={amount} /> },
         {
-          label: 'Balance after it',
+          label: 'Balance',
           end: true,
           show: ({ balance }) => <Tokens amount={balance} />,
         },
@@ -108,9 +108,7 @@ function Requests({ id }: { readonly id: string }) {
       list={list}
       rowKey={({ request_id }) => request_id}
       href={({ request_id }) => `/requests/${request_id}`}
-      empty={
-        <Empty title="No requests yet">Requests that reached an upstream are listed here.</Empty>
-      }
+      empty={<Empty title="No requests yet">Requests that reached an upstream appear here.</Empty>}
       columns={[
         { label: 'Started', show: ({ started_at }) => <Time at={started_at} detail="second" /> },
         {
@@ -124,7 +122,7 @@ function Requests({ id }: { readonly id: string }) {
         { label: 'Input', end: true, show: ({ input_tokens }) => formatCount(input_tokens) },
         { label: 'Output', end: true, show: ({ output_tokens }) => formatCount(output_tokens) },
         {
-          label: 'Took',
+          label: 'Duration',
           end: true,
           show: ({ duration_ms }) => formatMilliseconds(duration_ms),
         },
@@ -140,7 +138,7 @@ function Keys({ account: { id, email }, onChange }: Props) {
       title="Keys"
       within
       path={`/accounts/${id}/keys`}
-      empty={{ title: 'No keys yet', text: 'Its owner creates keys on the dashboard.' }}
+      empty={{ title: 'No keys yet', text: 'The owner creates keys on the dashboard.' }}
       columns={KEY_COLUMNS}
       actions={KEY_ACTIONS}
       create={{
@@ -148,7 +146,7 @@ function Keys({ account: { id, email }, onChange }: Props) {
         dialog: (dialog) => <CreateKeyDialog accountId={id} email={email} {...dialog} />,
       }}
       shown={(shown, onClose) => <ShownKeyDialog shown={shown} onClose={onClose} />}
-      // Reading the page again takes this tab down, and a key with it that is shown only once.
+      // Reloading the page would unmount this tab, and with it a key that is shown only once.
       onClosed={onChange}
     />
   );
@@ -166,7 +164,7 @@ const KEY_COLUMNS: readonly [Column<KeyRecord>, ...Column<KeyRecord>[]] = [
   },
   { label: 'State', show: (key) => <KeyState record={key} /> },
   {
-    label: 'Last use',
+    label: 'Last used',
     show: ({ last_used_at }) =>
       last_used_at === null ? <Nothing>Never</Nothing> : <Time relative at={last_used_at} />,
   },

@@ -1,4 +1,4 @@
-// Events of the audit trail in words.
+// The labels of audit events.
 
 import type { AuditEventRecord } from '../../../records/operator-lists.ts';
 import { formatInstant, formatTokens, humanize } from '../../ui/format.ts';
@@ -8,7 +8,7 @@ export function actionWords(action: string): string {
   return humanize(action.replaceAll('.', ' ')).replace(/^Api key/, 'API key');
 }
 
-/** What an event says beyond its action: from what to what, and the rest by name. */
+/** The details of an event: the change first, then other members by name. */
 export function detailWords(detail: AuditEventRecord['detail']): string {
   const { from, to, ...rest } = detail;
   const change = to === undefined ? [] : [`${valueWords(from)} → ${valueWords(to)}`];
@@ -18,7 +18,7 @@ export function detailWords(detail: AuditEventRecord['detail']): string {
   return [...change, ...others].join('; ');
 }
 
-/** Members of events are written `expires_at` or `requestsPerMinute`. */
+/** Event members use snake case or camel case. */
 function nameWords(name: string): string {
   return humanize(name.replace(/[A-Z]/g, (letter) => `_${letter}`)).toLowerCase();
 }
@@ -36,15 +36,15 @@ function valueWords(value: Value): string {
   return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
 }
 
-/** Who did it, as people know them. */
+/** The display name of the actor. */
 export function actorWords(actor: string): string {
   if (actor.startsWith('operator:')) return actor.slice('operator:'.length);
-  if (actor.startsWith('acct_')) return 'Its owner';
+  if (actor.startsWith('acct_')) return 'Owner';
   return ACTORS[actor] ?? actor;
 }
 
 const ACTORS: Readonly<Record<string, string>> = {
   operator: 'Command line',
-  system: 'The program itself',
-  visitor: 'Nobody signed in',
+  system: 'System',
+  visitor: 'Visitor',
 };

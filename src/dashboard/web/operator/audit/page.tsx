@@ -1,11 +1,11 @@
-// The audit trail: everything that anybody has changed.
+// The audit trail: all changes by users, operators and the system.
 
 import { Button, Card, Page, SelectField, type SelectOption, TextField } from '../../ui/index.ts';
 import { useClearFilters, useFilter, useTypedFilter } from '../filters.ts';
 import { actionWords } from './labels.ts';
 import { AuditTable } from './table.tsx';
 
-/** Those that an operator looks for; the list has all the others too. */
+/** The most useful actions; the list contains all others too. */
 const ACTIONS = [
   'account.created',
   'account.plan_changed',
@@ -58,14 +58,14 @@ export function AuditPage() {
   return (
     <Page
       title="Audit trail"
-      lead="Everything that anybody has changed, by whom and from where. Nothing of it can be altered or removed."
+      lead="All changes, with who made them and from where. Entries can't be changed or removed."
     >
       <div class="filters">
-        <SelectField label="What" options={OPTIONS} value={action} onChange={setAction} />
+        <SelectField label="Action" options={OPTIONS} value={action} onChange={setAction} />
         <TextField
-          label="Who"
+          label="Actor"
           type="search"
-          placeholder="An operator's address"
+          placeholder="Operator's address"
           maxLength={300}
           value={actor.typed}
           onInput={actor.setTyped}
@@ -73,7 +73,7 @@ export function AuditPage() {
         <TextField
           label="Account"
           type="search"
-          placeholder="Its address or id"
+          placeholder="Address or id"
           maxLength={300}
           value={account.typed}
           onInput={account.setTyped}
@@ -81,7 +81,7 @@ export function AuditPage() {
         <TextField
           label="About"
           type="search"
-          placeholder="The id of a key, a movement, …"
+          placeholder="Id of a key, an entry, …"
           maxLength={300}
           value={subject.typed}
           onInput={subject.setTyped}

@@ -1,4 +1,4 @@
-// Events of the audit trail as a table: of everybody, or within the page of one account.
+// Audit events as a table: of all accounts, or of one.
 
 import { Link } from 'wouter-preact';
 import type { AuditEventRecord } from '../../../records/operator-lists.ts';
@@ -18,7 +18,7 @@ export function AuditTable({
   clear,
 }: {
   readonly query: Query;
-  /** On the page of the account that it is about. */
+  /** Shown on the page of this account. */
   readonly within?: boolean;
   readonly clear?: () => void;
 }) {
@@ -33,15 +33,13 @@ export function AuditTable({
         isFiltered ? (
           <NoMatch {...(clear === undefined ? {} : { clear })} />
         ) : (
-          <Empty title="Nothing was changed yet">
-            Everything that anybody changes is listed here, for good.
-          </Empty>
+          <Empty title="No changes yet">All changes appear here permanently.</Empty>
         )
       }
       columns={[
         { label: 'When', show: ({ at }) => <Time at={at} detail="second" /> },
         {
-          label: 'What',
+          label: 'Action',
           wrap: true,
           show: ({ action, detail }) => (
             <>
@@ -51,7 +49,7 @@ export function AuditTable({
           ),
         },
         {
-          label: 'Who',
+          label: 'Actor',
           show: ({ actor, address }) => (
             <>
               <div>{actorWords(actor)}</div>

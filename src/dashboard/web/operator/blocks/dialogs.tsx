@@ -1,4 +1,4 @@
-// Blocks an account, a key or a network, for good or for a while, and lets it in again.
+// Dialogs to block an account, key or network, permanently or for a while, and to unblock it.
 
 import { useState } from 'preact/hooks';
 import type { BlockRecord } from '../../../records/operator-lists.ts';
@@ -16,7 +16,7 @@ import { expiryOf, FOR_GOOD, UntilField } from '../until.tsx';
 
 type Kind = BlockRecord['kind'];
 
-/** What is to be blocked where that is known already; `called` is how people know it. */
+/** The target, if already known; `called` is its display name. */
 export type BlockTarget = { readonly kind: Kind; readonly value: string; readonly called: string };
 
 const KINDS: readonly { readonly value: Kind; readonly label: string }[] = [
@@ -28,16 +28,16 @@ const KINDS: readonly { readonly value: Kind; readonly label: string }[] = [
 const VALUES: Readonly<Record<Kind, { readonly label: string; readonly hint: string }>> = {
   network: {
     label: 'Address or network',
-    hint: 'Such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32.',
+    hint: 'For example 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32',
   },
-  account: { label: 'Account', hint: 'Its e-mail address or its id.' },
-  key: { label: 'Key', hint: 'Its id, or the whole key; the masked form is not enough.' },
+  account: { label: 'Account', hint: 'E-mail address or id' },
+  key: { label: 'Key', hint: 'Id or full key, not the masked form' },
 };
 
 const REFUSED: Readonly<Record<Kind, string>> = {
-  network: 'Requests from there are refused with 403 ip_blocked, whatever key they carry.',
-  account: 'All of its requests are refused with 403 account_blocked, whatever its standing is.',
-  key: 'Requests with this key are refused with 403 api_key_blocked; other keys of its account go on.',
+  network: 'Requests from this network are rejected with 403 ip_blocked, with any key.',
+  account: 'All its requests are rejected with 403 account_blocked.',
+  key: 'Requests with this key are rejected with 403 api_key_blocked. Other keys of the account keep working.',
 };
 
 export function BlockDialog({
@@ -55,7 +55,7 @@ export function BlockDialog({
   const [until, setUntil] = useState(FOR_GOOD);
   const action = useAction(async () => {
     await post('/blocks', { kind, value, reason, ...expiryOf(until) });
-    toast(`The ${kind} is blocked.`);
+    toast(`Blocked the ${kind}.`);
     await onDone();
     onClose();
   });
@@ -64,18 +64,18 @@ export function BlockDialog({
       title={target ? `Block this ${kind}?` : 'New block'}
       action={action}
       fields={['value', 'reason', 'expires_at']}
-      submit={`Block the ${kind}`}
+      submit={`Block ${kind}`}
       submitKind="danger"
       onClose={onClose}
     >
       {target ? (
         <p>
-          This is about <strong>{target.called}</strong>.
+          Target: <strong>{target.called}</strong>
         </p>
       ) : (
         <>
           <SelectField
-            label="What"
+            label="Type"
             options={KINDS}
             value={kind}
             onChange={(chosen) => setKind(chosen as Kind)}
@@ -93,14 +93,14 @@ export function BlockDialog({
         </>
       )}
       <UntilField
-        label="For how long"
+        label="Expires"
         until={until}
         onChange={setUntil}
         error={fieldError(action, 'expires_at')}
       />
       <TextField
         label="Reason"
-        hint="For the list and the audit trail; who is refused is not shown it."
+        hint="For the list and the audit trail. Not visible to the customer."
         maxLength={500}
         value={reason}
         onInput={setReason}
@@ -108,7 +108,7 @@ export function BlockDialog({
       />
       <ul class="consequences">
         <li>{REFUSED[kind]}</li>
-        <li>Answers that are under way go on to their end.</li>
+        <li>Requests in progress finish normally.</li>
       </ul>
     </FormDialog>
   );
@@ -125,18 +125,17 @@ export function UnblockDialog({
 }) {
   return (
     <ConfirmDialog
-      title="Take the block back?"
-      confirm="Let it in again"
+      title="Remove this block?"
+      confirm="Unblock"
       consequences={[
         <>
-          Requests of <strong>{called}</strong> are no longer refused for this block, within a
-          second.
+          Within 1 second, this block no longer rejects requests of <strong>{called}</strong>.
         </>,
-        'Whatever else holds them back stays: standing, expiry, other blocks.',
+        'Other restrictions still apply: account status, key expiry, other blocks.',
       ]}
       act={async () => {
         await post('/blocks/remove', { kind, value });
-        toast(`The ${kind} is no longer blocked.`);
+        toast(`Unblocked the ${kind}.`);
         await onDone();
       }}
       onClose={onClose}

@@ -1,4 +1,4 @@
-// The blocklist: accounts, keys and networks that are refused.
+// The blocked accounts, keys and networks.
 
 import { Link } from 'wouter-preact';
 import type { ListedBlockRecord } from '../../../records/operator-lists.ts';
@@ -23,7 +23,7 @@ const KINDS: readonly SelectOption[] = [
 ];
 
 const TAKE_BACK: RowAction<ListedBlockRecord> = {
-  label: 'Take back',
+  label: 'Unblock',
   called: (block) => `the block of ${calledOf(block)}`,
   dialog: (block, dialog) => (
     <UnblockDialog
@@ -38,16 +38,16 @@ export function BlocksPage() {
   return (
     <Collection<ListedBlockRecord>
       title="Blocks"
-      lead="Accounts, keys and networks that are refused, whatever else speaks for them. A change holds within a second."
+      lead="Blocked accounts, keys and networks. Changes apply within 1 second."
       path="/blocks"
       query={{ kind }}
       empty={{
         title: 'No blocks',
-        text: 'Block a network that guesses keys, a key that leaked, or an account that cheats.',
+        text: 'Block a network that guesses keys, a leaked key, or an abusive account.',
       }}
       noMatch={kind !== '' && <NoMatch clear={() => setKind('')} />}
       columns={[
-        { label: 'What', show: (block) => <Blocked block={block} /> },
+        { label: 'Target', show: (block) => <Blocked block={block} /> },
         {
           label: 'Reason',
           wrap: true,
@@ -55,10 +55,10 @@ export function BlocksPage() {
         },
         { label: 'Since', show: ({ created_at }) => <Time at={created_at} /> },
         {
-          label: 'Ends',
+          label: 'Expires',
           show: ({ expires_at }) =>
             expires_at === null ? (
-              <span class="soft">Not by itself</span>
+              <span class="soft">Never</span>
             ) : (
               <Time relative at={expires_at} />
             ),

@@ -1,4 +1,4 @@
-// What operators do to an API key: revoke it, rotate it for a customer, create one.
+// Operator actions on an API key: revoke, rotate, create.
 
 import { useState } from 'preact/hooks';
 import type { CreatedKeyRecord, KeyRecord, RotatedKeyRecord } from '../../../records/key.ts';
@@ -20,7 +20,7 @@ import { expiryOf, FOR_GOOD, UntilField } from '../until.tsx';
 
 type Props = DialogProps<KeyShownOnce> & { readonly record: KeyRecord };
 
-/** A key that is shown once, and what an operator is to know of it. */
+/** A key that is shown once, with a note for the operator. */
 export type KeyShownOnce = {
   readonly title: string;
   readonly key: string;
@@ -28,10 +28,10 @@ export type KeyShownOnce = {
 };
 
 const REASONS = [
-  { value: 'operator', label: 'By the operator' },
-  { value: 'leak_report', label: 'It has leaked' },
-  { value: 'user', label: 'Its owner asked for it' },
-  { value: 'account_closed', label: 'The account is closed' },
+  { value: 'operator', label: 'Revoked by the operator' },
+  { value: 'leak_report', label: 'Leaked' },
+  { value: 'user', label: 'Requested by the owner' },
+  { value: 'account_closed', label: 'Account closed' },
 ] as const;
 
 const calledOf = ({ name, masked }: KeyRecord) => (name === null ? masked : `${name} (${masked})`);
@@ -60,7 +60,7 @@ export function ShownKeyDialog({
 }) {
   return (
     <ShownOnceDialog title={title} label="the key" lines={[key]} onClose={onClose}>
-      {about} Give it to its owner alone.
+      {about} Send it only to its owner.
     </ShownOnceDialog>
   );
 }
@@ -71,18 +71,18 @@ export function RevokeKeyDialog({ record, onDone, onClose }: Props) {
     <ConfirmDialog
       title="Revoke this key?"
       danger
-      confirm="Revoke the key"
+      confirm="Revoke key"
       consequences={[
         <>
-          Requests with <strong>{calledOf(record)}</strong> are refused with 401 invalid_api_key
-          from now on, within a second.
+          Within 1 second, requests with <strong>{calledOf(record)}</strong> are rejected with 401
+          invalid_api_key.
         </>,
-        'Answers that are under way go on to their end and are charged.',
-        'It cannot be taken back. Its owner sees the reason, and can create another key.',
+        'Requests in progress finish normally and are charged.',
+        'This can’t be undone. The owner sees the reason and can create another key.',
       ]}
       act={async () => {
         await post(`/keys/${record.id}/revoke`, { reason });
-        toast('The key is revoked.');
+        toast('Key revoked.');
         await onDone();
       }}
       onClose={onClose}
@@ -96,21 +96,21 @@ export function RotateKeyDialog({ record, onShown, onClose }: Props) {
   return (
     <ConfirmDialog
       title="Rotate this key?"
-      confirm="Rotate the key"
+      confirm="Rotate key"
       consequences={[
         <>
-          <strong>{calledOf(record)}</strong> is revoked, and a replacement with the same name and
-          expiry is created in one step.
+          Revokes <strong>{calledOf(record)}</strong> and creates a replacement with the same name
+          and expiry in one step.
         </>,
-        'You see the replacement once, right after this, and have to bring it to its owner.',
-        'It is better that its owner rotates it: then only the owner ever sees the key.',
+        'The replacement is shown once, in the next step. You must send it to the owner.',
+        'If possible, let the owner rotate the key, so that only the owner sees it.',
       ]}
       act={async () => {
         const { created } = await post<RotatedKeyRecord>(`/keys/${record.id}/rotate`);
         onShown({
-          title: 'The key is rotated',
+          title: 'Key rotated',
           key: created.key,
-          about: `It takes the place of ${record.masked}, which is revoked.`,
+          about: `It replaces ${record.masked}, which is revoked.`,
         });
       }}
       onClose={onClose}
@@ -129,19 +129,19 @@ export function CreateKeyDialog({
   const action = useAction(async () => {
     const body = { name, ...expiryOf(until) };
     const { key } = await post<CreatedKeyRecord>(`/accounts/${accountId}/keys`, body);
-    onShown({ title: 'The key is there', key, about: `This is a key of ${email}.` });
+    onShown({ title: 'Key created', key, about: `A key of ${email}.` });
   });
   return (
     <FormDialog
       title="New key"
       action={action}
       fields={['name', 'expires_at']}
-      submit="Create the key"
+      submit="Create key"
       onClose={onClose}
     >
       <TextField
         label="Name"
-        hint={`A key of ${email}; its owner sees it in the list of keys.`}
+        hint={`For ${email}. The owner sees it in the list of keys.`}
         maxLength={100}
         value={name}
         onInput={setName}

@@ -1,4 +1,4 @@
-// Finds a key by its id, or by the whole key that a customer pasted into a ticket.
+// Finds a key by its id, or by the full key from a support ticket.
 
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -36,19 +36,16 @@ export function KeysPage() {
   const action = useAction(async () => {
     setFound(undefined);
     await find(typed);
-    // A key that was pasted does not stay on the screen.
+    // Clears a pasted key from the screen.
     setTyped('');
   });
   return (
-    <Page
-      title="Keys"
-      lead="Paste a key from a ticket, or give its id, to see whose it is and to revoke it."
-    >
+    <Page title="Keys" lead="Enter a key or its id to see its owner, rotate it or revoke it.">
       <Card title="Find a key">
-        <Form action={action} submit="Find the key" onSubmit={() => void action.run()}>
+        <Form action={action} submit="Find key" onSubmit={() => void action.run()}>
           <TextField
-            label="Key or id of a key"
-            hint="The whole key (sk-…) or its id (key_…). It is neither kept nor written to any log. The masked form is not enough."
+            label="Key or key id"
+            hint="The full key (sk-…) or its id (key_…), not the masked form. The key is neither stored nor logged."
             required
             maxLength={200}
             spellcheck={false}
@@ -59,9 +56,7 @@ export function KeysPage() {
       </Card>
       {found === undefined ? (
         <Card>
-          <Empty title="No key to show">
-            The keys of one account are on the page of that account.
-          </Empty>
+          <Empty title="No key selected">The page of an account lists its keys.</Empty>
         </Card>
       ) : (
         <FoundKey found={found} reload={() => find(found.key.id)} />
@@ -101,7 +96,7 @@ function FoundKey({
         </Button>
       ) : (
         <Button size="small" onClick={() => show('unblock')}>
-          Take the block back
+          Unblock
         </Button>
       )}
       {key.status === 'active' && (
@@ -120,7 +115,7 @@ function FoundKey({
     <>
       {block !== null && (
         <Alert tone="warning" title="This key is blocked">
-          {block.reason === '' ? 'No reason was given.' : `Reason: ${block.reason}.`}
+          {block.reason === '' ? 'No reason given.' : `Reason: ${block.reason}.`}
           {block.expires_at !== null && (
             <>
               {' '}
@@ -138,7 +133,7 @@ function FoundKey({
             ['Created', <Time key="created" at={key.created_at} />],
             ['Expires', <Time key="expires" at={key.expires_at} />],
             [
-              'Last use',
+              'Last used',
               key.last_used_at === null ? (
                 <Nothing key="used">Never</Nothing>
               ) : (

@@ -1,4 +1,4 @@
-// One model: who serves it, what it costs and what it may, and the lower limits of an incident.
+// One model: its upstreams, price and plans, and the lower limits of an incident.
 
 import { useState } from 'preact/hooks';
 import type {
@@ -50,7 +50,7 @@ const BACK = { href: '/models', label: 'Models' };
 function Gone({ id }: { readonly id: string }) {
   return (
     <Page title={id} back={BACK}>
-      <Empty title="There is no such model">The catalog in force does not have it.</Empty>
+      <Empty title="Model not found">The active catalog does not contain it.</Empty>
     </Page>
   );
 }
@@ -77,10 +77,10 @@ function Shown({ model, reload }: Props) {
       {incident && (
         <Alert
           tone="warning"
-          title={`Limited to ${incidentWords(incident)} for each account`}
+          title={`Limited to ${incidentWords(incident)} per account`}
           actions={
             <Button size="small" onClick={() => setAsking('clear')}>
-              End the incident
+              End incident
             </Button>
           }
         >
@@ -100,12 +100,12 @@ function Shown({ model, reload }: Props) {
       )}
       {asking === 'clear' && (
         <ConfirmDialog
-          title="End the incident?"
-          consequences={[`Every account has its plan's limits for ${model.id} again, at once.`]}
-          confirm="End the incident"
+          title="End incident?"
+          consequences={[`The plan's limits apply to ${model.id} again at once, for all accounts.`]}
+          confirm="End incident"
           act={async () => {
             await remove(`/models/${model.id}/incident`);
-            toast("The plan's limits hold again.");
+            toast('Incident ended. Plan limits apply again.');
             await reload();
           }}
           onClose={() => setAsking(undefined)}
@@ -118,24 +118,24 @@ function Shown({ model, reload }: Props) {
 function About({ model }: Pick<Props, 'model'>) {
   const { price } = model;
   return (
-    <Card title="What it is">
+    <Card title="Model">
       <Facts
         items={[
           ['State', <StateBadge key="state" state={model.state} />],
           ['Aliases', model.aliases.join(', ') || <Nothing key="aliases" />],
           ['Context', `${formatCount(model.context_window)} tokens`],
-          ['Output', `at most ${formatCount(model.max_output_tokens)} tokens`],
+          ['Output', `max ${formatCount(model.max_output_tokens)} tokens`],
           ['Features', model.features.join(', ') || <Nothing key="features" />],
           ['Plans', model.plans.join(', ') || <Nothing key="plans" />],
           ['Fallbacks', model.fallbacks.join(', ') || <Nothing key="fallbacks" />],
           [
-            'Price, a million tokens',
+            'Price per 1M tokens',
             <span key="price">
               <Usd amount={price.input} /> input, <Usd amount={price.cached_input} /> cached,{' '}
               <Usd amount={price.output} /> output
             </span>,
           ],
-          ['Next price', <Time key="next" at={model.next_change_at} />],
+          ['Next price change', <Time key="next" at={model.next_change_at} />],
         ]}
       />
     </Card>
@@ -149,7 +149,7 @@ function Today({ model: { last_day: day, has_catalog_limits: limited } }: Pick<P
         items={[
           ['Requests', formatCount(day.requests)],
           ['Failed', formatCount(day.failed)],
-          ['Written', `${formatCount(day.output_tokens)} tokens`],
+          ['Output', `${formatCount(day.output_tokens)} tokens`],
           [
             'Spent',
             <span key="spent">
@@ -157,7 +157,7 @@ function Today({ model: { last_day: day, has_catalog_limits: limited } }: Pick<P
               service tokens)
             </span>,
           ],
-          ['Limits of the catalog', limited ? 'lower than those of plans' : 'none of its own'],
+          ['Catalog limits', limited ? 'Lower than the plans’ limits' : 'None'],
         ]}
       />
     </Card>
@@ -166,15 +166,15 @@ function Today({ model: { last_day: day, has_catalog_limits: limited } }: Pick<P
 
 function Places({ model: { placements } }: Pick<Props, 'model'>) {
   return (
-    <Card title="Served by" flush>
+    <Card title="Upstreams" flush>
       <Table
-        caption="Where this model is served"
+        caption="Upstreams of this model"
         rows={placements}
         rowKey={({ upstream, upstream_model }) => `${upstream} ${upstream_model}`}
         href={({ upstream }) => `/upstreams/${upstream}`}
         columns={[
           { label: 'Upstream', show: ({ upstream }) => upstream },
-          { label: 'Called there', show: ({ upstream_model }) => upstream_model },
+          { label: 'Upstream model', show: ({ upstream_model }) => upstream_model },
           { label: 'Weight', end: true, show: ({ weight }) => String(weight) },
           {
             label: 'State',
@@ -192,8 +192,8 @@ function Places({ model: { placements } }: Pick<Props, 'model'>) {
             ),
           },
           {
-            label: 'Cost known',
-            show: ({ has_cost: known }) => (known ? 'Yes' : 'No, so it is in no margin'),
+            label: 'Cost set',
+            show: ({ has_cost: known }) => (known ? 'Yes' : 'No (excluded from margins)'),
           },
         ]}
       />

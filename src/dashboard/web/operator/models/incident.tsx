@@ -1,4 +1,4 @@
-// Lower limits of a model while its upstreams cannot do more: for every account, until they are cleared.
+// Lowers the limits of a model for every account while its upstreams have reduced capacity.
 
 import { useState } from 'preact/hooks';
 import type { IncidentRecord, OperatorModelRecord } from '../../../records/operator-catalog.ts';
@@ -14,8 +14,8 @@ import {
 
 export function incidentWords(incident: IncidentRecord): string {
   const words = [
-    [incident.requests_per_minute, 'request', 'a minute'],
-    [incident.tokens_per_minute, 'token', 'a minute'],
+    [incident.requests_per_minute, 'request', 'per minute'],
+    [incident.tokens_per_minute, 'token', 'per minute'],
     [incident.concurrent_requests, 'request', 'at a time'],
   ] as const;
   return words
@@ -26,9 +26,9 @@ export function incidentWords(incident: IncidentRecord): string {
 }
 
 const FIELDS = [
-  { name: 'requests_per_minute', label: 'Requests a minute' },
-  { name: 'tokens_per_minute', label: 'Tokens a minute' },
-  { name: 'concurrent_requests', label: 'Requests at a time' },
+  { name: 'requests_per_minute', label: 'Requests per minute' },
+  { name: 'tokens_per_minute', label: 'Tokens per minute' },
+  { name: 'concurrent_requests', label: 'Concurrent requests' },
 ] as const;
 
 type FieldName = (typeof FIELDS)[number]['name'];
@@ -53,21 +53,21 @@ export function IncidentDialog({
       values[name] === '' ? [] : [[name, Number(values[name])]],
     );
     await put(`/models/${id}/incident`, { ...Object.fromEntries(limits), reason });
-    toast(`The limits of ${id} are lowered.`);
+    toast(`Limits of ${id} lowered.`);
     await reload();
     onClose();
   });
   return (
     <FormDialog
-      title={`Lower the limits of ${id}`}
+      title={`Lower limits of ${id}`}
       action={action}
       fields={FIELDS.map(({ name }) => name)}
-      submit="Set the limits"
+      submit="Set limits"
       onClose={onClose}
     >
       <p>
-        Each account gets the lower of this and its plan, at once, until you end the incident. Leave
-        empty what is not to be lowered.
+        Each account gets the lower of these limits and its plan's, until you end the incident.
+        Leave a field empty to keep the plan's limit.
       </p>
       {FIELDS.map(({ name, label }) => (
         <TextField
@@ -84,7 +84,7 @@ export function IncidentDialog({
       ))}
       <TextField
         label="Reason"
-        hint="For you and other operators; customers see the limits, not the reason."
+        hint="For operators only. Customers see the limits, not the reason."
         maxLength={200}
         value={reason}
         onInput={setReason}

@@ -1,4 +1,4 @@
-// Every model that is sold: whether it can be served now, at what price, and what it sold in a day.
+// The models for sale: state, price, and sales of the last day.
 
 import type {
   OperatorModelRecord,
@@ -28,10 +28,7 @@ export function ModelsPage() {
   const models = useResource<OperatorModelsRecord>('/models');
   useRefresh(models.reload, 15_000);
   return (
-    <Page
-      title="Models"
-      lead="What you sell, as the catalog has it. Prices are USD for a million tokens, at this moment."
-    >
+    <Page title="Models" lead="Models in the catalog. Current prices in USD per 1M tokens.">
       <Loaded resource={models}>
         {({ models: rows, forgotten }) => (
           <>
@@ -40,7 +37,9 @@ export function ModelsPage() {
             ))}
             <Card flush>
               <ModelsTable rows={rows} />
-              {rows.length === 0 && <Empty title="No models">The catalog has none.</Empty>}
+              {rows.length === 0 && (
+                <Empty title="No models">The catalog contains no models.</Empty>
+              )}
             </Card>
           </>
         )}
@@ -70,12 +69,12 @@ function ModelsTable({ rows }: { readonly rows: readonly OperatorModelRecord[] }
         { label: 'Input', end: true, show: ({ price }) => <Usd amount={price.input} /> },
         { label: 'Output', end: true, show: ({ price }) => <Usd amount={price.output} /> },
         {
-          label: 'Places',
+          label: 'Upstreams',
           end: true,
           show: ({ placements }) => formatCount(placements.length),
         },
         {
-          label: 'Requests, last day',
+          label: 'Requests (24 h)',
           end: true,
           show: ({ last_day }) => formatCount(last_day.requests),
           sortBy: ({ last_day }) => last_day.requests,
@@ -106,7 +105,7 @@ function Forgotten({
 }) {
   const clear = useAction(async () => {
     await remove(`/models/${model}/incident`);
-    toast('Its lower limits are gone.');
+    toast('Lower limits removed.');
     await reload();
   });
   return (
@@ -114,11 +113,11 @@ function Forgotten({
       tone="warning"
       actions={
         <Button size="small" busy={clear.busy.value} onClick={() => void clear.run()}>
-          Forget them
+          Remove limits
         </Button>
       }
     >
-      {model} has lower limits, and the catalog no longer has the model.
+      {model} has lower limits, but is no longer in the catalog.
     </Alert>
   );
 }

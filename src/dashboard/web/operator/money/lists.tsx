@@ -1,4 +1,4 @@
-// The accounts and the open holds that money is with.
+// The accounts with the largest amounts, and the open holds.
 
 import type { MoneyAccountRecord, MoneyRecord } from '../../../records/operator-catalog.ts';
 import {
@@ -24,7 +24,7 @@ export function AccountsCard({
 }: {
   readonly title: string;
   readonly what: string;
-  /** Absent while they are read. */
+  /** Absent while loading. */
   readonly rows: readonly MoneyAccountRecord[] | undefined;
   readonly error?: ApiError | undefined;
   readonly empty: string;
@@ -35,7 +35,7 @@ export function AccountsCard({
       {rows === undefined ? (
         !error && <Waiting />
       ) : rows.length === 0 ? (
-        <Empty title="Nobody yet">{empty}</Empty>
+        <Empty title="No accounts">{empty}</Empty>
       ) : (
         <Table
           caption={title}
@@ -73,7 +73,7 @@ export function HoldsCard({ holds }: Pick<MoneyRecord, 'holds'>) {
       flush
     >
       {oldest.length === 0 ? (
-        <Empty title="No open holds">No request reserves money now.</Empty>
+        <Empty title="No open holds">No active requests.</Empty>
       ) : (
         <Table
           caption="Open holds"
@@ -82,7 +82,7 @@ export function HoldsCard({ holds }: Pick<MoneyRecord, 'holds'>) {
           href={({ request_id }) => `/requests/${request_id}`}
           columns={[
             { label: 'Request', show: ({ request_id }) => <code>{request_id}</code> },
-            { label: 'Since', show: ({ created_at }) => <Time at={created_at} relative /> },
+            { label: 'Created', show: ({ created_at }) => <Time at={created_at} relative /> },
             { label: 'Model', show: ({ model }) => model },
             { label: 'Phase', show: ({ phase }) => <StateBadge state={phase} /> },
             { label: 'Reserved', end: true, show: ({ amount }) => <Tokens amount={amount} /> },

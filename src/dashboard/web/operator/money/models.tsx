@@ -1,4 +1,4 @@
-// What was earned and lost with each model, and how good the estimates of its prompts were.
+// Revenue, cost, margin and loss per model, and the accuracy of its prompt estimates.
 
 import type { MoneyRecord } from '../../../records/operator-catalog.ts';
 import { Card, Empty, formatCount, formatShare, Nothing, Table, Usd } from '../../ui/index.ts';
@@ -9,7 +9,7 @@ export function ModelsMoney({ models }: Pick<MoneyRecord, 'models'>) {
   return (
     <Card title="By model" flush>
       {models.length === 0 ? (
-        <Empty title="No requests">Nothing was asked in this time.</Empty>
+        <Empty title="No requests">No requests in this period.</Empty>
       ) : (
         <Table
           caption="Money by model"
@@ -36,7 +36,7 @@ export function ModelsMoney({ models }: Pick<MoneyRecord, 'models'>) {
               end: true,
               show: (row) =>
                 row.uncosted === row.requests ? (
-                  <Nothing>Not known</Nothing>
+                  <Nothing>Unknown</Nothing>
                 ) : (
                   <Usd amount={row.cost_usd} short />
                 ),
@@ -47,7 +47,7 @@ export function ModelsMoney({ models }: Pick<MoneyRecord, 'models'>) {
               end: true,
               show: (row) =>
                 row.uncosted === row.requests ? (
-                  <Nothing>Its cost is not known</Nothing>
+                  <Nothing>Unknown cost</Nothing>
                 ) : (
                   <Usd amount={row.margin_usd} short />
                 ),
@@ -75,7 +75,7 @@ function amount(label: string, field: 'spent_usd' | 'loss_usd') {
   };
 }
 
-/** How far the estimates were from what was counted, over all requests of the model. */
+/** The deviation of the estimates from the counted tokens, over all requests of the model. */
 function estimate({ estimated_input_tokens: estimated, input_tokens: counted }: Row): string {
   if (counted === 0) return '–';
   const percent = ((estimated - counted) / counted) * 100;

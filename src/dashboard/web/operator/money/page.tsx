@@ -1,4 +1,4 @@
-// Money over all accounts: what customers hold, what was earned and at what cost, what was lost.
+// Money over all accounts: balances, revenue, costs and losses.
 
 import { useState } from 'preact/hooks';
 import type { MoneyAccountRecord, MoneyRecord } from '../../../records/operator-catalog.ts';
@@ -36,8 +36,8 @@ export function MoneyPage() {
   return (
     <Page
       title="Money"
-      lead="Over all accounts, by the books. Days are UTC."
-      actions={<Segments label="Span of time" choices={SPANS} active={days} onChange={setDays} />}
+      lead="Totals of all accounts by day (UTC)."
+      actions={<Segments label="Period" choices={SPANS} active={days} onChange={setDays} />}
     >
       <Loaded resource={money} lines={10}>
         {(record) => <Shown record={record} days={days} />}
@@ -48,7 +48,7 @@ export function MoneyPage() {
 
 function Shown({ record, days }: { readonly record: MoneyRecord; readonly days: SpanId }) {
   const { series, step } = record;
-  const title = step === 'hour' ? 'USD an hour' : 'USD a day';
+  const title = step === 'hour' ? 'USD per hour' : 'USD per day';
   const usd = (field: 'spent_usd' | 'cost_usd' | 'margin_usd' | 'loss_usd') =>
     series.map((point) => Number(point[field]));
   const isCosted = record.totals.uncosted < record.totals.requests;
@@ -56,7 +56,7 @@ function Shown({ record, days }: { readonly record: MoneyRecord; readonly days: 
     <>
       {record.behind > 0 && (
         <Alert tone="warning" title={`${formatCountOf(record.behind, 'request')} not counted yet`}>
-          <p>They are being added up; this page has them in a while.</p>
+          <p>They are being counted and will appear soon.</p>
         </Alert>
       )}
       <Figures record={record} />
@@ -72,7 +72,7 @@ function Shown({ record, days }: { readonly record: MoneyRecord; readonly days: 
             { label: 'Spent', values: usd('spent_usd') },
             ...(isCosted
               ? [
-                  { label: 'Cost of upstreams', values: usd('cost_usd') },
+                  { label: 'Upstream cost', values: usd('cost_usd') },
                   { label: 'Margin', values: usd('margin_usd') },
                 ]
               : []),
@@ -87,7 +87,7 @@ function Shown({ record, days }: { readonly record: MoneyRecord; readonly days: 
           title="Largest balances"
           what="Balance"
           rows={record.largest_balances}
-          empty="There are no accounts yet."
+          empty="No accounts yet."
         />
       </div>
       <HoldsCard holds={record.holds} />
@@ -95,17 +95,17 @@ function Shown({ record, days }: { readonly record: MoneyRecord; readonly days: 
   );
 }
 
-/** Read by itself: it walks over all accounts, and nothing else waits for it. */
+/** Loaded separately, because the server reads all accounts for it. */
 function Spenders({ days }: { readonly days: SpanId }) {
   const path = `/money/spenders?days=${days}`;
   const spenders = useResource<{ readonly data: readonly MoneyAccountRecord[] }>(path);
   return (
     <AccountsCard
-      title="Who spends the most"
+      title="Top spenders"
       what="Spent"
       rows={spenders.data.value?.data}
       error={spenders.error.value}
-      empty="Nobody has spent anything in this time."
+      empty="No spend in this period."
     />
   );
 }
@@ -121,30 +121,28 @@ function Figures({ record: { totals, balances } }: { readonly record: MoneyRecor
         hint={formatCountOf(requests, 'request')}
       />
       <Stat
-        label="Cost of upstreams"
+        label="Upstream cost"
         value={isCosted ? formatUsdShort(totals.cost_usd) : '–'}
-        hint={isCosted ? 'as far as known' : 'The catalog says of no cost.'}
+        hint={isCosted ? 'known costs' : 'No costs in the catalog'}
       />
       <Stat
         label="Margin"
         value={isCosted ? formatUsdShort(totals.margin_usd) : '–'}
         hint={
           isCosted &&
-          (uncosted === 0 ? 'of all requests' : `without ${formatCount(uncosted)} of unknown cost`)
+          (uncosted === 0
+            ? 'all requests'
+            : `without ${formatCount(uncosted)} requests of unknown cost`)
         }
       />
-      <Stat
-        label="Loss"
-        value={formatUsdShort(totals.loss_usd)}
-        hint="charged beyond what accounts had"
-      />
+      <Stat label="Loss" value={formatUsdShort(totals.loss_usd)} hint="not covered by balances" />
       <Stat
         label="Balances"
         value={formatUsdShort(balances.posted_usd)}
         hint={`of ${formatCountOf(balances.accounts, 'account')}`}
       />
       <Stat
-        label="Held now"
+        label="Reserved now"
         value={formatUsdShort(balances.held_usd)}
         hint={
           <>

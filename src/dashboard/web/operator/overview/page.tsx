@@ -1,5 +1,4 @@
-// The first page of the console: whether all is well, what is under way, and what needs somebody. The
-// live feed moves all of it.
+// The start page of the console: health, active requests, and problems. The live feed updates it.
 
 import { useEffect, useState } from 'preact/hooks';
 import type { MachineRecord, OperatorOverviewRecord } from '../../../records/operator-server.ts';
@@ -29,7 +28,7 @@ export function OverviewPage() {
   const [live, setLive] = useState<MachineRecord | undefined>(undefined);
   const state = useLive('/feed', { message: setLive });
   useEffect(() => {
-    // What the feed does not tell is read anew, and why there is none is said.
+    // Reloads what the feed does not carry, and shows the error if there is one.
     if (state.value === 'waiting') void overview.reload();
   }, [state.value]);
   const data = overview.data.value;
@@ -60,7 +59,7 @@ function Shown({ machine }: { readonly machine: MachineRecord }) {
     <>
       <Troubles machine={machine} />
       <Figures machine={machine} />
-      <Card title="Requests a minute, last hour">
+      <Card title="Requests per minute, last hour">
         <MinutesChart machine={machine} />
       </Card>
       <div class="grid">
@@ -79,7 +78,7 @@ function Figures({ machine }: { readonly machine: MachineRecord }) {
   return (
     <Stats>
       <Stat
-        label="In flight"
+        label="Active requests"
         value={formatCount(machine.in_flight)}
         hint={`${formatCountOf(machine.streams_open, 'stream')} open`}
       />
@@ -87,7 +86,7 @@ function Figures({ machine }: { readonly machine: MachineRecord }) {
         label="Last minute"
         value={formatCount(before?.requests ?? 0)}
         unit="requests"
-        hint={`${formatCount(before?.output_tokens ?? 0)} tokens out`}
+        hint={`${formatCount(before?.output_tokens ?? 0)} output tokens`}
       />
       <Stat
         label="Failed, last hour"
@@ -105,7 +104,7 @@ function Figures({ machine }: { readonly machine: MachineRecord }) {
         hint={`of ${formatCountOf(balances.accounts, 'account')}`}
       />
       <Stat
-        label="Holds open"
+        label="Open holds"
         value={formatCount(holds.open)}
         hint={
           <>
@@ -120,15 +119,15 @@ function Figures({ machine }: { readonly machine: MachineRecord }) {
 function MinutesChart({ machine: { minutes } }: { readonly machine: MachineRecord }) {
   return (
     <Chart
-      title="Requests a minute, last hour"
+      title="Requests per minute, last hour"
       kind="bars"
       step="minute"
       times={minutes.map(({ at }) => at)}
       series={[
         { label: 'Succeeded', values: minutes.map(({ succeeded }) => succeeded) },
-        { label: 'Refused', values: minutes.map(({ refused }) => refused) },
+        { label: 'Rejected', values: minutes.map(({ refused }) => refused) },
         {
-          label: 'Left by the client',
+          label: 'Cancelled by client',
           tone: 'muted',
           values: minutes.map(({ cancelled }) => cancelled),
         },

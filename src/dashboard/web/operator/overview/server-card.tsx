@@ -1,4 +1,4 @@
-// How the server itself does, below the figures that matter more.
+// The state of the server process.
 
 import { Link } from 'wouter-preact';
 import type { MachineRecord } from '../../../records/operator-server.ts';
@@ -22,8 +22,8 @@ export function ServerCard({ machine }: { readonly machine: MachineRecord }) {
               <Time at={catalog.loaded_at} relative />
             </span>,
           ],
-          ['Ledger queue', `${formatCount(machine.ledger_pending)} not on disk yet`],
-          ['Event loop', `${formatMilliseconds(machine.loop_lag_ms)} late at most, last minute`],
+          ['Ledger queue', `${formatCount(machine.ledger_pending)} pending writes`],
+          ['Event loop', `max lag ${formatMilliseconds(machine.loop_lag_ms)}, last minute`],
         ]}
       />
     </Card>
@@ -33,8 +33,8 @@ export function ServerCard({ machine }: { readonly machine: MachineRecord }) {
 function Upstreams({ upstreams }: Pick<MachineRecord, 'upstreams'>) {
   const { total, troubled, out_of_service: out } = upstreams;
   const parts = [
-    `${formatCount(total)} in all`,
-    ...(troubled === 0 ? [] : [`${formatCount(troubled)} in trouble`]),
+    `${formatCount(total)} total`,
+    ...(troubled === 0 ? [] : [`${formatCount(troubled)} failing`]),
     ...(out === 0 ? [] : [`${formatCount(out)} out of service`]),
   ];
   return <Link href="/upstreams">{parts.join(', ')}</Link>;

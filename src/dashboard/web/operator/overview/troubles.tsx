@@ -1,4 +1,4 @@
-// What is wrong now, in the order of how much it matters, each with where to go.
+// The current problems by severity, each with a link.
 
 import type { MachineRecord } from '../../../records/operator-server.ts';
 import { Alert, LinkButton } from '../../ui/index.ts';
@@ -8,17 +8,17 @@ export function Troubles({ machine }: { readonly machine: MachineRecord }) {
   return (
     <>
       {status === 'not_ready' && (
-        <Alert tone="danger" title="New requests should not be sent here">
+        <Alert tone="danger" title="Not ready for new requests">
           <Lines lines={problems} />
         </Alert>
       )}
       {maintenance.on && (
         <Alert
           tone="warning"
-          title="Maintenance: every request is refused"
+          title="Maintenance: all requests are rejected"
           actions={<Go href="/maintenance">Maintenance</Go>}
         >
-          {maintenance.message && <p>Callers are told: {maintenance.message}</p>}
+          {maintenance.message && <p>Message to clients: {maintenance.message}</p>}
         </Alert>
       )}
       {warnings.length > 0 && (
@@ -38,8 +38,8 @@ export function Troubles({ machine }: { readonly machine: MachineRecord }) {
         </Alert>
       )}
       {catalog.origin === 'built-in' && (
-        <Alert title="The demonstration catalog serves" actions={<Go href="/catalog">Catalog</Go>}>
-          <p>Write a catalog.toml beside the server to sell models of your own.</p>
+        <Alert title="Using the demo catalog" actions={<Go href="/catalog">Catalog</Go>}>
+          <p>Write a catalog.toml next to the server to sell your own models.</p>
         </Alert>
       )}
     </>

@@ -1,5 +1,4 @@
-// The prices of every model in one table: each period, its hours of other prices, and which of them is
-// in force.
+// The price table: each period of each model, its hourly windows, and the current one.
 
 import type {
   CatalogWindowRecord,
@@ -11,10 +10,10 @@ import { isWithdrawn, keep, withdraw } from './draft.ts';
 
 type Row = {
   readonly model: string;
-  /** Only the first row of a model names it. */
+  /** Only the first row of a model shows its name. */
   readonly isFirst: boolean;
   readonly period: PricePeriodRecord;
-  /** Absent: the period's own price. */
+  /** Absent for the period's own price. */
   readonly window?: CatalogWindowRecord;
 };
 
@@ -31,9 +30,9 @@ export function BookCard({
     show: ({ period, window }: Row) => <Usd amount={(window ?? period)[field]} />,
   });
   return (
-    <Card title="USD for a million tokens" flush>
+    <Card title="USD per 1M tokens" flush>
       <Table
-        caption="Prices, USD for a million tokens"
+        caption="Prices, USD per 1M tokens"
         rows={models.flatMap(rowsOf)}
         rowKey={({ model, period, window }) =>
           `${model} ${period.valid_from} ${window?.from} ${window?.days}`
@@ -69,14 +68,14 @@ function From({ row: { period, window } }: { readonly row: Row }) {
       </span>
     );
   }
-  return period.valid_from === null ? 'The beginning' : <Time at={period.valid_from} />;
+  return period.valid_from === null ? 'Start' : <Time at={period.valid_from} />;
 }
 
 function State({ row: { model, period, window } }: { readonly row: Row }) {
   const from = period.valid_from;
   if (from !== null && isWithdrawn(model, from)) return <Badge tone="warning">Withdrawn</Badge>;
-  if ((window ?? period).in_force) return <Badge tone="good">In force</Badge>;
-  if (isToCome(period)) return <Badge tone="accent">To come</Badge>;
+  if ((window ?? period).in_force) return <Badge tone="good">Current</Badge>;
+  if (isToCome(period)) return <Badge tone="accent">Scheduled</Badge>;
   return null;
 }
 
@@ -102,7 +101,7 @@ function Change({
   if (window !== undefined || from === null || !isToCome(period)) return null;
   return isWithdrawn(model, from) ? (
     <Button size="small" onClick={() => keep(model, from)}>
-      Keep it
+      Keep
     </Button>
   ) : (
     <Button size="small" kind="quiet-danger" onClick={() => withdraw(model, from)}>

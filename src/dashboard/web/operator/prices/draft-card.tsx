@@ -1,4 +1,4 @@
-// The draft: what it changes, what it would have made of past requests, and publishing it.
+// The draft: its changes, the what-if calculation, and publishing.
 
 import { useEffect, useState } from 'preact/hooks';
 import type {
@@ -37,7 +37,7 @@ export function DraftCard({ book, reload }: Props) {
           onPublished={async (record) => {
             setPublished(record);
             clearDraft();
-            toast(record.in_force ? 'The prices are published.' : 'The file is written.');
+            toast(record.in_force ? 'Prices published.' : 'File written.');
             await reload();
           }}
         />
@@ -49,21 +49,21 @@ export function DraftCard({ book, reload }: Props) {
 function PublishedAlert({ published }: { readonly published: PublishedRecord }) {
   if (!published.in_force) {
     return (
-      <Alert tone="danger" title="The file is written, and the server has refused it">
+      <Alert tone="danger" title="The file was written, but the server rejected it">
         <ul>
           {published.problems.map((problem) => (
             <li key={problem}>{problem}</li>
           ))}
         </ul>
-        <p>What was there before is in {published.backup}.</p>
+        <p>The previous file is {published.backup}.</p>
       </Alert>
     );
   }
   return (
     <Alert tone="good" title="Published">
       <p>
-        {published.path} is written, and each price holds from its own time on. What was there
-        before is in {published.backup}.
+        Wrote {published.path}. Each price applies from its start time. The previous file is{' '}
+        {published.backup}.
       </p>
     </Alert>
   );
@@ -95,7 +95,7 @@ function Checked({
       actions={
         <>
           <Button size="small" kind="quiet" onClick={clearDraft}>
-            Throw away
+            Discard
           </Button>
           <Button
             size="small"
@@ -124,9 +124,9 @@ function Checked({
         <ConfirmDialog
           title="Publish these prices?"
           consequences={[
-            `They are written into ${book.file.path ?? 'the catalog file'}; what is there now is kept beside it.`,
-            'The server reads the file at once. Customers see the new prices and when they begin.',
-            'Each begins at its instant. Until then it can be withdrawn here.',
+            `Writes ${book.file.path ?? 'the catalog file'} and keeps the current version next to it.`,
+            'The server reloads the file at once. Customers see the new prices and their start times.',
+            'You can withdraw a price here until it starts.',
           ]}
           confirm="Publish"
           act={async () => {

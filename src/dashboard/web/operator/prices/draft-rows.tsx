@@ -1,4 +1,4 @@
-// The changes of a draft, one a row.
+// The changes of a draft, one per row.
 
 import type { Draft, DraftPeriod } from '../../../records/operator-catalog.ts';
 import { Badge, Button, Table, Time } from '../../ui/index.ts';
@@ -37,7 +37,7 @@ export function DraftRows({
           rate('Cached input', 'cached_input'),
           rate('Cache write', 'cache_write'),
           rate('Output', 'output'),
-          { label: 'What', show: (row) => <What row={row} /> },
+          { label: 'Change', show: (row) => <What row={row} /> },
           {
             label: '',
             end: true,
@@ -49,14 +49,14 @@ export function DraftRows({
                   row.kind === 'add' ? dropPeriod(row.period) : keep(row.model, row.valid_from)
                 }
               >
-                Leave out
+                Remove
               </Button>
             ),
           },
         ]}
       />
       <p class="soft small">
-        In service tokens for one model token. A million service tokens cost {usdPerMillion} USD.
+        In service tokens per model token. 1M service tokens cost {usdPerMillion} USD.
       </p>
     </>
   );

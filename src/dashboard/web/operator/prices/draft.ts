@@ -1,4 +1,4 @@
-// The draft of prices, as this browser keeps it until it is published or thrown away.
+// The price draft, stored in this browser until published or discarded.
 
 import { signal } from '@preact/signals';
 import type { Draft, DraftPeriod } from '../../../records/operator-catalog.ts';
@@ -51,7 +51,7 @@ function write(next: Draft): void {
   try {
     localStorage.setItem(STORED, JSON.stringify(next));
   } catch {
-    // A browser that keeps nothing loses the draft with the page.
+    // Without storage, the draft is lost with the page.
   }
 }
 
@@ -66,7 +66,7 @@ function read(): Draft {
   }
 }
 
-/** A price a million tokens as one a token: `"150000"` is `"0.15"`. */
+/** Converts a price per million tokens to a price per token: `"150000"` is `"0.15"`. */
 export function perToken(million: string): string {
   const [whole = '0', fraction = ''] = million.split('.');
   const digits = whole.padStart(7, '0');

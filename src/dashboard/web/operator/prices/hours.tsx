@@ -1,4 +1,4 @@
-// Hours of the day, in UTC, at which other rates hold than the price's own.
+// Hours of the day (UTC) with other rates.
 
 import type { DraftPeriod } from '../../../records/operator-catalog.ts';
 import { Button, Field, SelectField } from '../../ui/index.ts';
@@ -47,7 +47,7 @@ export function HoursFields({
   );
   return (
     <fieldset class="stack">
-      <legend class="legend">Other rates at these hours</legend>
+      <legend class="legend">Rates for these hours</legend>
       <div class="fields">
         {time('From (UTC)', 'from')}
         {time('To (UTC)', 'to')}
@@ -65,7 +65,7 @@ export function HoursFields({
       <RateFields rates={hours.rates} onChange={(rates) => onChange({ ...hours, rates })} />
       <div>
         <Button size="small" kind="quiet-danger" onClick={onRemove}>
-          Remove these hours
+          Remove hours
         </Button>
       </div>
     </fieldset>

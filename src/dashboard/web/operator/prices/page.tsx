@@ -1,4 +1,4 @@
-// The price book: what is in force, what is to come, and the way of a new price from draft to catalog.
+// The price book: current and scheduled prices, and the draft of new ones.
 
 import { useState } from 'preact/hooks';
 import type { PriceBookRecord } from '../../../records/operator-catalog.ts';
@@ -14,7 +14,7 @@ export function PricesPage() {
   return (
     <Page
       title="Prices"
-      lead="Every price with its time. A new one begins at an instant to come: what has been sold keeps its price."
+      lead="New prices apply from a future time. Past requests keep theirs."
       actions={
         <Button
           kind="primary"
@@ -45,7 +45,7 @@ function FileAlert({ file }: Pick<PriceBookRecord, 'file'>) {
   if (file.not_writable !== null) {
     return (
       <Alert tone="warning" title="Prices cannot be published from here">
-        <p>{file.not_writable} Drafts can be tried all the same, and copied.</p>
+        <p>{file.not_writable} You can still test and copy drafts.</p>
       </Alert>
     );
   }
@@ -53,14 +53,14 @@ function FileAlert({ file }: Pick<PriceBookRecord, 'file'>) {
   return (
     <Alert
       tone="warning"
-      title="The catalog file is not what is in force"
+      title="The catalog file is not active"
       actions={
         <LinkButton href="/catalog" size="small">
           Catalog
         </LinkButton>
       }
     >
-      <p>What you publish is written into the file as it is now. See why it was not taken first.</p>
+      <p>Publishing edits the file on disk. First check why the server rejected it.</p>
     </Alert>
   );
 }

@@ -1,5 +1,5 @@
-// A new price of a model: from when, at what rates, and at which hours other ones hold. It goes into
-// the draft; nothing is sold by it before it is published.
+// A new price of a model: start time, rates, and hourly windows. Added to the draft; has no effect
+// until published.
 
 import { useState } from 'preact/hooks';
 import type { DraftPeriod, PriceBookRecord } from '../../../records/operator-catalog.ts';
@@ -36,13 +36,7 @@ export function PeriodDialog({
     setRates(ratesOf(book, name));
   };
   return (
-    <FormDialog
-      title="New price"
-      wide
-      action={action}
-      submit="Put it into the draft"
-      onClose={onClose}
-    >
+    <FormDialog title="New price" wide action={action} submit="Add to draft" onClose={onClose}>
       <div class="fields">
         <SelectField
           label="Model"
@@ -65,8 +59,8 @@ export function PeriodDialog({
         </Field>
       </div>
       <p class="soft small">
-        In service tokens for one model token. A million service tokens cost {book.usd_per_million}{' '}
-        USD, so that 0.15 is {usdOf('0.15', book.usd_per_million)} USD for a million tokens.
+        In service tokens per model token. 1M service tokens cost {book.usd_per_million} USD, so
+        0.15 means {usdOf('0.15', book.usd_per_million)} USD per 1M tokens.
       </p>
       <RateFields rates={rates} onChange={setRates} />
       {hours.map((each, index) => (
@@ -79,14 +73,14 @@ export function PeriodDialog({
       ))}
       <div>
         <Button size="small" onClick={() => setHours([...hours, { ...NEW_HOURS, rates }])}>
-          Other rates at some hours
+          Add rates for some hours
         </Button>
       </div>
     </FormDialog>
   );
 }
 
-/** The price that is in force now is where most changes begin. */
+/** Starts from the current price. */
 function ratesOf(book: PriceBookRecord, name: string): RatesInput {
   const prices = book.models.find(({ model }) => model === name)?.prices ?? [];
   const period =
@@ -109,14 +103,14 @@ function nextMonth(): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
 }
 
-/** As the field wants it: the viewer's time without its zone. */
+/** The value of a datetime-local input: the viewer's time without a zone. */
 function localInput(at: Date): string {
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 function utcHint(local: string): string {
   const at = new Date(local);
-  if (Number.isNaN(at.getTime())) return 'An instant to come.';
+  if (Number.isNaN(at.getTime())) return 'Enter a future time.';
   return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 

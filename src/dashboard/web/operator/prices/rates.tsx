@@ -1,4 +1,4 @@
-// The four rates of a price, as decimals that stay text.
+// The four rates of a price, as decimal strings.
 
 import { TextField } from '../../ui/index.ts';
 
@@ -32,7 +32,7 @@ export function RateFields({
           inputMode="decimal"
           pattern="\d{1,7}(\.\d{1,12})?"
           required={required}
-          placeholder={required ? '' : 'as input'}
+          placeholder={required ? '' : 'Same as input'}
           value={rates[name]}
           onInput={(value) => onChange({ ...rates, [name]: value.trim() })}
         />
@@ -41,7 +41,7 @@ export function RateFields({
   );
 }
 
-/** What was left empty costs what input does, by the catalog's own rule. */
+/** Empty rates default to the input rate, as in the catalog. */
 export function toRates({ input, cached_input: cached, cache_write: write, output }: RatesInput) {
   return {
     input,

@@ -1,4 +1,4 @@
-// What the draft would have made of the requests of a month, to the unit, as if it had been in force.
+// Recalculates the requests of a month at the draft's prices, exactly.
 
 import { useState } from 'preact/hooks';
 import type { Draft, PreviewRecord, PreviewSumRecord } from '../../../records/operator-catalog.ts';
@@ -38,9 +38,9 @@ export function WhatIf({
   return (
     <>
       <div class="filters">
-        <SelectField label="Try it on" options={months} value={month} onChange={setMonth} />
+        <SelectField label="Month" options={months} value={month} onChange={setMonth} />
         <Button busy={ask.busy.value} onClick={() => void ask.run()}>
-          What if?
+          Calculate
         </Button>
       </div>
       <ErrorAlert error={ask.error.value} />
@@ -59,9 +59,9 @@ function Result({
   readonly usdPerMillion: string;
 }) {
   if (totals.requests === 0) {
-    return <Empty title="No requests in that month">Choose another one.</Empty>;
+    return <Empty title="No requests in this month">Choose another month.</Empty>;
   }
-  const rows: Row[] = [...models, { ...totals, model: 'All of them' }];
+  const rows: Row[] = [...models, { ...totals, model: 'Total' }];
   const difference = Number(totals.difference);
   const usd = formatUsdShort(((Math.abs(difference) / 1e6) * Number(usdPerMillion)).toFixed(6));
   const share = formatShare(Math.abs(difference), Number(totals.booked));
@@ -72,10 +72,10 @@ function Result({
         <strong>
           {usd} {difference < 0 ? 'less' : 'more'}
         </strong>
-        , {share} of what they paid. What they would have asked for at these prices, nobody knows.
+        , {share} of what they paid. Assumes unchanged demand.
       </p>
       <Table
-        caption="What the draft would have made of past requests"
+        caption="Past requests at draft prices"
         rows={rows}
         rowKey={({ model }) => model}
         columns={[
@@ -89,12 +89,12 @@ function Result({
           },
           { label: 'Output tokens', end: true, show: ({ tokens }) => formatCount(tokens.output) },
           {
-            label: 'Booked',
+            label: 'Charged',
             end: true,
             show: ({ booked }) => <Tokens amount={booked} decimals={0} />,
           },
           {
-            label: 'Would be',
+            label: 'At draft prices',
             end: true,
             show: ({ would_be }) => <Tokens amount={would_be} decimals={0} />,
           },
@@ -107,15 +107,14 @@ function Result({
       />
       {left.map(({ model, requests }) => (
         <p class="soft small" key={model}>
-          {formatCountOf(requests, 'request')} of {model}, which the catalog does not have, are in
-          no sum.
+          Excludes {formatCountOf(requests, 'request')} of {model}, which is not in the catalog.
         </p>
       ))}
     </>
   );
 }
 
-/** This month and some before it, by UTC. */
+/** The current month and some before it, in UTC. */
 function lastMonths(): { readonly value: string; readonly label: string }[] {
   const now = new Date();
   return Array.from({ length: MONTHS }, (_, back) => {

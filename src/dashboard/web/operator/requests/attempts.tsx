@@ -1,4 +1,4 @@
-// The attempts of a request: who was asked, how it ended, and what it cost.
+// The attempts of a request: upstream, outcome and cost.
 
 import type { OperatorRequestRecord } from '../../../records/operator-account.ts';
 import {
@@ -25,7 +25,7 @@ export function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }
       columns={[
         { label: 'No.', show: ({ number }) => number },
         {
-          label: 'Asked',
+          label: 'Upstream',
           show: ({ upstream, model, upstream_model, credential }) => (
             <>
               <div>{upstream ?? 'Unknown upstream'}</div>
@@ -45,7 +45,7 @@ export function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }
             byte === null ? <Nothing /> : `${ms(byte)}, ${content === null ? '–' : ms(content)}`,
         },
         {
-          label: 'Took',
+          label: 'Duration',
           end: true,
           show: ({ duration_ms }) => (duration_ms === null ? <Nothing /> : ms(duration_ms)),
         },

@@ -1,4 +1,4 @@
-// How a charge is computed: tokens times price, bucket by bucket, rounded once.
+// The calculation of a charge: tokens times price per bucket, rounded once.
 
 import type { CalculationRecord } from '../../../records/customer-request.ts';
 import { Card, formatCount, humanize, Table, Tokens } from '../../ui/index.ts';
@@ -14,17 +14,17 @@ export function Calculations({
         <Card
           key={each.price_version}
           flush
-          title={`The charge at the price of ${each.model}${calculations.length > 1 ? ROLES[each.used_for] : ''}`}
+          title={`Charge at the price of ${each.model}${calculations.length > 1 ? ROLES[each.used_for] : ''}`}
         >
           <Table
-            caption={`The charge at the price of ${each.model}`}
+            caption={`Charge at the price of ${each.model}`}
             rows={each.buckets}
             rowKey={({ name }) => name}
             columns={[
-              { label: 'What', show: ({ name }) => humanize(name) },
+              { label: 'Type', show: ({ name }) => humanize(name) },
               { label: 'Tokens', end: true, show: ({ tokens }) => formatCount(tokens) },
               {
-                label: 'Price of one',
+                label: 'Unit price',
                 end: true,
                 show: ({ price }) => <Tokens amount={price} />,
               },
@@ -34,19 +34,19 @@ export function Calculations({
           <div class="table-foot">
             <span class="soft">Price {each.price_version}</span>
             <span>
-              In all <Tokens amount={each.exact} />, rounded to <Tokens amount={each.rounded} />
+              Total <Tokens amount={each.exact} />, rounded to <Tokens amount={each.rounded} />
             </span>
           </div>
         </Card>
       ))}
       {calculations.length > 1 && (
-        <p class="soft">A fallback served: the lower of the two is charged.</p>
+        <p class="soft">A fallback answered, so the lower charge applies.</p>
       )}
     </>
   );
 }
 
 const ROLES: Readonly<Record<CalculationRecord['used_for'], string>> = {
-  requested: ', which was asked for',
-  served: ', which served',
+  requested: ' (requested)',
+  served: ' (served)',
 };

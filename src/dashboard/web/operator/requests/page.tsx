@@ -1,4 +1,4 @@
-// Finds a request by the id that a customer quotes.
+// Finds a request by its id.
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
@@ -8,10 +8,7 @@ export function RequestsPage() {
   const [typed, setTyped] = useState('');
   const [, navigate] = useLocation();
   return (
-    <Page
-      title="Requests"
-      lead="Customers quote the id of a request in their tickets: it is in the header x-request-id of every answer."
-    >
+    <Page title="Requests" lead="Find a request by the id in its x-request-id response header.">
       <Card title="Find a request">
         <form
           class="form"
@@ -21,8 +18,8 @@ export function RequestsPage() {
           }}
         >
           <TextField
-            label="Id of the request"
-            hint="It begins with req_. Requests that were refused before an upstream was asked leave no entry."
+            label="Request id"
+            hint="Starts with req_. Requests rejected before they reached an upstream are not listed."
             required
             maxLength={100}
             spellcheck={false}
@@ -31,14 +28,14 @@ export function RequestsPage() {
           />
           <div class="actions">
             <Button type="submit" kind="primary">
-              Show the request
+              Show request
             </Button>
           </div>
         </form>
       </Card>
       <Card>
-        <Empty title="Looking for the requests of an account?">
-          They are on the page of that account, newest first.
+        <Empty title="No request selected">
+          The page of an account lists its requests, newest first.
         </Empty>
       </Card>
     </Page>

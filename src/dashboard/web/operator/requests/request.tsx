@@ -1,4 +1,4 @@
-// The whole history of one request: who was asked, what was used, what it cost whom, and why.
+// The full history of one request: attempts, usage, charge, cost and margin.
 
 import { Link } from 'wouter-preact';
 import type { OperatorRequestRecord } from '../../../records/operator-account.ts';
@@ -41,7 +41,7 @@ function RequestView({ history }: { readonly history: OperatorRequestRecord }) {
   return (
     <>
       {request === null && (
-        <Alert title="Under way">Nothing is charged yet; load this page again later.</Alert>
+        <Alert title="In progress">Nothing is charged yet. Reload this page later.</Alert>
       )}
       {booked !== null && (
         <Stats>
@@ -55,19 +55,19 @@ function RequestView({ history }: { readonly history: OperatorRequestRecord }) {
             }
           />
           <Stat
-            label="Costs of the upstreams"
+            label="Upstream cost"
             value={costs === null ? '–' : <Tokens amount={costs.total} />}
             hint={costsHint(costs)}
           />
           <Stat
             label="Margin"
             value={costs?.margin == null ? '–' : <Tokens amount={costs.margin} />}
-            hint="What is left of the charge."
+            hint="Charge minus cost"
           />
           <Stat
             label="Loss"
             value={<Tokens amount={booked.loss} />}
-            hint="What the balance could not pay."
+            hint="Not covered by the balance"
           />
         </Stats>
       )}
@@ -75,15 +75,13 @@ function RequestView({ history }: { readonly history: OperatorRequestRecord }) {
         <Card title="Request">
           <RequestFacts history={history} />
         </Card>
-        <Card title="Reservation">
+        <Card title="Hold">
           <HoldFacts history={history} />
         </Card>
       </div>
       <Card title="Attempts" flush>
         {history.attempts.length === 0 ? (
-          <Empty title="No attempt is on record">
-            Attempts are written down when the request has ended.
-          </Empty>
+          <Empty title="No attempts recorded">Attempts are recorded when the request ends.</Empty>
         ) : (
           <Attempts attempts={history.attempts} />
         )}
@@ -97,8 +95,8 @@ function RequestView({ history }: { readonly history: OperatorRequestRecord }) {
 }
 
 function costsHint(costs: OperatorRequestRecord['upstream_costs']): string {
-  if (costs === null) return 'The catalog says none.';
-  return costs.complete ? 'All attempts together.' : 'The catalog lacks one of them.';
+  if (costs === null) return 'No costs in the catalog';
+  return costs.complete ? 'All attempts' : 'Incomplete: a cost is missing in the catalog';
 }
 
 function RequestFacts({
@@ -120,7 +118,7 @@ function RequestFacts({
         ['Model', model.requested],
         ['Served by', isFallback ? `${model.served} (fallback)` : (model.served ?? <Nothing />)],
         ['Upstream', request?.upstream ?? <Nothing />],
-        ['Outcome', request === null ? 'Under way' : <StateBadge state={request.outcome} />],
+        ['Outcome', request === null ? 'In progress' : <StateBadge state={request.outcome} />],
         [
           'Format',
           request === null ? (
@@ -144,13 +142,13 @@ function HoldFacts({ history: { hold, booked } }: { readonly history: OperatorRe
       items={[
         ['State', <StateBadge key="phase" state={hold.phase} />],
         ['Estimated prompt', `${formatCount(hold.estimated_prompt_tokens)} tokens`],
-        ['Most of output', `${formatCount(hold.output_bound)} tokens`],
-        ['Held at first', <Tokens key="first" amount={hold.first_amount} />],
-        ['Grown by', <Tokens key="grown" amount={hold.grown_by} />],
-        ['Held in all', <Tokens key="all" amount={hold.amount} />],
+        ['Max output', `${formatCount(hold.output_bound)} tokens`],
+        ['Initial hold', <Tokens key="first" amount={hold.first_amount} />],
+        ['Added later', <Tokens key="grown" amount={hold.grown_by} />],
+        ['Total hold', <Tokens key="all" amount={hold.amount} />],
         ['Charged', <Tokens key="charged" amount={booked?.charged ?? null} />],
-        ['Balance after it', <Tokens key="after" amount={booked?.balance_after ?? null} />],
-        ['Held', <Time key="held" at={hold.created_at} detail="second" />],
+        ['Balance after', <Tokens key="after" amount={booked?.balance_after ?? null} />],
+        ['Created', <Time key="held" at={hold.created_at} detail="second" />],
         ['Last checkpoint', <Time key="seen" at={hold.checkpoint?.at ?? null} detail="second" />],
         ['Ended', <Time key="ended" at={hold.ended_at} detail="second" />],
       ]}
@@ -159,18 +157,18 @@ function HoldFacts({ history: { hold, booked } }: { readonly history: OperatorRe
 }
 
 function UsageFacts({ usage }: { readonly usage: OperatorRequestRecord['usage'] }) {
-  if (usage === null) return <p class="soft">It is counted when the request has ended.</p>;
+  if (usage === null) return <p class="soft">Counted when the request ends.</p>;
   return (
     <Facts
       items={[
-        ['Counted by', BASES[usage.basis] ?? usage.basis],
+        ['Source', BASES[usage.basis] ?? usage.basis],
         ['Input', `${formatCount(usage.input_tokens)} tokens`],
-        ['Of it cached', `${formatCount(usage.cached_input_tokens)} tokens`],
-        ['Of it written to the cache', `${formatCount(usage.cache_write_tokens)} tokens`],
+        ['Cached', `${formatCount(usage.cached_input_tokens)} tokens`],
+        ['Cache write', `${formatCount(usage.cache_write_tokens)} tokens`],
         ['Output', `${formatCount(usage.output_tokens)} tokens`],
-        ['Of it reasoning', `${formatCount(usage.reasoning_tokens)} tokens`],
+        ['Reasoning', `${formatCount(usage.reasoning_tokens)} tokens`],
         [
-          'The upstream reported',
+          'Upstream report',
           usage.reported === null ? (
             <Nothing key="none">Nothing</Nothing>
           ) : (
@@ -191,16 +189,16 @@ function UsageFacts({ usage }: { readonly usage: OperatorRequestRecord['usage'] 
 }
 
 const BASES: Readonly<Record<string, string>> = {
-  reported: 'the upstream',
-  estimated: 'the gateway',
-  recovered: 'the gateway, after it had died',
+  reported: 'Upstream',
+  estimated: 'Gateway',
+  recovered: 'Gateway, after a crash',
 };
 
-/** What was done with such a report. */
+/** How the charge treats such a report. */
 const DOUBTS: Readonly<Record<string, string>> = {
-  malformed: 'not charged, since a count in it is missing or is none',
-  inconsistent: 'not charged, since its counts do not make up their total',
+  malformed: 'ignored: a count is missing or invalid',
+  inconsistent: 'ignored: the counts don’t add up to their total',
   implausible:
-    'more than the model could have read, or was allowed to write; the larger of the own count and the bound of the request is charged',
-  zero: 'charged as it is, although there was something to count',
+    'exceeds what the model could read or write; the larger of the gateway’s count and the request’s bound is charged',
+  zero: 'charged as reported, although tokens were expected',
 };

@@ -1,4 +1,4 @@
-// The catalog: which one is in force, why a later one was refused, and having the file read again.
+// The catalog: the active version, the error of a rejected one, and reloading the file.
 
 import { useState } from 'preact/hooks';
 import type { CatalogCheckRecord, CatalogRecord } from '../../../records/operator-catalog.ts';
@@ -32,14 +32,14 @@ export function CatalogPage() {
   return (
     <Page
       title="Catalog"
-      lead="Models, prices, plans and upstreams come from one file. A running server takes it up when it changes, or keeps the old one and says why."
+      lead="Models, prices, plans and upstreams come from one file. The server reloads it on change; an invalid file is rejected and the active version stays."
       actions={
         <>
           <Button busy={checking.busy.value} onClick={() => void checking.run()}>
-            Check the file
+            Check file
           </Button>
           <Button kind="primary" onClick={() => setAsking(true)}>
-            Read it again
+            Reload
           </Button>
         </>
       }
@@ -51,16 +51,16 @@ export function CatalogPage() {
       </Loaded>
       {asking && (
         <ConfirmDialog
-          title="Read the catalog again?"
+          title="Reload the catalog?"
           consequences={[
-            'The file and its secrets are read now, and checked as a whole.',
-            'Where anything is wrong the present catalog stays in force, and you are told why.',
-            'Requests under way end by the prices and limits that they began with.',
+            'The file and its secrets are read and checked as a whole.',
+            'If anything is invalid, the active catalog stays and you see the error.',
+            'Requests in progress keep the prices and limits they started with.',
           ]}
-          confirm="Read it again"
+          confirm="Reload"
           act={async () => {
             const { refused, version } = await post<CatalogRecord>('/catalog/reload');
-            toast(refused ? 'The catalog was refused.' : `Version ${version} is in force.`);
+            toast(refused ? 'Catalog rejected.' : `Version ${version} is active.`);
             setCheck(undefined);
             await catalog.reload();
           }}
@@ -72,9 +72,9 @@ export function CatalogPage() {
 }
 
 function CheckAlert({ check }: { readonly check: CatalogCheckRecord }) {
-  if (check.ok) return <Alert tone="good" title="The file is valid as it is now" />;
+  if (check.ok) return <Alert tone="good" title="The file is valid" />;
   return (
-    <Alert tone="danger" title="The file would be refused as it is now">
+    <Alert tone="danger" title="The file is invalid">
       <Problems problems={check.problems} />
     </Alert>
   );
@@ -96,7 +96,10 @@ function Shown({ record }: { readonly record: CatalogRecord }) {
   return (
     <>
       {refused && (
-        <Alert tone="danger" title="A changed catalog was refused; the one before it serves">
+        <Alert
+          tone="danger"
+          title="The changed catalog was rejected; the previous version is active"
+        >
           <p>
             <Time at={refused.at} detail="second" />
           </p>
@@ -104,8 +107,8 @@ function Shown({ record }: { readonly record: CatalogRecord }) {
         </Alert>
       )}
       {differs && (
-        <Alert tone="warning" title="The file has changed since it was read">
-          <p>It is taken up within a second, or when it has rested for a moment.</p>
+        <Alert tone="warning" title="The file has changed">
+          <p>The server reloads it once it has not changed for a moment.</p>
         </Alert>
       )}
       {record.warnings.length > 0 && (
@@ -113,25 +116,25 @@ function Shown({ record }: { readonly record: CatalogRecord }) {
           <Problems problems={record.warnings} />
         </Alert>
       )}
-      <Card title="In force">
+      <Card title="Active version">
         <Facts
           items={[
             ['Version', `${record.version} since the start of the server`],
-            ['From', record.path ?? 'The built-in demonstration catalog'],
-            ['Read', <Time key="read" at={record.loaded_at} detail="second" />],
+            ['Source', record.path ?? 'Built-in demo catalog'],
+            ['Loaded', <Time key="read" at={record.loaded_at} detail="second" />],
             ['Digest', <code key="digest">{digest}</code>],
             [
               'On disk',
               onDisk === null ? (
-                <Nothing key="none">Cannot be read</Nothing>
+                <Nothing key="none">Not readable</Nothing>
               ) : onDisk === digest ? (
-                'the same'
+                'Same'
               ) : (
                 <code key="disk">{onDisk}</code>
               ),
             ],
             [
-              'Holds',
+              'Contents',
               `${formatCountOf(record.models, 'model')}, ${formatCountOf(record.upstreams, 'upstream')}`,
             ],
           ]}
@@ -152,17 +155,17 @@ function Shown({ record }: { readonly record: CatalogRecord }) {
               sortBy: ({ accounts }) => accounts,
             },
             {
-              label: 'Requests a minute',
+              label: 'Requests per minute',
               end: true,
               show: (plan) => formatCount(plan.requests_per_minute),
             },
             {
-              label: 'Tokens a minute',
+              label: 'Tokens per minute',
               end: true,
               show: (plan) => formatCount(plan.tokens_per_minute),
             },
             {
-              label: 'At a time',
+              label: 'Concurrent',
               end: true,
               show: (plan) => formatCount(plan.concurrent_requests),
             },

@@ -1,4 +1,4 @@
-// The processes that serve: which of them leads, where they listen and how they do.
+// The server processes: leader, addresses and health.
 
 import type { NodeRecord, NodeState } from '../../../records/operator-server.ts';
 import {
@@ -25,7 +25,7 @@ const TONES: Readonly<Record<NodeState, Tone>> = {
   dead: 'neutral',
 };
 
-/** A clock that is further away is worth a look. */
+/** A larger clock offset is shown. */
 const OFFSET_MS_MAX = 2_000;
 
 export function NodesPage() {
@@ -34,7 +34,7 @@ export function NodesPage() {
   return (
     <Page
       title="Nodes"
-      lead="The processes that answer requests over this database. One of them leads: it does what only one may do."
+      lead="Server processes that share this database. The leader runs the tasks that only one process may run."
     >
       <Loaded resource={nodes}>
         {({ data }) => (
@@ -59,12 +59,12 @@ function Differences({ nodes }: { readonly nodes: readonly NodeRecord[] }) {
     <>
       {catalogs > 1 && (
         <Alert tone="warning" title={`The nodes serve ${catalogs} different catalogs`}>
-          Give all of them the same file.
+          Deploy the same file to all nodes.
         </Alert>
       )}
       {versions > 1 && (
         <Alert tone="warning" title={`The nodes run ${versions} different versions`}>
-          That is as it should be while they are being replaced one by one.
+          This is expected during a rolling update.
         </Alert>
       )}
     </>
@@ -80,7 +80,7 @@ function NodeCard({ node }: { readonly node: NodeRecord }) {
             'State',
             <span key="state">
               <StateBadge state={node.state} tone={TONES[node.state]} />{' '}
-              {node.leader && <Badge tone="accent">Leads</Badge>}
+              {node.leader && <Badge tone="accent">Leader</Badge>}
             </span>,
           ],
           ['Machine', `${node.host}, process ${node.pid}`],
@@ -92,13 +92,13 @@ function NodeCard({ node }: { readonly node: NodeRecord }) {
             </span>,
           ],
           [
-            'Last heard',
+            'Last heartbeat',
             <span key="heard">
               {formatMilliseconds(node.silent_ms)} ago{clockWords(node.clock_offset_ms)}
             </span>,
           ],
           ['Listens on', node.addresses.join(', ')],
-          ['In flight', formatCount(node.in_flight)],
+          ['Active requests', formatCount(node.in_flight)],
           ['Redis', node.redis],
           ['Limits', node.limits],
           ['Catalog', `version ${node.catalog_version} (${node.catalog_digest.slice(0, 12)})`],
@@ -117,8 +117,8 @@ function processItems(process: NodeRecord['process']): [string, string][] {
       'Memory',
       `${formatCompact(process.resident_bytes)}B resident, ${formatCompact(process.heap_bytes)}B heap`,
     ],
-    ['CPU used', `${formatCount(process.cpu_seconds)} s since the start`],
-    ['Event loop', `${formatMilliseconds(process.loop_lag_ms)} late at most in the last minute`],
+    ['CPU used', `${formatCount(process.cpu_seconds)} s since start`],
+    ['Event loop', `max lag ${formatMilliseconds(process.loop_lag_ms)}, last minute`],
   ];
 }
 

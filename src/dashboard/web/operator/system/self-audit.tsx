@@ -1,5 +1,4 @@
-// The audit that the server makes of its own books: every difference that it believes, and the accounts
-// that wait for one to be settled.
+// The ledger audit of the server: its differences, and the accounts stopped by one.
 
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -37,11 +36,11 @@ export function SelfAuditPage() {
   });
   return (
     <Page
-      title="Audit of the books"
-      lead="The server adds up its own books again and compares. An account that differs gets no new answers until a later look finds it clean; nobody else notices."
+      title="Ledger audit"
+      lead="The server recalculates the ledger and compares. An account with a difference gets no new requests until a later audit finds it consistent. Other accounts are not affected."
       actions={
         <Button kind="primary" busy={run.busy.value || running} onClick={() => void run.run()}>
-          {running ? 'Looking …' : 'Look now'}
+          {running ? 'Running …' : 'Run audit'}
         </Button>
       }
     >
@@ -57,19 +56,19 @@ function Shown({ state, asked }: { readonly state: AuditStateRecord; readonly as
   return (
     <>
       {isClean && !running && (
-        <Alert tone="good" title="The books are whole">
-          {asked && <p>Every balance is the sum of its entries.</p>}
+        <Alert tone="good" title="Books are consistent">
+          {asked && <p>Every balance equals the sum of its entries.</p>}
         </Alert>
       )}
       {last?.ok === false && (
-        <Alert tone="danger" title="The last audit could not look at the books">
-          <p>The log of the server says why.</p>
+        <Alert tone="danger" title="The last audit failed">
+          <p>See the server log for the reason.</p>
         </Alert>
       )}
       {stopped.length > 0 && (
         <Alert tone="danger" title={`${formatCount(stopped.length)} stopped`}>
           <p>
-            These accounts get 503 for new requests:{' '}
+            New requests of these accounts are rejected with 503:{' '}
             {stopped.map((id) => (
               <Link key={id} href={`/accounts/${id}`}>
                 {id}{' '}
@@ -78,11 +77,11 @@ function Shown({ state, asked }: { readonly state: AuditStateRecord; readonly as
           </p>
         </Alert>
       )}
-      <Card title="Last look at everything">
+      <Card title="Last full audit">
         <Facts
           items={[
             [
-              'Begun',
+              'Started',
               last ? (
                 <Time key="at" at={last.started_at} detail="second" />
               ) : (
@@ -90,7 +89,7 @@ function Shown({ state, asked }: { readonly state: AuditStateRecord; readonly as
               ),
             ],
             [
-              'Took',
+              'Duration',
               last ? (
                 formatMilliseconds(Date.parse(last.ended_at) - Date.parse(last.started_at))
               ) : (
@@ -101,13 +100,15 @@ function Shown({ state, asked }: { readonly state: AuditStateRecord; readonly as
               'Found',
               last ? `${formatCount(last.differences)} differences` : <Nothing key="nothing" />,
             ],
-            ['Every', formatSpan(state.every_seconds * 1_000)],
+            ['Interval', formatSpan(state.every_seconds * 1_000)],
           ]}
         />
       </Card>
       <Card title="Differences" flush>
         {differences.length === 0 ? (
-          <Empty title="No differences">tollgate doctor looks at the books in the same way.</Empty>
+          <Empty title="No differences">
+            Run tollgate doctor for the same check on the command line.
+          </Empty>
         ) : (
           <Table
             caption="Differences"
@@ -115,13 +116,13 @@ function Shown({ state, asked }: { readonly state: AuditStateRecord; readonly as
             rowKey={({ kind, subject }) => `${kind} ${subject}`}
             columns={[
               { label: 'Kind', show: ({ kind }) => kind },
-              { label: 'Of', show: ({ subject }) => <code>{subject}</code> },
+              { label: 'Subject', show: ({ subject }) => <code>{subject}</code> },
               {
                 label: 'Account',
                 show: ({ account_id: id }) =>
                   id === null ? <Nothing /> : <Link href={`/accounts/${id}`}>{id}</Link>,
               },
-              { label: 'What differs', wrap: true, show: ({ detail }) => detail },
+              { label: 'Difference', wrap: true, show: ({ detail }) => detail },
             ]}
           />
         )}

@@ -1,4 +1,4 @@
-// One upstream: its models, its keys (never themselves), what failed there lately, and the switches.
+// One upstream: models, key states (never the keys), recent failures, and switches.
 
 import { useState } from 'preact/hooks';
 import type { UpstreamDetailRecord } from '../../../records/operator-server.ts';
@@ -38,7 +38,7 @@ export function UpstreamPage({ params }: PageProps) {
       actions={
         data && (
           <>
-            <Button onClick={() => setAsking('reset')}>Forget failures</Button>
+            <Button onClick={() => setAsking('reset')}>Reset failures</Button>
             {data.disabled === null ? (
               <Button kind="danger" onClick={() => setAsking('disable')}>
                 Take out of service
@@ -58,15 +58,15 @@ export function UpstreamPage({ params }: PageProps) {
       )}
       {asking === 'reset' && (
         <ConfirmDialog
-          title="Forget the failures of this upstream?"
+          title="Reset the failures of this upstream?"
           consequences={[
-            'Its circuit breakers close, and its refused keys are used again.',
-            'Requests go there at once; what still fails is left alone again after a few of them.',
+            'Circuit breakers close, and rejected keys are used again.',
+            'Requests go there at once. A breaker opens again after a few failures.',
           ]}
-          confirm="Forget failures"
+          confirm="Reset failures"
           act={async () => {
             await post(`${path}/reset`);
-            toast('Its failures are forgotten.');
+            toast('Failures reset.');
             await upstream.reload();
           }}
           onClose={() => setAsking(undefined)}
@@ -92,23 +92,23 @@ function Shown({
         <Alert tone="warning" title="Out of service">
           <p>
             Since <Time at={disabled.since} />
-            {disabled.reason && `: ${disabled.reason}`}. No new request goes there.
+            {disabled.reason && `: ${disabled.reason}`}. It gets no new requests.
           </p>
         </Alert>
       )}
       <div class="grid">
-        <Card title="Now">
+        <Card title="Status">
           <Facts
             items={[
               ['State', <StateBadge key="state" state={record.state} />],
-              ['Address', record.base_url ?? <Nothing key="none">Inside the program</Nothing>],
+              ['Address', record.base_url ?? <Nothing key="none">Built in</Nothing>],
               ['Dialect', record.profile ?? record.dialect],
               [
-                'In flight',
-                `${formatCount(record.in_flight)} of at most ${formatCount(record.max_in_flight)}`,
+                'Active requests',
+                `${formatCount(record.in_flight)} of ${formatCount(record.max_in_flight)}`,
               ],
-              ['Waiting', formatCount(record.queued)],
-              ['Written, last hour', `${formatCount(record.last_hour.output_tokens)} tokens`],
+              ['Queued', formatCount(record.queued)],
+              ['Output tokens (1 h)', `${formatCount(record.last_hour.output_tokens)} tokens`],
             ]}
           />
         </Card>
@@ -118,7 +118,7 @@ function Shown({
             rows={record.credentials}
             rowKey={({ id }) => id}
             columns={[
-              { label: 'Place in the catalog', show: ({ id }) => id },
+              { label: 'Catalog entry', show: ({ id }) => id },
               {
                 label: 'State',
                 show: ({ state, status }) => (
@@ -131,20 +131,23 @@ function Shown({
                   </span>
                 ),
               },
-              { label: 'Tried again', show: ({ until }) => <Time at={until} relative /> },
+              { label: 'Next retry', show: ({ until }) => <Time at={until} relative /> },
             ]}
           />
         </Card>
       </div>
       <PlacesCard record={record} path={path} reload={reload} />
-      <Card title="Attempts a minute, last hour">
+      <Card title="Attempts per minute, last hour">
         <Chart
-          title="Attempts a minute, last hour"
+          title="Attempts per minute, last hour"
           kind="bars"
           step="minute"
           times={minutes.map(({ at }) => at)}
           series={[
-            { label: 'Served', values: minutes.map(({ attempts, failed }) => attempts - failed) },
+            {
+              label: 'Succeeded',
+              values: minutes.map(({ attempts, failed }) => attempts - failed),
+            },
             { label: 'Failed', tone: 'danger', values: minutes.map(({ failed }) => failed) },
           ]}
         />

@@ -1,16 +1,16 @@
-// The last attempts that failed at an upstream, each with the request whose history has the rest.
+// The latest failed attempts at an upstream, each linked to its request.
 
 import type { FailedAttemptRecord } from '../../../records/operator-server.ts';
 import { Card, Empty, formatMilliseconds, humanize, Table, Time } from '../../ui/index.ts';
 
 export function FailuresCard({ failures }: { readonly failures: readonly FailedAttemptRecord[] }) {
   return (
-    <Card title="Last failed attempts" flush>
+    <Card title="Latest failed attempts" flush>
       {failures.length === 0 ? (
-        <Empty title="Nothing has failed">Not since the server started.</Empty>
+        <Empty title="No failures">None since the server started.</Empty>
       ) : (
         <Table
-          caption="Last failed attempts"
+          caption="Latest failed attempts"
           rows={failures}
           rowKey={({ request_id, at, credential }) => `${request_id} ${at} ${credential}`}
           href={({ request_id }) => `/requests/${request_id}`}
@@ -21,7 +21,7 @@ export function FailuresCard({ failures }: { readonly failures: readonly FailedA
             { label: 'Failure', show: ({ failure }) => humanize(failure) },
             { label: 'Key', end: true, show: ({ credential }) => credential },
             {
-              label: 'Lasted',
+              label: 'Duration',
               end: true,
               show: ({ duration_ms }) => formatMilliseconds(duration_ms),
             },

@@ -1,4 +1,4 @@
-// Every place that runs models: how it does now, and who has taken it out of service.
+// The upstreams: state, load, and the switch that takes one out of service.
 
 import type { UpstreamRecord, UpstreamsRecord } from '../../../records/operator-server.ts';
 import {
@@ -25,10 +25,7 @@ export function UpstreamsPage() {
   const upstreams = useResource<UpstreamsRecord>('/upstreams');
   useRefresh(upstreams.reload);
   return (
-    <Page
-      title="Upstreams"
-      lead="The places that run your models. Where one fails, requests go to the next one by themselves; take one out of service when you know better."
-    >
+    <Page title="Upstreams" lead="Providers serving your models, with health and failover.">
       <Loaded resource={upstreams}>
         {({ upstreams: rows, forgotten }) => (
           <>
@@ -50,16 +47,16 @@ export function UpstreamsPage() {
                   { label: 'State', show: (row) => <StateBadge state={row.state} /> },
                   { label: 'Models', show: (row) => <Models row={row} /> },
                   {
-                    label: 'In flight',
+                    label: 'Active',
                     end: true,
                     show: ({ in_flight, max_in_flight }) =>
                       `${formatCount(in_flight)} of ${formatCount(max_in_flight)}`,
                     sortBy: ({ in_flight }) => in_flight,
                   },
-                  { label: 'Waiting', end: true, show: ({ queued }) => formatCount(queued) },
+                  { label: 'Queued', end: true, show: ({ queued }) => formatCount(queued) },
                   { label: 'Keys', end: true, show: (row) => <Keys row={row} /> },
                   {
-                    label: 'Attempts, last hour',
+                    label: 'Attempts (1 h)',
                     end: true,
                     show: ({ last_hour }) => formatCount(last_hour.attempts),
                     sortBy: ({ last_hour }) => last_hour.attempts,
@@ -73,7 +70,9 @@ export function UpstreamsPage() {
                   },
                 ]}
               />
-              {rows.length === 0 && <Empty title="No upstreams">The catalog has none.</Empty>}
+              {rows.length === 0 && (
+                <Empty title="No upstreams">The catalog contains no upstreams.</Empty>
+              )}
             </Card>
           </>
         )}
@@ -110,7 +109,7 @@ function Forgotten({
 }) {
   const enable = useAction(async () => {
     await post(`/upstreams/${upstream}/enable`, model === null ? {} : { model });
-    toast('It is no longer out of service.');
+    toast('Entry removed.');
     await reload();
   });
   return (
@@ -118,12 +117,12 @@ function Forgotten({
       tone="warning"
       actions={
         <Button size="small" busy={enable.busy.value} onClick={() => void enable.run()}>
-          Forget it
+          Remove entry
         </Button>
       }
     >
-      {model === null ? upstream : `${model} at ${upstream}`} is out of service, and the catalog no
-      longer has it.
+      {model === null ? upstream : `${model} at ${upstream}`} is out of service, but is no longer in
+      the catalog.
     </Alert>
   );
 }

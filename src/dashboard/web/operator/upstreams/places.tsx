@@ -1,4 +1,5 @@
-// The models at an upstream, each with its breaker, and taking one of them or all out of service.
+// The models of an upstream with their circuit breakers, and the switches that take one model or the
+// whole upstream out of service.
 
 import { useState } from 'preact/hooks';
 import type { PlaceModelRecord, UpstreamDetailRecord } from '../../../records/operator-server.ts';
@@ -32,7 +33,7 @@ export function PlacesCard({
   return (
     <Card title="Models" flush>
       {record.models.length === 0 ? (
-        <Empty title="No models">No model of the catalog is served by this upstream.</Empty>
+        <Empty title="No models">The catalog assigns no model to this upstream.</Empty>
       ) : (
         <Table
           caption="Models at this upstream"
@@ -41,7 +42,7 @@ export function PlacesCard({
           href={({ model }) => `/models/${model}`}
           columns={[
             { label: 'Model', show: ({ model }) => model },
-            { label: 'Called there', show: ({ upstream_model }) => upstream_model },
+            { label: 'Upstream model', show: ({ upstream_model }) => upstream_model },
             { label: 'Weight', end: true, show: ({ weight }) => String(weight) },
             { label: 'State', show: (place) => <PlaceState place={place} /> },
             {
@@ -106,7 +107,7 @@ export function EnableButton({
 }) {
   const enable = useAction(async () => {
     await post(`${path}/enable`, model === undefined ? {} : { model });
-    toast('It is in service again.');
+    toast('Back in service.');
     await reload();
   });
   return (
@@ -115,12 +116,12 @@ export function EnableButton({
       busy={enable.busy.value}
       onClick={() => void enable.run()}
     >
-      Put back into service
+      Return to service
     </Button>
   );
 }
 
-/** Of one model, or of the whole upstream. */
+/** For one model, or for the whole upstream. */
 export function DisableDialog({
   path,
   model,
@@ -135,26 +136,30 @@ export function DisableDialog({
   const [reason, setReason] = useState('');
   return (
     <ConfirmDialog
-      title={model === undefined ? 'Take this upstream out of service?' : `Take ${model} out here?`}
+      title={
+        model === undefined
+          ? 'Take this upstream out of service?'
+          : `Take ${model} out of service here?`
+      }
       danger
       confirm="Take out of service"
       consequences={[
         model === undefined
-          ? 'No new request goes there, for any model, until you put it back.'
-          : `No new request for ${model} goes there until you put it back.`,
-        'Requests under way there end as they began.',
-        'A model that nobody else serves is answered by its fallbacks, or with 503.',
+          ? 'It gets no new requests for any model until you return it to service.'
+          : `It gets no new requests for ${model} until you return it to service.`,
+        'Requests in progress finish normally.',
+        'Models without another upstream use their fallbacks, or return 503.',
       ]}
       act={async () => {
         await post(`${path}/disable`, { reason, ...(model === undefined ? {} : { model }) });
-        toast('It is out of service.');
+        toast('Taken out of service.');
         await reload();
       }}
       onClose={onClose}
     >
       <TextField
         label="Reason"
-        hint="For you and other operators; customers do not see it."
+        hint="For operators only. Not visible to customers."
         maxLength={200}
         value={reason}
         onInput={setReason}

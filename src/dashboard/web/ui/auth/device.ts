@@ -1,4 +1,4 @@
-// What a browser calls itself, in two words that people know. The full text is kept as a title.
+// Names a browser and its system from the User-Agent. Pages keep the full text as a title.
 
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
@@ -20,6 +20,6 @@ export function deviceName(userAgent: string): string {
   const named = (table: typeof BROWSERS) => table.find(([shape]) => shape.test(userAgent))?.[1];
   const browser = named(BROWSERS);
   const system = named(SYSTEMS);
-  if (browser === undefined) return system ?? 'Another program';
+  if (browser === undefined) return system ?? 'Unknown device';
   return system === undefined ? browser : `${browser} on ${system}`;
 }

@@ -1,5 +1,5 @@
-// What the pages of those who are not signed in have in common: their frame, their form, and what has
-// to be said of a connection that cannot keep a session and of a server that sends no mail.
+// The shared parts of the signed-out pages: the frame, the form, and the notices for an insecure
+// connection and for a server without a mail server.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -38,13 +38,13 @@ export function GatePage({
   );
 }
 
-/** Browsers keep the cookie of a session for HTTPS alone, and for the machine itself. */
+/** Browsers keep a Secure session cookie only over HTTPS, and over HTTP only for localhost. */
 function InsecureAlert() {
   const port = window.location.port === '' ? '' : `:${window.location.port}`;
   return (
     <Alert tone="warning" title="You cannot stay signed in here">
-      This page came over plain HTTP, where browsers keep no session of ours. Open it over HTTPS, or
-      on the server itself at{' '}
+      Browsers don't keep a session over plain HTTP. Open this page over HTTPS, or on the server
+      itself at{' '}
       <code>
         http://localhost{port}
         {APP_PREFIX}
@@ -54,7 +54,7 @@ function InsecureAlert() {
   );
 }
 
-/** A form with one wide button, which waits out what the server asks to wait. */
+/** A form with one wide button, disabled until the retry time of a refusal has passed. */
 export function GateForm<Args extends readonly unknown[]>({
   action,
   submit,
@@ -77,7 +77,7 @@ export function GateForm<Args extends readonly unknown[]>({
   );
 }
 
-/** The seconds that are left of what a refusal asks to wait. */
+/** The seconds left until a refused form may be sent again. */
 function useWait(error: ApiError | undefined): number {
   const [left, setLeft] = useState(0);
   useEffect(() => {
@@ -93,28 +93,28 @@ function useWait(error: ApiError | undefined): number {
   return left;
 }
 
-/** What follows a mail that was asked for. It must not say whether there is somebody to get it. */
+/** Shown after a request for a mail. Must not reveal whether the address has an account. */
 export function MailedNotice({ email }: { readonly email: string }) {
   if (house.value.mail === 'log') {
     return (
       <Alert tone="warning" title="This server sends no mail">
         {APP_PREFIX === '/operator'
-          ? 'The link is in the log of the server. It works once, within 30 minutes.'
-          : 'The link is in the log of its operator: ask them for it. It works once, within 30 minutes.'}
+          ? 'The link is in the server log. It works once and expires after 30 minutes.'
+          : 'Ask the operator for the link, which is in the server log. It works once and expires after 30 minutes.'}
       </Alert>
     );
   }
   return (
     <Alert tone="good" title="Check your mail">
-      If there is something to do for {email}, a mail with a link is on its way. The link works
-      once, within 30 minutes. Look among the unwanted mail, too.
+      If {email} can receive this mail, a link is on its way. It works once and expires after 30
+      minutes. Check your spam folder, too.
     </Alert>
   );
 }
 
 /**
- * The whole page is loaded anew, as somebody else sees it now. It takes the place of this one, so that
- * the way back leads past the form, and no token of a link stays in the history.
+ * Reloads the whole page, because its content now depends on the session. Replaces the history
+ * entry, so that "back" skips the form and no token of a link stays in the history.
  */
 export function enter(): void {
   const next = new URLSearchParams(window.location.search).get('next');
@@ -122,7 +122,7 @@ export function enter(): void {
   window.location.replace(path === '/' ? APP_PREFIX : `${APP_PREFIX}${path}`);
 }
 
-/** A part of the address, such as the token of a mailed link. */
+/** A query parameter of the page, such as the token of a mailed link. */
 export function fromAddress(name: string): string {
   return new URLSearchParams(window.location.search).get(name) ?? '';
 }

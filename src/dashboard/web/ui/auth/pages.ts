@@ -1,4 +1,4 @@
-// The pages of signing in that both applications have.
+// The sign-in pages of both applications.
 
 import type { PageEntry } from '../page.ts';
 

@@ -1,4 +1,4 @@
-// Changing the password, in the settings of both applications.
+// Changes the password, in the settings of both applications.
 
 import { useState } from 'preact/hooks';
 import { post } from '../api.ts';
@@ -17,12 +17,12 @@ export function PasswordCard({ onChanged }: { readonly onChanged: () => unknown 
     if (!(await action.run())) return;
     setCurrent('');
     setPassword('');
-    toast('The password is changed. All other sessions are ended.');
+    toast('Password changed. All other sessions were signed out.');
     await onChanged();
   };
   return (
     <Card title="Password">
-      <Form action={action} submit="Change the password" onSubmit={() => void submit()}>
+      <Form action={action} submit="Change password" onSubmit={() => void submit()}>
         <HiddenUsername email={session.value?.email ?? ''} />
         <div class="fields">
           <PasswordField label="Current password" value={current} onInput={setCurrent} />

@@ -1,4 +1,4 @@
-// A password: filled in by password managers, pasted, shown on demand.
+// A password field that works with password managers and can show its text.
 
 import { useState } from 'preact/hooks';
 import { Field } from '../field.tsx';
@@ -12,7 +12,7 @@ export function PasswordField({
   onInput,
 }: {
   readonly label?: string;
-  /** One that is being chosen. */
+  /** For a password that the user is choosing. */
   readonly isNew?: boolean;
   readonly value: string;
   readonly onInput: (value: string) => void;
@@ -35,7 +35,7 @@ export function PasswordField({
     ...(isNew ? { minLength: LENGTH_MIN } : {}),
   } as const;
   const hints = [
-    isNew ? `At least ${LENGTH_MIN} characters; a few words are easier to keep.` : '',
+    isNew ? `At least ${LENGTH_MIN} characters. A few words are easy to remember.` : '',
     isCapital ? 'Caps Lock is on.' : '',
   ];
   return (
@@ -62,7 +62,7 @@ export function PasswordField({
   );
 }
 
-/** Tells a password manager whose password this is, where the page has no field for that. */
+/** Gives password managers the user name on pages without a field for it. */
 export function HiddenUsername({ email }: { readonly email: string }) {
   return (
     <input

@@ -1,4 +1,4 @@
-// Recovery codes, which are shown once: to be copied, or kept as a file.
+// Shows new recovery codes once, to copy or to download.
 
 import { Button, CopyButton } from '../button.tsx';
 import { Alert } from '../parts.tsx';
@@ -13,9 +13,9 @@ export function RecoveryCodes({
   const text = `${codes.join('\n')}\n`;
   return (
     <>
-      <Alert tone="warning" title="They are shown this once">
-        Each of them works once in place of a code from your app. Keep them where you keep
-        passwords, and not on the phone with the app.
+      <Alert tone="warning" title="Recovery codes (shown once)">
+        Each code works once instead of a code from your app. Store them in a password manager, not
+        only on the phone with the app.
       </Alert>
       <ul class="plain recovery-codes" aria-label="Recovery codes">
         {codes.map((code) => (
@@ -30,14 +30,14 @@ export function RecoveryCodes({
           </Button>
         </div>
         <Button kind="primary" onClick={onDone}>
-          I have kept them
+          Done, I’ve saved them
         </Button>
       </div>
     </>
   );
 }
 
-/** As a file that never leaves the browser on its way. */
+/** Saves a file without sending it to a server. */
 function save(text: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));

@@ -1,5 +1,5 @@
-// A forgotten password, in both applications: asking for a link, and choosing another password with it.
-// An operator's first password is chosen in the same way.
+// Password reset in both applications: requests a link, then sets a new password with it. An
+// operator sets the first password in the same way.
 
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -19,13 +19,13 @@ export function ForgotPage() {
   return (
     <GatePage
       title="Forgot your password?"
-      lead="You get a link with which you choose another one."
-      foot={<Link href="/sign-in">Back to signing in</Link>}
+      lead="We'll send you a reset link."
+      foot={<Link href="/sign-in">Back to sign-in</Link>}
     >
       {isAsked && <MailedNotice email={email} />}
       <GateForm
         action={action}
-        submit={isAsked ? 'Ask again' : 'Ask for a link'}
+        submit={isAsked ? 'Resend' : 'Send reset link'}
         onSubmit={() => void submit()}
       >
         <TextField
@@ -46,9 +46,9 @@ export function ResetPage() {
   return <ChoosePassword title="Choose a new password" />;
 }
 
-/** Where an operator who was just made begins. */
+/** The first page of a new operator. */
 export function WelcomePage() {
-  return <ChoosePassword title="Choose your password" />;
+  return <ChoosePassword title="Set your password" />;
 }
 
 function ChoosePassword({ title }: { readonly title: string }) {
@@ -59,8 +59,8 @@ function ChoosePassword({ title }: { readonly title: string }) {
   const submit = async () => setDone(await action.run());
   if (isDone) {
     return (
-      <GatePage title="Your password is set">
-        <p>Everybody who was signed in with the old one is signed out.</p>
+      <GatePage title="Password set">
+        <p>All other sessions were signed out.</p>
         <LinkButton kind="primary" size="wide" href="/sign-in">
           Sign in
         </LinkButton>
@@ -71,10 +71,10 @@ function ChoosePassword({ title }: { readonly title: string }) {
   return (
     <GatePage
       title={title}
-      foot={<Link href="/forgot">{isOver ? 'Ask for another link' : 'Is the link too old?'}</Link>}
+      foot={<Link href="/forgot">{isOver ? 'Request a new link' : 'Link expired?'}</Link>}
     >
       {token === '' && <IncompleteLink />}
-      <GateForm action={action} submit="Set the password" onSubmit={() => void submit()}>
+      <GateForm action={action} submit="Set password" onSubmit={() => void submit()}>
         <PasswordField isNew label="New password" value={password} onInput={setPassword} />
       </GateForm>
     </GatePage>
@@ -83,8 +83,8 @@ function ChoosePassword({ title }: { readonly title: string }) {
 
 export function IncompleteLink() {
   return (
-    <Alert tone="warning" title="The link is not complete">
-      Open it again from the mail, or copy all of it into the address bar.
+    <Alert tone="warning" title="The link is incomplete">
+      Open it from the mail again, or copy the whole link into the address bar.
     </Alert>
   );
 }

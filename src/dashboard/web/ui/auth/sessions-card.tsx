@@ -1,4 +1,4 @@
-// Where one is signed in, and ending that, in the settings of both applications.
+// Lists the sessions of the user and ends them, in the settings of both applications.
 
 import { useState } from 'preact/hooks';
 import type { ListedSessionRecord, SessionListRecord } from '../../../records/auth.ts';
@@ -21,7 +21,7 @@ export function SessionsCard({ sessions }: { readonly sessions: Resource<Session
       actions={
         others.length > 0 && (
           <Button size="small" onClick={() => setEnding('others')}>
-            End all others
+            Sign out all others
           </Button>
         )
       }
@@ -34,7 +34,7 @@ export function SessionsCard({ sessions }: { readonly sessions: Resource<Session
             rowKey={({ id }) => id}
             columns={[
               { label: 'Browser', show: (row) => <Device row={row} /> },
-              { label: 'Address', show: ({ address }) => address },
+              { label: 'IP address', show: ({ address }) => address },
               { label: 'Signed in', show: ({ created_at: at }) => <Time at={at} /> },
               { label: 'Last seen', show: ({ last_seen_at: at }) => <Time relative at={at} /> },
               {
@@ -44,10 +44,10 @@ export function SessionsCard({ sessions }: { readonly sessions: Resource<Session
                   row.current ? undefined : (
                     <Button
                       size="small"
-                      aria-label={`End the session of ${deviceName(row.user_agent)}`}
+                      aria-label={`Sign out ${deviceName(row.user_agent)}`}
                       onClick={() => setEnding(row)}
                     >
-                      End
+                      Sign out
                     </Button>
                   ),
               },
@@ -57,14 +57,14 @@ export function SessionsCard({ sessions }: { readonly sessions: Resource<Session
       </Loaded>
       {ending !== undefined && (
         <ConfirmDialog
-          title={ending === 'others' ? 'End all other sessions?' : 'End this session?'}
+          title={ending === 'others' ? 'Sign out all other sessions?' : 'Sign out this session?'}
           consequences={[
             ending === 'others'
-              ? 'Everybody else who is signed in as you is signed out at once.'
+              ? 'All your other sessions are signed out at once.'
               : `${deviceName(ending.user_agent)} at ${ending.address} is signed out at once.`,
-            'Whoever knows the password can sign in again: change it if that is not you.',
+            'If you don’t recognize a session, change your password too.',
           ]}
-          confirm={ending === 'others' ? 'End them' : 'End it'}
+          confirm={ending === 'others' ? 'Sign out all' : 'Sign out'}
           act={async () => {
             await remove(ending === 'others' ? '/auth/sessions' : `/auth/sessions/${ending.id}`);
             await sessions.reload();
@@ -80,7 +80,7 @@ function Device({ row }: { readonly row: ListedSessionRecord }) {
   return (
     <span class="row" title={row.user_agent}>
       {deviceName(row.user_agent)}
-      {row.current && <Badge tone="accent">This one</Badge>}
+      {row.current && <Badge tone="accent">This device</Badge>}
     </span>
   );
 }

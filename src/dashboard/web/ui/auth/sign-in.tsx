@@ -1,4 +1,4 @@
-// The page of signing in, of both applications: the password, then the second factor where there is one.
+// The sign-in page of both applications: the password, then the second factor if it is on.
 
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -58,7 +58,7 @@ function Foot() {
       <Link href="/forgot">Forgot your password?</Link>
       {APP_PREFIX === '/dashboard' &&
         (house.value.sign_up === 'closed' ? (
-          <span class="soft">New accounts are made by the operator.</span>
+          <span class="soft">The operator creates new accounts.</span>
         ) : (
           <Link href="/signup">Create an account</Link>
         ))}
@@ -66,7 +66,7 @@ function Foot() {
   );
 }
 
-/** `onBack` with the reason why it has to begin with the password again. */
+/** Calls `onBack` with the error that makes the user enter the password again. */
 function SecondFactor({ onBack }: { readonly onBack: (error?: ApiError) => void }) {
   const [usesRecovery, setUsesRecovery] = useState(false);
   const [code, setCode] = useState('');
@@ -81,15 +81,15 @@ function SecondFactor({ onBack }: { readonly onBack: (error?: ApiError) => void 
   });
   return (
     <GatePage
-      title="Second factor"
+      title="Two-factor authentication"
       lead={
         usesRecovery
-          ? 'Enter one of the recovery codes that you were shown when you set it up. It works once.'
-          : 'Enter the code that your authenticator app shows.'
+          ? 'Enter one of your recovery codes. Each one works once.'
+          : 'Enter the code from your authenticator app.'
       }
       foot={
         <Button kind="quiet" onClick={() => onBack()}>
-          Begin again
+          Start over
         </Button>
       }
     >

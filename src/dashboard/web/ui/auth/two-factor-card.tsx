@@ -1,5 +1,5 @@
-// The second factor, in the settings of both applications: whether there is one, and what can be done.
-// What sets it up is loaded only where it is wanted.
+// Two-factor authentication in the settings of both applications. The setup dialog is loaded only
+// when it is opened.
 
 import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
@@ -17,12 +17,12 @@ import type { SetupProps } from './two-factor-setup.tsx';
 
 const FEW_CODES = 3;
 
-/** `onChanged` when sessions may have ended with it. */
+/** Calls `onChanged` when sessions may have ended with the change. */
 export function TwoFactorCard({ onChanged }: { readonly onChanged: () => unknown }) {
   const isOn = session.value?.two_factor === true;
   return (
     <Card
-      title="Second factor"
+      title="Two-factor authentication"
       actions={<Badge tone={isOn ? 'good' : 'warning'}>{isOn ? 'On' : 'Off'}</Badge>}
     >
       {isOn ? <Manage /> : <Begin onChanged={onChanged} />}
@@ -43,14 +43,11 @@ function Begin({ onChanged }: { readonly onChanged: () => unknown }) {
   });
   return (
     <>
-      <p>
-        With a code from an app on your phone, a stolen password alone opens nothing. Any app for
-        one-time codes will do.
-      </p>
+      <p>Protects your account if your password is stolen. Works with any authenticator app.</p>
       <ErrorAlert error={action.error.value} />
       <div>
         <Button busy={action.busy.value} onClick={() => void action.run()}>
-          Set it up
+          Set up
         </Button>
       </div>
       {setup && (
@@ -80,41 +77,40 @@ function Manage() {
       {left <= FEW_CODES && (
         <Alert
           tone="warning"
-          title={left === 1 ? 'One recovery code left' : `${left} recovery codes left`}
+          title={left === 1 ? '1 recovery code left' : `${left} recovery codes left`}
         >
-          Make new ones before you need them: without the app and without a code nobody can sign in
-          as you.
+          Create new ones now. Without the app and a recovery code you can't sign in.
         </Alert>
       )}
-      <p>Signing in asks for a code from your app. {left} recovery codes can stand in for it.</p>
+      <p>You sign in with a code from your app. Unused recovery codes: {left}.</p>
       <ErrorAlert error={renew.error.value} />
       <div class="row">
         <Button busy={renew.busy.value} onClick={() => void renew.run()}>
-          New recovery codes
+          Create recovery codes
         </Button>
         <Button kind="quiet-danger" onClick={() => setEnding(true)}>
-          Turn it off
+          Turn off
         </Button>
       </div>
       {codes && (
-        <Dialog title="Your new recovery codes" onClose={() => setCodes(undefined)}>
-          <p>The old ones no longer work.</p>
+        <Dialog title="New recovery codes" onClose={() => setCodes(undefined)}>
+          <p>Your old codes no longer work.</p>
           <RecoveryCodes codes={codes} onDone={() => setCodes(undefined)} />
         </Dialog>
       )}
       {isEnding && (
         <ConfirmDialog
-          title="Turn the second factor off?"
+          title="Turn off two-factor authentication?"
           danger
-          confirm="Turn it off"
+          confirm="Turn off"
           consequences={[
-            'The password alone signs in from now on.',
+            'Your password alone is enough to sign in.',
             'The entry in your app and all recovery codes stop working.',
           ]}
           act={async () => {
             await remove('/auth/two-factor');
             await loadSession();
-            toast('The second factor is off.');
+            toast('Two-factor authentication is off.');
           }}
           onClose={() => setEnding(false)}
         />

@@ -1,5 +1,5 @@
-// Setting up a second factor: the secret for the app, as a picture and as text, a code to prove that it
-// has arrived, and the recovery codes. Loaded only where it is wanted.
+// Sets up two-factor authentication: shows the secret as a QR code and as text, checks a first code,
+// then shows the recovery codes.
 
 import { useMemo, useState } from 'preact/hooks';
 import type { RecoveryCodesRecord, TwoFactorStartRecord } from '../../../records/auth.ts';
@@ -13,7 +13,7 @@ import { RecoveryCodes } from './recovery-codes.tsx';
 
 export type SetupProps = {
   readonly start: TwoFactorStartRecord;
-  /** Whether the second factor is on now. */
+  /** `isDone`: two-factor authentication is now on. */
   readonly onClose: (isDone: boolean) => void;
 };
 
@@ -28,28 +28,28 @@ export function TwoFactorSetup({ start, onClose }: SetupProps) {
   });
   if (codes !== undefined) {
     return (
-      <Dialog title="The second factor is on" onClose={() => onClose(true)}>
+      <Dialog title="Two-factor authentication is on" onClose={() => onClose(true)}>
         <RecoveryCodes codes={codes} onDone={() => onClose(true)} />
       </Dialog>
     );
   }
   return (
-    <Dialog title="Set up a second factor" onClose={() => onClose(false)}>
+    <Dialog title="Set up two-factor authentication" onClose={() => onClose(false)}>
       <p>Scan this with your authenticator app:</p>
       <QrCode text={start.uri} />
-      <p>Or type the secret into it:</p>
+      <p>Or enter the secret:</p>
       <div class="secret">
         <code>{start.secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
-        <CopyButton text={start.secret} label="Copy the secret" />
+        <CopyButton text={start.secret} label="Copy secret" />
       </div>
       <Form
         action={action}
-        submit="Turn it on"
+        submit="Turn on"
         cancel={() => onClose(false)}
         onSubmit={() => void action.run()}
       >
         <TextField
-          label="Code that the app shows now"
+          label="Code from the app"
           name="code"
           inputMode="numeric"
           autocomplete="one-time-code"
