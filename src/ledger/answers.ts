@@ -1,5 +1,5 @@
-// The answers of the ledger's thread as one text a batch, beside `protocol.ts`, which has the commands.
-// A list of values is read by the command that it answers.
+// Encodes the answers of the ledger's thread as one text per batch; `protocol.ts` has the commands.
+// A list of values is decoded by the command that it answers.
 
 import { micro } from '../core/money.ts';
 import type { HoldResult, LedgerRequest, Settlement } from './contract.ts';
@@ -7,7 +7,7 @@ import type { PackedError } from './error.ts';
 import { type Integer, integer } from './protocol.ts';
 import type { LedgerAnswer } from './writer.ts';
 
-/** Null where the command has been answered before. */
+/** Null where the command was answered before. */
 export type SentAnswer = LedgerAnswer | null;
 
 type HoldValues = readonly [ok: boolean, available: Integer, room?: Integer, openHolds?: number];
@@ -23,11 +23,11 @@ type SentValues =
   | null
   | HoldValues
   | SettlementValues
-  /** Of a command that no request gives, with its integers in boxes. */
+  /** The answer to a command that no request sends; its integers are boxed. */
   | { readonly rare: string }
   | { readonly error: PackedError };
 
-/** `answers` to the commands of `batch`, place by place. */
+/** `answers` are in the order of the commands of `batch`. */
 export function encodeAnswers(
   batch: readonly LedgerRequest[],
   answers: readonly SentAnswer[],

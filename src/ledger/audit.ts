@@ -1,6 +1,6 @@
-// Recomputes what is derived and names every difference. Called by the hourly audit of a server, in
-// a thread of its own, and by `doctor`. It changes nothing: a wrong balance is a bug to be
-// understood, not repaired. Every look is short, so that no writer waits and the log can shrink.
+// Recomputes derived values and reports every difference. Called by the hourly audit of a server,
+// in its own thread, and by `doctor`. It repairs nothing: a wrong balance is a bug to be
+// understood. Each read is short, so writers do not wait and the log can be checkpointed.
 
 import type { Database } from '../store/contract.ts';
 import { accountDifferences } from './audit/accounts.ts';
@@ -12,7 +12,7 @@ import { rowDifferences } from './audit/rows.ts';
 
 export type { AuditState, Difference, LiveRequests } from './audit/difference.ts';
 
-/** Differences as they are found; whoever reads them decides how many to keep. */
+/** Yields differences as they are found; the caller limits how many it keeps. */
 export async function* findDifferences(
   database: Database,
   scope: AuditScope = {},
@@ -24,7 +24,7 @@ export async function* findDifferences(
   yield* liveDifferences(database, scope);
 }
 
-/** All differences of the books by themselves; an empty list is a healthy ledger. */
+/** All differences within the books; an empty list is a healthy ledger. */
 export async function audit(database: Database): Promise<readonly Difference[]> {
   return await Array.fromAsync(findDifferences(database));
 }

@@ -1,5 +1,5 @@
-// How a balance is shown: in /v1/account and on the command line. Pure; amounts are decimal strings
-// of service tokens, printed from the integers that are booked.
+// The record of a balance in /v1/account and on the command line. Pure; amounts are decimal strings
+// of service tokens, printed from the booked integers.
 
 import { formatTokens, formatUsd, type UsdRate } from '../core/money.ts';
 import type { Balance } from './contract.ts';

@@ -1,5 +1,5 @@
-// One batch at work: what is known, what was read for it, and what it changes. Made by the writer for
-// each batch, and given to everything that decides.
+// The state of one batch: the cached books, what was read for it, and its changes. The writer makes
+// one for each batch and passes it to every command.
 
 import { LedgerRefusal } from './error.ts';
 import type { AccountBooks, BatchFacts, Changes, Memory } from './memory.ts';

@@ -1,5 +1,5 @@
-// Receipts as the books have them: each is the row of a request or of a movement. `core/receipt.ts`
-// writes the text of what is read here, and its hash is the one that the row keeps. It only reads.
+// Reads receipts from the books: each is the row of a request or of a movement. `core/receipt.ts`
+// writes the text from it, whose hash the row stores. Read-only.
 
 import {
   and,
@@ -29,25 +29,25 @@ import { hashText } from './receipts.ts';
 
 export type BookedReceipt = {
   readonly receipt: AccountReceipt;
-  /** SHA-256 of its text when it was written, in lower-case hexadecimal digits. */
+  /** SHA-256 of the text when it was written, in lower-case hexadecimal digits. */
   readonly hash: string;
 };
 
-/** What a balance says of the account's receipts. */
+/** The receipts of an account, as its balance summarizes them. */
 export type ChainState = {
-  /** Of the last one; 0 before the first. */
+  /** The number of the last one; 0 before the first. */
   readonly sequence: number;
   readonly head: string;
   readonly posted: Micro;
 };
 
 type ReceiptRange = {
-  /** Only those with a higher number than this, and a lower one than that. */
+  /** Exclusive bounds of the sequence numbers. */
   readonly after?: number | undefined;
   readonly before?: number | undefined;
   readonly limit: number;
   readonly order: 'oldest first' | 'newest first';
-  /** Those that no request made: credits, codes, corrections. */
+  /** Movements have no request: credits, codes, corrections. */
   readonly only?: 'everything' | 'movements';
 };
 
@@ -63,7 +63,7 @@ export async function chainState(db: Queries, accountId: string): Promise<ChainS
   return row && { ...row, head: hashText(row.head) };
 }
 
-/** Reads receipts, with statements that are made when they are first needed. */
+/** Reads receipts with statements that are prepared on first use. */
 export class ReceiptReader {
   readonly #db: Queries;
   readonly #requestRows = new Map<ReceiptRange['order'], ReturnType<typeof prepareRequestRows>>();

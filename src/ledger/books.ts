@@ -1,5 +1,5 @@
-// What may be read of the books, on the connection of whoever asks. Nothing here writes, but for
-// the balance of zero that every account begins with.
+// Reads the books over the caller's connection. Its only write is the zero balance of a new
+// account.
 
 import { count, eq, sql } from 'drizzle-orm';
 import { subtract, ZERO } from '../core/money.ts';
@@ -34,13 +34,13 @@ export function createBooks(database: Database) {
       if (found === undefined) throw new LedgerRefusal('There is no account with this id.');
       return { ...found, available: subtract(found.posted, found.held) };
     },
-    /** The holds that have not ended, and what they reserve in 10⁻⁶ service token, for graphs. */
+    /** The open holds, and what they reserve in 10⁻⁶ service token, for metrics. */
     openHolds: async () => (await allOpen.get()) ?? { count: 0, amount: ZERO },
-    /** Gives a new account its balance of zero, inside the transaction that creates it. */
+    /** Gives a new account its zero balance, inside the transaction that creates it. */
     async openBalance(tx: Queries, accountId: string): Promise<void> {
       await tx.insert(balances).values({ accountId, posted: ZERO, held: ZERO, unpaid: ZERO }).run();
     },
-    /** All that is known of one request, or `undefined` where nothing is. */
+    /** All facts about one request; `undefined` where there are none. */
     explain: (requestId: string) => explain(database, requestId),
     /** Recomputes every balance and transfer; an empty list is a healthy ledger. */
     audit: () => audit(database),

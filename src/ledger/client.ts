@@ -1,5 +1,5 @@
-// The ledger of a server: a queue in front of the ledger's thread, behind a port. The
-// ledger's thread may die and be started again; what was promised stays in the queue.
+// The ledger as a server uses it: a queue in front of the ledger's thread, connected by a port. The
+// thread may die and be restarted; accepted commands stay in the queue.
 
 import type { WriterClient } from '../store/writer/client.ts';
 import { decodeAnswers } from './answers.ts';
@@ -9,24 +9,24 @@ import { createQueue, type QueueOptions } from './queue.ts';
 import type { ToClient } from './thread.ts';
 import type { LedgerRequest } from './writer.ts';
 
-/** Why a ledger takes no new promises at the moment; absent where it does. */
+/** Why the ledger rejects new commands; absent where it accepts them. */
 export type LedgerProblem = 'stopped' | 'failing' | undefined;
 
 export type ServingLedger = Ledger & {
   readonly problem: () => LedgerProblem;
-  /** Requests whose hold, or the end of it, is not on disk yet: the books know less of them. */
+  /** Requests whose hold, or its end, is not on disk yet: the books lag behind for them. */
   readonly unwritten: () => string[];
 };
 
 export type LedgerLink = {
-  /** From now on, commands are written through this port, and what the domains write by `writer`. */
+  /** Writes commands through this port from now on, and the domains' writes through `writer`. */
   readonly link: (port: MessagePort, writer: MessagePort) => void;
-  /** Its other end is gone; `mayBeWritten` says whether what was posted may have been written. */
+  /** The other end is gone; `mayBeWritten` says whether posted commands may have been written. */
   readonly unlink: (cause: unknown, mayBeWritten: boolean) => void;
 };
 
 export type LedgerClientOptions = Pick<QueueOptions, 'onTrouble' | 'onBatch' | 'bookingMs'> & {
-  /** What the domains write through. */
+  /** The domains' writer. */
   readonly writer?: Pick<WriterClient, 'link' | 'unlink'>;
 };
 

@@ -1,5 +1,5 @@
-// The operator's side of redemption codes: made, listed, revoked. Redeeming is a movement of money
-// and the ledger's own (`credits.ts`). The text of a code is never stored and cannot be shown again.
+// Creates, lists and revokes redemption codes. Redeeming moves money, so the ledger does it
+// (`credits.ts`). The text of a code is never stored and cannot be shown again.
 
 import { hash } from 'node:crypto';
 import { and, asc, desc, eq, isNull, lt, sql } from 'drizzle-orm';
@@ -15,10 +15,10 @@ type CodeStatus = 'open' | 'redeemed' | 'revoked' | 'expired';
 
 export type Codes = ReturnType<typeof createCodes>;
 
-/** The first characters of the digest, by which a code is named once its text is gone. */
+/** The first characters of the digest, which identify a code in lists. */
 const ID_LENGTH = 12;
 
-/** `code` is in its normal form (`core/redemption-code.ts`). */
+/** `code` is normalized (`core/redemption-code.ts`). */
 export function codeDigest(code: string): string {
   return hash('sha256', code, 'hex');
 }
@@ -42,10 +42,10 @@ export async function listCodes({ db }: Database): Promise<readonly CodeRow[]> {
     .all();
 }
 
-/** A code with its number among all of them, which rises with every code that is made. */
+/** A code with its number, which rises with every code that is created. */
 type NumberedCode = { readonly code: CodeRow; readonly number: number };
 
-/** At most `limit` codes, newest first; those before the number `before` where it is given. */
+/** At most `limit` codes, newest first; only those below the number `before` where it is given. */
 export async function pageCodes(
   { db }: Database,
   limit: number,
@@ -70,7 +70,7 @@ export function createCodes({
   readonly onChange: (action: 'code.created' | 'code.revoked', code: CodeRow) => Promise<void>;
 }) {
   return {
-    /** Adds all of these codes, in their normal form, or none. */
+    /** Adds all of these normalized codes, or none. */
     async add(
       codes: readonly string[],
       terms: {
@@ -102,8 +102,8 @@ export function createCodes({
     },
 
     /**
-     * Makes a code worthless, by its id or its digest. One that was revoked before stays as it is.
-     * Throws `LedgerRefusal` where there is none, or where it was redeemed already.
+     * Revokes a code, by its id or its digest. A revoked code stays as it is. Throws
+     * `LedgerRefusal` where there is none, or where it was already redeemed.
      */
     async revoke(name: string, nowMs: number): Promise<CodeRow> {
       return database.transaction(async (tx) => {
@@ -122,7 +122,7 @@ export function createCodes({
         }
         if (code.redeemedAt !== null) throw redeemedAlready();
         if (code.revokedAt !== null) return code;
-        // The ledger may have redeemed it since it was looked at.
+        // The ledger may have redeemed it since it was read.
         const [changed] = await tx
           .update(redemptionCodes)
           .set({ revokedAt: nowMs })

@@ -1,6 +1,6 @@
-// What each command does to the accounts and holds that it is about: arithmetic without a database.
-// A command is complete or thrown, and one that throws has changed nothing. `writer.ts` calls these
-// inside the transaction of their batch; there is no other writer of money.
+// Applies each command to its accounts and holds, as arithmetic without a database. A command that
+// throws has changed nothing. `writer.ts` calls these inside the transaction of a batch; nothing
+// else writes money.
 
 import { exposureRoom } from '../core/exposure.ts';
 import { AMOUNT_MAX, add, larger, type Micro, smaller, subtract, ZERO } from '../core/money.ts';
@@ -71,8 +71,8 @@ function hold(batch: LedgerBatch, command: HoldCommand): HoldResult {
 }
 
 /**
- * Why `more` cannot be reserved: the balance does not cover it, or the other open holds of the account
- * leave no room for the worst case. Changes nothing.
+ * Why `more` cannot be reserved: the balance does not cover it, or the worst case of the account's
+ * open holds leaves no room. Changes nothing.
  */
 function refusalOf(
   account: AccountBooks,
@@ -88,9 +88,9 @@ function refusalOf(
   return { ok: false, available, uncovered: { room, openHolds: others.count } };
 }
 
-/** The answer to a hold that is given once more; nothing is reserved for it again. */
+/** The answer to a repeated hold, which reserves nothing again. */
 function firstHold(command: HoldCommand, { account, row, ...found }: OpenHold): HoldResult {
-  // The first hold may have grown since; everything else is as it was.
+  // The first hold may have been extended since; everything else is unchanged.
   const isRepeated =
     account.id === command.accountId &&
     found.modelSlug === command.model &&
@@ -141,7 +141,7 @@ function openHold(memory: Memory, requestId: string): OpenHold {
   return open;
 }
 
-/** Whichever of `settle` and `release` comes first counts; a later one answers what that one took. */
+/** The first of `settle` and `release` counts; later ones return the same settlement. */
 function end(
   batch: LedgerBatch,
   command: CommandTypes['settle'] | CommandTypes['release'],
@@ -198,7 +198,7 @@ function worstCase(amount: Micro, beyond: Micro): Micro {
   return larger(amount, smaller(add(amount, beyond), AMOUNT_MAX));
 }
 
-/** Refuses an amount that no caller may ask for, before it is queued. */
+/** Rejects an invalid amount before it is queued. */
 export function requireAmount(amount: Micro, least: Micro): void {
   if (amount >= least && amount <= AMOUNT_MAX) return;
   throw new LedgerRefusal('The amount is outside what the ledger accepts.');

@@ -1,12 +1,12 @@
-// What the ledger is asked to do and what it answers: plain data, so that the ledger can live in a
-// thread of its own. Amounts are in 10⁻⁶ service token, instants in Unix milliseconds.
+// The commands and answers of the ledger: plain data, so that it can run in a thread. Amounts are
+// in 10⁻⁶ service token, times in Unix milliseconds.
 
 import type { ClientFormatName } from '../core/admit.ts';
 import type { Outcome, Usage } from '../core/generation.ts';
 import type { Micro, Tokens, UsdRate } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
 
-/** Reserves money before an upstream is asked. */
+/** Reserves money before the request goes upstream. */
 export type HoldCommand = {
   readonly requestId: string;
   readonly accountId: string;
@@ -14,46 +14,52 @@ export type HoldCommand = {
   readonly format: ClientFormatName;
   readonly stream: boolean;
   readonly endUser?: string | undefined;
-  /** The slug that was asked for, aliases resolved. */
+  /** The slug in the request, aliases resolved. */
   readonly model: string;
   readonly price: Price;
   readonly amount: Micro;
-  /** What the prompt may cost beyond its estimate (`core/price.ts`); absent: nothing. */
+  /** What the prompt may cost above its estimate (`core/price.ts`); absent: nothing. */
   readonly excess?: Micro;
-  /** What output may cost that is never passed on, as far as the balance goes; absent: nothing. */
+  /**
+   * What output may cost that is never delivered, as far as the balance allows; absent: nothing.
+   */
   readonly hidden?: Micro;
   readonly promptTokens: Tokens;
   readonly outputBound: Tokens;
-  /** Of the node that will end it; absent: of nobody who is known to live. */
+  /** The incarnation of the node that will end it; absent: no live node. */
   readonly boot?: string | undefined;
   /** When the request started. */
   readonly nowMs: number;
 };
 
-/** `available` is what is left: after the hold where there is one, else what did not suffice. */
+/**
+ * `available` is the balance after the hold or, where `ok` is false, the balance that was too low.
+ */
 export type HoldResult = {
   readonly ok: boolean;
   readonly available: Micro;
-  /** Where the amount is available and the worst case is not covered (`core/exposure.ts`). */
+  /**
+   * Present where the amount is available but the worst case is not covered (`core/exposure.ts`).
+   */
   readonly uncovered?: Uncovered;
 };
 
-/** A hold is answered once its transaction has decided, and is on disk a little later. */
+/** A hold is answered once its transaction has decided, shortly before it is on disk. */
 export type PlacedHold = HoldResult & { readonly written: Written };
 
-/** Whether a hold is on disk. `wait` rejects with `LedgerUnavailable` where it could not be written. */
+/** Whether a hold is on disk. `wait` rejects with `LedgerUnavailable` where the write failed. */
 export type Written = {
   readonly isDone: () => boolean;
   readonly wait: () => Promise<void>;
 };
 
-/** The largest worst case that would be let in, and the open holds of the account. */
+/** The largest worst case that fits, and the open holds of the account. */
 type Uncovered = { readonly room: Micro; readonly openHolds: number };
 
-/** Who serves. */
+/** The model and upstream that serve the request. */
 export type Served = { readonly model: string; readonly upstream: string; readonly price: Price };
 
-/** Raises a hold to `amount` in all; one that is as large already stays as it is. */
+/** Raises a hold to `amount` in total; a hold that is already as large stays as it is. */
 export type ExtendCommand = {
   readonly requestId: string;
   readonly amount: Micro;
@@ -62,8 +68,8 @@ export type ExtendCommand = {
 };
 
 /**
- * What of its stream a client has got so far, which a crash is charged by: without a checkpoint it is
- * charged nothing. Counts only ever grow. Refused where the hold has ended.
+ * How much of its stream the client has received. Recovery charges by it after a crash; without a
+ * checkpoint the request is not charged. Counts never decrease. Rejected where the hold has ended.
  */
 export type CheckpointCommand = {
   readonly requestId: string;
@@ -71,71 +77,71 @@ export type CheckpointCommand = {
   readonly outputTokens: number;
   readonly reasoningTokens: number;
   readonly nowMs: number;
-  /** Whether the answer waits for it. */
+  /** Whether the caller waits for the answer. */
   readonly isAwaited?: boolean;
 };
 
-/** How a request ended; what the hold knows already is not repeated. */
+/** How a request ended, without what the hold already states. */
 export type ReleaseCommand = {
   readonly requestId: string;
-  /** What answered; absent where nothing did. */
+  /** Absent where no upstream answered. */
   readonly served?: Served | undefined;
   readonly outcome: Outcome;
   readonly usage: Usage;
-  /** What the upstream reported, as it wrote it; numbers alone. */
+  /** The usage as the upstream reported it; numbers only. */
   readonly rawUsage?: string | undefined;
   /** For `explain`, as a JSON array: upstream, model, times and failure class of each attempt. */
   readonly attempts: string;
-  /** For the receipt, which tells the amount in USD too. */
+  /** For the receipt, which states the amount in USD too. */
   readonly usdPerMillion: UsdRate;
   readonly nowMs: number;
 };
 
-/** `charge` is what the usage costs, computed by `core/price`. */
+/** `charge` is the price of the usage, computed by `core/price`. */
 export type SettleCommand = ReleaseCommand & {
   readonly charge: Micro;
-  /** What exceeds the hold is the gateway's loss, whatever is available: nobody has got it. */
+  /** Writes off what exceeds the hold, for any balance: that output was never delivered. */
   readonly withinHold?: boolean;
 };
 
 /**
- * `debited` was taken from the account and `loss` is the part of the charge that it could not pay;
- * `available` is the account's balance now.
+ * `debited` was charged to the account, `loss` is the part of the charge that it could not pay, and
+ * `available` is its balance now.
  */
 export type Settlement = {
   readonly debited: Micro;
   readonly loss: Micro;
   readonly available: Micro;
-  /** This loss has taken the account's unpaid charges above the bound (`core/exposure.ts`). */
+  /** This loss raised the account's unpaid charges above the bound (`core/exposure.ts`). */
   readonly restricted?: true;
 };
 
 /**
- * Ends holds that nobody will end: those of a process that has died, when the next one starts, and
- * later those whose request is gone. `live` are the requests that are under way.
+ * Ends abandoned holds: at the start, those of a dead process; later, those whose request is gone.
+ * `live` are the running requests.
  */
 export type RecoverCommand = {
-  /** Whose holds, by the incarnation that made them; absent: all, which only a lone server may ask. */
+  /** The incarnations whose holds to end; absent: all, which only a single server may use. */
   readonly incarnations?: readonly string[];
-  /** Of these requests alone. */
+  /** Only the holds of these requests. */
   readonly requestIds?: readonly string[];
   readonly live: readonly string[];
-  /** Holds that are younger are left alone: their request may be about to become live. */
+  /** Skips younger holds: their request may not be registered as live yet. */
   readonly createdBefore: number;
-  /** `expired` where this very process has lost them, which must not happen. */
+  /** `expired` where this process lost the holds itself, which is a bug. */
   readonly phase: 'ended' | 'expired';
   readonly usdPerMillion: UsdRate;
   readonly nowMs: number;
 };
 
-/** One hold that was recovered: released where nothing had been delivered, else settled. */
+/** One recovered hold: released where nothing was delivered, else settled. */
 export type Recovered = {
   readonly requestId: string;
   readonly accountId: string;
   readonly debited: Micro;
 };
 
-/** Who moves money and from where, for the audit trail. */
+/** The actor and source of a movement, for the audit trail. */
 export type Author = {
   readonly operationId: string;
   readonly actor: string;
@@ -143,22 +149,22 @@ export type Author = {
 };
 
 export type CreditCommand = {
-  /** Names this one movement: the same id is never booked twice. */
+  /** The id of this movement, which is booked only once. */
   readonly creditId: string;
   readonly accountId: string;
-  /** `adjustment` alone may be negative, and never takes more than what is available. */
+  /** Only `adjustment` may be negative; it never takes more than is available. */
   readonly kind: 'credit' | 'grant' | 'adjustment';
   readonly amount: Micro;
   readonly reason: string;
-  /** Absent: nobody whom the audit trail knows. */
+  /** Absent: no actor of the audit trail. */
   readonly by?: Author;
   readonly nowMs: number;
 };
 
-/** `applied` is false when this credit had been booked before. */
+/** `applied` is false when this credit was already booked. */
 export type CreditResult = { readonly available: Micro; readonly applied: boolean };
 
-/** `digest` is of the code's normal form (`core/redemption-code.ts`). */
+/** `digest` is that of the normalized code (`core/redemption-code.ts`). */
 export type RedeemCommand = {
   readonly digest: string;
   readonly accountId: string;
@@ -166,7 +172,7 @@ export type RedeemCommand = {
   readonly nowMs: number;
 };
 
-/** Redeeming a code again for the same account answers what the first time did. */
+/** Redeeming a code again for the same account returns the first result. */
 export type RedeemResult =
   | { readonly kind: 'redeemed'; readonly amount: Micro; readonly available: Micro }
   | { readonly kind: 'refused'; readonly why: 'unknown' | 'used' | 'expired' | 'revoked' };
@@ -174,15 +180,15 @@ export type RedeemResult =
 export type Balance = { readonly posted: Micro; readonly held: Micro; readonly available: Micro };
 
 /**
- * The only writer of money. Every command answers when its transaction is on disk, in the order in
- * which they were given. A promise rejects with `LedgerUnavailable` when the database failed, or too
- * many commands wait or this one did for too long, and with `LedgerRefusal` when the command cannot be carried out (unknown
- * account or request, an amount out of range); then nothing was changed.
+ * The only writer of money. Answers each command once its transaction is on disk, in the order of
+ * the calls. Rejects with `LedgerUnavailable` when the database failed, too many commands wait or
+ * this one waited too long, and with `LedgerRefusal` when the command is invalid (unknown account
+ * or request, an amount out of range). A rejected command has changed nothing.
  */
 export type Ledger = {
   /**
-   * Reserves `amount`, or answers `ok: false` and reserves nothing: where it is not available, or
-   * the worst case is more than the account's balance and open holds allow.
+   * Reserves `amount`. Answers `ok: false` and reserves nothing where the balance is too low, or
+   * the worst case exceeds what the account's balance and open holds allow.
    */
   readonly hold: (command: HoldCommand) => Promise<PlacedHold>;
   /** Reserves more for a request, or answers `ok: false` and changes nothing. */
@@ -190,31 +196,31 @@ export type Ledger = {
   readonly checkpoint: (command: CheckpointCommand) => Promise<void>;
   /**
    * Ends the hold and takes the charge: from the hold, then from the available balance down to
-   * zero; the rest is booked as the gateway's loss. Whichever of `settle` and `release` comes
-   * first for a request counts: a later one changes nothing and answers what the first one took.
-   * Where the database failed, the command is kept and tried again until it is booked: the promise
-   * waits for that, and rejects only when the ledger is closed before.
+   * zero; the rest is booked as the gateway's loss. The first of `settle` and `release` counts for
+   * a request; later ones change nothing and return its settlement. If the database fails, the
+   * command is kept and retried until it is booked. The promise waits for that, and rejects only
+   * when the ledger closes first.
    */
   readonly settle: (command: SettleCommand) => Promise<Settlement>;
-  /** Ends the hold without a charge; else like `settle`. */
+  /** Ends the hold without a charge; otherwise like `settle`. */
   readonly release: (command: ReleaseCommand) => Promise<Settlement>;
-  /** Ends a bounded number of holds; given again until it answers none (`recoverAll`), all of them. */
+  /** Ends a bounded number of holds; repeat it until it returns none (`recoverAll`). */
   readonly recover: (command: RecoverCommand) => Promise<readonly Recovered[]>;
-  /** Moves money into an account, or by an adjustment out of it, once by credit id. */
+  /** Moves money into an account, or out of it by an adjustment, once per credit id. */
   readonly credit: (command: CreditCommand) => Promise<CreditResult>;
   readonly redeem: (command: RedeemCommand) => Promise<RedeemResult>;
-  /** Commands that are not on disk yet, the ones that are tried again included. */
+  /** Commands that are not on disk yet, including those being retried. */
   readonly pending: () => number;
-  /** Writes what is pending, once more, and stops trying. Answers how many commands are left. */
+  /** Writes pending commands once more and stops retrying. Resolves with the number left. */
   readonly close: () => Promise<number>;
 };
 
-/** What each command takes. */
+/** The payload of each command. */
 export type CommandTypes = {
   readonly [Name in Exclude<keyof Ledger, 'pending' | 'close'>]: Parameters<Ledger[Name]>[0];
 };
 
-/** One command, as plain data: what queues hold, threads post and the writer takes. */
+/** One command as plain data, for the queue, the thread and the writer. */
 export type LedgerRequest<Name extends keyof CommandTypes = keyof CommandTypes> = {
   [Each in Name]: { readonly name: Each; readonly command: CommandTypes[Each] };
 }[Name];

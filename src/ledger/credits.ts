@@ -1,6 +1,5 @@
-// How money comes into an account, or by a correction out of it: credits, grants, adjustments and
-// codes, once each. Called by `commands.ts`. The event in the audit trail is written with the movement,
-// so that there is never one without the other, whatever dies when.
+// Books movements: credits, grants, adjustments and codes, each once. Called by `commands.ts`. The
+// audit event is written in the same transaction, so a crash cannot separate the two.
 
 import {
   AMOUNT_MAX,
@@ -25,7 +24,7 @@ import { LedgerRefusal } from './error.ts';
 import type { AccountBooks } from './memory.ts';
 import { receiptOf } from './receipts.ts';
 
-/** What the audit trail calls it. */
+/** The action in the audit trail. */
 const ACTIONS = {
   credit: 'money.credited',
   grant: 'money.granted',
@@ -35,7 +34,7 @@ const ACTIONS = {
 
 type Movement = {
   readonly transferId: string;
-  /** What the event in the audit trail is about. */
+  /** The subject of the event in the audit trail. */
   readonly subject: string;
   readonly kind: keyof typeof ACTIONS;
   readonly amount: Micro;
@@ -101,7 +100,7 @@ function move({ changes }: LedgerBatch, account: AccountBooks, movement: Movemen
     ...{ kind, transferId, at: nowMs, amount },
   });
   account.posted = posted;
-  // What comes in lifts the restriction that charges without cover have brought.
+  // Incoming money lifts a restriction that unpaid charges caused.
   account.unpaid = smaller(account.unpaid, larger(subtract(account.unpaid, amount), ZERO));
   account.sequence = stated.sequence;
   account.head = stated.hash;

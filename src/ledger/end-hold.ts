@@ -1,5 +1,5 @@
-// The one place where a hold ends: its charge is taken, and one row says what the request was, what it
-// used, who paid whom and what its receipt is. `commands.ts` and `recover.ts` call it.
+// Ends a hold, and is the only place that does: takes the charge and writes one row with the
+// request, its usage, who paid and its receipt. `commands.ts` and `recover.ts` call it.
 
 import { assert } from '../core/assert.ts';
 import { isRestricted } from '../core/exposure.ts';
@@ -11,12 +11,14 @@ import type { ReleaseCommand, SettleCommand, Settlement } from './contract.ts';
 import type { OpenHold, RequestRow } from './memory.ts';
 import { receiptOf } from './receipts.ts';
 
-/** The attempts of a request for which no upstream was asked, as JSON. */
+/** The attempts of a request that never reached an upstream, as JSON. */
 export const NO_ATTEMPTS = '[]';
 
 type Ending = ReleaseCommand & Pick<SettleCommand, 'withinHold'>;
 
-/** Ends an open hold and takes `charge`. Throws where the books contradict it, and changes nothing. */
+/**
+ * Ends an open hold and takes `charge`. Throws where the books contradict it, and changes nothing.
+ */
 export function endHold(
   batch: LedgerBatch,
   hold: OpenHold,
@@ -50,8 +52,8 @@ export function endHold(
 }
 
 /**
- * A charge within the hold is always covered; above it, the available balance pays down to zero, or,
- * where the ending stays within its hold, nothing does.
+ * A charge within the hold is always covered. Above it, the available balance pays down to zero,
+ * unless the charge is limited to the hold.
  */
 function payable({ account, row }: OpenHold, charge: Micro, withinHold = false): Micro {
   if (charge <= row.amount) return charge;

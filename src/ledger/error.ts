@@ -1,29 +1,29 @@
-// Why the ledger did not do what it was asked, and how that crosses from its thread to the caller.
+// The errors of the ledger, and how they cross from its thread to the caller.
 
-/** The disk or the database failed: nothing of the command can be relied on. Answered as 503. */
+/** The disk or the database failed, and the command may not be written. Answered as 503. */
 export class LedgerUnavailable extends Error {
   override readonly name = 'LedgerUnavailable';
 }
 
-/** The ledger died over the command, which may have been written or not. */
+/** The ledger died during the command, which may have been written or not. */
 export class LedgerSilent extends LedgerUnavailable {}
 
-/** The command itself cannot be carried out; it changed nothing. The message is for operators. */
+/** The command is invalid; it changed nothing. The message is for operators. */
 export class LedgerRefusal extends Error {
   override readonly name = 'LedgerRefusal';
 }
 
-/** An error as plain data: what is copied between threads keeps neither its class nor its name. */
+/** An error as plain data: structured cloning loses its class and its name. */
 export type PackedError = {
   readonly name: string;
   readonly message: string;
   readonly stack?: string;
   readonly cause?: PackedError;
-  /** It is a `LedgerSilent`. */
+  /** Whether it is a `LedgerSilent`. */
   readonly silent?: true;
 };
 
-/** An error becomes data with all of its causes. */
+/** Packs an error with all of its causes. */
 export function packError(error: unknown): PackedError {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
   const { name, message, stack, cause } = error;
@@ -36,7 +36,7 @@ export function packError(error: unknown): PackedError {
   };
 }
 
-/** The error again: the ledger's own are of their class, all others are errors of their name. */
+/** Restores an error: the ledger's own with their class, all others as `Error` with their name. */
 export function unpackError({ name, message, stack, cause, silent }: PackedError): Error {
   const options = cause === undefined ? {} : { cause: unpackError(cause) };
   const error =

@@ -1,4 +1,4 @@
-// Gathers what the books say about one request. The command line turns it into words.
+// Reads all facts about one request from the books. The command line prints them.
 
 import { eq, inArray } from 'drizzle-orm';
 import { shapeNumber, unpackText } from '../core/shape.ts';
@@ -11,13 +11,13 @@ import { hashText } from './receipts.ts';
 
 export type RequestHistory = {
   readonly hold: HoldHistory;
-  /** Absent while the request is under way. */
+  /** Absent while the request is running. */
   readonly record: RecordHistory | undefined;
-  /** Two legs a transfer; none where nothing was charged. */
+  /** Two legs per transfer; none where nothing was charged. */
   readonly entries: readonly (typeof ledgerEntries.$inferSelect)[];
-  /** The price that was asked for and, where another one served, that one. */
+  /** The price of the requested model and, where another one served, that of the other. */
   readonly prices: readonly (typeof priceVersions.$inferSelect)[];
-  /** Its link in the account's chain; absent while the request is under way. */
+  /** Its link in the account's chain; absent while the request is running. */
   readonly receipt: { readonly sequence: number; readonly hash: string } | undefined;
 };
 
@@ -37,7 +37,7 @@ type HoldHistory = Pick<
   Pick<Hold, 'promptTokens' | 'outputBound' | 'startedAt'> & {
     readonly phase: HoldPhase;
     readonly endedAt: number | null;
-    /** What the client had got by then; kept while the hold is open. */
+    /** What the client had received by then; kept while the hold is open. */
     readonly checkpoint:
       | (Pick<Hold, 'upstream' | 'modelServed' | 'outputTokens' | 'reasoningTokens'> & {
           readonly at: number;
@@ -48,12 +48,12 @@ type HoldHistory = Pick<
 type UsageRecord = typeof usageRecords.$inferSelect;
 
 type RecordHistory = Omit<UsageRecord, 'report' | 'attempts' | 'hash'> & {
-  /** What the upstream reported, as it wrote it. */
+  /** The usage as the upstream reported it. */
   readonly rawUsage: string | null;
   readonly attempts: string;
 };
 
-/** One consistent look: all parts belong to the same state of the books. */
+/** One consistent snapshot of the books. */
 export async function explain(
   database: Database,
   requestId: string,
@@ -120,7 +120,7 @@ async function pricesOf(tx: Queries, versions: readonly (string | null)[]) {
     .all();
 }
 
-/** A text that the books keep as the numbers in its shape. */
+/** Restores a text that the books store as the numbers in its shape. */
 async function unpacked(tx: Queries, packed: Uint8Array | null): Promise<string | null> {
   if (packed === null) return null;
   const number = shapeNumber(packed);

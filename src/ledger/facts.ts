@@ -1,5 +1,5 @@
-// What the books add up to, in words and digits: two databases that say the same hold the same money.
-// Called when an installation is moved, on both sides. It only reads.
+// Sums and digests of the books: two databases with the same facts hold the same money. Compared
+// when an installation is moved. Read-only.
 
 import { createHash } from 'node:crypto';
 import { type SQL, sql } from 'drizzle-orm';
@@ -16,10 +16,10 @@ import {
 import { accounts } from '../store/tables.ts';
 import { hashText } from './receipts.ts';
 
-/** Accounts whose last receipt is looked up together. */
+/** Accounts whose last receipts are read together. */
 const ACCOUNTS_AT_ONCE = 1_000;
 
-/** Sums are made of two halves, because the sum of many amounts may be more than an integer holds. */
+/** Sums are computed in two halves, because a large sum may overflow an integer. */
 const HALF = 1_000_000_000n;
 
 type Halves = { readonly rows: bigint; readonly high: bigint; readonly low: bigint };
@@ -59,7 +59,7 @@ export async function ledgerFacts({ rows }: Pick<Database, 'rows'>): Promise<Led
   return facts;
 }
 
-/** One digest over the last receipt of every account: each names all that came before it. */
+/** One digest over the last receipt of every account; each of those covers all earlier ones. */
 async function chainHeads(rows: Database['rows']): Promise<string> {
   const digest = createHash('sha256');
   let after = '';

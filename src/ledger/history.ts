@@ -1,5 +1,5 @@
-// What the books know of requests that an earlier process admitted, so that a restart opens neither
-// the windows nor the caps of an account. The limits ask; nothing here writes.
+// Reads the requests that earlier processes admitted, so that a restart resets neither the windows
+// nor the caps of an account. Used by the limits; read-only.
 
 import { and, desc, eq, gt, gte, lt, lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
@@ -12,7 +12,7 @@ import { usageDays } from '../store/series-tables.ts';
 import { TAIL_MAX } from './series/buckets.ts';
 import { prepareSeriesStatements } from './series/statements.ts';
 
-/** Requests that have ended are read so many at a time, latest first. */
+/** Page size for ended requests, latest first. */
 const PAGE_ROWS = 1_000;
 
 const value = sql.placeholder;
@@ -21,12 +21,12 @@ export function createHistory(database: Database) {
   const { last } = prepareSeriesStatements(database);
   const admitted = prepareAdmitted(database);
   return {
-    /** What started at or after an instant, newest first: of all accounts, or of one. */
+    /** Requests that started at or after an instant, newest first, of all accounts or of one. */
     async admittedSince(sinceMs: number, accountId?: string): Promise<readonly Admission[]> {
       const found = await (accountId === undefined
         ? admitted.ofAll(sinceMs)
         : admitted.ofOne(sinceMs, accountId));
-      // One that ends between two reads is in both.
+      // A request that ends between the two reads is in both.
       return [...new Map(found.map((each) => [each.requestId, each])).values()]
         .filter(({ startedAt }) => startedAt >= sinceMs)
         .sort((one, other) => other.startedAt - one.startedAt)
@@ -37,14 +37,14 @@ export function createHistory(database: Database) {
           tokens,
         }));
     },
-    /** Names the present state of the usage records: later ones come after it. */
+    /** Marks the present end of the usage records; later ones come after it. */
     mark: joined(() => database.settled(last)),
-    /** Input and output tokens of requests that started within whole UTC days, as they were at a mark. */
+    /** Input and output tokens of requests that started within whole UTC days, as of a mark. */
     usedBefore: createUsedBefore(database),
   };
 }
 
-/** A request that was admitted, with what its windows were charged. */
+/** An admitted request, with what its windows were charged. */
 type Admission = {
   readonly accountId: string;
   readonly model: string;
@@ -54,7 +54,7 @@ type Admission = {
 
 type AdmittedRequest = Admission & { readonly requestId: string };
 
-/** Open ones are read first, so that none is missed which ends meanwhile. */
+/** Reads open ones first, so that a request that ends in between is not missed. */
 function prepareAdmitted({ db }: Database) {
   const charged = (prompt: SQLiteColumn, bound: SQLiteColumn) =>
     sql`${prompt} + ${smaller(bound, sql.raw(String(SLICE_TOKENS)))}`.mapWith(Number);
@@ -102,13 +102,13 @@ function prepareAdmitted({ db }: Database) {
       ...(await openOfOne.all({ accountId })),
       ...(await endedOfOne.all({ accountId, sinceMs })),
     ],
-    /** No index leads to an instant; those that ended since are the last ones. */
+    /** There is no index by time; those that ended since are the last rows. */
     async ofAll(sinceMs: number): Promise<AdmittedRequest[]> {
       const found: AdmittedRequest[] = await open.all();
       for (let below = Number.MAX_SAFE_INTEGER; ; ) {
         const page = await ended.all({ below });
         found.push(...page);
-        // Some are booked late, after a database that failed, but never a whole page of them alone.
+        // A database failure may delay single records, but never fills a whole page with them.
         if (!page.some(({ endedAt }) => endedAt >= sinceMs)) return found;
         below = page.at(-1)?.number ?? 0;
       }
@@ -117,8 +117,8 @@ function prepareAdmitted({ db }: Database) {
 }
 
 /**
- * The series have most of it in a few rows. They go on while a mark stays: what lies between the two is
- * added or taken off.
+ * The series hold most of it in a few rows. They may move on while a mark is in use: the records
+ * between the two are added or subtracted.
  */
 function createUsedBefore(database: Database) {
   const { db } = database;
@@ -153,7 +153,7 @@ function createUsedBefore(database: Database) {
       )
       .prepare();
   };
-  // Unindexed, the index by account is not taken: a few rows are fewer than its own.
+  // `unindexed`, so that the index by account is not used: it would read more rows than these few.
   const few = between(unindexed(usageRecords.accountId));
   const many = between(sql`${usageRecords.accountId}`);
   return (accountId: string, { fromMs, untilMs }: Span, mark: number): Promise<number> =>
@@ -169,8 +169,8 @@ function createUsedBefore(database: Database) {
 }
 
 /**
- * Whoever asks while an answer is on its way gets the next one, together with all others who wait: a
- * Redis that has forgotten everything makes every account ask at once.
+ * Callers that arrive during a read share the next one: when Redis has lost its data, all accounts
+ * ask at once.
  */
 function joined<T>(ask: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;

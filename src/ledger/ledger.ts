@@ -1,5 +1,5 @@
-// The ledger in the process that calls it: for the command line and for tests. A server has the same
-// ledger in a thread of its own (`remote.ts`). Both are the only writers of money.
+// The ledger in the caller's process, for the command line and for tests. A server runs the same
+// ledger in a thread (`remote.ts`).
 
 import type { Database } from '../store/contract.ts';
 import type { Ledger } from './contract.ts';

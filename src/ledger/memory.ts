@@ -1,7 +1,7 @@
-// The accounts and holds that a batch is about, as the database has them: read inside the batch's
-// transaction, or written by this writer while no other has committed. The commands change them here,
-// and `tables.ts` writes what has changed under the condition that the rows are as they were read. So
-// the database decides; this only spares a question whose answer is known.
+// Caches the accounts and holds of batches: read inside the batch's transaction, or written by this
+// writer while no other connection has committed. Commands change them here, and `tables.ts` writes
+// the changes on the condition that the rows are as they were read. So the database decides; the
+// cache only saves reads.
 
 import { addToExposure, type Exposure, NO_EXPOSURE } from '../core/exposure.ts';
 import { add, type Micro, subtract, ZERO } from '../core/money.ts';
@@ -17,7 +17,7 @@ export type RequestRow = Omit<typeof requests.$inferSelect, 'number'>;
 export type MovementRow = Omit<typeof movements.$inferSelect, 'number'>;
 type AuditEvent = typeof auditEvents.$inferInsert;
 
-/** What a row of `balances` says. */
+/** A row of `balances`. */
 export type BalanceRow = {
   readonly number: number;
   readonly accountId: string;
@@ -29,16 +29,16 @@ export type BalanceRow = {
   readonly receipted: Micro;
 };
 
-/** A hold with what its end needs to know. */
+/** A hold with what is needed to end it. */
 export type OpenHold = {
   readonly account: AccountBooks;
-  /** The slug that was asked for. */
+  /** The slug in the request. */
   readonly modelSlug: string;
   readonly requestedPrice: Price;
   row: OpenHoldRow;
 };
 
-/** One account while its books are open; `row` is what the database has. */
+/** One cached account; `row` is what the database has. */
 export class AccountBooks {
   readonly number: number;
   readonly id: string;
@@ -69,7 +69,7 @@ export class AccountBooks {
     return subtract(this.posted, this.held);
   }
 
-  /** Also where it was raised. */
+  /** Adds a hold, or replaces an extended one. */
   put(hold: OpenHold, row: OpenHoldRow): void {
     if (this.holds.get(row.id) === hold) this.#worst = subtract(this.#worst, hold.row.worst);
     this.#worst = add(this.#worst, row.worst);
@@ -81,11 +81,11 @@ export class AccountBooks {
     if (this.holds.delete(hold.row.id)) this.#worst = subtract(this.#worst, hold.row.worst);
   }
 
-  /** The worst cases of the open holds, one of them left out. */
+  /** The worst cases of the open holds, without `but`. */
   exposure(but: OpenHold | undefined): Exposure {
     const sum = but === undefined ? this.#worst : subtract(this.#worst, but.row.worst);
     const count = this.holds.size - (but === undefined ? 0 : 1);
-    // The largest matters only where the sum is more than there is.
+    // The largest matters only where the sum exceeds the balance.
     if (sum <= this.posted) return { count, sum, largest: ZERO };
     let exposure = NO_EXPOSURE;
     for (const hold of this.holds.values()) {
@@ -94,21 +94,21 @@ export class AccountBooks {
     return exposure;
   }
 
-  /** What the row is to say. */
+  /** The new content of the row. */
   state(): BalanceRow {
     const { number, id, posted, held, unpaid, sequence, head, receipted } = this;
     return { number, accountId: id, posted, held, unpaid, sequence, head, receipted };
   }
 }
 
-/** What the end of a request took, where it has ended before. */
+/** The settlement of a request that ended before. */
 export type EndedRequest = {
   readonly account: AccountBooks;
   readonly debited: Micro;
   readonly loss: Micro;
 };
 
-/** Above it, all are looked up again. */
+/** Above it, the cache is emptied. */
 const ACCOUNTS_MAX = 10_000;
 
 export class Memory {
@@ -116,19 +116,19 @@ export class Memory {
   readonly accountsByNumber = new Map<number, AccountBooks>();
   readonly holds = new Map<string, OpenHold>();
 
-  /** Whether it has more accounts than a server has at work. */
+  /** Whether it holds more accounts than a server usually has active. */
   isFull(): boolean {
     return this.accounts.size > ACCOUNTS_MAX;
   }
 
-  /** After a rollback, or where another connection has committed. */
+  /** Call it after a rollback, and where another connection has committed. */
   forget(): void {
     this.accounts.clear();
     this.accountsByNumber.clear();
     this.holds.clear();
   }
 
-  /** With no open hold yet. */
+  /** Adds an account without open holds. */
   putAccount(row: BalanceRow): AccountBooks {
     const account = new AccountBooks(row);
     this.accounts.set(account.id, account);
@@ -141,7 +141,7 @@ export class Memory {
     this.holds.set(hold.row.id, hold);
   }
 
-  /** An account as it was read, with all of its open holds. */
+  /** Adds an account as it was read, with all of its open holds. */
   async load(names: Names, row: BalanceRow, holds: readonly OpenHoldRow[]): Promise<void> {
     const named = holds.flatMap((hold) => [hold.model, hold.upstream, hold.modelServed]);
     await names.read(
@@ -156,7 +156,7 @@ export class Memory {
     }
   }
 
-  /** Where another node has written it. */
+  /** Call it where another node has written the account. */
   forgetAccount(account: AccountBooks): void {
     this.accounts.delete(account.id);
     this.accountsByNumber.delete(account.number);
@@ -169,28 +169,28 @@ export class Memory {
   }
 }
 
-/** What was read for one batch alone. */
+/** What was read for one batch only. */
 export type BatchFacts = {
   readonly ended: ReadonlyMap<string, EndedRequest>;
   readonly movements: ReadonlyMap<string, MovementRow>;
   readonly codes: ReadonlyMap<string, CodeRow>;
-  /** Of each recovery, the holds that it ends. */
+  /** The holds that each recovery ends. */
   readonly recoverable: ReadonlyMap<RecoverCommand, readonly string[]>;
 };
 
-/** What a batch changes. */
+/** The changes of a batch. */
 export class Changes {
   readonly accounts = new Set<AccountBooks>();
-  /** Holds that begin, and those whose row is another one now. */
+  /** New holds, and those whose row has changed. */
   readonly opened = new Set<OpenHold>();
   readonly changed = new Set<OpenHold>();
-  /** By the ids of the requests. */
+  /** By request id. */
   readonly requests = new Map<string, RequestRow>();
-  /** The ids of holds that the database has and that have ended. */
+  /** The ids of ended holds that the database has. */
   readonly ended: string[] = [];
-  /** By the ids of the transfers. */
+  /** By transfer id. */
   readonly movements = new Map<string, MovementRow>();
-  /** By the digests of the codes. */
+  /** By the digest of the code. */
   readonly redeemed = new Map<string, { readonly accountId: string; readonly at: number }>();
   readonly events: AuditEvent[] = [];
 

@@ -1,6 +1,6 @@
-// What the books call by small numbers: texts and price versions. Each is written down once, before
-// the first row that names it and in a transaction of its own, and means the same for ever. So what
-// is known stays known, whatever becomes of the batch that needed it.
+// Assigns small numbers to the texts and price versions of the books. Each is written once, in its
+// own transaction before the first row that uses it, and never changes. So cached numbers stay
+// valid even if their batch is rolled back.
 
 import { inArray } from 'drizzle-orm';
 import { assert } from '../core/assert.ts';
@@ -9,15 +9,15 @@ import type { Database } from '../store/contract.ts';
 import { priceVersions, texts } from '../store/money-tables.ts';
 import type { HoldCommand, LedgerRequest } from './contract.ts';
 
-/** A price, for which model, and when. */
+/** A price with its model and time. */
 type PriceUse = Pick<HoldCommand, 'price' | 'model' | 'nowMs'>;
 
-/** Above it everything is looked up again. */
+/** Above it the cache is emptied. */
 const KNOWN_MAX = 100_000;
 
-/** Shapes that one process learns: an upstream may invent them without end. */
+/** Bound on the shapes of one process: an upstream may produce any number of them. */
 const SHAPES_MAX = 4_096;
-/** In UTF-8: PostgreSQL takes no more than 2,704 bytes into an index. */
+/** In UTF-8: PostgreSQL indexes at most 2,704 bytes. */
 const SHAPE_BYTES_MAX = 2_048;
 
 export class Names {
@@ -26,7 +26,7 @@ export class Names {
   readonly #texts = new Map<number, string>();
   readonly #prices = new Map<number, Price>();
   readonly #priceNumbers = new Map<string, number>();
-  /** Shapes that get their numbers with the next batch, and how many were learned before. */
+  /** Shapes that get their numbers with the next batch, and the count of earlier ones. */
   readonly #newShapes = new Set<string>();
   #learnedShapes = 0;
 
@@ -35,14 +35,14 @@ export class Names {
     this.#database = database;
   }
 
-  /** The number of a text that a batch names. */
+  /** The number of a text in a batch. */
   numberOf(text: string): number {
     const number = this.#numbers.get(text);
     assert(number !== undefined, `the text ${text} has a number`);
     return number;
   }
 
-  /** A text that a row names. */
+  /** The text of a number in a row. */
   textOf(number: number): string {
     const text = this.#texts.get(number);
     assert(text !== undefined, `text ${number} is in the books`);
@@ -61,7 +61,7 @@ export class Names {
     return price;
   }
 
-  /** The number of a shape; one that has none yet gets it with the next batch. */
+  /** The number of a shape; a new one gets its number with the next batch. */
   readonly shapeNumber = (shape: string): number | undefined => {
     const number = this.#numbers.get(shape);
     if (number !== undefined) return number;
@@ -70,7 +70,9 @@ export class Names {
     return undefined;
   };
 
-  /** Gives numbers to all that a batch names. Nothing is asked where all of it is known. */
+  /**
+   * Assigns numbers to all texts and prices of a batch. Skips the database where all are cached.
+   */
   async learn(batch: readonly LedgerRequest[]): Promise<void> {
     if (this.#numbers.size > KNOWN_MAX) this.#forget();
     const unknown = new Set<string>();
@@ -97,13 +99,13 @@ export class Names {
       }
     }
     for (const shape of this.#newShapes) need(shape);
-    // Before they are written: one that the database refuses fails one batch, and not every later one.
+    // Cleared before the write: a shape that the database rejects fails only one batch.
     this.#learnedShapes += this.#newShapes.size;
     this.#newShapes.clear();
     if (unknown.size > 0 || uses.size > 0) await this.#write([...unknown], [...uses.values()]);
   }
 
-  /** Reads what rows name that others have written. */
+  /** Reads texts and prices that other connections have written. */
   async read(textNumbers: Iterable<number | null>, prices: Iterable<number | null>): Promise<void> {
     const newTexts = unknownOf(textNumbers, this.#texts);
     const newPrices = unknownOf(prices, this.#prices);
@@ -119,7 +121,7 @@ export class Names {
     }
   }
 
-  /** In one order for all nodes, so that two of them never wait for each other. */
+  /** In the same order on all nodes, so that two of them never deadlock. */
   async #write(unknown: readonly string[], uses: readonly PriceUse[]): Promise<void> {
     const names = unknown.toSorted();
     const prices = uses.toSorted((one, other) =>
@@ -138,7 +140,7 @@ export class Names {
         prices: await db.select().from(priceVersions).where(isUsed),
       };
     });
-    // Not before they are committed: what was undone may get another number.
+    // Cached only after the commit: a number that was rolled back may be assigned again.
     for (const row of written.texts) this.#know(row);
     for (const row of written.prices) this.#knowPrice(row);
     for (const { price } of prices) requireSame(price, this.priceOf(this.priceNumberOf(price)));
@@ -172,7 +174,7 @@ function unknownOf(
   return [...unknown];
 }
 
-/** A version is a name for its numbers, for ever. */
+/** A version always stands for the same numbers. */
 function requireSame(price: Price, known: Price): void {
   const isSame =
     known === price ||

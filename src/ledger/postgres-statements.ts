@@ -1,5 +1,5 @@
-// The two statements of a batch on PostgreSQL: what it locks and reads, and what it writes. Each names
-// accounts and requests by arrays, so that a batch of any size takes the same ones.
+// The two statements of a batch on PostgreSQL: one locks and reads, the other writes. Accounts and
+// requests are arrays, so batches of any size use the same statements.
 
 import { getTableColumns, type SQL, sql } from 'drizzle-orm';
 import { assert } from '../core/assert.ts';
@@ -19,7 +19,7 @@ import { decode, list, written } from '../store/statement.ts';
 import type { CodeRow } from './codes.ts';
 import type { BalanceRow, Changes, MovementRow, OpenHoldRow } from './memory.ts';
 
-/** What a batch names, once each. */
+/** The distinct accounts, requests and codes of a batch. */
 export type Named = {
   readonly accounts: ReadonlySet<string>;
   readonly requests: ReadonlySet<string>;
@@ -27,7 +27,7 @@ export type Named = {
   readonly codes: ReadonlySet<string>;
 };
 
-/** A balance and who wrote it last. */
+/** A balance with its version, which names its last writer. */
 type VersionedBalance = { readonly row: BalanceRow; readonly version: string };
 
 export function prepareStatements(database: Database) {
@@ -43,7 +43,7 @@ export function prepareStatements(database: Database) {
     written(sql`select cast(xmin as text), ${list(BALANCE)} from balances
       where number in (${ACCOUNTS}) order by number for update`),
   );
-  // Statements of their own, because they have to see what was committed while the locks were waited for.
+  // Separate statements, because they must see what was committed while the locks were awaited.
   const readHolds = database.prepare<object, unknown[]>(
     written(sql`select ${list(HOLD)} from open_holds where account in (
       select b.number from balances b where b.number in (${ACCOUNTS}) and not exists (
@@ -97,8 +97,8 @@ export function prepareStatements(database: Database) {
 
   return {
     /**
-     * Locks the balances that a batch names, then its codes, and reads what it has to know: holds of
-     * those accounts alone of which another version is known, or none.
+     * Locks the balances of a batch, then its codes, and reads what it needs: holds only of
+     * accounts whose cached version is outdated or missing.
      */
     async lock(named: Named, known: ReadonlyMap<number, string>) {
       const values = {
@@ -130,7 +130,7 @@ export function prepareStatements(database: Database) {
       };
     },
 
-    /** Commits too. Answers the version of the balances from now on. */
+    /** Commits too. Resolves with the new version of the balances. */
     async write(
       accounts: readonly (BalanceRow & BalanceBefore)[],
       changes: Changes,
@@ -148,7 +148,7 @@ export function prepareStatements(database: Database) {
   };
 }
 
-/** What the row of a balance has to be for the batch to be written. */
+/** The row of a balance on which the write is conditional. */
 type BalanceBefore = {
   readonly version: string;
   readonly wasPosted: Micro;

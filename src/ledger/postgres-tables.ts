@@ -1,7 +1,6 @@
-// The books on a server where other nodes write too. A batch whose accounts are all in memory is one
-// statement: it locks their balances in one order, fails where one of them is not as memory has it, and
-// writes what has changed, with the commit in the same round trip. Any other batch first locks and reads
-// what it is about, in a round trip of its own.
+// The books on a server where other nodes write too. A batch whose accounts are all cached is one
+// statement: it locks their balances in order, fails where one has changed, and writes and commits
+// in one round trip. Any other batch first locks and reads its rows in an extra round trip.
 
 import type { Database } from '../store/contract.ts';
 import { isConflict } from '../store/error.ts';
@@ -12,15 +11,15 @@ import { type Named, prepareStatements } from './postgres-statements.ts';
 import { openBefore, RECOVER_MAX, recoverable } from './recover.ts';
 import { insertMovements, type Tables } from './tables.ts';
 
-/** Batches that have to find their accounts as this node has left them, before memory is relied on. */
+/** Batches that must find the cache valid before it is relied on again. */
 const CALM_BATCHES = 8;
 
 /** The tables must exist. */
 export function createPostgresTables(database: Database): Tables {
   const statements = prepareStatements(database);
-  /** By the number of an account: who wrote the row of `balances` that memory has. */
+  /** By the number of an account: the version of the cached row of `balances`. */
   const versions = new Map<number, string>();
-  /** Accounts that the batch at work is decided by and that are not locked. */
+  /** Accounts that decide the current batch and are not locked. */
   let unlocked = new Set<AccountBooks>();
   let calmIn = 0;
 
@@ -63,7 +62,7 @@ export function createPostgresTables(database: Database): Tables {
     };
   }
 
-  /** Of the accounts in memory that a batch names. */
+  /** Of the cached accounts of a batch. */
   function versionsOf({ accounts, requests }: Named, memory: Memory): Map<number, string> {
     const named = [
       ...[...accounts].map((id) => memory.accounts.get(id)),
@@ -104,7 +103,7 @@ export function createPostgresTables(database: Database): Tables {
   return { load, write };
 }
 
-/** Of an account in memory, what the guard of `write` says of it is all that there is to know. */
+/** For a cached account, the condition in `write` is the only check that is needed. */
 const NO_FACTS: BatchFacts = {
   ended: new Map(),
   movements: new Map(),
@@ -113,8 +112,8 @@ const NO_FACTS: BatchFacts = {
 };
 
 /**
- * The accounts that a batch is decided by, where memory has all that its commands name; else undefined.
- * A checkpoint decides nothing.
+ * The accounts that decide a batch if all that its commands name is cached; else undefined. A
+ * checkpoint decides nothing.
  */
 function knownAccounts(
   batch: readonly LedgerRequest[],

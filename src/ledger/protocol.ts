@@ -1,6 +1,6 @@
-// How commands and answers cross between a thread and the ledger's: one text a batch, in which each is
-// a list of its values. A text is copied as it is; objects would be taken apart and made again member
-// by member, which costs more than to write them. The two ends of a connection have one codec each.
+// Encodes the commands between a thread and the ledger's: one text per batch, in which each command
+// is a list of values. Copying a text is cheaper than cloning objects member by member. Each end of
+// a connection has one codec.
 
 import type { ClientFormatName } from '../core/admit.ts';
 import { assert } from '../core/assert.ts';
@@ -17,7 +17,7 @@ import type {
   SettleCommand,
 } from './contract.ts';
 
-/** An integer that a number cannot hold is written as text. */
+/** An integer that a number cannot represent is a text. */
 export type Integer = number | string;
 
 type PriceValue =
@@ -82,14 +82,14 @@ type EndValues = readonly [
   ...served: ServedValues | readonly [],
 ];
 
-/** A command that no request gives: its one integer, and the rest of it as JSON. */
+/** A command that no request sends: its only integer, and the rest as JSON. */
 type RareValues = readonly [name: 'recover' | 'credit' | 'redeem', integer: Integer, rest: string];
 
 type CommandValues = HoldValues | ExtendValues | CheckpointValues | EndValues | RareValues;
 
-/** The end that gives commands. */
+/** The sending end. */
 export class CommandEncoder {
-  /** The versions whose meaning the other end knows. */
+  /** The versions that the other end knows. */
   readonly #prices = new Set<string>();
 
   encode(batch: readonly LedgerRequest[]): string {
@@ -166,7 +166,7 @@ export class CommandEncoder {
     return [model, upstream, this.#price(price)];
   }
 
-  /** A version says once what it means. */
+  /** Sends the numbers of a version once. */
   #price({ version, input, cachedInput, cacheWrite, output }: Price): PriceValue {
     if (this.#prices.has(version)) return version;
     this.#prices.add(version);
@@ -174,7 +174,7 @@ export class CommandEncoder {
   }
 }
 
-/** The end that takes commands. */
+/** The receiving end. */
 export class CommandDecoder {
   readonly #prices = new Map<string, Price>();
 

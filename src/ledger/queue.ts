@@ -1,7 +1,6 @@
-// The caller's side of the ledger: commands wait here until a batch of them is written, in this
-// process (`ledger.ts`) or in the ledger's thread (`remote.ts`). What must not be lost stays here
-// until it is on disk. A batch is what came in one turn of the event loop, or while the batch before
-// it was written; no timer decides it where a caller waits.
+// Queues the caller's commands until a batch of them is written, in this process (`ledger.ts`) or
+// in the ledger's thread (`remote.ts`). A batch is what arrived in one turn of the event loop, or
+// while the previous batch was written. No timer delays a command with a waiting caller.
 
 import { createBackoff } from '../async/backoff.ts';
 import { every, type Stop } from '../async/every.ts';
@@ -19,55 +18,55 @@ import {
 import { BATCH_MAX } from './writer.ts';
 
 export type LedgerTrouble = {
-  /** A settle or release is kept for later, or had to be given up: the ledger refuses it. */
+  /** A settle or release is kept for a retry, or was dropped because the ledger rejects it. */
   readonly kind: 'kept' | 'given_up';
   readonly requestId: string;
   readonly cause: unknown;
 };
 
 export type QueueOptions = {
-  /** Has a batch written. The next one follows once this one is `written` or `lost`. */
+  /** Posts a batch. The next one follows once this one is `written` or `lost`. */
   readonly post: (batch: readonly LedgerRequest[]) => void;
-  /** Called once when a settle or release is kept, and when one is given up. */
+  /** Called once when a settle or release is kept, and when one is dropped. */
   readonly onTrouble?: ((trouble: LedgerTrouble) => void) | undefined;
-  /** Called for each batch that was answered: its commands, and the time from post to answer. */
+  /** Called for each answered batch with its size and the time from post to answer. */
   readonly onBatch?: ((size: number, durationMs: number) => void) | undefined;
   /**
-   * How long the caller of a settle or release waits for the disk; absent: until it is written. It is
-   * rejected with `LedgerSilent` then, and the command stays here until it is on disk.
+   * How long the caller of a settle or release waits for the disk; absent: until it is written.
+   * Then its promise rejects with `LedgerSilent`, and the command stays here until it is on disk.
    */
   readonly bookingMs?: number | undefined;
-  /** In place of the default, for tests. */
+  /** Replaces the default in tests. */
   readonly turnMs?: number | undefined;
 };
 
 type Queue = {
   readonly ledger: Ledger;
-  /** The answers to the holds of what was posted, before it is on disk. */
+  /** The answers to the posted holds, before they are on disk. */
   readonly decided: (answers: readonly SentAnswer[]) => void;
-  /** The answers to what was posted, in its order, once it is on disk. */
+  /** The answers to the posted commands, in order, once they are on disk. */
   readonly written: (answers: readonly SentAnswer[]) => void;
-  /** What was posted gets no answer; `mayBeWritten` says whether it was given to a database. */
+  /** The posted batch gets no answer; `mayBeWritten` says whether a database received it. */
   readonly lost: (cause: unknown, mayBeWritten: boolean) => void;
   /** Whether the last write failed. */
   readonly failing: () => boolean;
-  /** Requests whose hold, or the end of it, is not on disk yet. */
+  /** Requests whose hold, or its end, is not on disk yet. */
   readonly unwritten: () => string[];
 };
 
-/** Commands that may wait for the disk; above it, new promises are not made. */
+/** Commands that may wait for the disk; above it, new ones are rejected. */
 export const WAITING_MAX = 10_000;
 
-/** How long a new command waits for its turn; a database that stalls takes no more. */
+/** How long a new command waits for its turn, and so for a database that stalls. */
 const TURN_MS = 5_000;
 
-/** How often in that time the queue looks for commands that are late. */
+/** How often within that time the queue checks for late commands. */
 const LATE_LOOKS = 5;
 
-/** How long a command without a waiting caller may wait for a batch to join: it spares a sync. */
+/** How long a command without a waiting caller may wait to join a batch: that saves a sync. */
 const UNHURRIED_MS = 20;
 
-/** For what was posted to be answered when the ledger is closed. */
+/** How long closing waits for the answers to posted commands. */
 const CLOSE_MS = 10_000;
 
 export function createQueue(options: QueueOptions): Queue {
@@ -76,7 +75,7 @@ export function createQueue(options: QueueOptions): Queue {
   const waiting: WaitingCommand[] = [];
   const posted: WaitingCommand[] = [];
   const kept: WaitingCommand[] = [];
-  /** The last waiting checkpoint of each request that no caller waits for. */
+  /** The last queued checkpoint of each request, where no caller waits for it. */
   const unhurried = new Map<string, WaitingCommand>();
   let flushing = false;
   let failing = false;
@@ -90,7 +89,7 @@ export function createQueue(options: QueueOptions): Queue {
 
   const pending = (): number => waiting.length + posted.length + kept.length;
 
-  /** Rejects where no command takes the amount, and where too many wait. */
+  /** Rejects where the amount is invalid, and where too many commands wait. */
   function submit<Result>(request: LedgerRequest): Promise<Result> {
     try {
       requireAmountOf(request);
@@ -101,7 +100,7 @@ export function createQueue(options: QueueOptions): Queue {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const ended = promisedFor(request);
     if (ended !== undefined && unhurried.size > 0) supersede(ended);
-    // The contract says what each request is answered with.
+    // The contract guarantees the type of the result.
     const entry = new WaitingCommand(request, resolve as (result: unknown) => void, reject);
     waiting.push(entry);
     if (isUnhurried(request)) {
@@ -116,7 +115,7 @@ export function createQueue(options: QueueOptions): Queue {
     throw new LedgerUnavailable(`More than ${WAITING_MAX} commands wait for the disk.`);
   }
 
-  /** A checkpoint that still waits when its request ends says nothing that the end does not say. */
+  /** The end of a request includes what a queued checkpoint of it says. */
   function supersede(requestId: string): void {
     const entry = unhurried.get(requestId);
     if (entry === undefined) return;
@@ -125,7 +124,7 @@ export function createQueue(options: QueueOptions): Queue {
     entry.resolve(undefined);
   }
 
-  /** One batch is on its way at a time: what comes until its answer makes the next one larger. */
+  /** One batch is posted at a time: commands that arrive until its answer join the next one. */
   function flushSoon(): void {
     if (flushing || posted.length > 0) return;
     flushing = true;
@@ -150,7 +149,7 @@ export function createQueue(options: QueueOptions): Queue {
     else goOn();
   }
 
-  /** What belongs to a request under way is never too late. */
+  /** Commands of a running request are never late. */
   function isLate({ request, askedAt }: WaitingCommand, nowMs: number): boolean {
     return nowMs - askedAt > turnMs && isNew(request);
   }
@@ -161,13 +160,13 @@ export function createQueue(options: QueueOptions): Queue {
     return false;
   }
 
-  /** A batch may be with a disk that stalls, or wait for a lock, for much longer than its callers. */
+  /** A batch may wait for a stalled disk or a lock for much longer than its callers do. */
   function refuseLate(): void {
     if (posted.length === 0 && kept.length === 0) stopLooking();
     const nowMs = performance.now();
     waiting.splice(0, waiting.length, ...waiting.filter((entry) => isInTime(entry, nowMs)));
     for (const entry of posted) {
-      // What a dead server has left may take long to end, and a start waits for it.
+      // Recovery after a crash may take long, and a start waits for it.
       if (entry.request.name === 'recover' || !isLate(entry, nowMs)) continue;
       entry.reject(new LedgerSilent(`The disk has not answered for ${turnMs} ms.`));
     }
@@ -239,7 +238,7 @@ export function createQueue(options: QueueOptions): Queue {
     retryTimer = setTimeout(retry, retries.next());
   }
 
-  /** Where nothing was kept, the next command finds out whether the disk is back. */
+  /** Where nothing was kept, the next command tests whether the disk is back. */
   function retry(): void {
     retryTimer = undefined;
     failing = kept.length > 0;
@@ -254,7 +253,7 @@ export function createQueue(options: QueueOptions): Queue {
     waiting.unshift(...kept.splice(0));
     if (waiting.length > 0) flush();
     const untilMs = performance.now() + CLOSE_MS;
-    // The answer to one command may bring its caller's next one.
+    // The answer to one command may trigger its caller's next one.
     while (pending() > kept.length && performance.now() < untilMs) await idle(untilMs);
     const error = new LedgerUnavailable('The ledger was closed before the disk was back.');
     for (const entry of kept) entry.reject(error);
@@ -280,7 +279,7 @@ export function createQueue(options: QueueOptions): Queue {
     settle: (command) => submit({ name: 'settle', command }),
     release: (command) => submit({ name: 'release', command }),
     recover(command) {
-      // What waits here to be ended has an end already, and a better one.
+      // These have an end in the queue already, which recovery must not replace.
       const ends = [...waiting, ...posted, ...kept].flatMap(
         ({ request }) => promisedFor(request) ?? [],
       );

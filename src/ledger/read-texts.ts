@@ -1,14 +1,14 @@
-// Texts that rows of the books name by number, read once and kept.
+// Reads and caches the texts to which rows of the books refer by number.
 
 import { inArray } from 'drizzle-orm';
 import { assert } from '../core/assert.ts';
 import type { Database } from '../store/contract.ts';
 import { texts } from '../store/money-tables.ts';
 
-/** Above it the texts are read again; upstreams may invent shapes without end. */
+/** Above it the cache is emptied; upstreams may produce any number of shapes. */
 const KNOWN_MAX = 20_000;
 
-/** Reads those of the numbers that it does not know, and answers what each of them means. */
+/** Reads the numbers that are not cached, and returns a lookup. */
 type ReadTexts = (numbers: Iterable<number>) => Promise<(number: number) => string>;
 
 /** `database` is migrated. */

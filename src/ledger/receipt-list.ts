@@ -1,5 +1,5 @@
-// The receipts of an account as a list, newest first, a page at a time: what a customer sees of the
-// ledger, and its movements as operators see them. It only reads.
+// Lists the receipts of an account, newest first, in pages: the customer's view of the ledger, and
+// the operators' view of movements. Read-only.
 
 import type { AccountReceipt } from '../core/receipt.ts';
 import type { Queries } from '../store/contract.ts';
@@ -7,7 +7,7 @@ import { ReceiptReader } from './booked-receipts.ts';
 
 type Page = {
   readonly limit: number;
-  /** Only those before this one. */
+  /** Only receipts before this one. */
   readonly before: number | undefined;
 };
 
@@ -22,7 +22,7 @@ export async function listReceipts(
 
 export type ListedMovement = Awaited<ReturnType<typeof listMovements>>[number];
 
-/** With their reasons, which customers are not shown. */
+/** With reasons, which customers do not see. */
 export function listMovements(db: Queries, accountId: string, page: Page) {
   return new ReceiptReader(db).movements(accountId, { ...page, order: 'newest first' });
 }

@@ -1,4 +1,4 @@
-// A slice of an account's chain of receipts, in pages. Nothing here writes or checks them.
+// Reads a slice of an account's chain of receipts, in pages. Does not verify them.
 
 import { and, gte, min, type SQL, sql } from 'drizzle-orm';
 import type { Span } from '../core/calendar.ts';
@@ -13,9 +13,9 @@ const PAGE = 500;
 export type Slice = { readonly first: number; readonly last: number };
 
 /**
- * The receipts of a span of time, or all of them; `undefined` where there are none. A slice begins
- * with the first receipt that is not before the span, and the next one where the next span does: so
- * each receipt is in one month, even where the clock was set back.
+ * The receipts of a period, or all of them; `undefined` where there are none. A slice begins with
+ * the first receipt at or after the start of its period and ends where the slice of the next period
+ * begins. So each receipt is in exactly one month, even if the clock was set back.
  */
 export async function findSlice(
   db: Queries,
@@ -50,7 +50,7 @@ async function firstSince(db: Queries, accountId: string, ms: number): Promise<n
   return Number.isFinite(first) ? first : undefined;
 }
 
-/** The texts of a slice in the order of the chain, a page at a time. */
+/** The texts of a slice in the order of the chain, in pages. */
 export async function* receiptPages(
   db: Queries,
   accountId: string,

@@ -1,7 +1,7 @@
-// Receipts as the books keep them: a number and a hash. The text is written by `core/receipt.ts` from
-// facts that the row of the request or the movement keeps, when the ledger hashes it and again for each
-// reader. Each balance follows from the receipt before it and not from the books, so that a chain stays
-// one while a balance is wrong, and the audit sees where the two part.
+// Receipts as the books store them: a number and a hash. `core/receipt.ts` writes the text from
+// facts in the row of the request or movement, when the ledger hashes it and again for each reader.
+// Each balance follows from the receipt before it, not from the books. So the chain stays
+// consistent when a balance is wrong, and the audit finds where the two differ.
 
 import { type Micro, smaller, subtract } from '../core/money.ts';
 import {
@@ -14,7 +14,7 @@ import type { AccountBooks } from './memory.ts';
 
 type StatedReceipt = {
   readonly sequence: number;
-  /** The balance that it states, and what was held of it. */
+  /** The balance that it states, and how much of it was held. */
   readonly posted: Micro;
   readonly reserved: Micro;
   /** SHA-256 of its text. */
@@ -22,8 +22,8 @@ type StatedReceipt = {
 };
 
 /**
- * The next receipt of an account. `posted` is the balance of its chain after it, `left` what the books
- * have available then.
+ * The next receipt of an account. `posted` is the balance of its chain after it, `left` what is
+ * then available by the books.
  */
 export function receiptOf(
   { id, sequence: last, head }: Pick<AccountBooks, 'id' | 'sequence' | 'head'>,
@@ -38,7 +38,7 @@ export function receiptOf(
   return { sequence, posted, reserved: subtract(posted, available), hash };
 }
 
-/** A hash as receipts name it: lower-case hexadecimal, zeros before the first. */
+/** A hash as receipts print it: lower-case hexadecimal, zeros before the first. */
 export function hashText(hash: Uint8Array | null): string {
   return hash === null ? NO_PREVIOUS_RECEIPT : hash.toHex();
 }

@@ -1,6 +1,6 @@
-// Ends the holds that a process left behind when it died. A hold of which nothing was delivered is
-// released. Any other is settled at what had passed by its last checkpoint, with the prompt as it was
-// estimated; what exceeds the hold is the gateway's loss.
+// Ends the holds that a dead process left behind. Releases a hold of which nothing was delivered.
+// Settles any other by its last checkpoint, with the estimated prompt; what exceeds the hold is the
+// gateway's loss.
 
 import { lt } from 'drizzle-orm';
 import { ZERO } from '../core/money.ts';
@@ -13,7 +13,7 @@ import type { Ledger, RecoverCommand, Recovered, ReleaseCommand, Settlement } fr
 import { endHold, NO_ATTEMPTS } from './end-hold.ts';
 import type { OpenHold } from './memory.ts';
 
-/** Holds that one command ends: others wait for its transaction, and for the accounts of these. */
+/** Holds per command: other commands wait for its transaction and for its accounts. */
 export const RECOVER_MAX = 100;
 
 export function recover(batch: LedgerBatch, command: RecoverCommand): readonly Recovered[] {
@@ -29,8 +29,8 @@ export function recover(batch: LedgerBatch, command: RecoverCommand): readonly R
 }
 
 /**
- * A hold that the books contradict stays as it is: the audit names it and stops its account, and all
- * others are served.
+ * A hold that the books contradict stays open: the audit reports it and stops its account, and all
+ * other accounts are served.
  */
 function tryEnd(
   batch: LedgerBatch,
@@ -59,7 +59,7 @@ function recoverHold(batch: LedgerBatch, hold: OpenHold, command: RecoverCommand
     const usage = { ...NO_USAGE, basis: 'recovered' } as const;
     return endHold(batch, hold, { ...end, usage }, ZERO, expired ? 'expired' : 'released');
   }
-  // An upstream may ignore the bound; the caller's bound is one on what is charged all the same.
+  // An upstream may ignore the output bound; the customer is never charged above it.
   const outputTokens = Math.min(row.outputTokens, row.outputBound);
   const usage = {
     ...NO_USAGE,
@@ -79,7 +79,7 @@ function recoverHold(batch: LedgerBatch, hold: OpenHold, command: RecoverCommand
   return endHold(batch, hold, settle, charge, expired ? 'expired' : 'settled');
 }
 
-/** The holds that are older than an instant, in the order in which accounts are locked. */
+/** The holds older than an instant, in the order in which accounts are locked. */
 export async function openBefore({ db }: Database, createdBefore: number) {
   return db
     .select({ requestId: holds.requestId, incarnation: holds.incarnation })
@@ -88,7 +88,7 @@ export async function openBefore({ db }: Database, createdBefore: number) {
     .orderBy(holds.accountId, holds.startedAt, holds.requestId);
 }
 
-/** Those of the open holds that a command is about. */
+/** The open holds that a command selects. */
 export function recoverable(
   open: readonly { readonly requestId: string; readonly incarnation: string | null }[],
   command: RecoverCommand,
@@ -103,7 +103,7 @@ export function recoverable(
   });
 }
 
-/** Recovers until nothing is left, a bounded number of holds a transaction. */
+/** Recovers until nothing is left, with a bounded number of holds per transaction. */
 export async function recoverAll(ledger: Ledger, command: RecoverCommand): Promise<Recovered[]> {
   const all: Recovered[] = [];
   for (;;) {
@@ -113,7 +113,7 @@ export async function recoverAll(ledger: Ledger, command: RecoverCommand): Promi
   }
 }
 
-/** Incarnations with an open hold; the empty one belongs to no node. */
+/** Incarnations with an open hold; the empty one stands for holds without a node. */
 export async function holdingIncarnations({ db }: Database): Promise<readonly string[]> {
   const rows = await db.selectDistinct({ incarnation: holds.incarnation }).from(holds);
   return rows.map(({ incarnation }) => incarnation ?? '');

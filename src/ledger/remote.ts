@@ -1,6 +1,6 @@
-// The ledger in a thread of its own, as a server has it: its event loop never waits for the disk.
-// Starts the thread, and connects its client to it. When the thread dies, the client keeps what was
-// promised and gives it to the next one.
+// Runs the ledger in a thread, so that the server's event loop never waits for the disk. Starts the
+// thread and connects the client to it. When the thread dies, the client keeps accepted commands
+// and posts them to its successor.
 
 import { createBackoff } from '../async/backoff.ts';
 import { withTimeout } from '../async/timeout.ts';
@@ -12,27 +12,29 @@ import type { QueueOptions } from './queue.ts';
 import type { FromThread, ToThread } from './thread.ts';
 
 export type RemoteLedgerOptions = Pick<QueueOptions, 'onTrouble' | 'onBatch' | 'bookingMs'> & {
-  /** Of a database that is migrated. */
+  /** The URL of a migrated database. */
   readonly url: string;
   readonly sync: SyncMode;
-  /** Called when the thread has died; it is started again after a while. */
+  /** Called when the thread has died; it restarts after a delay. */
   readonly onDeath?: (cause: unknown) => void;
-  /** Has the domains write through the ledger's thread. */
+  /** Connects the domains' writer to the ledger's thread. */
   readonly writer?: Pick<WriterClient, 'link' | 'unlink'>;
-  /** In place of the thread, for tests that end it. */
+  /** Replaces the thread, for tests that end it. */
   readonly startThread?: () => Worker;
 };
 
 export type RemoteLedger = ServingLedger & {
-  /** Adds up new usage records, on SQLite. Rejects where the database fails or the thread dies. */
+  /**
+   * Aggregates new usage records, on SQLite. Rejects where the database fails or the thread dies.
+   */
   readonly addUp: () => Promise<void>;
-  /** Writes what waits, as `close` does, and leaves the thread to the domains. */
+  /** Writes pending commands like `close`, but keeps the thread for the domains. */
   readonly drain: () => Promise<number>;
   /** Ends the thread, after the last write of the domains. */
   readonly end: () => Promise<void>;
 };
 
-/** For the thread to close its database. */
+/** How long the thread may take to close its database. */
 const END_MS = 2_000;
 
 export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
@@ -45,7 +47,7 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
   let restartTimer: Timer | undefined;
   let addingUp: PromiseWithResolvers<void> | undefined;
 
-  const tell = (message: ToThread, transfer: MessagePort[] = []): void =>
+  const post = (message: ToThread, transfer: MessagePort[] = []): void =>
     thread?.postMessage(message, transfer);
 
   function start(): void {
@@ -60,17 +62,17 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
       }
     };
     started.onerror = ({ message }) => {
-      // The runtime prints the source around the error into its message; its own line will do.
+      // The runtime puts source lines around the error into its message; keep the error's own line.
       cause = new LedgerUnavailable(/^\w*error: .*$/im.exec(message)?.[0] ?? message);
     };
-    // Comes once, after an error too.
+    // Fired once, also after an error.
     started.addEventListener('close', () => {
       thread = undefined;
       if (!isEnding) die(cause);
     });
     const { port1: port, port2: commands } = new MessageChannel();
     const { port1: writer, port2: writes } = new MessageChannel();
-    tell({ kind: 'open', url, sync, port, writer }, [port, writer]);
+    post({ kind: 'open', url, sync, port, writer }, [port, writer]);
     own.link(commands, writes);
   }
 
@@ -90,7 +92,7 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
 
   function addUp(): Promise<void> {
     if (thread === undefined) throw new LedgerUnavailable('The thread of the ledger has stopped.');
-    if (addingUp === undefined) tell({ kind: 'add up' });
+    if (addingUp === undefined) post({ kind: 'add up' });
     addingUp ??= Promise.withResolvers();
     return addingUp.promise;
   }
@@ -101,7 +103,7 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
     const last = thread;
     if (last === undefined) return;
     const closed = new Promise((resolve) => last.addEventListener('close', resolve));
-    tell({ kind: 'close' });
+    post({ kind: 'close' });
     if ((await withTimeout(END_MS, closed)) === undefined) last.terminate();
     await closed;
   }
@@ -121,7 +123,9 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
   };
 }
 
-/** The build puts the thread beside whatever holds this file, so this is its place in both. */
+/**
+ * The build puts the thread beside the file that contains this, so the path is the same in both.
+ */
 function startLedgerThread(): Worker {
   return new Worker(new URL('./thread.ts', import.meta.url).href);
 }

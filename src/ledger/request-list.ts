@@ -1,6 +1,6 @@
-// The requests of an account that have ended, newest first, a page at a time. What is asked for may be
-// rare among very many: the series say in which hours there is any of it, and no others are looked
-// through. It only reads, in pieces, and lets the event loop go between.
+// Lists the ended requests of an account, newest first, in pages. Matches may be rare among very
+// many rows, so it reads only the hours in which the series have any. Read-only, in steps that
+// yield to the event loop.
 
 import { and, between, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
 import { createPause } from '../async/yield.ts';
@@ -19,29 +19,29 @@ export type ListedRequest = Pick<
 > & { readonly row: number };
 
 export type RequestFilter = RequestKind & {
-  /** When it started: at or after `fromMs`, and before `untilMs`. */
+  /** Start times from `fromMs` on and before `untilMs`. */
   readonly fromMs?: number | undefined;
   readonly untilMs?: number | undefined;
 };
 
-/** A place in the list: what follows is older. Row 0 stands before the whole millisecond. */
+/** A place in the list, which continues with older rows. Row 0 precedes its whole millisecond. */
 export type RequestPlace = { readonly startedAt: number; readonly row: number };
 
 export type RequestPage = {
   readonly rows: readonly ListedRequest[];
   /**
-   * Where to go on; absent at the end. A page may hold fewer rows than were asked for, or none, and
-   * still have a next one: the search was ended so that nobody waits long for it.
+   * Where to continue; absent at the end. A page may hold fewer rows than requested, or none, and
+   * still have a next one: the search is limited in time.
    */
   readonly next: RequestPlace | undefined;
 };
 
 const EVER_MS = Number.MAX_SAFE_INTEGER;
 
-/** For how long one page is searched. */
+/** The time limit for the search of one page. */
 const SEARCH_MS_MAX = 120;
 
-/** A prefix of so many characters is that of a few seconds, the requests of all accounts together. */
+/** A prefix of this length covers a few seconds of requests of all accounts. */
 export const REQUEST_PREFIX_MIN = 13;
 
 const COLUMNS = {
@@ -63,7 +63,7 @@ const COLUMNS = {
   row: usageRecords.number,
 };
 
-/** `monotonic` are milliseconds of a clock that never jumps, the process's own where absent. */
+/** `monotonic` is a clock in milliseconds that never jumps; default: the process's own. */
 export function createRequestList(database: Database, monotonic = () => performance.now()) {
   const { db } = database;
   const candidates = createCandidates(database);
@@ -79,10 +79,10 @@ export function createRequestList(database: Database, monotonic = () => performa
     const { fromMs = 0, untilMs = EVER_MS, ...kind } = filter;
     const nextStretch = await candidates(accountId, kind);
     const read = prepareRead(accountId, kind, after);
-    // Hours begin within the span, or the span begins within the first of them.
+    // The hours begin within the span, or contain its beginning.
     const firstHour = fromMs - (fromMs % HOUR_MS);
     const rows: ListedRequest[] = [];
-    // Row 0 is none: everything that started in that very millisecond has been seen.
+    // Row 0 does not exist: every request of that millisecond was listed.
     const place = after === undefined ? EVER_MS : after.startedAt + Math.min(after.row, 1);
     let until = Math.min(untilMs, place);
     while (until > fromMs) {
@@ -99,7 +99,7 @@ export function createRequestList(database: Database, monotonic = () => performa
     return { rows, next: undefined };
   }
 
-  /** Prepared once for all the stretches of a search. */
+  /** Prepared once for all stretches of a search. */
   function prepareRead(accountId: string, kind: RequestKind, after: RequestPlace | undefined) {
     return db
       .select(COLUMNS)
@@ -118,7 +118,7 @@ export function createRequestList(database: Database, monotonic = () => performa
       .prepare();
   }
 
-  /** The newest ones whose id begins like this. A prefix has `REQUEST_PREFIX_MIN` characters. */
+  /** The newest requests with this id prefix, which has `REQUEST_PREFIX_MIN` characters. */
   async function search(
     accountId: string,
     prefix: string,
@@ -131,8 +131,8 @@ export function createRequestList(database: Database, monotonic = () => performa
       .where(
         and(
           between(sql`${usageRecords.requestId}`, first, last),
-          // Unindexed, the index by account is not taken: ids begin with their time, so that
-          // few requests of anybody begin like this.
+          // `unindexed`, so that the index by account is not used: ids begin with their time, so
+          // few rows have this prefix.
           eq(unindexed(usageRecords.accountId), accountId),
         ),
       )
@@ -153,7 +153,7 @@ function conditions({ model, keyId, outcome, endUser }: RequestKind): (SQL | und
   ];
 }
 
-/** What records call each of the four ways to end. */
+/** The outcomes of usage records for each of the four endings. */
 const ENDINGS: Readonly<Record<RequestEnding, Outcome[]>> = {
   completed: ['completed'],
   stopped_balance: ['stopped_balance'],

@@ -1,5 +1,5 @@
-// What an account has spent day by day, and which of its requests hold money now, for its overview.
-// It only reads: sums that are kept already, and an index that leads to the account's own rows.
+// Reads an account's spend per day and its requests with open holds, for its overview. Read-only,
+// from stored sums and the index of the account's own rows.
 
 import { desc, eq, sql } from 'drizzle-orm';
 import { DAY_MS, type Span } from '../core/calendar.ts';
@@ -41,7 +41,7 @@ export function createSpend(database: Database) {
     .prepare();
 
   return {
-    /** Of whole days, oldest first; those without a request are left out. */
+    /** Whole days, oldest first, without those that have no request. */
     async byDay(accountId: string, { fromMs, untilMs }: Span): Promise<readonly DaySpend[]> {
       const count = Math.round((untilMs - fromMs) / DAY_MS);
       const edges = Array.from({ length: count + 1 }, (_, index) => fromMs + index * DAY_MS);
@@ -50,7 +50,7 @@ export function createSpend(database: Database) {
         .map(({ bucket, figures }) => ({ dayMs: fromMs + bucket * DAY_MS, ...figures }))
         .sort((one, other) => one.dayMs - other.dayMs);
     },
-    /** Whether a request of the account was ever booked. */
+    /** Whether the account has any booked request. */
     isAny: async (accountId: string) => (await first.get({ accountId })) !== undefined,
     /** Newest first. */
     open: (accountId: string, limit: number) => open.all({ accountId, limit }),

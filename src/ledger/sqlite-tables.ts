@@ -1,5 +1,5 @@
-// The books in a file: one statement a row, each answered at once. What the memory has is not read
-// again, which is nearly all of it while no other connection commits.
+// The books in a SQLite file: one statement per row. Cached rows are not read again, which covers
+// nearly all of them while no other connection commits.
 
 import { eq, getTableColumns, sql } from 'drizzle-orm';
 import { assert } from '../core/assert.ts';
@@ -36,11 +36,11 @@ export function createSqliteTables(database: Database): Tables {
   const statements = prepareStatements(database);
   let commits: number | undefined;
 
-  /** What is known is what this writer has written, for as long as no other connection has. */
+  /** The cache is valid as long as no other connection has committed. */
   function begin(batch: readonly LedgerRequest[], memory: Memory): void {
     const now = database.foreignCommits?.();
     const isForeign = now === undefined || now !== commits;
-    // A recovery is rare, and looks at the rows themselves.
+    // Recovery is rare, and reads the rows themselves.
     const isRecovery = batch.some(({ name }) => name === 'recover');
     if (isForeign || isRecovery || memory.isFull()) memory.forget();
     commits = now;
@@ -134,7 +134,7 @@ type PlaceRow = readonly [account: bigint, debited: Micro | null, loss: Micro | 
 
 type Place = {
   readonly account: number;
-  /** What its end took; absent where it is open. */
+  /** The settlement; absent where the hold is open. */
   readonly end?: { readonly debited: Micro; readonly loss: Micro };
 };
 
@@ -143,7 +143,7 @@ function placeOf([account, debited, loss]: PlaceRow): Place {
   return { account: Number(account), ...end };
 }
 
-/** What runs for each request. */
+/** The statements of every request. */
 function prepareStatements(database: Database) {
   const { db } = database;
   const value = sql.placeholder;

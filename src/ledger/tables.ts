@@ -1,6 +1,6 @@
-// How a batch reaches the database and comes back from it: what it is about is read first, and what it
-// has changed is written at the end. One implementation for each database: SQLite answers a statement
-// at once, and PostgreSQL takes all that is written in one round trip.
+// The database access of a batch: reads its rows first and writes its changes at the end. One
+// implementation per database, because SQLite answers each statement at once and PostgreSQL takes
+// all writes in one round trip.
 
 import { eq } from 'drizzle-orm';
 import type { Database } from '../store/contract.ts';
@@ -13,8 +13,8 @@ import type { Names } from './names.ts';
 /** Both are called inside the transaction of the batch. */
 export type Tables = {
   /**
-   * Puts the accounts and holds of a batch into memory, locked where others write too, and answers
-   * what else its commands ask.
+   * Loads the accounts and holds of a batch into memory, locked where other nodes write too, and
+   * returns what else its commands need.
    */
   readonly load: (
     batch: readonly LedgerRequest[],
@@ -22,13 +22,16 @@ export type Tables = {
     names: Names,
   ) => Promise<BatchFacts>;
   /**
-   * Throws, and the batch is undone, where a row is not as it was read. `onSent` is called as soon as
-   * all of it is written or on its way.
+   * Throws where a row is not as it was read; the batch is then rolled back. Calls `onSent` as soon
+   * as everything is written or sent.
    */
   readonly write: (changes: Changes, onSent: () => void) => Promise<void>;
 };
 
-/** Inside the transaction of their batch. They travel together: others wait for its locks. */
+/**
+ * Inside the transaction of their batch. Sent together, because other transactions wait for its
+ * locks.
+ */
 export async function insertMovements({ db }: Database, changes: Changes): Promise<void> {
   const redeemed = [...changes.redeemed].map(([digest, { accountId, at }]) => {
     const set = { redeemedAt: at, redeemedBy: accountId };

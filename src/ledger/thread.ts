@@ -1,6 +1,6 @@
-// The thread of the ledger: opens its own connection, writes each batch that it is posted and
-// answers it. Started by `remote.ts`, which says there what happens when this ends; an entry point
-// of the build. On SQLite it also writes for the domains, over a second connection: a file has one writer at a time anyway.
+// The thread of the ledger: opens its own connection, writes each posted batch and answers it.
+// Started by `remote.ts`, which handles its death; an entry point of the build. On SQLite it also
+// writes for the domains, over a second connection: a file has only one writer at a time anyway.
 
 import { connectDatabase } from '../store/connect.ts';
 import type { SyncMode } from '../store/contract.ts';
@@ -12,9 +12,9 @@ import { catchUp } from './series/catch-up.ts';
 import { createRollUp, type RollUp } from './series/roll-up.ts';
 import { createWriter, type Writer } from './writer.ts';
 
-/** Posted to the thread: first what to open, at last that it shall end. */
+/** Posted to the thread: first the database to open, finally the request to close. */
 export type ToThread =
-  /** Batches come through `port` and are answered there; `writer` is for the domains. */
+  /** Batches arrive and are answered through `port`; `writer` serves the domains. */
   | {
       readonly kind: 'open';
       readonly url: string;
@@ -22,29 +22,29 @@ export type ToThread =
       readonly port: MessagePort;
       readonly writer: MessagePort;
     }
-  /** Adds up new usage records; answered with `AddedUp`. */
+  /** Aggregates new usage records; answered with `AddedUp`. */
   | { readonly kind: 'add up' }
   | { readonly kind: 'close' };
 
-/** To the client, of its batch: the holds once they are decided, and all of it once it is on disk. */
+/** Posted to the client about its batch: the holds once decided, everything once on disk. */
 export type ToClient = { readonly kind: 'decided' | 'written'; readonly answers: string };
 
 /** Posted back. */
 export type FromThread =
   /** The database is open. */
   | { readonly kind: 'open' }
-  /** The series hold all records that there were; `problem` says why they do not. */
+  /** The series include all records; `problem` says why they do not. */
   | { readonly kind: 'added up'; readonly problem?: string };
 
 type Opened = {
   readonly write: Writer;
-  /** What the domains write through; opened when it is first needed. */
+  /** The connection for the domains' writes; opened on first use. */
   readonly domains: () => SqliteDatabase;
   readonly addUp: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** The ledger waits for a step, and has the database to itself in each pause. */
+/** The ledger waits for a step, and gets the database in each pause. */
 const ADD_UP_STEP = { stepMs: 3, pauseMs: 5 };
 
 /** How long the ledger lets transactions of the domains go first, in milliseconds. */
@@ -54,7 +54,7 @@ declare const self: Worker;
 
 let opened: Opened | undefined;
 
-// An error that nobody catches ends the thread, and with it this opening and all that was posted.
+// An uncaught error ends the thread, and with it this opening and everything posted.
 self.onmessage = async ({ data }: MessageEvent<ToThread>) => {
   if (data.kind === 'open') {
     opened = open(data.url, data.sync);
@@ -77,7 +77,7 @@ function open(url: string, sync: SyncMode): Opened {
   let rollUp: RollUp | undefined;
   let isStopped = false;
   const openDomains = (): SqliteDatabase => {
-    // The ledger alone copies the log: that takes as long as the disk needs.
+    // Only the ledger checkpoints the log, because that waits for the disk.
     domains ??= openDatabase({ url, sync: 'normal', checkpoints: false });
     return domains;
   };
@@ -85,7 +85,7 @@ function open(url: string, sync: SyncMode): Opened {
     write: createWriter(database),
     domains: openDomains,
     async addUp() {
-      // Over the ledger's own connection: the commit of another one empties what it has cached.
+      // Uses the ledger's own connection: the commit of another one would invalidate its cache.
       rollUp ??= createRollUp({ ...database, concurrently: database.quickly });
       const monotonic = () => performance.now();
       await catchUp(rollUp, { ...ADD_UP_STEP, monotonic, isStopped: () => isStopped });
@@ -110,7 +110,7 @@ async function addUp(): Promise<FromThread> {
 
 function serve({ write }: Opened, port: MessagePort): void {
   const decoder = new CommandDecoder();
-  // What it throws ends the thread.
+  // An error here ends the thread.
   port.onmessage = async ({ data }) => {
     const text: string = data;
     const batch = decoder.decode(text);

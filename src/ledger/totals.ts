@@ -1,4 +1,4 @@
-// What all accounts together have, hold and spend, for the operator's console. It only reads.
+// Reads what all accounts together have, hold and spend, for the operator's console. Read-only.
 
 import { and, asc, count, desc, eq, gt, gte, lt, sql } from 'drizzle-orm';
 import { createPause } from '../async/yield.ts';
@@ -22,7 +22,7 @@ export type AccountAmount = {
 const ACCOUNTS_AT_ONCE = 200;
 const STRETCH_MS = 2 * DAY_MS;
 
-/** `monotonic` are milliseconds of a clock that never jumps. */
+/** `monotonic` is a clock in milliseconds that never jumps. */
 export function createTotals({ db }: Database, monotonic: () => number) {
   const value = sql.placeholder;
   const amount = (expression: ReturnType<typeof sql>) => expression.mapWith(balances.posted);
@@ -73,12 +73,12 @@ export function createTotals({ db }: Database, monotonic: () => number) {
     .limit(value('limit'))
     .prepare();
   return {
-    /** Reads the balance of every account: not for every second. */
+    /** Reads the balance of every account, so not for every second. */
     balances: async (): Promise<BalanceTotals> =>
       (await all.get()) ?? { accounts: 0, posted: ZERO, held: ZERO },
-    /** The open holds that are the oldest. */
+    /** The oldest open holds. */
     oldestHolds: (limit: number) => oldest.all({ limit }),
-    /** Who has spent the most in the whole hours of a span, as far as they have been added up. */
+    /** The accounts that spent most in the whole hours of a span, as far as they are rolled up. */
     async spenders(
       fromMs: number,
       untilMs: number,
@@ -90,7 +90,7 @@ export function createTotals({ db }: Database, monotonic: () => number) {
       while (rows.length > 0) {
         for (const account of rows) {
           let sum = ZERO;
-          // One account may have made half of all requests: not all of it at once.
+          // Reads in stretches: one account may have made half of all requests.
           for (let at = fromMs; at < untilMs; at += STRETCH_MS) {
             const stretch = { fromMs: at, untilMs: Math.min(at + STRETCH_MS, untilMs) };
             const found = await spent.get({ accountId: account.accountId, ...stretch });

@@ -1,5 +1,5 @@
-// Reads the usage records of a span of time one by one, so that a month of them need not fit into
-// memory. Called by reports; it only reads.
+// Reads the usage records of a period in pages, so that a month of them need not fit into memory.
+// Used by reports; read-only.
 
 import { and, eq, gt, gte, lt, lte } from 'drizzle-orm';
 import type { Usage } from '../core/generation.ts';
@@ -8,7 +8,7 @@ import { usageRecords } from '../store/money-views.ts';
 import { unindexed } from '../store/portable.ts';
 import { prepareSeriesStatements } from './series/statements.ts';
 
-/** What a request used and what was booked for it. Its prices are those of `startedAt`. */
+/** The usage and charge of a request. Its prices are those of `startedAt`. */
 export type UsedRequest = ReturnType<typeof fromRow>;
 
 /** Requests that started at or after `fromMs` and before `untilMs`, of one account or of all. */
@@ -16,7 +16,7 @@ type UsageSpan = {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly accountId?: string | undefined;
-  /** Only these, by their numbers: for whoever reads very many a few at a time. */
+  /** Only records with these numbers, for callers that read very many in steps. */
   readonly rows?: { readonly after: number; readonly until: number };
 };
 
@@ -24,10 +24,10 @@ type UsageSpan = {
 export const lastUsageRow = (database: Database): Promise<number> =>
   prepareSeriesStatements(database).last();
 
-/** Records that are read at once. */
+/** Records per page. */
 const PAGE_ROWS = 2_000;
 
-/** One after the other, in the order of their numbers, up to the last that there is at first. */
+/** In the order of their numbers, up to the last one at the time of the call. */
 export async function* eachUsedRequest(
   database: Database,
   { fromMs, untilMs, accountId, rows }: UsageSpan,
@@ -43,7 +43,7 @@ export async function* eachUsedRequest(
           lte(usageRecords.number, Math.min(after + PAGE_ROWS, until)),
           gte(usageRecords.startedAt, fromMs),
           lt(usageRecords.startedAt, untilMs),
-          // Unindexed, the index by account is not taken, which would be gone through for each page.
+          // `unindexed`, so that the index by account is not used: each page would scan it.
           accountId === undefined ? undefined : eq(unindexed(usageRecords.accountId), accountId),
         ),
       )
@@ -51,7 +51,7 @@ export async function* eachUsedRequest(
   }
 }
 
-/** The columns of the tokens that a request used, to be selected. */
+/** Selects the tokens of a request. */
 export const TOKENS_OF_RECORD = {
   inputTokens: usageRecords.inputTokens,
   cachedInputTokens: usageRecords.cachedInputTokens,
@@ -75,7 +75,7 @@ type Row = Pick<typeof usageRecords.$inferSelect, Exclude<keyof typeof USED, 'us
   readonly usage: Usage;
 };
 
-/** Without a `modelServed` nothing answered: then nothing was charged. */
+/** Without a `modelServed` no upstream answered, and nothing was charged. */
 function fromRow({ modelServed, priceVersionServed, ...row }: Row) {
   return {
     ...row,

@@ -1,6 +1,6 @@
-// One command between its caller and the answer, in the queue (`queue.ts`). A hold is answered twice: once
-// it is decided, and once it is on disk. Also which commands the queue keeps until they are on disk,
-// which may wait for a batch to join, and which it may refuse.
+// One command between its caller and the answer, in the queue (`queue.ts`). A hold is answered
+// twice: when it is decided and when it is on disk. Also defines which commands are kept until they
+// are on disk, which may wait for a batch, and which may be rejected.
 
 import { AMOUNT_MAX, micro, negate, ZERO } from '../core/money.ts';
 import { requireAmount } from './commands.ts';
@@ -10,11 +10,11 @@ import { LedgerUnavailable } from './error.ts';
 export class WaitingCommand implements Written {
   readonly request: LedgerRequest;
   readonly askedAt: number;
-  /** It has failed and is tried again; its caller waits. */
+  /** It failed and is being retried; its caller waits. */
   kept = false;
   readonly #resolve: (result: unknown) => void;
   readonly #reject: (error: Error) => void;
-  /** What a hold was answered, before it was on disk. */
+  /** The answer to a hold before it was on disk. */
   #decided: HoldResult | undefined;
   /** Whether it is on disk, or why not. */
   #end: 'written' | Error | undefined;
@@ -43,8 +43,8 @@ export class WaitingCommand implements Written {
   }
 
   /**
-   * The transaction of a hold has decided, and is on its way to the disk. A refusal is told once it is
-   * there: what another node has written since may decide otherwise.
+   * The transaction of a hold has decided, and is being written. A refusal is final only on disk:
+   * after a conflict with another node, the retry may decide otherwise.
    */
   decide(result: unknown): void {
     if (this.request.name === 'hold' && (result as HoldResult).ok)
@@ -76,19 +76,19 @@ export class WaitingCommand implements Written {
   }
 }
 
-/** The request whose end this is: such a command is kept until it is on disk. */
+/** The request that this command ends: such a command is kept until it is on disk. */
 export function promisedFor({ name, command }: LedgerRequest): string | undefined {
   return name === 'settle' || name === 'release' ? command.requestId : undefined;
 }
 
-/** A crash before it is written costs the gateway what it would have said, and no customer. */
+/** If it is lost in a crash, the gateway bears the cost, and no customer does. */
 export function isUnhurried(
   request: LedgerRequest,
 ): request is Extract<LedgerRequest, { readonly name: 'checkpoint' }> {
   return request.name === 'checkpoint' && request.command.isAwaited !== true;
 }
 
-/** Whether it begins something that its caller can ask for again. */
+/** Whether it begins something that its caller can retry. */
 export function isNew(request: LedgerRequest): boolean {
   return isRefusable(request) && request.name !== 'extend';
 }
@@ -101,12 +101,12 @@ const REFUSABLE: ReadonlySet<LedgerRequest['name']> = new Set([
   'redeem',
 ]);
 
-/** Whether it asks for something new; what belongs to a running request is always taken. */
+/** Whether it may be rejected because the queue is full; commands of a running request may not. */
 export function isRefusable({ name }: LedgerRequest): boolean {
   return REFUSABLE.has(name);
 }
 
-/** Throws `LedgerRefusal` for an amount that no command takes. */
+/** Throws `LedgerRefusal` for an invalid amount. */
 export function requireAmountOf({ name, command }: LedgerRequest): void {
   if (name === 'hold' || name === 'extend') requireAmount(command.amount, ZERO);
   if (name === 'settle') requireAmount(command.charge, ZERO);

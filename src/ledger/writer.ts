@@ -1,6 +1,6 @@
-// Where commands become transactions: takes a batch and answers each of its requests, in order, once
-// the batch is on disk; one batch after the other. Runs wherever the ledger's connection is: in the
-// thread of a server (`thread.ts`), or in the process of a command or a test (`ledger.ts`).
+// Turns commands into transactions: writes one batch at a time and answers its requests in order,
+// once it is on disk. Runs with the ledger's connection: in the thread of a server (`thread.ts`),
+// or in the process of a command or a test (`ledger.ts`).
 
 import { createSerialize } from '../async/serialize.ts';
 import type { Database } from '../store/contract.ts';
@@ -16,24 +16,24 @@ import type { Tables } from './tables.ts';
 
 export type { LedgerRequest } from './contract.ts';
 
-/** What became of one request, as plain data. */
+/** The outcome of one request, as plain data. */
 export type LedgerAnswer =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly error: PackedError };
 
 /**
- * `onDecided` is called with the answers as soon as the transaction has decided, before it is on disk;
- * once more where it had to be tried again. What is returned is on disk.
+ * Calls `onDecided` with the answers as soon as the transaction has decided, before it is on disk,
+ * and again after each retry. The result is on disk.
  */
 export type Writer = (
   batch: readonly LedgerRequest[],
   onDecided?: (answers: readonly LedgerAnswer[]) => void,
 ) => Promise<readonly LedgerAnswer[]>;
 
-/** Bounds how long one transaction keeps all others waiting. */
+/** Bounds how long one transaction blocks all others. */
 export const BATCH_MAX = 256;
 
-/** A commit of unknown outcome, and a deadlock, are resolved by writing once more. */
+/** A commit of unknown outcome and a deadlock are resolved by writing again. */
 const TRIES_MAX = 4;
 const RETRY_MS = 100;
 
@@ -67,7 +67,7 @@ export function createWriter(database: Database): Writer {
     });
   }
 
-  /** One whose rows the tables refuse is answered with that; the others are written without it. */
+  /** A request whose rows the database rejects fails alone; the others are written without it. */
   async function writeApart(batch: readonly LedgerRequest[]): Promise<readonly LedgerAnswer[]> {
     const answers: LedgerAnswer[] = [];
     for (const request of batch) {
@@ -84,8 +84,8 @@ export function createWriter(database: Database): Writer {
   }
 
   /**
-   * The same commands again say what became of a commit: each is booked once, by its id. Where that
-   * cannot be found out, it stays unknown, also where a later try fails.
+   * Repeating the commands reveals the outcome of a commit: each is booked once, by its id. Where
+   * the retries fail, the outcome stays unknown.
    */
   async function writeSurely(
     batch: readonly LedgerRequest[],
@@ -100,20 +100,20 @@ export function createWriter(database: Database): Writer {
         memory.forget();
         if (isUnknownOutcome(cause)) unknown = cause;
         if (isWhole && !isStoreFailure(cause)) {
-          // Such a failure is rare, so only a batch that has one pays for keeping its commands apart.
+          // Such a failure is rare, so only its batch pays for separating the commands.
           isWhole = false;
           continue;
         }
         const isWorthMore = isUnknownOutcome(cause) || isDeadlock(cause) || isConflict(cause);
         if (!isWorthMore || tries === TRIES_MAX) return unavailable(batch, unknown ?? cause);
-        // What another node has written is read with the next try.
+        // The next try reads what another node has written.
         if (!isConflict(cause)) await Bun.sleep(tries * RETRY_MS);
         tries += 1;
       }
     }
   }
 
-  /** What is known of the books belongs to one batch at a time, until it is written or undone. */
+  /** Cached books belong to one batch at a time, until it is written or rolled back. */
   const inTurn = createSerialize();
   return (batch, onDecided) => inTurn(() => writeSurely(batch, onDecided));
 }
@@ -121,7 +121,7 @@ export function createWriter(database: Database): Writer {
 function unavailable(batch: readonly LedgerRequest[], cause: unknown): readonly LedgerAnswer[] {
   const error = packError(
     isUnknownOutcome(cause)
-      ? new LedgerSilent('The database has not said whether the ledger was written.', { cause })
+      ? new LedgerSilent('It is unknown whether the ledger was written.', { cause })
       : new LedgerUnavailable('The ledger could not be written.', { cause }),
   );
   return batch.map(() => ({ ok: false, error }));

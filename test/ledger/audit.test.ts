@@ -401,8 +401,7 @@ describeOnEachDatabase('the audit', () => {
 
     test('a hold has a request', async () => {
       const createdBefore = NOW + 1;
-      const lost =
-        'orphan ada ada-open: its hold is open, and the request is not under way any more';
+      const lost = 'orphan ada ada-open: its hold is open, and the request is no longer running';
       expect(await live({ requests: ['ada-open'], claims: [CLAIM], createdBefore })).toEqual([]);
       expect(await live({ requests: [], claims: [], createdBefore })).toEqual([lost]);
       expect(await live({ requests: [], claims: [], createdBefore }, 'bob')).toEqual([]);
@@ -420,10 +419,10 @@ describeOnEachDatabase('the audit', () => {
         { requestId: 'bob-settled', accountId: 'eve', startedAt: NOW },
       ];
       const requests = claims.map(({ requestId }) => requestId);
-      const none = 'unheld bob none: it is under way, and nothing is held for it';
+      const none = 'unheld bob none: it is running, and nothing is held for it';
       expect(await live({ requests, claims, createdBefore: NOW + 1 })).toEqual([
         none,
-        'unheld eve bob-settled: it is under way, and its hold belongs to another account',
+        'unheld eve bob-settled: it is running, and its hold belongs to another account',
       ]);
       expect(await live({ requests, claims, createdBefore: NOW + 1 }, 'bob')).toEqual([none]);
       expect(await live({ requests, claims, createdBefore: NOW })).toEqual([]);
@@ -432,7 +431,7 @@ describeOnEachDatabase('the audit', () => {
     test('a claim on the limits has a request', async () => {
       const claims = [CLAIM, { requestId: 'bob-settled', accountId: 'bob', startedAt: NOW }];
       expect(await live({ requests: ['ada-open'], claims, createdBefore: NOW + 1 })).toEqual([
-        'lease bob bob-settled: it has a claim on the limits, and it is not under way any more',
+        'lease bob bob-settled: it has a claim on the limits, and it is no longer running',
       ]);
     });
   });

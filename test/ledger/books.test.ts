@@ -81,7 +81,7 @@ describeOnEachDatabase('the books', () => {
   });
 
   describe('the story of a request', () => {
-    test('is the hold alone while it is under way, and everything afterwards', async () => {
+    test('is the hold alone while it is running, and everything afterwards', async () => {
       const open = await openBooks(directory);
       const { ledger } = open;
       await fundAccount(open, 'ada', 100n);

@@ -1,8 +1,8 @@
-// The audit of accounts: the receipts of each are a whole chain, every row says what its receipt was
-// hashed with, and the balance is what all of them add up to.
+// Audits accounts: the receipts of each form an unbroken chain, every row matches the facts that
+// its receipt hashed, and the balance is their sum.
 //
-// A balance names its last receipt, and rows never change. So one look at the balance says which rows
-// belong to it, and they can be read afterwards, page by page, while others are written behind them.
+// A balance names its last receipt, and rows never change. So one read of the balance fixes which
+// rows belong to it; they are then read page by page while later ones are written.
 
 import { hash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
@@ -22,7 +22,7 @@ import { accountPages } from './pages.ts';
 
 const RECEIPTS_PAGE = 500;
 
-/** What the balance of an account says; all null where there is none. */
+/** The balance of an account; all null where there is none. */
 type Row = {
   readonly accountId: string;
   readonly posted: Micro | null;
@@ -81,7 +81,7 @@ function* balanceDifferences(row: Row, sum: Micro): Generator<Difference> {
   }
 }
 
-/** Answers what the requests and movements of the account add up to. */
+/** Yields the differences of the chain; returns the sum of its requests and movements. */
 async function* chainDifferences(
   receipts: ReceiptReader,
   row: Row,
@@ -89,7 +89,7 @@ async function* chainDifferences(
   const { accountId } = row;
   const last = Number(row.last);
   let written = NO_PREVIOUS_RECEIPT;
-  // Each text names the hash that the row before keeps; whether that is its hash is looked at below.
+  // Each text contains the hash that the previous row stores; that hash is verified below.
   const check = createChainCheck(() => written);
   const wrong = (detail: string): Difference => {
     return { kind: 'chain', accountId, subject: accountId, detail };
@@ -107,7 +107,7 @@ async function* chainDifferences(
       for (const { kind, sequence, detail } of problems) {
         yield wrong(`receipt ${sequence}: ${kind}. ${detail}`);
       }
-      // Without the one before, the text cannot be written as it was.
+      // Without the previous row, the text cannot be reconstructed.
       const isAlone = problems.some(({ kind }) => kind === 'missing' || kind === 'beginning');
       const isAsHashed = hash('sha256', text, 'hex') === own;
       if (isAlone || isAsHashed) continue;
@@ -120,7 +120,7 @@ async function* chainDifferences(
   return sum;
 }
 
-/** `closing` is what the last receipt leaves, and `head` its hash. */
+/** `closing` is the balance after the last receipt, `head` its hash. */
 function endDifferences(row: Row, closing: Micro, head: string): string[] {
   const { sequence, last, posted, receipted } = row;
   const end = `its last receipt leaves ${formatTokens(closing)}, and`;

@@ -1,4 +1,4 @@
-// What the audit looks at and what it answers.
+// The input and output of the audit.
 
 /**
  * posted       a balance is not the sum of the account's entries, or is not there
@@ -7,9 +7,9 @@
  * chain        the receipts of an account are no chain, or its balance names another end of it
  * record       a row belongs to no account, or says two things about itself
  * redemption   a code and its movement do not fit
- * orphan       an open hold whose request is not under way any more
- * unheld       a request is under way without a hold
- * lease        a claim on the limits whose request is not under way any more
+ * orphan       an open hold whose request is no longer running
+ * unheld       a request is running without a hold
+ * lease        a claim on the limits whose request is no longer running
  */
 export type DifferenceKind =
   | 'posted'
@@ -24,41 +24,41 @@ export type DifferenceKind =
 
 export type Difference = {
   readonly kind: DifferenceKind;
-  /** Whose money it is about; null where it is about nobody's but the operator's. */
+  /** The account concerned; null where only the operator is. */
   readonly accountId: string | null;
   /** An account id, a transfer id, a request id or the digest of a code. */
   readonly subject: string;
-  /** What was expected and what was found, in words for the operator. */
+  /** What was expected and what was found, for the operator. */
   readonly detail: string;
 };
 
 export type AuditScope = {
-  /** Looks at one account alone; the redemption codes that were never used are left out then. */
+  /** Audits one account only, without the redemption codes that were never used. */
   readonly accountId?: string;
-  /** What is under way; absent where no server is asked. */
+  /** The running requests; absent where no server is running. */
   readonly live?: LiveRequests;
 };
 
-/** What a server is doing, all of it seen at the same moment, before the books are looked at. */
+/** What a server is doing, as one consistent snapshot from before the books are read. */
 export type LiveRequests = {
-  /** Of the node whose requests these are; absent where all open holds should be among them. */
+  /** The node of these requests; absent where they should include all open holds. */
   readonly boot?: string;
   readonly requests: readonly string[];
-  /** Of the limits; `startedAt` in Unix milliseconds. */
+  /** Claims on the limits; `startedAt` in Unix milliseconds. */
   readonly claims: readonly {
     readonly requestId: string;
     readonly accountId: string;
     readonly startedAt: number;
   }[];
-  /** Unix milliseconds: what is younger may be about to be held, or to become live. */
+  /** Unix milliseconds: younger requests and holds are skipped, as they may just be starting. */
   readonly createdBefore: number;
 };
 
-/** What a server knows of the audits of its own books. */
+/** What a server reports about the audits of its own books. */
 export type AuditState = {
   readonly running: boolean;
   readonly everyMs: number;
-  /** The last look at everything; absent before the first. Not `ok`: it could not be made. */
+  /** The last full audit; absent before the first. Not `ok`: it could not run. */
   readonly last:
     | {
         readonly startedAt: number;
@@ -67,8 +67,8 @@ export type AuditState = {
         readonly count: number;
       }
     | undefined;
-  /** The ones that are believed, the first of each account. */
+  /** The confirmed ones, the first of each account. */
   readonly differences: readonly Difference[];
-  /** Accounts that get no new answers for it. */
+  /** Accounts whose new requests are rejected because of them. */
   readonly stopped: readonly string[];
 };

@@ -1,5 +1,5 @@
-// The audit of open holds: each is of a request that is under way, has not ended, and says one thing
-// about itself. What they reserve is added up with the balances.
+// Audits open holds: each belongs to a running request that has not ended, and its row is
+// consistent. The audit of balances sums the amounts.
 
 import { sql } from 'drizzle-orm';
 import { requestIdOf } from '../../core/id.ts';
@@ -16,7 +16,7 @@ type Row = {
   readonly isContradictory: bigint;
 };
 
-/** There are as many as requests are under way, so one look takes them all. */
+/** There are only as many as requests are running, so one query reads them all. */
 export async function* holdDifferences(
   database: Database,
   scope: AuditScope,
@@ -39,7 +39,7 @@ export async function* holdDifferences(
     const subject = requestIdOf(row.id);
     for (const detail of contradictions(row)) yield { kind: 'record', accountId, subject, detail };
     if (!isOrphan(row, subject)) continue;
-    const detail = 'its hold is open, and the request is not under way any more';
+    const detail = 'its hold is open, and the request is no longer running';
     yield { kind: 'orphan', accountId, subject, detail };
   }
 }
@@ -53,8 +53,8 @@ function* contradictions(row: Row): Generator<string> {
 }
 
 /**
- * Whether an open hold is older than `createdBefore` and its request is not under way. Those of other
- * nodes are known to them alone, and those of dead ones are ended by the leader.
+ * Whether an open hold is older than `createdBefore` and its request is not running. Only other
+ * nodes know the requests of their holds; the leader ends those of dead nodes.
  */
 function orphanTest({ live }: AuditScope): (row: Row, requestId: string) => boolean {
   if (live === undefined) return () => false;

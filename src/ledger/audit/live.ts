@@ -1,5 +1,5 @@
-// The audit against what is under way in the server: who has a claim on the limits is being
-// answered, and who is being answered has a hold of its own account.
+// Compares the books with the running requests of the server: each claim on the limits belongs to a
+// running request, and each running request has a hold of its own account.
 
 import { sql } from 'drizzle-orm';
 import { requestIdBytes } from '../../core/id.ts';
@@ -16,7 +16,7 @@ export async function* liveDifferences(
   for (const { requestId, accountId, startedAt } of live.claims) {
     if (only !== undefined && accountId !== only) continue;
     if (!requests.has(requestId)) {
-      const detail = 'it has a claim on the limits, and it is not under way any more';
+      const detail = 'it has a claim on the limits, and it is no longer running';
       yield { kind: 'lease', accountId, subject: requestId, detail };
     } else if (startedAt < live.createdBefore) {
       yield* unheldDifferences(database, requestId, accountId);
@@ -36,7 +36,7 @@ async function* unheldDifferences(
   if (hold?.accountId === accountId) return;
   const detail =
     hold === undefined
-      ? 'it is under way, and nothing is held for it'
-      : 'it is under way, and its hold belongs to another account';
+      ? 'it is running, and nothing is held for it'
+      : 'it is running, and its hold belongs to another account';
   yield { kind: 'unheld', accountId, subject: requestId, detail };
 }

@@ -1,20 +1,20 @@
-// How the audit reads tables that may be long: in windows of row numbers, each a statement of its
-// own. A transaction over the whole of a table would keep the log from shrinking.
+// Reads long tables for the audit in windows of row numbers, one statement each. A transaction over
+// a whole table would keep the log from being checkpointed.
 
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../store/contract.ts';
 
 const WINDOW_ROWS = 2_000n;
 
-/** Accounts that are looked at together. */
+/** Accounts that are audited together. */
 export const ACCOUNTS_PAGE = 200;
 
 type AuditedTable = 'requests' | 'movements' | 'redemption_codes';
 
-/** A window takes the rows above `after`, up to `to`. */
+/** A window covers the rows above `after`, up to `to`. */
 export type RowRange = { readonly after: bigint; readonly to: bigint };
 
-/** Windows over the rows that a table has now; it only grows behind them. */
+/** Windows over the rows of a table as it is now; later rows are appended after them. */
 async function* windowsOf(database: Database, table: AuditedTable): AsyncGenerator<RowRange> {
   const number = sql.identifier(table === 'redemption_codes' ? 'rowid' : 'number');
   const query = sql`select max(${number}) as last from ${sql.identifier(table)}`;
@@ -26,7 +26,7 @@ async function* windowsOf(database: Database, table: AuditedTable): AsyncGenerat
   }
 }
 
-/** The rows that a query finds in each window of a table. */
+/** The rows that a query returns in each window of a table. */
 export async function* rowsInWindows<Row>(
   database: Database,
   table: AuditedTable,
@@ -36,12 +36,12 @@ export async function* rowsInWindows<Row>(
     yield* await database.rows<Row>(query(window));
 }
 
-/** Narrows a query to the account that is asked for, where one is. */
+/** Narrows a query to the given account, if any. */
 export function ofAccount(column: SQL, value: string | undefined): SQL {
   return value === undefined ? sql`` : sql`and ${column} = ${value}`;
 }
 
-/** All accounts, in pages, or the one that is asked for. */
+/** The given account or all accounts, in pages. */
 export async function* accountPages(
   database: Database,
   accountId: string | undefined,

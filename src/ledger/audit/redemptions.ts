@@ -1,5 +1,5 @@
-// The audit of codes: one that was redeemed has its movement, one that was not has none, and every
-// redemption has its code.
+// Audits codes: a redeemed code has its movement, an unused one has none, and every redemption has
+// its code.
 
 import { type SQL, sql } from 'drizzle-orm';
 import { formatTokens, type Micro } from '../../core/money.ts';

@@ -1,5 +1,4 @@
-// The audit of single rows: what no balance adds up, because it belongs to none, and what a receipt
-// does not state.
+// Audits single rows: what is part of no balance, and what no receipt states.
 
 import { type SQL, sql } from 'drizzle-orm';
 import { requestIdOf } from '../../core/id.ts';

@@ -1,33 +1,33 @@
-// How a series is read, whatever it is grouped by: bucket by bucket from the last one back, each
-// with how far the series went just then, and at the end the records that were behind. Nothing is
-// counted twice or left out, although others settle and add up meanwhile.
+// Reads a series of any grouping: bucket by bucket from the last one back, each with the position
+// of the roll-up at that moment, then the records that were not rolled up. So nothing is counted
+// twice or missed while others settle and roll up.
 
 import { createPause } from '../../async/yield.ts';
 import type { Database } from '../../store/contract.ts';
 import { prepareSeriesStatements } from './statements.ts';
 
-/** What one group has in one bucket. */
+/** The figures of one group in one bucket. */
 export type Cell<Figures> = {
-  /** The place of the bucket's beginning among the edges. */
+  /** The index of the bucket's first edge. */
   readonly bucket: number;
   readonly group: string;
   readonly figures: Figures;
 };
 
 export type Buckets<Figures> = {
-  /** Buckets and groups without a request are left out. In no particular order. */
+  /** In no particular order, without buckets and groups that have no request. */
   readonly cells: readonly Cell<Figures>[];
-  /** The first bucket that was read: later than 0 where there was too much for one answer. */
+  /** The first bucket that was read; above 0 where an answer would have been too large. */
   readonly firstBucket: number;
-  /** Records that are not counted, because very many are not added up yet; 0 but after an upgrade. */
+  /** Records not counted because too many are not rolled up; 0 except after an upgrade. */
   readonly behind: number;
 };
 
-/** What is read of which tables. */
+/** The queries of one kind of series. */
 type BucketSource<Figures> = {
-  /** At most `limit` groups of a stretch of time, out of the series. */
+  /** At most `limit` groups of a stretch of time, from the series. */
   readonly groups: (range: BucketRange) => Promise<Iterable<Grouped<Figures>>>;
-  /** Records from the one after `after` to the one at `until`. */
+  /** Records after `after`, up to `until`. */
   readonly tail: (
     rows: TailRange,
   ) => AsyncIterable<Grouped<Figures> & { row: number; startedAt: number }>;
@@ -42,13 +42,13 @@ export type BucketRange = {
 export type TailRange = { readonly after: number; readonly until: number };
 type Grouped<Figures> = { readonly group: string; readonly figures: Figures };
 
-/** Beyond this an answer covers less time. Only end users can be so many. */
+/** Beyond this, an answer covers less time. Only end users can be so many. */
 const CELLS_MAX = 40_000;
 
-/** For how long buckets are read without a pause. */
+/** How long buckets are read without a pause. */
 const SNAPSHOT_MS_MAX = 4;
 
-/** Records that are read one by one; where there are more, they wait for the roll-up. */
+/** The most records that are read one by one; a longer backlog waits for the roll-up. */
 export const TAIL_MAX = 20_000;
 
 type ReadBuckets = <Figures>(
@@ -57,7 +57,7 @@ type ReadBuckets = <Figures>(
   source: BucketSource<Figures>,
 ) => Promise<Buckets<Figures>>;
 
-/** `database` is migrated; `monotonic` are milliseconds of a clock that never jumps. */
+/** `database` is migrated; `monotonic` is a clock in milliseconds that never jumps. */
 export function createBucketReader(
   database: Database,
   monotonic = () => performance.now(),
@@ -70,12 +70,12 @@ export function createBucketReader(
   ): Promise<Buckets<Figures>> {
     const pause = createPause(monotonic);
     const cells = createCells(source.add);
-    /** How far the series went when a bucket was read. */
+    /** The position of the roll-up when each bucket was read. */
     const marks = new Map<number, number>();
     let firstBucket = Math.max(0, edges.length - 1);
     let isFull = false;
     while (firstBucket > 0 && !isFull) {
-      // As many buckets as there is time for are of one moment.
+      // One snapshot covers as many buckets as the time allows.
       await database.snapshot(async () => {
         const seen = await mark();
         const startedAt = monotonic();
@@ -86,7 +86,7 @@ export function createBucketReader(
     }
     return { behind: await addTail(), cells: cells.all(), firstBucket };
 
-    /** Answers whether there was room for it. */
+    /** Whether there was room for it. */
     async function readBucket(bucket: number, seen: number): Promise<boolean> {
       const [fromMs = 0, untilMs = 0] = edges.slice(bucket, bucket + 2);
       const limit = CELLS_MAX - cells.size() + 1;
@@ -98,7 +98,7 @@ export function createBucketReader(
       return true;
     }
 
-    /** Answers how many records were left out. */
+    /** Returns the number of records that were left out. */
     async function addTail(): Promise<number> {
       if (marks.size === 0) return 0;
       const after = Math.min(...marks.values());
@@ -106,7 +106,7 @@ export function createBucketReader(
       if (until - after > TAIL_MAX) return until - after;
       for await (const { row, startedAt, group, figures } of source.tail({ after, until })) {
         const bucket = bucketOf(edges, startedAt);
-        // What the series held of it already when its bucket was read is not counted again.
+        // Skips what the series included when the bucket was read.
         if (row > (marks.get(bucket) ?? until)) cells.add(bucket, group, figures);
       }
       return 0;
@@ -133,7 +133,7 @@ function createCells<Figures>(add: BucketSource<Figures>['add']) {
   };
 }
 
-/** The bucket that an instant lies in; none of them where it lies before or after all. */
+/** The index of the bucket that contains an instant; outside all of them, no valid index. */
 function bucketOf(edges: readonly number[], ms: number): number {
   let low = 0;
   let high = edges.length;

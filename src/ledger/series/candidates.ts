@@ -1,6 +1,6 @@
-// In which hours there can be any request of a kind (or on which days, of an end user), by what the
-// series know: the list of requests looks through those alone. One of them may turn out to hold
-// none; none that holds one is left out.
+// Finds the hours (for an end user, the days) that may have a request of a kind, by the series, so
+// that the list of requests reads only those. A candidate may hold none; no hour that holds one is
+// missed.
 
 import { and, desc, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm';
 import { DAY_MS, type Span } from '../../core/calendar.ts';
@@ -12,22 +12,22 @@ import { TAIL_MAX } from './buckets.ts';
 import { HOUR_MS, hourOfRecord } from './figures.ts';
 import { prepareSeriesStatements } from './statements.ts';
 
-/** How requests end, for those who have asked: whose failure it was is not their concern. */
+/** How requests end, as customers see it: internal causes of failure are left out. */
 export type RequestEnding = 'completed' | 'stopped_balance' | 'client_cancelled' | 'failed';
 
 export type RequestKind = {
-  /** Who served it or, where nobody did, was asked for. */
+  /** The model that served or, if none did, the requested one. */
   readonly model?: string | undefined;
   readonly keyId?: string | undefined;
   readonly outcome?: RequestEnding | undefined;
-  /** Empty: requests that named none. */
+  /** Empty: requests without an end user. */
   readonly endUser?: string | undefined;
 };
 
-/** The latest hour or day that begins within a span, as far as it is before the span's end. */
+/** The latest hour or day that begins within a span, cut at the span's end. */
 type NextStretch = (span: Span) => Promise<Span | undefined>;
 
-/** `undefined` where every instant is as good as any other. */
+/** `undefined` where any time may have matches. */
 type Candidates = (accountId: string, kind: RequestKind) => Promise<NextStretch | undefined>;
 
 /** `database` is migrated. */
@@ -35,7 +35,7 @@ export function createCandidates(database: Database): Candidates {
   const { db } = database;
   const { mark, last } = prepareSeriesStatements(database);
 
-  /** The hours of the records that are not in the series yet. */
+  /** The hours of records that are not in the series yet. */
   async function hoursBehind(accountId: string, after: number): Promise<readonly number[]> {
     return (
       await db
@@ -44,7 +44,8 @@ export function createCandidates(database: Database): Candidates {
         .where(
           and(
             gt(usageRecords.number, after),
-            // Unindexed, the index by account is not taken: the last rows are fewer than its own.
+            // `unindexed`, so that the index by account is not used: it would read more than the
+            // last rows.
             eq(unindexed(usageRecords.accountId), accountId),
           ),
         )
@@ -71,7 +72,7 @@ function stretch(fromMs: number, lengthMs: number, span: Span): Span {
   return { fromMs, untilMs: Math.min(fromMs + lengthMs, span.untilMs) };
 }
 
-/** The one that ends later and, where both end together, has the other within it. */
+/** The one that ends later; if both end together, the one that contains the other. */
 function later(a: Span | undefined, b: Span | undefined): Span | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   if (a.untilMs !== b.untilMs) return a.untilMs > b.untilMs ? a : b;
@@ -128,7 +129,7 @@ function prepareKnown({ db }: Database, accountId: string, kind: RequestKind): N
   };
 }
 
-/** Whether a row of the series has any request that ended so. */
+/** Whether a row of the series counts any request with this ending. */
 function endedSo(outcome: RequestEnding): SQL {
   const { requests, stopped, cancelled, failed } = usageHours;
   switch (outcome) {

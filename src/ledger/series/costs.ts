@@ -1,5 +1,5 @@
-// What the upstreams ask the operator for a request, read from the attempts of its usage record.
-// Called by the roll-up for every record, so it reads nothing else of them.
+// Computes what the upstreams charge the operator for a request, from the attempts of its usage
+// record. The roll-up calls it for every record, so it reads nothing else.
 
 import {
   add,
@@ -14,21 +14,21 @@ import { shapeNumber, unpackText } from '../../core/shape.ts';
 import type { Database } from '../../store/contract.ts';
 import { createReadTexts } from '../read-texts.ts';
 
-/** `isComplete` is false where an attempt used something and its cost is not known. */
+/** `isComplete` is false where an attempt used tokens at an unknown cost. */
 export type UpstreamCost = { readonly total: Micro; readonly isComplete: boolean };
 
-/** Of packed attempts, in the order of the rows; a row without any was never asked anything for. */
+/** Costs of packed attempts, in the order of the rows; a row without attempts costs nothing. */
 type UpstreamCosts = (rows: readonly (Uint8Array | null)[]) => Promise<readonly UpstreamCost[]>;
 
 const NOTHING: UpstreamCost = { total: ZERO, isComplete: true };
 
-/** Shapes whose cost is kept. */
+/** Shapes whose cost is cached. */
 const KEPT_MAX = 10_000;
 
 /** `database` is migrated. */
 export function createUpstreamCosts(database: Database): UpstreamCosts {
   const readTexts = createReadTexts(database);
-  /** Of shapes that name no cost, and so come to the same whatever their numbers are. */
+  /** Shapes without a cost, which have the same result for all numbers. */
   const costless = new Map<number, UpstreamCost>();
 
   return async (rows) => {
@@ -48,7 +48,7 @@ export function createUpstreamCosts(database: Database): UpstreamCosts {
   };
 }
 
-/** `debited` less the cost is the margin, where every cost is known. */
+/** The margin is `debited` less the cost, where every cost is known. */
 export function costFigures(debited: Micro, { total, isComplete } = NOTHING) {
   return {
     upstreamCost: total,
@@ -57,7 +57,7 @@ export function costFigures(debited: Micro, { total, isComplete } = NOTHING) {
   };
 }
 
-/** `text` is a JSON array of attempts; a member may lack. */
+/** `text` is a JSON array of attempts; members may be missing. */
 function upstreamCost(text: string): UpstreamCost {
   let total = ZERO;
   let isComplete = true;

@@ -1,5 +1,5 @@
-// What is added up of requests, and how: the same sums of records and of rows that hold sums of
-// records already. Used by everything in this folder; it only says what is to be read.
+// Defines the figures of the series and how they are summed, from records and from rows that hold
+// sums. Used by everything in this folder; contains only query parts.
 
 import { inArray, type SQL, sql } from 'drizzle-orm';
 import type { Outcome } from '../../core/generation.ts';
@@ -14,7 +14,7 @@ import type {
 
 export type Figures = {
   readonly requests: number;
-  /** Of those, how many ended in each way; all others were completed. */
+  /** How many ended in each way; all other requests completed. */
   readonly stopped: number;
   readonly cancelled: number;
   readonly failed: number;
@@ -27,7 +27,7 @@ export type Figures = {
   readonly loss: Micro;
 };
 
-/** The sum of many, which may be tens of thousands: hence one object that is added to. */
+/** Sums tens of thousands of figures, so it adds to one object. */
 export function sumFigures(many: readonly Figures[]): Figures {
   const sum = {
     requests: 0,
@@ -62,7 +62,7 @@ export function addFigures(a: Figures, b: Figures): Figures {
   return sumFigures([a, b]);
 }
 
-/** Figures from a row of SQLite that holds them in the order of `Figures`, behind others. */
+/** Reads the figures of a SQLite row, in the order of `Figures`, from column `at` on. */
 export function figuresAt(row: readonly unknown[], at: number): Figures {
   const sums = row as readonly (number | bigint)[];
   const count = (index: number) => Number(sums[at + index]);
@@ -90,7 +90,7 @@ export const hourOfRecord =
     Number,
   );
 
-/** Whom the request counts for: who served it, or who was asked where nobody did. */
+/** The model that a request counts for: the one that served or, if none did, the requested one. */
 export const modelOfRecord = sql<string>`coalesce(${usageRecords.modelServed}, ${usageRecords.modelRequested})`;
 
 export const endUserOfRecord = sql<string>`coalesce(${usageRecords.endUser}, '')`;
@@ -113,7 +113,7 @@ const EACH: Readonly<Record<keyof Figures, SQL>> = {
   loss: sql`${usageRecords.loss}`,
 };
 
-/** The figures of one record, to be selected. */
+/** Selects the figures of one record. */
 export const figuresOfRecord = typed((name) => EACH[name]);
 
 export type Series =
@@ -122,17 +122,17 @@ export type Series =
   | typeof usageEndUsers
   | typeof usageModels;
 
-/** The figures of one row, to be selected. */
+/** Selects the figures of one row. */
 export function figuresOf(table: Series) {
   return typed((name) => sql`${table[name]}`);
 }
 
-/** The figures of all rows of a group, to be selected. */
+/** Selects the summed figures of a group. */
 export function sumsOf(table: Series) {
   return typed((name) => sql`coalesce(sum(${table[name]}), 0)`);
 }
 
-/** For an upsert: adds the figures of the row that was to be inserted to those that are there. */
+/** For an upsert: adds the figures of the rejected row to the existing one. */
 export function addExcluded<Name extends string>(
   table: Readonly<Record<Name, { readonly name: string }>>,
   names: readonly Name[],

@@ -1,6 +1,5 @@
-// What all accounts together have used of each model, and what the operator earns with it, for the
-// console. Numbers are exact at once: the series and the records that are not in them yet. It only
-// reads.
+// Reads the usage of each model over all accounts, and what the operator earns with it, for the
+// console. Includes records that are not rolled up, so numbers are exact at once. Read-only.
 
 import { and, gt, gte, lt, lte, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
@@ -12,27 +11,30 @@ import { type Buckets, createBucketReader } from './buckets.ts';
 import { costFigures, createUpstreamCosts } from './costs.ts';
 import { type Figures, figuresOfRecord, modelOfRecord, sumFigures, sumsOf } from './figures.ts';
 
-/** Amounts are in 10⁻⁶ service token. `loss` is what charges exceeded the money of accounts by. */
+/** Amounts are in 10⁻⁶ service token. `loss` is the part of charges that accounts could not pay. */
 export type ModelFigures = Figures & {
-  /** What the prompts were estimated at, to be compared with `inputTokens`. */
+  /** The estimated prompt tokens, for comparison with `inputTokens`. */
   readonly estimatedPromptTokens: number;
-  /** What upstreams ask for all attempts, as far as the catalog knew it. */
+  /** What upstreams charge for all attempts, as far as the catalog has prices. */
   readonly upstreamCost: Micro;
-  /** Debited less that cost, of the requests of which every cost is known. */
+  /** Debited less upstream cost, over requests whose costs are all known. */
   readonly margin: Micro;
-  /** How many requests are not in the margin, because a cost of theirs is not known. */
+  /** Requests that the margin leaves out because a cost is unknown. */
   readonly uncosted: number;
 };
 
 /**
  * Spend, tokens, cost, margin and loss of each model, over all accounts. Buckets begin at `edges`,
- * whole UTC hours, ascending, and the last edge ends the last bucket: two edges give the totals of a
- * span, more of them a series. The groups are models: the one that served or, where none did, was
- * asked for. A request counts for the hour in which it started.
+ * ascending whole UTC hours; the last edge ends the last bucket, so two edges give totals. Groups
+ * are models: the one that served or, if none did, the requested one. A request counts for the hour
+ * in which it started.
  */
 type ReadModelSeries = (edges: readonly number[]) => Promise<Buckets<ModelFigures>>;
 
-/** `database` is migrated; `monotonic` are milliseconds of a clock that never jumps, the process's own where absent. */
+/**
+ * `database` is migrated; `monotonic` is a clock in milliseconds that never jumps; default: the
+ * process's own.
+ */
 export function createModelSeriesReader(
   database: Database,
   monotonic?: () => number,

@@ -1,5 +1,5 @@
-// What an account has used over time, by model, key or end user, for its pages. Numbers are exact at
-// once: the series and the records that are not in them yet. It only reads.
+// Reads the usage of an account over time, by model, key or end user, for its pages. Includes
+// records that are not rolled up, so numbers are exact at once. Read-only.
 
 import { and, eq, gt, gte, lt, lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
@@ -24,7 +24,7 @@ export type SeriesGroup = 'total' | 'model' | 'key' | 'end_user';
 type SeriesQuery = {
   readonly accountId: string;
   /**
-   * Where the buckets begin, ascending, and where the last one ends: whole UTC hours, and whole UTC
+   * Where the buckets begin, ascending, and where the last one ends: whole UTC hours, or whole UTC
    * days where the series is by end user.
    */
   readonly edges: readonly number[];
@@ -32,13 +32,16 @@ type SeriesQuery = {
 };
 
 /**
- * Groups are models, ids of keys, or end users (empty: the request named none); there is one empty
- * one where nothing is grouped. A request counts for the hour in which it started, and for the model
- * that served it or, where none did, was asked for.
+ * Groups are models, key ids or end users (empty: none in the request); without grouping there is
+ * one empty group. A request counts for the hour in which it started, and for the model that served
+ * or, if none did, the requested one.
  */
 type ReadSeries = (query: SeriesQuery) => Promise<Buckets<Figures>>;
 
-/** `database` is migrated; `monotonic` are milliseconds of a clock that never jumps, the process's own where absent. */
+/**
+ * `database` is migrated; `monotonic` is a clock in milliseconds that never jumps; default: the
+ * process's own.
+ */
 export function createSeriesReader(database: Database, monotonic?: () => number): ReadSeries {
   const readBuckets = createBucketReader(database, monotonic);
   const groups = prepareGroups(database);
@@ -99,7 +102,7 @@ function prepareSpans(
         .groupBy(group)
         .limit(value('limit')),
     );
-  // PostgreSQL groups by no constant: of one account, this is one.
+  // PostgreSQL cannot group by a constant; within one account, this expression is one.
   const nothing = sql<string>`substr(${table.accountId}, 1, 0)`;
   return { total: by(nothing), model: by(table.model), key: by(table.keyId) };
 }
@@ -115,7 +118,7 @@ function prepareEndUsers(database: Database) {
         lt(usageEndUsers.day, value('untilMs')),
       ),
     )
-    // Row by row, in the order of the key: a day of very many end users is left at the limit.
+    // In key order without sorting, so a day with very many end users stops at the limit.
     .limit(value('limit'));
   return database.prepare<OfAccount & BucketRange, Row>(query);
 }
@@ -135,7 +138,8 @@ function prepareTail({ db }: Database) {
       and(
         gt(usageRecords.number, value('after')),
         lte(usageRecords.number, value('until')),
-        // Unindexed, the index by account is not taken: the last rows are fewer than its own.
+        // `unindexed`, so that the index by account is not used: it would read more than the last
+        // rows.
         eq(unindexed(usageRecords.accountId), value('accountId')),
       ),
     )

@@ -1,6 +1,6 @@
-// Adds new usage records up into the series, a few at a time, behind the ledger that writes them. A
-// step is one transaction over the series and the mark of how far they go, so that every record is
-// in them once, whatever dies between two steps and whoever else takes one.
+// Aggregates new usage records into the series in small steps, after the ledger wrote them. A step
+// is one transaction over the series and their position, so every record counts once despite
+// crashes and concurrent steps.
 
 import { getTableColumns, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
@@ -19,10 +19,10 @@ import { createSums, type Sums } from './sums.ts';
 
 export type RollUp = ReturnType<typeof createRollUp>;
 
-/** `database` is migrated, and its connection may write. */
+/** `database` is migrated and writable. */
 export function createRollUp(database: Database) {
   const { mark, last } = prepareSeriesStatements(database);
-  // Writing it, as it is, keeps everybody else who adds up away until this step is done.
+  // Writing the unchanged row locks it, so concurrent steps wait until this one commits.
   const takeMark = database.db
     .update(usageMark)
     .set({ lastRecord: sql`${usageMark.lastRecord}` })
@@ -37,13 +37,13 @@ export function createRollUp(database: Database) {
   const sumsOf = createSums(database);
   const write = prepareUpserts(database);
 
-  /** Up to here no record is missing. */
+  /** No record up to here is missing. */
   let settled = 0;
 
   return {
-    /** How many records are not in the series yet. */
+    /** How many records are not rolled up yet. */
     behind: async (): Promise<number> => (await last()) - (await mark()),
-    /** Adds up at most so many records. Answers how many it were. */
+    /** Rolls up at most `recordsMax` records. Resolves with their number. */
     async step(recordsMax: number): Promise<number> {
       const done = await mark();
       if (settled - done < recordsMax) {
@@ -62,7 +62,7 @@ export function createRollUp(database: Database) {
   };
 }
 
-/** What each series is kept by: its primary key, in the order of its columns. */
+/** Each series with its primary key, in the order of its columns. */
 function prepareUpserts(database: Database) {
   const ofKey = ['model', 'keyId'];
   const upserts = {
@@ -81,7 +81,7 @@ function prepareUpserts(database: Database) {
   };
 }
 
-/** Adds what a row has to the one with its key, where there is one. */
+/** Adds the figures of a row to the existing row of its key, if any. */
 function prepareUpsert(database: Database, table: Series, key: readonly string[]) {
   const columns: Readonly<Record<string, SQLiteColumn>> = getTableColumns(table);
   const added = Object.keys(columns).filter((name) => !key.includes(name));

@@ -1,5 +1,5 @@
-// Reads new usage records and adds them up for each series, in one pass. Called by the roll-up, which
-// writes what is answered.
+// Reads new usage records and sums them for each series, in one pass. The roll-up writes the
+// result.
 
 import { and, eq, gt, lte, sql } from 'drizzle-orm';
 import { DAY_MS } from '../../core/calendar.ts';
@@ -12,10 +12,10 @@ import { costFigures, createUpstreamCosts, type UpstreamCost } from './costs.ts'
 import { HOUR_MS } from './figures.ts';
 import { type ModelFigures, sumModelFigures } from './models.ts';
 
-/** From the record after `after` to the one at `until`. */
+/** Records after `after`, up to `until`. */
 export type RecordRange = { readonly after: number; readonly until: number };
 
-/** One record, or the sum of those that share what a series is kept by. */
+/** One record, or the sum of the records with the same key of a series. */
 type Sum = ModelFigures & {
   readonly accountId: string;
   readonly keyId: string;
@@ -33,7 +33,7 @@ type Row = readonly [
 ];
 type Integer = number | bigint;
 
-/** What each series gets. */
+/** The rows that each series gets. */
 export type Sums = Readonly<Record<'hours' | 'days' | 'endUsers' | 'models', readonly Sum[]>>;
 
 /** `database` is migrated. */
