@@ -1,6 +1,6 @@
-// Drizzle's query builder over a function that runs one statement. Drizzle puts every value of a
-// failed statement into the message of an error around the real one, where a log would show it: here
-// a query rejects with the driver's own error.
+// Drizzle's query builder over a function that runs one statement. On failure Drizzle wraps the
+// error in one whose message contains every value, which a log would show; here a query rejects
+// with the driver's own error.
 
 import { DrizzleQueryError } from 'drizzle-orm';
 import { NoopCache } from 'drizzle-orm/cache/core';

@@ -1,6 +1,6 @@
-// What the columns of every table are made of, so that the meaning of one (an instant, a count, an
-// amount) is named where it is defined. The connection reads integers as bigint; these turn the
-// ones that are not money back into numbers.
+// Column types of all tables, so that the meaning of a column (a time, a count, an amount) is
+// visible in its definition. The connection reads integers as bigint; these types convert the ones
+// that are not money to numbers.
 
 import { sql } from 'drizzle-orm';
 import { customType } from 'drizzle-orm/sqlite-core';
@@ -15,7 +15,7 @@ export const instant = customType<{ data: number; driverData: number | bigint }>
   fromDriver: Number,
 });
 
-/** A count of things that are not money. */
+/** A count of things other than money. */
 export const count = customType<{ data: number; driverData: number | bigint }>({
   dataType: () => 'integer',
   fromDriver: Number,
@@ -32,23 +32,23 @@ export const price = customType<{ data: Pico; driverData: number | bigint }>({
 });
 
 /**
- * Written into a `serial` column: SQLite gives a null the next number. PostgreSQL does so for
- * `default`, which SQLite does not know, so there each statement is translated.
+ * The value of a `serial` column in inserts: SQLite replaces null by the next number. PostgreSQL
+ * needs `default`, which SQLite does not support, so its driver rewrites the statement.
  */
 export const NEXT_NUMBER = 'null /* next number */';
 
-/** A row number that the database gives out; it grows with time and is never used twice. */
+/** A row number from the database; it grows with time and is never reused. */
 export const serial = (name = 'id') =>
   count(name)
     .primaryKey()
     .$defaultFn(() => sql<number>`${sql.raw(NEXT_NUMBER)}`);
 
-/** Bytes that mean something elsewhere only. */
+/** Bytes that the database does not interpret. */
 export const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({
   dataType: () => 'blob',
 });
 
-/** One of a few words, as its place among them. A list only ever grows at its end. */
+/** One of a few words, stored as its index. New words go at the end of a list. */
 export const code = <Word extends string>(words: readonly Word[]) =>
   customType<{ data: Word; driverData: number | bigint }>({
     dataType: () => 'integer',
@@ -102,5 +102,5 @@ export const flag = customType<{ data: boolean; driverData: number | bigint }>({
   toDriver: (value) => (value ? 1 : 0),
 });
 
-/** `AMOUNT_MAX`. SQLite turns an integer that overflows into a float; this refuses it long before. */
+/** `AMOUNT_MAX`. SQLite turns an overflowing integer into a float; this check fails long before. */
 export const LARGEST = sql.raw('1000000000000000000');

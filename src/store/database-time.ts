@@ -1,12 +1,12 @@
-// The clock of the database, in Unix milliseconds: the one that nodes agree on. Whatever compares
-// instants of two nodes (leases, heartbeats) does so in SQL with it, never with a node's own clock.
+// The database's clock, in Unix milliseconds, on which all nodes agree. Times of two nodes (leases,
+// heartbeats) are compared in SQL with it, never with a node's own clock.
 
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database, Dialect } from './contract.ts';
 
 /**
- * The time at which a statement began, as an expression. One that waited for a lock says when it was
- * asked, so a lease is never longer than its holder believes.
+ * The time at which a statement began, as an expression. It excludes waits for locks, so a lease is
+ * never longer than its holder believes.
  */
 export function databaseNow(dialect: Dialect): SQL<number> {
   return dialect === 'sqlite'

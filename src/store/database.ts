@@ -1,6 +1,6 @@
-// Opens a SQLite file as the store's contract has it. A thread has one connection for each purpose:
-// a server one for its requests and one for the ledger, a command a single one. SQLite answers at
-// once; what is asynchronous here is only that queries of others wait while a transaction is open.
+// Opens a SQLite file behind the store's contract. A thread has one connection per purpose: a
+// server one for its requests and one for the ledger, a command a single one. SQLite answers at
+// once; queries only wait while another task's transaction is open.
 
 import { Database as Connection, type SQLQueryBindings } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
@@ -24,33 +24,33 @@ export type DatabaseOptions = {
   readonly sync: SyncMode;
   /** Refuses to write and to create. */
   readonly readonly?: boolean;
-  /** Makes an empty database although there was one, and refuses one that is there. */
+  /** Creates an empty database although there was one before, and refuses an existing one. */
   readonly isNew?: boolean;
   /**
-   * Whether commits may copy the log into the database, which takes as long as the disk needs; true
-   * where absent. A server leaves that to its ledger, so that its event loop never waits for it.
+   * Whether commits may checkpoint the log, which waits for the disk; default: true. A server
+   * leaves that to its ledger, so that its event loop never waits for it.
    */
   readonly checkpoints?: boolean;
-  /** Whether its statements may take long: for reports and audits. PostgreSQL ends the others. */
+  /** Lets statements run long, for reports and audits. PostgreSQL cancels others after a limit. */
   readonly patient?: boolean;
-  /** On PostgreSQL: for few statements that look few rows up, again and again. */
+  /** On PostgreSQL: for a few hot statements that look up few rows. */
   readonly byIndex?: boolean;
   /**
-   * Whether SQLite may stop the thread while another thread or process holds its lock; true where
-   * absent. False in every thread that serves.
+   * Whether SQLite may block the thread while another thread or process holds its lock; default:
+   * true. False in every thread that serves.
    */
   readonly waits?: boolean;
   /**
    * How long its transactions let those of other connections of this thread go first, in
-   * milliseconds; without a limit where absent.
+   * milliseconds; default: without a limit.
    */
   readonly patienceMs?: number;
 };
 
-/** A database in a file, with the connection itself for what only SQLite has. */
+/** A database in a file, with the access that only SQLite has. */
 export type SqliteDatabase = Database & {
   readonly connection: Connection;
-  /** Runs one statement that is written out. */
+  /** Runs one raw statement. */
   readonly ask: (ask: Ask) => Awaitable<unknown>;
   /** A transaction whose commit syncs as given. */
   readonly transactionAs: <T>(sync: SyncMode, work: () => Promise<T>) => Promise<T>;
@@ -58,22 +58,22 @@ export type SqliteDatabase = Database & {
 
 const DIALECT = new SQLiteAsyncDialect();
 
-/** The indexes' upper pages stay in memory; it is filled as it is needed. */
+/** Keeps the upper pages of the indexes in memory; fills on demand. */
 const CACHE_KILOBYTES = 32_768;
 
-/** The log is copied into the database at this length: rarely, because commits wait for it. */
+/** The length of the log at which it is checkpointed: rarely, because commits wait for it. */
 const CHECKPOINT_PAGES = 4_000;
 
 /** How long a statement waits for the lock of another process. */
 const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 10;
 
-/** Whether it is a file, and not a server's. */
+/** Whether it is a SQLite file. */
 export function isSqlite(database: Database): database is SqliteDatabase {
   return database.dialect === 'sqlite';
 }
 
-/** Opens the database. Makes directory and file where there was none yet. Throws `StoreError`. */
+/** Opens the database. Creates directory and file where there was none. Throws `StoreError`. */
 export function openDatabase(options: DatabaseOptions): SqliteDatabase {
   const path = databasePath(options.url);
   const readonly = options.readonly ?? false;
@@ -126,14 +126,14 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
   };
 }
 
-/** The two ways to ask without preparing, over one that runs a statement. */
+/** Both ways to query without preparing, over a function that runs one statement. */
 export function createQueries(
   ask: (ask: Ask) => Awaitable<unknown>,
 ): Pick<Database, 'db' | 'rows'> {
   return {
     db: createBuilder(async (text, params, method) => {
       const values = (await ask({ text, params, wants: 'values' })) as unknown[][];
-      // The builder wants one row where it asks for one.
+      // The builder expects a single row for `get`.
       return { rows: method === 'get' ? (values[0] as unknown[]) : values };
     }),
     async rows<Row>(query: SQL): Promise<Row[]> {
@@ -150,7 +150,7 @@ function askConnection(connection: Connection, { text, params, wants }: Ask): un
   return wants === 'rows' ? statement.all(...bound) : statement.values(...bound);
 }
 
-/** Waits for nothing while no transaction is open, and then for the statement alone. */
+/** Runs at once while no transaction is open; otherwise waits for it. */
 function prepareStatement<Values extends object, Row extends readonly unknown[]>(
   connection: Connection,
   whenFree: Transactions['whenFree'],
@@ -159,7 +159,7 @@ function prepareStatement<Values extends object, Row extends readonly unknown[]>
   const { sql: text, params } = query.toSQL();
   const bind = createBinder(params);
   const statement = connection.prepare<Row, SQLQueryBindings[]>(text);
-  // A list stands for all arguments; to spread it would copy it.
+  // Passes the list as one argument, because spreading would copy it.
   const bound = (values: Values) => bind(values) as unknown as SQLQueryBindings;
   const access = accessOf(text);
   return {
@@ -170,7 +170,7 @@ function prepareStatement<Values extends object, Row extends readonly unknown[]>
   };
 }
 
-/** A statement that is not plainly a read may write. */
+/** A statement that is not clearly a read may write. */
 function accessOf(text: string): AccessMode {
   return /^\s*(select|explain)\b/i.test(text) ? 'read' : 'write';
 }
@@ -205,7 +205,10 @@ function connect(path: string, readonly: boolean, options: DatabaseOptions): Con
   }
 }
 
-/** A new file gets its log once; there SQLite does not wait for another process, so we do. */
+/**
+ * A new file is switched to the log once. SQLite does not wait for other processes there, so this
+ * retries.
+ */
 function useLog(connection: Connection): void {
   for (let waitedMs = 0; ; waitedMs += BUSY_RETRY_MS) {
     try {

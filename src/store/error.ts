@@ -1,5 +1,5 @@
-// What can be wrong with the database itself. The messages are for operators: they say what
-// happened and what to do next, and may name the path of the file, which the operator chose.
+// Errors of the database itself. The messages are for operators: they say what happened and what to
+// do next, and may name the path of the file, which the operator chose.
 
 import { SQLiteError } from 'bun:sqlite';
 import { PostgresFailure, UnknownOutcome } from './postgres/error.ts';
@@ -8,7 +8,7 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
-/** An error of SQLite in the thread that writes, as the thread that asked gets it. */
+/** A SQLite error of the writing thread, as the requesting thread receives it. */
 export class WriterFailure extends Error {
   override readonly name = 'SQLiteError';
   readonly code: string;
@@ -18,7 +18,7 @@ export class WriterFailure extends Error {
   }
 }
 
-/** The thread that writes has died over a commit: all of it is written, or nothing. */
+/** The writing thread died during a commit: either all of it is written, or nothing. */
 export class UnknownCommit extends WriterFailure {}
 
 /** SQLite's own code, such as `SQLITE_BUSY`, where `cause` is an error of SQLite. */
@@ -27,8 +27,8 @@ export function sqliteCode(cause: unknown): string | undefined {
 }
 
 /**
- * Whether the database could not do its work (a full disk, a lock held too long, a damaged file),
- * as opposed to having refused one statement for what it said.
+ * Whether the database failed (a full disk, a lock held too long, a damaged file) rather than
+ * rejected one statement.
  */
 export function isStoreFailure(cause: unknown): boolean {
   if (cause instanceof PostgresFailure) return true;
@@ -41,12 +41,12 @@ export function isUnknownOutcome(cause: unknown): boolean {
   return cause instanceof UnknownOutcome || cause instanceof UnknownCommit;
 }
 
-/** Whether another node has written first what this transaction was decided by. */
+/** Whether another node has changed the rows on which this transaction decided. */
 export function isConflict(cause: unknown): boolean {
   return cause instanceof PostgresFailure && cause.code === '40001';
 }
 
-/** Whether two transactions waited for each other, and this one was undone to let the other go on. */
+/** Whether the database rolled this transaction back to resolve a deadlock. */
 export function isDeadlock(cause: unknown): boolean {
   return cause instanceof PostgresFailure && cause.code === '40P01';
 }

@@ -1,5 +1,6 @@
-// Whether a failure comes from a full disk. SQLite has several errors for it, and those of the ledger's
-// thread come as plain text; an operator needs one sentence. Called where a command has failed.
+// Detects failures caused by a full disk. SQLite has several errors for it, and those of the
+// ledger's thread arrive as plain text; an operator needs one sentence. Called when a command has
+// failed.
 
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -7,10 +8,10 @@ import { isSqliteUrl } from './connect.ts';
 import { databasePath } from './database.ts';
 import { StoreError } from './error.ts';
 
-/** SQLite cannot grow its log or its index in less. */
+/** SQLite needs at least this much to grow its log or its index. */
 const FREE_BYTES_MIN = 65_536;
 
-/** What to say instead of `error`; `undefined` where the disk has space, or the database is no file. */
+/** Replaces `error`; `undefined` where the disk has space, or the database is not a file. */
 export function fullDiskError(error: unknown, url: string): StoreError | undefined {
   if (!isSqliteUrl(url)) return undefined;
   const path = databasePath(url);

@@ -1,5 +1,5 @@
-// Brings a database up to what this build needs. Drizzle's own runner looks outside its
-// transaction and takes no lock; two processes that start together would both apply everything.
+// Migrates a database to the schema of this build. Drizzle's own runner checks outside its
+// transaction and takes no lock, so two processes that start together would both migrate.
 
 import { createHash } from 'node:crypto';
 import { type SQL, sql } from 'drizzle-orm';
@@ -22,20 +22,20 @@ type Ground = {
   /** Outside the transaction, before it and after it. */
   readonly open: readonly SQL[];
   readonly close: readonly SQL[];
-  /** First in the transaction: keeps every other process out, for as long as it takes. */
+  /** First in the transaction: blocks every other process until it ends. */
   readonly lock: readonly SQL[];
   readonly hasBookkeeping: SQL;
-  /** Letter for letter the table that Drizzle's tools make. */
+  /** Exactly the table that Drizzle's tools create. */
   readonly createBookkeeping: readonly SQL[];
   readonly bookkeeping: SQL;
-  /** One row for each reference to a row that is not there. */
+  /** One row per dangling reference. */
   readonly brokenReferences: SQL | undefined;
   readonly triggers: SQL;
 };
 
 const GROUNDS: Readonly<Record<Dialect, Ground>> = {
   sqlite: {
-    // A migration that rebuilds a table drops the old one, which enforced references would refuse.
+    // A migration that rebuilds a table drops the old one, which enforced references would prevent.
     open: [sql`PRAGMA foreign_keys = OFF`],
     close: [sql`PRAGMA foreign_keys = ON`],
     // An immediate transaction is the lock.
@@ -64,8 +64,8 @@ const GROUNDS: Readonly<Record<Dialect, Ground>> = {
 };
 
 /**
- * Applies what is missing, all of it or nothing, and returns the tags that were applied. Throws
- * `StoreError` when the database was made by a newer build, or from different migrations.
+ * Applies all missing migrations or none, and returns their tags. Throws `StoreError` when the
+ * database was made by a newer build, or from different migrations.
  */
 export async function migrate(
   database: Database,
@@ -87,7 +87,7 @@ export async function migrate(
   }
 }
 
-/** What is applied and what is not; changes nothing. Throws `StoreError` as `migrate` does. */
+/** Lists applied and missing migrations; changes nothing. Throws `StoreError` as `migrate` does. */
 export async function migrationStatus(
   database: Database,
   migrations: readonly Migration[] = MIGRATIONS[database.dialect],
@@ -106,7 +106,7 @@ export async function migrationPlan(
   return pendingMigrations(rows, migrations);
 }
 
-/** Triggers that the migrations made and that were dropped since: they keep the books append-only. */
+/** Triggers of the migrations that were dropped since: they keep the books append-only. */
 export async function droppedTriggers(database: Database): Promise<readonly string[]> {
   const made = MIGRATIONS[database.dialect].flatMap(({ sql: text }) =>
     [...text.matchAll(/CREATE TRIGGER (\w+)/g)].flatMap(([, name]) => name ?? []),

@@ -1,5 +1,5 @@
-// The migrations that this build knows, oldest first, as text inside the executable: one list a
-// database. A test holds the lists against the journals of their folders.
+// The migrations of this build, oldest first, as text inside the executable: one list per database.
+// A test compares the lists with the journals of their folders.
 
 import postgresInitial from '../../drizzle/postgres/0000_initial.sql' with { type: 'text' };
 import initial from '../../drizzle/sqlite/0000_initial.sql' with { type: 'text' };
@@ -7,7 +7,7 @@ import type { Dialect } from './contract.ts';
 
 export type Migration = {
   readonly tag: string;
-  /** The journal's time in Unix milliseconds: what Drizzle knows a migration by. */
+  /** The journal's time in Unix milliseconds, by which Drizzle identifies a migration. */
   readonly when: number;
   readonly sql: string;
 };

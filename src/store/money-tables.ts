@@ -1,6 +1,6 @@
-// The books: prices, balances, open holds, one row a request that ended, movements and codes. The
-// ledger alone writes them, and checks and triggers refuse what it never does. Rows name accounts,
-// prices and texts by small numbers; `money-views.ts` has them by their public ids.
+// The books: prices, balances, open holds, one row per ended request, movements and codes. Only the
+// ledger writes them; checks and triggers reject everything else. Rows reference accounts, prices
+// and texts by small numbers; `money-views.ts` shows them with public ids.
 
 import { sql } from 'drizzle-orm';
 import { check, index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
@@ -26,14 +26,14 @@ import {
 } from './columns.ts';
 import { accounts } from './tables.ts';
 
-/** Texts that rows name by number: ids of keys and upstreams, slugs, the shapes of reports. */
+/** Texts that rows reference by number: ids of keys and upstreams, slugs, shapes of reports. */
 export const texts = sqliteTable(
   'texts',
   { number: serial('number'), text: text().notNull() },
   (table) => [uniqueIndex('texts_text').on(table.text)],
 );
 
-/** Every price that a request was ever held at. Rows are added, never changed. */
+/** Every price at which a request was held. Append-only. */
 export const priceVersions = sqliteTable(
   'price_versions',
   {
@@ -57,8 +57,9 @@ export const priceVersions = sqliteTable(
 );
 
 /**
- * What each account has: derived from requests, movements and open holds, and checked against them by
- * `tollgate doctor`. The number of the row is the account's in all other tables of the books.
+ * The balances of accounts: derived from requests, movements and open holds, and checked against
+ * them by `tollgate doctor`. The row number stands for the account in all other tables of the
+ * books.
  */
 export const balances = sqliteTable(
   'balances',
@@ -69,13 +70,13 @@ export const balances = sqliteTable(
       .references(() => accounts.id),
     posted: amount().notNull(),
     held: amount().notNull(),
-    /** Charges that the account could not pay, less what it was credited since. */
+    /** Charges that the account could not pay, less later credits. */
     unpaid: amount().notNull().default(sql`0`),
-    /** Receipts so far. */
+    /** The number of receipts. */
     sequence: count().notNull().default(sql`0`),
-    /** SHA-256 of the last one; null before the first. */
+    /** SHA-256 of the last receipt; null before the first. */
     head: bytes(),
-    /** The balance that the last one states: a chain stays one where `posted` is wrong. */
+    /** The balance on the last receipt: the chain stays consistent where `posted` is wrong. */
     receipted: amount().notNull().default(sql`0`),
   },
   (table) => [
@@ -85,13 +86,15 @@ export const balances = sqliteTable(
   ],
 );
 
-/** What both tables know of a request. Numbers are of `balances`, `texts` and `price_versions`. */
+/**
+ * Columns of open and ended requests. Numbers refer to `balances`, `texts` and `price_versions`.
+ */
 const asked = () => ({
   account: count().notNull(),
   key: count().notNull(),
   format: code(FORMATS)('format').notNull(),
   stream: flag().notNull(),
-  /** The slug that was asked for. */
+  /** The slug in the request. */
   model: count().notNull(),
   price: count().notNull(),
   /** The prompt by our own estimate. */
@@ -101,19 +104,22 @@ const asked = () => ({
   endUser: text('end_user'),
 });
 
-/** One row a request that is under way: all that is needed to end it when its process has died. */
+/** One row per running request: enough to end it when its process has died. */
 export const openHolds = sqliteTable(
   'open_holds',
   {
     id: requestId('id').primaryKey(),
     ...asked(),
-    /** All that is reserved now: the first slice and every one that was bought since. */
+    /** The total reserved now: the first slice and every one that was bought since. */
     amount: amount().notNull(),
-    /** What it may be charged in the worst case. */
+    /** Its maximum charge. */
     worst: amount().notNull(),
-    /** Of the node that made it and will end it; null: of none that is known to live. */
+    /** The incarnation of the node that will end it; null: no live node. */
     incarnation: count(),
-    /** Of the first content that the client gets and later: who serves, and what has passed. */
+    /**
+     * Set from the first delivered content on: the model and upstream that serve, and what was
+     * delivered.
+     */
     checkpointAt: instant('checkpoint_at'),
     upstream: count(),
     modelServed: count('model_served'),
@@ -132,8 +138,8 @@ export const openHolds = sqliteTable(
 );
 
 /**
- * One row a request that has ended: what it was, what it used, both legs of its settlement, and its
- * receipt as a number and a hash. Append-only.
+ * One row per ended request: its facts, its usage, both legs of its settlement, and its receipt as
+ * a number and a hash. Append-only.
  */
 export const requests = sqliteTable(
   'requests',
@@ -157,17 +163,17 @@ export const requests = sqliteTable(
     doubt: code(DOUBTS)('doubt'),
     held: amount().notNull(),
     charged: amount().notNull(),
-    /** The part of the charge that the account could not pay; it was debited the rest. */
+    /** The part of the charge that the account could not pay; the rest was debited. */
     loss: amount().notNull(),
     usdPerMillion: usdPerMillion('usd_per_million').notNull(),
     /** 1, 2, 3, … over all receipts of the account, without gaps. */
     sequence: count().notNull(),
-    /** The balance that the receipt states, and what other requests held of it. */
+    /** The balance on the receipt, and how much of it other requests held. */
     posted: amount().notNull(),
     reserved: amount().notNull(),
     /** SHA-256 of the receipt's text (`core/receipt.ts`). */
     hash: bytes().notNull(),
-    /** What the upstream reported (`core/template.ts`). */
+    /** The reported usage (`core/template.ts`). */
     report: bytes(),
     /** The attempts (`core/attempt-record.ts`). */
     attempts: bytes(),
@@ -186,12 +192,12 @@ export const requests = sqliteTable(
   ],
 );
 
-/** One row a movement of money that no request made: a credit, a grant, a code, a correction. */
+/** One row per movement of money without a request: a credit, a grant, a code, a correction. */
 export const movements = sqliteTable(
   'movements',
   {
     number: serial('number'),
-    /** Names it once: `credit:` or `redemption:` and what its caller calls it. */
+    /** The unique id: `credit:` or `redemption:` and the caller's id. */
     transferId: text('transfer_id').notNull(),
     account: count().notNull(),
     kind: code(MOVEMENT_KINDS)('kind').notNull(),
@@ -210,13 +216,13 @@ export const movements = sqliteTable(
   ],
 );
 
-/** Codes that are worth money once. The code itself is stored nowhere. */
+/** Codes that can be redeemed once. The code itself is not stored. */
 export const redemptionCodes = sqliteTable(
   'redemption_codes',
   {
-    /** SHA-256 of the code in its normal form, lower-case hexadecimal. */
+    /** SHA-256 of the normalized code, lower-case hexadecimal. */
     digest: text().primaryKey(),
-    /** The first characters, by which people tell codes apart. */
+    /** The first characters, which identify a code in lists. */
     masked: text().notNull(),
     amount: amount().notNull(),
     reason: text().notNull(),

@@ -1,5 +1,5 @@
-// The books by their public ids, as those who only read want them. The views are made by the first
-// migration; each is the rows of `money-tables.ts` and nothing else.
+// The books with public ids, for readers. The first migration creates the views; each shows exactly
+// the rows of `money-tables.ts`.
 
 import { sqliteView, text } from 'drizzle-orm/sqlite-core';
 import type { Tokens } from '../core/money.ts';
@@ -19,7 +19,7 @@ import {
   usdPerMillion,
 } from './columns.ts';
 
-/** The requests that are under way. */
+/** The running requests. */
 export const holds = sqliteView('holds', {
   requestId: requestId('request_id').notNull(),
   accountId: text('account_id').notNull(),
@@ -34,9 +34,9 @@ export const holds = sqliteView('holds', {
   promptTokens: count('prompt_tokens').$type<Tokens>().notNull(),
   outputBound: count('output_bound').$type<Tokens>().notNull(),
   startedAt: instant('started_at').notNull(),
-  /** Null where it belongs to no node that is known to live. */
+  /** Null where it belongs to no live node. */
   incarnation: text(),
-  /** Null until the client has got content. */
+  /** Null until the client has received content. */
   checkpointAt: instant('checkpoint_at'),
   upstream: text(),
   modelServed: text('model_served'),
@@ -45,7 +45,7 @@ export const holds = sqliteView('holds', {
   reasoningTokens: count('reasoning_tokens').notNull(),
 }).existing();
 
-/** The requests that have ended. */
+/** The ended requests. */
 export const usageRecords = sqliteView('usage_records', {
   /** Rises with every row that is committed. */
   number: count().notNull(),
@@ -97,14 +97,14 @@ export const usageRecords = sqliteView('usage_records', {
 export type EntryKind = 'credit' | 'grant' | 'redemption' | 'adjustment' | 'settle' | 'loss';
 
 /**
- * The books as double entry: two legs a transfer, each transfer summing to zero. `ledgerAccount` is
- * `customer:<account id>` or one of `operator:credits`, `operator:promotion`, `operator:adjustments`,
- * `operator:revenue`, `operator:loss`.
+ * The books as double entry: two legs per transfer, which sum to zero. `ledgerAccount` is
+ * `customer:<account id>` or one of `operator:credits`, `operator:promotion`,
+ * `operator:adjustments`, `operator:revenue`, `operator:loss`.
  */
 export const ledgerEntries = sqliteView('ledger_entries', {
-  /** Of a request; null for a movement. */
+  /** Null for a movement. */
   requestId: requestId('request_id'),
-  /** Of a movement; null for a request. */
+  /** Null for a request. */
   transferId: text('transfer_id'),
   ledgerAccount: text('ledger_account').notNull(),
   amount: amount().notNull(),
@@ -113,7 +113,7 @@ export const ledgerEntries = sqliteView('ledger_entries', {
   reason: text(),
 }).existing();
 
-/** Where the other leg of a movement is booked. */
+/** The account of the other leg of a movement. */
 export const COUNTER_ACCOUNTS = {
   credit: 'operator:credits',
   grant: 'operator:promotion',

@@ -1,24 +1,24 @@
-// Who serves a database: one process at a time, because limits and open requests are in its memory.
-// Taken by `serve` before it recovers what a dead process left; commands work beside it without.
+// Locks a database for the one process that serves it, because limits and open requests are in its
+// memory. `serve` takes the lock before it recovers holds; commands need no lock.
 
 import { Database as Connection } from 'bun:sqlite';
 import { chmodSync, realpathSync } from 'node:fs';
 import { databasePath } from './database.ts';
 import { StoreError, sqliteCode } from './error.ts';
 
-/** For a command that is just looking; another server keeps it for much longer. */
+/** For a command that only checks; a server holds the lock for much longer. */
 const BUSY_TIMEOUT_MS = 100;
 
-/** Gives the database free for another server. */
+/** Releases the lock for another server. */
 type Release = () => void;
 
 /**
- * Takes the database for this process until it releases it or dies, however it dies: the lock is
- * the operating system's own, on a file beside the database. Throws `StoreError` where another
- * server has it. The database's file must exist.
+ * Locks the database until it is released or the process dies in any way: the operating system
+ * holds the lock, on a file beside the database. Throws `StoreError` where another server has it.
+ * The database's file must exist.
  */
 export function ownDatabase(url: string): Release {
-  // Two names of one file are one database.
+  // Two paths of one file are one database.
   const path = realpathSync(databasePath(url));
   const side = `${path}.owner`;
   let connection: Connection | undefined;
@@ -26,7 +26,7 @@ export function ownDatabase(url: string): Release {
     connection = new Connection(side, { readwrite: true, create: true });
     chmodSync(side, 0o600);
     connection.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    // Nothing is ever written into it, not even a journal: the transaction is the lock.
+    // Writes no file, not even a journal: the transaction is the lock.
     connection.run('PRAGMA journal_mode = MEMORY');
     connection.run('BEGIN EXCLUSIVE');
   } catch (cause) {
@@ -38,8 +38,8 @@ export function ownDatabase(url: string): Release {
 }
 
 /**
- * Whether a server has the database at the moment. It takes nothing: to look needs the shared lock
- * for an instant, which a server that starts waits for.
+ * Whether a server has the lock. Checking takes the shared lock for an instant; a server that
+ * starts waits for it.
  */
 export function isServed(url: string): boolean {
   let connection: Connection | undefined;

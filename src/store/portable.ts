@@ -1,5 +1,5 @@
-// What SQLite and PostgreSQL write differently, in words that both understand. Used where a query
-// needs it; everything else is written as it is.
+// SQL that SQLite and PostgreSQL write differently, in a form that both accept. All other SQL is
+// written directly.
 
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 
@@ -8,7 +8,7 @@ export function smaller(a: SQLWrapper, b: SQLWrapper): SQL {
   return sql`case when ${a} < ${b} then ${a} else ${b} end`;
 }
 
-/** Whether a text has `part` in it, letter by letter; not LIKE, in which some stand for any. */
+/** Whether a text contains `part` literally; LIKE would treat some characters as wildcards. */
 export function contains(text: SQLWrapper, part: string): SQL {
   return part === '' ? sql`1 = 1` : sql`replace(${text}, ${part}, '') <> ${text}`;
 }
@@ -17,7 +17,9 @@ export function beginsWith(text: SQLWrapper, part: string): SQL {
   return sql`substr(${text}, 1, ${[...part].length}) = ${part}`;
 }
 
-/** A text in a way that no index has it, for where another condition leaves fewer rows. */
+/**
+ * Hides a text column from the indexes, for queries in which another condition is more selective.
+ */
 export function unindexed(text: SQLWrapper): SQL {
   return sql`${text} || ''`;
 }

@@ -1,5 +1,5 @@
-// Seals text that has to be read again (kept thinking, secrets of second factors), and derives the
-// keys for it. Opening never throws: what this process cannot open does not exist for it.
+// Seals text that must be readable later (kept thinking, secrets of second factors), and derives
+// the keys. Opening never throws: text that cannot be opened counts as missing.
 
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import type { RandomBytes } from '../core/id.ts';
@@ -9,22 +9,22 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A key for one purpose. Keys of different purposes say nothing about each other. */
+/** A key for one purpose, independent of the keys for other purposes. */
 export function deriveKey(secret: string | Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', purpose, KEY_BYTES));
 }
 
-/** Seals with AES-256-GCM: a nonce of its own for each text, then the text, then the tag. */
+/** Seals with AES-256-GCM: a fresh nonce, then the text, then the tag. */
 export function createSealer(key: Uint8Array, randomBytes: RandomBytes) {
   return {
-    /** `context` is not kept with the text; opening it takes the same one again. */
+    /** `context` is not stored; opening requires the same one. */
     seal(text: string, context: Uint8Array): Uint8Array {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(CIPHER, key, nonce).setAAD(context);
       const body = cipher.update(text, 'utf8');
       return Buffer.concat([nonce, body, cipher.final(), cipher.getAuthTag()]);
     },
-    /** Undefined where secret or context is another one, or the bytes were changed. */
+    /** Undefined where the secret or the context differs, or the bytes were changed. */
     open(sealed: Uint8Array, context: Uint8Array): string | undefined {
       if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
       const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES));

@@ -1,13 +1,13 @@
-// Usage added up, so that pages need not read a million records: by hour, by end user and day, and
-// over all accounts. Derived from `usage_records` by `ledger/series/` and worth nothing without them.
+// Aggregated usage, so that pages need not read a million records: by hour, by end user and day,
+// and over all accounts. `ledger/series/` derives it from `usage_records`; it can be rebuilt.
 
 import { primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { amount, count, instant } from './columns.ts';
 
-/** What is added up of every request, whatever it is grouped by. */
+/** The sums of every grouping. */
 const figures = () => ({
   requests: count().notNull(),
-  /** Of those, how many ended in each way; all others were completed. */
+  /** How many ended in each way; all other requests completed. */
   stopped: count().notNull(),
   cancelled: count().notNull(),
   failed: count().notNull(),
@@ -21,8 +21,8 @@ const figures = () => ({
 });
 
 /**
- * One row an account, hour, model and key. `hour` is the beginning of the UTC hour in which a request
- * started; `model` is the one that served it or, where nobody did, the one that was asked for.
+ * One row per account, hour, model and key. `hour` is the beginning of the UTC hour in which a
+ * request started; `model` is the one that served it or, if none did, the requested one.
  */
 export const usageHours = sqliteTable(
   'usage_hours',
@@ -36,7 +36,7 @@ export const usageHours = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.hour, table.model, table.keyId] })],
 );
 
-/** The same by UTC day, so that months of a busy account are a few thousand rows. */
+/** The same per UTC day, so that months of a busy account are a few thousand rows. */
 export const usageDays = sqliteTable(
   'usage_days',
   {
@@ -49,7 +49,7 @@ export const usageDays = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.day, table.model, table.keyId] })],
 );
 
-/** One row an account, UTC day and end user; `endUser` is empty where a request named none. */
+/** One row per account, UTC day and end user; `endUser` is empty for requests without one. */
 export const usageEndUsers = sqliteTable(
   'usage_end_users',
   {
@@ -61,7 +61,7 @@ export const usageEndUsers = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.day, table.endUser] })],
 );
 
-/** One row an hour and model, of all accounts together, with what the operator pays for it. */
+/** One row per hour and model over all accounts, with what the operator pays for it. */
 export const usageModels = sqliteTable(
   'usage_models',
   {
@@ -69,17 +69,17 @@ export const usageModels = sqliteTable(
     model: text().notNull(),
     ...figures(),
     estimatedPromptTokens: count('estimated_prompt_tokens').notNull(),
-    /** What upstreams asked for all attempts, as far as the catalog knew it. */
+    /** What upstreams charged for all attempts, as far as the catalog has prices. */
     upstreamCost: amount('upstream_cost').notNull(),
-    /** Debited less that cost, of the requests of which every cost is known. */
+    /** Debited less upstream cost, over requests whose costs are all known. */
     margin: amount().notNull(),
-    /** How many requests are left out of the margin, because a cost of theirs is not known. */
+    /** Requests that the margin leaves out because a cost is unknown. */
     uncosted: count().notNull(),
   },
   (table) => [primaryKey({ columns: [table.hour, table.model] })],
 );
 
-/** How far the records have been added up: one row, with the row number of the last one. */
+/** The progress of the roll-up: one row, with the row number of the last record. */
 export const usageMark = sqliteTable('usage_mark', {
   id: count().primaryKey(),
   lastRecord: count('last_record').notNull(),

@@ -1,5 +1,5 @@
-// What a server and the commands beside it leave for each other: one row a name, in text. Worth
-// nothing to the next server; a reader checks what it finds.
+// Notes between a server and commands: one row per name, as text. The next server ignores them; a
+// reader validates what it finds.
 
 import { eq, lte } from 'drizzle-orm';
 import type { Database } from './contract.ts';
@@ -25,8 +25,8 @@ export async function writeNote(
 }
 
 /**
- * Writes what was true at `asOfMs`, unless what is there is of later. Answers whether it was written:
- * of several servers, one may have stood still between looking and writing.
+ * Writes what was true at `asOfMs`, unless the row is from a later time. Resolves with whether it
+ * was written: a server may have been paused between reading and writing.
  */
 export async function writeNewestNote(
   { db }: Database,

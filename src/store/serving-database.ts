@@ -1,6 +1,6 @@
-// The database of a thread that serves. On SQLite nothing here can stop the thread: reads have a
-// connection that waits for no lock, because readers of its log need none, and every write happens in
-// another thread (`writer/`). PostgreSQL is asked over the network anyway.
+// The database of a thread that serves. On SQLite nothing here can block the thread: reads use a
+// connection that needs no lock, because readers of the log need none, and every write happens in
+// another thread (`writer/`). PostgreSQL is remote anyway.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { connectDatabase, isSqliteUrl } from './connect.ts';
@@ -12,14 +12,14 @@ import type { WriterClient, Writing } from './writer/client.ts';
 import type { Ask } from './writer/protocol.ts';
 
 type ServingDatabaseOptions = {
-  /** Of a database that is migrated. */
+  /** The URL of a migrated database. */
   readonly url: string;
   /** `full` survives a power cut, `normal` only the death of the process. */
   readonly sync: SyncMode;
   readonly writer: WriterClient;
 };
 
-/** For reports on the thread that serves. PostgreSQL leaves their statements more time. */
+/** For reports on the thread that serves. PostgreSQL allows their statements more time. */
 export function openServingReader(url: string): Database {
   if (isSqliteUrl(url)) return openDatabase({ url, sync: 'normal', readonly: true, waits: false });
   return connectDatabase({ url, sync: 'normal', readonly: true, patient: true });
@@ -42,7 +42,9 @@ export function openServingDatabase(options: ServingDatabaseOptions): Database {
 
   async function write(ask: Ask): Promise<unknown> {
     if (writer.current() !== undefined) {
-      throw new StoreError('What writes on another connection already would wait for itself.');
+      throw new StoreError(
+        'A task that writes on another connection already would wait for itself.',
+      );
     }
     return writer.alone(sync, ask);
   }
@@ -60,7 +62,7 @@ export function openServingDatabase(options: ServingDatabaseOptions): Database {
     return writer.transaction(owner, mode, () => work(db));
   }
 
-  /** Reads outside of a transaction are prepared once, on the connection of this thread. */
+  /** Reads outside of a transaction are prepared once, on this thread's connection. */
   function prepare<Values extends object, Row extends readonly unknown[]>(
     query: Query,
   ): Statement<Values, Row> {
@@ -97,7 +99,7 @@ export function openServingDatabase(options: ServingDatabaseOptions): Database {
       return reading.snapshot(() => read(db));
     },
     settled: (read) => read(),
-    // The commits of this thread look like those of others to the connection that reads.
+    // The reading connection cannot distinguish this thread's commits from others.
     foreignCommits: undefined,
     pipeline: undefined,
     ping: reading.ping,

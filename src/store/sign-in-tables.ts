@@ -1,27 +1,27 @@
-// The tables of sign-in, for customers and for operators: who may sign in, how, and who is signed in.
-// Reading them opens nothing: passwords, cookies, recovery codes and mailed tokens are digests, and
-// the secret of a second factor is sealed. Digests of cookies and recovery codes are keyed with the
-// session secret, so that writing to them opens nothing either, and another secret ends them all.
+// The tables of sign-in, for customers and operators: users, sessions and factors. A leaked copy
+// gives no access: passwords, cookies, recovery codes and mailed tokens are digests, and secrets of
+// second factors are sealed. Digests of cookies and recovery codes are keyed with the session
+// secret, so forged rows give no access either, and a new secret invalidates them all.
 
 import { sql } from 'drizzle-orm';
 import { check, index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { bytes, count, flag, instant } from './columns.ts';
 import { accounts } from './tables.ts';
 
-/** Customers and operators sign in to different applications and never meet in a query. */
+/** Customers and operators sign in to different applications; no query mixes them. */
 const realm = () => text().$type<'customer' | 'operator'>().notNull();
 
-/** A person with a verified e-mail address; one who has not verified it is in `sign_in_tokens`. */
+/** A user with a verified e-mail address; unverified sign-ups are in `sign_in_tokens`. */
 export const users = sqliteTable(
   'sign_in_users',
   {
     id: text().primaryKey(),
     realm: realm(),
     email: text().notNull(),
-    /** In argon2id; null: nothing opens until the user has chosen one. */
+    /** Argon2id; null: no sign-in until the user has chosen a password. */
     password: text(),
     twoFactorEnabled: flag('two_factor_enabled').notNull(),
-    /** The account that a customer pays with; null for operators. */
+    /** The account of a customer; null for operators. */
     accountId: text('account_id').references(() => accounts.id),
     createdAt: instant('created_at').notNull(),
   },
@@ -40,15 +40,15 @@ const userId = () => text('user_id').references(() => users.id, { onDelete: 'cas
 export const sessions = sqliteTable(
   'sign_in_sessions',
   {
-    /** Names the session in lists; opens nothing. */
+    /** Identifies the session in lists; gives no access. */
     id: text().primaryKey(),
     userId: userId().notNull(),
     /** Keyed digest of the cookie. */
     digest: text().notNull(),
     createdAt: instant('created_at').notNull(),
-    /** Exact to a minute. */
+    /** Precise to a minute. */
     lastSeenAt: instant('last_seen_at').notNull(),
-    /** When the password was proven last. */
+    /** When the password was last entered. */
     provenAt: instant('proven_at').notNull(),
     expiresAt: instant('expires_at').notNull(),
     address: text().notNull(),
@@ -61,7 +61,7 @@ export const sessions = sqliteTable(
   ],
 );
 
-/** Sign-ins whose password was right and that wait for their second factor. */
+/** Sign-ins with a correct password that wait for their second factor. */
 export const challenges = sqliteTable(
   'sign_in_challenges',
   {
@@ -77,12 +77,12 @@ export const challenges = sqliteTable(
   ],
 );
 
-/** Of users with `two_factor_enabled`; of others it waits for its first right code. */
+/** Active for users with `two_factor_enabled`; otherwise it waits for its first correct code. */
 export const secondFactors = sqliteTable('sign_in_second_factors', {
   userId: userId().primaryKey(),
   /** Sealed with the session secret. */
   secret: bytes().notNull(),
-  /** The time step of the last code that was accepted: codes up to it are used up. */
+  /** The time step of the last accepted code; codes up to it are used up. */
   lastStep: count('last_step').notNull(),
   /** Keyed digests of the unused recovery codes, as a JSON array. */
   recoveryCodes: text('recovery_codes').notNull(),
@@ -95,7 +95,7 @@ export const secondFactors = sqliteTable('sign_in_second_factors', {
  */
 export type TokenPurpose = 'sign-up' | 'reset' | 'operator';
 
-/** What is mailed or printed once, taken once, and kept as its SHA-256. */
+/** Mailed or printed once, accepted once, and stored as its SHA-256. */
 export const signInTokens = sqliteTable(
   'sign_in_tokens',
   {
@@ -103,7 +103,7 @@ export const signInTokens = sqliteTable(
     realm: realm(),
     purpose: text().$type<TokenPurpose>().notNull(),
     email: text().notNull(),
-    /** Argon2id; of a sign-up alone. */
+    /** Argon2id; only for a sign-up. */
     password: text(),
     invite: text(),
     createdAt: instant('created_at').notNull(),
@@ -115,15 +115,15 @@ export const signInTokens = sqliteTable(
   ],
 );
 
-/** Failures of late, by the digest of what failed: an address, a network, a mailed address. */
+/** Recent failures, by the digest of an address, a network or a mail recipient. */
 export const attempts = sqliteTable(
   'sign_in_attempts',
   {
     name: text().primaryKey(),
     failures: count().notNull(),
-    /** From when on it may be tried again. */
+    /** When it may be tried again. */
     nextAt: instant('next_at').notNull(),
-    /** From when on all of this is forgotten. */
+    /** When the row expires. */
     endsAt: instant('ends_at').notNull(),
   },
   (table) => [index('sign_in_attempts_end').on(table.endsAt)],
@@ -145,7 +145,7 @@ export const invites = sqliteTable(
   (table) => [uniqueIndex('invites_digest').on(table.digest)],
 );
 
-/** Accounts whose owner has asked for their deletion and may still take that back. */
+/** Accounts whose owner has requested deletion and may still cancel it. */
 export const accountDeletions = sqliteTable(
   'account_deletions',
   {

@@ -1,6 +1,6 @@
-// The file of a SQLite database as the file system has it: how it is made, what shows that there was
-// one, and whether it still is the one that was opened. SQLite itself goes on in a file that was
-// deleted or replaced, and what it commits there is lost when it closes the file.
+// The file of a SQLite database: creates it, detects that there was one before, and checks that it
+// is still the one that was opened. SQLite keeps using a file that was deleted or replaced; what it
+// commits there is lost on close.
 
 import {
   chmodSync,
@@ -16,13 +16,13 @@ import { dirname, resolve } from 'node:path';
 import { every } from '../async/every.ts';
 import { StoreError } from './error.ts';
 
-/** What stays beside a file while and after a server has it. */
+/** Files that a server leaves beside the database. */
 const TRACES = ['.owner', '-wal', '-shm'];
 
 /**
- * Makes the file where it is missing. Never where there was one: a server on an empty database would
- * refuse every key and sell from zero. `isNew` overrides that, and refuses a database that is there.
- * Throws `StoreError`.
+ * Creates the file where it is missing, but not where there was one before: a server on an empty
+ * database would reject every key and start from zero. `isNew` overrides that, and refuses an
+ * existing database. Throws `StoreError`.
  */
 export function createDatabaseFile(path: string, isNew: boolean): void {
   if (sizeOf(path) > 0) {
@@ -39,7 +39,7 @@ export function createDatabaseFile(path: string, isNew: boolean): void {
   }
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // It holds e-mail addresses and balances: only its owner reads it.
+    // It contains e-mail addresses and balances, so only its owner may read it.
     closeSync(openSync(path, 'a', 0o600));
     chmodSync(path, 0o600);
   } catch (cause) {
@@ -54,7 +54,7 @@ function sizeOf(path: string): number {
   return existsSync(path) ? statSync(path).size : 0;
 }
 
-/** The first file that shows that a server had this one. The owner locks a link's target. */
+/** The first file that shows that a server used this path. The lock is beside a link's target. */
 function traceOf(path: string): string | undefined {
   return [path, linkedFrom(path)]
     .flatMap((name) => TRACES.map((suffix) => `${name}${suffix}`))
@@ -69,7 +69,7 @@ function linkedFrom(path: string): string {
   }
 }
 
-/** How the file is not the one that was opened any more. */
+/** Why the file is no longer the one that was opened. */
 export type FileLoss = 'gone' | 'replaced' | 'emptied';
 
 export type DatabaseFileWatch = ReturnType<typeof watchDatabaseFile>;
@@ -78,8 +78,8 @@ export type DatabaseFileWatch = ReturnType<typeof watchDatabaseFile>;
 const LOOK_MS = 500;
 
 /**
- * Watches an open database, its log and its index. One that comes back is the same again; one that
- * was replaced or emptied stays lost, because our log may have been used with what took its place.
+ * Watches an open database, its log and its index. A file that returns unchanged is good again; one
+ * that was replaced or emptied stays lost, because our log may have been applied to the new file.
  */
 export function watchDatabaseFile(path: string, clock: () => number) {
   const files = [path, `${path}-wal`, `${path}-shm`];
@@ -106,8 +106,8 @@ export function watchDatabaseFile(path: string, clock: () => number) {
   return {
     loss: (): FileLoss | undefined => loss,
     /**
-     * Looks twice a second from now on. `goodAt` is when the file was last seen in its place. Returns
-     * the function that stops it.
+     * Starts to look twice a second. `goodAt` is when the file was last seen in place. Returns a
+     * function that stops it.
      */
     start(onChange: (loss: FileLoss | undefined, goodAt: number) => void): () => void {
       let goodAt = clock();
@@ -115,7 +115,7 @@ export function watchDatabaseFile(path: string, clock: () => number) {
         if (loss !== undefined && loss !== 'gone') return;
         const lookedAt = clock();
         const found = await look();
-        // A log that is gone is replaced by the next connection: that is the same loss.
+        // The next connection replaces a missing log: that is the same loss.
         const isNews = (found === undefined) !== (loss === undefined);
         loss = found;
         if (isNews) onChange(found, goodAt);
@@ -125,7 +125,7 @@ export function watchDatabaseFile(path: string, clock: () => number) {
   };
 }
 
-/** What cannot be looked at for another reason may still be there. */
+/** A file that cannot be examined for another reason may still be there. */
 function isMissing(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ESTALE';

@@ -1,6 +1,6 @@
-// What a prepared statement takes, in the order of its parameters: the SQL is made once, and each
-// run only puts its values in order. Drizzle's own prepared queries cost half as much again as what
-// SQLite itself does for the ledger.
+// Binds the values of prepared statements: the SQL is made once, and each run only orders its
+// values. Drizzle's own prepared queries would add half of the time that SQLite itself takes for
+// the ledger.
 
 import { getTableColumns, is, Param, Placeholder, type SQL, sql } from 'drizzle-orm';
 import { SQLiteAsyncDialect, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core';
@@ -8,11 +8,11 @@ import type { Query } from './contract.ts';
 
 type Slot = {
   readonly name: string;
-  /** What the column makes of a value, where the placeholder stands for a column's value. */
+  /** The column's encoder, where the placeholder stands for a column's value. */
   readonly encode: ((value: unknown) => unknown) | undefined;
 };
 
-/** Puts the named values of one run in the order of the query's parameters. */
+/** Orders the named values of one run by the query's parameters. */
 export function createBinder(params: readonly unknown[]): (values: object) => unknown[] {
   const slots = params.map(slotOf);
   return (values) => {
@@ -20,7 +20,7 @@ export function createBinder(params: readonly unknown[]): (values: object) => un
     const bound: unknown[] = [];
     for (const { name, encode } of slots) {
       const value = named[name];
-      // A missing value would be bound as NULL without a word.
+      // SQLite would silently bind a missing value as NULL.
       if (value === undefined) throw new TypeError(`No value for ${name} was given.`);
       bound.push(encode === undefined || value === null ? value : encode(value));
     }
@@ -39,12 +39,12 @@ function slotOf(parameter: unknown): Slot {
   );
 }
 
-/** One placeholder a column, named like it: such a statement takes a whole row. */
+/** One placeholder per column, with its name: such a statement takes a whole row. */
 export function placeholders<T extends SQLiteTable>(
   table: T,
 ): Record<keyof T['$inferInsert'], Placeholder> {
   const names = Object.keys(getTableColumns(table));
-  // Object.fromEntries forgets the keys that it was given.
+  // The return type of Object.fromEntries loses the keys.
   return Object.fromEntries(names.map((name) => [name, sql.placeholder(name)])) as Record<
     keyof T['$inferInsert'],
     Placeholder
@@ -53,7 +53,7 @@ export function placeholders<T extends SQLiteTable>(
 
 type Columns = Readonly<Record<string, SQLiteColumn>>;
 
-/** The names of columns, to be selected. */
+/** The names of columns, for a select. */
 export function list(columns: Columns): SQL {
   return sql.join(
     Object.values(columns).map(({ name }) => sql.identifier(name)),
@@ -61,7 +61,7 @@ export function list(columns: Columns): SQL {
   );
 }
 
-/** A row that was selected by `list`, with its values as the columns have them. */
+/** A row selected by `list`, with decoded values. */
 export function decode<Row>(columns: Columns, row: readonly unknown[]): Row {
   return Object.fromEntries(
     Object.entries(columns).map(([key, column], index) => [
@@ -73,7 +73,7 @@ export function decode<Row>(columns: Columns, row: readonly unknown[]): Row {
 
 const DIALECT = new SQLiteAsyncDialect();
 
-/** SQL that is written out, to be prepared. */
+/** Raw SQL to be prepared. */
 export function written(query: SQL): Query {
   return { toSQL: () => DIALECT.sqlToQuery(query) };
 }

@@ -1,4 +1,4 @@
-// Removes rows that are over, which takes SQLite's lock only where there are any.
+// Removes expired rows, and takes SQLite's lock only where there are any.
 
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';

@@ -1,5 +1,5 @@
-// Every table that holds no money: accounts and keys, blocks, the audit trail, settings, incidents,
-// notes between a server and its commands, kept thinking. The books are in money-tables.ts.
+// Every table without money: accounts and keys, blocks, the audit trail, settings, incidents, notes
+// between a server and its commands, kept thinking. The books are in money-tables.ts.
 
 import { sql } from 'drizzle-orm';
 import { check, index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
@@ -35,7 +35,7 @@ export const apiKeys = sqliteTable(
     accountId: text('account_id')
       .notNull()
       .references(() => accounts.id),
-    /** SHA-256 of the whole key, lower-case hexadecimal. The key itself is stored nowhere. */
+    /** SHA-256 of the whole key, lower-case hexadecimal. The key itself is not stored. */
     digest: text().notNull(),
     masked: text().notNull(),
     name: text(),
@@ -70,7 +70,7 @@ export const blocks = sqliteTable(
   (table) => [uniqueIndex('blocks_value').on(table.kind, table.value)],
 );
 
-/** Who did what to whom; append-only. The two events of one rotation share an operation id. */
+/** Append-only. The two events of one rotation share an operation id. */
 export const auditEvents = sqliteTable(
   'audit_events',
   {
@@ -78,7 +78,7 @@ export const auditEvents = sqliteTable(
     operationId: text('operation_id').notNull(),
     at: instant().notNull(),
     actor: text().notNull(),
-    /** The network address that it came from; null for the command line. */
+    /** The client's network address; null for the command line. */
     address: text(),
     action: text().notNull(),
     accountId: text('account_id'),
@@ -88,21 +88,21 @@ export const auditEvents = sqliteTable(
   },
   (table) => [
     index('audit_events_account').on(table.accountId, table.id),
-    // What operators look for in the whole trail; events are few, and are looked for years later.
+    // Operators search the whole trail by these; events are few but kept for years.
     index('audit_events_actor').on(table.actor, table.id),
     index('audit_events_action').on(table.action, table.id),
     index('audit_events_subject').on(table.subject, table.id),
   ],
 );
 
-/** Switches that an operator turns while the server runs: `maintenance`, `demo_account`, … */
+/** Switches that an operator sets while the server runs: `maintenance`, `demo_account`, … */
 export const settings = sqliteTable('settings', {
   name: text().primaryKey(),
   value: text().notNull(),
   updatedAt: instant('updated_at').notNull(),
 });
 
-/** What a server and the commands beside it tell each other; worth nothing to the next server. */
+/** Messages between a running server and commands; the next server ignores them. */
 export const serverNotes = sqliteTable('server_notes', {
   name: text()
     .$type<'catalog' | 'catalog_reload' | 'catalog_text' | 'console' | 'audit'>()
@@ -111,7 +111,7 @@ export const serverNotes = sqliteTable('server_notes', {
   updatedAt: instant('updated_at').notNull(),
 });
 
-/** Lower limits of a model during a capacity incident. */
+/** Reduced limits of a model during a capacity incident. */
 export const incidentLimits = sqliteTable('incident_limits', {
   model: text().primaryKey(),
   requestsPerMinute: count('requests_per_minute'),
@@ -123,23 +123,23 @@ export const incidentLimits = sqliteTable('incident_limits', {
 
 /**
  * Thinking that led to tool calls, sealed, for clients that lose it between two turns. A row lives
- * for a day at most, and is worth nothing without the secret.
+ * for a day at most, and is useless without the secret.
  */
 export const reasoning = sqliteTable(
   'reasoning',
   {
     id: serial(),
     accountId: text('account_id').notNull(),
-    /** What it is looked up by: a keyed digest of the call that it led to. */
+    /** The lookup key: a keyed digest of the call that it led to. */
     digest: bytes().notNull(),
     createdAt: instant('created_at').notNull(),
-    /** What the row takes on disk, about, in bytes. */
+    /** Its approximate size on disk, in bytes. */
     size: count().notNull(),
     sealed: bytes().notNull(),
   },
   (table) => [
     uniqueIndex('reasoning_digest').on(table.digest),
-    // The oldest row of an account and the sum of its sizes, without touching the rows.
+    // Finds the oldest row of an account and the sum of its sizes from the index alone.
     index('reasoning_account').on(table.accountId, table.id, table.size),
   ],
 );

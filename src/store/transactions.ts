@@ -1,7 +1,7 @@
-// Transactions on one connection to a SQLite file: one after the other. Tasks outside the open one
-// wait until it has ended, in the order of their calls. Writers wait for the other connections of
-// this thread too. Which task is part of it is known from the context that promises
-// carry along, so that no function has to be handed the transaction.
+// Runs transactions on one connection to a SQLite file, one at a time. Other tasks wait until the
+// open one has ended, in the order of their calls; writers also wait for the other connections of
+// this thread. The async context identifies the task, so the transaction need not be passed to
+// functions.
 
 import type { Database as Connection } from 'bun:sqlite';
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -27,7 +27,7 @@ type TransactionsOptions = {
   readonly usual: SyncMode;
   readonly useSync: (mode: SyncMode) => void;
   readonly turns: Turns;
-  /** How long its transactions wait in line before they go first. */
+  /** How long its transactions queue before they go first. */
   readonly patienceMs: number | undefined;
 };
 
@@ -38,9 +38,9 @@ export function createTransactions(options: TransactionsOptions) {
 
   function isWithin(): boolean {
     const own = current.getStore();
-    // SQLite ends a transaction by itself when the disk is full or fails: what comes after is alone.
+    // SQLite rolls back by itself when the disk is full or fails: later statements run outside.
     if (own !== undefined && own === open && !connection.inTransaction) own.undone = true;
-    // What is left over of work that was undone must not be written on its own.
+    // Leftover queries of a rolled-back task must not run on their own.
     if (own?.undone === true) throw new StoreError('This transaction was undone already.');
     return own !== undefined && own === open;
   }
@@ -48,11 +48,13 @@ export function createTransactions(options: TransactionsOptions) {
   const isFree = (access: AccessMode): boolean =>
     open === undefined && (access === 'read' || turns.writer === undefined);
 
-  /** Asks the connection: at once where this task may, else when the open transaction has ended. */
+  /** Runs at once where this task may, otherwise when the open transaction has ended. */
   function whenFree<T>(access: AccessMode, ask: () => T): Awaitable<T> {
     if (isWithin() || isFree(access)) return ask();
     if (access === 'write' && turns.isWriting()) {
-      throw new StoreError('What writes on another connection already would wait for itself.');
+      throw new StoreError(
+        'A task that writes on another connection already would wait for itself.',
+      );
     }
     return turns.wait(() => isFree(access), ask, patienceMs);
   }

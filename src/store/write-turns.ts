@@ -1,6 +1,6 @@
-// Whose turn it is to write to a SQLite file, among all connections of this thread. SQLite would let
-// the second one wait with its whole thread, and then the first, which is in a transaction there,
-// could never end it. Other threads and processes do wait in that way: their first one goes on.
+// Serializes writers to a SQLite file among all connections of this thread. SQLite would block the
+// whole thread for the second writer, and the first one, whose transaction is open there, could
+// never finish. Other threads and processes may block that way: the holder continues.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Awaitable } from '../async/awaitable.ts';
@@ -10,28 +10,28 @@ export type Turns = {
   writer: object | undefined;
   /** Does the work of the writer. */
   readonly within: <T>(writer: object, work: () => T) => T;
-  /** Whether this task is part of the writer's work, on whichever connection. */
+  /** Whether this task is part of the writer's work, on any connection. */
   readonly isWriting: () => boolean;
   /**
-   * Does `go` once it may, in the order of asking; after `patienceMs`, before those who asked earlier.
-   * It must not begin anything here itself.
+   * Calls `go` once it may write, in the order of the calls; after `patienceMs`, before earlier
+   * callers. `go` must not start another turn itself.
    */
   readonly wait: <T>(mayGo: () => boolean, go: () => T, patienceMs?: number) => Awaitable<T>;
-  /** A transaction has ended: every task that may go now goes. */
+  /** Call it after a transaction: starts every task that may run now. */
   readonly goOn: () => void;
 };
 
 type Waiting = {
   readonly mayGo: () => boolean;
   readonly go: () => void;
-  /** From when on it goes first, in milliseconds of a clock that never jumps. */
+  /** The monotonic time from which it goes first, in milliseconds. */
   readonly firstFrom: number;
 };
 
-/** A lock of SQLite's is one of the file as well, on any connection. */
+/** SQLite locks the file, so all connections to a path share their turns. */
 const turnsByPath = new Map<string, { readonly turns: Turns; connections: number }>();
 
-/** Joins the connections to a file; `leave` when the connection is closed. */
+/** Adds a connection to a file; call `leave` when it is closed. */
 export function joinTurns(path: string): { readonly turns: Turns; readonly leave: () => void } {
   const known = turnsByPath.get(path) ?? { turns: createTurns(), connections: 0 };
   known.connections += 1;
@@ -67,7 +67,7 @@ function createTurns(): Turns {
         });
       }),
     goOn() {
-      // A task that begins a transaction makes those behind it wait on.
+      // A task that begins a transaction blocks those behind it.
       const now = performance.now();
       const isFirst = ({ firstFrom }: Waiting): boolean => firstFrom <= now;
       const asked = waiting.some(isFirst)

@@ -1,6 +1,5 @@
-// What a file of `tollgate export` says, line by line: a header, the tables with their rows, and an
-// end that sums up everything before it. It only turns lines into meaning and back; `writer.ts` and
-// `reader.ts` bring them to a file and out of it.
+// The lines of a `tollgate export` file: a header, the tables with their rows, and an end with the
+// totals. Only encodes and decodes; `writer.ts` and `reader.ts` do the input and output.
 //
 //   {"format":"tollgate-archive","version":1,"made_by":"1.0.0","made_at":"…","tables":[…]}
 //   {"table":"accounts"}
@@ -8,7 +7,7 @@
 //   {"end":"accounts","rows":1,"sha256":"…"}            of the lines of the rows
 //   {"end":"archive","rows":1,"sha256":"…","ledger":{…}}  of every line before it
 
-/** The version of the format; a file of another one is refused. */
+/** The version of the format; files of other versions are refused. */
 export const ARCHIVE_VERSION = 1;
 
 export const ARCHIVE_FORMAT = 'tollgate-archive';
@@ -23,7 +22,7 @@ export type Value = bigint | string | Uint8Array | null;
 
 export type Row = readonly Value[];
 
-/** What the books add up to, as words and digits that two sides compare. */
+/** Sums and digests of the books, which both sides compare. */
 export type LedgerFacts = Readonly<Record<string, string>>;
 
 type Line =
@@ -43,7 +42,7 @@ type Line =
       readonly ledger: LedgerFacts;
     };
 
-/** What is wrong with a file, for people; nothing of its content is in it. */
+/** A damaged file. The message is for operators and contains none of its data. */
 export class ArchiveError extends Error {
   override readonly name = 'ArchiveError';
 }
@@ -83,7 +82,7 @@ export function rowLine(row: Row): string {
   );
 }
 
-/** Throws `ArchiveError` where a cell is not of its column's kind. */
+/** Throws `ArchiveError` where a cell does not match its column's kind. */
 export function rowOf(cells: readonly unknown[], { name, columns }: TableShape): Row {
   if (cells.length !== columns.length) throw damaged(`a row of ${name} has another length`);
   return columns.map((column, index) => {
@@ -165,7 +164,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** `what` says what was found, without a value of it. */
+/** `what` describes the damage, without a value of the file. */
 export function damaged(what: string): ArchiveError {
   return new ArchiveError(
     `The file is damaged: ${what}. Nothing was imported. Copy it again, or make a new one with tollgate export.`,

@@ -1,6 +1,6 @@
-// Reads a file of `tollgate export`: unpacks it, checks every count and every digest, and hands out
-// the rows table by table. Bounded in memory, however long the file is. Throws `ArchiveError` for
-// whatever is wrong with it; only who has read it to its end knows that nothing is.
+// Reads a `tollgate export` file: unpacks it, verifies counts and digests, and yields the rows
+// table by table. Memory is bounded for any length. Throws `ArchiveError` for damage; a file is
+// verified only once it has been read to its end.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -16,11 +16,11 @@ import {
   type TableShape,
 } from './format.ts';
 
-/** Rows that are handed out together: so many, or so much text. */
+/** Rows per portion: this many, or this much text. */
 const ROWS_AT_ONCE = 500;
 const CHARACTERS_AT_ONCE = 1_000_000;
 
-/** No row of ours is as long; a line without an end must not fill the memory. */
+/** No valid row is as long; a line without an end must not fill the memory. */
 const LINE_CHARACTERS_MAX = 64 * 1_024 * 1_024;
 
 export type Portion =
@@ -28,7 +28,7 @@ export type Portion =
   | { readonly kind: 'rows'; readonly table: string; readonly rows: readonly Row[] }
   | { readonly kind: 'end'; readonly rows: number; readonly ledger: LedgerFacts };
 
-/** The whole file, portion by portion: a header, rows in the order of the file, an end. */
+/** Yields the file in portions: a header, rows in the order of the file, an end. */
 export async function* readArchive(path: string): AsyncGenerator<Portion> {
   const whole = createHash('sha256');
   let shapes: ReadonlyMap<string, TableShape> | undefined;
@@ -94,7 +94,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   try {
     const decoder = new TextDecoder('utf-8', { fatal: true });
     const unpacked = createGunzip();
-    // What is wrong with the file ends the unpacking, which is where it is caught.
+    // An error ends the unpacking and is caught where its output is read.
     pipeline(createReadStream(path), unpacked, () => undefined);
     for await (const bytes of unpacked) {
       const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');

@@ -1,28 +1,28 @@
-// The rows of a database, in portions, on their way into an archive and out of one. Reads belong to the
-// caller's snapshot and writes to its transaction. Triggers and constraints of the target hold for
-// every row, as for those that a server writes.
+// Reads rows out of a database and writes them into one, in portions. Reads run in the caller's
+// snapshot, writes in its transaction. Triggers and constraints of the target check every row, as
+// they do for a server.
 
 import { Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Database, Statement } from '../contract.ts';
 import type { Row, Value } from './format.ts';
 import type { ArchiveTable } from './tables.ts';
 
-/** Rows that are read together: as many as make about so much text. */
+/** Rows of the first read; later reads adapt to the length of a row. */
 const FIRST_READ = 50;
 const ROWS_A_READ = 500;
 const CHARACTERS_A_READ = 500_000;
 
-/** Rows that are written in one statement. */
+/** Rows per statement. */
 const ROWS_A_WRITE = 50;
 
-/** A hold is added without progress and gets it afterwards, as its triggers demand. */
+/** Triggers require that a hold is inserted without progress and then updated. */
 const HOLD_BEGINS: Readonly<Record<string, Value>> = {
   checkpoint_at: null,
   output_tokens: 0n,
   reasoning_tokens: 0n,
 };
 
-/** All rows of a table, in the order in which they were added or, where nobody asks, of their keys. */
+/** All rows of a table in the order of insertion or, where that does not matter, of their keys. */
 export async function* readRows(
   database: Database,
   table: ArchiveTable,
@@ -58,7 +58,7 @@ export async function* readRows(
   }
 }
 
-/** The next rows will be about as long as these. */
+/** Assumes that the next rows are about as long as these. */
 function limitAfter(rows: readonly Row[]): number {
   let characters = 1;
   for (const row of rows) {
@@ -93,13 +93,13 @@ export function createRowWriter(database: Database, table: ArchiveTable) {
         const some = rows.slice(from, from + ROWS_A_WRITE);
         const begun = progress === undefined ? some : some.map((row) => asBegun(row, table));
         await insertOf(some.length).run(named(begun.flat()));
-        // Not one by one: the way to the database is longer than its work.
+        // Batched, because a round trip takes longer than the update.
         if (progress !== undefined) {
           await Promise.all(some.map((row) => progress.run(named(row))));
         }
       }
     },
-    /** When all rows are there: the database counts on from the last number. */
+    /** Call it after the last row: the database then continues from the last number. */
     async finish(): Promise<void> {
       const column = table.numbered;
       if (column === undefined || database.dialect !== 'postgres') return;
@@ -113,7 +113,7 @@ export function createRowWriter(database: Database, table: ArchiveTable) {
 
 type Values = Readonly<Record<string, Value>>;
 
-/** Values by their number, as the placeholders are named. */
+/** Values by index, as the placeholders are named. */
 const named = (values: Row): Values => Object.fromEntries(values.map((value, at) => [at, value]));
 
 const place = (at: number): Placeholder => new Placeholder(String(at));
@@ -126,7 +126,7 @@ function insertion({ name, columns }: ArchiveTable, count: number) {
   return { toSQL: () => ({ sql: text, params }) };
 }
 
-/** Brings a hold from its beginning to where it stands. */
+/** Updates a new hold to its exported state. */
 function holdProgress({ columns }: ArchiveTable) {
   const at = (name: string): Placeholder =>
     place(columns.findIndex((column) => column.name === name));

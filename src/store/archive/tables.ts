@@ -1,6 +1,5 @@
-// Which tables an installation is made of, in an order in which each comes after those that it refers
-// to, and what their columns are. What the next server makes anew stays behind: usage that is added up
-// from the records, who serves at the moment, and notes between a server and its commands.
+// The tables and columns of an export, each table after those that it references. Leaves out what a
+// server recreates: aggregated usage, running nodes, and notes between a server and its commands.
 
 import { is } from 'drizzle-orm';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
@@ -10,9 +9,9 @@ import * as plain from '../tables.ts';
 import type { ColumnKind, TableShape } from './format.ts';
 
 export type ArchiveTable = TableShape & {
-  /** What its rows are read by, in this order: it names each row once. */
+  /** The columns that rows are ordered by; together they are unique. */
   readonly key: readonly string[];
-  /** The column that the database counts by itself; absent where there is none. */
+  /** The column that the database numbers; absent where there is none. */
   readonly numbered: string | undefined;
 };
 
@@ -24,7 +23,7 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
 
 const STAYS: readonly unknown[] = [plain.serverNotes];
 
-/** Whose rows are told apart by when they were added: SQLite numbers them, as PostgreSQL does these. */
+/** Tables whose insertion order matters: SQLite and PostgreSQL both number their rows. */
 const IN_ORDER: ReadonlySet<SQLiteTable> = new Set<SQLiteTable>([
   plain.accounts,
   plain.apiKeys,
@@ -34,7 +33,7 @@ const IN_ORDER: ReadonlySet<SQLiteTable> = new Set<SQLiteTable>([
   signIn.invites,
 ]);
 
-/** Every table that is moved, in the order in which they are filled. */
+/** Every exported table, in the order of import. */
 export function archiveTables(): readonly ArchiveTable[] {
   const all = [plain, money, signIn]
     .flatMap((file) => Object.values<unknown>(file))

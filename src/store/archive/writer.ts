@@ -1,5 +1,5 @@
-// Writes a file of `tollgate export`, packed, as fast as the disk takes it and never more of it in
-// memory. The file is new and its owner's alone; one that could not be finished is removed.
+// Writes a compressed `tollgate export` file with bounded memory. The file is new and readable by
+// its owner only; an incomplete one is removed.
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -19,17 +19,17 @@ import {
 
 export type ArchiveSource = {
   readonly madeBy: string;
-  /** As people write an instant. */
+  /** As an ISO time. */
   readonly madeAt: string;
   readonly tables: readonly TableShape[];
   readonly rowsOf: (table: TableShape) => AsyncIterable<readonly Row[]>;
   readonly ledger: LedgerFacts;
 };
 
-/** Digests are worth little, and take little, at a higher level than this. */
+/** Higher levels hardly shrink digests. */
 const COMPRESSION_LEVEL = 6;
 
-/** Creates the file and answers how many rows are in each table. Throws what the system says. */
+/** Creates the file and returns the number of rows per table. Throws the system's error. */
 export async function writeArchive(
   path: string,
   source: ArchiveSource,
@@ -47,17 +47,17 @@ export async function writeArchive(
 }
 
 /**
- * The pieces are asked for by the task that called, one after the other: its reads belong to a
- * transaction, which a stream that asks for itself would be outside of.
+ * The calling task requests the pieces one after the other: its reads belong to a transaction,
+ * which a stream that pulls by itself would be outside of.
  */
 async function pack(text: AsyncIterable<string>, path: string): Promise<void> {
   const packer = createGzip({ level: COMPRESSION_LEVEL });
-  // It opens the file later, and must not make it again where it was removed after a failure.
+  // Opens the file later, and must not recreate it where it was removed after a failure.
   const written = pipeline(packer, createWriteStream(path, { flags: 'r+' }));
   written.catch(() => undefined);
   try {
     for await (const piece of text) {
-      // A disk that is full ends the waiting as well.
+      // A full disk ends the wait, too.
       if (!packer.write(piece)) await Promise.race([once(packer, 'drain'), written]);
     }
     packer.end();
@@ -70,11 +70,11 @@ async function pack(text: AsyncIterable<string>, path: string): Promise<void> {
 
 function createFile(path: string): void {
   closeSync(openSync(path, 'wx', 0o600));
-  // Whatever the user takes away from or gives to other new files.
+  // Regardless of the user's umask.
   chmodSync(path, 0o600);
 }
 
-/** It is safe from a power cut when the command says that it is written. */
+/** The command reports success only once the file survives a power cut. */
 function syncFile(path: string): void {
   const file = openSync(path, 'r');
   fsyncSync(file);

@@ -1,6 +1,6 @@
-// Opens PostgreSQL as the database of a process. Each transaction has a session of its own, and what
-// the same task asks until it ends belongs to it; all else takes a session for one statement. Before
-// anything is committed or believed, the session has to answer a question that only it was asked.
+// Opens PostgreSQL behind the store's contract. Each transaction has its own session, which all
+// queries of its task use; other queries take a session for one statement. Before a commit or the
+// use of a result, the session confirms that its replies are in step.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
@@ -21,35 +21,35 @@ import type { Reply } from './values.ts';
 
 export type PostgresOptions = {
   readonly url: string;
-  /** Connections at most; 10 where absent. */
+  /** The most connections; default: 10. */
   readonly max?: number;
-  /** How long one statement may take; longer than the two seconds of a request for reports. */
+  /** The statement timeout; reports get longer than the two seconds of a request. */
   readonly statementTimeoutMs?: number;
-  /** For few statements that look few rows up, again and again: the ledger's. */
+  /** For a few hot statements that look up few rows: the ledger's. */
   readonly byIndex?: boolean;
 };
 
 const STATEMENT_TIMEOUT_MS = 2_000;
-/** PostgreSQL looks for a deadlock after one second, and then says that it is one. */
+/** PostgreSQL checks for a deadlock after one second, and then reports it as one. */
 const LOCK_TIMEOUT_MS = 1_500;
 const CONNECT_TIMEOUT_MS = 3_000;
 
-/** Until here a statement of a patient transaction may take. */
+/** The statement timeout of a patient transaction. */
 const PATIENT_MS = 60 * 60_000;
 const UNHURRIED = ['set local statement_timeout = 0', 'set local lock_timeout = 0'];
 
-/** The batches of the ledger that are open, by the transactions that hold its lock. */
+/** The open batches of the ledger, by the transactions that hold its lock. */
 const OPEN_BATCHES = `select virtualtransaction from pg_locks where locktype = 'advisory'
   and database = (select oid from pg_database where datname = current_database())
   and (classid, objid, objsubid) = (${LEDGER_AT_WORK}, 2)`;
 
-/** PostgreSQL ends one whose process is away after five seconds. */
+/** PostgreSQL ends a batch whose process is gone after five seconds. */
 const BATCH_MS_MAX = 10_000;
 const BATCH_PAUSE_MS = 10;
 const NO_DISK = 'set local synchronous_commit = off';
 const ONE_BY_ONE = `select pg_advisory_xact_lock(${WRITING})`;
 
-/** Connects when the first statement comes. Throws `StoreError` for a URL that cannot be used. */
+/** Connects at the first statement. Throws `StoreError` for an invalid URL. */
 export function openPostgres(options: PostgresOptions): Database {
   const read = readPostgresUrl(options.url);
   if ('problem' in read) throw new StoreError(`DATABASE_URL ${read.problem}`);
@@ -70,11 +70,11 @@ export function openPostgres(options: PostgresOptions): Database {
     return { rows: (method === 'get' ? rows[0] : rows) as unknown[], changes: count };
   });
 
-  /** Sent before this returns, so that statements of one transaction keep their order. */
+  /** Sends before it returns, so that statements of one transaction keep their order. */
   function ask(text: string, values: readonly unknown[]): Promise<Reply> {
     const transaction = ambient.getStore();
     if (transaction?.state === 'open') return askWithin(transaction, text, values);
-    // What is left over of work that was undone must not be written on its own.
+    // Leftover queries of a rolled-back task must not run on their own.
     if (transaction?.state === 'undone') {
       return Promise.reject(new StoreError('This transaction was undone already.'));
     }
@@ -130,7 +130,7 @@ export function openPostgres(options: PostgresOptions): Database {
     return transaction;
   }
 
-  /** Waits for the batches of the ledger that are open now, of all nodes, and for none that comes. */
+  /** Waits for the batches of the ledger that are open now, on all nodes, and for no later ones. */
   async function batchesEnded(): Promise<void> {
     const open = async () => new Set((await ask(OPEN_BATCHES, [])).rows.map(([batch]) => batch));
     const askedAt = performance.now();
@@ -142,10 +142,10 @@ export function openPostgres(options: PostgresOptions): Database {
     }
   }
 
-  /** Those of this process wait here, and not each with a session of its own. */
+  /** Transactions of this process wait here, so that each does not occupy a session. */
   const serialize = createSerialize();
   function inTurn<T>(run: () => Promise<T>): Promise<T> {
-    // A nested transaction is refused at once: waiting for the outer one would be a deadlock.
+    // Rejects a nested transaction at once: waiting for the outer one would deadlock.
     return ambient.getStore()?.state === 'open' ? run() : serialize(run);
   }
 
@@ -171,7 +171,7 @@ export function openPostgres(options: PostgresOptions): Database {
       await batchesEnded();
       return found;
     },
-    // PostgreSQL does not say which commits were those of others.
+    // PostgreSQL does not report commits of other connections.
     foreignCommits: undefined,
     pipeline: {
       confirm: async () => confirm(current()),

@@ -1,5 +1,5 @@
-// The way to a server of PostgreSQL: one connection, made once, and encrypted where that was asked for
-// before a word of ours is on it. Called by the session.
+// Opens one connection to a PostgreSQL server, and encrypts it first where that is required. Called
+// by the session.
 
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
@@ -8,15 +8,15 @@ import type { PostgresTarget } from '../../core/postgres-url.ts';
 import { PostgresFailure } from './error.ts';
 
 type Way = Pick<PostgresTarget, 'host' | 'port' | 'sslmode'> & {
-  /** Certificates in PEM; the public authorities where absent. */
+  /** Certificates in PEM; default: the public authorities. */
   readonly authorities: string | undefined;
 };
 
-/** A message without a kind, which asks whether the server encrypts; one letter answers it. */
+/** A message without a kind: asks whether the server supports TLS. One letter answers it. */
 const SSL_REQUEST = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
 const WILLING = 'S'.charCodeAt(0);
 
-/** Rejects with what the system says, or `PostgresFailure`; then no connection is left. */
+/** Rejects with the system's error or `PostgresFailure`; then no connection is left. */
 export async function dial(way: Way, timeoutMs: number): Promise<Socket> {
   const { host, port } = way;
   const plain = connect({ host, port, noDelay: true, keepAlive: true });
@@ -39,8 +39,8 @@ async function encrypt(plain: Socket, { host, sslmode, authorities }: Way): Prom
   plain.write(SSL_REQUEST);
   const answer = await next(plain, 'data');
   if (answer?.[0] !== WILLING) throw failed('sslmode asks for encryption, and the server has none');
-  // What is behind the letter was not encrypted, and may have been forged.
-  if (answer.length > 1) throw failed('something was said before it was encrypted');
+  // Bytes after the letter were not encrypted, and may be forged.
+  if (answer.length > 1) throw failed('the server sent data before it was encrypted');
   const secure = connectSecurely({
     socket: plain,
     host,
@@ -52,7 +52,7 @@ async function encrypt(plain: Socket, { host, sslmode, authorities }: Way): Prom
   return secure;
 }
 
-/** What comes with the next event of this name. */
+/** The argument of the next event with this name. */
 function next(socket: Socket, event: string): Promise<Uint8Array | undefined> {
   return new Promise((resolve, reject) => {
     socket.once(event, resolve);

@@ -1,11 +1,11 @@
-// What PostgreSQL or the way to it can say no with. Messages are for operators; they never hold the
-// values of a statement, which postgres.js keeps beside its own errors.
+// Errors of PostgreSQL and of the connection to it. Messages are for operators; they never contain
+// the values of a statement, which postgres.js attaches to its own errors.
 
 import type postgres from 'postgres';
 
 /**
- * The database could not do its work, or it is unknown whether it did: the connection broke, a time
- * ran out, a reply belonged to another question. Nothing of the statement can be relied on.
+ * The database failed, or it is unknown whether it did: the connection broke, a timeout passed, a
+ * reply was out of step. The result of the statement cannot be relied on.
  */
 export class PostgresFailure extends Error {
   override readonly name: string = 'PostgresFailure';
@@ -16,16 +16,16 @@ export class PostgresFailure extends Error {
   }
 }
 
-/** The connection broke over a commit: what it would have written is there, all of it, or is not. */
+/** The connection broke during a commit: either all of it is written, or nothing. */
 export class UnknownOutcome extends PostgresFailure {
   override readonly name = 'UnknownOutcome';
 }
 
-/** PostgreSQL refused one statement for what it said; the code is an SQLSTATE. */
+/** PostgreSQL rejected one statement; the code is an SQLSTATE. */
 export class PostgresRefusal extends Error {
   override readonly name = 'PostgresRefusal';
   readonly code: string;
-  /** The constraint that it would have broken, where it was one. */
+  /** The violated constraint, if any. */
   readonly constraint: string | undefined;
   constructor(code: string, message: string, constraint: string | undefined) {
     super(message);
@@ -34,18 +34,18 @@ export class PostgresRefusal extends Error {
   }
 }
 
-/** A statement after one that failed, in the same transaction: it says nothing of itself. */
+/** A statement after a failed one in the same transaction; the earlier error is the cause. */
 export const TRANSACTION_ABORTED = '25P02';
 
 /** Feature, cardinality, data, constraint, state of the transaction, syntax, our own triggers. */
 const REFUSALS = /^(0A|21|22|23|2F|42|P0)|^25P02$/;
 
-/** An error of postgres.js, or of a socket, as one of ours. */
+/** Converts an error of postgres.js or of a socket to one of ours. */
 export function fromDriver(cause: unknown): PostgresFailure | PostgresRefusal {
   if (cause instanceof PostgresFailure || cause instanceof PostgresRefusal) return cause;
   if (isFromServer(cause)) {
     const { code, message, severity } = cause;
-    // Of a value that does not fit, PostgreSQL quotes the value.
+    // For a value that does not fit, PostgreSQL's message quotes the value.
     const words = code.startsWith('22') ? 'a value does not fit' : message;
     const said = `PostgreSQL says: ${words} (${code}).`;
     const isRefusal = REFUSALS.test(code) && severity === 'ERROR';
@@ -60,7 +60,7 @@ export function fromDriver(cause: unknown): PostgresFailure | PostgresRefusal {
   );
 }
 
-/** Of all errors of the driver, only what PostgreSQL itself has said has a severity. */
+/** Only errors that PostgreSQL itself reported have a severity. */
 function isFromServer(cause: unknown): cause is postgres.PostgresError {
   return cause instanceof Error && 'severity' in cause;
 }

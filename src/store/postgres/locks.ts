@@ -1,11 +1,11 @@
-// The advisory locks of a Tollgate database, by their two numbers. The one that keeps the audit trail
-// in order, (7480, 2), is taken by a trigger of the trail itself.
+// The advisory locks of a Tollgate database, as pairs of numbers. A trigger of the audit trail
+// takes (7480, 2), which keeps the trail in order.
 
-/** Held over the migrations. */
+/** Held during migrations. */
 export const MIGRATING = '7480, 1';
 
-/** Held by every transaction that is not the ledger's, so that they come one after the other. */
+/** Held by every transaction except the ledger's, so that they run one at a time. */
 export const WRITING = '7480, 4';
 
-/** Shared by the transactions of the ledger: who wants to know which of them are open looks for it. */
+/** Shared by the ledger's transactions: its holders are the open ones. */
 export const LEDGER_AT_WORK = '7480, 3';

@@ -1,10 +1,10 @@
-// Turns the SQL of Drizzle's builder for SQLite into PostgreSQL's: parameters get numbers, a column
-// that the database counts takes its next number, and the columns of a conflict lose their table,
-// which PostgreSQL does not take there. Called for every statement, once a text.
+// Translates the SQL of Drizzle's SQLite builder to PostgreSQL: numbers the parameters, fills
+// columns that the database numbers, and drops the table from the columns of a conflict clause,
+// which PostgreSQL rejects. Cached by text.
 
 import { NEXT_NUMBER } from '../columns.ts';
 
-/** Texts differ by how many values a list has; more than these are not worth their memory. */
+/** Texts vary with the length of a list; more than these are not worth their memory. */
 const KNOWN_MAX = 2_000;
 
 const CONFLICT = / on conflict \([^)]*\)/;

@@ -1,19 +1,21 @@
-// A pool of sessions to PostgreSQL: opened when they are asked for, given out one at a
-// time, and closed when they broke or have grown old. A database has one pool.
+// A pool of PostgreSQL sessions: opened on demand, lent to one user at a time, closed when broken
+// or old. A database has one pool.
 
 import { PostgresFailure } from './error.ts';
 import { openSession, type Session, type SessionOptions } from './session.ts';
 
 type PoolOptions = SessionOptions & { readonly max: number };
 
-/** How long a caller waits for a session of others; a statement may take as long. */
+/** How long a caller waits for a free session; a statement may take as long. */
 const ACQUIRE_TIMEOUT_MS = 2_000;
 
-/** An old session is closed: its statements and its server's memory of them have piled up. */
+/**
+ * An old session is closed, because its prepared statements and the server's memory for them grow.
+ */
 const AGE_MAX_MS = 30 * 60_000;
 
 type Waiter = {
-  /** One that came free, or one that is being opened in the place of another. */
+  /** A free session, or one being opened to replace another. */
   readonly take: (session: Session | Promise<Session>) => void;
   readonly refuse: (cause: PostgresFailure) => void;
 };
@@ -26,7 +28,7 @@ export function createPool(options: PoolOptions) {
   let opening = 0;
   let closed = false;
 
-  /** Rejects with `PostgresFailure` where none comes free, or can be opened, in time. */
+  /** Rejects with `PostgresFailure` where no session is free or can be opened in time. */
   async function acquire(): Promise<Session> {
     if (closed) throw failure('The database was closed.');
     for (let session = idle.pop(); session !== undefined; session = idle.pop()) {
@@ -55,7 +57,7 @@ export function createPool(options: PoolOptions) {
     }
   }
 
-  /** A session that ended, or could not be opened, leaves its place to the next in line. */
+  /** A session that ended or failed to open leaves its slot to the next caller. */
   function makeRoom(): void {
     if (all.size + opening < max) waiters.shift()?.take(open());
   }
@@ -80,7 +82,7 @@ export function createPool(options: PoolOptions) {
     });
   }
 
-  /** Every session that was given out comes back, a broken one too. */
+  /** Every lent session is returned, also a broken one. */
   function release(session: Session): void {
     if (!session.isOpen()) return;
     if (closed || performance.now() - session.openedAt > AGE_MAX_MS) {
@@ -95,7 +97,7 @@ export function createPool(options: PoolOptions) {
   /** Ends the sessions at once. */
   function close(): void {
     closed = true;
-    // Before the sessions end, or their places would be given to those who wait.
+    // Before the sessions end, or waiting callers would get their slots.
     for (const waiter of waiters.splice(0)) waiter.refuse(failure('The database was closed.'));
     for (const session of [...all]) session.end(failure('The database was closed.'));
   }

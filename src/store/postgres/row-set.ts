@@ -1,13 +1,13 @@
-// Rows as parameters of one statement: an array a column, whatever the number of rows. So a batch of any
-// size is the same statement, and PostgreSQL plans it once.
+// Passes rows as parameters of one statement: one array per column. Batches of any size share one
+// statement, which PostgreSQL plans once.
 
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 
-/** What a set has in one place of its rows. */
+/** One column of the set. */
 export type SetColumn = {
   readonly name: string;
-  /** Of PostgreSQL. A narrower column takes what fits into it. */
+  /** A PostgreSQL type. A narrower table column accepts the values that fit. */
   readonly type: 'bigint' | 'text' | 'bytea' | 'xid';
   readonly encode?: (value: unknown) => unknown;
 };
@@ -17,12 +17,12 @@ export type RowSet<Row> = {
   readonly names: SQL;
   /** The rows, as a table with the name of the set. */
   readonly rows: SQL;
-  /** How many there are. */
+  /** The number of rows. */
   readonly count: SQL;
   readonly bind: (rows: readonly Row[]) => Readonly<Record<string, string>>;
 };
 
-/** `name` tells it from the other sets of a statement. */
+/** `name` distinguishes the sets of a statement. */
 export function rowSet<Key extends string>(
   name: string,
   columns: Readonly<Record<Key, SetColumn>>,
@@ -54,7 +54,7 @@ export function rowSet<Key extends string>(
   };
 }
 
-/** The columns of a table, to be written as its rows have them. */
+/** The columns of a table, encoded as its rows have them. */
 export function setColumns<Columns extends Readonly<Record<string, SQLiteColumn>>>(
   columns: Columns,
 ): Readonly<Record<keyof Columns & string, SetColumn>> {
@@ -62,7 +62,7 @@ export function setColumns<Columns extends Readonly<Record<string, SQLiteColumn>
     const type = TYPES[column.getSQLType()] ?? 'text';
     return [key, { name: column.name, type, encode: (value) => column.mapToDriverValue(value) }];
   });
-  // Object.fromEntries forgets the keys that it was given.
+  // The return type of Object.fromEntries loses the keys.
   return Object.fromEntries(all) as Record<string, SetColumn> as never;
 }
 
@@ -72,7 +72,7 @@ function encode(column: SetColumn, value: unknown): unknown {
   return value === null || column.encode === undefined ? value : column.encode(value);
 }
 
-/** An array as PostgreSQL reads it. */
+/** An array in PostgreSQL's text format. */
 export function arrayOf(values: readonly unknown[]): string {
   return `{${values.map(elementOf).join(',')}}`;
 }

@@ -1,6 +1,6 @@
-// One connection to PostgreSQL, from its first byte to its last: a connection that breaks is never
-// replaced behind a transaction's back. The pool opens them; no other file talks to postgres.js.
-// Statements that are not waited for one by one travel together and are carried out in their order.
+// One PostgreSQL connection from start to end: a broken one is never replaced during a transaction.
+// The pool opens sessions; no other file uses postgres.js. Statements that are not awaited one by
+// one are pipelined and run in order.
 
 import type { Socket } from 'node:net';
 import type { PostgresTarget } from '../../core/postgres-url.ts';
@@ -11,45 +11,45 @@ import { isReplyTo, type Reply, replyOf, TYPES, toDriver } from './values.ts';
 
 export type SessionOptions = {
   readonly target: PostgresTarget;
-  /** Who may have signed the server's certificate, in PEM; the public authorities where absent. */
+  /** The authorities for the server's certificate, in PEM; default: the public ones. */
   readonly authorities: string | undefined;
   readonly connectTimeoutMs: number;
-  /** PostgreSQL ends a statement after this; a second later we no longer wait for it to do so. */
+  /** PostgreSQL cancels a statement after this; the session stops waiting a second later. */
   readonly statementTimeoutMs: number;
   readonly lockTimeoutMs: number;
-  /** Looks rows up by their indexes, whatever the planner knows of the tables. */
+  /** Prefers index lookups, regardless of the planner's statistics. */
   readonly byIndex?: boolean;
 };
 
 export type Session = {
-  /** Rejects with `PostgresFailure` or `PostgresRefusal`. Must be called to be sent, not awaited. */
+  /** Rejects with `PostgresFailure` or `PostgresRefusal`. Sent on the call, not on `await`. */
   readonly query: (text: string, values?: readonly unknown[]) => Promise<Reply>;
   /**
-   * Asks for a number that is asked for once. A reply that was lost or doubled before gives the
-   * answer of another question, and the session ends: nothing that it said can be relied on.
+   * Asks for a unique number. After a lost or duplicated reply the answer has another number, and
+   * the session ends: none of its replies can be relied on.
    */
   readonly check: () => Promise<void>;
-  /** How long a reply may take from now on; what it was at first where absent. */
+  /** Sets how long a reply may take from now on; default: the initial limit. */
   readonly wait: (patienceMs?: number) => void;
   readonly isOpen: () => boolean;
   readonly openedAt: number;
-  /** At once; queries that wait for a reply reject. */
+  /** Ends it at once; pending queries reject. */
   readonly end: (cause: PostgresFailure) => void;
 };
 
-/** A transaction whose process is away holds its locks for no longer. */
+/** PostgreSQL ends a transaction whose process is gone after this, which frees its locks. */
 const IDLE_TRANSACTION_MS = 5_000;
 
-/** How long a reply may take beyond the time that PostgreSQL itself allows a statement, at most. */
+/** How long a reply may take beyond PostgreSQL's statement timeout, at most. */
 const GRACE_MS = 1_000;
 
-/** Statements that wait for their turn while these are on their way. */
+/** The most statements in flight; later ones wait. */
 const PIPELINE_MAX = 1_000;
 
 const ended = (why: string): PostgresFailure =>
   new PostgresFailure('CONNECTION_CLOSED', `The connection to PostgreSQL has ended: ${why}`);
 
-/** `onEnd` is called once, whichever way it ends. */
+/** Calls `onEnd` once, for any end. */
 export async function openSession(options: SessionOptions, onEnd: () => void): Promise<Session> {
   const { target, authorities, connectTimeoutMs, statementTimeoutMs } = options;
   const { username, password, database } = target;
@@ -69,7 +69,7 @@ export async function openSession(options: SessionOptions, onEnd: () => void): P
     database,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    // It is given a connection that is encrypted already, where it is to be.
+    // The connection that it gets is already encrypted, where required.
     ssl: false,
     max: 1,
     max_pipeline: PIPELINE_MAX,
@@ -81,9 +81,9 @@ export async function openSession(options: SessionOptions, onEnd: () => void): P
     types: TYPES,
     onnotice: () => undefined,
     onclose: () => end(ended('it was closed.')),
-    // Poolers know nothing else that may be said here.
+    // Poolers support no other startup parameter here.
     connection: { application_name: 'tollgate' },
-    /** Called again where the connection broke, for what was still to be sent: that is refused. */
+    /** Called again after the connection broke, to send the rest: rejects. */
     async socket() {
       if (socket !== undefined) throw ended('the server closed it.');
       const made = await dial({ ...target, authorities }, connectTimeoutMs);
@@ -113,10 +113,10 @@ export async function openSession(options: SessionOptions, onEnd: () => void): P
 
   function countReplies(from: Socket): void {
     const count = createReplyCount();
-    // One more than was asked for: the server says once that it is ready to be asked.
+    // One more than was asked: the server announces once that it is ready.
     from.on('data', (bytes) => {
       if (typeof bytes !== 'string' && count(bytes) > sent + 1)
-        end(ended('there was a reply that nobody asked for.'));
+        end(ended('there was an unexpected reply.'));
     });
   }
 
@@ -149,7 +149,7 @@ export async function openSession(options: SessionOptions, onEnd: () => void): P
     repliedAt = performance.now();
   }
 
-  /** A network that swallows everything says nothing at all, so the clock has to. */
+  /** A network that drops everything reports no error, so a timer has to. */
   function look(): void {
     watch = undefined;
     if (waiting.size === 0) return;
@@ -158,7 +158,7 @@ export async function openSession(options: SessionOptions, onEnd: () => void): P
       watch = setTimeout(look, leftMs);
       return;
     }
-    // What has come while this process was busy is read first.
+    // Replies that arrived while this process was busy are read first.
     watch = setTimeout(() => {
       if (performance.now() - repliedAt < patienceMs) look();
       else end(ended('it did not answer in time.'));
@@ -173,7 +173,7 @@ export async function openSession(options: SessionOptions, onEnd: () => void): P
   }
 
   function outOfStep(): PostgresFailure {
-    const cause = ended('a reply was the one to another question.');
+    const cause = ended('a reply belonged to another query.');
     end(cause);
     return cause;
   }
@@ -181,7 +181,7 @@ export async function openSession(options: SessionOptions, onEnd: () => void): P
   function wait(givenMs = usualMs): void {
     if (givenMs === patienceMs) return;
     patienceMs = givenMs;
-    // The next look may have been put off for longer than a reply may take from now on.
+    // The next check may be scheduled for later than the new limit.
     clearTimeout(watch);
     look();
   }
@@ -198,8 +198,8 @@ export async function openSession(options: SessionOptions, onEnd: () => void): P
 }
 
 /**
- * A statement is planned once, and the planner takes a table that was small a minute ago for small: it
- * would read all of it. The cost that it gives to what is off must not call the compiler.
+ * A statement is planned once. For a table that was small a minute ago the planner would choose a
+ * full scan, so scans are disabled; their cost penalty must not trigger JIT compilation.
  */
 const BY_INDEX = {
   plan_cache_mode: 'force_generic_plan',
@@ -209,7 +209,7 @@ const BY_INDEX = {
   jit: 'off',
 };
 
-/** For as long as the session lasts. */
+/** For the lifetime of the session. */
 function settingsOf({
   statementTimeoutMs,
   lockTimeoutMs,
@@ -226,5 +226,5 @@ function settingsOf({
   return `select ${Object.entries(settings).map(set).join(', ')}`;
 }
 
-/** The types of postgres.js lack the option that keeps a statement without values prepared. */
+/** The types of postgres.js lack this option, which keeps a statement without values prepared. */
 const NOT_SIMPLE: object = { simple: false };

@@ -1,5 +1,5 @@
-// A query of Drizzle's as a statement of PostgreSQL's: its text is made once, and each run only puts
-// its values in order. PostgreSQL prepares it when a session meets it first.
+// A Drizzle query as a PostgreSQL statement: its text is made once, each run only orders its
+// values. PostgreSQL prepares it on first use in a session.
 
 import type { Query, Statement } from '../contract.ts';
 import { createBinder } from '../statement.ts';

@@ -1,5 +1,5 @@
-// The steps of a transaction on its session: what is asked within it, and its end.
-// Called by the database, which opens it.
+// The steps of a transaction on its session: its queries and its end. Called by the database, which
+// opens it.
 
 import { StoreError } from '../error.ts';
 import { fromDriver, PostgresRefusal, TRANSACTION_ABORTED, UnknownOutcome } from './error.ts';
@@ -9,16 +9,16 @@ import type { Reply } from './values.ts';
 export type Transaction = {
   readonly session: Session;
   state: 'open' | 'ended' | 'undone';
-  /** What opens it; sent with its first statement. */
+  /** The statements that open it; sent with its first query. */
   readonly opening: readonly string[];
   opened: Promise<unknown> | undefined;
-  /** Whether a reply came, or is to come, after the last question that only this session was asked. */
+  /** Whether replies arrived, or will, after the last confirmation. */
   isUnconfirmed: boolean;
-  /** Why PostgreSQL refuses every further statement of it. */
+  /** Why PostgreSQL rejects its further statements. */
   failure: unknown;
 };
 
-/** Sent before this returns, after what opens the transaction. */
+/** Sends before it returns, after the opening statements. */
 export function askWithin(
   transaction: Transaction,
   text: string,
@@ -29,7 +29,7 @@ export function askWithin(
   return ask(transaction, text, values);
 }
 
-/** Not waited for: what follows travels along. */
+/** Not awaited, so that what follows shares the round trip. */
 function open(transaction: Transaction): void {
   const { session, opening } = transaction;
   if (transaction.opened !== undefined) return;
@@ -53,7 +53,7 @@ async function ask(
   }
 }
 
-/** Fulfilled once all replies so far are known to belong to what was asked. */
+/** Resolves once all replies so far are matched to their statements. */
 export async function confirm(transaction: Transaction): Promise<void> {
   if (!transaction.isUnconfirmed) return;
   transaction.isUnconfirmed = false;
@@ -70,8 +70,7 @@ export async function end(transaction: Transaction): Promise<void> {
 }
 
 /**
- * Asks for the last time and commits, in one round trip. A statement that is alone is a transaction by
- * itself.
+ * Confirms a last time and commits, in one round trip. A single statement is its own transaction.
  */
 export async function endWith(
   transaction: Transaction,
@@ -94,7 +93,7 @@ export async function endWith(
   return reply.value;
 }
 
-/** PostgreSQL refuses what comes after a statement that failed, and says no more than that. */
+/** PostgreSQL's reply to every statement after a failed one; it names no cause. */
 export function isEcho(cause: unknown): boolean {
   return cause instanceof PostgresRefusal && cause.code === TRANSACTION_ABORTED;
 }
@@ -117,13 +116,13 @@ async function commit(transaction: Transaction): Promise<void> {
 
 function unknownOutcome(session: Session, cause: unknown): UnknownOutcome {
   const { code, message } = fromDriver(cause);
-  const said = `It is unknown what a commit did. ${message}`;
+  const said = `The outcome of a commit is unknown. ${message}`;
   const unknown = new UnknownOutcome(code, said, { cause });
   session.end(unknown);
   return unknown;
 }
 
-/** A session that cannot be brought back to rest is not used again. */
+/** A session that cannot be rolled back is not used again. */
 export async function undo({ session, opened }: Transaction): Promise<void> {
   if (opened === undefined || !session.isOpen()) return;
   const [undone, checked] = await Promise.allSettled([session.query('rollback'), session.check()]);

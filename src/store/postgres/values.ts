@@ -1,17 +1,18 @@
-// How values and replies cross the connection. Called by the session for every statement.
+// Converts values and replies of a PostgreSQL connection. Called by the session for every
+// statement.
 
 import type postgres from 'postgres';
 
 export type Reply = {
   readonly rows: readonly (readonly unknown[])[];
   readonly columns: readonly string[];
-  /** Rows that were written or read. */
+  /** The number of written or read rows. */
   readonly count: number;
-  /** What PostgreSQL has done: `COMMIT`, `UPDATE`. */
+  /** The command that PostgreSQL completed: `COMMIT`, `UPDATE`. */
   readonly command: string;
 };
 
-/** PostgreSQL names in each reply what it has done. A commit may end as a rollback. */
+/** PostgreSQL names the completed command in each reply. A commit may end as a rollback. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   select: ['SELECT'],
   insert: ['INSERT'],
@@ -22,13 +23,13 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   rollback: ['ROLLBACK'],
 };
 
-/** Whether this is what PostgreSQL says of such a statement. */
+/** Whether a reply with this command can belong to the statement. */
 export function isReplyTo(text: string, command: string): boolean {
   const [word = ''] = text.split(' ', 1);
   return KINDS[word]?.includes(command) ?? true;
 }
 
-/** Flags are numbers in both databases. */
+/** Booleans are numbers in both databases. */
 export function toDriver(value: unknown): postgres.ParameterOrJSON<never> {
   return (typeof value === 'boolean' ? Number(value) : value) as postgres.ParameterOrJSON<never>;
 }
@@ -49,7 +50,7 @@ export function replyOf(result: {
 
 const integer = (text: string): bigint => BigInt(text);
 
-/** As SQLite answers: every integer is a bigint, what is true is 1, a fraction is a number. */
+/** The same types as SQLite: every integer is a bigint, true is 1, a fraction is a number. */
 export const TYPES = {
   integer: { to: 20, from: [20, 21, 23], serialize: String, parse: integer },
   numeric: {

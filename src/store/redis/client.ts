@@ -1,7 +1,6 @@
-// Redis as the rest of the program sees it: scripts, messages, and whether it can be asked at all.
-// Limits and the fan-out of changes stand on it, money never does. A breaker keeps requests from
-// waiting for a server that does not answer; nothing here ever says a password. Loaded where there is a
-// Redis, and nowhere else.
+// Redis as the rest of the program uses it: scripts, messages and availability. Limits and
+// notifications depend on it, money never does. A breaker keeps requests from waiting for a server
+// that does not answer. Never logs a password. Loaded only where Redis is configured.
 
 import type { Redis as Subscriber } from 'ioredis';
 import { every } from '../../async/every.ts';
@@ -18,29 +17,32 @@ import type { RedisScript } from './script.ts';
 export type Redis = ReturnType<typeof createRedis>;
 
 export type RedisCounts = {
-  /** Commands that were sent, each of them one way there and back. */
+  /** Commands that were sent; each is one round trip. */
   readonly roundTrips: number;
-  /** Those that failed or took too long. */
+  /** Commands that failed or timed out. */
   readonly failures: number;
 };
 
 export type RedisDependencies = {
   readonly target: RedisTarget;
-  /** `reason` is a word such as ECONNREFUSED or WRONGPASS; absent when Redis is up again. */
+  /** `reason` is a code such as ECONNREFUSED or WRONGPASS; absent when Redis is up again. */
   readonly onChange: (isUp: boolean, reason: string | undefined) => void;
-  /** How long a command may take; by default as long as a request may wait for it. */
+  /** The timeout of a command; default: as long as a request may wait for it. */
   readonly timeoutMs?: number;
 };
 
-/** After so many failures in a row, commands are refused until a probe was answered. */
+/** After this many failures in a row, commands are rejected until a probe succeeds. */
 const FAILURES_IN_ROW = 5;
 const PROBE_EVERY_MS = 2_000;
 
-/** What a probe writes: a server that answers and takes no writes, as a replica, is of no use. */
+/** Written by a probe: a server that accepts no writes, such as a replica, is no use. */
 const PROBE_KEY = 'tollgate:probe';
 const PROBE_KEPT_MS = 10_000;
 
-/** A server that was cut off without a word, or is no primary any more, is found by its address anew. */
+/**
+ * Errors after which the client reconnects by address: the server is unreachable or no longer
+ * primary.
+ */
 const LOST = ['timeout', 'READONLY'];
 
 export function createRedis(dependencies: RedisDependencies) {
@@ -65,7 +67,7 @@ export function createRedis(dependencies: RedisDependencies) {
     waiting.clear();
   }
 
-  /** One command; its failure counts. */
+  /** Runs one command and counts its failure. */
   async function ask<T>(command: () => Promise<T>): Promise<T> {
     roundTrips += 1;
     try {
@@ -88,7 +90,7 @@ export function createRedis(dependencies: RedisDependencies) {
     reason = 'out of step';
     change(false);
     connection.disconnect(true);
-    throw new Error('Redis answered another question than the one that was asked.');
+    throw new Error('A reply of Redis belonged to another command.');
   }
 
   async function probe(): Promise<void> {
@@ -108,7 +110,7 @@ export function createRedis(dependencies: RedisDependencies) {
     reason = wordOf(error);
   });
   connection.on('ready', () => {
-    // One that takes no writes is asked in its turn, and not as fast as it lets itself be connected.
+    // A read-only server is probed at intervals, not as fast as it accepts connections.
     if (reason !== 'READONLY') void probe();
   });
   connection.on('close', () => {
@@ -121,10 +123,10 @@ export function createRedis(dependencies: RedisDependencies) {
 
   return {
     /**
-     * Runs a script, and resolves to what it returns. Whether it has run is not known when the promise
-     * is rejected, so it has to be one that may run twice. Rejects at once while Redis is down. A reply
-     * that is not the answer shows that one was lost or doubled before it: all later ones would be
-     * that of another call too, so the connection is given up for a new one.
+     * Runs a script, and resolves with its result. After a rejection it is unknown whether it has
+     * run, so it must be safe to repeat. Rejects at once while Redis is down. A reply that does not
+     * match means that an earlier one was lost or duplicated and all later ones are shifted, so the
+     * connection is replaced.
      */
     async run(
       { lua, sha }: RedisScript,
@@ -132,27 +134,29 @@ export function createRedis(dependencies: RedisDependencies) {
       args: readonly string[],
       isAnswer: (reply: unknown) => boolean = () => true,
     ): Promise<unknown> {
-      if (!up) throw new Error(`Redis cannot be asked (${reason}).`);
+      if (!up) throw new Error(`Redis is down (${reason}).`);
       const rest = [keys.length, ...keys, ...args] as const;
       let reply: unknown;
       try {
         reply = await ask(() => connection.evalsha(sha, ...rest));
       } catch (error) {
-        // It has not run: the server forgot it, or has never seen it.
+        // It has not run: the server does not have the script cached.
         if (wordOf(error) !== 'NOSCRIPT') throw error;
         reply = await ask(() => connection.eval(lua, ...rest));
       }
       requireStep(isAnswer(reply));
       return reply;
     },
-    /** Tells every subscriber of a channel. Rejects where Redis is away; then no subscriber hears it. */
+    /**
+     * Sends to every subscriber of a channel. Rejects where Redis is down; then none receives it.
+     */
     async publish(channel: string, message: string): Promise<void> {
-      if (!up) throw new Error(`Redis cannot be asked (${reason}).`);
+      if (!up) throw new Error(`Redis is down (${reason}).`);
       await ask(() => connection.publish(channel, message));
     },
     /**
-     * Hears a channel until the function that it returns is called. `onConnect` is called at each
-     * beginning: messages that were published before it may have been missed.
+     * Subscribes to a channel until the returned function is called. Calls `onConnect` for each
+     * connection: earlier messages may have been missed.
      */
     subscribe(
       channel: string,
@@ -168,7 +172,7 @@ export function createRedis(dependencies: RedisDependencies) {
     },
     isUp: (): boolean => up,
     counts: (): RedisCounts => ({ roundTrips, failures }),
-    /** Resolves when Redis can be asked, or after so many milliseconds. */
+    /** Resolves when Redis is up, or after the timeout. */
     async waitUntilUp(timeoutMs: number): Promise<void> {
       if (up) return;
       await withTimeout(timeoutMs, new Promise<void>((resolve) => waiting.add(resolve)));
@@ -190,7 +194,7 @@ type Subscription = {
 
 const RESUBSCRIBE_MS = 200;
 
-/** One connection after the other, each until it breaks or no longer answers. */
+/** Keeps one connection subscribed, and replaces it when it breaks or stops answering. */
 function keepSubscribed(target: RedisTarget, subscription: Subscription): () => void {
   const { channel, onMessage, onConnect } = subscription;
   let current: Subscriber | undefined;
@@ -205,7 +209,7 @@ function keepSubscribed(target: RedisTarget, subscription: Subscription): () => 
     });
     connection.on('error', () => {});
     connection.on('message', (_channel: string, message: string) => {
-      // What was on its way when it ended is not news any more.
+      // Ignores a message that was in flight when the subscription ended.
       if (!ended) onMessage(message);
     });
     connection.on('ready', () => {
@@ -230,7 +234,7 @@ function endConnection(connection: RedisConnection): void {
   connection.disconnect();
 }
 
-/** A word for what went wrong. The error itself may carry the command, and so a password. */
+/** A code for an error. The error itself may contain the command, and so a password. */
 function wordOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   if ('code' in error && typeof error.code === 'string') return error.code;

@@ -1,20 +1,20 @@
-// Connections of ioredis to what `REDIS_URL` names, with the settings that a limiter on the way of
-// a request needs: nothing is queued while there is no connection, no command waits longer than
-// 150 ms, and none is sent again by itself. Only the client beside it opens any.
+// Opens ioredis connections to `REDIS_URL` with settings for a limiter on the request path: no
+// queue while disconnected, a command timeout of 150 ms, no automatic resends. Only the client
+// beside it opens connections.
 
 import { Cluster, Redis } from 'ioredis';
 import type { RedisTarget } from '../../core/redis-url.ts';
 
 export type RedisConnection = Redis | Cluster;
 
-/** Longer than that, and a request is better served without Redis. */
+/** A request is better served without Redis than by waiting longer. */
 export const COMMAND_MS = 150;
 const CONNECT_MS = 2_000;
 /** No request waits for a subscription. */
 const SUBSCRIBER_MS = 1_000;
 const RECONNECT_MS_MAX = 1_000;
 
-/** For commands. Connects by itself, again and again. */
+/** For commands. Reconnects by itself. */
 export function connectCommands(target: RedisTarget, timeoutMs: number): RedisConnection {
   const options = optionsOf(target, timeoutMs);
   if (target.kind !== 'cluster') return new Redis({ ...options, ...placeOf(target) });
@@ -23,7 +23,7 @@ export function connectCommands(target: RedisTarget, timeoutMs: number): RedisCo
     {
       enableOfflineQueue: false,
       clusterRetryStrategy: reconnectMs,
-      // Else a slot that has no owner is asked for again for seconds.
+      // Otherwise a slot without an owner is retried for seconds.
       retryDelayOnFailover: 20,
       retryDelayOnClusterDown: 20,
       retryDelayOnTryAgain: 20,
@@ -36,8 +36,8 @@ export function connectCommands(target: RedisTarget, timeoutMs: number): RedisCo
 }
 
 /**
- * For one subscription: it connects once. `attempt` chooses among the nodes of a cluster, each of
- * which hears what is published at any other.
+ * For one subscription: connects once. `attempt` selects a node of a cluster; every node receives
+ * all published messages.
  */
 export function connectSubscriber(target: RedisTarget, attempt: number): Redis {
   const { addresses, kind } = target;
@@ -76,7 +76,7 @@ function placeOf({ kind, addresses, primary, database, tls }: RedisTarget) {
     enableTLSForSentinelMode: tls,
     sentinelRetryStrategy: reconnectMs,
     sentinelCommandTimeout: CONNECT_MS,
-    // Hears of a new primary at once.
+    // Learns of a new primary at once.
     failoverDetector: true,
   };
 }

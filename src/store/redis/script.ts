@@ -1,5 +1,5 @@
-// A script for Redis with its digest, by which a server that has it is asked. Apart from the client, so
-// that a file with scripts does not load one.
+// A Redis script with its digest, by which a server that has it cached runs it. Separate from the
+// client, so that a file with scripts does not load ioredis.
 
 import { createHash } from 'node:crypto';
 

@@ -1,6 +1,6 @@
-// The asking side: what a thread that serves has of the thread that writes. Transactions begin there
-// in the order of asking, and wait there for locks and for the disk; this thread waits for promises.
-// A transaction that has not begun in time is refused, and then never begins.
+// The serving thread's side of the writing thread. Transactions begin there in the order of the
+// requests, and wait there for locks and for the disk; this thread only awaits promises. A
+// transaction that does not begin in time is rejected, and then never begins.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SyncMode } from '../contract.ts';
@@ -18,24 +18,29 @@ import {
 
 /** One open transaction of this thread. */
 export type Writing = {
-  /** The database that it belongs to: others of this thread are no part of it. */
+  /** The database that it belongs to; other databases of this thread are not part of it. */
   readonly owner: object;
   readonly ask: (ask: Ask) => Promise<unknown>;
 };
 
 export type WriterClient = {
-  /** From now on, transactions go through this port. */
+  /** Sends transactions through this port from now on. */
   readonly link: (port: MessagePort) => void;
-  /** Its other end is gone: what it had begun is undone, and a commit may have been written. */
+  /**
+   * The other end is gone: open transactions are rolled back; a pending commit may have been
+   * written.
+   */
   readonly unlink: () => void;
   readonly transaction: <T>(owner: object, sync: SyncMode, work: () => Promise<T>) => Promise<T>;
   /** A transaction of one statement, in one round trip. */
   readonly alone: (sync: SyncMode, ask: Ask) => Promise<unknown>;
-  /** The transaction that this task is part of. Throws where that was undone. */
+  /** The transaction of this task. Throws where it was rolled back. */
   readonly current: () => Writing | undefined;
 };
 
-/** How long a transaction may wait to begin: as long as a statement of a command waits for a lock. */
+/**
+ * How long a transaction may wait to begin: as long as a statement of a command waits for a lock.
+ */
 const BEGIN_MS = 5_000;
 
 type Transaction = Writing & {
@@ -46,12 +51,12 @@ type Transaction = Writing & {
 
 type Phase = 'beginning' | 'open' | 'committing' | 'over' | 'undone';
 
-/** `beginMs` in place of the default, for tests. */
+/** `beginMs` replaces the default in tests. */
 export function createWriterClient({ beginMs = BEGIN_MS } = {}): WriterClient {
   const current = new AsyncLocalStorage<Transaction>();
   const transactions = new Map<number, Transaction>();
   let port: MessagePort | undefined;
-  /** What was asked before there was a port. */
+  /** Requests from before there was a port. */
   let unsent: ToWriter[] = [];
   let last = 0;
 
@@ -60,7 +65,7 @@ export function createWriterClient({ beginMs = BEGIN_MS } = {}): WriterClient {
     else port.postMessage(message);
   }
 
-  /** Begins one; with it go the steps that wait for nothing else. Each step has a promise. */
+  /** Begins one, and sends the steps along that need no earlier answer. Each step has a promise. */
   function start(owner: object, sync: SyncMode, more: readonly WriterStep[]) {
     last += 1;
     const number = last;
@@ -160,7 +165,7 @@ export function createWriterClient({ beginMs = BEGIN_MS } = {}): WriterClient {
     },
     current() {
       const own = current.getStore();
-      // What is left over of work that was undone must not be written on its own.
+      // Leftover queries of a rolled-back task must not run on their own.
       if (own?.phase() === 'undone') throw undone();
       return own?.phase() === 'open' ? own : undefined;
     },
@@ -170,14 +175,14 @@ export function createWriterClient({ beginMs = BEGIN_MS } = {}): WriterClient {
 function busy(waitedMs: number): WriterFailure {
   return new WriterFailure(
     'SQLITE_BUSY',
-    `The database could not be written for ${waitedMs} ms. Look for another process that keeps it locked, and whether its disk is slow.`,
+    `The database could not be written for ${waitedMs} ms. Check for another process that locks it, and for a slow disk.`,
   );
 }
 
 function stopped(isCommitting: boolean): WriterFailure {
   return isCommitting
-    ? new UnknownCommit('SQLITE_ABORT', 'The thread that writes has stopped during a commit.')
-    : new WriterFailure('SQLITE_ABORT', 'The thread that writes has stopped.');
+    ? new UnknownCommit('SQLITE_ABORT', 'The writing thread has stopped during a commit.')
+    : new WriterFailure('SQLITE_ABORT', 'The writing thread has stopped.');
 }
 
 function undone(): StoreError {

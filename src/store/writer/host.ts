@@ -1,6 +1,6 @@
-// The writing side: carries out the transactions that the main thread asks for, over a connection of its
-// own. Runs in the ledger's thread, so that both take turns in JavaScript and neither polls for SQLite's
-// lock. A transaction may not end this thread: all errors are answers.
+// The writing side: runs the main thread's transactions over its own connection. Runs in the
+// ledger's thread, so that both take turns in JavaScript instead of polling for SQLite's lock. No
+// error of a transaction ends this thread: all of them are answered.
 
 import type { SqliteDatabase } from '../database.ts';
 import {
@@ -13,10 +13,10 @@ import {
   type WriterStep,
 } from './protocol.ts';
 
-/** Thrown into a transaction that its client gives up. */
+/** Thrown into a transaction that its client abandons. */
 const UNDONE = new Error('The client undid its transaction.');
 
-/** `open` is called with the first transaction. */
+/** Calls `open` at the first transaction. */
 export function serveWriter(port: MessagePort, open: () => SqliteDatabase): void {
   const transactions = new Map<number, Steps>();
 
@@ -40,7 +40,7 @@ export function serveWriter(port: MessagePort, open: () => SqliteDatabase): void
     const { transaction, steps }: ToWriter = data;
     const known = transactions.get(transaction);
     if (known !== undefined) known.add(steps);
-    // What follows a begin that failed belongs to nothing.
+    // Steps after a failed begin belong to no transaction.
     if (known !== undefined || steps[0]?.kind !== 'begin') return;
     const started = createSteps(steps);
     transactions.set(transaction, started);
@@ -48,7 +48,7 @@ export function serveWriter(port: MessagePort, open: () => SqliteDatabase): void
   };
 }
 
-/** Throws `UNDONE`, and each error that keeps the transaction from beginning or from its commit. */
+/** Throws `UNDONE`, and each error that prevents the begin or the commit. */
 async function carryOut(
   steps: Steps,
   open: () => SqliteDatabase,
@@ -85,7 +85,7 @@ function createSteps(first: readonly WriterStep[]) {
   let resume: (step: WriterStep) => void = () => undefined;
   let isWaiting = false;
   const steps = {
-    /** Called when there is none left to take. */
+    /** Called when the queue is empty. */
     onWait: (): void => undefined,
     add(more: readonly WriterStep[]): void {
       waiting.push(...more);

@@ -1,5 +1,5 @@
-// What a thread that serves and the thread that writes post to each other: the steps of transactions,
-// and one answer to each step. Plain data, and errors packed, since a clone loses their class.
+// The messages between a serving thread and the writing thread: steps of transactions, and one
+// answer per step. Plain data with packed errors, because structured cloning loses their class.
 
 import { SQLiteError } from 'bun:sqlite';
 import type { SyncMode } from '../contract.ts';
@@ -8,7 +8,7 @@ import { StoreError, WriterFailure } from '../error.ts';
 export type Ask = {
   readonly text: string;
   readonly params: readonly unknown[];
-  /** Columns in order, rows by the names of columns, or how many rows were written. */
+  /** Columns in order, rows by the names of columns, or the number of written rows. */
   readonly wants: 'values' | 'rows' | 'changes';
 };
 
@@ -16,10 +16,10 @@ export type WriterStep =
   | { readonly kind: 'begin'; readonly sync: SyncMode; readonly permit: Permit }
   | { readonly kind: 'ask'; readonly ask: Ask }
   | { readonly kind: 'commit' }
-  /** Has no answer. */
+  /** Not answered. */
   | { readonly kind: 'undo' };
 
-/** Several steps at once where none waits for the answer to another. */
+/** Several steps at once where none needs the answer to another. */
 export type ToWriter = { readonly transaction: number; readonly steps: readonly WriterStep[] };
 
 export type FromWriter = {
@@ -33,13 +33,13 @@ export type WriterAnswer =
 
 type PackedFailure = {
   readonly message: string;
-  /** Of SQLite; absent for a `StoreError`. */
+  /** SQLite's code; absent for a `StoreError`. */
   readonly code?: string;
 };
 
 /**
- * Whether a transaction may still begin. Both threads decide it in one shared cell, so that a caller
- * who was refused for waiting too long is never served afterwards.
+ * Whether a transaction may still begin. Both threads decide it in one shared cell, so that a
+ * caller that timed out is never served afterwards.
  */
 type Permit = Int32Array<SharedArrayBuffer>;
 
@@ -51,7 +51,7 @@ export function createPermit(): Permit {
   return new Int32Array(new SharedArrayBuffer(4));
 }
 
-/** The writer's side. False where the caller waits no more. */
+/** The writer's side. False where the caller no longer waits. */
 export function begin(permit: Permit): boolean {
   return Atomics.compareExchange(permit, 0, WAITING, BEGUN) === WAITING;
 }

@@ -116,7 +116,7 @@ describeWithServices('an encrypted way to PostgreSQL', ['PostgreSQL'], () => {
 
 test.each([
   ['has none', 'N', 'sslmode asks for encryption, and the server has none'],
-  ['says more than it may', 'SE', 'something was said before it was encrypted'],
+  ['says more than it may', 'SE', 'the server sent data before it was encrypted'],
   ['hangs up', undefined, 'the server closed it'],
 ])('a server that %s is sent nothing in plain', async (_, answer, words) => {
   const heard: number[] = [];

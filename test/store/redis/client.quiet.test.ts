@@ -59,10 +59,8 @@ describeWithServices('a client of Redis', ['Redis'], () => {
     expect(await Promise.all(asked)).toEqual(asked.map(() => 'failed'));
     expect(redis.isUp()).toBe(false);
     const commands = redis.counts().roundTrips;
-    await expect(redis.run(COUNT, ['k'], ['1'])).rejects.toThrow(
-      'Redis cannot be asked (timeout).',
-    );
-    await expect(redis.publish('news', 'x')).rejects.toThrow('Redis cannot be asked (timeout).');
+    await expect(redis.run(COUNT, ['k'], ['1'])).rejects.toThrow('Redis is down (timeout).');
+    await expect(redis.publish('news', 'x')).rejects.toThrow('Redis is down (timeout).');
     expect(redis.counts().roundTrips).toBe(commands);
     server.resume();
     await until(redis.isUp);
