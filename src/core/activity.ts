@@ -1,5 +1,5 @@
-// What a server has done lately, as it remembers it for its operators: plain data. It is gone with
-// the process; the books have what lasts.
+// A server's recent activity, kept in memory for operators and reset on restart. The ledger keeps
+// the durable record.
 
 import type { Alert } from './alert.ts';
 import type { FailureClass } from './failure.ts';
@@ -7,14 +7,14 @@ import type { Micro } from './money.ts';
 
 /** Generations that ended within one minute. */
 export type ActivityMinute = {
-  /** Unix milliseconds of its beginning. */
+  /** Start, in Unix milliseconds. */
   readonly at: number;
   readonly requests: number;
-  /** Of those, how many ended in each way. */
+  /** How many of them ended in each way. */
   readonly ok: number;
-  /** Refused for a reason of the caller's: 4xx. */
+  /** Refused with 4xx: the caller has to change the request. */
   readonly refused: number;
-  /** Ended by a failure of an upstream or of ours. */
+  /** Failed because of an upstream or the gateway. */
   readonly failed: number;
   readonly cancelled: number;
   readonly inputTokens: number;
@@ -27,12 +27,12 @@ export type UpstreamMinute = {
   readonly at: number;
   readonly attempts: number;
   readonly failed: number;
-  /** Of the answers that it gave. */
+  /** Output tokens of its answers. */
   readonly outputTokens: number;
 };
 
 export type FailedAttempt = {
-  /** Unix milliseconds of its end. */
+  /** End, in Unix milliseconds. */
   readonly at: number;
   readonly requestId: string;
   readonly model: string;
@@ -44,13 +44,13 @@ export type FailedAttempt = {
 export type RaisedAlert = { readonly at: number; readonly alert: Alert };
 
 export type Activity = {
-  /** The last minutes, each of them, oldest first; the last one is not over yet. */
+  /** The last `count` minutes, oldest first. The last one is still running. */
   readonly minutes: (count: number) => readonly ActivityMinute[];
   readonly upstreamMinutes: (upstream: string, count: number) => readonly UpstreamMinute[];
   /** Newest first. */
   readonly failures: (upstream: string) => readonly FailedAttempt[];
   /** Newest first. */
   readonly alerts: () => readonly RaisedAlert[];
-  /** How late the event loop was at most within the last minute, in milliseconds. */
+  /** The longest event-loop delay within the last minute, in milliseconds. */
   readonly loopLagMs: () => number;
 };

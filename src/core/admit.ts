@@ -1,6 +1,6 @@
-// Who gets in, in which order. Each stage is a list of checks over facts that were gathered before;
-// the first check that refuses decides, and the concatenation of the lists is the public
-// precedence of the error codes.
+// Decides which requests are admitted. Each stage is a list of checks over facts gathered earlier,
+// and the first check that refuses decides. The concatenated lists are the public precedence of the
+// error codes.
 
 import { type ErrorCode, GatewayError } from './error.ts';
 import type { Catalog, Model } from './model.ts';
@@ -29,25 +29,27 @@ const STANDING_CHECKS: readonly Check<StandingFacts>[] = [
   { code: 'maintenance_mode', refuses: (facts) => facts.maintenance },
 ];
 
-/** Which standing check refuses, if any. */
+/** The first standing check that refuses, if any. */
 export function refusedByStanding(facts: StandingFacts): ErrorCode | undefined {
   for (const check of STANDING_CHECKS) if (check.refuses(facts)) return check.code;
   return undefined;
 }
 
-/** What is left of each limit. Where a plan and a model limit apply, the lower remainder counts. */
+/**
+ * The remainder of each limit. If both a plan and a model limit apply, the lower remainder counts.
+ */
 export type LimitFacts = {
   readonly freeSlots: number;
   readonly freeRequests: number;
   readonly freeTokens: number;
-  /** What of the daily and monthly caps is not used; what is reserved counts as free here. */
+  /** The unused part of the daily and monthly caps. Reservations count as unused here. */
   readonly restOfDay: number;
   readonly restOfMonth: number;
-  /** The least of that with which an answer can begin: the prompt and one token. */
+  /** The smallest amount that lets an answer start: the prompt and one token. */
   readonly least: number;
-  /** What of both caps is neither used nor reserved by requests in flight. */
+  /** The part of both caps that is neither used nor reserved by requests in flight. */
   readonly freeCapTokens: number;
-  /** What this request would take from the token window and from the daily and monthly caps. */
+  /** What this request takes from the token window and from the daily and monthly caps. */
   readonly tokens: number;
 };
 
@@ -60,10 +62,10 @@ export type LimitCode = Extract<
   | 'monthly_limit_exceeded'
 >;
 
-/** An estimate: when the next slot is free is not known. */
+/** An estimate, because it is unknown when the next slot becomes free. */
 export const CONCURRENCY_RETRY_SECONDS = 2;
 
-/** `reserved`: requests in flight have the rest of a cap, and what they do not use comes back. */
+/** `reserved`: requests in flight hold the rest of a cap and return what they do not use. */
 export type LimitRefusal = { readonly code: LimitCode; readonly reserved?: true };
 
 const LIMIT_CHECKS: readonly (Check<LimitFacts> & LimitRefusal)[] = [
@@ -79,18 +81,18 @@ const LIMIT_CHECKS: readonly (Check<LimitFacts> & LimitRefusal)[] = [
   },
 ];
 
-/** Which limit refuses, if any. All of them are looked at together; nothing is consumed here. */
+/** The limit that refuses, if any. Checks all limits together and consumes nothing. */
 export function refusedByLimits(facts: LimitFacts): LimitRefusal | undefined {
   for (const check of LIMIT_CHECKS) if (check.refuses(facts)) return check;
   return undefined;
 }
 
-/** The precedence of refusals where several apply. A test pins it in both formats. */
+/** The precedence when several refusals apply. A test pins it in both formats. */
 export const REFUSAL_ORDER: readonly ErrorCode[] = [
   'missing_api_key',
   'invalid_api_key',
   ...STANDING_CHECKS.map((check) => check.code),
-  // Before the body is read, so that refusals cost no more than the plan's requests.
+  // Checked before the body is read, so that refusals cost no more than the plan's requests.
   'rate_limit_exceeded',
   'payload_too_large',
   'invalid_request',
@@ -103,12 +105,12 @@ export const REFUSAL_ORDER: readonly ErrorCode[] = [
   'insufficient_balance',
 ];
 
-/** The wire format decides the words of a context refusal: clients parse them. */
+/** Each wire format has its own text for a context refusal, because clients parse it. */
 export type ClientFormatName = 'chat' | 'messages';
 
 /**
- * The output bound of a request, or the refusal that its size asks for. With `max_tokens` the sum
- * of both counts; without it the prompt alone does, and the bound shrinks to what fits.
+ * The output bound of a request, or its refusal by size. With `max_tokens`, the sum of prompt and
+ * `max_tokens` must fit. Without it, only the prompt must fit, and the bound shrinks to the rest.
  */
 export function decideOutputBound(
   model: Model,
@@ -127,7 +129,7 @@ export function decideOutputBound(
   return tokenCount(Math.min(maxOutputTokens, model.maxOutput));
 }
 
-/** The model that a slug or an alias names. */
+/** Resolves a slug or an alias. */
 export function requireModel(catalog: Catalog, slugOrAlias: string): Model {
   const model = catalog.resolve(slugOrAlias);
   if (model === undefined) throw new GatewayError('model_not_found', { param: 'model' });
@@ -135,8 +137,8 @@ export function requireModel(catalog: Catalog, slugOrAlias: string): Model {
 }
 
 /**
- * An account's plan. An operator may have taken it out of the catalog while accounts were on it:
- * that is our mistake and not the caller's, and clients come back once it is mended.
+ * An account's plan. If an operator removed it from the catalog while accounts were on it, the
+ * error is the server's and not the caller's, and clients may retry.
  */
 export function requirePlan(catalog: Catalog, slug: string): Plan {
   const plan = catalog.plans.get(slug);

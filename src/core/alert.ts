@@ -1,23 +1,23 @@
-// What only the operator can mend, as values. Raised where it is noticed, by a function that is an
-// argument; serve has it written to the log, counted, and sent to a webhook. Its words name the
-// operator's own things: no key, no prompt, and nothing that an upstream or a caller has written.
+// Conditions that need the operator, as values. The module that detects one raises it through a
+// function argument; the server logs it, counts it and sends it to a webhook. The text contains no
+// key, no prompt, and nothing written by an upstream or a caller.
 
 import type { UsageDoubt } from './generation.ts';
 
 export type Alert =
-  /** The upstream refuses our key, or our wallet there is empty. */
+  /** The upstream refuses our key, or our balance there is empty. */
   | {
       readonly kind: 'credential_refused';
       readonly upstream: string;
-      /** Its place in the catalog's list, from 1. */
+      /** Position in the catalog's list, starting at 1. */
       readonly credential: string;
       readonly status?: number;
-      /** It refuses requests of several accounts, and accepts a probe of ours. */
+      /** The upstream refuses requests of several accounts but accepts our probe. */
       readonly some?: true;
     }
-  /** A model fails at an upstream so often that it is left alone for a while. */
+  /** A model failed so often at an upstream that its circuit breaker opened. */
   | { readonly kind: 'breaker_opened'; readonly upstream: string; readonly model: string }
-  /** What an upstream says that it has read and written cannot be right. */
+  /** The upstream's usage report cannot be right. */
   | {
       readonly kind: 'usage_doubted';
       readonly model: string;
@@ -25,27 +25,27 @@ export type Alert =
       readonly doubt: UsageDoubt;
       readonly requestId: string;
     }
-  /** The unpaid charges of an account are above the bound (`core/exposure.ts`). */
+  /** The unpaid charges of an account exceed the bound (`core/exposure.ts`). */
   | { readonly kind: 'account_restricted'; readonly accountId: string; readonly requestId: string }
-  /** The end of a request could not be written: it is `kept` and tried again, or was `given_up`. */
+  /** The end of a request could not be written: it is `kept` for a retry, or was `given_up`. */
   | {
       readonly kind: 'ledger_failing';
       readonly trouble: 'kept' | 'given_up';
       readonly requestId: string;
     }
   | { readonly kind: 'ledger_stopped' }
-  /** The file of the database is gone, or another one, while it is served. */
+  /** The database file was removed or replaced while in use. */
   | { readonly kind: 'database_lost'; readonly requests: number; readonly sinceMs: number }
-  /** There must never be such a hold. */
+  /** A hold without a request, which must never occur. */
   | { readonly kind: 'hold_lost'; readonly requestId: string }
   | { readonly kind: 'audit_difference'; readonly count: number }
   | { readonly kind: 'audit_failed' }
-  /** A changed catalog cannot be read; the one before it stays. */
+  /** A changed catalog is invalid; the previous one stays active. */
   | { readonly kind: 'catalog_refused'; readonly problems: number }
-  /** Something of ours threw what nobody threw on purpose. */
+  /** An unexpected error of our own. */
   | { readonly kind: 'internal_error'; readonly requestId: string };
 
-/** One kind, one subject: repetitions of it tell an operator nothing new for some minutes. */
+/** Groups repetitions: alerts of the same kind and subject are suppressed for some minutes. */
 export function alertSubject(alert: Alert): string {
   switch (alert.kind) {
     case 'credential_refused':
@@ -63,42 +63,42 @@ export function alertSubject(alert: Alert): string {
   }
 }
 
-/** One sentence: what has happened, and what to do where that does not follow from it. */
+/** One sentence: what happened and, unless obvious, what to do. */
 export function alertWords(alert: Alert): string {
   switch (alert.kind) {
     case 'credential_refused':
       if (alert.some === true) {
-        return `upstream ${alert.upstream} refuses some requests with our credential ${alert.credential}, and accepts others; check the balance of its account, and tollgate explain`;
+        return `upstream ${alert.upstream} refuses some requests with our credential ${alert.credential} and accepts others; check the balance of its account, and run tollgate explain`;
       }
       return `upstream ${alert.upstream} refuses our credential ${alert.credential} or its account (status ${alert.status ?? 'unknown'}); check its api_key and balance`;
     case 'breaker_opened':
-      return `upstream ${alert.upstream} fails for ${alert.model} and is left alone for a while`;
+      return `upstream ${alert.upstream} fails for ${alert.model}; its circuit breaker is open`;
     case 'usage_doubted':
       return doubtWords(alert);
     case 'account_restricted':
       return `account ${alert.accountId} could not pay charges above the bound, the last of them ${alert.requestId}; its requests are now accepted only if the balance covers their worst case, until as much is credited`;
     case 'ledger_failing':
       return alert.trouble === 'kept'
-        ? `ledger: kept ${alert.requestId}: its end could not be written and is tried again; check the disk of the database`
-        : `ledger: given_up ${alert.requestId}: its end is refused by the books; see tollgate explain and tollgate doctor`;
+        ? `ledger: kept ${alert.requestId}: its end could not be written and will be retried; check the disk of the database`
+        : `ledger: given_up ${alert.requestId}: the ledger refused its end; run tollgate explain and tollgate doctor`;
     case 'database_lost':
-      return `the database file is not in its place any more: nothing new is served, and ${alert.requests} ${alert.requests === 1 ? 'request' : 'requests'} under way and all that was booked since ${new Date(alert.sinceMs).toISOString()} are lost unless that file comes back; stop the server, put the right file in its place, and start again`;
+      return `the database file is missing or was replaced: no new requests are served, and ${alert.requests} ${alert.requests === 1 ? 'request' : 'requests'} in progress and everything booked since ${new Date(alert.sinceMs).toISOString()} are lost unless that file is restored; stop the server, restore the file, and start the server again`;
     case 'ledger_stopped':
-      return 'ledger: its thread has died and is started again';
+      return 'ledger: its thread crashed and is being restarted';
     case 'hold_lost':
-      return `ledger: the hold of ${alert.requestId} had lost its request and was ended`;
+      return `ledger: the hold of ${alert.requestId} had no request any more and was released`;
     case 'audit_difference':
-      return `audit: the books differ in ${alert.count} ${alert.count === 1 ? 'place' : 'places'}; tollgate doctor names them`;
+      return `audit: the ledger is inconsistent in ${alert.count} ${alert.count === 1 ? 'place' : 'places'}; run tollgate doctor for details`;
     case 'audit_failed':
-      return 'audit: the books could not be looked at';
+      return 'audit: the ledger could not be read; see the log for the cause';
     case 'catalog_refused':
-      return `the changed catalog has ${alert.problems} ${alert.problems === 1 ? 'problem' : 'problems'} and is not taken; the one before it serves on`;
+      return `the changed catalog has ${alert.problems} ${alert.problems === 1 ? 'problem' : 'problems'} and was rejected; the previous catalog stays active`;
     case 'internal_error':
       return `internal error in ${alert.requestId}`;
   }
 }
 
-/** What was charged in place of each kind of report. */
+/** How each kind of doubtful report was charged. */
 const CHARGED: Readonly<Record<UsageDoubt, string>> = {
   malformed: 'is malformed; our own count was charged instead',
   inconsistent: 'is inconsistent; our own count was charged instead',
@@ -107,7 +107,10 @@ const CHARGED: Readonly<Record<UsageDoubt, string>> = {
   zero: 'is zero although there was something to count; it was charged as zero',
 };
 
-/** Money may be lost here without end: a server that reports nonsense does so for every request. */
+/**
+ * Such reports are worth an alert because losses are unbounded: the server sends them for every
+ * request.
+ */
 function doubtWords({
   model,
   upstream,

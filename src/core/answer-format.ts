@@ -1,6 +1,6 @@
-// The instruction about the form of an answer, for servers that have no switch for it. Called by
-// the request writers, and by the estimate, which therefore counts the same text. The text depends
-// on the head of a conversation alone: prompt prefixes are cached upstream.
+// Writes the instruction about the answer's format, for servers without a switch for it. The
+// request writers and the estimate share it, so the same text is counted. It depends only on the
+// start of a conversation, because upstreams cache prompt prefixes.
 
 import type { GenerationRequest, Turn } from './generation.ts';
 
@@ -9,7 +9,7 @@ type Wanted = Partial<Pick<GenerationRequest, 'json' | 'schema'>>;
 const OBJECT = 'Answer with one JSON object and nothing else: no text around it, no code fence.';
 const MATCHING = 'Answer with JSON and nothing else: no text around it, no code fence.';
 
-/** The instruction for a request that wants JSON; empty for any other. It always says "JSON". */
+/** The instruction for a JSON answer; empty if none was requested. It always contains "JSON". */
 export function formatInstruction({ json, schema }: Wanted): string {
   if (json !== true) return '';
   if (schema === undefined) return OBJECT;
@@ -17,16 +17,16 @@ export function formatInstruction({ json, schema }: Wanted): string {
   return `${MATCHING} It must match this JSON schema:${purpose}\n${JSON.stringify(schema.schema)}`;
 }
 
-/** The same request, with the instruction at the end of its system prompt. */
+/** Appends the instruction to the system prompt. */
 export function withInstruction(request: GenerationRequest): GenerationRequest {
   const parts = [request.system, formatInstruction(request)].filter((part) => part.trim() !== '');
   return { ...request, system: parts.join('\n\n') };
 }
 
 /**
- * Whether the system prompt or the first turn says "JSON", as servers require where their JSON mode
- * is on. A word in a later turn counts at such servers too, but not here: the instruction would
- * disappear from the front of a conversation that has already been cached with it.
+ * Whether the system prompt or the first turn contains "JSON", which servers require in JSON mode.
+ * Such servers accept the word in a later turn too. This check does not, because the instruction
+ * would then vanish from a prefix that is already cached with it.
  */
 export function saysJson({ system, turns: [first] }: GenerationRequest): boolean {
   return [system, ...turnTexts(first)].some((text) => /json/i.test(text));

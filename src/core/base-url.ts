@@ -1,11 +1,10 @@
-// The base URL of a server as an operator writes it: our own public one in the settings, an
-// upstream's in the catalog. Both are checked here, so that both mean the same. The address of an
-// upstream's proxy is another kind, with rules of its own.
+// Reads the base URLs that operators configure: the public one in the settings and those of
+// upstreams in the catalog. The address of an upstream's proxy has different rules.
 
-/** What a text needs to be one, in words that follow "must be". */
+/** The requirement for a base URL, phrased to follow "must be". */
 export const BASE_URL_EXPECTS = 'an http or https address without a user, query or fragment';
 
-/** The URL without slashes at its end, or `undefined` where the text is not a base URL. */
+/** The URL without trailing slashes, or `undefined` if the text is not a base URL. */
 export function readBaseUrl(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || /[?#\s]/.test(text)) return undefined;
@@ -14,11 +13,11 @@ export function readBaseUrl(text: string): string | undefined {
   return text.replace(/\/+$/, '');
 }
 
-/** What a text needs to be the address of an HTTP proxy, in words that follow "must be". */
+/** The requirement for an HTTP proxy's address, phrased to follow "must be". */
 export const PROXY_URL_EXPECTS =
   'an http or https address of a proxy such as "http://proxy.example:3128", without a path';
 
-/** Whether a text is the address of an HTTP proxy; a user and a password may stand in it. */
+/** Whether a text is the address of an HTTP proxy. It may contain a user and a password. */
 export function isProxyUrl(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || /[?#\s]/.test(text)) return false;

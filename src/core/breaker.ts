@@ -1,41 +1,41 @@
-// Leaves an upstream alone that fails for a model: a circuit breaker. Closed, everybody passes, and
-// how they fare is counted; open, nobody does for a while; then one passes as a probe, and what
-// becomes of it decides. `upstream/health.ts` has one for each upstream and model.
+// A circuit breaker. Closed, it admits every request and counts outcomes. Open, it rejects requests
+// for the cool-down, then admits one as a probe whose outcome closes or reopens it.
+// `upstream/health.ts` has one for each upstream and model.
 
 import { createRollingPair } from './rolling.ts';
 
-/** It opens where at least half of so many requests of the last ten seconds have failed … */
+/** Opens if at least half of this many requests within ten seconds have failed … */
 export const REQUESTS_MIN = 20;
-/** … or after so many in a row: on a quiet server those are all that there is to know. */
+/** … or after this many failures in a row, the only evidence on a quiet server. */
 export const FAILURES_IN_ROW = 5;
-/** The longest cool-down, also where the upstream asks for more: it may be back sooner. */
+/** The longest cool-down, even if the upstream requests more: it may recover sooner. */
 export const COOL_DOWN_MAX_MS = 60_000;
-/** What is told as the wait while a probe is under way: nobody knows when that ends. */
+/** The reported wait while a probe is in progress, because its end is unknown. */
 const PROBE_WAIT_MS = 1_000;
 
 /**
- * The right to ask. What comes of it is told with it; once the breaker has changed its state, that
- * says nothing about the state that it is in now, and is ignored.
+ * The right to send a request. Its outcome is reported with it, and ignored if the breaker has
+ * changed state in between: it then says nothing about the current state.
  */
 export type Pass = number;
 
 export type BreakerFailure = {
   readonly nowMs: number;
-  /** The least cool-down. It doubles while probes fail. */
+  /** The initial cool-down. It doubles while probes fail. */
   readonly coolDownMs: number;
-  /** It had begun to answer. */
+  /** Whether the answer had begun. */
   readonly afterContent: boolean;
-  /** The same request had failed here before: it is no further evidence, nor is its third try. */
+  /** Whether the same request failed here before. Repeated failures are not counted as evidence. */
   readonly repeated: boolean;
-  /** How long the upstream wants to be left alone; it opens the breaker at once. */
+  /** The upstream's requested delay. It opens the breaker immediately. */
   readonly retryAfterMs?: number | undefined;
 };
 
 export type Breaker = ReturnType<typeof createBreaker>;
 
 /**
- * How long a breaker that has opened so often before stays open. The first time, what the upstream
- * asks for stands in the place of what we would guess.
+ * How long the breaker stays open after `openings` consecutive openings. For the first one, the
+ * upstream's requested delay replaces our default.
  */
 export function openForMs(openings: number, coolDownMs: number, retryAfterMs: number): number {
   if (openings === 0 && retryAfterMs > 0) return Math.min(retryAfterMs, COOL_DOWN_MAX_MS);
@@ -43,17 +43,20 @@ export function openForMs(openings: number, coolDownMs: number, retryAfterMs: nu
   return Math.min(Math.max(doubled, retryAfterMs), COOL_DOWN_MAX_MS);
 }
 
-/** Times are milliseconds of a clock that never jumps. */
+/** Times are milliseconds of a monotonic clock. */
 export function createBreaker() {
   const window = createRollingPair();
   let kind: 'closed' | 'open' | 'probing' = 'closed';
-  /** Rises when the state changes; passes of an earlier one are stale. */
+  /** Incremented at each state change; passes from earlier epochs are stale. */
   let epoch = 0;
   let openUntilMs = 0;
-  /** How often it has opened since it was last closed. */
+  /** Openings since it was last closed. */
   let openings = 0;
   let failuresInRow = 0;
-  /** Apart from those: an upstream that breaks off each answer has begun each of them well. */
+  /**
+   * Counted separately, because an upstream that cuts off every answer starts each of them
+   * successfully.
+   */
   let cutsInRow = 0;
 
   const open = ({ nowMs, coolDownMs, retryAfterMs = 0 }: BreakerFailure): void => {
@@ -74,7 +77,7 @@ export function createBreaker() {
   };
 
   return {
-    /** Undefined where nobody may ask now. */
+    /** Undefined if no request is admitted now. */
     enter(nowMs: number): Pass | undefined {
       if (kind === 'closed') return epoch;
       if (kind === 'probing' || nowMs < openUntilMs) return undefined;
@@ -82,16 +85,16 @@ export function createBreaker() {
       epoch += 1;
       return epoch;
     },
-    /** How long until somebody may ask; 0 for now. Changes nothing. */
+    /** The time until a request is admitted; 0 for now. Has no side effect. */
     waitMs(nowMs: number): number {
       if (kind === 'closed') return 0;
       return kind === 'probing' ? PROBE_WAIT_MS : Math.max(0, openUntilMs - nowMs);
     },
-    /** There is content. A probe has succeeded with it, however long its answer takes. */
+    /** Content has arrived. A probe succeeds at this point, however long its answer takes. */
     answered(pass: Pass, nowMs: number): void {
       if (pass !== epoch) return;
       if (kind === 'probing') {
-        // The epoch stays: the probe goes on as one of those that pass now.
+        // The epoch stays the same, so the probe continues as one of the admitted requests.
         kind = 'closed';
         openings = 0;
         forget();
@@ -99,11 +102,11 @@ export function createBreaker() {
       failuresInRow = 0;
       window.add(0, nowMs);
     },
-    /** An answer came to its end. */
+    /** An answer was completed. */
     finished(pass: Pass): void {
       if (pass === epoch) cutsInRow = 0;
     },
-    /** Whether this has opened it where it was closed. */
+    /** Returns true if this failure opened a closed breaker. */
     failed(pass: Pass, failure: BreakerFailure): boolean {
       const { nowMs, afterContent, repeated, retryAfterMs = 0 } = failure;
       if (pass !== epoch) return false;
@@ -121,7 +124,9 @@ export function createBreaker() {
       forget();
       return true;
     },
-    /** Nothing can be said: the client left, or the mistake was its own. A probe gives its turn back. */
+    /**
+     * No verdict: the client disconnected, or the request was at fault. A probe returns its turn.
+     */
     released(pass: Pass, nowMs: number): void {
       if (pass !== epoch || kind !== 'probing') return;
       kind = 'open';

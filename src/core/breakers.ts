@@ -1,8 +1,8 @@
-// The circuit breakers of one model at one upstream: one for each account whose requests fail, and one
-// for all accounts. One account must not be able to take a model from the others, so what its requests
-// meet binds that account alone. Failures of two accounts are a suspicion, and a probe of our own,
-// which holds no caller's words, decides whether the breaker of all opens. `upstream/health.ts` has
-// one set for each upstream and model, and makes the probes.
+// The circuit breakers of one model at one upstream: one per account whose requests fail, and a
+// shared one for all accounts. One account must not be able to block a model for others, so its
+// failures count against that account alone. Failures of two accounts trigger a probe of our own,
+// without caller content, which decides whether the shared breaker opens. `upstream/health.ts` has
+// one set for each upstream and model, and sends the probes.
 
 import {
   type Breaker,
@@ -18,13 +18,16 @@ import { createLatestTwo } from './latest-two.ts';
 import { putLast } from './recent.ts';
 import { createRollingPair } from './rolling.ts';
 
-/** The least time between two probes: it bounds what callers can make us ask. */
+/** The minimum interval between probes. It bounds the probes that callers can cause. */
 const PROBE_GAP_MS = 10_000;
-/** The `waitMs` during a trial: a probe has a few seconds at most. */
+/** The `waitMs` during a trial: a probe takes at most a few seconds. */
 const TRIAL_WAIT_MS = 1_000;
-/** Where no other account was served so long before one's breaker opened, or since, it is that of all. */
+/**
+ * If no other account was served within this time before one account's breaker opened, or since,
+ * that breaker counts as the shared one.
+ */
 const SERVED_MS = 10_000;
-/** Accounts with a breaker of their own; the one that failed longest ago is forgotten first. */
+/** Accounts with their own breaker; the one with the oldest failure is evicted first. */
 const ACCOUNTS_MAX = 256;
 
 export type BreakersPass = {
@@ -42,19 +45,22 @@ export type BreakersState = {
 
 type ProbeFailure = Pick<BreakerFailure, 'nowMs' | 'coolDownMs' | 'retryAfterMs'>;
 
-/** Times are milliseconds of a clock that never jumps. */
+/** Times are milliseconds of a monotonic clock. */
 export function createBreakers() {
   const owns = new Map<string, { readonly breaker: Breaker; openedAt: number }>();
   const served = createLatestTwo();
   let evidence = createEvidence();
-  /** `trial`: the cool-down is over; one request and a probe of ours try the upstream. */
+  /** `trial`: the cool-down is over; one request and one probe test the upstream. */
   let kind: 'closed' | 'open' | 'trial' = 'closed';
-  /** Rises when the state changes; what was let in before says nothing about the state after it. */
+  /**
+   * Incremented at each state change. Outcomes from earlier epochs say nothing about the current
+   * state.
+   */
   let epoch = 0;
   let openUntilMs = 0;
   let openings = 0;
   let probe: 'none' | 'wanted' | 'under_way' = 'none';
-  /** Whether the probe is to confirm that a closed breaker has to open. */
+  /** Whether the probe decides if a closed breaker opens. */
   let isSuspected = false;
   let nextProbeAt = Number.NEGATIVE_INFINITY;
   let isAnnounced = false;
@@ -88,7 +94,7 @@ export function createBreakers() {
     if (breaker.state(failure.nowMs) === 'open') known.openedAt = failure.nowMs;
   };
   const suspect = (nowMs: number): void => {
-    // The latest probe was answered: these failures are about what two callers sent.
+    // The latest probe succeeded, so these failures are caused by the content of two callers.
     if (probe === 'none' && nowMs < nextProbeAt) evidence = createEvidence();
     else {
       isSuspected = true;
@@ -99,7 +105,7 @@ export function createBreakers() {
     served.othersAt(account) < openedAt - SERVED_MS;
 
   return {
-    /** Undefined where the account may not ask now. */
+    /** Undefined if the account's requests are rejected now. */
     enter(account: string, nowMs: number): BreakersPass | undefined {
       if (kind === 'trial' || (kind === 'open' && nowMs < openUntilMs)) return undefined;
       const breaker = owns.size === 0 ? undefined : owns.get(account)?.breaker;
@@ -113,7 +119,7 @@ export function createBreakers() {
       const own = breaker !== undefined && pass !== undefined ? { breaker, pass } : undefined;
       return { account, epoch, own };
     },
-    /** How long until the account may ask; 0 for now. Changes nothing. */
+    /** The time until the account's requests are admitted; 0 for now. Has no side effect. */
     waitMs(account: string, nowMs: number): number {
       if (kind === 'trial') return TRIAL_WAIT_MS;
       const commonMs = kind === 'open' ? Math.max(0, openUntilMs - nowMs) : 0;
@@ -132,13 +138,17 @@ export function createBreakers() {
       own?.breaker.finished(own.pass);
       if (ofPass === epoch) evidence.finished();
     },
-    /** Whether the model now counts as failing: the only account that is served here has lost it. */
+    /**
+     * Returns true if the model now counts as failing, because the only account served here has
+     * lost it.
+     */
     failed(pass: BreakersPass, failure: BreakerFailure): boolean {
       const { account } = pass;
       const { nowMs } = failure;
       failOwn(pass, failure);
       if (pass.epoch !== epoch) return false;
-      // A failed trial proves nothing: its request may be what fails. The probe beside it decides.
+      // A failed trial is inconclusive, since its request may be at fault. The concurrent probe
+      // decides.
       if (kind !== 'closed') return false;
       if (evidence.failed(account, failure)) suspect(nowMs);
       const isOpen = owns.get(account)?.breaker.state(nowMs) === 'open';
@@ -149,13 +159,13 @@ export function createBreakers() {
     released({ own }: BreakersPass, nowMs: number): void {
       own?.breaker.released(own.pass, nowMs);
     },
-    /** Whether the caller has to make a probe now, and to call `judged` with its outcome. */
+    /** Whether the caller has to send a probe now and pass its outcome to `judged`. */
     takeProbe(): boolean {
       if (probe !== 'wanted') return false;
       probe = 'under_way';
       return true;
     },
-    /** Whether this has opened the breaker of all where it was closed. */
+    /** Returns true if this opened the shared breaker. */
     judged(isWell: boolean, failure: ProbeFailure): boolean {
       probe = 'none';
       nextProbeAt = failure.nowMs + PROBE_GAP_MS;
@@ -176,7 +186,7 @@ export function createBreakers() {
       isAnnounced = true;
       return isNews;
     },
-    /** Of the breaker of all, or of the only account that has been served lately. */
+    /** The state of the shared breaker, or of the only account served recently. */
     state(nowMs: number): BreakersState {
       if (kind === 'trial') return { kind: 'half_open', waitMs: TRIAL_WAIT_MS };
       if (kind === 'open') {
@@ -194,7 +204,7 @@ export function createBreakers() {
   };
 }
 
-/** What speaks against an upstream since something last spoke for it. */
+/** Failures of an upstream since its last success. */
 function createEvidence() {
   const window = createRollingPair();
   const failing = createLatestTwo();
@@ -209,7 +219,7 @@ function createEvidence() {
       window.add(0, nowMs);
     },
     finished: cuts.clear,
-    /** Whether it is enough, and of two accounts. */
+    /** Whether the evidence suffices and comes from two accounts. */
     failed(account: string, failure: BreakerFailure): boolean {
       const { nowMs, afterContent, repeated, retryAfterMs = 0 } = failure;
       failing.note(account, nowMs);
@@ -242,7 +252,7 @@ function createRow() {
     clear(): void {
       count = 0;
     },
-    /** `secondAt` is when another account than the latest failed. */
+    /** `secondAt` is the last failure of an account other than the latest one. */
     isEnough: (secondAt: number): boolean => count >= FAILURES_IN_ROW && secondAt >= beganAt,
   };
 }

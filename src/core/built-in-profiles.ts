@@ -1,12 +1,12 @@
-// The profiles that a catalog can name without defining them: one row a server, each value that
-// differs from its dialect's default with the reason beside it. The table of the documents is held against
-// this one by a test.
+// The profiles that a catalog can name without defining them: one entry per server, with the reason
+// beside each value that differs from its dialect's default. A test compares the documented table
+// with this one.
 
 import { type ChatProfile, DEFAULT_PROFILE, type UpstreamProfile } from './profile.ts';
 
 const { chat: CHAT, messages: MESSAGES } = DEFAULT_PROFILE;
 
-/** For its models since GPT-5.1; the others of that API differ by single fields. */
+/** For OpenAI's models since GPT-5.1; its older models differ by single fields. */
 const OPENAI: ChatProfile = {
   ...CHAT,
   // Reasoning models refuse max_tokens; all models take the other name.
@@ -152,7 +152,7 @@ export const BUILT_IN_PROFILES: ReadonlyMap<string, UpstreamProfile> = new Map<
       ...MESSAGES,
       // Models since Opus 4.7 see larger images; those before are counted too high, never too low.
       imageTokens: 'large_area',
-      // Models since Opus 4.7 answer 400 to temperature, top_p and top_k, whatever their values.
+      // Models since Opus 4.7 answer 400 to temperature, top_p and top_k with any value.
       sampling: 'omit',
       // Schemas outside the rules of its switch go into the prompt; it refuses them.
       jsonSchema: 'send',

@@ -1,5 +1,5 @@
-// The calendar of the daily and monthly caps, and how an instant is printed. Everything is UTC.
-// Times are Unix milliseconds handed in by the caller; nothing here asks a clock.
+// The UTC calendar of the daily and monthly caps, and the format of printed instants. Callers pass
+// times as Unix milliseconds; nothing here reads a clock.
 
 export const DAY_MS = 86_400_000;
 
@@ -8,15 +8,15 @@ export function isoTime(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
-/** A stretch of time: from the first of its milliseconds to the first that is none of them. */
+/** A half-open interval: includes `fromMs`, excludes `untilMs`. */
 export type Span = { readonly fromMs: number; readonly untilMs: number };
 
-/** The day that an instant lies in. */
+/** The UTC day that contains an instant. */
 export function utcDay(timeMs: number): Span {
   return { fromMs: nextUtcDay(timeMs) - DAY_MS, untilMs: nextUtcDay(timeMs) };
 }
 
-/** The month that an instant lies in. */
+/** The UTC month that contains an instant. */
 export function utcMonth(timeMs: number): Span {
   const time = new Date(timeMs);
   const fromMs = Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), 1);
@@ -34,7 +34,7 @@ export function nextUtcMonth(nowMs: number): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
 }
 
-/** Whole seconds from now until the midnight that ends the day of an instant, at least 1. */
+/** Whole seconds from `nowMs` until the end of the UTC day of `timeMs`, at least 1. */
 export function secondsToUtcMidnight(timeMs: number, nowMs: number): number {
   return Math.max(1, Math.ceil((nextUtcDay(timeMs) - nowMs) / 1_000));
 }

@@ -1,18 +1,18 @@
-// Whether a request belongs to a conversation, and where that conversation is kept. Upstreams cache
-// prompts by credential, so the turns of one conversation go to one placement and one credential. A
-// pure function of the request: nodes and restarts agree without sharing anything.
+// Detects conversations and pins each to a placement and a credential, because upstreams cache
+// prompts by credential. It is a pure function of the request, so nodes and restarts agree without
+// shared state.
 
 import type { GenerationRequest, Turn, UserTurn } from './generation.ts';
 
-/** A number between 0 and 1 for each of several choices; the same one on every turn. */
+/** A number between 0 and 1 per choice; the same one on every turn. */
 export type Affinity = (choice: string) => number;
 
 /**
- * Whether an earlier turn has been answered, or tools make a next turn likely. A forced tool is how
- * clients ask for structured output: its call is the answer and no result follows.
+ * Whether an earlier turn has been answered, or tools make another turn likely. A forced tool does
+ * not count: clients use it for structured output, and no result follows its call.
  */
 export function isConversation({ turns, tools, toolChoice }: GenerationRequest): boolean {
-  // A last assistant turn is the beginning of this answer.
+  // A trailing assistant turn is a prefill of this answer.
   const answer = turns.findIndex(isAnswer);
   const isAnswered = answer !== -1 && answer < turns.length - 1;
   return isAnswered || (tools.length > 0 && (toolChoice ?? AUTO).kind === 'auto');
@@ -25,9 +25,9 @@ function isAnswer({ role }: Turn): boolean {
 const AUTO = { kind: 'auto' };
 
 /**
- * The affinity of the conversation that a request belongs to: of the account, the system prompt and
- * the first user turn, which stay while turns are appended. Undefined for other requests: identical
- * ones would all go to one place. Nothing is hashed before there is a choice.
+ * The affinity of a request's conversation, from the account, the system prompt and the first user
+ * turn, which stay the same as turns are appended. Undefined for other requests, since identical
+ * ones would all go to one place. Hashes only when there is a choice.
  */
 export function affinityOf(accountId: string, request: GenerationRequest): Affinity | undefined {
   if (!isConversation(request)) return undefined;
@@ -47,7 +47,7 @@ function seedOf(accountId: string, { model, system, turns }: GenerationRequest):
   );
 }
 
-/** Never 0 and never 1: its logarithm is taken. */
+/** Never 0 or 1, because its logarithm is taken. */
 function toFraction(hash: bigint): number {
   return (Number(hash >> 12n) + 0.5) / 2 ** 52;
 }

@@ -1,27 +1,30 @@
-// Deadlines that share one ticking: thousands of requests wait at once, and a timer for each would
-// cost more than most of them do otherwise. Their clock is one that never jumps, or a wall clock that
-// is put right would end every answer under way. Whoever owns the clock calls `sweep`.
+// Deadlines that share one timer: thousands of requests wait at once, and one timer each would cost
+// more than most of them otherwise do. They use a monotonic clock, since a corrected wall clock
+// would end every answer in progress. The owner of the clock calls `sweep`.
 
-/** A deadline may be moved while it waits. */
+/** A pending deadline may be moved. */
 export type Deadline = { at: number; readonly fire: () => void };
 
 export type Deadlines = ReturnType<typeof createDeadlines>;
 
-/** `now` never jumps, as `performance.now` does not. */
+/** `now` must be monotonic, such as `performance.now`. */
 export function createDeadlines(now: () => number) {
   const waiting = new Set<Deadline>();
   return {
-    /** Milliseconds, of the clock that `at` is in. */
+    /** Milliseconds, on the clock of `at`. */
     now,
     add: (deadline: Deadline): void => void waiting.add(deadline),
     remove: (deadline: Deadline): void => void waiting.delete(deadline),
-    /** Calls `fire` after so many milliseconds or a sweep later; what it returns takes that back. */
+    /**
+     * Calls `fire` after `afterMs`, at the latest one sweep later. Returns a function that cancels
+     * it.
+     */
     start(afterMs: number, fire: () => void): () => void {
       const deadline = { at: now() + afterMs, fire };
       waiting.add(deadline);
       return () => void waiting.delete(deadline);
     },
-    /** Fires and forgets every deadline that has passed. */
+    /** Fires and removes every deadline that has passed. */
     sweep(): void {
       const nowMs = now();
       for (const deadline of waiting) {

@@ -1,4 +1,4 @@
-// The variables that the program was started with, by name. The command line gathers them once and
-// hands them to what reads some of them: the settings, and the catalog for its secrets.
+// The environment variables of the process, by name. The command line reads them once and passes
+// them to the settings, and to the catalog for its secrets.
 
 export type Environment = Readonly<Record<string, string | undefined>>;

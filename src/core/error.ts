@@ -1,6 +1,6 @@
-// Every error a caller can see: one row a code. The row decides the status, the type in each
-// envelope, whether a client should retry, and the text where the place that throws has none of
-// its own. A test holds the table in src/docs/customers/errors.md against this one.
+// Every error that a caller can see: one row per code. The row sets the status, the type in each
+// envelope, the retry advice, and the default message. A test checks the table in
+// src/docs/customers/errors.md against this one.
 
 import type { LimitView } from './plan.ts';
 
@@ -14,12 +14,12 @@ type ErrorType =
   | 'overloaded_error'
   | 'api_error';
 
-/** The chat envelope has one type more: an empty wallet is not a malformed request there. */
+/** The chat envelope has one more type: there, an empty balance is not a malformed request. */
 type ChatErrorType = ErrorType | 'insufficient_balance_error';
 
 /**
- * `never`: the same request fails again until somebody changes something. `after`: wait for
- * `retry-after` seconds. `backoff`: retry with exponential back-off.
+ * `never`: the same request fails until its cause is fixed. `after`: wait for `retry-after`
+ * seconds. `backoff`: retry with exponential backoff.
  */
 type RetryAdvice = 'never' | 'after' | 'backoff';
 
@@ -200,22 +200,22 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 type ErrorDetail = {
-  /** The text for the caller; the table's text where absent. Never the caller's values. */
+  /** The message for the caller; defaults to the table's. Never contains the caller's values. */
   readonly message?: string;
   /** The path of the offending field, such as `messages[3].content`. */
   readonly param?: string;
   readonly retryAfterSeconds?: number;
-  /** The state of the limits, for the headers of a refusal. */
+  /** The remaining limits, for the headers of a refusal. */
   readonly limits?: LimitView;
-  /** Whether the connection is to be closed, so that another client can have its place. */
+  /** Whether to close the connection, so that another client can use its place. */
   readonly closesConnection?: boolean;
-  /** A word that client libraries act on by themselves; Messages only. */
+  /** A word that client libraries recognize; Messages only. */
   readonly hint?: ErrorHint;
 };
 
 type ErrorHint = 'thread_not_found';
 
-/** The one error that request code throws on purpose. Anything else is answered as internal. */
+/** The only error that request code throws on purpose. Any other is answered as internal. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
@@ -249,8 +249,8 @@ export class GatewayError extends Error {
   }
 
   /**
-   * Whether to tell SDKs not to retry by themselves. Waits above a minute count too: one SDK
-   * sleeps for whatever `retry-after` says, up to 24 days.
+   * Whether to tell SDKs not to retry automatically. Waits above a minute count too: one SDK sleeps
+   * for any `retry-after`, up to 24 days.
    */
   get forbidsRetry(): boolean {
     if (this.retryAfterSeconds !== undefined && this.retryAfterSeconds > 60) return true;

@@ -1,6 +1,6 @@
-// The size of a prompt in tokens. Admission and count_tokens call this same function, so what a
-// client was told is what is reserved. The tokenizer itself is handed in: it is slow to load and
-// has to yield on large texts, which is a shell's business.
+// Estimates the size of a prompt in tokens. Admission and count_tokens call the same function, so
+// the count that a client sees is the count that is reserved. The tokenizer is passed in, because
+// it loads slowly and has to yield on large texts.
 
 import { formatInstruction } from './answer-format.ts';
 import type { GenerationRequest, ImagePart, Turn } from './generation.ts';
@@ -15,12 +15,12 @@ const TOKENS_PER_TOOL = 8;
 const TOKENS_PER_TOOL_CALL = 6;
 
 /**
- * Ids up to this length cost nothing: most servers leave them out of the prompt, and no vendor's own
- * are longer. Some templates write them, and then a longer one would be text that is not counted.
+ * Ids up to this length are free: most servers leave them out of the prompt, and no vendor's own
+ * ids are longer. Some templates include them, and longer ids would be uncounted text.
  */
 const FREE_ID_LENGTH = 64;
 
-/** The estimated prompt tokens of a request: every text, every image, and the frame around them. */
+/** The estimated prompt tokens of a request: every text, every image, and the framing. */
 export function estimatePrompt(
   request: Pick<GenerationRequest, 'system' | 'turns' | 'tools'> &
     Partial<Pick<GenerationRequest, 'json' | 'schema'>>,
@@ -95,7 +95,7 @@ function longId(id: string): string {
   return id.length > FREE_ID_LENGTH ? id : '';
 }
 
-/** As it stands where an upstream has no member for it. */
+/** As written where an upstream has no field for it. */
 function nameText(name: string | undefined): string {
   return name === undefined ? '' : `${name}:`;
 }

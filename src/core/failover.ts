@@ -1,55 +1,55 @@
 // Decides what follows a failed attempt: retry the same candidate, try another one, or give up. The
-// route calls it after each failure, before any content has been delivered; after that nothing can be
-// retried. The failure classes and what each allows are in `failure.ts`.
+// route calls it after each failure before content was delivered; after that nothing can be
+// retried. `failure.ts` defines the failure classes and what each allows.
 
 import { unreachable } from './assert.ts';
 import { FAILURES, type FailureClass, type UpstreamFailure } from './failure.ts';
 
 /**
- * Attempts of one request in which a model may be tried more than once. After them each model that
- * has not been tried gets one attempt: however many upstreams the requested model has, their outage
- * must not use up the attempts of its fallbacks.
+ * Attempts of one request during which a model may be tried more than once. After them, each
+ * untried model gets one attempt: an outage of all upstreams of the requested model must not use up
+ * the attempts of its fallbacks.
  */
 const ATTEMPTS_MAX = 3;
 
-/** An upstream that wants to be left alone for no longer than this is waited for. */
+/** The longest delay requested by an upstream that the route waits for. */
 export const SHORT_DELAY_MS = 2_000;
 
-/** The pause before a candidate is asked again: random, or all who failed would be back at once. */
+/** Jittered pause before a retry, so that failed requests do not all return at once. */
 const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 800;
 
 /**
- * The same candidate is asked again only while the request is this young. A failure that took
- * longer would take as long again; another candidate may still be quick.
+ * The same candidate is retried only while the request is younger than this. A slower failure would
+ * take as long again; another candidate may be fast.
  */
 const AGAIN_WITHIN_MS = 30_000;
 
 export type Step =
   | { readonly kind: 'again'; readonly afterMs: number }
   | { readonly kind: 'next' }
-  /** The next candidate of a model that has not been tried. */
+  /** The next candidate of an untried model. */
   | { readonly kind: 'next_model' }
   | { readonly kind: 'stop' };
 
-/** How a request stands when one of its attempts has failed. */
+/** The state of a request when one of its attempts has failed. */
 export type Situation = {
-  /** Attempts so far, the failed one included. A candidate that was skipped is none. */
+  /** Attempts so far, the failed one included. Skipped candidates do not count. */
   readonly attempts: number;
-  /** Whether the candidate that failed had been tried before. */
+  /** Whether the failed candidate had been tried before. */
   readonly repeated: boolean;
   readonly hasOtherCredential: boolean;
   readonly hasNext: boolean;
-  /** Whether one of the next candidates runs a model that has not been tried. */
+  /** Whether one of the next candidates runs an untried model. */
   readonly hasNewModel: boolean;
-  /** Whether the retry budget of its upstream has something left. */
+  /** Whether the retry budget of the upstream allows a repeat. */
   readonly mayRepeat: boolean;
-  /** Since the first question, and how long all of them together may take. */
+  /** Time since the first attempt, and the limit for all attempts together. */
   readonly elapsedMs: number;
   readonly deadlineMs: number;
-  /** The client has left, or the server stops. */
+  /** The client disconnected or the server is stopping. */
   readonly cancelled: boolean;
-  /** In [0, 1): where in its range a pause falls. */
+  /** In [0, 1): sets the length of the pause within its range. */
   readonly dice: number;
 };
 
@@ -69,19 +69,19 @@ export function decideStep(failure: UpstreamFailure, situation: Situation): Step
   return hasNext ? NEXT : STOP;
 }
 
-/** The step once the attempts that models share are used up. */
+/** The step after the shared attempts are used up. */
 function decideLateStep(failure: UpstreamFailure, situation: Situation): Step {
-  // The upstream closed an idle connection at the same moment: it has not seen the request.
+  // The upstream closed a kept-alive connection at the same moment and has not seen the request.
   const isUnseen = failure.onKeptConnection === true && !situation.repeated;
   if (isUnseen && situation.mayRepeat) return { kind: 'again', afterMs: 0 };
   return situation.hasNewModel ? NEXT_MODEL : STOP;
 }
 
-/** How long to wait before the same candidate is tried again; undefined where it is not. */
+/** The pause before a retry of the same candidate; undefined if it is not retried. */
 function pauseBeforeAgain(failure: UpstreamFailure, situation: Situation): number | undefined {
   const { repeated, hasOtherCredential, mayRepeat } = situation;
   const { again } = FAILURES[failure.class];
-  // Keys and their limits are apart from each other: to ask with another key repeats nothing.
+  // Each key has its own limits, so another key does not repeat the request that failed.
   if (isOfCredential(failure.class) && hasOtherCredential && !repeated) return 0;
   if (!mayRepeat) return undefined;
   switch (again) {
@@ -101,7 +101,7 @@ function pauseBeforeAgain(failure: UpstreamFailure, situation: Situation): numbe
   }
 }
 
-/** Somebody else is more likely to answer than who has just failed. */
+/** Retries the same candidate only if no other is left: another is more likely to answer. */
 function lastResort({ retryAfterMs }: UpstreamFailure, situation: Situation): number | undefined {
   if (situation.hasNext) return undefined;
   const pauseMs = PAUSE_MIN_MS + situation.dice * (PAUSE_MAX_MS - PAUSE_MIN_MS);
@@ -113,14 +113,14 @@ function isShort(retryAfterMs: number | undefined): boolean {
   return retryAfterMs !== undefined && retryAfterMs <= SHORT_DELAY_MS;
 }
 
-/** What is about one credential and not about its upstream, where that has several. */
+/** Whether a failure concerns one credential and not the whole upstream, if it has several. */
 export function isOfCredential(kind: FailureClass): boolean {
   return kind === 'credential' || kind === 'rate_limited';
 }
 
 /**
- * Which of two failures the caller is told, the later one at best. What this request can never get
- * here says less than what may pass, and who was not asked says less than who failed.
+ * The failure to report to the caller, preferably the later one. A temporary failure says more than
+ * a permanent limitation, and a failed attempt more than a skipped one.
  */
 export function tellingFailure(
   earlier: UpstreamFailure | undefined,
@@ -130,7 +130,7 @@ export function tellingFailure(
 }
 
 function weightOf({ class: kind }: UpstreamFailure): number {
-  // A caller's mistake ends it all, so it is always the last and has to be told.
+  // A caller's mistake ends the search, so it is always last and must be reported.
   if (kind === 'unsupported') return 0;
   return kind === 'no_capacity' ? 1 : 2;
 }

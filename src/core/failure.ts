@@ -1,5 +1,5 @@
-// What can go wrong at an upstream, as values. One class decides what happens next; the words of
-// the upstream itself go no further than this type's `detail`, which is ours and holds none.
+// The ways in which an upstream can fail, as values. The class decides what happens next. `detail`
+// is our own text: the upstream's text is never stored here.
 
 import { GatewayError } from './error.ts';
 import type { GenerationEvent } from './generation.ts';
@@ -7,20 +7,20 @@ import type { LimitView } from './plan.ts';
 
 /**
  * unreachable     no connection, or it broke before an answer
- * timeout         one of our timers ran out, or the upstream's own: 408
- * rate_limited    we ask too much of it, it says: 429
- * overloaded      it has no room for anybody: 503, 529, `insufficient_system_resource`
- * no_capacity     it was not asked: it is left alone for a while, or too many wait for it already
- * credential      it refuses *our* key or wallet: 401, 402, 403
+ * timeout         one of our timers expired, or the upstream's own: 408
+ * rate_limited    the upstream limits our requests: 429
+ * overloaded      it has no capacity for any client: 503, 529, `insufficient_system_resource`
+ * no_capacity     it was not called: breaker open, credentials in cooldown, or queue full
+ * credential      it refuses *our* key or balance: 401, 402, 403
  * server_error    5xx and every other status, or an error object inside a 200
- * mismatch        it and our catalog do not agree: 404, 405, 410, a redirect, a model that it does not
- *                 know, or something in the request that we put there and it does not take
- * bad_request     it refuses what the caller asked: 400, 413, 422
- * context_length  a bad request that is about the size of the prompt
- * unsupported     the request has something that this upstream's profile says it cannot take
- * malformed       an answer that cannot be read, or that breaks a limit of the decoder
- * cut             a stream that ended without a finish reason, or a body that broke off
- * gateway         no fault of the upstream: the gateway itself could not go on
+ * mismatch        it disagrees with our catalog: 404, 405, 410, a redirect, an unknown model, or
+ *                 a field that we added and it rejects
+ * bad_request     it refuses the caller's request: 400, 413, 422
+ * context_length  a bad request because of the prompt's size
+ * unsupported     the request needs a feature that this upstream's profile lacks
+ * malformed       an unreadable answer, or one that exceeds a limit of the decoder
+ * cut             a stream without a finish reason, or a truncated body
+ * gateway         not the upstream's fault: the gateway could not continue
  */
 export type FailureClass =
   | 'unreachable'
@@ -39,64 +39,64 @@ export type FailureClass =
   | 'gateway';
 
 /**
- * What a class of failure means for everybody. Which of the steps that it allows is taken is decided
- * in `failover.ts`, and what its fault does to the upstream's standing in `upstream/health.ts`.
+ * The consequences of a failure class. `failover.ts` chooses among the allowed steps, and
+ * `upstream/health.ts` applies the fault to the upstream's health.
  */
 type FailureRow = {
   /**
-   * Whether the same candidate may be asked once more.
+   * Whether the same candidate may be retried.
    *
-   * never        it would say the same
-   * connection   at once, where there was a connection: a kept one that is closed just as it is used
-   *              says nothing; where there was none, as `jitter`
-   * credential   at once, with another one of its credentials
-   * delay        after the time that it asks for, where that is short
-   * jitter       after a random pause, where there is no other candidate
+   * never        the result would be the same
+   * connection   immediately after a broken connection, since a kept-alive one may close just as it
+   *              is used; without a connection, as `jitter`
+   * credential   immediately, with another of its credentials
+   * delay        after the delay that it requests, if that is short
+   * jitter       after a random pause, if there is no other candidate
    */
   readonly again: 'never' | 'connection' | 'credential' | 'delay' | 'jitter';
-  /** Whether another candidate could answer. A caller's mistake stays one. */
+  /** Whether another candidate could answer. A caller's mistake fails everywhere. */
   readonly next: boolean;
-  /** Against what it counts: how the upstream does, its credential, or neither. */
-  readonly fault: 'upstream' | 'credential' | 'nobody';
+  /** What the failure counts against: the upstream, its credential, or neither. */
+  readonly fault: 'upstream' | 'credential' | 'neither';
 };
 
 /**
- * The table of the classes. Three rows need a word:
+ * The table of the classes. Three rows need an explanation:
  *
- * `rate_limited` counts against the credential where there are several, for limits belong to keys.
+ * `rate_limited` counts against the credential if there are several, because limits belong to keys.
  *
- * `mismatch` counts against nobody, although the catalog may be wrong for everybody: some upstreams
- * answer 404 to a request with a feature that they lack. Were it counted, one customer's requests
- * could take the model from all others.
+ * `mismatch` counts against neither, although the catalog may be wrong for every caller: some
+ * upstreams answer 404 to a request with a feature that they lack. If it counted, one customer's
+ * requests could block the model for all others.
  *
- * `malformed` is not asked for again: what sends a web page in the place of an answer sends it twice.
+ * `malformed` is not retried: a server that sends a web page as its answer will send it again.
  */
 export const FAILURES: Readonly<Record<FailureClass, FailureRow>> = {
   unreachable: { again: 'connection', next: true, fault: 'upstream' },
   timeout: { again: 'jitter', next: true, fault: 'upstream' },
   rate_limited: { again: 'delay', next: true, fault: 'upstream' },
   overloaded: { again: 'jitter', next: true, fault: 'upstream' },
-  no_capacity: { again: 'never', next: true, fault: 'nobody' },
+  no_capacity: { again: 'never', next: true, fault: 'neither' },
   credential: { again: 'credential', next: true, fault: 'credential' },
   server_error: { again: 'jitter', next: true, fault: 'upstream' },
-  mismatch: { again: 'never', next: true, fault: 'nobody' },
-  bad_request: { again: 'never', next: false, fault: 'nobody' },
-  context_length: { again: 'never', next: false, fault: 'nobody' },
-  unsupported: { again: 'never', next: true, fault: 'nobody' },
+  mismatch: { again: 'never', next: true, fault: 'neither' },
+  bad_request: { again: 'never', next: false, fault: 'neither' },
+  context_length: { again: 'never', next: false, fault: 'neither' },
+  unsupported: { again: 'never', next: true, fault: 'neither' },
   malformed: { again: 'never', next: true, fault: 'upstream' },
   cut: { again: 'jitter', next: true, fault: 'upstream' },
-  gateway: { again: 'never', next: false, fault: 'nobody' },
+  gateway: { again: 'never', next: false, fault: 'neither' },
 };
 
 /**
- * Where an attempt was when it failed; for a `timeout`, which of its timers ran out.
+ * The stage at which an attempt failed; for a `timeout`, which timer expired.
  *
  * connect        there was no connection yet
- * first_byte     the request was sent, and nothing of an answer's body had come
- * first_content  something had come, but nothing of the model's
+ * first_byte     the request was sent, and no byte of the body had arrived
+ * first_content  bytes had arrived, but no model output
  * stream         content had begun; as a timeout, the gap between two events was too long
- * throughput     content had begun, and came too slowly (timeouts alone)
- * total          the attempt as a whole took too long (timeouts alone)
+ * throughput     content had begun but arrived too slowly (timeouts only)
+ * total          the attempt as a whole took too long (timeouts only)
  */
 export type AttemptPhase =
   | 'connect'
@@ -109,29 +109,29 @@ export type AttemptPhase =
 export type UpstreamFailure = {
   readonly class: FailureClass;
   readonly phase?: AttemptPhase;
-  /** For the operator's log and `explain`: our own words and numbers, never the upstream's text. */
+  /** For the operator's log and `explain`: our own text and numbers, never the upstream's text. */
   readonly detail: string;
   readonly status?: number;
-  /** How long the upstream wants to be left alone. */
+  /** The delay that the upstream requests. */
   readonly retryAfterMs?: number;
-  /** The connection that broke had served an earlier request: it may just have been idle too long. */
+  /** The broken connection had served an earlier request: it may just have been idle too long. */
   readonly onKeptConnection?: true;
 };
 
-/** Tells a failure from whatever else stands in its place; nothing else of ours has a class. */
+/** Distinguishes a failure from other values; no other type here has a `class`. */
 export function isFailure(value: object): value is UpstreamFailure {
   return 'class' in value;
 }
 
 type FailureFacts = {
   readonly limits?: LimitView;
-  /** How long everybody who could answer is left alone. */
+  /** The shortest delay after which one of the candidates may be available. */
   readonly retryAfterMs?: number;
-  /** What was charged all the same, as the receipt has it. */
+  /** The amount charged despite the failure, as printed on the receipt. */
   readonly tokensDebited?: string;
 };
 
-/** What the caller is told when no attempt is left. */
+/** The error for a caller when no attempt is left. */
 export function failureError(
   failure: UpstreamFailure,
   { limits, retryAfterMs, tokensDebited = '0' }: FailureFacts = {},
@@ -167,12 +167,12 @@ export function failureError(
   }
 }
 
-/** Others end the requests of a server that they hold for dead, at what is known of them. */
+/** Other nodes end the requests of an evicted node and charge what is known of them. */
 function chargedAllTheSame(tokensDebited: string): string {
   return `The model is not available at the moment. ${tokensDebited} service tokens were charged for what it had been asked, because this server was cut off from its books for too long. Retry with back-off.`;
 }
 
-/** A credential may rest for longer, but an operator who is told of it will not wait for that. */
+/** A credential's cooldown may be longer, but an alerted operator may fix it sooner. */
 const RETRY_AFTER_MAX_SECONDS = 60;
 
 function toSeconds(retryAfterMs: number | undefined) {
@@ -180,7 +180,7 @@ function toSeconds(retryAfterMs: number | undefined) {
   return { retryAfterSeconds: Math.min(Math.ceil(retryAfterMs / 1_000), RETRY_AFTER_MAX_SECONDS) };
 }
 
-/** What the caller is told when content had already been sent. */
+/** The error for a caller when content has already been sent. */
 export function interruptedError(): GatewayError {
   return new GatewayError('provider_unavailable', {
     message:
@@ -189,8 +189,8 @@ export function interruptedError(): GatewayError {
 }
 
 /**
- * "Insufficient resources" is a failed attempt where there is no content, and in a format that has
- * no reason of its own for it.
+ * Treats "insufficient resources" as a failed attempt if there is no content, or if the client's
+ * format has no finish reason for it.
  */
 export function exhaustion(
   events: readonly GenerationEvent[],

@@ -1,5 +1,5 @@
-// A whole answer out of events, and events out of a whole answer: what a client gets must not depend
-// on how its upstream sent it. Called where the one form has to become the other.
+// Converts between events and whole answers, so that a client gets the same answer whether its
+// upstream streamed or not.
 
 import { unreachable } from './assert.ts';
 import type {
@@ -12,15 +12,14 @@ import type {
 
 type Call = { readonly id: string; readonly name: string; arguments: string };
 
-/** Shared by all answers without calls; never written to. */
+/** Shared by all answers without calls; never modified. */
 const NO_CALLS: Call[] = [];
 
 type Writable<T> = { -readonly [Member in keyof T]: T[Member] };
 
 /**
- * Folds events into a whole answer as they come. `answer()` may be asked for at any time; an
- * answer without a finish event reads as stopped, so ask only after a decoder has said that the
- * stream ended well.
+ * Folds events into a whole answer as they arrive. `answer()` may be called at any time. Without a
+ * finish event it reports `stop`, so call it only after the decoder has reported a complete stream.
  */
 export class Fold {
   #reasoning = '';
@@ -80,7 +79,7 @@ function copyCall(call: Call): Call {
   return { ...call };
 }
 
-/** The events that an answer that arrived whole would have streamed. */
+/** The events that a whole answer would have streamed. */
 export function answerEvents(answer: Answer): GenerationEvent[] {
   const events: GenerationEvent[] = [];
   if (answer.reasoning !== '') events.push({ kind: 'reasoning-delta', text: answer.reasoning });

@@ -1,5 +1,5 @@
-// What a client asked for and what a model answered, in one vocabulary that belongs to neither
-// wire format. `wire/` turns bytes into these types and back; everything else sees only these.
+// Requests and answers in one vocabulary, independent of both wire formats. `wire/` translates
+// bytes to these types and back; all other code uses only these.
 
 export type JsonValue =
   | string
@@ -13,33 +13,32 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 
 export type TextPart = { readonly kind: 'text'; readonly text: string };
 
-/** `url` is an http(s) or data URL. It is handed to the upstream as it is and never fetched here. */
+/**
+ * `url` is an http(s) or data URL. It is passed to the upstream unchanged and never fetched here.
+ */
 export type ImagePart = { readonly kind: 'image'; readonly url: string };
 
 export type ContentPart = TextPart | ImagePart;
 
 /**
- * One call of a tool by the model. `arguments` is the JSON text exactly as it was written: a round
- * trip through JavaScript objects would reorder integer-like keys and round large integers.
+ * One tool call by the model. `arguments` is the original JSON text: parsing and printing it would
+ * reorder integer-like keys and round large integers.
  */
 export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
 export type UserTurn = {
   readonly role: 'user';
-  /** Who speaks, where several users do. */
+  /** The speaker, if there are several users. */
   readonly name?: string;
   readonly parts: readonly ContentPart[];
 };
 
-/**
- * One block of thinking as the upstream that wrote it wants it back: with its own signature, or as
- * the sealed text that it shows nobody.
- */
+/** One block of thinking in its upstream's own form: with a signature, or encrypted. */
 export type ThinkingBlock =
   | { readonly kind: 'thinking'; readonly text: string; readonly signature: string }
   | { readonly kind: 'redacted'; readonly data: string };
 
-/** Thinking that only the upstream of this id understands; any other would refuse its signatures. */
+/** Thinking that only the upstream with this id accepts; any other would refuse its signatures. */
 export type SignedThinking = {
   readonly upstream: string;
   readonly blocks: readonly ThinkingBlock[];
@@ -47,11 +46,11 @@ export type SignedThinking = {
 
 export type AssistantTurn = {
   readonly role: 'assistant';
-  /** Which of several assistants said it. */
+  /** The speaker, if there are several assistants. */
   readonly name?: string;
-  /** The model's thinking, given back by the client or restored; empty when there was none. */
+  /** The model's thinking, returned by the client or restored; empty if there was none. */
   readonly reasoning: string;
-  /** The same thinking in its upstream's own form. No client sends it: it was kept here. */
+  /** The same thinking in its upstream's own form. Clients do not send it: it is stored here. */
   readonly signed?: SignedThinking;
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
@@ -64,7 +63,9 @@ export type ToolTurn = {
   readonly isError: boolean;
 };
 
-/** System text in the middle of a conversation. Never first, and never between calls and results. */
+/**
+ * System text in the middle of a conversation. Never first, and never between calls and results.
+ */
 export type SystemTurn = { readonly role: 'system'; readonly text: string };
 
 export type Turn = UserTurn | AssistantTurn | ToolTurn | SystemTurn;
@@ -86,20 +87,22 @@ export type AnswerSchema = {
   readonly name: string;
   readonly description?: string;
   readonly schema: JsonObject;
-  /** The caller's word on whether an upstream must enforce the schema or may only try. */
+  /** Whether the caller requires the upstream to enforce the schema. */
   readonly strict?: boolean;
 };
 
-/** How much a reasoning model should think; `on` is the model's own default depth. */
+/** How much a reasoning model should think; `on` is the model's default depth. */
 export type Reasoning = 'off' | 'on' | 'low' | 'high' | 'max';
 
 export type GenerationRequest = {
   /** A slug or an alias, as the client wrote it. */
   readonly model: string;
-  /** The system prompt; empty when there is none. */
+  /** The system prompt; may be empty. */
   readonly system: string;
   readonly turns: readonly Turn[];
-  /** The caller's own bound on generated tokens, reasoning included; absent: the model's maximum. */
+  /**
+   * The caller's bound on generated tokens, reasoning included. Defaults to the model's maximum.
+   */
   readonly maxOutputTokens?: number;
   readonly temperature?: number;
   readonly topP?: number;
@@ -108,12 +111,12 @@ export type GenerationRequest = {
   readonly stop: readonly string[];
   readonly tools: readonly Tool[];
   readonly toolChoice?: ToolChoice;
-  /** `false` asks the model for one tool call at a time; a hint, never enforced. */
+  /** `false` requests one tool call at a time: a hint, not enforced. */
   readonly parallelToolCalls?: boolean;
   readonly reasoning?: Reasoning;
   /** The answer must be one JSON object. */
   readonly json: boolean;
-  /** The schema that this JSON must match; only beside `json`. */
+  /** The schema for this JSON; set only with `json`. */
   readonly schema?: AnswerSchema;
   readonly stream: boolean;
   /** Whether the stream's last event carries usage (chat completions only; true by default). */
@@ -130,11 +133,10 @@ export type FinishReason =
   | 'insufficient_system_resource';
 
 /**
- * Token counts of one answer. `inputTokens` is the whole prompt: what was read from the upstream's
- * cache and what was written to it are disjoint parts of it. `outputTokens` includes
- * `reasoningTokens`. Always `cachedInputTokens + cacheWriteTokens <= inputTokens` and
- * `reasoningTokens <= outputTokens`. `recovered` counts are what was known of a request when the
- * gateway died in the middle of it.
+ * Token counts of one answer. `inputTokens` is the whole prompt; cache reads and cache writes are
+ * disjoint parts of it. `outputTokens` includes `reasoningTokens`. Invariants: `cachedInputTokens +
+ * cacheWriteTokens <= inputTokens` and `reasoningTokens <= outputTokens`. `recovered` counts are
+ * those known when the gateway crashed during the request.
  */
 export type Usage = {
   readonly inputTokens: number;
@@ -143,7 +145,7 @@ export type Usage = {
   readonly outputTokens: number;
   readonly reasoningTokens: number;
   readonly basis: 'reported' | 'estimated' | 'recovered';
-  /** What the operator should know of the upstream's report, whether it is charged or not. */
+  /** The operator's warning about the upstream's report, whether or not it is charged. */
   readonly doubt?: UsageDoubt;
 };
 
@@ -151,22 +153,23 @@ export type Usage = {
  * malformed      a count is missing, or is no whole number between 0 and 10⁹
  * inconsistent   the counts contradict each other or their own total
  * implausible    more than the model could have read, or was allowed to write
- * zero           nothing was read or written, of an answer that has content: charged as it is
+ * zero           zero for an answer that has content: charged as reported
  *
- * A report that is malformed or inconsistent is not charged; our own count is. Of an implausible one
- * the larger of our own count and the bound of the request is.
+ * For a malformed or inconsistent report, our own count is charged. For an implausible one, the
+ * larger of our own count and the bound of the request.
  */
 export type UsageDoubt = 'malformed' | 'inconsistent' | 'implausible' | 'zero';
 
-/** What an upstream reported: counts that hold together, or why they do not. */
+/** An upstream's report: consistent counts, or the reason why it was rejected. */
 export type UsageReport =
   | Usage
   | { readonly basis: 'rejected'; readonly doubt: 'malformed' | 'inconsistent' };
 
 /**
- * The neutral stream. Block starts and stops are not events: only the Messages format has them,
- * and its encoder derives them from a change of kind. Failure is not an event: it ends the stream.
- * `tool-start` comes once per `index` (0, 1, 2, … without gaps), before that index's deltas.
+ * The neutral stream. It has no events for block starts and stops: only the Messages format has
+ * them, and its encoder derives them from a change of kind. A failure is not an event: it ends the
+ * stream. `tool-start` occurs once per `index` (0, 1, 2, … without gaps), before that index's
+ * deltas.
  */
 export type GenerationEvent =
   | { readonly kind: 'reasoning-delta'; readonly text: string }
@@ -181,18 +184,18 @@ export type GenerationEvent =
   | {
       readonly kind: 'usage';
       readonly usage: UsageReport;
-      /** The upstream's own counts as compact JSON, numbers alone, for the operator's records. */
+      /** The upstream's counts as compact JSON, numbers only, for the operator's records. */
       readonly raw?: string;
     }
   | {
       readonly kind: 'finish';
       readonly reason: FinishReason;
-      /** The answer's thinking as its upstream signed it, where it did. */
+      /** The answer's thinking in its upstream's signed form, if it has one. */
       readonly thinking?: readonly ThinkingBlock[];
     };
 
 /**
- * A whole answer: what a finished stream folds into. `usage` is absent when none was reported;
+ * A whole answer, the result of folding a finished stream. `usage` is absent if none was reported;
  * `rawUsage` is the `raw` of its event.
  */
 export type Answer = {
@@ -213,7 +216,10 @@ export type Outcome =
   | 'upstream_failed'
   | 'gateway_failed';
 
-/** What was debited and what is left, as both formats print it: decimal strings, never floats. */
+/**
+ * The amount debited and the remaining balance, as both formats print them: decimal strings, never
+ * floats.
+ */
 export type Receipt = {
   readonly modelServed: string;
   readonly fallbackUsed: boolean;

@@ -1,18 +1,17 @@
-// How an upstream does, as the router knows it and as operators see it: plain data, made anew each
-// time that somebody asks.
+// Snapshots of upstream health, for the router and for operators.
 
 export type UpstreamState = {
   readonly upstream: string;
   readonly inFlight: number;
-  /** Requests that wait for one in flight to end. */
+  /** Requests waiting for one in flight to end. */
   readonly queued: number;
   readonly credentials: readonly CredentialState[];
   readonly models: readonly BreakerState[];
 };
 
-/** `status` is what the upstream refused the credential with; `untilMs`, when it is tried again. */
+/** `status` is the upstream's refusal of the credential; `untilMs` is when it will be retried. */
 export type CredentialState = {
-  /** Its place in the catalog's list, from 1. */
+  /** Position in the catalog's list, starting at 1. */
   readonly id: string;
   readonly state: 'ok' | 'disabled';
   readonly status?: number;
@@ -21,16 +20,16 @@ export type CredentialState = {
 };
 
 type BreakerState = {
-  /** The slug of the model that it serves here. */
+  /** The slug of the model served here. */
   readonly model: string;
   readonly breaker: 'closed' | 'open' | 'half_open';
-  /** Present where the operator has taken it out of service. */
+  /** Present if the operator has disabled it. */
   readonly disabled?: true;
   /** Unix milliseconds. */
   readonly untilMs?: number;
 };
 
-/** What the breakers know, with what the operator has set. */
+/** Adds the operator's disabled flags to the state of the breakers. */
 export function withDisabled(
   states: readonly UpstreamState[],
   isDisabled: (upstream: string, modelSlug: string) => boolean,

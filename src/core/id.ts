@@ -1,4 +1,4 @@
-// Identifiers and API keys, made from random bytes that the caller hands in.
+// Generates ids and API keys from random bytes passed in by the caller.
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
@@ -26,7 +26,7 @@ export function randomText(
   randomBytes: RandomBytes,
   alphabet: string = ALPHABET,
 ): string {
-  // Bytes at or above this would favour the first letters, so they are skipped.
+  // Bytes from here on would favour the first letters, so they are skipped.
   const unbiased = 256 - (256 % alphabet.length);
   const codes = Buffer.allocUnsafe(length);
   let made = 0;
@@ -42,10 +42,10 @@ export function randomText(
   return codes.toString('latin1');
 }
 
-/** In place of a key's id wherever a request of the playground is told of: it had a session, no key. */
+/** Replaces the key id of playground requests, which have a session and no key. */
 export const PLAYGROUND_KEY_ID = 'playground';
 
-/** An identifier of 24 random letters and digits behind its prefix. */
+/** A prefix and 24 random letters and digits. */
 export function createId(prefix: IdPrefix, randomBytes: RandomBytes): string {
   return prefix + randomText(24, randomBytes);
 }
@@ -54,20 +54,19 @@ const REQUEST_PREFIX = 'req_';
 
 const REQUEST_ID = /^req_(?!00)[0-9a-f]{32}$/;
 
-/** The time with which a request id begins has had another first byte since 2004. */
+/** A first byte that no request id has had since 2004, given its leading timestamp. */
 const OTHER_FORM = 0;
 
 /**
- * A request id: `req_` and sixteen bytes in hexadecimal digits, six of Unix milliseconds and ten that
- * are random. The books are kept by request id, and neighbours in time that are neighbours on disk
- * double their speed.
+ * A request id: `req_` and sixteen bytes in hex, six of Unix milliseconds and ten random ones. The
+ * ledger's primary key is the request id, and storing requests in time order doubles its speed.
  */
 export function createRequestId(nowMs: number, randomBytes: RandomBytes): string {
   const time = nowMs.toString(16).padStart(12, '0');
   return `${REQUEST_PREFIX}${time}${randomBytes(10).toHex()}`;
 }
 
-/** The sixteen bytes of a request id; an id of another form is its text behind a zero. */
+/** The sixteen bytes of a request id. An id of another form is its text after a zero byte. */
 export function requestIdBytes(id: string): Uint8Array {
   if (REQUEST_ID.test(id)) return Uint8Array.fromHex(id.slice(REQUEST_PREFIX.length));
   return Buffer.concat([Buffer.of(OTHER_FORM), Buffer.from(id)]);
@@ -77,14 +76,14 @@ const REQUEST_ID_LENGTH = 36;
 
 const REQUEST_ID_BEGINNING = /^req_(?!00)[0-9a-f]{2,32}$/;
 
-/** The bytes of all request ids that begin like this: from the first to the last, both included. */
+/** The range of all request ids with this prefix: first and last bytes, both inclusive. */
 export function requestIdRange(beginning: string): readonly [first: Uint8Array, last: Uint8Array] {
   if (REQUEST_ID_BEGINNING.test(beginning)) {
     const filled = (digit: string) => requestIdBytes(beginning.padEnd(REQUEST_ID_LENGTH, digit));
     return [filled('0'), filled('f')];
   }
   const text = requestIdBytes(beginning);
-  // No text has this byte.
+  // UTF-8 text never contains this byte.
   return [text, Buffer.concat([text, Buffer.of(0xff)])];
 }
 
@@ -104,7 +103,7 @@ export function isWellFormedKey(key: string): boolean {
   return key.length === KEY_PREFIX.length + KEY_LENGTH && KEY_SHAPE.test(key);
 }
 
-/** How a key is shown after its creation: its first and last four characters. */
+/** The masked form of a key: its first and last four characters. */
 export function maskKey(key: string): string {
   return `${key.slice(0, KEY_PREFIX.length + 4)}…${key.slice(-4)}`;
 }

@@ -1,8 +1,8 @@
-// JSON as it is parsed. Nothing here throws.
+// JSON parsing that never throws.
 
 import type { JsonObject } from './generation.ts';
 
-/** The parsed JSON, or undefined: no JSON text parses to undefined. */
+/** The parsed JSON, or undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -11,7 +11,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether parsed JSON is an object, arrays and null excluded. */
+/** Whether parsed JSON is an object, not an array and not null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
-// Which API key a caller presents, read from the two header forms before any lookup. Called once a
-// request. It never says whether a key exists: only whether there is one that could.
+// Reads the API key of a request from either header, before any lookup. It does not say whether the
+// key exists, only whether one was presented.
 
 import { isWellFormedKey } from './id.ts';
 
@@ -8,7 +8,7 @@ export type PresentedKey =
   | { readonly kind: 'malformed' }
   | { readonly kind: 'key'; readonly key: string };
 
-/** A longer header is refused unread: no caller makes us scan or hash its kilobytes. */
+/** A longer header is refused unread, so that callers cannot make us scan or hash kilobytes. */
 const HEADER_LENGTH_MAX = 256;
 
 const MISSING: PresentedKey = { kind: 'missing' };
@@ -16,8 +16,8 @@ const MALFORMED: PresentedKey = { kind: 'malformed' };
 
 /**
  * Reads `Authorization: Bearer <key>` and `x-api-key: <key>`. A blank header counts as absent. Two
- * headers must hold the same key: a request never has two identities.
- * A header sent twice arrives joined by a comma, which no key contains.
+ * headers must hold the same key, because a request has only one identity. A header sent twice
+ * arrives joined by a comma, which no key contains.
  */
 export function readPresentedKey(
   authorization: string | null,
@@ -33,7 +33,7 @@ export function readPresentedKey(
 
 const BEARER = /^bearer(?: +(.*))?$/i;
 
-/** Only what HTTP calls white space: a line break or a NUL is not blank, it is malformed. */
+/** HTTP white space only: a line break or a NUL makes the header malformed, not blank. */
 const BLANK = /^[ \t]*$/;
 
 function readAuthorization(header: string | null): PresentedKey {

@@ -1,7 +1,9 @@
-// The two accounts that something last happened to, and when. Called where it matters whether more
-// than one account is concerned; two places are enough to know that, for any number of accounts.
+// The two accounts to which something last happened, and when. Two entries suffice to know whether
+// more than one account is affected.
 
-/** Times are milliseconds of a clock that never jumps; what never happened lies before all of them. */
+/**
+ * Times are milliseconds of a monotonic clock. An event that never happened is at minus infinity.
+ */
 export function createLatestTwo() {
   let latest: string | undefined;
   let latestAt = Number.NEGATIVE_INFINITY;
@@ -14,9 +16,9 @@ export function createLatestTwo() {
       }
       latestAt = nowMs;
     },
-    /** When it last happened to another account than this one. */
+    /** The last time it happened to an account other than this one. */
     othersAt: (account: string): number => (account === latest ? secondAt : latestAt),
-    /** When it last happened to another account than the latest. */
+    /** The last time it happened to an account other than the latest. */
     secondAt: (): number => secondAt,
   };
 }

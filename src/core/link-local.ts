@@ -1,9 +1,8 @@
-// Which addresses no upstream should have: those where a cloud keeps the secrets of its machines,
-// and the rest of their link. Asked by the catalog for addresses that stand in it, and by the
-// connection client for what a name resolves to. Loopback and private networks are none of them:
-// self-hosters run models there.
+// Addresses that no upstream should have: cloud metadata services, which hand out secrets, and the
+// rest of the link-local ranges. The catalog checks configured addresses and the connection client
+// checks resolved ones. Loopback and private networks are allowed: self-hosters run models there.
 
-/** Services of clouds outside the link-local ranges: metadata, and agents that hand out secrets. */
+/** Cloud services outside the link-local ranges: metadata, and agents that hand out secrets. */
 const CLOUD_SERVICES: ReadonlySet<string> = new Set([
   '100.100.100.200',
   '168.63.129.16',
@@ -15,12 +14,12 @@ const CLOUD_SERVICES: ReadonlySet<string> = new Set([
 const LINK_LOCAL_V4 = /^169\.254\.\d+\.\d+$/;
 const LINK_LOCAL_V6 = /^\[fe[89ab][0-9a-f]:/;
 
-/** IPv4 inside IPv6, as the URL parser writes it: mapped, or behind the well-known NAT64 prefix. */
+/** IPv4 inside IPv6 as the URL parser prints it: mapped, or after the well-known NAT64 prefix. */
 const EMBEDDED_V4 = /^\[(?:::ffff:|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/;
 
 /**
- * Whether this is such an address, in whatever spelling: IPv4, also in the forms that resolvers take
- * (`0xa9fea9fe`), or IPv6 with or without brackets and zone. A host name is none.
+ * Whether an address is link-local, in any notation: IPv4, also in the forms that resolvers accept
+ * (`0xa9fea9fe`), or IPv6 with or without brackets and zone. False for host names.
  */
 export function isLinkLocal(address: string): boolean {
   const bare = address.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
@@ -35,7 +34,7 @@ function isForbidden(host: string): boolean {
   return LINK_LOCAL_V4.test(host) || LINK_LOCAL_V6.test(host) || CLOUD_SERVICES.has(host);
 }
 
-/** Two groups of 16 bits as four numbers. */
+/** Two groups of 16 bits as four decimal numbers. */
 function embeddedV4(highHex: string, lowHex: string): string {
   const high = Number.parseInt(highHex, 16);
   const low = Number.parseInt(lowHex, 16);

@@ -1,5 +1,5 @@
-// What the catalog knows of a model and of the places that run it. Immutable: a request keeps the
-// snapshot that it began with.
+// The catalog's models and the upstreams that run them. Immutable: a request keeps the snapshot
+// with which it began.
 
 import type { Micro, UsdRate } from './money.ts';
 import type { IncidentLimits, Plan } from './plan.ts';
@@ -9,14 +9,14 @@ import type { ChatProfile, MessagesProfile } from './profile.ts';
 
 export type ModelFeature = 'tools' | 'json' | 'vision' | 'reasoning';
 
-/** One upstream that can serve a model, under that upstream's own name for it. */
+/** One upstream that can serve a model, with that upstream's name for it. */
 export type Placement = {
   readonly upstream: string;
   readonly model: string;
   readonly weight: number;
-  /** The upstream's own timers, with what this placement sets in their place. */
+  /** The upstream's timers, with this placement's overrides. */
   readonly timeouts: UpstreamTimeouts;
-  /** What the upstream asks the operator for a token; absent where nobody said. */
+  /** The upstream's price per token for the operator; absent if not configured. */
   readonly cost?: Price;
 };
 
@@ -30,13 +30,13 @@ export type Model = {
   readonly contextWindow: number;
   readonly maxOutput: number;
   readonly features: ReadonlySet<ModelFeature>;
-  /** What an image costs, as a multiple of what its upstreams' formula gives; absent: that. */
+  /** A multiplier for the image tokens of the upstreams' formula; defaults to 1. */
   readonly imageFactor?: number;
   readonly prices: PriceBook;
   readonly servedBy: readonly Placement[];
-  /** Slugs of the models to try when every placement has failed, in order. */
+  /** Slugs of the models to try, in order, when every placement has failed. */
   readonly fallbacks: readonly string[];
-  /** Lower limits set in the catalog; the operator's own at run time come on top of these. */
+  /** Lower limits set in the catalog; the operator's run-time limits apply in addition. */
   readonly incidentLimits?: IncidentLimits;
 };
 
@@ -46,25 +46,25 @@ type UpstreamBase = {
   /** At least one. */
   readonly credentials: readonly [UpstreamCredential, ...UpstreamCredential[]];
   readonly concurrency: UpstreamConcurrency;
-  /** How long it is left alone after it was found to fail, where it did not say so itself. */
+  /** The cool-down after the upstream was found failing, unless it requests its own. */
   readonly coolDownMs: number;
 };
 
 type RemoteUpstream = UpstreamBase & {
-  /** Without a trailing slash, as the format's clients take it: with /v1 for chat alone. */
+  /** Without a trailing slash, as the format's clients expect it: with /v1 for chat only. */
   readonly baseUrl: string;
-  /** What the catalog calls the profile; for people, never for decisions. */
+  /** The catalog's name of the profile; for display, never for decisions. */
   readonly profileName: string;
   /**
-   * Whether it stops counting when a request to it is aborted. Then a client that leaves ends the
-   * attempt; otherwise the answer is read to its end, within bounds, for what it really cost.
+   * Whether aborting a request stops the upstream's billing. If so, a disconnect ends the attempt.
+   * Otherwise the answer is drained, within bounds, to learn its real cost.
    */
   readonly cancelStopsBilling: boolean;
-  /** `sockets`: the program's own HTTP client; `fetch`: the runtime's. */
+  /** `sockets`: Tollgate's own HTTP client; `fetch`: the runtime's. */
   readonly transport: 'sockets' | 'fetch';
-  /** An HTTP proxy on the way to it. */
+  /** An HTTP proxy for connections to the upstream. */
   readonly proxyUrl?: string;
-  /** Whether it may be at a link-local address, where clouds keep their machines' secrets. */
+  /** Whether a link-local address is allowed, where clouds keep their machines' secrets. */
   readonly allowLinkLocal: boolean;
 };
 
@@ -75,13 +75,13 @@ export type Upstream =
 
 /** One key to an upstream. */
 export type UpstreamCredential = {
-  /** Its place in the catalog's list, from 1. Never a part of the key. */
+  /** Position in the catalog's list, starting at 1. Never a part of the key. */
   readonly id: string;
-  /** Empty where the upstream wants none. */
+  /** Empty if the upstream requires none. */
   readonly apiKey: string;
 };
 
-/** How many requests may be under way, how many more may wait for that, and how long each. */
+/** Concurrent requests, queue length, and the longest wait in the queue. */
 export type UpstreamConcurrency = {
   readonly maxInFlight: number;
   readonly queueLength: number;
@@ -89,18 +89,19 @@ export type UpstreamConcurrency = {
 };
 
 export type UpstreamTimeouts = {
-  /** Until the connection is made, name and TLS included. */
+  /** Until the connection is established, including DNS and TLS. */
   readonly connectMs: number;
   /** From the request to the first byte of a stream. */
   readonly firstByteMs: number;
   /**
-   * From the request to the first content: comments, blank lines and roles are none. An answer that
-   * is asked for in one piece is silent until it is complete, so this is all that it has.
+   * From the request to the first content; comments, blank lines and roles do not count. A
+   * non-streamed answer is silent until it is complete, so only this timer and `totalMs` apply to
+   * it.
    */
   readonly firstContentMs: number;
-  /** Between two pieces of content, of the time in which somebody waits for the next. */
+  /** Between two pieces of content, counting only the time spent waiting for the next one. */
   readonly idleMs: number;
-  /** The least that an answer under way makes, over every `idleMs` of that time; 0 for any. */
+  /** The minimum rate of an answer, measured over every `idleMs` of that time; 0 disables it. */
   readonly minTokensPerSecond: number;
   /** From the request to the end of the answer. */
   readonly totalMs: number;
@@ -111,7 +112,7 @@ export type Catalog = {
   /** Service name in `owned_by`. */
   readonly serviceName: string;
   readonly usdPerMillion: UsdRate;
-  /** The least that a request reserves, in 10⁻⁶ service token. */
+  /** The least that a request reserves, in 10⁻⁶ service tokens. */
   readonly minimumHold: Micro;
   readonly models: readonly Model[];
   readonly plans: ReadonlyMap<string, Plan>;

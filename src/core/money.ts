@@ -1,10 +1,10 @@
-// Exact money. The ledger counts integers of 10⁻⁶ service token (`Micro`); prices are integers of
-// 10⁻¹² service token a model token. Decimal strings are printed from the booked integer, without
-// trailing zeros and without an exponent. There are no floats anywhere near an amount.
+// Exact money arithmetic. The ledger counts integers of 10⁻⁶ service token (`Micro`); prices are
+// integers of 10⁻¹² service token per model token. Decimal strings are printed from the booked
+// integer, without trailing zeros or exponents. No amount is ever a float.
 //
-// The compiler keeps the units apart, and a plain bigint is none of them. A number gets its unit where
-// it enters (parsed text, a row, a constant) or where units meet (usage times price); from there on
-// `add` and its neighbours keep it. At run time all of them are plain bigints.
+// The compiler keeps the units apart, and a plain bigint has none. A number gets its unit where it
+// enters (parsed text, a database row, a constant) or where units combine (usage times price);
+// `add` and the other helpers preserve it. At run time all of them are plain bigints.
 
 declare const unit: unique symbol;
 
@@ -13,16 +13,16 @@ type Money<Unit extends string> = bigint & { readonly [unit]: Unit };
 /** An amount in 10⁻⁶ service token. */
 export type Micro = Money<'micro'>;
 
-/** A price in 10⁻¹² service token a model token. */
+/** A price in 10⁻¹² service token per model token. */
 export type Pico = Money<'pico'>;
 
 export const MICRO_DECIMALS = 6;
 export const PICO_DECIMALS = 12;
 
-/** A count of a model's tokens, where it decides what is reserved or claimed. */
+/** A count of model tokens that decides what is reserved or claimed. */
 export type Tokens = number & { readonly [unit]: 'tokens' };
 
-/** What a million service tokens cost, in 10⁻⁶ USD. */
+/** The price of a million service tokens, in 10⁻⁶ USD. */
 export type UsdRate = Money<'usdRate'>;
 
 export const micro = (value: bigint) => value as Micro;
@@ -38,12 +38,12 @@ export const negate = (amount: Micro) => micro(-amount);
 export const smaller = <U extends Micro | Pico | Tokens>(a: U, b: NoInfer<U>) => (a < b ? a : b);
 export const larger = <U extends Micro | Pico | Tokens>(a: U, b: NoInfer<U>) => (a > b ? a : b);
 
-/** No amount above this is accepted anywhere: 10¹² service tokens, far inside 64 bits. */
+/** The largest accepted amount: 10¹² service tokens, well within 64 bits. */
 export const AMOUNT_MAX = micro(10n ** 18n);
 
 /** Prints `value` × 10^-decimals exactly: `formatDecimal(1500000n, 6)` is `"1.5"`. */
 export function formatDecimal(value: bigint, decimals: number): string {
-  // An amount without a fraction, as most are that people pay, needs no digits taken apart.
+  // Fast path: most amounts that people pay have no fraction.
   const number = Number(value);
   const unit = 10 ** decimals;
   if (Number.isSafeInteger(number) && number % unit === 0) return String(number / unit || 0);
@@ -58,8 +58,8 @@ export function formatDecimal(value: bigint, decimals: number): string {
 }
 
 /**
- * Reads a plain decimal such as `"0.15"` into an integer of 10^-decimals. `undefined` when the
- * text is not a plain decimal or has more decimals than fit: an amount is never rounded on the way in.
+ * Reads a plain decimal such as `"0.15"` into an integer of 10^-decimals. `undefined` if the text
+ * is not a plain decimal or has more decimals than fit: input amounts are never rounded.
  */
 export function parseDecimal(text: string, decimals: number): bigint | undefined {
   const match = /^(-?)(\d{1,18})(?:\.(\d{1,18}))?$/.exec(text);

@@ -1,8 +1,8 @@
-// Finds the name that somebody probably meant. Used for messages about misspelled settings only.
+// Finds the name that was probably meant. Used only for messages about misspelled settings.
 
 /**
- * The closest of `names` to `text`, or `undefined` when none is close. A name of six letters or
- * more may differ by two edits, a shorter one by one: with two, HOME would pass for HOST.
+ * The closest of `names` to `text`, or `undefined` if none is close. A name of six or more letters
+ * may differ by two edits, a shorter one by one; otherwise HOME would match HOST.
  */
 export function nearest(text: string, names: Iterable<string>): string | undefined {
   let best: string | undefined;
@@ -16,7 +16,7 @@ export function nearest(text: string, names: Iterable<string>): string | undefin
   return best;
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours that turn one text into the other. */
+/** The number of insertions, deletions, substitutions and swaps of neighbours between two texts. */
 export function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);

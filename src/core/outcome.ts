@@ -1,52 +1,55 @@
-// How a request that had a grant ended, and what is charged for it: five outcomes, one rule each.
-// Called once at the end of a request. Nobody else decides what an ending costs.
+// How a request with a grant ended, and what it is charged: five outcomes with one rule each.
+// Called once at the end of a request. No other code decides what an ending costs.
 
 import type { Outcome } from './generation.ts';
 
 /**
- * Why nothing more came.
+ * Why the answer ended.
  *
- * finished   the upstream said that its answer was complete
- * balance    the gateway stopped it, because the next tokens could not be paid for
- * client     the client left before its answer was complete
- * upstream   the upstream failed, and no other one could take its place
- * gateway    the gateway failed: it was stopping, or could not go on
+ * finished   the upstream reported a complete answer
+ * balance    the gateway stopped it because the balance could not cover more tokens
+ * client     the client disconnected before its answer was complete
+ * upstream   the upstream failed, and no other one could take over
+ * gateway    the gateway failed: it was stopping, or could not continue
  */
 export type EndCause = 'finished' | 'balance' | 'client' | 'upstream' | 'gateway';
 
 export type EndFacts = {
   readonly cause: EndCause;
-  /** What the upstream made: `hidden` is thinking alone, which this client does not get to see. */
+  /** What the upstream generated: `hidden` is thinking alone that this client does not receive. */
   readonly output: 'none' | 'hidden' | 'visible';
-  /** The upstream came to its end and reported its usage, whether or not its client was there. */
+  /**
+   * The upstream finished and reported its usage, whether or not the client was still connected.
+   */
   readonly reported: boolean;
-  /** The upstream had the request, and did not fail by itself. */
+  /** The upstream received the request and did not fail by itself. */
   readonly worked: boolean;
-  /** The upstream stopped for length, at a bound that had been lowered to what the balance paid. */
+  /** The upstream stopped for length, at a bound that the balance had lowered. */
   readonly lengthOfBalance: boolean;
 };
 
 /**
  * nothing    the hold is released
  * counted    our own count, from the hold alone
- * reported   what the upstream reports as far as it is sane, else our own count; above the hold
- *            from the available balance, down to zero
+ * reported   the upstream's report if it is sane, else our own count; amounts above the hold
+ *            are taken from the available balance, down to zero
  */
 export type ChargeRule = 'nothing' | 'counted' | 'reported';
 
 export type OutcomeDecision = { readonly outcome: Outcome; readonly charge: ChargeRule };
 
-/** Names how a request ended, and by which rule it is charged. */
+/** Decides the outcome of a request and its charge rule. */
 export function decideOutcome(facts: EndFacts): OutcomeDecision {
   const { cause, output, reported, worked, lengthOfBalance } = facts;
   switch (cause) {
     case 'finished':
-      // An empty answer with a finish reason is an answer: its prompt has been read.
+      // An empty answer with a finish reason is complete: its prompt has been read.
       return { outcome: lengthOfBalance ? 'stopped_balance' : 'completed', charge: 'reported' };
     case 'balance':
       return { outcome: 'stopped_balance', charge: 'counted' };
     case 'client':
-      // Leaving is never cheaper than staying: what was made is paid for, and the prompt was read.
+      // Disconnecting is never cheaper than staying: the output was generated and the prompt was
+      // read.
       return { outcome: 'client_cancelled', charge: chargeLeft(output, reported, worked) };
     case 'upstream':
       return { outcome: 'upstream_failed', charge: chargeDelivered(output) };
@@ -60,7 +63,7 @@ function chargeLeft(output: EndFacts['output'], reported: boolean, worked: boole
   return worked ? 'counted' : chargeDelivered(output);
 }
 
-/** Who saw nothing of an answer that failed pays nothing for it. */
+/** A client that received nothing of a failed answer pays nothing for it. */
 function chargeDelivered(output: EndFacts['output']): ChargeRule {
   return output === 'visible' ? 'counted' : 'nothing';
 }

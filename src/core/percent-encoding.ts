@@ -1,6 +1,6 @@
-// The parts of a URL that may hold any character: names and passwords.
+// Decodes the parts of a URL that may contain any character: user names and passwords.
 
-/** Undefined where there is nothing, null where it cannot be decoded. */
+/** Undefined if absent, null if it cannot be decoded. */
 export function decodePart(text: string | undefined): string | undefined | null {
   if (text === undefined || text === '') return undefined;
   try {

@@ -1,4 +1,4 @@
-// The built-in plans and the arithmetic of "the lower limit applies".
+// The built-in plans, and the rule that the lower limit applies.
 
 export type Limits = {
   readonly requestsPerMinute: number;
@@ -9,20 +9,20 @@ export type Limits = {
 export type Plan = Limits & {
   readonly slug: string;
   readonly name: string;
-  /** Caps the prompt, whatever the model's window is. `K` is 1,000. */
+  /** Caps the prompt, independent of the model's window. `K` is 1,000. */
   readonly maxContext: number;
   readonly maxApiKeys: number;
-  /** Caps in model tokens by UTC day and month; absent: none. */
+  /** Caps in model tokens per UTC day and month; no cap if absent. */
   readonly dailyTokens?: number;
   readonly monthlyTokens?: number;
   /** Model slugs, or `*` for every model. */
   readonly models: readonly string[];
 };
 
-/** Lower limits of one model during a capacity incident; absent members are not lowered. */
+/** Lower limits of one model during a capacity incident; absent members do not apply. */
 export type IncidentLimits = Partial<Limits>;
 
-/** What the rate-limit headers say: the lower of the plan's and the model's numbers. */
+/** The values of the rate-limit headers: the lower of the plan's and the model's limits. */
 export type LimitView = {
   readonly limitRequests: number;
   readonly remainingRequests: number;
@@ -31,14 +31,12 @@ export type LimitView = {
   readonly resetRequestsSeconds: number;
 };
 
-/**
- * No prompt has more characters for each token on average: prose has 5, code 3, other scripts fewer.
- */
+/** An upper bound of the average characters per token: prose has 5, code 3, other scripts fewer. */
 const CHARACTERS_PER_TOKEN = 8;
 
 /**
- * Characters of new prompt text that an account may have counted in a minute. With them come more
- * tokens than the plan allows, so that only text that is counted and never served uses them up.
+ * Characters of uncached prompt text that an account may have counted per minute. They hold more
+ * tokens than the plan allows, so only text that is counted but never served exhausts them.
  */
 export function countedCharacters({ tokensPerMinute }: Plan): number {
   return tokensPerMinute * CHARACTERS_PER_TOKEN;
@@ -103,7 +101,7 @@ export function planIncludes(plan: Plan, modelSlug: string): boolean {
   return plan.models.includes('*') || plan.models.includes(modelSlug);
 }
 
-/** The limits of a model that are in force: the lower of the catalog's and the operator's own. */
+/** The effective limits of a model: the lower of the catalog's and the operator's own. */
 export function lowerIncident(
   own: IncidentLimits | undefined,
   set: IncidentLimits | undefined,

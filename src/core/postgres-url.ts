@@ -1,22 +1,23 @@
-// Reads a `DATABASE_URL` of PostgreSQL: which server and database, and how the way there is encrypted.
-// Called by the settings and by the store. No problem text ever holds a part of the
-// URL, because it may hold a password.
+// Parses a PostgreSQL `DATABASE_URL`: server, database and encryption. Error texts never contain a
+// part of the URL, because it may hold a password.
 
 import { decodePart } from './percent-encoding.ts';
 
 export type PostgresTarget = {
   readonly host: string;
   readonly port: number;
-  /** Absent: as for PostgreSQL's own programs, PGUSER and PGPASSWORD, or who runs this process. */
+  /**
+   * Defaults to PGUSER and PGPASSWORD or the operating-system user, as for PostgreSQL's own tools.
+   */
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly database: string;
   /**
-   * `require` keeps out who listens; `verify-full` also who says to be the server: its certificate has
-   * to name the host, and to be signed by an authority that is known.
+   * `require` prevents eavesdropping. `verify-full` also prevents impersonation: the server's
+   * certificate must name the host and be signed by a trusted authority.
    */
   readonly sslmode: SslMode;
-  /** The file of the authorities that are known instead of the public ones. */
+  /** A file with the trusted authorities, replacing the public ones. */
   readonly rootCertificates: string | undefined;
 };
 
@@ -36,7 +37,7 @@ export function readPostgresUrl(
   if (host.includes(',')) {
     return { problem: 'names several servers; name one that always is the primary.' };
   }
-  // What stands in brackets has been parsed as an IPv6 address.
+  // Text in brackets has been parsed as an IPv6 address.
   const isHost = host !== url.hostname || /^[A-Za-z0-9._-]+$/.test(host);
   if (!isHost || !/^\/[^/]+$/.test(url.pathname) || url.hash !== '') return { problem: EXPECTS };
   const [username, password, database] = [url.username, url.password, url.pathname.slice(1)].map(

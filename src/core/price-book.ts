@@ -1,6 +1,6 @@
-// Every price that a model has had and will have: periods that begin at an instant, each with
-// windows of the day that cost something else. Read when a request starts, which keeps the price
-// that it found. Everything is UTC.
+// Every past and future price of a model: periods that begin at an instant, each with windows of
+// the day that have another price. Read when a request starts, which keeps that price. Everything
+// is UTC.
 
 import type { Price } from './price.ts';
 
@@ -9,22 +9,24 @@ export const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as con
 
 type Weekday = (typeof WEEKDAYS)[number];
 
-/** When a window is open, in minutes after midnight. Where `to` is not after `from`, it wraps. */
+/**
+ * When a window is open, in minutes after midnight. If `to` is not after `from`, it spans midnight.
+ */
 export type Hours = {
   /** 0 to 1439; the window's first minute. */
   readonly fromMinute: number;
   /** 0 to 1440, never `fromMinute`; the first minute after the window. */
   readonly toMinute: number;
-  /** The days on which it opens, whichever day it closes on. */
+  /** The days on which it opens; it may close on the next one. */
   readonly days: readonly Weekday[];
 };
 
 export type PriceWindow = Hours & { readonly price: Price };
 
 export type PricePeriod = {
-  /** Unix milliseconds, inclusive; the first period of a book has always begun. */
+  /** Unix milliseconds, inclusive. The first period of a book has no start. */
   readonly validFromMs: number;
-  /** Whenever no window is open. */
+  /** The price when no window is open. */
   readonly price: Price;
   /** At most one of them is open at a time. */
   readonly windows: readonly PriceWindow[];
@@ -47,7 +49,7 @@ export function priceAt(book: PriceBook, nowMs: number): Price {
   return priceIn(periodAt(book, nowMs), nowMs);
 }
 
-/** The period that an instant lies in. */
+/** The period that contains an instant. */
 export function periodAt(book: PriceBook, nowMs: number): PricePeriod {
   let found = book[0];
   for (const period of book) {
@@ -57,7 +59,7 @@ export function periodAt(book: PriceBook, nowMs: number): PricePeriod {
   return found;
 }
 
-/** The price at an instant as if `period` were in force then. */
+/** The price at an instant if `period` applied then. */
 export function priceIn(period: PricePeriod, nowMs: number): Price {
   return windowAt(period, nowMs)?.price ?? period.price;
 }
@@ -76,7 +78,7 @@ export function overlap(one: Hours, other: Hours): boolean {
   return opensWithin(one, other) || opensWithin(other, one);
 }
 
-/** The next instant at which another price begins; `undefined` where none ever does. */
+/** The next instant at which the price changes; `undefined` if it never does. */
 export function nextPriceChange(book: PriceBook, nowMs: number): number | undefined {
   const { version } = priceAt(book, nowMs);
   const changes = (ms: number): boolean => priceAt(book, ms).version !== version;
@@ -92,7 +94,7 @@ export function nextPriceChange(book: PriceBook, nowMs: number): number | undefi
   return undefined;
 }
 
-/** Where the period's windows open and close within the week after `startMs`, ascending. */
+/** When the period's windows open and close within the week after `startMs`, ascending. */
 function boundariesAfter({ windows }: PricePeriod, startMs: number): number[] {
   const minute = minuteOfWeek(startMs);
   const minuteStartMs = Math.floor(startMs / MINUTE_MS) * MINUTE_MS;
@@ -115,7 +117,7 @@ function openingMinute({ fromMinute }: Hours, day: Weekday): number {
   return WEEKDAYS.indexOf(day) * DAY_MINUTES + fromMinute;
 }
 
-/** `minute` counts from the beginning of Sunday. */
+/** `minute` counts from the start of Sunday. */
 function isOpen(hours: Hours, minute: number): boolean {
   const length = lengthMinutes(hours);
   return hours.days.some(
@@ -127,7 +129,7 @@ function minuteOfWeek(nowMs: number): number {
   return modulo(Math.floor(nowMs / MINUTE_MS) + EPOCH_MINUTE, WEEK_MINUTES);
 }
 
-/** The remainder that is never negative. */
+/** The non-negative remainder. */
 function modulo(value: number, divisor: number): number {
   return ((value % divisor) + divisor) % divisor;
 }

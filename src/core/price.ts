@@ -1,4 +1,4 @@
-// Usage times price. One rounding, half up, on a request's total; never on a part of it.
+// Multiplies usage by price. Rounds once, half up, on the total of a request.
 
 import type { Usage } from './generation.ts';
 import {
@@ -13,17 +13,17 @@ import {
   tokenCount,
 } from './money.ts';
 
-/** One version of a model's price. `version` is pinned on the hold and on the usage record. */
+/** One version of a model's price. `version` is stored on the hold and the usage record. */
 export type Price = {
   readonly version: string;
   readonly input: Pico;
   readonly cachedInput: Pico;
-  /** For the part of the prompt that the upstream wrote into its cache. */
+  /** For the part of the prompt that the upstream wrote to its cache. */
   readonly cacheWrite: Pico;
   readonly output: Pico;
 };
 
-/** Output tokens that one hold or one extension of it pays for. */
+/** Output tokens covered by one hold or one extension. */
 export const SLICE_TOKENS = tokenCount(4_096);
 
 export const NO_TOKENS = tokenCount(0);
@@ -48,8 +48,8 @@ export function chargeServed(usage: Usage, requested: Price, served: Price): Mic
 }
 
 /**
- * What to reserve: the prompt at the dearest price that it can come to, and the first slice of
- * output, rounded up.
+ * The amount to reserve: the prompt at its highest possible price plus the first slice of output,
+ * rounded up.
  */
 export function holdAmount(
   promptTokens: Tokens,
@@ -61,31 +61,33 @@ export function holdAmount(
 }
 
 /**
- * A prompt may count so many times what we estimate: a tokenizer that splits a text more finely, an
- * image at its largest. No prompt counts more than the model reads.
+ * The largest factor by which a prompt may exceed our estimate: a finer tokenizer, or an image at
+ * its largest. A prompt never exceeds the model's context window.
  */
 const WORST_PROMPT_FACTOR = 16;
 
-/** What a prompt may cost at most beyond its estimate. `contextWindow` is what a model reads. */
+/** The most that a prompt may cost beyond its estimate. `contextWindow` is the model's. */
 export function promptExcess(promptTokens: Tokens, contextWindow: number, price: Price): Micro {
   const most = Math.min(promptTokens * WORST_PROMPT_FACTOR, contextWindow);
   return coverAmount(tokenCount(Math.max(0, most - promptTokens)), NO_TOKENS, price);
 }
 
-/** What thinking may cost that is not passed on, and so is reported when the answer is there. */
+/** The most that hidden thinking may cost. It is reported only when the answer is complete. */
 export function hiddenOutput(outputBound: Tokens, price: Price): Micro {
   return coverAmount(NO_TOKENS, tokenCount(Math.max(0, outputBound - SLICE_TOKENS)), price);
 }
 
-/** What covers a prompt and so much output, whatever the prompt turns out to be made of. */
+/**
+ * The amount that covers a prompt and that much output, however the prompt splits into token kinds.
+ */
 export function coverAmount(promptTokens: Tokens, outputTokens: Tokens, price: Price): Micro {
   const input = product(promptTokens, dearestInput(price));
   return toMicro(sum(input, product(outputTokens, price.output)), PICO_PER_MICRO - 1);
 }
 
 /**
- * The output tokens that `available` could pay for beside the prompt. An output bound above the
- * first slice is lowered to this, so that the upstream never runs far past an empty wallet.
+ * The output tokens that `available` can pay for beside the prompt. An output bound above the first
+ * slice is lowered to this, so that the upstream never runs far past an empty balance.
  */
 export function affordableOutput(available: Micro, promptTokens: Tokens, price: Price): Tokens {
   if (price.output === 0n) return MOST_TOKENS;
@@ -95,16 +97,16 @@ export function affordableOutput(available: Micro, promptTokens: Tokens, price: 
   return smaller(MOST_TOKENS, tokenCount(Number(tokens)));
 }
 
-/** What a prompt token costs at most; cached input never costs more than input. */
+/** The highest price of a prompt token; cached input never costs more than input. */
 function dearestInput({ input, cacheWrite }: Price): Pico {
   return larger(input, cacheWrite);
 }
 
-/** An exact integer: a number up to 2⁵³, because each bigint is memory, and a bigint beyond. */
+/** An exact integer: a number up to 2⁵³, which saves allocating a bigint, and a bigint beyond. */
 type Exact = number | bigint;
 
 function product(tokens: number, price: Pico): Exact {
-  // What is rounded here is beyond 2⁵³, or zero.
+  // The product is inexact only beyond 2⁵³, or zero.
   const near = tokens * Number(price);
   return Number.isSafeInteger(near) ? near : BigInt(tokens) * price;
 }
@@ -114,10 +116,10 @@ function sum(a: Exact, b: Exact): Exact {
   return Number.isSafeInteger(near) ? near : BigInt(a) + BigInt(b);
 }
 
-/** `raise` is added before the division drops the fraction, and so decides how it is rounded. */
+/** `raise` is added before the division truncates, so it sets the rounding. */
 function toMicro(total: Exact, raise: number): Micro {
   const raised = sum(total, raise);
   if (typeof raised === 'bigint') return micro(raised / BigInt(PICO_PER_MICRO));
-  // The quotient of two numbers would be rounded.
+  // Division of two numbers would round, so the remainder is subtracted first.
   return micro(BigInt((raised - (raised % PICO_PER_MICRO)) / PICO_PER_MICRO));
 }

@@ -1,12 +1,12 @@
-// What `/readyz` says of upstreams that do badly. Whoever may see the metrics is told their names;
-// everybody else who can reach the path gets counts, and no name that an operator has given.
+// The upstream part of `/readyz`. Callers with access to the metrics see upstream names; all others
+// see counts and no operator-chosen name.
 
 import type { UpstreamState } from './health.ts';
 
-/** What is wrong now and needs the operator, in words; empty when nothing is. */
+/** Current conditions that need the operator, as text; empty if there are none. */
 export function upstreamWarnings(
   states: readonly UpstreamState[],
-  audience: 'operator' | 'anybody',
+  audience: 'operator' | 'public',
 ): readonly string[] {
   const named = states.flatMap(({ upstream, credentials, models }) => [
     ...credentials
@@ -37,7 +37,7 @@ function outOfService(models: UpstreamState['models']): string[] {
     : out.map(({ model }) => ` for ${model}`);
 }
 
-/** A breaker that is tried half-open counts as open: nothing has served yet. */
+/** A half-open breaker counts as open: it has served nothing yet. */
 export function upstreamCounts(states: readonly UpstreamState[]): {
   readonly upstreams: number;
   readonly credentialsDisabled: number;
@@ -52,7 +52,7 @@ export function upstreamCounts(states: readonly UpstreamState[]): {
   };
 }
 
-/** How upstreams do, as members of an answer are named, with instants in ISO 8601. */
+/** Upstream states with the member names of the response, and instants in ISO 8601. */
 export function upstreamRecords(states: readonly UpstreamState[]): unknown[] {
   return states.map(({ upstream, inFlight, queued, credentials, models }) => ({
     upstream,

@@ -1,6 +1,6 @@
-// Checks a chain of receipts, or a slice of one: order, hashes and arithmetic, each link against
-// the one before. Called by the command line, which may have nothing but an exported file, and by
-// the audit of the books. Keeps one link in memory, however long the chain is.
+// Verifies a chain of receipts or a slice of one: order, hashes and arithmetic, each receipt
+// against the previous one. The command line uses it on exported files, and the audit on the
+// ledger. It keeps one receipt in memory, regardless of the chain's length.
 
 import { add, formatTokens, type Micro, subtract, ZERO } from './money.ts';
 import { charge, chargeServed } from './price.ts';
@@ -13,16 +13,16 @@ import {
 } from './receipt.ts';
 
 /**
- * unreadable     no receipt, or one that is written in another way than receipts are
+ * unreadable     not a receipt, or not in the canonical form
  * account        the receipt of another account
- * missing        receipts between the one before and this one are not there
- * order          a receipt that comes too late, again, or with another number than its own
- * changed        the hash of the receipt `sequence` is not what the next one names
- * beginning      the first of all receipts names one before it
- * charge         the charge is not what tokens and prices make
- * debit          what was debited and what was lost are not the charge
- * balance        the balance does not follow from the one before
- * end            the chain does not end where it says that it does
+ * missing        receipts between the previous one and this one are missing
+ * order          a receipt out of order, repeated, or with the wrong number
+ * changed        the hash of receipt `sequence` differs from the one that its successor names
+ * beginning      the first of all receipts names a predecessor
+ * charge         the charge is not tokens times prices
+ * debit          debit plus loss is not the charge
+ * balance        the balance does not follow from the previous one
+ * end            the chain does not end where its last line says
  */
 export type ChainProblem = {
   readonly kind:
@@ -36,7 +36,7 @@ export type ChainProblem = {
     | 'debit'
     | 'balance'
     | 'end';
-  /** Whose receipt is wrong; where that cannot be read, the number that it ought to have. */
+  /** The number of the wrong receipt or, if unreadable, the number expected there. */
   readonly sequence: number;
   /** One sentence for people, with the values that disagree. */
   readonly detail: string;
@@ -44,7 +44,7 @@ export type ChainProblem = {
 
 export type ChainTotals = {
   readonly accountId: string | undefined;
-  /** Of the first and the last receipt; 0 where there is none. */
+  /** Of the first and the last receipt; 0 if there is none. */
   readonly first: number;
   readonly last: number;
   readonly requests: number;
@@ -52,26 +52,26 @@ export type ChainTotals = {
   /** By requests. */
   readonly debited: Micro;
   readonly loss: Micro;
-  /** By everything else, adjustments downwards included. */
+  /** By all other movements, downward adjustments included. */
   readonly credited: Micro;
-  /** Taken as given where the slice begins in the middle of a chain, like its first `previous`. */
+  /** Unverified if the slice begins in the middle of a chain, like its first `previous`. */
   readonly openingBalance: Micro;
   readonly closingBalance: Micro;
   /** The `previous` of the first receipt. */
   readonly previous: string;
-  /** The hash of the last body, which the next receipt of the account has to name. */
+  /** The hash of the last body, which the account's next receipt must name. */
   readonly head: string;
 };
 
 export type ChainCheck = {
-  /** Takes the next body and answers what is wrong, with it or with the one before. */
+  /** Checks the next body and returns the problems found in it or in the previous one. */
   readonly take: (body: string) => readonly ChainProblem[];
-  /** The same where it is known what the body says. */
+  /** The same for a body that is already parsed. */
   readonly takeReceipt: (receipt: AccountReceipt, body: string) => readonly ChainProblem[];
   readonly totals: () => ChainTotals;
 };
 
-/** `sha256` answers in lower-case hexadecimal. */
+/** `sha256` returns lower-case hex. */
 export function createChainCheck(sha256: (body: string) => string): ChainCheck {
   let before: AccountReceipt | undefined;
   let totals: ChainTotals = {
@@ -111,7 +111,7 @@ export function createChainCheck(sha256: (body: string) => string): ChainCheck {
     return problems;
   }
 
-  /** The hash says more than the number: a receipt that names the one before is the next one. */
+  /** Trusts the hash over the number: a receipt that names the previous one follows it. */
   function placeAfter(last: AccountReceipt, receipt: AccountReceipt): Place {
     const expected = last.sequence + 1;
     if (receipt.previous === totals.head) {
@@ -163,14 +163,14 @@ export function createChainCheck(sha256: (body: string) => string): ChainCheck {
 }
 
 /**
- * The last line of an exported chain. It says where the chain ends and what its last hash is, so that
- * nothing can be cut off and the last receipt cannot be changed unnoticed.
+ * The last line of an exported chain. It states where the chain ends and its last hash, so that
+ * truncating the chain or changing its last receipt is detected.
  */
 export function chainEnd({ accountId, first, last, head }: ChainTotals): string {
   return JSON.stringify({ end: last, account: accountId, first, head });
 }
 
-/** All problems of a chain that is at hand, and what it adds up to. */
+/** All problems of a complete chain, and its totals. */
 export function checkChain(
   bodies: Iterable<string>,
   sha256: (body: string) => string,
@@ -181,7 +181,7 @@ export function checkChain(
   return { problems, totals: check.totals() };
 }
 
-/** Whether a receipt follows the one before, stands somewhere further on, or is passed over. */
+/** Whether a receipt follows the previous one, is further on, or is skipped. */
 type Place = {
   readonly kind: 'next' | 'jump' | 'misplaced';
   readonly problems: readonly ChainProblem[];
@@ -220,15 +220,15 @@ function arithmetic(receipt: AccountReceipt): ChainProblem[] {
   return problems;
 }
 
-/** What the tokens cost: at the lower of both prices, and nothing where nobody answered. */
+/** The cost of the tokens at the lower of both prices; nothing if no model answered. */
 function costOf({ modelServed, usage, price, priceServed }: RequestReceipt): Micro {
   if (modelServed === null) return ZERO;
   return priceServed === null ? charge(usage, price) : chargeServed(usage, price, priceServed);
 }
 
 /**
- * The cost to the unit. What was not completed may have been counted by the gateway alone, and such
- * a count never takes more than what was held.
+ * Checks the exact charge. An incomplete answer may have been counted by the gateway alone, and
+ * such a charge never exceeds the hold.
  */
 function chargeIsRight(receipt: RequestReceipt): boolean {
   const { charged, held, outcome } = receipt;

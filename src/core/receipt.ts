@@ -1,6 +1,7 @@
-// Receipts: what an account is told of each request and of each other movement of its money, as one
-// line of JSON that names the hash of the line before it. The ledger writes them in the transaction
-// of the movement; `receipt-chain.ts` checks them. A version of the text is never changed.
+// Receipts: the account's record of each request and each other movement of its balance, as one
+// line of JSON that contains the hash of the previous line. The ledger writes them in the
+// transaction of the movement; `receipt-chain.ts` verifies them. A version of the format never
+// changes.
 
 import { isoTime } from './calendar.ts';
 import type { Outcome, Usage } from './generation.ts';
@@ -25,16 +26,16 @@ export const NO_PREVIOUS_RECEIPT = '0'.repeat(64);
 
 const RECEIPT_VERSION = 1;
 
-/** Where a receipt stands in the chain of its account. */
+/** The position of a receipt in its account's chain. */
 export type ReceiptLink = {
   readonly accountId: string;
   /** 1, 2, 3, … within the account, without gaps. */
   readonly sequence: number;
-  /** SHA-256 of the body before, lower-case hexadecimal. */
+  /** SHA-256 of the previous body, in lower-case hex. */
   readonly previous: string;
-  /** What the account has after this, holds included: the running sum of all its receipts. */
+  /** The balance after this movement, holds included: the running sum of all receipts. */
   readonly posted: Micro;
-  /** The same without what other requests hold. */
+  /** The same without the holds of other requests. */
   readonly available: Micro;
 };
 
@@ -45,14 +46,14 @@ export type RequestFacts = {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly model: string;
-  /** Null where nobody answered. */
+  /** Null if no model answered. */
   readonly modelServed: string | null;
   readonly outcome: Outcome;
   readonly usage: Usage;
   readonly price: Price;
-  /** Of the model that served, where that is another price; the lower one of both was charged. */
+  /** The serving model's price if it differs; the lower of both was charged. */
   readonly priceServed: Price | null;
-  /** All that was reserved when the request ended. */
+  /** The total reserved when the request ended. */
   readonly held: Micro;
   readonly charged: Micro;
   readonly debited: Micro;
@@ -77,7 +78,7 @@ export type MovementReceipt = ReceiptLink & MovementFacts;
 
 export type AccountReceipt = RequestReceipt | MovementReceipt;
 
-/** What a movement added to the balance, or took from it. */
+/** The change of the balance by a movement. */
 export function movedBy(
   receipt: Pick<RequestReceipt, 'kind' | 'debited'> | Pick<MovementReceipt, 'kind' | 'amount'>,
 ): Micro {
@@ -85,14 +86,14 @@ export function movedBy(
 }
 
 /**
- * The receipt as text. The order of the members is fixed and nothing is optional: the hash of the
- * chain is made of exactly these characters. Amounts and prices are decimals of service tokens.
+ * The receipt as text. The order of the members is fixed and none is optional, because the hash
+ * covers exactly these characters. Amounts and prices are decimals of service tokens.
  */
 export function receiptBody(receipt: AccountReceipt): string {
   return linkedBody(receipt, receipt);
 }
 
-/** The same of a receipt in its two parts. */
+/** The same for a receipt in its two parts. */
 export function linkedBody(link: ReceiptLink, facts: RequestFacts | MovementFacts): string {
   const { accountId, sequence, previous, posted, available } = link;
   return (
@@ -126,7 +127,7 @@ function movementMembers({ kind, transferId, at, amount }: MovementFacts): strin
   return `"kind":"${kind}","id":${quote(transferId)},"at":"${isoTime(at)}","amount":"${formatTokens(amount)}"`;
 }
 
-/** A price never changes, and most receipts name the same few. */
+/** Caches the text of prices: they are immutable, and most receipts name the same few. */
 const priceTexts = new WeakMap<Price, string>();
 
 function priceMembers(price: Price): string {
@@ -151,8 +152,8 @@ function quote(text: string): string {
 }
 
 /**
- * Reads a body back. `undefined` unless it is letter for letter what `receiptBody` would write, so
- * that a receipt says everything in one way only.
+ * Parses a body. `undefined` unless it is byte for byte what `receiptBody` would write, so that
+ * each receipt has only one valid form.
  */
 export function readReceipt(body: string): AccountReceipt | undefined {
   try {
@@ -164,7 +165,7 @@ export function readReceipt(body: string): AccountReceipt | undefined {
   }
 }
 
-/** Wrong types end in a throw here, or in another text when the receipt is written again. */
+/** A wrong type throws here, or changes the text when the receipt is written again. */
 function receiptOf(value: Members): AccountReceipt {
   const link = {
     accountId: text(value, 'account'),

@@ -1,6 +1,6 @@
-// Maps that hold the keys that were used last, and forget the one that was used longest ago.
+// Helper for LRU maps, which evict the key that was used longest ago.
 
-/** Puts an entry behind all others; above `most` entries the first one goes. */
+/** Moves an entry to the end; above `most` entries, removes the first one. */
 export function putLast<Value>(
   map: Map<string, Value>,
   key: string,

@@ -1,12 +1,12 @@
-// Redemption codes: how they are made, read as people type them, and shown. Called by the command
-// line. Whoever has the text of a code has its money, so the books keep a digest of it alone.
+// Creates, parses and masks redemption codes. A code's text is worth its money to any holder, so
+// the database stores only a digest.
 
 import type { RandomBytes } from './id.ts';
 
-/** Digits and letters without I, L, O and U: nothing here looks like anything else. */
+/** Digits and letters without I, L, O and U, which look like others. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** What people write for characters that are not in the alphabet. */
+/** Common substitutes for characters that look alike. */
 const LOOK_ALIKES: Readonly<Record<string, string>> = { O: '0', I: '1', L: '1' };
 
 const PREFIX = 'TG';
@@ -15,10 +15,10 @@ const RANDOM_LENGTH = 15;
 const LENGTH = RANDOM_LENGTH + 1;
 const GROUP_LENGTH = 4;
 
-/** What separates groups when people type or paste: spaces, dashes of all kinds, dots, underscores. */
+/** Separators between groups when people type or paste: spaces, dashes, dots, underscores. */
 const SEPARATORS = /[\s\p{Dash}._]+/gu;
 
-/** A new code in its normal form, such as `TG-7K3M-…`: the only form that a digest is made of. */
+/** A new code in its canonical form, such as `TG-7K3M-…`, the only form that is hashed. */
 export function createRedemptionCode(randomBytes: RandomBytes): string {
   const values = Array.from(randomBytes(RANDOM_LENGTH), (byte) => byte % ALPHABET.length);
   const text = [...values, timesTwo(weighted(values))].map((value) => ALPHABET[value]).join('');
@@ -26,10 +26,9 @@ export function createRedemptionCode(randomBytes: RandomBytes): string {
 }
 
 /**
- * The normal form of a code as somebody typed it: upper or lower case, with or without prefix and
- * dashes, look-alikes for what they look like. `undefined` where it cannot be a code: too short or
- * too long, a character that no code has, or a check that says that there is a slip in it. Every
- * single wrong character is found, and every two that changed places.
+ * The canonical form of a typed code: ignores case, prefix and dashes, and replaces look-alikes.
+ * `undefined` if it cannot be a code: wrong length, an invalid character, or a failed check. The
+ * check detects every single wrong character and every swap of two.
  */
 export function readRedemptionCode(typed: string): string | undefined {
   if (typed.length > 100) return undefined;
@@ -43,7 +42,7 @@ export function readRedemptionCode(typed: string): string | undefined {
   return weighted(values) === 0 ? normalForm(text.join('')) : undefined;
 }
 
-/** How a code is shown after its creation. Too little is left out to be guessed from a digest. */
+/** The masked form of a code. It reveals too little to find the rest from a digest. */
 export function maskRedemptionCode(code: string): string {
   return `${code.slice(0, PREFIX.length + 3)}…`;
 }
@@ -57,14 +56,14 @@ function normalForm(text: string): string {
 }
 
 /**
- * The values as digits of one number in the field of 32 elements, with powers of two as weights. In
- * a whole code, its check included, it is zero.
+ * The weighted sum of the values over the field of 32 elements, with powers of two as weights. It
+ * is zero for a valid code, check included.
  */
 function weighted(values: readonly number[]): number {
   return values.reduce((sum, value) => timesTwo(sum) ^ value, 0);
 }
 
-/** Doubling in that field, whose polynomial is x⁵ + x² + 1. */
+/** Doubling in that field, with the polynomial x⁵ + x² + 1. */
 function timesTwo(value: number): number {
   return value < 16 ? value << 1 : (value << 1) ^ 0b100101;
 }

@@ -1,5 +1,5 @@
-// Reads `REDIS_URL`: which servers there are, and how they are reached. Called by the settings and by
-// the client. No problem text ever holds a part of the URL, because it may hold a password.
+// Parses `REDIS_URL`: the servers and how to reach them. Error texts never contain a part of the
+// URL, because it may hold a password.
 
 import { decodePart } from './percent-encoding.ts';
 
@@ -7,9 +7,9 @@ type RedisAddress = { readonly host: string; readonly port: number };
 
 export type RedisTarget = {
   readonly kind: 'single' | 'sentinel' | 'cluster';
-  /** One server; or the sentinels; or some nodes of a cluster. */
+  /** One server, the sentinels, or some nodes of a cluster. */
   readonly addresses: readonly RedisAddress[];
-  /** What the sentinels call the server that they watch. */
+  /** The sentinels' name for the primary that they monitor. */
   readonly primary: string | undefined;
   readonly username: string | undefined;
   readonly password: string | undefined;

@@ -1,6 +1,6 @@
-// What is told of a request when it is over: one line in the log, and the metrics. A closed type of
-// counts, ids and names of ours: it has no place for a key, a prompt, a header, a body, an address,
-// or anything else that a caller or an upstream has written.
+// The summary of an ended request, for one log line and the metrics. A closed type of counts, ids
+// and our own names: it has no field for a key, a prompt, a header, a body, an address, or other
+// text from a caller or an upstream.
 
 import type { ClientFormatName } from './admit.ts';
 import type { ErrorCode } from './error.ts';
@@ -8,7 +8,7 @@ import type { FailureClass } from './failure.ts';
 import type { Outcome, Usage } from './generation.ts';
 import type { Micro } from './money.ts';
 
-/** `elsewhere` is every path that nothing is served at, or not with this method. */
+/** `elsewhere` covers every path, or method of a path, that is not served. */
 export type RouteName =
   | 'chat_completions'
   | 'messages'
@@ -25,27 +25,27 @@ export type RouteName =
 export type RequestSummary = {
   readonly requestId: string;
   readonly route: RouteName;
-  /** Whose envelope an error has. */
+  /** The format of the error envelope. */
   readonly format: ClientFormatName;
-  /** 499 where the client had left before there was an answer. */
+  /** 499 if the client disconnected before there was a response. */
   readonly status: number;
-  /** Absent where nothing was refused. */
+  /** Absent if nothing was refused. */
   readonly code?: ErrorCode | undefined;
   /** Absent until a key was accepted. */
   readonly accountId?: string | undefined;
   readonly keyId?: string | undefined;
-  /** A slug of the catalog; absent where no such model was asked for. */
+  /** A slug of the catalog; absent if the request named no such model. */
   readonly model?: string | undefined;
   readonly stream?: boolean | undefined;
-  /** Until the last byte was given away, or until the refusal. */
+  /** Until the last byte was written, or until the refusal. */
   readonly durationMs: number;
-  /** Of a request that had a grant. */
+  /** Present for a request that had a grant. */
   readonly answer?: AnswerSummary | undefined;
 };
 
 export type AnswerSummary = {
   readonly modelServed: string;
-  /** Absent where nobody was asked. */
+  /** Absent if no upstream was called. */
   readonly upstream?: string | undefined;
   readonly fallbackUsed: boolean;
   readonly outcome: Outcome;
@@ -53,26 +53,26 @@ export type AnswerSummary = {
   /** The estimate of the prompt. */
   readonly promptTokens: number;
   readonly debited: Micro;
-  /** What the charge exceeded the account's money by. */
+  /** The part of the charge that the account could not pay. */
   readonly loss: Micro;
   readonly attempts: readonly AttemptSummary[];
-  /** Why the last attempt failed, where that ended the request. */
+  /** Why the last attempt failed, if that ended the request. */
   readonly failure?: FailureClass | undefined;
 };
 
-/** Times are in milliseconds from the start of the attempt; absent where it did not come so far. */
+/** Times are milliseconds since the start of the attempt; absent if that stage was not reached. */
 export type AttemptSummary = {
   readonly upstream: string;
   readonly model: string;
-  /** Absent where the upstream was not asked: `failure` says why. */
+  /** Absent if the upstream was not called: `failure` says why. */
   readonly credential?: string;
-  /** Absent where it served. */
+  /** Absent if it served the answer. */
   readonly failure?: FailureClass;
   /** Unix milliseconds. */
   readonly startedAt: number;
   readonly endedAt: number;
   readonly firstByteMs?: number;
   readonly firstContentMs?: number;
-  /** What it costs the operator, in service tokens; absent where nobody said. */
+  /** The cost to the operator, in service tokens; absent if not configured. */
   readonly cost?: string;
 };

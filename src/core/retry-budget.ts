@@ -1,25 +1,25 @@
-// How often an upstream may be asked the same again: a fifth of what it is asked, and a little more
-// where it is quiet. An upstream that is down would otherwise get three times the load at the very
-// moment when it needs less. To ask another candidate is not repeating: the breakers bound that. No
-// account takes more than half of it while another one sends: its failures may be its own.
+// Limits retries at an upstream to a fifth of its requests, plus a small allowance for quiet ones.
+// Otherwise an upstream that is down would get three times the load when it needs less. Failing
+// over to another candidate is not a retry: the breakers bound that. While other accounts are
+// active, one account may use at most half of the budget, because its failures may be its own.
 
 import { createLatestTwo } from './latest-two.ts';
 import { putLast } from './recent.ts';
 import { createRollingPair, type RollingPair } from './rolling.ts';
 
-/** One repetition for so many requests of the last ten seconds: 20 %. */
+/** One retry per this many requests of the last ten seconds: 20 %. */
 const REQUESTS_PER_REPETITION = 5;
 
-/** Beside the share: one a second, or a server with few requests would have no second try at all. */
+/** Added to the share: one retry per second, or a quiet server could never retry. */
 const FLOOR = 10;
 
-/** An account that has sent nothing for so long takes no part. */
+/** An account without requests for this long no longer counts as active. */
 const PRESENT_MS = 10_000;
 
-/** Accounts that are counted apart; the one that repeated longest ago is forgotten first. */
+/** Accounts counted separately; the one with the oldest retry is evicted first. */
 const ACCOUNTS_MAX = 256;
 
-/** Times are milliseconds of a clock that never jumps. */
+/** Times are milliseconds of a monotonic clock. */
 export function createRetryBudget() {
   const window = createRollingPair();
   const senders = createLatestTwo();
@@ -32,12 +32,12 @@ export function createRetryBudget() {
   };
 
   return {
-    /** Notes a request that is asked for the first time. */
+    /** Counts the first attempt of a request. */
     note(account: string, nowMs: number): void {
       window.add(0, nowMs);
       senders.note(account, nowMs);
     },
-    /** Takes one repetition, or says that there is none. */
+    /** Takes one retry from the budget; false if none is left. */
     take(account: string, nowMs: number): boolean {
       const [requests, repetitions] = window.totals(nowMs);
       if ((repetitions + 1 - FLOOR) * REQUESTS_PER_REPETITION > requests) return false;

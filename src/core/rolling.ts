@@ -1,5 +1,5 @@
 // Two counts over the last ten seconds, such as successes and failures, in buckets of one second.
-// Time is an argument, of a clock that never jumps; time that goes back counts as no time.
+// Callers pass the time of a monotonic clock; a time that goes back counts as no progress.
 
 const BUCKETS = 10;
 const BUCKET_MS = 1_000;
@@ -16,7 +16,7 @@ export function createRollingPair() {
     sums[0] = 0;
     sums[1] = 0;
   };
-  /** Forgets what has grown old. Returns where the bucket of this moment begins. */
+  /** Clears expired buckets. Returns the start of the current one. */
   const advance = (nowMs: number): number => {
     const bucket = Math.max(latest, Math.floor(nowMs / BUCKET_MS));
     if (bucket - latest >= BUCKETS) clear();

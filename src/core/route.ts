@@ -1,6 +1,6 @@
-// Who may serve a request, best first: the places that run the requested model, then those that run
-// its fallback models, as far as the account's plan, the size and the kind of the request allow.
-// Called by the pipeline once a request; who of them is asked is decided as it goes.
+// Lists the candidates for a request, best first: the placements of the requested model, then those
+// of its fallbacks, as far as the account's plan and the request's size and features allow. Called
+// once per request; which of them are called is decided later.
 
 import type { Affinity } from './conversation.ts';
 import type { GenerationRequest } from './generation.ts';
@@ -17,45 +17,45 @@ import { type Plan, planIncludes } from './plan.ts';
 import type { Price } from './price.ts';
 import { priceAt } from './price-book.ts';
 
-/** One possible attempt. `fallback` is true when another model than the requested one serves. */
+/** One possible attempt. `fallback` is true if a model other than the requested one serves. */
 export type Candidate = {
   readonly model: Model;
   readonly upstream: Upstream;
   readonly upstreamModel: string;
-  /** The bound on generated tokens that it is told. */
+  /** The bound on generated tokens that is sent to the upstream. */
   readonly maxOutputTokens: number;
-  /** The model's when the request started. */
+  /** The model's price when the request started. */
   readonly price: Price;
   readonly timeouts: UpstreamTimeouts;
-  /** What the upstream asks the operator for a token; absent where nobody said. */
+  /** The upstream's price per token for the operator; absent if not configured. */
   readonly cost?: Price | undefined;
   readonly fallback: boolean;
-  /** Ranks the credentials of the upstream, for a request of a conversation. */
+  /** Ranks the upstream's credentials for a request of a conversation. */
   readonly affinity?: Affinity | undefined;
 };
 
-/** What the choice depends on. The requested model has been found to fit. */
+/** The inputs of the choice. The request is known to fit the requested model. */
 export type RouteFacts = {
   readonly catalog: Catalog;
-  /** Whether the operator has taken an upstream out of service for a model's slug. */
+  /** Whether the operator has disabled an upstream for a model's slug. */
   readonly isDisabled: (upstream: string, modelSlug: string) => boolean;
   readonly model: Model;
   readonly plan: Plan;
   readonly request: GenerationRequest;
-  /** The conversation's; absent where the request belongs to none. */
+  /** The conversation's; absent if the request belongs to none. */
   readonly affinity?: Affinity | undefined;
   /** Unix milliseconds. */
   readonly startedAt: number;
-  /** Estimated. */
+  /** The estimate of the prompt. */
   readonly promptTokens: Tokens;
-  /** What the requested model may generate. */
+  /** The output bound of the requested model. */
   readonly outputBound: Tokens;
 };
 
 /**
- * The requested model's placements, drawn by weight, then those of its fallback models in their
- * order, each at the price of `startedAt`. What is out of service is not among them. `random`
- * returns numbers in [0, 1); a conversation does not draw, it keeps to its order.
+ * The requested model's placements, drawn by weight, then those of its fallbacks in order, each at
+ * the price of `startedAt`. Disabled ones are left out. `random` returns numbers in [0, 1); a
+ * conversation keeps its fixed order instead of drawing.
  */
 export function candidates(facts: RouteFacts, random: () => number): Candidate[] {
   const { catalog, model, plan } = facts;
@@ -114,12 +114,12 @@ function placementsInService(
 }
 
 /**
- * What a model must be able to do to take the place of another one. The requested model itself is
- * asked as the caller wanted: what it cannot do, its upstream says.
+ * The features that a fallback needs. The requested model itself is called regardless; its upstream
+ * reports what it cannot do.
  *
- * Effort alone asks for nothing here: models without reasoning ignore it. But
- * a tool round that such a model has written has no thinking in it, and the requested model would
- * refuse to go on from there. So who wants thinking and has tools needs a model that thinks.
+ * Effort alone requires nothing: models without reasoning ignore it. But a tool round written by
+ * such a model contains no thinking, and the requested model would then refuse to continue. So a
+ * request with thinking and tools needs a fallback that reasons.
  */
 function featuresNeeded({ tools, turns, json, reasoning }: GenerationRequest): ModelFeature[] {
   const features: ModelFeature[] = [];
@@ -136,8 +136,8 @@ function featuresNeeded({ tools, turns, json, reasoning }: GenerationRequest): M
 }
 
 /**
- * The output bound of a fallback, or undefined where the request does not fit. A bound above what it
- * can make is lowered to that, and one that no caller has asked for to what its window leaves.
+ * The output bound of a fallback, or undefined if the request does not fit. A bound above the
+ * model's maximum is lowered to it, and a default bound to what the context window leaves.
  */
 function boundOf(
   fallback: Model,
@@ -168,8 +168,8 @@ function drawByWeight(all: readonly Placement[], random: () => number): readonly
 }
 
 /**
- * Weighted rendezvous hashing: over many conversations each placement is first as often as its weight
- * says, and one that comes or goes moves no conversation but its own.
+ * Weighted rendezvous hashing: over many conversations, each placement is first in proportion to
+ * its weight, and adding or removing one moves only its own conversations.
  */
 function rank(all: readonly Placement[], affinity: Affinity): readonly Placement[] {
   if (all.length < 2) return all;

@@ -1,19 +1,20 @@
-// A text as its shape and its numbers: what an upstream reports has the same words every time, so the
-// books keep the words once and the numbers of each request. Pure; no text is lost or changed.
+// Splits a text into its shape and its numbers. An upstream's usage reports have the same text
+// every time, so the database stores the text once and the numbers of each request. Lossless and
+// pure.
 
-/** Stands for one number in a shape; a text that has it is kept as it is. */
+/** Stands for one number in a shape; a text that contains it is stored unchanged. */
 const NUMBER = '#';
 
-/** A text of another kind, behind this in place of the number of a shape. */
+/** Marks an unpacked text, in place of the number of a shape. */
 const PLAIN = 0;
 
-/** `numbers` are the places of the shape, from left to right. */
+/** `numbers` fill the placeholders of the shape, from left to right. */
 type Shaped = { readonly shape: string; readonly numbers: readonly number[] };
 
-/** Zeros before a number, as in a date or a price, are part of the shape. */
+/** Leading zeros, as in a date or a price, are part of the shape. */
 const NUMBERS = /[1-9][0-9]*|0(?![0-9])/g;
 
-/** `undefined` where a number would not come back as it was written. */
+/** `undefined` if a number would not survive the round trip. */
 function shapeOf(text: string): Shaped | undefined {
   if (text.includes(NUMBER)) return undefined;
   const numbers = text.match(NUMBERS)?.map(Number) ?? [];
@@ -22,8 +23,8 @@ function shapeOf(text: string): Shaped | undefined {
 }
 
 /**
- * The text in a few bytes where `numberOf` knows its shape, else as it is. `numberOf` is asked once
- * for each text and may learn the shape for the next one.
+ * Packs the text into a few bytes if `numberOf` knows its shape, else stores it unchanged.
+ * `numberOf` is called once for each text and may register the shape for the next one.
  */
 export function packText(
   text: string,
@@ -37,7 +38,7 @@ export function packText(
   return packNumbers([number, ...shaped.numbers]);
 }
 
-/** The text again, letter for letter. Throws where the bytes are not of `packText`. */
+/** The exact original text. Throws if the bytes were not made by `packText`. */
 export function unpackText(bytes: Uint8Array, shapeOfNumber: (number: number) => string): string {
   if (bytes[0] === PLAIN) return Buffer.from(bytes.subarray(1)).toString();
   const [number = PLAIN, ...numbers] = unpackNumbers(bytes);
@@ -46,7 +47,7 @@ export function unpackText(bytes: Uint8Array, shapeOfNumber: (number: number) =>
   return parts.reduce((text, part, index) => `${text}${numbers[index - 1]}${part}`);
 }
 
-/** The number of the shape that the bytes name; `undefined` where they name none. */
+/** The number of the shape in the bytes; `undefined` if there is none. */
 export function shapeNumber(bytes: Uint8Array): number | undefined {
   let number = 0;
   let place = 1;
@@ -58,7 +59,7 @@ export function shapeNumber(bytes: Uint8Array): number | undefined {
   return number === PLAIN ? undefined : number;
 }
 
-/** Seven bits a byte, the lowest first; the eighth says that more follow (LEB128). */
+/** LEB128: seven bits per byte, lowest first; the eighth bit marks that more follow. */
 function packNumbers(numbers: readonly number[]): Uint8Array {
   const bytes: number[] = [];
   for (const number of numbers) {

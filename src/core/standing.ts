@@ -1,7 +1,7 @@
-// How one credential does at its upstream: healthy, or in cooldown for one account or for all. A
-// refusal may be about what its caller sent, so it binds that caller's account alone until a probe of
-// our own, which holds no caller's words, says whether the credential is at fault. Called by
-// `upstream/credentials.ts`, which has one for each key that met trouble; health makes the probes.
+// The health of one upstream credential: healthy, or in cooldown for one account or for all. A
+// refusal may be caused by the caller's content, so it applies to that account alone until a probe
+// of our own, without caller content, shows whether the credential is at fault.
+// `upstream/credentials.ts` has one for each key with failures; health sends the probes.
 
 import { FAILURES, type UpstreamFailure } from './failure.ts';
 import { createLatestTwo } from './latest-two.ts';
@@ -11,63 +11,67 @@ import { putLast } from './recent.ts';
 const REFUSED_MS = 30_000;
 const REFUSED_MAX_MS = 600_000;
 
-/** The longest cooldown of a rate limit, also where the upstream asks for more. */
+/** The longest cooldown of a rate limit, even if the upstream requests more. */
 const LIMITED_MAX_MS = 60_000;
 
-/** The wait while a probe decides whether a cooldown is over: it has a few seconds at most. */
+/** The reported wait while a probe decides whether a cooldown is over: at most a few seconds. */
 const TRIAL_WAIT_MS = 1_000;
 
 /**
- * The least time between two probes; the longer one where the account was refused before for reasons
- * of its own. Both bound what callers can make the operator pay.
+ * The minimum intervals between probes; the longer one applies to accounts refused before because
+ * of their own content. Both bound the probes that callers can make the operator pay for.
  */
 const PROBE_GAP_MS = 10_000;
 const PROBE_GAP_OF_ACQUITTED_MS = 60_000;
 
-/** Where no other account was served so long before a cooldown, or since, it is that of all. */
+/**
+ * If no other account was served within this time before a cooldown, or since, it applies to all.
+ */
 const SERVED_MS = 10_000;
 
-/** Accounts that are remembered; the oldest is forgotten first. */
+/** Accounts tracked; the oldest is evicted first. */
 const ACCOUNTS_MAX = 256;
 
-/** A cooldown is replaced when it changes, so that the same one means that nothing has happened. */
+/** Replaced on every change, so an identical object means that nothing has changed. */
 type Cooldown = {
   readonly sinceMs: number;
   readonly untilMs: number;
   readonly status: number | undefined;
-  /** How often in a row probes found it refused; 0 for a rate limit. */
+  /** Consecutive probes that found it refused; 0 for a rate limit. */
   readonly refusals: number;
-  /** 403 is often about one model; absent where it is about all. */
+  /** 403 often concerns one model; absent if it concerns all. */
   readonly model?: string | undefined;
 };
 
-/** Who uses it, and for which model, by the upstream's own name. */
+/** The account that uses the credential, and the model by the upstream's own name. */
 export type CredentialUser = { readonly account: string; readonly model: string };
 
-/** One use of the credential, and what bound it when that began. */
+/** One use of the credential, with the cooldown that applied at its start. */
 export type Use = CredentialUser & {
   readonly common?: Cooldown | undefined;
   readonly own?: Cooldown | undefined;
 };
 
-/** What a probe has shown. `some`: it was accepted, and requests of two accounts are refused. */
+/** The result of a probe. `some`: it was accepted, but requests of two accounts are refused. */
 export type Judgement = 'nothing' | 'refused' | 'some';
 
 type Probed = {
   readonly outcome: 'finished' | UpstreamFailure;
   readonly model: string;
   readonly nowMs: number;
-  /** The cooldown of a rate limit that names none; absent where limits do not bind the credential. */
+  /**
+   * The cooldown of a rate limit that names none; absent if limits do not apply to the credential.
+   */
   readonly limitMs: number | undefined;
 };
 
 export type CredentialStanding = ReturnType<typeof createStanding>;
 
-/** Times are milliseconds of a clock that never jumps. */
+/** Times are milliseconds of a monotonic clock. */
 export function createStanding() {
   let common: Cooldown | undefined;
   const own = new Map<string, Cooldown>();
-  /** Accounts whose refusals were about their own requests. */
+  /** Accounts whose refusals were caused by their own requests. */
   const acquitted = new Set<string>();
   const served = createLatestTwo();
   let probe: 'none' | 'wanted' | 'under_way' = 'none';
@@ -92,7 +96,7 @@ export function createStanding() {
     );
     return inForce.length > 1;
   };
-  /** The credential was accepted: what its own callers were refused for was about their requests. */
+  /** The credential was accepted, so earlier refusals were caused by the callers' own requests. */
   const acquit = (nowMs: number): Judgement => {
     const before = acquitted.size;
     for (const [account, { status }] of own) {
@@ -121,7 +125,7 @@ export function createStanding() {
 
   return {
     waitMs,
-    /** Undefined where it may not be used now, unless that is forced. */
+    /** Undefined if it may not be used now, unless forced. */
     use(user: CredentialUser, nowMs: number, isForced: boolean): Use | undefined {
       const { account, model } = user;
       if (!isForced && waitMs(user, nowMs) > 0) return undefined;
@@ -133,16 +137,16 @@ export function createStanding() {
     },
     accepted({ account, model, common: of, own: ofOwn }: Use, nowMs: number): void {
       served.note(account, nowMs);
-      // An answer to a question from before a cooldown knows nothing of it.
+      // A use that began before the cooldown proves nothing about it.
       if (common === of && binds(model)) common = undefined;
       if (own.get(account) === ofOwn) own.delete(account);
-      // A limit is each account's own matter; a refusal is not where others are answered.
+      // Limits may differ by account; refusals are over once another account is served.
       for (const [each, { status }] of own) if (status !== LIMITED) own.delete(each);
     },
     refused({ account, own: ofOwn }: Use, status: number | undefined, nowMs: number): void {
       const gapMs = acquitted.has(account) ? PROBE_GAP_OF_ACQUITTED_MS : PROBE_GAP_MS;
       const isSoon = probe === 'none' && nowMs < probedAt + gapMs;
-      // It was accepted a moment ago: this is about the request.
+      // It was accepted a moment ago, so this refusal is about the request.
       if (isSoon && wasAccepted) return;
       if (own.get(account) === ofOwn) {
         const untilMs = nowMs + REFUSED_MS;
@@ -157,7 +161,7 @@ export function createStanding() {
       const isFree = probe === 'none' && nowMs >= probedAt + PROBE_GAP_MS;
       if (isFree && isOfTwo(true, nowMs)) probe = 'wanted';
     },
-    /** Whether a probe has to be made now; its outcome goes to `judged`. */
+    /** Whether a probe has to be sent now; pass its outcome to `judged`. */
     takeProbe(): boolean {
       if (probe !== 'wanted') return false;
       probe = 'under_way';
@@ -181,12 +185,12 @@ export function createStanding() {
         common = limitMs === undefined ? undefined : limit;
         return judgement;
       }
-      // That says nothing of the credential. The refusals of two accounts decide.
+      // An inconclusive probe. Refusals of two accounts decide.
       if (common === undefined) return isOfTwo(false, nowMs) ? condemn(probed) : 'nothing';
       common = { ...common, untilMs: nowMs + PROBE_GAP_MS };
       return 'nothing';
     },
-    /** That of all accounts, or of the only one that has been served lately. */
+    /** The cooldown of all accounts, or of the only account served recently. */
     cooldown(nowMs: number): Cooldown | undefined {
       if (common !== undefined) return common;
       for (const [account, cooldown] of own) {

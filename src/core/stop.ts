@@ -1,24 +1,23 @@
-// Stop sequences that an upstream is not told, because it takes fewer of them than a request may
-// carry or none of white space: the gateway cuts the answer at those itself. Called by an attempt,
-// between the upstream's decoder and everybody else. It must not hold back more than it has to.
+// Stop sequences that are not sent to the upstream, because it accepts fewer than the request has
+// or no blank ones: the gateway cuts the answer at those itself. An attempt applies this directly
+// after the upstream's decoder. It must not hold back more text than necessary.
 
 import type { GenerationEvent } from './generation.ts';
 import type { UpstreamProfile } from './profile.ts';
 
 type Stops = {
-  /** What the upstream is told. */
+  /** Sent to the upstream. */
   readonly sent: readonly string[];
-  /** What the gateway itself cuts the answer at. */
+  /** Handled by the gateway, which cuts the answer at them. */
   readonly cut: readonly string[];
 };
 
 const NO_STOPS: Stops = { sent: [], cut: [] };
 
 /**
- * Divides a request's stop sequences, duplicates removed, for the upstream of a profile: the first
- * `stopMax` that it takes are sent, the others are cut by us. `reasons` says whether the model can
- * reason. The same request is always divided the same way. Empty sequences do not get here: the
- * request parsers refuse them.
+ * Splits a request's distinct stop sequences for an upstream's profile: the first `stopMax`
+ * acceptable ones are sent, the others are cut here. `reasons` says whether the model can reason.
+ * Deterministic for the same request. The request parsers refuse empty sequences.
  */
 export function splitStops(
   stop: readonly string[],
@@ -38,18 +37,18 @@ export function splitStops(
 }
 
 /**
- * Cuts one answer where the first of the sequences begins in its text, however that is split into
- * deltas. Only text that may turn out to be the beginning of a sequence is held back, until it
- * cannot be one any more or anything but text follows: so no event overtakes another.
+ * Cuts an answer at the first occurrence of a sequence in its text, however the text is split into
+ * deltas. It holds back only text that may be the start of a sequence, until it cannot be one or a
+ * non-text event follows, so the order of events is preserved.
  *
- * Only the answer's text is watched, as model servers do it: a sequence in the thinking would take
- * away the answer, and one in a tool's arguments half of a call.
+ * Only the answer's text is searched, as model servers do: a match in the thinking would remove the
+ * answer, and one in a tool's arguments half of a call.
  */
 export function createStopCutter(sequences: readonly string[]) {
-  // Half of a surrogate pair is no character, and to cut there would leave its other half.
+  // Half of a surrogate pair is not a character, and cutting there would leave the other half.
   const watches = sequences.filter((sequence) => sequence.isWellFormed()).map(createWatch);
   let held = '';
-  /** Where the first whole sequence begins, from the start of `held`, while another may come first. */
+  /** Where the first complete match begins in `held`, while an earlier one is still possible. */
   let found: number | undefined;
   let hasCut = false;
   let rest = '';
@@ -61,7 +60,7 @@ export function createStopCutter(sequences: readonly string[]) {
     return [...textEvent(text.slice(0, at)), { kind: 'finish', reason: 'stop' }];
   }
 
-  /** Nothing that follows can complete a sequence. */
+  /** Releases the held text once no later text can complete a sequence. */
   function release(): GenerationEvent[] {
     if (found !== undefined) return cut(held, found);
     const text = held;
@@ -91,18 +90,18 @@ export function createStopCutter(sequences: readonly string[]) {
   }
 
   return {
-    /** The events to pass on in place of this one; none once the answer has been cut. */
+    /** The events to pass on instead of this one; none once the answer has been cut. */
     push(event: GenerationEvent): readonly GenerationEvent[] {
       if (hasCut) return [];
       if (event.kind === 'text-delta') return pushText(event.text);
       const released = release();
       return hasCut ? released : [...released, event];
     },
-    /** What was held back, for an answer that ends without a finish. */
+    /** The held text, for an answer that ends without a finish event. */
     end: (): readonly GenerationEvent[] => (hasCut ? [] : release()),
     /** Whether a sequence has ended the answer. Its last event was a finish with reason `stop`. */
     hasCut: (): boolean => hasCut,
-    /** The text that had come by then and is not in the answer, from the sequence on. */
+    /** The text received by then that is not in the answer, from the sequence on. */
     rest: (): string => rest,
   };
 }
@@ -112,16 +111,16 @@ function textEvent(text: string): GenerationEvent[] {
 }
 
 /**
- * Follows one sequence through a text, one UTF-16 unit at a time, after Knuth, Morris and Pratt: in
- * constant time a unit on average. Comparing anew with every delta would take minutes for the long
- * and repetitive sequences that a hostile caller can send.
+ * Matches one sequence incrementally, one UTF-16 unit at a time (Knuth-Morris-Pratt), in amortized
+ * constant time per unit. Comparing from the start at every delta would take minutes for the long
+ * repetitive sequences that a hostile caller can send.
  */
 function createWatch(sequence: string) {
   const borders = bordersOf(sequence);
   let matched = 0;
   return {
     length: sequence.length,
-    /** How many units at the end of the text are the beginning, or the whole, of the sequence. */
+    /** The length of the longest prefix of the sequence that ends at the current position. */
     follow(unit: number): number {
       while (matched > 0 && sequence.charCodeAt(matched) !== unit) {
         matched = borders[matched - 1] ?? 0;
@@ -135,7 +134,7 @@ function createWatch(sequence: string) {
   };
 }
 
-/** For each beginning of the sequence, the length of its longest proper border: both ends alike. */
+/** For each prefix of the sequence, the length of its longest proper border. */
 function bordersOf(sequence: string): Int32Array {
   const borders = new Int32Array(sequence.length);
   let border = 0;

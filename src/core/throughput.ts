@@ -1,10 +1,10 @@
-// Whether an answer comes fast enough, over a window of time that moves on in steps. Called by the
-// watch of an attempt, which owns the clock; times are milliseconds since the answer began.
+// Detects answers that arrive too slowly, over a sliding window. The watch of an attempt owns the
+// clock; times are milliseconds since the answer began.
 
-/** Steps in a window. */
+/** Steps per window. */
 const STEPS = 8;
 
-/** `leastPerSecond` above 0, over every `windowMs`. */
+/** Requires `leastPerSecond`, above 0, over every `windowMs`. */
 export function createThroughput(windowMs: number, leastPerSecond: number) {
   return new MovingWindow(windowMs, leastPerSecond);
 }
@@ -16,7 +16,7 @@ class MovingWindow {
   readonly #least: number;
   readonly #made: number[] = new Array(STEPS).fill(0);
   #total = 0;
-  /** Steps that are over. */
+  /** Completed steps. */
   #over = 0;
 
   constructor(windowMs: number, leastPerSecond: number) {
@@ -24,12 +24,12 @@ class MovingWindow {
     this.#least = (leastPerSecond * windowMs) / 1_000;
   }
 
-  /** When the window has next to be looked at. */
+  /** When the window has to be checked next. */
   nextCheckAt(): number {
     return Math.max(this.#over + 1, STEPS) * this.#stepMs;
   }
 
-  /** Counts what was made by the time that was looked at last. */
+  /** Adds tokens at the time of the last check. */
   add(tokens: number): void {
     const step = this.#over % STEPS;
     this.#made[step] = (this.#made[step] ?? 0) + tokens;
@@ -37,8 +37,8 @@ class MovingWindow {
   }
 
   /**
-   * Moves on to `atMs`, which never goes back. True as soon as a full window has made less than it
-   * must; a window that has only begun is never too slow.
+   * Advances to `atMs`, which must not decrease. Returns true once a full window has fewer tokens
+   * than required; a window that is not full is never too slow.
    */
   isTooSlow(atMs: number): boolean {
     while ((this.#over + 1) * this.#stepMs <= atMs) {

@@ -1,8 +1,8 @@
-// Which token counts an answer is charged for.
+// Decides which token counts of an answer are charged.
 
 import type { Usage, UsageReport } from './generation.ts';
 
-/** Of what no upstream has read. */
+/** For a request that no upstream has read. */
 export const NO_USAGE = {
   inputTokens: 0,
   cachedInputTokens: 0,
@@ -11,48 +11,48 @@ export const NO_USAGE = {
   reasoningTokens: 0,
 } as const;
 
-/** How far a report of the prompt may exceed our own count before it is taken for nonsense. */
+/** A prompt report above this multiple of our own count is implausible. */
 const TOLERANCE_FACTOR = 10;
 const TOLERANCE_TOKENS = 1_000;
 
 /**
- * Servers differ in whether the last tokens count: a report this far beyond the bound is believed,
- * and its output is charged up to the bound.
+ * Servers differ in whether the last tokens count, so a report up to this far beyond the bound is
+ * accepted, and its output is charged up to the bound.
  */
 const OVERRUN_TOKENS = 256;
 
 /**
- * Text behind a stop sequence for which its caller pays nothing. The upstream is read on only for its
- * report; a caller who asks for very long answers and cuts their first word would otherwise have the
- * operator pay for them.
+ * Free text after a stop sequence. The upstream is drained only for its report; without this limit,
+ * a caller could request very long answers, cut them at the first word and leave the operator to
+ * pay.
  */
 const UNREAD_FREE_TOKENS = 1_024;
 
 /**
- * The upstream's report wins when it is sane: a zero is a zero, but no report may exceed what the
- * model could have read (its window, or our own count by far) or the bound on output that the
- * upstream was given. `doubt` says why another count is charged. The caller's bound is a bound on
- * what is charged, whatever an upstream does with it.
+ * The upstream's report is used if it is sane. A zero is accepted as zero. A report must not exceed
+ * what the model could have read (its window, or a multiple of our count) or the output bound sent
+ * to the upstream. `doubt` says why another count is charged. The caller's bound always limits the
+ * charge.
  *
- * A report that contradicts itself says nothing: our own count is charged. One that is implausible
- * says that there was much: an upstream that reads more than the catalog knows would otherwise read
- * for nothing. So the implausible count becomes the larger of our own and the bound of the request,
- * and the other one the larger of our own and the reported one.
+ * A report that contradicts itself is ignored, and our own count is charged. An implausible one
+ * suggests a high usage: an upstream whose window exceeds the catalog's would otherwise read for
+ * free. So the implausible count becomes the larger of our own and the request's bound, and the
+ * other count the larger of our own and the reported one.
  *
- * A zero for something that was there is charged as a zero, but it is doubted:
- * the operator pays for what the customer does not.
+ * A zero for content that exists is charged as zero but marked doubtful: the operator pays for what
+ * the customer does not.
  *
- * An answer that broke, was cut or was left has no report, whatever its upstream had said on the way:
- * a count in the middle may be 1 for a start, behind what was delivered or ahead of it. What was
- * delivered is charged then, and that is our own count.
+ * An answer that broke, was cut or was abandoned has no final report. An intermediate count may be
+ * 1 at the start, or behind or ahead of what was delivered, so our own count of the delivered text
+ * is charged.
  */
 export function decideUsage(facts: {
   readonly reported: UsageReport | undefined;
-  /** Our own count; made only where it is needed, because counting takes time. */
+  /** Our own count; computed only if needed, because counting takes time. */
   readonly estimate: () => Usage;
   readonly contextWindow: number;
   readonly outputBound: number;
-  /** Our count of what came behind a stop sequence; absent where no upstream was read on. */
+  /** Our count of the text after a stop sequence; absent unless the upstream was drained. */
   readonly unread?: Usage | undefined;
 }): Usage {
   const made = decideMade(facts);
@@ -61,7 +61,7 @@ export function decideUsage(facts: {
   return boundOutput(isWhole ? made : withoutUnread(made, estimate(), unread), outputBound);
 }
 
-/** What the upstream made, delivered or not, and also beyond the bound. */
+/** What the upstream generated, delivered or not, even beyond the bound. */
 function decideMade(facts: Parameters<typeof decideUsage>[0]): Usage {
   const { reported, estimate } = facts;
   if (reported === undefined) return estimate();
@@ -78,7 +78,7 @@ function isImplausible(reported: Usage, { estimate, contextWindow, outputBound }
   return reported.inputTokens > estimate().inputTokens * TOLERANCE_FACTOR + TOLERANCE_TOKENS;
 }
 
-/** The larger count of each kind, the reported one only up to what the request allowed. */
+/** The larger count of each kind, with the reported one capped by the request's limits. */
 function mostOf(reported: Usage, { estimate, contextWindow }: Bounds): Usage {
   const own = estimate();
   return {
@@ -91,9 +91,9 @@ function mostOf(reported: Usage, { estimate, contextWindow }: Bounds): Usage {
 }
 
 /**
- * What an answer costs that ended at a stop sequence while its upstream went on: what was delivered,
- * and the thinking that was not shown, which is known from the report alone. Where the report does not
- * name the thinking, it is what no text accounts for. Never more than all that the upstream made.
+ * The cost of an answer that ended at a stop sequence while its upstream continued: the delivered
+ * text plus hidden thinking, which only the report shows. If the report does not list thinking, it
+ * is the part that no text accounts for. Never more than everything the upstream generated.
  */
 function withoutUnread(made: Usage, own: Usage, unread: Usage): Usage {
   const overdue = Math.max(0, unread.outputTokens - UNREAD_FREE_TOKENS);

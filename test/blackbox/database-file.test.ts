@@ -35,7 +35,7 @@ const untilNotReady = (gateway: Gateway) =>
   waitUntil(async () => (await ready(gateway)).status === 503, NOTICED_MS);
 
 const alerts = (gateway: Gateway) =>
-  gateway.output().match(/"msg":"the database file is not in its place any more[^"]*"/g) ?? [];
+  gateway.output().match(/"msg":"the database file is missing or was replaced[^"]*"/g) ?? [];
 
 const removeAll = (path: string): void => {
   for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });

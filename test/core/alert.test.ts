@@ -17,7 +17,7 @@ const ROWS: {
   breaker_opened: [
     { kind: 'breaker_opened', upstream: 'alpha', model: 'swift-1' },
     'alpha swift-1',
-    'upstream alpha fails for swift-1 and is left alone for a while',
+    'upstream alpha fails for swift-1; its circuit breaker is open',
   ],
   usage_doubted: [
     {
@@ -38,33 +38,37 @@ const ROWS: {
   ledger_failing: [
     { kind: 'ledger_failing', trouble: 'kept', requestId },
     'kept',
-    'ledger: kept req_1: its end could not be written and is tried again; check the disk of the database',
+    'ledger: kept req_1: its end could not be written and will be retried; check the disk of the database',
   ],
   database_lost: [
     { kind: 'database_lost', requests: 1, sinceMs: 1_800_000_000_000 },
     '',
-    'the database file is not in its place any more: nothing new is served, and 1 request under way and all that was booked since 2027-01-15T08:00:00.000Z are lost unless that file comes back; stop the server, put the right file in its place, and start again',
+    'the database file is missing or was replaced: no new requests are served, and 1 request in progress and everything booked since 2027-01-15T08:00:00.000Z are lost unless that file is restored; stop the server, restore the file, and start the server again',
   ],
   ledger_stopped: [
     { kind: 'ledger_stopped' },
     '',
-    'ledger: its thread has died and is started again',
+    'ledger: its thread crashed and is being restarted',
   ],
   hold_lost: [
     { kind: 'hold_lost', requestId },
     '',
-    'ledger: the hold of req_1 had lost its request and was ended',
+    'ledger: the hold of req_1 had no request any more and was released',
   ],
   audit_difference: [
     { kind: 'audit_difference', count: 1 },
     '',
-    'audit: the books differ in 1 place; tollgate doctor names them',
+    'audit: the ledger is inconsistent in 1 place; run tollgate doctor for details',
   ],
-  audit_failed: [{ kind: 'audit_failed' }, '', 'audit: the books could not be looked at'],
+  audit_failed: [
+    { kind: 'audit_failed' },
+    '',
+    'audit: the ledger could not be read; see the log for the cause',
+  ],
   catalog_refused: [
     { kind: 'catalog_refused', problems: 2 },
     '',
-    'the changed catalog has 2 problems and is not taken; the one before it serves on',
+    'the changed catalog has 2 problems and was rejected; the previous catalog stays active',
   ],
   internal_error: [{ kind: 'internal_error', requestId }, '', 'internal error in req_1'],
 };
@@ -86,8 +90,8 @@ test('the other words of those that have two', () => {
     'upstream alpha refuses our credential 1 or its account (status unknown); check its api_key and balance',
     'the usage that upstream alpha reported of swift-1 for req_1 is zero although there was something to count; it was charged as zero',
     'the usage that upstream alpha reported of swift-1 for req_1 is malformed; our own count was charged instead',
-    'ledger: given_up req_1: its end is refused by the books; see tollgate explain and tollgate doctor',
-    'audit: the books differ in 3 places; tollgate doctor names them',
-    'the changed catalog has 1 problem and is not taken; the one before it serves on',
+    'ledger: given_up req_1: the ledger refused its end; run tollgate explain and tollgate doctor',
+    'audit: the ledger is inconsistent in 3 places; run tollgate doctor for details',
+    'the changed catalog has 1 problem and was rejected; the previous catalog stays active',
   ]);
 });

@@ -31,7 +31,7 @@ const BADLY: UpstreamState = {
 test('nothing is said of what does well', () => {
   expect(upstreamWarnings([], 'operator')).toEqual([]);
   expect(upstreamWarnings([WELL], 'operator')).toEqual([]);
-  expect(upstreamWarnings([WELL], 'anybody')).toEqual([]);
+  expect(upstreamWarnings([WELL], 'public')).toEqual([]);
   expect(upstreamCounts([WELL])).toEqual({
     upstreams: 1,
     credentialsDisabled: 0,
@@ -49,7 +49,7 @@ test('the operator is told the names', () => {
 });
 
 test('everybody else is told how many', () => {
-  const warnings = upstreamWarnings([WELL, BADLY], 'anybody');
+  const warnings = upstreamWarnings([WELL, BADLY], 'public');
   expect(warnings).toEqual(['2 × upstream credential refused', '2 × model failing at an upstream']);
   expect(warnings.join()).not.toMatch(/beta|swift/);
   expect(upstreamCounts([WELL, BADLY])).toEqual({
@@ -69,7 +69,7 @@ test('what the operator has taken out of service is told, once for a whole upstr
     'upstream beta fails for swift-2',
     'upstream beta is out of service for swift-3',
   ]);
-  expect(upstreamWarnings(states, 'anybody')).toEqual([
+  expect(upstreamWarnings(states, 'public')).toEqual([
     '2 × model failing at an upstream',
     '2 × model out of service at an upstream',
   ]);

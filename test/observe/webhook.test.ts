@@ -61,7 +61,7 @@ test('an alert arrives with its words and its time', async () => {
       service: 'tollgate',
       instance: 'https://gateway.example',
       kind: 'breaker_opened',
-      message: 'upstream alpha fails for swift-1 and is left alone for a while',
+      message: 'upstream alpha fails for swift-1; its circuit breaker is open',
       at: '2026-11-21T12:00:00.000Z',
       repeated: 0,
     },
@@ -89,9 +89,9 @@ test('repetitions of one kind and subject are sent once, and later with their nu
   hook.webhook.send({ ...OPENED, model: 'swift-0' });
   await waitUntil(() => hook.got.length === 3);
   expect(hook.messages().map(({ message, repeated }) => [message, repeated])).toEqual([
-    ['upstream alpha fails for swift-1 and is left alone for a while', 0],
-    ['upstream alpha fails for swift-0 and is left alone for a while', 0],
-    ['upstream alpha fails for swift-1 and is left alone for a while', 7],
+    ['upstream alpha fails for swift-1; its circuit breaker is open', 0],
+    ['upstream alpha fails for swift-0; its circuit breaker is open', 0],
+    ['upstream alpha fails for swift-1; its circuit breaker is open', 7],
   ]);
 });
 

@@ -144,7 +144,7 @@ describe('a poisoned prompt', () => {
     const told = gateway
       .output()
       .split('\n')
-      .filter((line) => /refuses our credential|is left alone/.test(line))
+      .filter((line) => /refuses our credential|circuit breaker is open/.test(line))
       .map((line) => (JSON.parse(line) as Json)['msg']);
     const answer = (await (await fetch(`${gateway.url}/readyz`)).json()) as Json;
     const warnings = answer['warnings'] as string[];

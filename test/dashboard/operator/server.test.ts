@@ -123,7 +123,7 @@ describeOnEachDatabase("the console's view of the server", async () => {
     expect(live.upstreams.troubled).toBe(1);
     expect(live.alerts[0]).toMatchObject({
       kind: 'breaker_opened',
-      message: 'upstream far fails for swift-0 and is left alone for a while',
+      message: 'upstream far fails for swift-0; its circuit breaker is open',
       request_id: null,
     });
     expect((await open.post('/upstreams/far/reset')).status).toBe(204);
