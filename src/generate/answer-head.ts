@@ -1,12 +1,16 @@
-// What an answer begins with, in either format, and whether its client sees thinking.
+// The id and model with which an answer begins in either format, and whether the client sees its
+// thinking.
 
 import type { AnswerHead } from '../wire/format.ts';
 import type { CheckedRequest } from './pipeline-types.ts';
 
-/** Of a request id: ten random bytes in hexadecimal digits, behind the last ones of its time. */
+/**
+ * Hex digits taken from the end of a request id: the last of its timestamp and all ten random
+ * bytes.
+ */
 const ANSWER_ID_LENGTH = 24;
 
-/** The answer's id is the end of its request's, so that a client that kept one of them has both. */
+/** Derives the answer id from the request id, so a client that kept one can find the other. */
 export function answerHead(checked: CheckedRequest): AnswerHead {
   const { call, request, model } = checked;
   return {
@@ -19,7 +23,7 @@ export function answerHead(checked: CheckedRequest): AnswerHead {
   };
 }
 
-/** Whether the client gets to see the thinking of its answer. */
+/** Whether the client receives the thinking of its answer. */
 export function showsReasoning({ request, model }: CheckedRequest): boolean {
   return request.reasoning !== 'off' && model.features.has('reasoning');
 }

@@ -1,6 +1,6 @@
-// The history of a request's attempts: who was tried, when, how it ended, and what the upstream asks
-// the operator for it. The route and the pipeline write it, and the grant keeps it with the usage
-// record. It holds no word of an upstream.
+// The history of a request's attempts: candidate, time, outcome and cost to the operator. The route
+// and the pipeline write it; the grant stores it with the usage record. It contains no upstream
+// text.
 
 import type { AttemptPhase, UpstreamFailure } from '../core/failure.ts';
 import type { Usage } from '../core/generation.ts';
@@ -11,19 +11,19 @@ import type { Candidate } from '../core/route.ts';
 import type { Attempt } from '../upstream/attempt.ts';
 import type { OutputMeter } from './meter.ts';
 
-/** Kept as JSON: a member may be added, and whoever reads must do without each of them. */
+/** Stored as JSON. Members may be added, so readers must treat each one as optional. */
 export type AttemptEntry = AttemptSummary & {
-  /** What the upstream calls the model. */
+  /** The upstream's own name for the model. */
   readonly upstreamModel: string;
-  /** Absent where it served, as are the next two. */
+  /** This member and the next two are absent if the attempt served the answer. */
   readonly phase?: AttemptPhase;
   readonly status?: number;
   readonly detail?: string;
-  /** What the upstream reported, or our own count of what it delivered without a report. */
+  /** The upstream's report, or our own count if it reported nothing. */
   readonly usage?: Usage;
 };
 
-/** An attempt whose output was counted, where there was a meter. */
+/** An attempt that may have a meter. With a meter, its output was counted. */
 export type LoggedAttempt = Attempt & {
   readonly meter?: Pick<OutputMeter, 'output' | 'reported' | 'estimate'>;
 };
@@ -54,7 +54,7 @@ export class AttemptLog {
     this.#promptTokens = promptTokens;
   }
 
-  /** As of now: the usage of an attempt that is read on after its end may still come. */
+  /** A snapshot: an attempt that is drained after the answer may still add its usage. */
   get records(): readonly AttemptEntry[] {
     const records: AttemptEntry[] = [];
     for (const entry of this.#entries) {
@@ -63,12 +63,12 @@ export class AttemptLog {
     return records;
   }
 
-  /** Notes an attempt that has ended; without a failure it served. */
+  /** Records an attempt that has ended. Without a failure it served the answer. */
   add(attempt: LoggedAttempt, failure: UpstreamFailure | undefined): void {
     this.#entries.push({ attempt, failure, endedAt: this.#clock() });
   }
 
-  /** Notes a candidate that was not asked, and why. */
+  /** Records a candidate that was skipped, and why. */
   skip(candidate: Candidate, failure: UpstreamFailure): void {
     const at = this.#clock();
     const { upstream, model, upstreamModel } = candidate;
@@ -111,7 +111,7 @@ function recordOf(
   return record;
 }
 
-/** To a tenth of a millisecond: nobody reads more, and books keep every digit for ever. */
+/** Rounds to 0.1 ms. More digits would only take space in the database. */
 function rounded(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
@@ -124,7 +124,7 @@ function addFailure(record: Writable<AttemptEntry>, failure: UpstreamFailure): v
   record.detail = detail;
 }
 
-/** An upstream that has delivered nothing and reported nothing is taken to ask nothing for it. */
+/** An upstream that delivered and reported nothing is assumed to charge nothing. */
 function usageOf({ meter }: LoggedAttempt, promptTokens: number): Usage | undefined {
   const reported = meter?.reported();
   if (reported !== undefined && reported.basis !== 'rejected') return reported;

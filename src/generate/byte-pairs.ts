@@ -1,16 +1,16 @@
-// Counts the o200k tokens of short texts: exactly what byte-pair merging makes of them, in a time
-// that grows little faster than the text. Called by the tokenizer, which cuts long texts.
+// Counts the o200k tokens of short texts with exact byte-pair merging, in slightly more than linear
+// time. The tokenizer splits long texts before it calls this.
 
 import { O200K_TOKEN_SPLIT_REGEX } from 'gpt-tokenizer/encodingParams/constants';
 import { hashPowers, loadVocabulary, rollingHash, type Vocabulary } from './vocabulary.ts';
 
-/** The longest text that is counted in one piece, in UTF-16 units. */
+/** The longest text counted in one call, in UTF-16 units. */
 export const PIECE_CHARACTERS = 512;
 
-/** UTF-8 takes at most three bytes for a UTF-16 unit. */
+/** One UTF-16 unit takes at most three bytes in UTF-8. */
 const PIECE_BYTES = PIECE_CHARACTERS * 3;
 
-/** In the heap a rank and a position are one number: 18 bits and 11 bits. */
+/** The heap packs a rank (18 bits) and a position (11 bits) into one number. */
 const POSITION_BITS = 11;
 const POSITION_MASK = (1 << POSITION_BITS) - 1;
 
@@ -28,10 +28,13 @@ export function createByteCounter({ longest, rankOf }: Vocabulary): CountPiece {
   const bytes = new Uint8Array(PIECE_BYTES);
   /** The hash of the bytes before each position. */
   const hashes = new Int32Array(PIECE_BYTES + 1);
-  /** The parts of a word, each named by where it begins: where the next one and the one before do. */
+  /**
+   * A linked list of the parts of a word, indexed by start position: the next part and the previous
+   * one.
+   */
   const next = new Int32Array(PIECE_BYTES + 1);
   const previous = new Int32Array(PIECE_BYTES + 1);
-  /** For each part the rank of the token that it and the next one are together, or -1. */
+  /** For each part, the rank of the token it forms with the next part, or -1. */
   const ranks = new Int32Array(PIECE_BYTES + 1);
   const heap = createHeap(PIECE_BYTES * 3);
 
@@ -42,7 +45,7 @@ export function createByteCounter({ longest, rankOf }: Vocabulary): CountPiece {
     return rankOf(bytes, start, end, ((hashes[end] ?? 0) - before) | 0);
   }
 
-  /** Looks at the part at `start` and the one behind it as a pair that may be merged. */
+  /** Adds the pair of the part at `start` and its successor to the heap if it forms a token. */
   function offer(start: number, wordEnd: number): void {
     const second = next[start] ?? wordEnd;
     const rank = second < wordEnd ? rankAt(start, next[second] ?? wordEnd) : -1;
@@ -50,7 +53,7 @@ export function createByteCounter({ longest, rankOf }: Vocabulary): CountPiece {
     if (rank >= 0) heap.push((rank << POSITION_BITS) | start);
   }
 
-  /** Merges pairs, the lowest rank first and from the left, until no pair is a token. */
+  /** Merges the pair of the lowest rank, leftmost first, until no pair forms a token. */
   function countWord(start: number, end: number): number {
     if (rankAt(start, end) >= 0) return 1;
     for (let at = start; at < end; at += 1) {
@@ -62,7 +65,7 @@ export function createByteCounter({ longest, rankOf }: Vocabulary): CountPiece {
     while (heap.size() > 0) {
       const lowest = heap.pop();
       const at = lowest & POSITION_MASK;
-      // A pair that has changed since, or is gone.
+      // Stale entry: the pair has changed or no longer exists.
       if (ranks[at] !== lowest >> POSITION_BITS) continue;
       const second = next[at] ?? end;
       const third = next[second] ?? end;
@@ -86,7 +89,7 @@ export function createByteCounter({ longest, rankOf }: Vocabulary): CountPiece {
     let start = 0;
     let from = 0;
     words.lastIndex = 0;
-    // Words leave no gap between them.
+    // Words are contiguous, so `lastIndex` is where the next one starts.
     while (words.test(text)) {
       const to = words.lastIndex;
       const end = isAscii ? to : start + utf8Length(text, from, to);
@@ -98,7 +101,7 @@ export function createByteCounter({ longest, rankOf }: Vocabulary): CountPiece {
   };
 }
 
-/** Bytes of a part of a text that begins and ends between characters. */
+/** UTF-8 length of a slice that starts and ends on character boundaries. */
 function utf8Length(text: string, from: number, to: number): number {
   let length = 0;
   for (let at = from; at < to; at += 1) {
@@ -113,7 +116,7 @@ function utf8Length(text: string, from: number, to: number): number {
   return length;
 }
 
-/** Numbers, the lowest first. */
+/** A min-heap of numbers. */
 function createHeap(capacity: number) {
   const heap = new Int32Array(capacity);
   let size = 0;
@@ -131,7 +134,7 @@ function createHeap(capacity: number) {
       }
       heap[at] = value;
     },
-    /** The lowest; there is one. */
+    /** Removes the minimum. The heap must not be empty. */
     pop(): number {
       const lowest = heap[0] ?? 0;
       size -= 1;

@@ -1,5 +1,5 @@
-// Steps 3 to 5 of a request: body, model, size. Nothing is taken yet, but a request that is
-// refused after its body was read uses up one of the account's minute.
+// Steps 3 to 5 of a request: body, model, size. Nothing is reserved yet, but a request refused
+// after its body was read counts against the account's requests per minute.
 
 import { decideOutputBound, requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
@@ -20,7 +20,7 @@ export async function check(
   const { entrance, inFlight } = dependencies;
   const plan = requirePlan(call.operator.catalog, facts.plan);
   const { accountId } = facts;
-  // Reading and parsing 2 MB costs more than all that a refusal costs otherwise.
+  // Reading and parsing 2 MB costs more than the rest of a refusal, so the limit is checked first.
   await entrance.look(accountId, plan);
   const body = await call.readBody();
   if (inFlight.aborted()) throw new GatewayError('provider_unavailable');
@@ -39,7 +39,7 @@ export async function check(
   }
 }
 
-/** Throws the refusal of a body or of its model. */
+/** Parses the body and resolves the model. Throws the refusal of either. */
 function understand(
   call: GenerationCall,
   facts: KeyFacts,
@@ -54,7 +54,7 @@ function understand(
   return { call, facts, request, catalog, plan, model };
 }
 
-/** Throws where the prompt is too long. */
+/** Throws if the prompt is too long. */
 function withPrice(
   { call, facts, request, catalog, plan, model }: UncountedRequest,
   promptTokens: Tokens,

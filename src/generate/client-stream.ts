@@ -1,12 +1,12 @@
-// The client's end of a stream: text goes in, bytes leave through a web stream that Bun serves. It
-// says when there is no room, and when nobody is listening any more.
+// The client's end of a stream: accepts text and writes bytes to a web stream that Bun serves.
+// Reports backpressure and client disconnects.
 
-/** Bytes that may wait for a slow reader before the upstream is made to wait. */
+/** Bytes buffered for a slow reader before the upstream is paused. */
 const WAITING_BYTES_MAX = 65_536;
 
 /**
- * How long a client may take nothing at all. Its connection is then cut: whoever stays without
- * reading would keep a slot, and money in hold, for ever.
+ * How long a client may stall without reading. After that its connection is closed, because an idle
+ * reader would keep a slot and a hold forever.
  */
 const STALL_MS = 60_000;
 
@@ -14,21 +14,21 @@ const UTF8 = new TextEncoder();
 
 export type ClientStream = ReturnType<typeof createClientStream>;
 
-/** `onGone` is called once when the client leaves before `close`. It must not throw. */
+/** `onGone` is called once if the client disconnects before `close`. It must not throw. */
 export function createClientStream(onGone: () => void, stallMs = STALL_MS) {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** What everybody waits for who has written while there was no room, a heartbeat included. */
+  /** Resolved when there is room again. Every blocked writer waits for it, heartbeats included. */
   let room: PromiseWithResolvers<void> | undefined;
   let stalled: Timer | undefined;
   let state: 'open' | 'closed' | 'gone' = 'open';
 
-  /** Lets a writer that waits for the client go on: the last words are to be written now. */
+  /** Wakes a writer that waits for the client, so that it can write the final events. */
   const resume = (): void => {
     clearTimeout(stalled);
     room?.resolve();
     room = undefined;
   };
-  /** Says that the client has left, from another source than the stream itself. */
+  /** Reports a disconnect that was detected outside the stream. */
   const leave = (): void => {
     if (state !== 'open') return;
     state = 'gone';
@@ -57,7 +57,9 @@ export function createClientStream(onGone: () => void, stallMs = STALL_MS) {
     leave,
     hurry: resume,
     gone: (): boolean => state === 'gone',
-    /** Writes at once; a promise where the writer should wait until the client has caught up. */
+    /**
+     * Writes immediately. Returns a promise if the writer should wait for the client to catch up.
+     */
     write(text: string): Promise<void> | undefined {
       if (state !== 'open' || text === '' || controller === undefined) return undefined;
       controller.enqueue(UTF8.encode(text));

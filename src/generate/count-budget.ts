@@ -1,23 +1,24 @@
-// How many characters of new prompt text each account may have counted in a minute. It protects the
-// processor of this process, so each node keeps its own.
+// Limits how many characters of uncached prompt text each account may have counted per minute. It
+// protects this process's CPU, so each node keeps its own budget.
 
 import { putLast } from '../core/recent.ts';
 
 const MINUTE_MS = 60_000;
 const MINUTE_SECONDS = 60;
 
-/** Above this many accounts the one that was idle for longest is forgotten. */
+/** Above this many accounts, the least recently active one is evicted. */
 const ACCOUNTS_MAX = 20_000;
 
-/** `left` grows to `perMinute` in a minute. Below zero, the account waits. */
+/** `left` refills at `perMinute` per minute. Below zero, the account has to wait. */
 type Bucket = { readonly left: number; readonly atMs: number };
 
 export function createCountBudgets(monotonic: () => number) {
   const buckets = new Map<string, Bucket>();
   return {
     /**
-     * Takes `characters` from what the account has left, or answers in how many seconds it may. More
-     * than is left may be taken, and is made up for afterwards: no request is too long for a budget.
+     * Takes `characters` from the account's budget, or returns the seconds to wait. A request may
+     * overdraw the budget and later requests wait for the refill, so no request is too long to
+     * count.
      */
     claim(accountId: string, perMinute: number, characters: number): number | undefined {
       if (characters === 0) return undefined;

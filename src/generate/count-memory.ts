@@ -1,37 +1,38 @@
-// Counts that are remembered, by account. Agents send their whole history with each turn, so nearly
-// every text of theirs has been counted before.
+// Caches token counts by account. Agents resend their whole history with every turn, so most texts
+// have been counted before.
 //
-// No account sees, by what it finds counted or by how fast, what another one has sent, and none can
-// write a count that another one reads. Collisions of keys cannot be made: they are SHA-256, or for
-// long texts, where that takes longer than all else, GMAC under a secret that never leaves the process.
+// An account cannot learn from a cache hit, or its timing, what another account has sent, and it
+// cannot write an entry that another account reads. Keys cannot be made to collide: they are
+// SHA-256 or, for long texts where SHA-256 would dominate the cost, GMAC under a secret that never
+// leaves the process.
 
 import { createCipheriv } from 'node:crypto';
 
-/** Texts of one account in each of two generations. */
+/** Texts per account in each of two generations. */
 const ACCOUNT_ENTRIES = 2_048;
 
-/** Texts of all accounts. Above it, the account that was idle for longest is forgotten. */
+/** Texts of all accounts. Above this, the least recently active account is evicted. */
 const ENTRIES_MAX = 65_536;
 
-/** Shorter texts are hashed faster by SHA-256. */
+/** SHA-256 is faster for texts shorter than this. */
 const LONG_CHARACTERS = 2_048;
 
-/** Longer texts are rare. */
+/** Texts that do not fit this buffer are rare. */
 const ROOM_BYTES = 262_144;
 
-/** GMAC needs another one for each message only where its tags are shown. */
+/** A fixed nonce is safe here: GMAC needs a unique one only if its tags are published. */
 const NONCE = new Uint8Array(12);
 
-/** What is asked for again moves to the young generation, the rest goes with the old one. */
+/** A hit moves to the young generation. The rest is dropped with the old one. */
 type Remembered = { young: Map<string, number>; old: Map<string, number> };
 
 export function createCountMemory() {
-  /** The account that was idle for longest comes first. */
+  /** Least recently active account first. */
   const accounts = new Map<string, Remembered>();
   const secret = crypto.getRandomValues(new Uint8Array(16));
   let entries = 0;
 
-  /** Where texts are encoded, one after another: fresh memory for each costs more than its hash. */
+  /** Reusable buffer for encoding texts: allocating one per text costs more than hashing it. */
   const room = Buffer.allocUnsafe(ROOM_BYTES);
 
   function bytesOf(text: string): Buffer {
@@ -85,7 +86,7 @@ export function createCountMemory() {
     },
     set(accountId: string, key: string, tokens: number): void {
       const remembered = accounts.get(accountId) ?? { young: new Map(), old: new Map() };
-      // The same text twice in one request, or in two at once.
+      // The same text may occur twice in one request, or in two concurrent ones.
       if (!remembered.young.has(key)) add(accountId, remembered, key, tokens);
     },
   };

@@ -1,8 +1,11 @@
-// Shares the event loop among counts. Short texts are counted at once, as many as a turn of the loop
-// has room for. All others wait: each turn counts a small part of one, the accounts one after another.
-// A request takes several turns, so the part is what a long text of another account delays each by.
+// Shares the event loop among token counts. Short texts are counted immediately, up to a limit per
+// turn of the loop. Other texts wait: each turn counts a small part of one, round-robin by account.
+// A request takes several turns, and each may be delayed by one part of another account's text.
 
-/** Counts about `most` characters of some text and says how many; fewer than `most` were the last. */
+/**
+ * Counts about `most` characters and returns how many. Fewer than `most` means that the text is
+ * finished.
+ */
 type CountPart = (most: number) => number;
 
 type Waiting = {
@@ -11,11 +14,11 @@ type Waiting = {
   readonly failed: (error: unknown) => void;
 };
 
-/** In characters, for each turn: `room` for all counts, and of it `part` for those that wait. */
+/** Characters per turn of the loop: `room` for all counts, `part` of it for waiting ones. */
 type TurnSizes = { readonly room: number; readonly part: number };
 
 export function createTurns({ room, part }: TurnSizes) {
-  /** What each account has waiting. The account whose turn it is comes first. */
+  /** Waiting counts by account. The account whose turn is next comes first. */
   const queues = new Map<string, Waiting[]>();
   let left = room;
   let isAwaitingTurn = false;
@@ -28,7 +31,7 @@ export function createTurns({ room, part }: TurnSizes) {
       let waitingLeft = part;
       for (const [accountId, queue] of queues) {
         if (waitingLeft <= 0) break;
-        // To the back, and its first request behind its others.
+        // Moves the account to the back, and its first request behind its other ones.
         queues.delete(accountId);
         waitingLeft -= runFirst(queue, waitingLeft);
         if (queue.length > 0) queues.set(accountId, queue);
@@ -38,7 +41,7 @@ export function createTurns({ room, part }: TurnSizes) {
     });
   }
 
-  /** How many characters of the first one were counted. */
+  /** Counts a part of the first waiting text and returns the number of characters. */
   function runFirst(queue: Waiting[], most: number): number {
     const waiting = queue.shift();
     if (waiting === undefined) return 0;
@@ -54,14 +57,14 @@ export function createTurns({ room, part }: TurnSizes) {
   }
 
   return {
-    /** Whether so many characters may be counted at once, in what is left of this turn. */
+    /** Whether this turn has room to count that many characters immediately. */
     claim(characters: number): boolean {
       if (characters > left) return false;
       left -= characters;
       awaitTurn();
       return true;
     },
-    /** Resolves when all of it is counted. */
+    /** Resolves when the whole text is counted. */
     run(accountId: string, countPart: CountPart): Promise<void> {
       return new Promise((done, failed) => {
         const waiting = { countPart, done, failed };

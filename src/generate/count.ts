@@ -1,5 +1,5 @@
-// POST /v1/messages/count_tokens: the estimate that a reservation would use, for free. It has a
-// request window of its own and never touches the token budget.
+// POST /v1/messages/count_tokens: returns the estimate that a reservation would use, free of
+// charge. It has its own request limit and never uses the token budget.
 
 import { requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
@@ -28,7 +28,7 @@ export async function countTokens(
   const facts = await call.authorize();
   const { catalog } = call.operator;
   const plan = requirePlan(catalog, facts.plan);
-  // Before the body is read, which costs more than a short text to count.
+  // Checked before the body is read, because reading costs more than counting a short text.
   const retryAfterSeconds = await dependencies.limits.claimCount(facts.accountId, plan);
   if (retryAfterSeconds !== undefined) {
     throw new GatewayError('rate_limit_exceeded', { retryAfterSeconds });

@@ -1,6 +1,6 @@
-// An answer that is passed on while the route may still be looking for its upstream: after too long a
-// silence the client gets headers and heartbeats, and the search goes on. The pump reads this as if
-// it were the one attempt that serves.
+// Starts an answer while the route may still be searching for an upstream. After a long silence the
+// client receives headers and heartbeats while the search continues. The pump reads this like the
+// one attempt that serves.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
@@ -29,8 +29,8 @@ export class Opening<A extends Attempt> implements Pick<Attempt, 'next' | 'abort
   }
 
   /**
-   * The events that the answer begins with, or why there are none. Where the headers left before
-   * the model that serves was known, its slug is handed to `name` first. To be called once.
+   * Returns the first events of the answer, or the failure. If the headers were sent before the
+   * serving model was known, passes its slug to `name` first. Call it once.
    */
   begin(name: (model: string) => void): Awaitable<Batch> {
     const routed = this.#routed;
@@ -50,12 +50,15 @@ export class Opening<A extends Attempt> implements Pick<Attempt, 'next' | 'abort
     this.#attempt?.abort();
   }
 
-  /** The attempt that serves, or the last one of a client that left; absent where none is left. */
+  /**
+   * The serving attempt, or the last one if the client disconnected. Undefined if every attempt
+   * failed.
+   */
   attempt(): A | undefined {
     return this.#attempt;
   }
 
-  /** Notes how that attempt ended, unless the route has. */
+  /** Records how that attempt ended, unless the route has already done so. */
   note(failure: UpstreamFailure | undefined): void {
     if (this.#attempt !== undefined && !this.#isNoted) this.#log.add(this.#attempt, failure);
   }

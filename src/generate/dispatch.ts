@@ -1,6 +1,6 @@
-// Starts the attempts of one request. A stream sends checkpoints to the ledger from its first content
-// on, so that a recovery knows what a dead gateway had delivered. A whole answer needs none: it is
-// settled before it is delivered. Called by the route, through the pipeline.
+// Starts the attempts of one request. A stream writes checkpoints to the ledger from its first
+// content on, so that recovery after a crash knows what was delivered. A whole answer needs none:
+// it is settled before it is delivered.
 
 import type { AttemptOptions } from '../upstream/attempt.ts';
 import type { Permit } from '../upstream/permit.ts';
@@ -9,7 +9,7 @@ import type { Admitted } from './finish.ts';
 import { type Delivery, MeteredAttempt } from './metered-attempt.ts';
 import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 
-/** The client that leaves stops it, and the permit ends with it. */
+/** A client disconnect aborts the attempt, and its permit ends with it. */
 export function startMetered(
   dependencies: GenerateDependencies,
   admitted: Admitted,

@@ -1,7 +1,7 @@
-// Lets no more requests of an account be checked and counted at once than its request window has left:
-// a request that is refused for its body, its length or its balance uses up one of the minute, and
-// until it does, the next ones wait. Where the window is full, not even the body is read. So a flood of
-// refusals costs what the plan allows.
+// Bounds how many requests of an account are checked and counted concurrently to what its request
+// window has left. A request refused for its body, length or balance uses one request of that
+// window; until that is known, later ones wait. If the window is full, the body is not read. A
+// flood of refusals therefore costs no more than the plan allows.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { GatewayError } from '../core/error.ts';
@@ -10,7 +10,7 @@ import type { AccountLimits } from '../limits/contract.ts';
 
 export class RequestEntrance {
   readonly #limits: Pick<AccountLimits, 'left' | 'countRefused'>;
-  /** How many are inside, by account, and what wakes those that wait for a place. */
+  /** Requests inside by account, and the callbacks of those waiting for a place. */
   readonly #inside = new Map<string, number>();
   readonly #waiting = new Map<string, (() => void)[]>();
 
@@ -18,13 +18,13 @@ export class RequestEntrance {
     this.#limits = limits;
   }
 
-  /** Throws `rate_limit_exceeded` where the window is full. To be asked before the body is read. */
+  /** Throws `rate_limit_exceeded` if the window is full. Call it before reading the body. */
   look(accountId: string, plan: Plan): Awaitable<number> {
     const view = this.#limits.left(accountId, plan);
     return view instanceof Promise ? view.then(requireRoom) : requireRoom(view);
   }
 
-  /** Throws `rate_limit_exceeded` where the window is full. Who has entered has to `leave`. */
+  /** Throws `rate_limit_exceeded` if the window is full. Each `enter` needs a `leave`. */
   enter(accountId: string, plan: Plan): Awaitable<void> {
     let remaining: Awaitable<number>;
     try {
@@ -37,15 +37,15 @@ export class RequestEntrance {
     return this.#enterLate(accountId, plan, remaining);
   }
 
-  /** The request may claim now, or was refused. */
+  /** Call when the request is ready to claim limits, or was refused. */
   leave(accountId: string, plan: Plan, refusal?: unknown): Awaitable<void> {
     if (!usesUpRequest(refusal)) return this.#givePlace(accountId);
-    // Books that cannot be read change nothing about the refusal.
+    // A failed ledger read does not change the refusal.
     const counted = this.#limits.countRefused(accountId, plan).catch(() => undefined);
     return counted.then(() => this.#givePlace(accountId));
   }
 
-  /** Waits for a place, or for the books. */
+  /** Waits for a place, or for the ledger. */
   async #enterLate(accountId: string, plan: Plan, first: Awaitable<number>): Promise<void> {
     try {
       let remaining = await first;
@@ -74,7 +74,7 @@ export class RequestEntrance {
     this.#wakeNext(accountId);
   }
 
-  /** Resolves when the one before has entered, has left or was refused. */
+  /** Resolves when a place is free: the previous request entered, left or was refused. */
   #place(accountId: string): Promise<void> {
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(accountId);
@@ -83,7 +83,7 @@ export class RequestEntrance {
     });
   }
 
-  /** In a turn of its own: what has just left has claimed by then. */
+  /** Runs in a later turn, after the request that left has claimed its limits. */
   #wakeNext(accountId: string): void {
     const waiting = this.#waiting.get(accountId);
     if (waiting === undefined) return;
@@ -99,8 +99,8 @@ function requireRoom(view: LimitView): number {
 }
 
 /**
- * Refusals by limits and failures of ours use up nothing. A request that its balance refuses has
- * claimed by then, and its claim is counted.
+ * Refusals by limits and our own failures use no request. A request refused for its balance has
+ * already claimed one, which is counted.
  */
 function usesUpRequest(error: unknown): boolean {
   if (!(error instanceof GatewayError) || error.code === 'insufficient_balance') return false;

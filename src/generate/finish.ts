@@ -1,6 +1,5 @@
-// How a request ends: what had happened by then, what `core/outcome.ts` makes of it, and the one end
-// of its grant. Called by the pipeline wherever it stops. Which outcome there is, and what is
-// charged for it, is decided nowhere else.
+// Ends a request: gathers the facts, asks `core/outcome.ts` for the outcome and ends the grant
+// once. No other code decides the outcome of a request or its charge.
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { Receipt } from '../core/generation.ts';
@@ -12,14 +11,14 @@ import type { MeteredAttempt } from './metered-attempt.ts';
 import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 import { report } from './report.ts';
 
-/** A request that has been let in, with everything that the rest of the pipeline needs. */
+/** An admitted request with everything the rest of the pipeline needs. */
 export type Admitted = {
   readonly checked: CheckedRequest;
   readonly grant: Grant;
   readonly lifetime: Lifetime;
 };
 
-/** Decides what an ending costs, ends the grant with it, once, and tells the operator. */
+/** Decides the charge of an ending, ends the grant with it once, and reports it to the operator. */
 export async function finish(
   dependencies: GenerateDependencies,
   admitted: Admitted,
@@ -52,12 +51,12 @@ function endFacts(
   };
 }
 
-/** A fallback that cannot make as much as the balance pays for has been told its own bound. */
+/** A fallback with a lower maximum than the balance covers was sent that maximum instead. */
 function isBoundByBalance({ cover }: Grant, { maxOutputTokens }: Candidate): boolean {
   return cover.lowered && maxOutputTokens >= cover.outputBound;
 }
 
-/** Why an answer that ended well ended. */
+/** The reason for an answer's regular end. */
 export function causeOfEnd(attempt: MeteredAttempt): EndCause {
   return attempt.hasCut() ? 'balance' : 'finished';
 }

@@ -1,11 +1,13 @@
-// How much output the hold of a request pays for, and how it grows by slices. The grant makes it,
-// the guard of an answer asks it. What has been bought is never given back before the request ends.
+// How much output a request's hold covers, and how the hold grows by slices. The grant creates it
+// and the output guard calls it. A slice is never returned before the request ends.
 
 import { add, type Micro, smaller, subtract, type Tokens, tokenCount } from '../core/money.ts';
 import { affordableOutput, coverAmount, type Price, SLICE_TOKENS } from '../core/price.ts';
 import type { Ledger } from '../ledger/contract.ts';
 
-/** Requests of one account may take what is left from each other between two tries. */
+/**
+ * Concurrent requests of one account may take the remaining balance between two attempts to extend.
+ */
 const TRIES_MAX = 8;
 
 export type Growth = 'grown' | 'refused' | 'failed';
@@ -15,18 +17,18 @@ type CoverOptions = {
   readonly requestId: string;
   readonly price: Price;
   readonly promptTokens: Tokens;
-  /** What is held. */
+  /** The amount currently held. */
   readonly amount: Micro;
-  /** What the prompt may cost beyond its estimate. */
+  /** The most that the prompt may cost beyond its estimate. */
   readonly excess: Micro;
   readonly outputBound: Tokens;
   readonly lowered: boolean;
 };
 
 export class Cover {
-  /** The bound on generated tokens. A fallback may have been given a lower one of its own. */
+  /** The bound on generated tokens. A fallback may have a lower one of its own. */
   readonly outputBound: Tokens;
-  /** Whether that bound is what the balance could pay, and not what was asked for. */
+  /** Whether the balance lowered the bound below what was requested. */
   readonly lowered: boolean;
   readonly #options: CoverOptions;
   #held: Micro;
@@ -40,24 +42,24 @@ export class Cover {
     this.#bought = this.#payable(options.amount);
   }
 
-  /** What is held by now. */
+  /** The amount currently held. */
   held(): Micro {
     return this.#held;
   }
 
-  /** Output tokens that are paid for. */
+  /** Output tokens covered by the hold. */
   tokens(): Tokens {
     return this.#bought;
   }
 
-  /** Whether more could be bought. */
+  /** Whether another slice could be bought. */
   canGrow(): boolean {
     return this.#bought < this.outputBound;
   }
 
   /**
-   * Buys the next slice, or what the balance pays of it. `failed` where the ledger could not
-   * answer. One call at a time.
+   * Buys the next slice, or as much of it as the balance covers. Returns `failed` if the ledger
+   * could not answer. Calls must not overlap.
    */
   grow(): Promise<Growth> {
     return this.#buy().catch(() => 'failed' as const);

@@ -1,18 +1,18 @@
-// Refuses accounts without a balance before their prompts are counted: counting costs time that such
-// an account does not pay for. Whether money covers a request is decided by its hold alone.
+// Refuses accounts without a balance before counting their prompts, because counting costs CPU time
+// that such accounts do not pay for. Only the hold decides whether the balance covers a request.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { GatewayError } from '../core/error.ts';
 import { formatTokens, type Micro } from '../core/money.ts';
 import type { Books } from '../ledger/books.ts';
 
-/** Above this many accounts all are forgotten, and looked up again. */
+/** Above this many accounts the set is cleared and accounts are looked up again. */
 const ACCOUNTS_MAX = 20_000;
 
 export type Funds = ReturnType<typeof createFunds>;
 
 export function createFunds({ balance }: Pick<Books, 'balance'>) {
-  /** Accounts that had a balance when the books were read, and were not doubted since. */
+  /** Accounts that had a balance at the last ledger read and are not in doubt since. */
   const funded = new Set<string>();
 
   async function lookUp(accountId: string, minimum: Micro): Promise<void> {
@@ -32,13 +32,13 @@ export function createFunds({ balance }: Pick<Books, 'balance'>) {
 
   return {
     /**
-     * Throws `insufficient_balance` where the whole balance is below `minimum`, which every request
-     * has to reserve. Reads the books for an account that is not known to have more, and throws
-     * `provider_unavailable` where it cannot.
+     * Throws `insufficient_balance` if the whole balance is below `minimum`, the least that a
+     * request reserves. Reads the ledger unless the account is known to have more. Throws
+     * `provider_unavailable` if that read fails.
      */
     require: (accountId: string, minimum: Micro): Awaitable<void> =>
       funded.has(accountId) ? undefined : lookUp(accountId, minimum),
-    /** The account has little left, or too little: its next request reads the books. */
+    /** Marks the account as low on balance, so its next request reads the ledger. */
     doubt: (accountId: string): void => void funded.delete(accountId),
   };
 }

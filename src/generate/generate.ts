@@ -1,6 +1,7 @@
-// A request from its key to its receipt, top to bottom. Every branch of the pipeline is here; what
-// it calls are leaves that never call back. Until the commit point a refusal is a thrown
-// GatewayError; after it the only exits are the format's `finish` and `fail`, each with a receipt.
+// Runs a request from its key to its receipt, top to bottom. Every branch of the pipeline is here;
+// the modules it calls are leaves that never call back. Before the commit point a refusal is a
+// thrown GatewayError. After it the only exits are the format's `finish` and `fail`, each with a
+// receipt.
 
 import { affinityOf } from '../core/conversation.ts';
 import { GatewayError } from '../core/error.ts';
@@ -35,14 +36,14 @@ export type Generated =
       readonly receipt: Receipt;
     }
   | {
-      /** The receipt rides in the last event. */
+      /** The receipt is part of the last event. */
       readonly kind: 'stream';
       readonly body: ReadableStream<Uint8Array>;
-      /** Absent where the headers leave before an upstream has answered. */
+      /** Absent if the headers are sent before an upstream has answered. */
       readonly modelServed?: string;
       readonly limits: LimitView;
     }
-  /** The client has left: there is nobody to answer. */
+  /** The client disconnected, so there is no response. */
   | { readonly kind: 'cancelled' };
 
 /** Throws `GatewayError` for every refusal and failure before the commit point. */
@@ -50,16 +51,17 @@ export async function generate(
   dependencies: GenerateDependencies,
   call: GenerationCall,
 ): Promise<Generated> {
-  // First of all, and mostly at once: a key that is refused costs nothing more than this.
+  // Authorize first, usually synchronously: refusing a key should cost nothing more.
   const identified = call.authorize();
-  // Before anything is held: a server that stops waits for everything that could still write.
+  // Register before anything is held: shutdown waits for every request that could still write.
   const lifetime = new Lifetime(dependencies.inFlight, call);
-  /** A stream is settled after it has been answered, everything else before. */
+  /** A stream is settled after its response has started, everything else before. */
   let settled: Promise<void> | undefined;
   try {
     const checked = await check(dependencies, call, await identified);
     const grant = await obtainGrant(dependencies, checked);
-    // The upstream is asked while the hold goes to disk, and nothing of its answer is passed on before.
+    // The upstream is called while the hold is being written; none of its answer is passed on
+    // before.
     grant.watchHold(() => lifetime.giveUp());
     lifetime.onLeave(grant);
     const admitted: Admitted = { checked, grant, lifetime };
@@ -79,7 +81,7 @@ export async function generate(
   }
 }
 
-/** Step 7: attempts until one of them delivers. An error of our own gives the grant back. */
+/** Step 7: runs attempts until one delivers. An internal error releases the grant. */
 async function findUpstream(
   dependencies: GenerateDependencies,
   admitted: Admitted,
@@ -93,7 +95,7 @@ async function findUpstream(
       startAttempt: (options, permit) => startMetered(dependencies, admitted, options, permit),
       candidates: candidates(routeFacts(checked, outputBound), random),
       request,
-      // What is fetched as a stream can be stopped when the money is gone, also for a whole answer.
+      // An upstream stream can be stopped when the balance runs out, even for a whole answer.
       streamUpstream: request.stream || outputBound > SLICE_TOKENS,
       until: request.stream ? 'content' : 'end',
       tellsExhaustion: call.format.tellsExhaustion,
@@ -106,7 +108,7 @@ async function findUpstream(
       startTimer,
     });
     if (routed.kind !== 'silent') return routed;
-    // Its headers are passed on, too. Where the hold is lost the search is given up.
+    // This delays the headers as well. If the hold is lost, the search is aborted.
     const isHeld = await grant.isHeld();
     return isHeld ? routed : await routed.found;
   } catch (error) {
@@ -132,7 +134,10 @@ function routeFacts(
   };
 }
 
-/** No attempt is left. A whole answer that could not be paid to its end has failed here, too. */
+/**
+ * Every attempt has failed. A whole answer that the balance could not cover to its end also counts
+ * as failed.
+ */
 async function refuse(
   dependencies: GenerateDependencies,
   admitted: Admitted,
@@ -160,7 +165,7 @@ async function serveWhole(
     throw error;
   }
   const receipt = await finish(dependencies, admitted, causeOfEnd(attempt), { attempt });
-  // Another node has ended the hold without a charge: an answer that is not paid is not delivered.
+  // Another node ended the hold without a charge, so the answer must not be delivered.
   if (receipt.outcome === 'gateway_failed') {
     throw new GatewayError('provider_unavailable', { limits: grant.limits });
   }
@@ -173,7 +178,7 @@ async function serveWhole(
   };
 }
 
-/** The events of a whole answer as one. */
+/** Folds the events of a whole answer into one. */
 function foldAnswer(events: readonly GenerationEvent[], thinking: ThinkingRecorder): Answer {
   const fold = new Fold();
   for (const event of events) {
@@ -183,7 +188,7 @@ function foldAnswer(events: readonly GenerationEvent[], thinking: ThinkingRecord
   return fold.answer();
 }
 
-/** The commit point: from here on, status and headers are on their way to the client. */
+/** The commit point: from here on, status and headers are being sent to the client. */
 function serveStream(
   dependencies: GenerateDependencies,
   admitted: Admitted,
@@ -193,14 +198,14 @@ function serveStream(
   const { call } = checked;
   const client = createClientStream(() => lifetime.leave());
   call.signal.addEventListener('abort', client.leave);
-  // A server that stops does not wait for a client that does not read.
+  // Shutdown does not wait for a client that has stopped reading.
   lifetime.onStop(client.hurry);
   const answer = new Opening(routed, grant.attempts);
   const run = async (): Promise<void> => {
     client.write(await deliver(dependencies, admitted, answer, client));
     client.close();
   };
-  // This task belongs to the request and not to the client's socket: it settles either way.
+  // This task belongs to the request, not to the client's socket: it settles either way.
   const settled = run()
     .catch(() => client.close())
     .finally(() => call.signal.removeEventListener('abort', client.leave));
@@ -217,7 +222,9 @@ function serveStream(
 
 const STOPPED: UpstreamFailure = { class: 'gateway', detail: 'the server was stopping' };
 
-/** Steps 8 and 9: pumps the answer and settles it. Resolves to the last words, receipt included. */
+/**
+ * Steps 8 and 9: pumps the answer and settles it. Resolves to the final events, receipt included.
+ */
 async function deliver(
   dependencies: GenerateDependencies,
   admitted: Admitted,
@@ -239,7 +246,7 @@ async function deliver(
       heartbeatMs: dependencies.heartbeatMs,
     });
     const attempt = answer.attempt();
-    // Before the last words leave: the client's next request may come right behind them.
+    // Stored before the final events are sent: the client's next request may follow immediately.
     if (attempt !== undefined) await thinking.keep(attempt.candidate.upstream);
     if (pumped.kind === 'client_left') {
       if (attempt !== undefined && !pumped.over && lifetime.isDraining()) await readToEnd(attempt);
@@ -251,13 +258,13 @@ async function deliver(
       answer.note(undefined);
       return encoder.finish(await finish(dependencies, admitted, causeOfEnd(attempt), { attempt }));
     }
-    // A server that stops ends its streams, which then look as if their upstream had.
+    // Shutdown aborts its streams, which then look like upstream failures.
     const isStopped = dependencies.inFlight.aborted() || pumped.kind === 'finished';
     const failure = isStopped ? STOPPED : pumped.failure;
     answer.note(failure);
     const cause = causeOf(dependencies, failure);
     const receipt = await finish(dependencies, admitted, cause, { attempt, failure });
-    // After a silent commit an upstream can still fail with nothing delivered.
+    // After a silent commit an upstream can still fail without delivering anything.
     const delivered = attempt !== undefined && attempt.meter.output() !== 'none';
     return encoder.fail(delivered ? interruptedError() : failureError(failure, receipt), receipt);
   } catch (error) {
@@ -269,8 +276,9 @@ async function deliver(
 }
 
 /**
- * Nobody waits any more: the client has left, or the server is stopping. `asked` is who had been
- * asked by then. Resolves where the client has left, and refuses one that is sent away.
+ * Handles the end of a search without a reader: the client disconnected or the server is stopping.
+ * `asked` is the attempt in progress, if any. Resolves if the client disconnected, and throws the
+ * refusal during shutdown.
  */
 async function giveUp(
   dependencies: GenerateDependencies,
@@ -282,7 +290,7 @@ async function giveUp(
     await readToEnd(asked.attempt);
   }
   const left = lifetime.hasLeft();
-  // Nothing of an answer is charged to a client that is sent away: it has not got any of it.
+  // A client that is refused during shutdown receives none of the answer and is charged nothing.
   const attempt = left ? asked?.attempt : undefined;
   await finish(dependencies, admitted, left ? 'client' : 'gateway', { attempt });
   if (left) return { kind: 'cancelled' };

@@ -1,5 +1,6 @@
-// What a request was given: a claim on the limits and a hold on money, obtained together (`hold.ts`)
-// and ended together, exactly once. The end charges what was served and says it in the receipt.
+// What a request was granted: a claim on the limits and a hold on the balance, obtained together
+// (`hold.ts`) and ended together exactly once. Ending it charges what was served and produces the
+// receipt.
 
 import type { Outcome, Receipt, Usage } from '../core/generation.ts';
 import {
@@ -34,7 +35,7 @@ import type { MeteredAttempt } from './metered-attempt.ts';
 import type { Money } from './money.ts';
 import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 
-/** What the client is told, what was booked, and the history of the attempts. */
+/** The receipt for the client, the booked amounts, and the history of the attempts. */
 export type Ended = {
   readonly receipt: Receipt;
   readonly settlement: Settlement;
@@ -44,22 +45,22 @@ export type Ended = {
 const UNUSED: Usage = { ...NO_USAGE, basis: 'reported' };
 
 export class Grant implements Slot {
-  /** What is left of the limits now that this request is counted. */
+  /** The remaining limits, this request included. */
   readonly limits: LimitView;
-  /** How much output is paid for. Its bound is what the upstream is told. */
+  /** How much output is covered. Its bound is sent to the upstream. */
   readonly cover: Cover;
-  /** The history of the attempts so far; written by the pipeline, kept with the usage record. */
+  /** The attempts so far; written by the pipeline, stored with the usage record. */
   readonly attempts: AttemptLog;
-  /** Of the account, and how many of its answers may be without a slot. */
+  /** The account's concurrency slot, and how many of its answers may continue without one. */
   readonly accountId: string;
   readonly most: number;
   readonly #dependencies: GenerateDependencies;
   readonly #checked: CheckedRequest;
   readonly #claim: Claim;
   readonly #written: Written;
-  /** What the account could pay at most: the hold, and what is available beside it. */
+  /** The most that the account could pay: the hold plus the available balance. */
   readonly #payable: Micro;
-  /** Why the hold is not on disk and never will be. */
+  /** The error that prevented the hold from becoming durable. */
   #lostBy: unknown;
   #ended: Promise<Ended> | undefined;
 
@@ -96,12 +97,12 @@ export class Grant implements Slot {
     this.attempts = new AttemptLog({ clock, promptTokens });
   }
 
-  /** Undefined once the hold is on disk; rejects where it never will be. */
+  /** Undefined once the hold is durable. Rejects if it cannot become durable. */
   untilHeld(): Promise<void> | undefined {
     return this.#written.isDone() ? undefined : this.#written.wait();
   }
 
-  /** Whether the hold got to the disk. */
+  /** Whether the hold became durable. */
   async isHeld(): Promise<boolean> {
     try {
       await this.untilHeld();
@@ -111,7 +112,7 @@ export class Grant implements Slot {
     }
   }
 
-  /** The hold may still be on its way to the disk: `onLost` is called where it does not get there. */
+  /** Calls `onLost` if a hold that is still being written fails to become durable. */
   watchHold(onLost: () => void): void {
     this.untilHeld()?.catch((error: unknown) => {
       this.#lostBy = error;
@@ -119,14 +120,14 @@ export class Grant implements Slot {
     });
   }
 
-  /** Frees the request's slot ahead of its end. */
+  /** Frees the concurrency slot before the request ends. */
   free(): void {
     this.#claim.freeSlot();
   }
 
   /**
-   * Charges what `decision` says for what `served` has made; nothing where nobody served. Later calls
-   * change nothing and return what the first one did.
+   * Charges `served` by the rule of `decision`, or nothing if no attempt served. Idempotent: later
+   * calls return the first result.
    */
   end(decision: OutcomeDecision, served?: MeteredAttempt): Promise<Ended> {
     const isFree = served === undefined || decision.charge === 'nothing';
@@ -147,7 +148,7 @@ export class Grant implements Slot {
       contextWindow: candidate.model.contextWindow,
       outputBound: candidate.maxOutputTokens,
     });
-    // The slot first: it is memory, and the account's next request may be waiting for it.
+    // Free the slot first: it is in memory, and the account's next request may be waiting for it.
     this.#claim.settle(usage.inputTokens + usage.outputTokens);
     const { model, upstream } = candidate;
     const charge = chargeServed(usage, price, candidate.price);
@@ -191,7 +192,7 @@ export class Grant implements Slot {
     return this.#toldOf(command, records, settlement, outcome);
   }
 
-  /** There is no hold, so nothing is to be released and nothing was used. */
+  /** Ends a request that has no hold: nothing to release, nothing used. */
   async #forget(outcome: Outcome): Promise<Ended> {
     if (this.#lostBy instanceof LedgerSilent) releaseUnconfirmed(this.#dependencies, this.#checked);
     await this.#claim.cancel();
@@ -200,9 +201,9 @@ export class Grant implements Slot {
   }
 
   /**
-   * A ledger that cannot write tries again. Where that takes too long for a server that is alone with
-   * its books, the answer is not lost with the disk: its receipt says what will be booked, at most
-   * `most`, and the balance as it will be then. Throws `error` where another node may end the hold.
+   * The ledger retries failed writes. On a single node, if that takes too long, the answer is
+   * delivered all the same: its receipt states the charge that will be booked, at most `most`, and
+   * the resulting balance. Throws `error` if another node may end the hold.
    */
   #expected(error: unknown, charge: Micro, most: Micro): Settlement {
     if (this.#dependencies.booking === 'awaited') throw error;
@@ -211,7 +212,7 @@ export class Grant implements Slot {
     return { debited, loss: subtract(charge, debited), available };
   }
 
-  /** `candidate` is who served; absent where nobody did. */
+  /** `candidate` is the one that served; absent if none did. */
   #toldOf(
     { usage }: Pick<ReleaseCommand, 'usage'>,
     attempts: readonly AttemptEntry[],
@@ -233,14 +234,16 @@ export class Grant implements Slot {
   }
 }
 
-/** Whether a recovery had ended the hold before, and charged nothing: nothing was delivered then. */
+/**
+ * Whether recovery already ended the hold without a charge, as it does when nothing was delivered.
+ */
 function isForfeited({ debited, loss }: Settlement, charge: Micro): boolean {
   return charge > ZERO && debited === ZERO && loss === ZERO;
 }
 
 /**
- * The ledger may have written a hold without confirming it; then the hold must not stay open. Any
- * other failure has written nothing: a release for each would fill the ledger while its disk fails.
+ * Releases a hold that the ledger may have written without confirming it. Other failures have
+ * written nothing, and a release for each would fill the ledger while its disk fails.
  */
 export function releaseUnconfirmed(
   { clock, ledger }: Pick<GenerateDependencies, 'clock' | 'ledger'>,
@@ -248,18 +251,19 @@ export function releaseUnconfirmed(
 ): void {
   ledger
     .release(releaseOf(checked, [], 'gateway_failed', clock()))
-    // No hold was taken, or the ledger keeps the release and tries again: nobody waits for it.
+    // Either no hold was taken, or the ledger keeps the release and retries it. No caller waits for
+    // it.
     .catch(() => {});
 }
 
-/** A bound above the first slice is lowered to what the account could pay. */
+/** Lowers a bound above the first slice to what the account can pay. */
 function boundByBalance(checked: CheckedRequest, payable: Micro): Tokens {
   const { outputBound, promptTokens, price } = checked;
   if (outputBound <= SLICE_TOKENS) return outputBound;
   return smaller(outputBound, larger(SLICE_TOKENS, affordableOutput(payable, promptTokens, price)));
 }
 
-/** The end of a request that is charged nothing. */
+/** The end of a request without a charge. */
 function releaseOf(
   { call, catalog }: CheckedRequest,
   attempts: readonly AttemptEntry[],

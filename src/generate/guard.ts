@@ -1,8 +1,8 @@
-// Passes on no token that is not paid for, and none beyond the bound that the upstream was given. It
-// looks at each read of an answer, buys the next slice before it is needed, and cuts where a slice is
-// refused: the upstream is stopped, what is covered goes on, and the answer ends for its length.
-// Called by the metered attempt, for whole answers as for streams. A plain answer neither waits nor
-// allocates here.
+// Passes on no token that is not covered, and none beyond the bound sent to the upstream. Checks
+// each read of an answer, buys the next slice before it is needed, and cuts the answer if a slice
+// is refused: it stops the upstream, passes on what is covered, and finishes with reason `length`.
+// The metered attempt uses it for streams and whole answers. The common path neither waits nor
+// allocates.
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent } from '../core/generation.ts';
@@ -13,7 +13,7 @@ import type { OutputMeter } from './meter.ts';
 import { createOverrun, type Overrun } from './overrun.ts';
 import { createYield, isHighSurrogate, pieces, withText, YIELD_CHARACTERS } from './pieces.ts';
 
-/** Fewer covered tokens than this left: the next slice is bought while the answer goes on. */
+/** Below this many covered tokens, the next slice is bought while the answer continues. */
 const AHEAD_TOKENS = 1_024;
 
 const CANNOT_RESERVE: UpstreamFailure = {
@@ -26,15 +26,15 @@ export class Guard {
   readonly #cover: Cover;
   readonly #bound: number;
   readonly #upstream: { readonly abort: () => void };
-  /** A slice that is being bought ahead of need. */
+  /** A slice that is being bought ahead. */
   #ahead: Promise<Growth> | undefined;
-  /** Once one was refused, the next one is bought at need alone. */
+  /** After a refusal, the next slice is bought only when it is needed. */
   #mayBuyAhead = true;
   #hasCut = false;
-  /** What has come beyond the bound, once anything has. */
+  /** Handles output beyond the bound, once there is any. */
   #overrun: Overrun | undefined;
 
-  /** `bound` is what the upstream was given; `abort` stops it. */
+  /** `bound` is the one sent to the upstream; `abort` stops it. */
   constructor(
     meter: OutputMeter,
     cover: Cover,
@@ -47,12 +47,12 @@ export class Guard {
     this.#upstream = upstream;
   }
 
-  /** Whether it has cut the answer because the balance could not pay for more. */
+  /** Whether the answer was cut because the balance could not cover more. */
   hasCut(): boolean {
     return this.#hasCut;
   }
 
-  /** What of a read may be passed on. After a batch with an `end` there is no further one. */
+  /** Returns the part of a read that may be passed on. A batch with an `end` is the last one. */
   take(batch: Batch): Batch | Promise<Batch> {
     if (this.#overrun !== undefined) return this.#overrun.take(batch);
     const { events } = batch;
@@ -70,14 +70,14 @@ export class Guard {
     return Math.min(this.#cover.tokens(), this.#bound);
   }
 
-  /** Whether the limit is the bound that was asked for, and not the money. */
+  /** Whether the limit is the requested bound and not the balance. */
   #isAtBound(): boolean {
     const cover = this.#cover;
     const bound = this.#bound;
     return cover.tokens() >= bound && !(cover.lowered && bound >= cover.outputBound);
   }
 
-  /** Buys without waiting, so that the answer need not stop for it. */
+  /** Buys a slice in the background so that the answer need not pause. */
   #buyAhead(): void {
     const cover = this.#cover;
     if (!cover.canGrow() || !this.#mayBuyAhead || this.#ahead !== undefined) return;
@@ -89,7 +89,10 @@ export class Guard {
     });
   }
 
-  /** Buys at need. What was refused ahead of it may be there by now: others end, people top up. */
+  /**
+   * Buys a slice and waits. A slice refused earlier may succeed now, after other requests ended or
+   * a top-up.
+   */
   async #buyNow(): Promise<Growth> {
     const cover = this.#cover;
     if (this.#ahead !== undefined && (await this.#ahead) === 'grown') return 'grown';
@@ -99,7 +102,7 @@ export class Guard {
     return growth;
   }
 
-  /** The same as `take`, for a read that begins with so many events that are covered. */
+  /** Like `take`, for a read whose first `from` events are covered. */
   async #takeWithCare(batch: Batch, from: number): Promise<Batch> {
     const passed = batch.events.slice(0, from);
     const rest = batch.events.slice(from).flatMap(pieces);
@@ -135,7 +138,7 @@ export class Guard {
     return batch.end === undefined ? { events: passed } : { events: passed, end: batch.end };
   }
 
-  /** Leaves the meter as it was where the event is not covered. */
+  /** Leaves the meter unchanged if the event is not covered. */
   #pushIfCovered(event: GenerationEvent): boolean {
     const meter = this.#meter;
     const text = textOf(event);
@@ -150,7 +153,7 @@ export class Guard {
     return false;
   }
 
-  /** The longest beginning of a text that is covered. It is pushed, and undefined where empty. */
+  /** Pushes the longest covered prefix of a text and returns it; undefined if it is empty. */
   #coveredStart(piece: GenerationEvent): GenerationEvent | undefined {
     if (piece.kind === 'tool-start') return undefined;
     const meter = this.#meter;
@@ -171,8 +174,8 @@ export class Guard {
   }
 
   /**
-   * The upstream made it, so it costs us, and the books say how much. Its report is left out: it
-   * is about an answer that nobody has got.
+   * Records output that the upstream generated but the client did not get, because the operator
+   * pays for it. Its report is dropped: it describes an answer that was not delivered.
    */
   async #countProduced(rest: readonly GenerationEvent[]): Promise<void> {
     const meter = this.#meter;
@@ -186,7 +189,7 @@ export class Guard {
   }
 }
 
-/** What follows the beginning that was passed on. */
+/** The rest of a piece after the prefix that was passed on. */
 function withoutStart(piece: GenerationEvent, start: GenerationEvent | undefined): GenerationEvent {
   if (start === undefined) return piece;
   return withText(piece, textOf(piece).slice(textOf(start).length));

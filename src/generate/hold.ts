@@ -1,6 +1,5 @@
-// Obtains what a request needs to be served: a claim on the limits, then a hold on money. Claim first
-// (it costs nothing), then hold; a refused hold gives the claim back, so a refusal consumes nothing
-// anywhere.
+// Obtains a request's claim on the limits, then its hold on the balance. The claim comes first
+// because it is free. If the hold is refused, the claim is returned, so a refusal consumes nothing.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { type ErrorCode, GatewayError } from '../core/error.ts';
@@ -13,9 +12,9 @@ import { type Money, mayWait, moneyFor, refusedHold } from './money.ts';
 import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 
 /**
- * How long a refusal waits for a second look where a request that has just ended may change it.
- * Clients repeat at once what they have given up, and on another connection: the new request can
- * arrive before the event that they have left the old one.
+ * How long a refusal waits before a second check while another request of the account is ending.
+ * Clients retry an abandoned request immediately on a new connection, so the retry can arrive
+ * before the disconnect of the old one.
  */
 const SECOND_LOOK_MS = 10;
 
@@ -26,7 +25,7 @@ const PASSING_REFUSALS: readonly ErrorCode[] = [
   'insufficient_balance',
 ];
 
-/** Throws the refusal of a limit (429), of the balance (402), or of a ledger that is down (503). */
+/** Throws the refusal of a limit (429), of the balance (402), or of an unavailable ledger (503). */
 export function obtainGrant(
   dependencies: GenerateDependencies,
   checked: CheckedRequest,
@@ -59,7 +58,8 @@ async function tryGrant(
   }
   if (hold.ok) return new Grant(dependencies, checked, claim, money, hold);
   dependencies.funds.doubt(checked.facts.accountId);
-  // A request without the balance for it uses up one of the minute; one that may wait does not.
+  // A request refused for its balance counts against the minute; one that may be retried here does
+  // not.
   const isOver = look === 'last' && !mayWait(hold);
   throw refusedHold(hold, money, await claim.cancel(isOver ? 'request' : undefined));
 }

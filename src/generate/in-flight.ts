@@ -1,8 +1,8 @@
-// The requests that are being answered, from before they hold money on. A server that stops waits
-// for them, and ends what is left when the time is up: each then settles like a stream that broke.
-// What a client has left is a request in flight too, for as long as its upstream is read to its end.
+// The requests in progress, registered before they hold money. Shutdown waits for them and aborts
+// the rest at its deadline; each of those settles like a broken stream. A request stays in flight
+// after its client disconnected, for as long as its upstream is drained.
 
-/** A request, as a server that stops knows it. */
+/** A request, as shutdown sees it. */
 type Stoppable = { readonly stop: () => void };
 
 export type InFlight = ReturnType<typeof createInFlight>;
@@ -13,7 +13,7 @@ export function createInFlight() {
   let aborted = false;
   const drains = new Map<string, number>();
   return {
-    /** Registers a request, which has to `exit`. */
+    /** Registers a request. Each `enter` needs an `exit`. */
     enter: (requestId: string, request: Stoppable): void => void requests.set(requestId, request),
     exit(requestId: string): void {
       requests.delete(requestId);
@@ -22,25 +22,28 @@ export function createInFlight() {
       waiting = [];
       for (const resolve of resolved) resolve();
     },
-    /** Whether somebody is left who will end this request's hold and claim. */
+    /** Whether this process still runs the request and will end its hold and claim. */
     isLive: (requestId: string): boolean => requests.has(requestId),
-    /** The ids of all of them. */
+    /** The ids of all requests in flight. */
     live: (): string[] => [...requests.keys()],
     count: (): number => requests.size,
     aborted: (): boolean => aborted,
-    /** Ends everything that is in flight. What has not called an upstream yet must not any more. */
+    /**
+     * Aborts all requests in flight. Those that have not called an upstream yet must not do so
+     * afterwards.
+     */
     abortAll(): void {
       aborted = true;
       for (const request of [...requests.values()]) request.stop();
     },
-    /** Resolves when nothing is in flight. */
+    /** Resolves when no request is in flight. */
     idle(): Promise<void> {
       if (requests.size === 0) return Promise.resolve();
       return new Promise((resolve) => waiting.push(resolve));
     },
     /**
-     * Counts an answer that its client has left and that is read to its end. Returns the function that
-     * says that it is over; undefined where `most` of the account are read already.
+     * Counts an answer that is drained without its client. Returns the function that ends the
+     * count, or undefined if the account already has `most` of them.
      */
     drain(accountId: string, most: number): (() => void) | undefined {
       const count = drains.get(accountId) ?? 0;

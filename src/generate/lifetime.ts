@@ -1,13 +1,13 @@
-// One request's time in flight: what may end it early, its client or a server that stops, and what
-// happens to its upstream then. The pipeline makes one for each request, before it holds anything.
+// One request's lifetime: what may end it early (client disconnect or shutdown) and what then
+// happens to its upstream. The pipeline creates one per request, before it holds anything.
 
 import { mayHideThinking } from '../core/hidden.ts';
 import type { Candidate } from '../core/route.ts';
 import type { InFlight } from './in-flight.ts';
 
 /**
- * A request's slot of its account's concurrency. It is free when its client leaves; but of answers
- * that are read on without their clients, no more than `most` of an account are without a slot.
+ * A request's concurrency slot. It is freed when the client disconnects, except that at most `most`
+ * drained answers of an account may run without a slot.
  */
 export type Slot = {
   readonly accountId: string;
@@ -15,10 +15,10 @@ export type Slot = {
   readonly free: () => void;
 };
 
-/** What waits for an upstream. One that is not asked yet has no candidate, and nobody bills it. */
+/** What waits for an upstream. Before an upstream is called there is no candidate and no bill. */
 export type Followed = { readonly candidate?: Candidate; readonly abort: () => void };
 
-/** The `signal` of the call fires when the client leaves. */
+/** The call's `signal` fires when the client disconnects. */
 export class Lifetime {
   readonly #inFlight: InFlight;
   readonly #requestId: string;
@@ -26,7 +26,10 @@ export class Lifetime {
   #hasLeft: boolean;
   #slot: Slot | undefined;
   #stopped: (() => void) | undefined;
-  /** The signal outlives the request, and to take a listener from it costs as much as to add it. */
+  /**
+   * The signal outlives the request. This flag replaces removing the listener, which costs as much
+   * as adding it.
+   */
   #hasEnded = false;
   #isGivenUp = false;
   #isDraining = false;
@@ -43,7 +46,7 @@ export class Lifetime {
     signal.addEventListener('abort', this);
   }
 
-  /** There will be no answer: no upstream is to be asked. */
+  /** The request has ended early: no further upstream may be called. */
   isOver(): boolean {
     return this.#hasLeft || this.#isGivenUp || this.#inFlight.aborted();
   }
@@ -52,12 +55,12 @@ export class Lifetime {
     return this.#hasLeft;
   }
 
-  /** The client has left, and its upstream is read on for its report. */
+  /** The client disconnected and its upstream is drained for the usage report. */
   isDraining(): boolean {
     return this.#isDraining;
   }
 
-  /** Says that the client has left; the signal of the call says it too. */
+  /** Reports a disconnect; the signal of the call reports it too. */
   leave(): void {
     if (this.#hasLeft || this.#hasEnded) return;
     this.#hasLeft = true;
@@ -67,42 +70,42 @@ export class Lifetime {
     if (!this.#isDraining) this.stop();
   }
 
-  /** There is no money for the request after all. */
+  /** Ends the request because its hold was lost. */
   giveUp(): void {
     this.#isGivenUp = true;
     this.stop();
   }
 
-  /** What the signal calls. */
+  /** Listener of the signal. */
   handleEvent(): void {
     this.leave();
   }
 
-  /** The server ends what is still running, or the client has left. */
+  /** Ends the request: shutdown, or the client disconnected. */
   stop(): void {
     this.#current?.abort();
     this.#stopped?.();
   }
 
-  /** From now on this is what ends with the request, in place of what was before it. */
+  /** Replaces what is aborted when the request ends. */
   follow(followed: Followed): void {
     this.#current = followed;
     if (this.isOver()) followed.abort();
   }
 
-  /** To be called when the server ends what is still running, after what is followed has ended. */
+  /** Calls `action` on shutdown, after the followed wait was aborted. */
   onStop(action: () => void): void {
     this.#stopped = action;
     if (this.#inFlight.aborted()) action();
   }
 
-  /** Frees the slot when the client leaves; at once where it has. */
+  /** Frees the slot when the client disconnects, or immediately if it already has. */
   onLeave(taken: Slot): void {
     this.#slot = taken;
     if (this.#hasLeft) this.#freeSlot();
   }
 
-  /** To be called once the request has nothing left to write. */
+  /** Call when the request has nothing left to write. */
   end(): void {
     this.#hasEnded = true;
     this.#endDrain?.();
@@ -118,8 +121,8 @@ export class Lifetime {
 }
 
 /**
- * Whether leaving does not stop the upstream: to abort saves nothing where it makes, and bills, the
- * whole answer all the same, and thinking that is hidden is known from its report alone.
+ * Whether to drain the upstream after a disconnect: either aborting saves nothing because the
+ * upstream generates and bills the whole answer, or hidden thinking is known only from its report.
  */
 function isReadOn({ candidate }: Followed): boolean {
   if (candidate === undefined || candidate.upstream.dialect === 'demo') return false;

@@ -1,16 +1,19 @@
-// Counts the tokens of an answer as it passes: for the money that it needs next, and for the endings
-// in which no upstream tells, such as a client that leaves, a stream that breaks or no usage at all.
+// Counts an answer's tokens as it passes, to decide when more balance is needed and to charge
+// answers without a usage report: disconnects, broken streams, or upstreams that send none.
 
 import { unreachable } from '../core/assert.ts';
 import type { FinishReason, GenerationEvent, Usage, UsageReport } from '../core/generation.ts';
 
-/** Text collected before it is counted: few calls, and no more than this is ever uncounted. */
+/**
+ * Characters collected before they are counted. It bounds both the number of calls and the
+ * uncounted text.
+ */
 const BATCH_CHARACTERS = 256;
 
-/** What has passed; `thinking` is nothing but thinking. */
+/** What has passed; `thinking` means nothing but thinking. */
 export type MeteredOutput = 'none' | 'thinking' | 'answer';
 
-/** A state of the meter to go back to. */
+/** A state that the meter can be reset to. */
 export type MeterMark = {
   readonly reasoning: CountMark;
   readonly visible: CountMark;
@@ -69,24 +72,27 @@ export class OutputMeter {
     return this.#output;
   }
 
-  /** Why the upstream stopped; undefined while it has not. */
+  /** The upstream's finish reason; undefined until it finishes. */
   finish(): FinishReason | undefined {
     return this.#finish;
   }
 
-  /** Tokens that have been counted, behind what has passed by a batch at most. */
+  /** Tokens counted so far. It lags behind what has passed by at most one batch. */
   counted(): number {
     return this.#reasoning.counted + this.#visible.counted;
   }
 
-  /** Tokens of all that has passed. It counts what has not been counted. */
+  /** Tokens of everything that has passed. Counts the pending text first. */
   tokens(): number {
     this.#reasoning.settle();
     this.#visible.settle();
     return this.#reasoning.all() + this.#visible.all();
   }
 
-  /** No fewer than `tokens` would be with `bytes` more: a token has at least one. Counts nothing. */
+  /**
+   * An upper bound of `tokens` after `bytes` more, since every token has at least one byte. Counts
+   * nothing.
+   */
   atMost(bytes: number): number {
     return this.#reasoning.atMost() + this.#visible.atMost() + bytes;
   }
@@ -105,17 +111,17 @@ export class OutputMeter {
     this.#output = to.output;
   }
 
-  /** The last usage that the upstream reported, if any. */
+  /** The upstream's last usage report, if any. */
   reported(): UsageReport | undefined {
     return this.#usage;
   }
 
-  /** That usage as the upstream wrote it, for the operator's records. */
+  /** That report as the upstream wrote it, for the operator's records. */
   raw(): string | undefined {
     return this.#raw;
   }
 
-  /** What has passed so far, as the usage of an answer with that prompt. */
+  /** Our own count of what has passed, as the usage of an answer to that prompt. */
   estimate(promptTokens: number): Usage {
     const thought = this.#reasoning.all();
     return {
@@ -131,11 +137,11 @@ export class OutputMeter {
 
 type CountMark = { readonly rest: string; readonly restBytes: number; readonly counted: number };
 
-/** Counts a text as it grows, but for its end, which is counted again each time that it is asked for. */
+/** Counts a growing text. Only the end of it is counted again at each call. */
 class TextCount {
   counted = 0;
   #rest = '';
-  /** Of `#rest` in UTF-8; a character that comes in two halves counts more. */
+  /** UTF-8 bytes of `#rest`. A surrogate pair that arrives in two halves is counted too high. */
   #restBytes = 0;
   readonly #countNow: CountNow;
 
@@ -149,7 +155,7 @@ class TextCount {
     if (this.#rest.length >= BATCH_CHARACTERS) this.#take(batchEnd(this.#rest));
   }
 
-  /** Counts all but the last word, so that the next question has little left to count. */
+  /** Counts everything but the last word, so that the next call has little to count. */
   settle(): void {
     const end = lastWordStart(this.#rest);
     if (end > 0) this.#take(end);
@@ -180,7 +186,7 @@ class TextCount {
   }
 }
 
-/** Where tokens begin, so that nothing is counted twice; never inside a character. */
+/** Where to split a batch: at a token boundary if possible, and never inside a character. */
 function batchEnd(text: string): number {
   const word = lastWordStart(text);
   const space = word > 0 ? word : text.lastIndexOf(' ');
@@ -190,8 +196,8 @@ function batchEnd(text: string): number {
 }
 
 /**
- * The last space between two characters that are no white space, or -1. The vocabulary's expression
- * begins a word at each of them, whatever stands around: a text may be counted in parts there.
+ * The last space between two non-space characters, or -1. The vocabulary's regular expression
+ * always starts a word there, so a text can be counted in parts at that position.
  */
 function lastWordStart(text: string): number {
   let space = text.lastIndexOf(' ');

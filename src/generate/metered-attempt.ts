@@ -1,6 +1,6 @@
-// An attempt with everything that belongs to its money: a meter, the guard that passes on nothing
-// unpaid, the hold that has to be on disk first, and the checkpoints of what is delivered, which a
-// crash is charged by. The pipeline wraps each attempt in one; the route, the pump and a drain read it
+// Wraps an attempt to enforce prepaid output: meters tokens, blocks uncovered ones, and delays the
+// first chunk until the hold is durable. Checkpoints record what was delivered, so that it can be
+// charged after a crash. The pipeline wraps every attempt; the route, the pump and a drain read it
 // like any other.
 
 import type { UpstreamFailure } from '../core/failure.ts';
@@ -16,7 +16,7 @@ import { createYield, pieces } from './pieces.ts';
 
 const CHECKPOINT_MS = 2_000;
 
-/** With the batch that the meter has not counted yet, some 256 tokens. */
+/** With the uncounted batch of the meter, about 256 tokens. */
 const CHECKPOINT_TOKENS = 192;
 
 const NOT_BOOKED: Batch = {
@@ -35,29 +35,32 @@ const NOT_HELD: Batch = {
 export type Progress = { readonly outputTokens: number; readonly reasoningTokens: number };
 
 export type Delivery = {
-  /** Whether the client gets to see thinking; hidden thinking delivers nothing. */
+  /** Whether the client sees thinking. Hidden thinking delivers nothing. */
   readonly showsReasoning: boolean;
-  /** Where other nodes may end the hold, the first content waits for its checkpoint. */
+  /** If other nodes may end the hold, the first content waits for its checkpoint. */
   readonly isAwaited: boolean;
   readonly checkpoint: (progress: Progress, isAwaited: boolean) => Promise<void>;
 };
 
 type MeterDependencies = {
   readonly permit: {
-    /** Takes every batch as it came, before anything of it is kept back. It must not throw. */
+    /** Receives every batch as it arrived, before anything is held back. It must not throw. */
     readonly see: (batch: Batch) => void;
-    /** Called when we stop the upstream. It must not throw. */
+    /** Called when the gateway stops the upstream. It must not throw. */
     readonly end: (result: 'given_up') => void;
   };
   readonly grant: {
     readonly cover: Cover;
-    /** Undefined once the hold is on disk: nothing is passed on before. Rejects where it never will be. */
+    /**
+     * Undefined once the hold is durable; nothing is passed on before. Rejects if it cannot become
+     * durable.
+     */
     readonly untilHeld: () => Promise<void> | undefined;
   };
   readonly countNow: (text: string) => number;
-  /** Milliseconds, of a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number;
-  /** Of a stream; undefined for a whole answer, which is settled before it is delivered. */
+  /** For a stream. Undefined for a whole answer, which is settled before it is delivered. */
   readonly delivery: Delivery | undefined;
 };
 
@@ -119,24 +122,24 @@ export class MeteredAttempt implements Attempt {
     this.#attempt.abort();
   }
 
-  /** Whether the answer was cut because the balance could not pay for more. */
+  /** Whether the answer was cut because the balance could not cover more. */
   hasCut(): boolean {
     return this.#guard.hasCut();
   }
 
-  /** Our count of what came behind a stop sequence; undefined where the upstream was not read on. */
+  /** Our count of the text after a stop sequence; undefined unless the upstream was drained. */
   unread(): Usage | undefined {
     return this.#unread?.estimate(0);
   }
 
-  /** Whether the upstream has got the request, and has not failed by itself. */
+  /** Whether the upstream received the request and did not fail by itself. */
   hasWorked(): boolean {
     return this.#hasWorked;
   }
 
   /**
-   * What we stopped had the request, unless it had no connection yet. Any other class than that of a
-   * stop is a failure of its own, which came at the same time.
+   * Whether we stopped an upstream that had the request; without a connection it had not. Any other
+   * failure class means that the upstream failed at the same time.
    */
   #isOurStop({ class: how, phase, status }: UpstreamFailure): boolean {
     return this.#isStopped && how === 'cut' && phase !== 'connect' && status === undefined;
@@ -154,7 +157,7 @@ export class MeteredAttempt implements Attempt {
     return output === 'none' || isHidden ? batch : this.#begin(delivery, batch, before);
   }
 
-  /** From the first delivered content on there is something to pay. */
+  /** Marks the first delivered content; from here on there is something to charge. */
   #begin(
     { checkpoint, isAwaited }: Delivery,
     batch: Batch,
@@ -172,17 +175,21 @@ export class MeteredAttempt implements Attempt {
     return written.then(
       () => batch,
       (error: unknown) => {
-        // No node ends the hold while this one is not fenced: what runs goes on without its database.
+        // No other node ends the hold until this one is fenced, so requests continue without the
+        // database.
         if (error instanceof LedgerUnavailable && !(error instanceof LedgerSilent)) return batch;
         this.abort();
-        // The client does not get it, so it is not charged.
+        // The client does not receive it, so it is not charged.
         this.meter.reset(before);
         return NOT_BOOKED;
       },
     );
   }
 
-  /** What is not passed on is counted apart, and only its report belongs to the answer. */
+  /**
+   * Drains the answer. Dropped output is counted separately; only the usage report belongs to the
+   * answer.
+   */
   async #readOn(batch: Batch, beyond: readonly GenerationEvent[]): Promise<Batch> {
     this.#unread ??= new OutputMeter(this.#dependencies.countNow);
     const yieldAfter = createYield();
@@ -203,7 +210,8 @@ export class MeteredAttempt implements Attempt {
     this.#savedAt = nowMs;
     if (outputTokens <= this.#savedTokens) return;
     this.#savedTokens = outputTokens;
-    // Only a crash would need it, and the ledger logs its own failures: no answer waits for it.
+    // Only crash recovery needs it, and the ledger logs its own failures, so the answer does not
+    // wait.
     checkpoint({ outputTokens, reasoningTokens }, false).catch(ignore);
   }
 }

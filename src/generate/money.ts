@@ -1,5 +1,5 @@
-// The money that a request asks for, and what its client reads where the ledger refuses it. Pure;
-// grant.ts calls it.
+// The amounts that a request reserves, and the error that its client gets if the ledger refuses
+// them. Pure.
 
 import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
@@ -12,9 +12,9 @@ import type { HoldResult } from '../ledger/contract.ts';
 import type { CheckedRequest } from './pipeline-types.ts';
 
 export type Money = {
-  /** What is reserved. */
+  /** The amount to reserve. */
   readonly amount: Micro;
-  /** What the prompt may cost beyond its estimate, and output that is never passed on. */
+  /** The most that the prompt may cost beyond its estimate, plus hidden output. */
   readonly excess: Micro;
   readonly hidden: Micro;
 };
@@ -36,7 +36,7 @@ export function moneyFor(checked: CheckedRequest): Money {
   };
 }
 
-/** By the rule by which hidden thinking is charged. */
+/** Whether any upstream of the model hides thinking, by the rule that charges for it. */
 function hidesAnywhere(catalog: Catalog, model: Model): boolean {
   if (!model.features.has('reasoning')) return false;
   return model.servedBy.some(({ upstream: id }) => {
@@ -45,7 +45,7 @@ function hidesAnywhere(catalog: Catalog, model: Model): boolean {
   });
 }
 
-/** Each open request of the account that ends leaves more room for worst cases. */
+/** Whether to retry the hold: each request of the account that ends frees room for worst cases. */
 export function mayWait({ uncovered }: HoldResult): boolean {
   return uncovered !== undefined && uncovered.openHolds > 0;
 }

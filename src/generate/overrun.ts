@@ -1,7 +1,7 @@
-// What an upstream sends beyond the bound on generated tokens that it was given. Tokenizers differ, so
-// our count may be above the bound of an honest upstream: the text is held back until its report says
-// that it kept the bound, and dropped otherwise. Called by the guard of an answer. The charge is
-// bounded by the same number, so no text is passed on that costs nothing.
+// Handles output beyond the bound on generated tokens sent to the upstream. Tokenizers differ, so
+// our count may exceed the bound of a correct upstream. The guard therefore holds the text back
+// until the upstream's report confirms that it kept the bound, and drops it otherwise. The charge
+// has the same bound, so no delivered text is free.
 
 import type { GenerationEvent } from '../core/generation.ts';
 import type { Batch } from '../upstream/attempt.ts';
@@ -9,13 +9,13 @@ import { textOf } from '../upstream/content.ts';
 import type { OutputMeter } from './meter.ts';
 import { createYield, pieces } from './pieces.ts';
 
-/** No two tokenizers differ by more than this; an upstream above it is not read any further. */
+/** Tokenizers differ by less than this factor. An upstream above it is not read any further. */
 const DIFFERENCE_FACTOR = 2;
 const DIFFERENCE_TOKENS = 64;
 
 export type Overrun = ReturnType<typeof createOverrun>;
 
-/** `meter` stands at the bound; `abort` stops the upstream. */
+/** `meter` is at the bound; `abort` stops the upstream. */
 export function createOverrun(
   meter: OutputMeter,
   bound: number,
@@ -25,14 +25,14 @@ export function createOverrun(
   const held: GenerationEvent[] = [];
   const most = bound * DIFFERENCE_FACTOR + DIFFERENCE_TOKENS;
 
-  /** The answer ends at its bound. */
+  /** Ends the answer at its bound. */
   const drop = (): Batch => {
     meter.reset(mark);
     return { events: [{ kind: 'finish', reason: 'length' }], end: 'finished' };
   };
 
   return {
-    /** The rest of an answer, from the first event beyond the bound on. */
+    /** Reads the rest of an answer, starting with the first event beyond the bound. */
     async take({ events, end }: Batch): Promise<Batch> {
       const yieldAfter = createYield();
       for (const piece of events.flatMap(pieces)) {

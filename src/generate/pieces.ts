@@ -1,13 +1,13 @@
-// The text of events, in pieces that are counted one by one. Called by what counts an answer.
+// Splits the text of events into pieces that are counted one at a time.
 
 import { yieldToEventLoop } from '../async/yield.ts';
 import type { GenerationEvent } from '../core/generation.ts';
 import { textOf } from '../upstream/content.ts';
 
-/** Longer texts are looked at in pieces of this length. */
+/** The length of a piece. */
 const PIECE_CHARACTERS = 512;
 
-/** Events up to this are counted at once; longer ones yield to the event loop each so many characters. */
+/** Characters counted per turn of the event loop. */
 export const YIELD_CHARACTERS = 16_384;
 
 /** Yields to the event loop once enough characters have been counted. */
@@ -33,7 +33,7 @@ export function withText(event: GenerationEvent, text: string): GenerationEvent 
   }
 }
 
-/** A long text in pieces, never cut inside a surrogate pair. */
+/** Splits a long text into pieces, never inside a surrogate pair. */
 export function pieces(event: GenerationEvent): readonly GenerationEvent[] {
   const text = textOf(event);
   if (text.length <= PIECE_CHARACTERS || event.kind === 'tool-start') return [event];

@@ -1,5 +1,4 @@
-// What a generation request carries on its way through the pipeline, and what the pipeline is built
-// from. Types alone.
+// Types of the generation pipeline: what it is built from, and what a request carries through it.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import type { Alert } from '../core/alert.ts';
@@ -26,24 +25,24 @@ import type { Tokenizer } from './tokenizer.ts';
 export type GenerateDependencies = {
   /** Unix milliseconds. */
   readonly clock: () => number;
-  /** Milliseconds of a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number;
   readonly random: () => number;
   readonly limits: AccountLimits;
-  /** In front of the same limits. */
+  /** Guards the same limits. */
   readonly entrance: RequestEntrance;
   readonly ledger: Ledger;
   readonly tokenizer: Tokenizer;
   readonly funds: Funds;
-  /** Absent where the operator has switched it off. */
+  /** Absent if the operator has disabled it. */
   readonly reasoning: ReasoningStore | undefined;
   readonly startAttempt: StartAttempt;
   readonly health: Health;
   readonly startTimer: StartTimer;
   readonly inFlight: InFlight;
-  /** For what an operator has to do something about, such as a credential that is refused. */
+  /** Raises alerts for the operator, such as a refused credential. */
   readonly alert: (alert: Alert) => void;
-  /** For errors that nobody threw on purpose, after the commit point. */
+  /** Reports unexpected errors after the commit point. */
   readonly onInternal: (requestId: string, error: unknown) => void;
   readonly heartbeatMs: number;
   readonly silentCommitMs: number;
@@ -51,8 +50,9 @@ export type GenerateDependencies = {
 };
 
 /**
- * Whether the end of an answer waits until its bill is booked, since another node may end the hold of
- * one that is cut off, or the receipt says what will be booked where that takes too long.
+ * Whether the end of an answer waits until its charge is booked. `awaited`: always, because another
+ * node may end the hold. `bounded`: for a limited time, after which the receipt states what will be
+ * booked.
  */
 export type Booking = 'awaited' | 'bounded';
 
@@ -61,17 +61,17 @@ export type GenerationCall = {
   readonly requestId: string;
   /** Unix milliseconds. */
   readonly startedAt: number;
-  /** What operators had set when the request began; all of the request is served by it. */
+  /** The operator state when the request began. It serves the whole request. */
   readonly operator: OperatorState;
   /** Checks the key and the account's standing, or throws. */
   readonly authorize: () => Awaitable<KeyFacts>;
   readonly readBody: () => Promise<ParsedBody>;
   readonly tally: RequestObserver;
-  /** Fires when the client leaves before its answer is complete. */
+  /** Fires if the client disconnects before its answer is complete. */
   readonly signal: AbortSignal;
 };
 
-/** A request of the playground, whose session the dashboard has checked. Its body is unread. */
+/** A playground request whose session the dashboard has checked. Its body is unread. */
 export type PlaygroundCall = {
   readonly request: Request;
   readonly server: { readonly timeout: (request: Request, seconds: number) => void } | null;
@@ -81,27 +81,30 @@ export type PlaygroundCall = {
   readonly address: string;
 };
 
-/** A request that was understood and may be served, as far as limits and balance allow. */
+/** A valid request that may be served if limits and balance allow. */
 export type CheckedRequest = {
   readonly call: GenerationCall;
   readonly facts: KeyFacts;
-  /** With the thinking that its client lost. */
+  /** With the thinking that its client did not return. */
   readonly request: GenerationRequest;
   readonly catalog: Catalog;
   readonly plan: Plan;
   readonly model: Model;
-  /** The model's when the request started; it stays, whatever the clock or the catalog do. */
+  /**
+   * The model's price when the request began. Later changes of the clock or the catalog do not
+   * affect it.
+   */
   readonly price: Price;
   /** Estimated. */
   readonly promptTokens: Tokens;
-  /** What model, plan and caller allow; the grant lowers it to what the balance could pay. */
+  /** The bound set by model, plan and caller. The grant lowers it to what the balance can pay. */
   readonly outputBound: Tokens;
 };
 
-/** Told what a request turns out to be, for the operator's log and metrics. */
+/** Receives the facts of a request for the operator's log and metrics. */
 export type RequestObserver = {
-  /** It names a model; `model` is the slug of the catalog. */
+  /** The request names a model; `model` is its slug in the catalog. */
   readonly understood: (model: string, stream: boolean) => void;
-  /** Once for each request that had a grant. */
+  /** Called once for each request that had a grant. */
   readonly ended: (answer: AnswerSummary) => void;
 };

@@ -1,6 +1,6 @@
-// Moves an answer from the upstream to the client: events in, the format's bytes out, one write a
-// read, with pressure back to the upstream and a heartbeat in its silences. It decides nothing
-// about money: it says how the stream ended, and the caller settles.
+// Moves an answer from the upstream to the client: reads events and writes the format's bytes, one
+// write per read, with backpressure to the upstream and heartbeats during silence. It makes no
+// decision about money: it reports how the stream ended, and the caller settles.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { exhaustion, type UpstreamFailure } from '../core/failure.ts';
@@ -9,7 +9,9 @@ import type { Attempt, Batch } from '../upstream/attempt.ts';
 import type { StreamEncoder } from '../wire/format.ts';
 import type { ClientStream } from './client-stream.ts';
 
-/** How the pumping ended. `over` says that the attempt has ended too: there is no more to read. */
+/**
+ * How the pumping ended. With `over`, the attempt has ended too and there is nothing left to read.
+ */
 type Pumped =
   | { readonly kind: 'finished' }
   | { readonly kind: 'client_left'; readonly over: boolean }
@@ -17,11 +19,11 @@ type Pumped =
 
 export type PumpOptions = {
   readonly attempt: Pick<Attempt, 'next' | 'abort'>;
-  /** The events that were read before the commit point; pending after a silent commit. */
+  /** The events read before the commit point; pending after a silent commit. */
   readonly first: Awaitable<Batch>;
   readonly encoder: StreamEncoder;
   readonly client: ClientStream;
-  /** Told of every event before it goes to the client. */
+  /** Receives every event before it is sent to the client. */
   readonly onEvent: (event: GenerationEvent) => void;
   readonly heartbeatMs: number;
   readonly tellsExhaustion: boolean;
@@ -55,7 +57,7 @@ export async function pump(options: PumpOptions): Promise<Pumped> {
         left = true;
         return { kind: 'client_left', over: batch.end !== undefined };
       }
-      // Content has gone out already, or the route would have taken this for a failed attempt.
+      // Content was already sent; otherwise the route would have treated this as a failed attempt.
       const exhausted = options.tellsExhaustion ? undefined : exhaustion(batch.events, false);
       if (exhausted !== undefined) return { kind: 'failed', failure: exhausted };
       if (batch.end === 'finished') return { kind: 'finished' };
@@ -64,7 +66,7 @@ export async function pump(options: PumpOptions): Promise<Pumped> {
     }
   } finally {
     clearInterval(ticker);
-    // A client that leaves stops its upstream elsewhere, or has it read to the end.
+    // After a disconnect, the lifetime decides whether the upstream is aborted or drained.
     if (!left) attempt.abort();
   }
 }

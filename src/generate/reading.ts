@@ -1,5 +1,5 @@
-// Reads an attempt further than one batch: up to what it has to deliver before it may serve, or to its
-// end where no client waits any more.
+// Reads more than one batch of an attempt: up to the first content, to the end of a whole answer,
+// or to the end of a drain.
 
 import { exhaustion } from '../core/failure.ts';
 import type { GenerationEvent } from '../core/generation.ts';
@@ -7,15 +7,19 @@ import type { Attempt, Batch } from '../upstream/attempt.ts';
 import { isAnswer } from '../upstream/content.ts';
 
 type Until = {
-  /** `content`: to the first content event. `end`: to a complete answer. */
+  /** `content`: up to the first content event. `end`: up to a complete answer. */
   readonly until: 'content' | 'end';
-  /** Whether an answer that the upstream cut for lack of capacity is one in the client's format. */
+  /**
+   * Whether the client's format has a finish reason for an answer cut for lack of upstream
+   * capacity.
+   */
   readonly tellsExhaustion: boolean;
 };
 
 /**
- * Collects batches until there is content (or a finish: an empty answer is one), or to the end. Where
- * that throws, the attempt is aborted: no other reader would stop the upstream and end its permit.
+ * Collects batches until there is content (or a finish: an empty answer counts), or until the end.
+ * Aborts the attempt if reading throws, because no other reader would stop the upstream and end its
+ * permit.
  */
 export async function readUntil(
   attempt: Attempt,
@@ -27,7 +31,7 @@ export async function readUntil(
       const batch = await attempt.next();
       if (collected !== undefined) for (const event of batch.events) collected.push(event);
       const events = collected ?? batch.events;
-      // A stream commits with its first content, whatever follows it in the same read.
+      // A stream commits with its first content, regardless of what follows in the same read.
       const failure = exhaustion(events, until === 'content' || tellsExhaustion);
       if (failure !== undefined) {
         attempt.abort();
@@ -43,7 +47,7 @@ export async function readUntil(
   }
 }
 
-/** Reads on for the upstream's report of its usage; whoever aborts the attempt ends this. */
+/** Drains the attempt for its usage report. Aborting the attempt ends this. */
 export async function readToEnd(attempt: Attempt): Promise<void> {
   for (;;) {
     const { end: over } = await attempt.next();

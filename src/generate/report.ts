@@ -1,11 +1,11 @@
-// What operators are told of a request that has ended. Called by the pipeline, once for each request
-// that had a grant. It holds counts and names, and nothing of what was said.
+// Reports an ended request to operators. The pipeline calls it once for each request that had a
+// grant. It contains counts and names, and no prompt or answer text.
 
 import type { FailureClass } from '../core/failure.ts';
 import type { Ended } from './grant.ts';
 import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 
-/** `failure` is the class of what the upstream did, where it failed. */
+/** `failure` is the class of the upstream's failure, if it failed. */
 export function report(
   { alert, funds }: GenerateDependencies,
   { call, facts, catalog, promptTokens }: CheckedRequest,

@@ -1,6 +1,6 @@
-// Tries the candidates of a request, best first, until one of them delivers. No content has reached the
-// client while this runs, at most headers and heartbeats, so every failure may be retried:
-// `core/failover.ts` decides how. The health of a candidate decides whether it may be tried at all.
+// Tries the candidates of a request, best first, until one delivers. The client has received no
+// content at this point, at most headers and heartbeats, so every failure may be retried;
+// `core/failover.ts` decides how. Health decides whether a candidate may be tried at all.
 
 import { withTimeout } from '../async/timeout.ts';
 import {
@@ -21,35 +21,42 @@ import type { AttemptLog } from './attempt-log.ts';
 import type { Followed } from './lifetime.ts';
 import { readUntil } from './reading.ts';
 
-/** One that was asked, and the events that it began with. */
+/** An attempt that was started, and its first events. */
 export type StartedAttempt<A extends Attempt> = { readonly attempt: A; readonly first: Batch };
 
 export type Found<A extends Attempt> =
-  /** The upstream that answers: everything that is left to do is to pass on what it says. */
+  /** The upstream answers. What remains is to pass on its events. */
   | ({ readonly kind: 'serving' } & StartedAttempt<A>)
   | {
       readonly kind: 'failed';
       readonly failure: UpstreamFailure;
-      /** How long until a candidate may be asked again, where none may now. */
+      /** How long until a candidate is available, if none is now. */
       readonly retryAfterMs?: number;
     }
-  /** Nobody waits any more. The end of `first` says whether there is more to read. */
+  /**
+   * The client disconnected or the server is stopping. The end of `first` says whether there is
+   * more to read.
+   */
   | { readonly kind: 'cancelled'; readonly asked?: StartedAttempt<A> };
 
 export type Routed<A extends Attempt> =
   | Found<A>
-  /** Nothing was found in time: the answer begins, and the search goes on behind its heartbeats. */
+  /**
+   * No upstream answered in time. The response begins, and the search continues behind heartbeats.
+   */
   | { readonly kind: 'silent'; readonly found: Promise<Found<A>> };
 
 type RouteLifetime = {
-  /** The client has left, or the server ends what is still running. */
+  /** Whether the client disconnected or shutdown ends the request. */
   readonly isOver: () => boolean;
-  /** Takes what is to be cut short when that happens, in place of what it was given before. */
+  /** Sets what is aborted in that case, replacing the previous value. */
   readonly follow: (wait: Followed) => void;
 };
 
 type RouteOptions<A extends Attempt> = {
-  /** Whoever makes them ends their permits, and stops them when the client leaves. */
+  /**
+   * The callback ends the permit of each attempt and stops the attempt when the client disconnects.
+   */
   readonly startAttempt: (options: AttemptOptions, permit: Permit) => A;
   readonly health: AccountHealth;
   readonly candidates: readonly Candidate[];
@@ -57,20 +64,23 @@ type RouteOptions<A extends Attempt> = {
   readonly streamUpstream: boolean;
   /** `content`: serve from the first content event on. `end`: serve only a complete answer. */
   readonly until: 'content' | 'end';
-  /** Whether an answer that the upstream cut for lack of capacity is one in the client's format. */
+  /**
+   * Whether the client's format has a finish reason for an answer cut for lack of upstream
+   * capacity.
+   */
   readonly tellsExhaustion: boolean;
-  /** After this silence the answer to a streamed request begins without its content. */
+  /** After this silence a streamed response begins without content. */
   readonly silentCommitMs: number;
   readonly lifetime: RouteLifetime;
-  /** Where attempts that fail are noted. The one that serves is still under way. */
+  /** Where failed attempts are recorded. The serving one is still in progress. */
   readonly attempts: Pick<AttemptLog, 'add' | 'skip'>;
-  /** Milliseconds of a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number;
   readonly random: () => number;
   readonly startTimer: StartTimer;
 };
 
-/** Of a whole answer the search is the answer: nothing is passed on before its end. */
+/** For a whole answer the search reads the complete answer: nothing is passed on before its end. */
 export function route<A extends Attempt>(options: RouteOptions<A>): Promise<Routed<A>> {
   const found = new Search(options).run();
   return options.until === 'end' ? found : unlessSilent(found, options.silentCommitMs);
@@ -86,7 +96,10 @@ async function unlessSilent<A extends Attempt>(
 const FIRST: Asking = { kind: 'first' };
 const REPEAT: Asking = { kind: 'repeat' };
 const RECONNECT: Asking = { kind: 'reconnect' };
-const NOBODY: UpstreamFailure = { class: 'unreachable', detail: 'no upstream serves this model' };
+const NO_UPSTREAM: UpstreamFailure = {
+  class: 'unreachable',
+  detail: 'no upstream serves this model',
+};
 const NONE: readonly string[] = [];
 const GIVEN_UP: UpstreamFailure = { class: 'cut', detail: 'the request was given up' };
 
@@ -94,9 +107,9 @@ class Search<A extends Attempt> {
   readonly #options: RouteOptions<A>;
   readonly #startedAt: number;
   readonly #deadlineMs: number;
-  /** Those that are left once the first one has failed. */
+  /** The candidates left after the first one failed. */
   #waiting: readonly Candidate[];
-  /** Attempts so far, and the models that they went to. */
+  /** Attempts so far, and the models they used. */
   #count = 0;
   #tried: readonly string[] = NONE;
 
@@ -109,7 +122,7 @@ class Search<A extends Attempt> {
 
   async run(): Promise<Found<A>> {
     const { health, lifetime, attempts } = this.#options;
-    let told: UpstreamFailure | undefined;
+    let reported: UpstreamFailure | undefined;
     let asking = FIRST;
     let candidate = this.#waiting[0];
     while (candidate !== undefined) {
@@ -133,7 +146,7 @@ class Search<A extends Attempt> {
         attempts.add(attempt, failure);
         this.#tried = [...this.#tried, candidate.model.slug];
       }
-      told = tellingFailure(told, failure);
+      reported = tellingFailure(reported, failure);
       const used = entry.kind === 'permit' ? entry.credential.id : undefined;
       const again = asking.kind === 'first' ? againAs(candidate, failure, used) : REPEAT;
       if (asking.kind === 'first') this.#waiting = this.#waiting.slice(1);
@@ -149,7 +162,11 @@ class Search<A extends Attempt> {
       if (step.afterMs > 0) await pause(step.afterMs, this.#options);
       if (lifetime.isOver()) return { kind: 'cancelled' };
     }
-    return { kind: 'failed', failure: told ?? NOBODY, ...retryAfter(this.#options, this.#count) };
+    return {
+      kind: 'failed',
+      failure: reported ?? NO_UPSTREAM,
+      ...retryAfter(this.#options, this.#count),
+    };
   }
 
   #keepNewModels(): void {
@@ -184,7 +201,7 @@ class Search<A extends Attempt> {
     };
     const step = decideStep(failure, situation);
     if (step.kind !== 'again' || again.kind === 'credential') return step;
-    // The budget is asked where something is to be taken from it, and nowhere else.
+    // The retry budget is consulted only here, where a repeat would use it.
     if (health.takeRepeat(candidate)) return step;
     return decideStep(failure, { ...situation, mayRepeat: false });
   }
@@ -195,14 +212,14 @@ function giveUp(entry: Permit | CandidateRefusal): { readonly kind: 'cancelled' 
   return { kind: 'cancelled' };
 }
 
-/** All attempts of a request share one deadline: a later one has what the earlier ones left of it. */
+/** All attempts of a request share one deadline: each gets the time that the earlier ones left. */
 function boundTotal(candidate: Candidate, leftMs: number): Candidate {
   const { timeouts } = candidate;
   if (timeouts.totalMs <= leftMs) return candidate;
   return { ...candidate, timeouts: { ...timeouts, totalMs: Math.max(1, leftMs) } };
 }
 
-/** A permit of an attempt that could not be started would never be ended. */
+/** Releases the permit if the attempt could not be started, since no attempt would end it. */
 function start<A extends Attempt>(
   { startAttempt, request, streamUpstream }: RouteOptions<A>,
   candidate: Candidate,
@@ -222,7 +239,7 @@ function start<A extends Attempt>(
   }
 }
 
-/** As what a candidate is asked a second time, if it is: with another credential, where it has one. */
+/** The candidate for a retry of the same upstream, with another credential if it has one. */
 function againAs(
   { upstream }: Candidate,
   failure: UpstreamFailure,
@@ -241,7 +258,7 @@ function queue(
   return entry;
 }
 
-/** Ends early when nobody waits any more. */
+/** Resolves early if the request ends. */
 function pause(
   afterMs: number,
   { startTimer, lifetime }: Pick<RouteOptions<Attempt>, 'startTimer' | 'lifetime'>,
@@ -257,13 +274,13 @@ function pause(
   });
 }
 
-/** What is worth telling: while one of the candidates may be asked, there is no reason to wait. */
+/** The wait to report to the client. While any candidate is available there is no wait. */
 function retryAfter(
   { health, candidates }: Pick<RouteOptions<Attempt>, 'health' | 'candidates'>,
   count: number,
 ): { readonly retryAfterMs?: number } {
   const leastMs = Math.min(...candidates.map((each) => health.waitMs(each)));
-  // A queue that was full is not empty at once.
+  // A full queue does not empty immediately.
   const waitMs = count === 0 ? Math.max(leastMs, 1) : leastMs;
   return waitMs > 0 && Number.isFinite(waitMs) ? { retryAfterMs: waitMs } : {};
 }

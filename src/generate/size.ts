@@ -1,5 +1,5 @@
-// The size of a prompt, as far as its account may have it counted. The pipeline reserves by it, and
-// count_tokens, which needs no balance, answers with it.
+// Counts a prompt within the account's counting budget. The pipeline reserves by this size, and
+// count_tokens returns it without requiring a balance.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { GatewayError } from '../core/error.ts';
@@ -12,10 +12,10 @@ import { claimLimits } from './hold.ts';
 import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
-/** What is known of a request before its prompt is counted. */
+/** A request before its prompt is counted. */
 export type UncountedRequest = Omit<CheckedRequest, 'price' | 'promptTokens' | 'outputBound'>;
 
-/** Throws where the account has had too much text counted in this minute. */
+/** Throws if the account has used its counting budget for this minute. */
 export function countPrompt(
   { counterFor }: Pick<Tokenizer, 'counterFor'>,
   { facts, request, catalog, plan, model }: Omit<UncountedRequest, 'call'>,
@@ -26,8 +26,9 @@ export function countPrompt(
 }
 
 /**
- * Throws where the account has no balance, or has had too much text counted in this minute. Limits
- * that would refuse the smallest prompt come first, and tell what is left, as for other refusals.
+ * Throws if the account has no balance or has used its counting budget for this minute. Limits that
+ * would refuse even the smallest prompt are checked first, and report the remaining limits like
+ * other refusals.
  */
 export async function sizePrompt(
   dependencies: Pick<GenerateDependencies, 'funds' | 'tokenizer' | 'limits'>,
@@ -45,7 +46,7 @@ export async function sizePrompt(
       outputBound: NO_TOKENS,
     });
     const { code, message, retryAfterSeconds } = error;
-    // Its body was read, so it uses up one of the minute.
+    // The body was read, so the refusal uses one request of the minute.
     const limits = await claim.cancel('request');
     const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
     throw new GatewayError(code, { message, limits, ...wait });

@@ -1,6 +1,6 @@
-// When thinking is kept, and when it is put back. Called by the pipeline and by count_tokens, on
-// both sides of an upstream. Reasoning models refuse a tool turn that comes back without what they
-// thought, and many clients lose it; no client knows the form that an upstream has signed.
+// Decides when thinking is stored and when it is restored, for the pipeline and count_tokens.
+// Reasoning models refuse a tool turn without the thinking that led to it, and many clients drop
+// it. No client can know the form that an upstream has signed.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { withTimeout } from '../async/timeout.ts';
@@ -18,17 +18,17 @@ import type { KeyFacts } from '../identity/authenticate.ts';
 import { precedingDigests } from '../reasoning/lookup.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 
-/** In UTF-16 units. A body could not have brought more; a longer thought is not kept either. */
+/** In UTF-16 units, as much as a request body could carry. Longer thinking is not stored either. */
 const RESTORED_LENGTH_MAX = 2_097_152;
 const THINKING_LENGTH_MAX = 262_144;
 
-/** Pieces that are joined at once: a string of its own for every token would fill the memory. */
+/** Pieces joined at once. One string per token would use too much memory. */
 const PIECES_MAX = 64;
 
-/** In which forms the upstreams that may serve a model take earlier thinking back. */
+/** The forms in which a model's upstreams accept earlier thinking. */
 type Forms = { readonly text: boolean; readonly signed: boolean };
 
-/** What the store is asked by. */
+/** The key of a lookup in the store. */
 type ThinkingQuery = {
   readonly facts: Pick<KeyFacts, 'accountId'>;
   readonly request: GenerationRequest;
@@ -36,13 +36,13 @@ type ThinkingQuery = {
   readonly model: Model;
 };
 
-/** The store; absent where it is switched off. */
+/** The store; absent if it is disabled. */
 type Dependencies = { readonly reasoning: ReasoningStore | undefined };
 
 /**
- * The request with the thinking that its client lost, in turns with tool calls, as far as an
- * upstream takes it. A text that the client did send stays: it may have been edited. The last turns
- * go first, because they are the ones that upstreams insist on.
+ * Restores the thinking that the client dropped in turns with tool calls, as far as an upstream
+ * accepts it. Text that the client did send stays, since it may have been edited. The last turns
+ * come first, because upstreams insist on those.
  */
 export function restoreThinking(
   { reasoning: store }: Dependencies,
@@ -88,16 +88,18 @@ function signedLength(blocks: readonly ThinkingBlock[]): number {
 
 export type ThinkingRecorder = {
   readonly push: (event: GenerationEvent) => void;
-  /** Keeps the thinking of the answer that has passed, if that was all of it and led to a call. */
+  /**
+   * Stores the thinking of the answer that has passed, if it is complete and led to a tool call.
+   */
   readonly keep: (upstream: Upstream) => Awaitable<void>;
 };
 
-/** How long an answer waits for its thinking to be kept; a database that stalls keeps it later. */
+/** How long an answer waits for its thinking to be stored. A stalled database stores it later. */
 const KEEP_MS = 1_000;
 
 const NO_RECORDER: ThinkingRecorder = { push: () => {}, keep: () => {} };
 
-/** Follows one answer: to be told of every event, and to `keep` once there are no more. */
+/** Follows one answer: pass it every event, then call `keep`. */
 export function recordThinking(
   { reasoning: store }: Dependencies,
   { facts, request, catalog, model }: ThinkingQuery,
@@ -127,7 +129,7 @@ export function recordThinking(
       if (call === undefined || finish === undefined) return;
       if (thinking.length() > THINKING_LENGTH_MAX) return;
       const written = callArguments.text();
-      // Nobody can answer half a call, so it will not come back.
+      // A truncated call cannot be answered, so this turn will not come back.
       if (finish === 'length' && parseJson(written) === undefined) return;
       const reasoning = thinking.text();
       const signed = blocks?.length ? { upstream: upstream.id, blocks } : undefined;
@@ -145,12 +147,15 @@ function hasCalls(turn: Turn): turn is AssistantTurn {
   return turn.role === 'assistant' && turn.toolCalls.length > 0;
 }
 
-/** No client gives back what an upstream has signed, so that is always missing. */
+/** No client returns what an upstream has signed, so signed thinking is always missing. */
 function lacksThinking(turn: Turn, forms: Forms): turn is AssistantTurn {
   return hasCalls(turn) && (forms.signed || turn.reasoning === '');
 }
 
-/** Undefined where there is no use for earlier thinking: nobody thinks, or nobody takes any back. */
+/**
+ * Undefined if earlier thinking is of no use: the model does not reason, or no upstream accepts it
+ * back.
+ */
 function formsTaken(request: GenerationRequest, catalog: Catalog, model: Model): Forms | undefined {
   if (request.reasoning === 'off') return undefined;
   const fallbacks = model.fallbacks.flatMap((slug) => catalog.resolve(slug) ?? []);

@@ -1,6 +1,6 @@
-// The one tokenizer behind reservations and count_tokens. It counts every character and keeps the
-// event loop free: long texts are counted in parts, a thousand characters in each turn of the
-// loop. What was counted is remembered, and what has to be counted is bounded, for each account.
+// The tokenizer used by reservations and count_tokens. It counts every character without blocking
+// the event loop: long texts are counted in parts of about a thousand characters per turn. Counts
+// are cached, and uncached text is limited, by account.
 
 import { GatewayError } from '../core/error.ts';
 import type { CountTexts } from '../core/estimate.ts';
@@ -11,25 +11,25 @@ import { createCountMemory } from './count-memory.ts';
 import { createTurns } from './count-turns.ts';
 import { isHighSurrogate } from './pieces.ts';
 
-/** Counted in a turn of the loop, for all accounts together: 1 ms of the slowest text at most. */
+/** Characters per turn of the loop for all accounts: at most 1 ms for the slowest text. */
 const TURN_SIZES = { room: 4_096, part: 1_024 };
 
-/** Texts below this are cheaper to count than to look up. */
+/** Shorter texts are cheaper to count than to look up. */
 const REMEMBER_FROM_CHARACTERS = 48;
 
 const SPACE = 0x20;
 
 export type Tokenizer = {
   /**
-   * Counts the texts of one request of an account; a promise where the loop has to turn in between.
-   * Throws `rate_limit_exceeded` where the account has had too much counted in this minute.
+   * Counts the texts of one request. Returns a promise if it has to yield to the event loop. Throws
+   * `rate_limit_exceeded` if the account has used its counting budget for this minute.
    */
   readonly counterFor: (accountId: string, plan: Plan) => CountTexts;
-  /** Counts a short text at once, outside of budget and memory: answers as they stream by. */
+  /** Counts a short text immediately, without budget or cache. Used for answers as they stream. */
   readonly countNow: (text: string) => number;
 };
 
-/** A text that is not remembered, and what to remember it by, where that pays. */
+/** A text that is not cached, with its cache key if it is worth caching. */
 type Unknown = { readonly text: string; readonly key: string | undefined };
 
 /** Loads the vocabulary; call it before serving. */
@@ -37,7 +37,7 @@ export async function loadTokenizer(monotonic: () => number): Promise<Tokenizer>
   return createTokenizer(await loadByteCounter(), monotonic);
 }
 
-/** The tokenizer around any function that counts one piece. */
+/** Builds the tokenizer around any function that counts one piece. */
 export function createTokenizer(countPiece: CountPiece, monotonic: () => number): Tokenizer {
   const memory = createCountMemory();
   const budgets = createCountBudgets(monotonic);
@@ -50,7 +50,7 @@ export function createTokenizer(countPiece: CountPiece, monotonic: () => number)
     return tokens;
   };
 
-  /** The tokens of each piece of the texts; each text is remembered as soon as it is counted. */
+  /** Yields the tokens of each piece; each text is cached once it is counted. */
   function* countPieces(accountId: string, unknown: readonly Unknown[]) {
     for (const { text, key } of unknown) {
       let tokens = 0;
@@ -115,7 +115,7 @@ function tooMuchText(retryAfterSeconds: number, plan: Plan): GatewayError {
   });
 }
 
-/** Cuts at a space where there is one, and never inside a surrogate pair. */
+/** Cuts at a space if there is one, and never inside a surrogate pair. */
 export function* pieces(text: string): Generator<string, undefined> {
   let start = 0;
   while (start < text.length) {
@@ -128,7 +128,7 @@ export function* pieces(text: string): Generator<string, undefined> {
 function pieceEnd(text: string, start: number): number {
   const limit = start + PIECE_CHARACTERS;
   if (limit >= text.length) return text.length;
-  // `lastIndexOf` would look through all of a text without spaces, once for each piece.
+  // `lastIndexOf` would scan the whole text for each piece if it has no spaces.
   for (let at = limit; at > start; at -= 1) if (text.charCodeAt(at) === SPACE) return at;
   return isHighSurrogate(text.charCodeAt(limit - 1)) ? limit - 1 : limit;
 }

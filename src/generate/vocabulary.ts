@@ -1,5 +1,5 @@
-// The o200k vocabulary: which bytes are a token, and which rank it has. Loaded once by the byte-pair
-// counter. It holds typed arrays alone: as strings in a map the same takes 100 MB.
+// The o200k vocabulary: which byte sequences are tokens, and their ranks. The byte-pair counter
+// loads it once. It uses typed arrays only: as strings in a map it would take 100 MB.
 
 import vocabularyFile from 'gpt-tokenizer/data/o200k_base.tiktoken' with { type: 'file' };
 
@@ -7,19 +7,19 @@ export type Vocabulary = {
   /** Bytes of the longest token. */
   readonly longest: number;
   /**
-   * The rank of the token that these bytes of `text` are, or -1. Of two tokens the one of the lower
-   * rank is merged first. `hash` is the `rollingHash` of the bytes.
+   * The rank of the token formed by these bytes of `text`, or -1. Pairs of lower rank merge first.
+   * `hash` is the `rollingHash` of the bytes.
    */
   readonly rankOf: (text: Uint8Array, start: number, end: number, hash: number) => number;
 };
 
-/** A power of two, more than twice the number of tokens: runs of taken slots stay short. */
+/** A power of two, more than twice the number of tokens, which keeps probe sequences short. */
 const SLOTS = 1 << 19;
 const SLOT_SHIFT = 32 - 19;
 
 const HASH_BASE = 0x01000193;
 
-/** Spreads a hash over all bits: the slot is made of the highest ones. */
+/** Multiplier that spreads a hash over all bits; the slot is taken from the highest ones. */
 const SPREAD = 0x9e3779b1;
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
@@ -27,8 +27,8 @@ const SPACE = 0x20;
 const NEWLINE = 0x0a;
 
 /**
- * The hash of some bytes and one more. Of the bytes from `a` to `b` of a text it is
- * `hash(b) - hash(a) * base^(b - a)`. It need not resist collisions: matches are compared by byte.
+ * Extends a hash by one byte. The hash of bytes `a` to `b` of a text is `hash(b) - hash(a) *
+ * base^(b - a)`. Collisions are harmless: matches are compared byte by byte.
  */
 export function rollingHash(hash: number, byte: number): number {
   return (Math.imul(hash, HASH_BASE) + byte + 1) | 0;
@@ -45,12 +45,12 @@ export function hashPowers(longest: number): Int32Array {
   return powers;
 }
 
-/** Takes some tens of milliseconds. */
+/** Takes tens of milliseconds. */
 export async function loadVocabulary(): Promise<Vocabulary> {
   const { bytes, starts } = parseTokens(await Bun.file(vocabularyFile).bytes());
   const tokens = starts.length - 1;
   const hashes = new Int32Array(tokens);
-  /** Ranks plus 1, each in the first free slot from that of its hash on. */
+  /** Rank + 1 by slot, with linear probing from the slot of the hash. */
   const slots = new Uint32Array(SLOTS);
   let longest = 0;
   for (let rank = 0; rank < tokens; rank += 1) {
@@ -85,7 +85,7 @@ export async function loadVocabulary(): Promise<Vocabulary> {
   };
 }
 
-/** A line for each token: its bytes in base64, a space, its rank. Ranks count up from 0. */
+/** One line per token: its bytes in base64, a space, its rank. Ranks ascend from 0. */
 function parseTokens(file: Uint8Array): { bytes: Uint8Array; starts: Uint32Array } {
   const sextets = new Uint8Array(256);
   for (let value = 0; value < 64; value += 1) sextets[BASE64.charCodeAt(value)] = value;
@@ -97,7 +97,7 @@ function parseTokens(file: Uint8Array): { bytes: Uint8Array; starts: Uint32Array
     let bits = 0;
     let bitCount = 0;
     for (; file[at] !== SPACE; at += 1) {
-      // Padding adds no whole byte that is kept: it is cut off below.
+      // Padding adds no complete byte that is kept; the excess is cut off below.
       bits = ((bits << 6) | (sextets[file[at] ?? 0] ?? 0)) & 0xffff;
       bitCount += 6;
       if (bitCount < 8) continue;
