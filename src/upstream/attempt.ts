@@ -1,6 +1,6 @@
-// One try at one upstream, started by the route. An attempt is pulled: each `next` gives the events
-// of one read. It keeps the upstream's timers and bounds, cuts at the stop sequences that the
-// upstream was not sent (`cut.ts`), and ends exactly once: with a finished answer or with a failure.
+// One attempt at one upstream, started by the route and read by pulling: each `next` returns the
+// events of one read. It enforces the upstream's timers and bounds, cuts at stop sequences that
+// were not sent (`cut.ts`), and ends exactly once, with a finished answer or a failure.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import type { Deadlines } from '../core/deadlines.ts';
@@ -26,27 +26,27 @@ export type { Batch } from './source.ts';
 
 export type Attempt = {
   readonly candidate: Candidate;
-  /** The id of the credential that the upstream was shown. */
+  /** The id of the credential that was sent to the upstream. */
   readonly credential: string;
   /** Unix milliseconds. */
   readonly startedAt: number;
-  /** What has come of the answer so far, and when. */
+  /** How far the answer has come, and when. */
   readonly times: () => AttemptTimes;
-  /** The events of the next read. After a batch with an `end` there is no further one. */
+  /** The events of the next read. A batch with an `end` is the last one. */
   readonly next: () => Promise<Batch>;
-  /** Stops the upstream; a pending `next` ends with a failure. */
+  /** Aborts the call; a pending `next` ends with a failure. */
   readonly abort: () => void;
 };
 
 export type AttemptOptions = {
   readonly candidate: Candidate;
-  /** One of the upstream's. */
+  /** One of the upstream's credentials. */
   readonly credential: UpstreamCredential;
   readonly request: GenerationRequest;
   readonly maxOutputTokens: number;
-  /** Whether to ask the upstream to stream. An attempt that has to cut asks for it in any case. */
+  /** Whether to request a stream. An attempt that has to cut always requests one. */
   readonly stream: boolean;
-  /** Whether a kept connection will not do. */
+  /** Whether to use a new connection instead of a kept-alive one. */
   readonly newConnection?: boolean | undefined;
 };
 
@@ -64,7 +64,7 @@ type AttemptDependencies = {
 export function createAttempts(dependencies: AttemptDependencies): StartAttempt {
   const headers = new WeakMap<UpstreamCredential, CallHeaders>();
 
-  /** A credential is of one upstream, as it is in one state of the catalog. */
+  /** Caches headers by credential, which belongs to one upstream in one state of the catalog. */
   function headersOf(dialect: UpstreamDialect, credential: UpstreamCredential): CallHeaders {
     const known = headers.get(credential) ?? dialect.headers(credential.apiKey);
     headers.set(credential, known);
@@ -102,7 +102,7 @@ class UpstreamAttempt implements Attempt {
     this.#dialect = dialect;
     this.#deadlines = deadlines;
     this.#cut = createCut(candidate, request);
-    // Only a stream can be stopped in the middle, which saves the tokens behind the cut.
+    // Only a stream can be stopped early, which saves the tokens after the cut.
     this.#streams = stream || this.#cut !== undefined;
     this.#charactersLeft = charactersAllowed(maxOutputTokens);
     this.#watch = new Watch(timeouts, deadlines, !this.#streams, this.#call);
@@ -163,15 +163,15 @@ class UpstreamAttempt implements Attempt {
   #end(batch: Batch, how: 'finished' | UpstreamFailure): Batch {
     this.#hasEnded = true;
     this.#watch.stop();
-    // A body that was not read to its end would keep its connection and its memory, and an
-    // upstream whose answer was cut would go on writing it.
+    // An unread body would keep its connection and memory, and an upstream whose answer was cut
+    // would continue to write it.
     if (how !== 'finished' || this.#cut?.isStopped() === true) this.#call.abort();
     if (how === 'finished') return batch;
     return { ...batch, end: this.#watch.timedOut() ?? placed(how, this.#watch.phase()) };
   }
 }
 
-/** How an attempt fails in which nothing may have been heard of the upstream. */
+/** Failure classes in which the upstream may not have responded at all. */
 const UNHEARD: ReadonlySet<FailureClass> = new Set([
   'unreachable',
   'timeout',
@@ -180,13 +180,13 @@ const UNHEARD: ReadonlySet<FailureClass> = new Set([
   'gateway',
 ]);
 
-/** Whether the upstream was heard: a connection that failed or broke off says nothing. */
+/** Whether the upstream responded: a failed or broken connection does not count. */
 function hasCome({ events, end }: Batch): boolean {
   if (end === undefined || end === 'finished' || events.length > 0) return true;
   return end.status !== undefined || !UNHEARD.has(end.class);
 }
 
-/** What was never sent has failed nowhere on its way. */
+/** Adds the phase, except for a request that was never sent. */
 function placed(failure: UpstreamFailure, phase: AttemptPhase): UpstreamFailure {
   return failure.class === 'unsupported' ? failure : { phase, ...failure };
 }

@@ -1,7 +1,6 @@
-// The one place that calls out. It sends a body to an upstream and hands back the status and a
-// bounded body, or a failure as a value. It never follows a redirect (an upstream that could send us
-// elsewhere could send our credential elsewhere too), and never makes a caller that aborts wait for
-// the runtime. Which transport carries a call is decided here.
+// The only module that calls upstreams. It sends a body and returns the status and a bounded body,
+// or a failure as a value. It never follows redirects, since a redirect could send our credential
+// elsewhere. An aborting caller never waits for the runtime. It selects the transport of each call.
 
 import { createFetchClient, readAnswer, whenAborted } from './fetch-client.ts';
 import { createResolver } from './resolver.ts';
@@ -9,7 +8,10 @@ import { createSocketClient } from './sockets/client.ts';
 import { NO_DESCRIPTOR } from './sockets/dial.ts';
 import type { UpstreamClient, UpstreamClientDependencies } from './transport.ts';
 
-/** `close` ends idle connections; answers under way go on, and their connections end with them. */
+/**
+ * `close` ends idle connections. Answers in progress continue, and their connections close
+ * afterwards.
+ */
 export type ClosingUpstreamClient = UpstreamClient & { readonly close: () => void };
 
 export function createUpstreamClient(
@@ -32,10 +34,11 @@ export function createUpstreamClient(
         const answer = readAnswer(answerDemo(call.body), whenAborted(call.signal), clock);
         return Promise.resolve(answer);
       }
-      // The program's own client knows no proxies. The runtime's reads the environment by itself.
+      // Our own client does not support proxies. The runtime's client reads them from the
+      // environment.
       const isProxied = upstream.proxyUrl !== undefined || isProxiedScheme(upstream.baseUrl);
       if (!isProxied && upstream.transport !== 'fetch') return sockets.send(upstream, call);
-      // The runtime keeps connections of its own, so what it has made is not ours to count.
+      // The runtime pools connections itself, so this call counts as a possible new connection.
       if (!descriptors.lend()) return Promise.resolve(NO_DESCRIPTOR);
       return runtime.send(upstream, call, isProxied).finally(descriptors.returned);
     },

@@ -1,12 +1,12 @@
-// What of an answer is content, and about how much: for timers, which must not wait for a tokenizer.
-// Reasoning, text and tool calls are content; usage and the end of an answer are none.
+// Classifies content and estimates its tokens, for timers that must not wait for a tokenizer.
+// Reasoning, text and tool calls are content; usage and the finish are not.
 
 import { unreachable } from '../core/assert.ts';
 import type { GenerationEvent } from '../core/generation.ts';
 
 const BYTES_PER_TOKEN = 4;
 
-/** About how many tokens of content there are; 0 only where there is no content. */
+/** An estimate of the content's tokens; 0 only if there is no content. */
 export function contentTokens(events: readonly GenerationEvent[]): number {
   let tokens = 0;
   for (const event of events) {
@@ -15,12 +15,12 @@ export function contentTokens(events: readonly GenerationEvent[]): number {
   return tokens;
 }
 
-/** Whether an event is of the answer itself: content, or its end. */
+/** Whether an event belongs to the answer itself: content, or its end. */
 export function isAnswer({ kind }: GenerationEvent): boolean {
   return kind !== 'usage';
 }
 
-/** What an event costs tokens for; empty where it costs none. */
+/** The part of an event that is counted in tokens; empty if none is. */
 export function textOf(event: GenerationEvent): string {
   switch (event.kind) {
     case 'reasoning-delta':
@@ -38,7 +38,7 @@ export function textOf(event: GenerationEvent): string {
   }
 }
 
-/** No delta has less than a token, and bytes tell more than characters: Chinese ones are tokens. */
+/** At least one token per delta. Estimated from bytes: a Chinese character is about one token. */
 function textTokens(text: string): number {
   return text === '' ? 0 : Math.max(1, Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }

@@ -1,6 +1,6 @@
-// Whose turn it is among the credentials of an upstream, and which of them an account may use. What
-// is known of one belongs to its key: a key that is exchanged in the catalog starts healthy, and one
-// that stays keeps its state when others change. Keys are compared here, and go nowhere.
+// Selects among the credentials of an upstream and tracks their health per key. A key replaced in
+// the catalog starts healthy; an unchanged one keeps its state when others change. Keys are
+// compared here and never leave this module.
 
 import type { Affinity } from '../core/conversation.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
@@ -19,9 +19,9 @@ export type CredentialLease = { readonly credential: UpstreamCredential; readonl
 
 export type Credentials = ReturnType<typeof createCredentials>;
 
-/** Times are milliseconds of a clock that never jumps. One for each upstream. */
+/** One per upstream. Times are milliseconds of a monotonic clock. */
 export function createCredentials() {
-  /** By key. One without trouble is not in it. */
+  /** By key. Healthy credentials have no entry. */
   const standings = new Map<string, CredentialStanding>();
   let turn = 0;
 
@@ -35,7 +35,7 @@ export function createCredentials() {
 
   return {
     /**
-     * One that may be used, or undefined: the next one, or the one that `affinity` ranks first.
+     * A usable credential or undefined: the next in turn, or the first in the order of `affinity`.
      * `avoid` is the id of one that has just failed.
      */
     pick(
@@ -46,7 +46,7 @@ export function createCredentials() {
       affinity?: Affinity,
     ): CredentialLease | undefined {
       const { credentials, coolDownMs } = upstream;
-      // Without a cooldown the operator wants it to be used after any failure.
+      // With a zero cool-down, the operator wants the credential to be used despite failures.
       const isForced = coolDownMs === 0;
       const from = turn;
       const ranked = affinity === undefined ? undefined : rank(upstream, affinity);
@@ -62,7 +62,7 @@ export function createCredentials() {
       }
       return undefined;
     },
-    /** How long until there is one; 0 for now. */
+    /** The time until a credential is usable; 0 for now. */
     waitMs({ credentials, coolDownMs }: Upstream, user: CredentialUser, nowMs: number): number {
       if (standings.size === 0 || coolDownMs === 0) return 0;
       const waits = credentials.map((credential) => find(credential)?.waitMs(user, nowMs) ?? 0);
@@ -71,16 +71,16 @@ export function createCredentials() {
     /** The upstream has answered with content. */
     accepted: ({ credential, use }: CredentialLease, nowMs: number): void =>
       find(credential)?.accepted(use, nowMs),
-    /** 401, 402, 403. */
+    /** The upstream answered 401, 402 or 403. */
     refused: (
       { credential, use }: CredentialLease,
       status: number | undefined,
       nowMs: number,
     ): void => standingOf(credential).refused(use, status, nowMs),
-    /** 429, with the pause that the upstream wants. */
+    /** The upstream answered 429, with its requested delay. */
     limited: ({ credential, use }: CredentialLease, pauseMs: number, nowMs: number): void =>
       standingOf(credential).limited(use, pauseMs, nowMs),
-    /** Whether this one has to be probed now; then `judged` takes the outcome. */
+    /** Whether this credential has to be probed now; pass the outcome to `judged`. */
     takeProbe: (credential: UpstreamCredential): boolean => find(credential)?.takeProbe() ?? false,
     judged(
       { credentials, coolDownMs }: Upstream,
@@ -88,11 +88,11 @@ export function createCredentials() {
       outcome: 'finished' | UpstreamFailure,
       nowMs: number,
     ): Judgement {
-      // Limits belong to keys; where there is one, they are the upstream's.
+      // Limits belong to keys; with a single key, the limit counts against the upstream.
       const limitMs = credentials.length > 1 ? coolDownMs : undefined;
       return find(credential)?.judged({ outcome, model, nowMs, limitMs }) ?? 'nothing';
     },
-    /** `toUnixMs` turns a time of this clock into one that people read. */
+    /** `toUnixMs` converts times of this clock to Unix time. */
     states: (
       { credentials }: Upstream,
       nowMs: number,
@@ -110,17 +110,17 @@ export function createCredentials() {
           ...(untilMs > nowMs ? { untilMs: toUnixMs(untilMs) } : {}),
         };
       }),
-    /** Forgets the keys that this upstream no longer has. */
+    /** Drops the keys that this upstream no longer has. */
     keep({ credentials }: Upstream): void {
       const kept = new Set(credentials.map(({ apiKey }) => apiKey));
       for (const apiKey of standings.keys()) if (!kept.has(apiKey)) standings.delete(apiKey);
     },
-    /** Forgets what is known of every one of them. */
+    /** Drops the state of all keys. */
     forget: (): void => standings.clear(),
   };
 }
 
-/** Rendezvous hashing: a credential that comes or goes moves no conversation but its own. */
+/** Rendezvous hashing: adding or removing a credential moves only its own conversations. */
 function rank({ id, credentials }: Upstream, affinity: Affinity): readonly UpstreamCredential[] {
   if (credentials.length === 1) return credentials;
   return credentials

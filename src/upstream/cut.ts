@@ -1,6 +1,6 @@
-// Ends an answer at the stop sequences that its upstream was not sent. Called by an attempt with each
-// read. Where the answer may have cost thinking that it does not show, the upstream is read on for
-// its report, in the bounds of any answer; otherwise it is to be stopped.
+// Cuts an answer at the stop sequences that were not sent to its upstream. An attempt calls it with
+// each read. If the answer may cost hidden thinking, the upstream is drained for its report, within
+// the usual bounds; otherwise it is stopped.
 
 import type { GenerationEvent, GenerationRequest } from '../core/generation.ts';
 import { mayHideThinking } from '../core/hidden.ts';
@@ -10,10 +10,10 @@ import type { Batch } from './source.ts';
 
 const FINISH: GenerationEvent = { kind: 'finish', reason: 'stop' };
 
-/** Undefined where the upstream is sent all sequences. */
+/** Undefined if all sequences are sent to the upstream. */
 export function createCut(candidate: Candidate, request: Pick<GenerationRequest, 'stop'>) {
   const { model, upstream } = candidate;
-  // The demonstration, inside the program, takes any number of them.
+  // The built-in demo upstream accepts any number of them.
   if (request.stop.length === 0 || upstream.dialect === 'demo') return undefined;
   const { cut } = splitStops(request.stop, upstream.profile, model.features.has('reasoning'));
   if (cut.length === 0) return undefined;
@@ -21,7 +21,9 @@ export function createCut(candidate: Candidate, request: Pick<GenerationRequest,
   let isReadOn = false;
   let isStopped = false;
 
-  /** The answer is whole for its client, however its upstream ends: only its finish has to wait. */
+  /**
+   * The client's answer is complete however the upstream ends; only the finish event waits for it.
+   */
   const readOn = (
     events: readonly GenerationEvent[],
     beyond: readonly GenerationEvent[],
@@ -33,7 +35,7 @@ export function createCut(candidate: Candidate, request: Pick<GenerationRequest,
   };
 
   return {
-    /** Whether the answer has ended before its upstream, which is not read any further. */
+    /** Whether the answer ended before its upstream, which is not read any further. */
     isStopped: () => isStopped,
     take({ events, end }: Batch): Batch {
       if (isReadOn) return readOn([], events, end);
@@ -45,13 +47,13 @@ export function createCut(candidate: Candidate, request: Pick<GenerationRequest,
       }
       const last = events[next - 1];
       const isText = last?.kind === 'text-delta';
-      // What is not text is behind the text that it has released.
+      // A non-text event comes after the text that it released.
       if (cutter.hasCut() && !isText) next -= 1;
       if (end !== undefined) passed.push(...cutter.end());
       if (!cutter.hasCut()) return end === undefined ? { events: passed } : { events: passed, end };
       if (!mayHideThinking(candidate)) {
-        // Our own count of what is delivered is charged, however the bytes fell: also where the
-        // report came in this very read, for it is about text that is not delivered.
+        // Always charge our own count of the delivered text, even if the report arrived in this
+        // read: it covers text that is not delivered.
         isStopped = true;
         return { events: passed, end: 'finished' };
       }

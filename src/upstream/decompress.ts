@@ -1,5 +1,5 @@
-// Bodies that an upstream has compressed although it was asked not to: unpacked as they are read, so
-// that a small body which unpacks to a huge one costs no more than what its reader takes.
+// Decompresses bodies that an upstream compressed although it was asked not to. Works as a stream,
+// so that a small body that expands to a huge one costs only what its reader consumes.
 
 import { pipeline, Readable, type Transform } from 'node:stream';
 import {
@@ -18,13 +18,13 @@ const UNPACKERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tr
   ['zstd', createZstdDecompress],
 ]);
 
-/** `undefined` where the coding is none of these, or several. */
+/** `undefined` for an unknown coding, or several. */
 export function decompress(reader: ByteReader, coding: string): ByteReader | undefined {
   const unpacker = UNPACKERS.get(coding.toLowerCase())?.();
   if (unpacker === undefined) return undefined;
   const packed = Readable.from(pieces(reader), { objectMode: false });
-  // What goes wrong is told to whoever reads, also to one who begins only then. Without a listener
-  // it would end the process until somebody does.
+  // Errors reach the reader, even one that starts later. Without a listener, an error before that
+  // would end the process.
   unpacker.on('error', () => {});
   pipeline(packed, unpacker, () => {});
   const unpacked = unpacker[Symbol.asyncIterator]();

@@ -1,11 +1,11 @@
-// What the built-in demonstration models say: a function of the request alone, honest about there
-// being no language model behind it. Called by the demo upstream, which turns it into bytes.
+// The answers of the built-in demo models: a pure function of the request that says clearly that no
+// language model is behind it. The demo upstream converts them to bytes.
 
 import type { JsonObject, JsonValue } from '../core/generation.ts';
 import { isObject } from '../core/json.ts';
 import { toList, toObject, toText } from '../wire/upstream/narrow.ts';
 
-/** A chat-completions request, as far as the demonstration looks at it. */
+/** The fields of a chat-completions request that the demo uses. */
 export type DemoRequest = {
   readonly model: string;
   readonly messages: readonly JsonObject[];
@@ -38,14 +38,14 @@ const INTRODUCTION =
 
 const QUOTE_LENGTH = 80;
 
-/** The usual rule of thumb. It keeps the demonstration's usage in proportion to its text. */
+/** A rule of thumb that keeps the demo's usage in proportion to its text. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** How deep and how wide made-up tool arguments get, whatever their schema asks for. */
+/** The maximum depth and width of generated tool arguments, regardless of the schema. */
 const SAMPLE_DEPTH_MAX = 5;
 const SAMPLE_MEMBERS_MAX = 16;
 
-/** Reads a parsed body; undefined when it is no chat-completions request. */
+/** Reads a parsed body; undefined if it is not a chat-completions request. */
 export function readDemoRequest(value: unknown): DemoRequest | undefined {
   if (!isObject(value) || !Array.isArray(value['messages'])) return undefined;
   const { stop, max_tokens: maxTokens } = value;
@@ -66,7 +66,7 @@ export function readDemoRequest(value: unknown): DemoRequest | undefined {
   };
 }
 
-/** The answer, cut at the request's stop sequences and at its bound on tokens. */
+/** The answer, cut at the request's stop sequences and token bound. */
 export function writeDemoAnswer(request: DemoRequest): DemoAnswer {
   const tool = chooseTool(request);
   const text = tool === undefined ? cutAtStop(writeText(request), request.stop) : '';
@@ -85,9 +85,9 @@ export function writeDemoAnswer(request: DemoRequest): DemoAnswer {
   const args = take(written);
   const produced = reasoning.length + shown.length + args.length;
   const wasCut = produced < thought.length + text.length + written.length;
-  // A call whose arguments never began was not made.
+  // A call without any arguments is dropped.
   const hasCall = tool !== undefined && args !== '';
-  // The position in the conversation makes the id differ from those of earlier turns.
+  // The position in the conversation keeps the id different from those of earlier turns.
   const id = `call_demo_${request.messages.length}`;
   return {
     reasoning,
@@ -100,7 +100,7 @@ export function writeDemoAnswer(request: DemoRequest): DemoAnswer {
   };
 }
 
-/** A tool is called once a turn of the user: the forced one, else the first. */
+/** Calls one tool per user turn: the forced one, else the first. */
 function chooseTool(request: DemoRequest): JsonObject | undefined {
   if (request.toolChoice === 'none' || request.messages.at(-1)?.['role'] !== 'user')
     return undefined;
@@ -162,7 +162,7 @@ function countTokens(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }
 
-/** The required members of an object schema, with a plausible value each. */
+/** The required members of an object schema, each with a plausible value. */
 function sampleObject(schema: JsonObject, depth: number): JsonObject {
   const properties = toObject(schema['properties']);
   const names = toList(schema['required']).map(toText).slice(0, SAMPLE_MEMBERS_MAX);

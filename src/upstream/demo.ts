@@ -1,6 +1,6 @@
-// The upstream inside the binary: two demonstration models, so that a fresh install answers before
-// any vendor is configured. It produces real chat-completions bytes, which then pass the same
-// decoder, pump and ledger as everybody else's. It makes no connection and keeps nothing.
+// The demo upstream inside the binary: two models that let a fresh install answer before any vendor
+// is configured. It produces real chat-completions bytes, which pass the same decoder, pump and
+// ledger as any other upstream's. It makes no connection and stores nothing.
 
 import { parseJson } from '../core/json.ts';
 import {
@@ -52,7 +52,7 @@ function wholeAnswer(head: Head, answer: DemoAnswer): object {
   };
 }
 
-/** The frames of a stream, a word each. */
+/** The frames of a stream, one word each. */
 function streamAnswer(head: Head, request: DemoRequest, answer: DemoAnswer): string[] {
   const frame = (rest: object): string =>
     `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...rest })}\n\n`;
@@ -94,7 +94,7 @@ function writeUsage(answer: DemoAnswer): object {
   };
 }
 
-/** One piece a pull, so a slow reader slows the stream; a reader that leaves ends the timer. */
+/** One piece per pull, so backpressure works; cancelling the reader stops the timer. */
 function streamPieces(pieces: readonly string[], delayMs: number): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let next = 0;

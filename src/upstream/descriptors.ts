@@ -1,45 +1,45 @@
-// Keeps file descriptors for connections to upstreams. Clients connect as they like, and the runtime
-// accepts until the process has none left; every request would then fail for want of a connection of
-// ours, which the runtime reports as refused by the upstream. So some are kept open on nothing, and
-// one of them is closed in the same turn in which a connection is made.
+// Reserves file descriptors for upstream connections. The runtime accepts clients until the process
+// has no descriptor left; every upstream connection would then fail, and the runtime reports that
+// as refused by the upstream. So some descriptors are kept open as spares, and one is closed in the
+// same turn in which a connection is made.
 
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { every } from '../async/every.ts';
 
 export type Descriptors = {
-  /** Whether one more request can have its connection, beside those that are in flight. */
+  /** Whether another request can get a connection, beside those in flight. */
   readonly hasRoom: (inFlight: number) => boolean;
-  /** Call right before a connection is made; false where no descriptor is left for it. */
+  /** Call directly before connecting; false if no descriptor is left. */
   readonly lend: () => boolean;
-  /** That connection is closed, or was never made. */
+  /** Call when that connection has closed, or was never made. */
   readonly returned: () => void;
   readonly close: () => void;
 };
 
-/** Enough for a burst: where descriptors are free, what was lent is kept again soon. */
+/** Enough for a burst: lent spares are replaced soon if descriptors are free. */
 const KEPT_MAX = 256;
 
-/** Of the process without any client: libraries, listeners, databases, the log. */
+/** Descriptors of a process without clients: libraries, listeners, databases, the log. */
 const OWN = 48;
 
 /**
- * Of the rest. A stream takes one for its client as well, and a tenth is left to accept clients that
- * are refused, and for files that are opened in between.
+ * The share of the rest for upstreams. A stream needs another one for its client, and a tenth is
+ * left to accept clients that are refused and to open files.
  */
 const SHARE = 0.45;
 
 const LOOK_MS = 250;
 
-/** Descriptors are kept again only while so much of the limit is free. */
+/** Spares are replaced only while this share of the limit is free. */
 const FREE_SHARE = 0.25;
 
 type DescriptorSource = {
-  /** How many the process may have; undefined where the system does not tell. */
+  /** The process's limit; undefined if the system does not report it. */
   readonly limit: number | undefined;
   readonly count: () => number;
 };
 
-/** `monotonic` in milliseconds. */
+/** `monotonic` is in milliseconds. */
 export function createDescriptors(options: {
   readonly monotonic: () => number;
   readonly source?: DescriptorSource;
@@ -50,7 +50,7 @@ export function createDescriptors(options: {
   const requestsMax = Math.floor(Math.max(0, limit - OWN) * SHARE);
   const wanted = Math.min(requestsMax, KEPT_MAX);
   const kept: number[] = [];
-  /** Open connections, in use or not. */
+  /** Open connections, in use or idle. */
   let lent = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let free = 0;
@@ -60,7 +60,7 @@ export function createDescriptors(options: {
       kept.push(openSync('/dev/null', 'r'));
       return true;
     } catch {
-      // None is left. The next connection that closes leaves another one.
+      // No descriptor is left, so the next closed connection frees one for a spare.
       return false;
     }
   }
@@ -86,7 +86,7 @@ export function createDescriptors(options: {
   return {
     hasRoom(inFlight) {
       if (inFlight >= requestsMax) return false;
-      // Kept at once, or the next clients would take it before the request has its connection.
+      // Reserve now, or new clients could take it before the request connects.
       return inFlight < lent + kept.length || keep();
     },
     lend() {
@@ -114,7 +114,7 @@ const UNLIMITED: Descriptors = {
   close: () => undefined,
 };
 
-/** By what Linux tells; the runtime has raised the soft limit to the hard one already. */
+/** Reads /proc on Linux. The runtime has already raised the soft limit to the hard one. */
 function ownDescriptors(): DescriptorSource {
   const limit = readOpenFileLimit();
   return {
@@ -123,7 +123,7 @@ function ownDescriptors(): DescriptorSource {
       try {
         return readdirSync('/proc/self/fd').length;
       } catch {
-        // Looking takes one itself.
+        // The listing itself uses one descriptor.
         return limit ?? 0;
       }
     },

@@ -1,5 +1,5 @@
-// Requests through the runtime's own HTTP client. Called by client.ts where an upstream is behind a
-// proxy, or where the catalog says so; also the shape in which the demo answers.
+// Sends requests through the runtime's HTTP client, for upstreams behind a proxy or configured so
+// in the catalog. The demo upstream answers in this form too.
 
 import { isIP } from 'node:net';
 import { isFailure, type UpstreamFailure } from '../core/failure.ts';
@@ -25,7 +25,7 @@ const UNREACHABLE: UpstreamFailure = {
 export function createFetchClient(dependencies: TransportDependencies) {
   const { fetch, resolver, clock, userAgent } = dependencies;
 
-  /** Behind a proxy it is the proxy that resolves names: only an address can be looked at here. */
+  /** Behind a proxy the proxy resolves names, so only a literal address can be checked here. */
   async function refusal(
     { baseUrl, allowLinkLocal }: RemoteUpstream,
     isProxied: boolean,
@@ -69,7 +69,7 @@ export function createFetchClient(dependencies: TransportDependencies) {
 
 /**
  * Resolves in the same turn as the abort. The runtime's own rejection comes some turns later, and
- * until then a client that has left would still hold the slot that its next request needs.
+ * until then a disconnected client would occupy the slot that its next request needs.
  */
 export function whenAborted(signal: StopSignal): Promise<UpstreamFailure> {
   return new Promise((resolve) => {
@@ -94,7 +94,7 @@ export function readAnswer(
 }
 
 async function readBody(response: Response): Promise<string | UpstreamFailure> {
-  // The length of a compressed body does not say how much comes out of it.
+  // The length of a compressed body does not bound its decompressed size.
   const isPlain = !response.headers.has('content-encoding');
   const declared = Number(response.headers.get('content-length') ?? Number.NaN);
   try {

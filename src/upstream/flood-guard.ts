@@ -1,29 +1,29 @@
-// When an answer has become far longer than its upstream was told it may be. Asked by an attempt with
-// each read, which then ends. It must never cut an honest answer.
+// Detects an answer that is far longer than the bound sent to its upstream. An attempt checks each
+// read and then ends. It must never cut a correct answer.
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent } from '../core/generation.ts';
 import { textOf } from './content.ts';
 
 /**
- * An upstream that ignores the bound that it was told would be read for ever, at our cost. No
- * tokenizer makes tokens of this length on average, so nothing honest is cut.
+ * An upstream that ignores its bound would be read forever, at our cost. No tokenizer has tokens of
+ * this length on average, so no correct answer is cut.
  */
 const CHARACTERS_PER_TOKEN = 16;
 const CHARACTERS_SLACK = 65_536;
-/** What each event counts for beside its text, so that empty ones are bounded too. */
+/** Counted for each event in addition to its text, so that empty events are bounded too. */
 const EVENT_CHARACTERS = 1;
 export const FLOODED: UpstreamFailure = {
   class: 'malformed',
-  detail: 'the upstream sent far more than the bound that it was told',
+  detail: 'the upstream sent far more output than its bound allows',
 };
 
-/** How many characters an answer may have that was told this bound. */
+/** The number of characters that an answer with this bound may have. */
 export function charactersAllowed(maxOutputTokens: number): number {
   return maxOutputTokens * CHARACTERS_PER_TOKEN + CHARACTERS_SLACK;
 }
 
-/** What the events of a read count for. */
+/** The characters counted for the events of a read. */
 export function charactersOf(events: readonly GenerationEvent[]): number {
   let all = 0;
   for (const event of events) all += EVENT_CHARACTERS + characters(event);
@@ -31,8 +31,8 @@ export function charactersOf(events: readonly GenerationEvent[]): number {
 }
 
 /**
- * Signed thinking, in the finish, has a bound of its own in the decoder: an honest one may repeat all
- * of the thinking that has been counted here, and half as much again.
+ * Signed thinking, in the finish event, has its own bound in the decoder: a correct answer may
+ * repeat all thinking counted here, plus half of it.
  */
 function characters(event: GenerationEvent): number {
   const { length } = textOf(event);

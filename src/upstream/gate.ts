@@ -1,27 +1,27 @@
-// How many requests may be under way at an upstream, and a short queue for the next ones. None waits
-// for long, and a request that leaves is gone at once. A place that is free goes to the account that
-// has the fewest, and among those to the first; while two accounts send, a quarter of the places is
-// out of reach for each of them, so that one account's slow requests never hold them all. `health.ts`
-// has one gate for each upstream.
+// Limits the concurrent requests at an upstream, with a short queue for more. Waits are bounded,
+// and a request that leaves is removed immediately. A free place goes to the account with the
+// fewest, then to the first in the queue. While two or more accounts are active, none may use more
+// than three quarters of the places, so one account's slow requests cannot take them all.
+// `health.ts` has one gate for each upstream.
 
 import { createLatestTwo } from '../core/latest-two.ts';
 import type { UpstreamConcurrency } from '../core/model.ts';
 import type { StartTimer } from './timer.ts';
 
-/** An account that has sent nothing for so long leaves its part to the others. */
+/** An account without requests for this long no longer counts as active. */
 const PRESENT_MS = 60_000;
 
 export type Waiting = {
-  /** Whether there was a place in time. For a request that leaves there was none. */
+  /** Whether a place was free in time; false for a request that left. */
   readonly isIn: Promise<boolean>;
-  /** Changes nothing once there was a place: then that has to be given back. */
+  /** Has no effect once a place was granted: it must then be returned with `exit`. */
   readonly leave: () => void;
 };
 
 type Waiter = { readonly account: string; readonly enter: () => void };
 
 export function createGate(startTimer: StartTimer, monotonic: () => number) {
-  /** In the order in which they came. */
+  /** In order of arrival. */
   const queue = new Set<Waiter>();
   const held = new Map<string, number>();
   const senders = createLatestTwo();
@@ -29,7 +29,7 @@ export function createGate(startTimer: StartTimer, monotonic: () => number) {
   let maxInFlight = 0;
 
   const heldBy = (account: string): number => held.get(account) ?? 0;
-  /** What of all places the account may have: all of them where it is alone. */
+  /** The places that the account may use: all of them if no other account is active. */
   const shareOf = (account: string, all: number): number => {
     const isAlone = senders.othersAt(account) <= monotonic() - PRESENT_MS;
     return isAlone ? all : Math.max(Math.floor(all * 0.75), 1);
@@ -76,12 +76,12 @@ export function createGate(startTimer: StartTimer, monotonic: () => number) {
   };
 
   return {
-    /** The limits are those of the caller's catalog: they may change between two calls. */
+    /** The limits come from the caller's catalog snapshot and may change between two calls. */
     enter(account: string, concurrency: UpstreamConcurrency): 'in' | 'full' | Waiting {
       const { queueLength, queueMs } = concurrency;
       maxInFlight = concurrency.maxInFlight;
       senders.note(account, monotonic());
-      // There may be more room than there was: what waits is not overtaken.
+      // The limit may have risen: queued requests go first.
       letIn();
       if (mayEnter(account)) {
         take(account);
@@ -90,7 +90,7 @@ export function createGate(startTimer: StartTimer, monotonic: () => number) {
       if (queue.size >= queueLength) return 'full';
       return waitingOf(account) < shareOf(account, queueLength) ? wait(account, queueMs) : 'full';
     },
-    /** Gives one place of the account back. */
+    /** Returns one place of the account. */
     exit(account: string): void {
       inFlight -= 1;
       const left = heldBy(account) - 1;

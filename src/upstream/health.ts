@@ -1,6 +1,6 @@
-// How every upstream does, in one place: the router asks here before it asks an upstream, and says
-// here what came of it. Joins the breakers, the credentials, the gate and the retry budget; what each
-// of them does stands in its own file. State is in memory: every upstream starts healthy.
+// Tracks the health of every upstream. The router asks here before it calls an upstream, and
+// reports the outcome here. Combines breakers, credentials, gate and retry budget, each in its own
+// file. State is in memory: every upstream starts healthy.
 
 import type { BreakersState } from '../core/breakers.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
@@ -11,46 +11,46 @@ import { createNode, type NodeDependencies, type UpstreamNode } from './node.ts'
 import { Permit } from './permit.ts';
 
 /**
- * first       nobody has asked this candidate for the request yet
- * repeat      it has failed and is asked the same again; the retry budget has paid for it
- * reconnect   a repeat, but what had failed was a kept connection, which was counted as nothing
- * credential  one of its credentials has failed, and another one is used
+ * first       the first attempt of the request at this candidate
+ * repeat      a retry of the same candidate, paid by the retry budget
+ * reconnect   a retry after a broken kept-alive connection, which did not count as a failure
+ * credential  a retry with another credential after one failed
  */
 export type Asking =
   | { readonly kind: 'first' | 'repeat' | 'reconnect' }
   | { readonly kind: 'credential'; readonly avoid: string };
 
-/** The candidate is not to be asked now. */
+/** The candidate must not be called now. */
 export type CandidateRefusal = { readonly kind: 'refusal'; readonly failure: UpstreamFailure };
 
-/** It will be said in a moment. Whoever leaves is refused; what was granted has to be ended. */
+/** The decision is pending. Leaving refuses it; a granted permit has to be ended. */
 export type Queued = {
   readonly kind: 'queued';
   readonly entry: Promise<Permit | CandidateRefusal>;
   readonly leave: () => void;
 };
 
-/** What one account may ask. */
+/** Health from the point of view of one account. */
 export type AccountHealth = {
   readonly enter: (candidate: Candidate, asking: Asking) => Permit | CandidateRefusal | Queued;
-  /** Takes one repetition from the retry budget of its upstream, or says that there is none. */
+  /** Takes one retry from the upstream's retry budget; false if none is left. */
   readonly takeRepeat: (candidate: Candidate) => boolean;
-  /** How long until it may be asked; 0 for now. */
+  /** The time until the candidate may be called; 0 for now. */
   readonly waitMs: (candidate: Candidate) => number;
 };
 
 export type Health = {
   readonly of: (account: string) => AccountHealth;
-  /** Every upstream of the catalog, as operators see it. */
+  /** Every upstream of the catalog, for operators. */
   readonly states: () => readonly UpstreamState[];
-  /** Forgets what is held against an upstream, because an operator says that it is mended. */
+  /** Clears the failures of an upstream after an operator has repaired it. */
   readonly reset: (upstream: string) => void;
 };
 
 export function createHealth(
   dependencies: NodeDependencies & {
     readonly catalog: () => Catalog;
-    /** Unix milliseconds, for what people read. */
+    /** Unix milliseconds, for display. */
     readonly clock: () => number;
   },
 ): Health {
@@ -67,8 +67,8 @@ export function createHealth(
     return node;
   };
   /**
-   * What a new catalog no longer has is forgotten, once, and so is what was known of another place:
-   * its refusals say nothing of this one. Requests under way keep what they have.
+   * Drops the state of upstreams that a new catalog removed or moved: failures at the old address
+   * say nothing about the new one. Requests in progress keep theirs.
    */
   const follow = (current: Catalog): void => {
     if (current === known) return;
@@ -82,7 +82,7 @@ export function createHealth(
     }
   };
 
-  /** The place at the gate is taken; a refusal gives it back. */
+  /** A place at the gate is taken; a refusal returns it. */
   const admit = (
     node: UpstreamNode,
     account: string,
@@ -100,7 +100,7 @@ export function createHealth(
       return new Permit(node, candidate, lease, pass, asking.kind === 'repeat');
     }
     node.gate.exit(account);
-    return refusal(lease === undefined ? NO_CREDENTIAL : LEFT_ALONE);
+    return refusal(lease === undefined ? NO_CREDENTIAL : BREAKER_OPEN);
   };
 
   const admitLater = async (
@@ -112,7 +112,7 @@ export function createHealth(
   ): Promise<Permit | CandidateRefusal> =>
     (await isIn)
       ? admit(node, account, candidate, asking)
-      : refusal('no request under way there ended in time');
+      : refusal('no place became free in time');
 
   class HealthOf implements AccountHealth {
     readonly #account: string;
@@ -127,11 +127,11 @@ export function createHealth(
       const account = this.#account;
       const node = nodeOf(upstream);
       const nowMs = monotonic();
-      if (node.breakersOf(candidate).waitMs(account, nowMs) > 0) return refusal(LEFT_ALONE);
+      if (node.breakersOf(candidate).waitMs(account, nowMs) > 0) return refusal(BREAKER_OPEN);
       if (asking.kind === 'first') node.budget.note(account, nowMs);
       const place = node.gate.enter(account, upstream.concurrency);
       if (place === 'in') return admit(node, account, candidate, asking);
-      if (place === 'full') return refusal('too many requests wait for it');
+      if (place === 'full') return refusal('its queue is full');
       const entry = admitLater(node, account, candidate, asking, place.isIn);
       return { kind: 'queued', entry, leave: place.leave };
     }
@@ -156,7 +156,7 @@ export function createHealth(
     of: (account) => new HealthOf(account),
     reset(upstream) {
       const node = nodes.get(upstream);
-      // Answers to earlier questions go to the breakers that were asked.
+      // Outcomes of earlier requests go to the old breakers.
       node?.breakers.clear();
       node?.credentials.forget();
     },
@@ -187,18 +187,18 @@ export function createHealth(
   };
 }
 
-/** Where its questions go: an operator who mends that does not wait for what failed before. */
+/** The address of an upstream. Correcting it discards earlier failures. */
 function placeOf(upstream: Upstream): string {
   return upstream.dialect === 'demo' ? '' : `${upstream.baseUrl} ${upstream.proxyUrl ?? ''}`;
 }
 
 const CLOSED: BreakersState = { kind: 'closed', waitMs: 0 };
-const LEFT_ALONE = 'it fails for this model, and is left alone';
-const NO_CREDENTIAL = 'each of its credentials is refused, or rests';
+const BREAKER_OPEN = 'its circuit breaker for this model is open';
+const NO_CREDENTIAL = 'all of its credentials are refused or in cooldown';
 
 function refusal(reason: string): CandidateRefusal {
   return {
     kind: 'refusal',
-    failure: { class: 'no_capacity', detail: `the upstream was not asked: ${reason}` },
+    failure: { class: 'no_capacity', detail: `the upstream was not called: ${reason}` },
   };
 }

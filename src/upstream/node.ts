@@ -1,5 +1,5 @@
-// What is known of one upstream, and the probes that ask it where that is in doubt. `health.ts` has one
-// for each upstream of the catalog; `permit.ts` says what requests met there.
+// The state of one upstream, and the probes sent to it. `health.ts` has one for each upstream of
+// the catalog; `permit.ts` reports the outcomes of requests.
 
 import type { Alert } from '../core/alert.ts';
 import { type Breakers, createBreakers } from '../core/breakers.ts';
@@ -14,7 +14,7 @@ import type { Probe } from './probe.ts';
 import type { StartTimer } from './timer.ts';
 
 export type NodeDependencies = {
-  /** Milliseconds of a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number;
   readonly startTimer: StartTimer;
   readonly probe: Probe;
@@ -25,7 +25,7 @@ export type UpstreamNode = ReturnType<typeof createNode>;
 
 export function createNode(place: string, dependencies: NodeDependencies) {
   const { monotonic, startTimer, probe, alert } = dependencies;
-  /** By the slug of the model that it serves. */
+  /** By the slug of the model served. */
   const breakers = new Map<string, Breakers>();
   const credentials = createCredentials();
 
@@ -38,7 +38,7 @@ export function createNode(place: string, dependencies: NodeDependencies) {
     return all;
   };
 
-  /** Asks where something is in doubt; to be called after each event that may raise a doubt. */
+  /** Sends any probes that are due. Call it after each event that may cause one. */
   const settleDoubts = (candidate: Candidate, credential: UpstreamCredential): void => {
     const ofModel = breakersOf(candidate);
     const isCredential = credentials.takeProbe(credential);
@@ -87,7 +87,7 @@ export function createNode(place: string, dependencies: NodeDependencies) {
   };
 }
 
-/** Whether a failure counts against the upstream, for the model that it was asked for. */
+/** Whether a failure counts against the upstream for the requested model. */
 export function isAgainst({ credentials }: Upstream, failure: UpstreamFailure): boolean {
   // Limits belong to keys.
   if (failure.class === 'rate_limited' && credentials.length > 1) return false;
@@ -95,8 +95,8 @@ export function isAgainst({ credentials }: Upstream, failure: UpstreamFailure): 
 }
 
 /**
- * Whether a failure says nothing of the next question: an idle connection was closed, or a limit is
- * over in a moment. That is waited for, and a breaker that opens would refuse those who wait.
+ * Whether a failure says nothing about the next request: an idle connection was closed, or a limit
+ * ends shortly. The route waits for the latter, and an open breaker would refuse waiting requests.
  */
 function isPassing({ class: kind, onKeptConnection, retryAfterMs }: UpstreamFailure): boolean {
   if (onKeptConnection === true) return true;

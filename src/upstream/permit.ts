@@ -1,5 +1,5 @@
-// The right to ask an upstream once: its result goes to the breakers and the credential, and
-// the place at the gate is given back. `health.ts` grants it.
+// The right to call an upstream once. Ending it reports the result to the breakers and the
+// credential and returns the place at the gate. `health.ts` grants it.
 
 import type { Breakers, BreakersPass } from '../core/breakers.ts';
 import { SHORT_DELAY_MS } from '../core/failover.ts';
@@ -42,23 +42,23 @@ export class Permit {
     return this.#lease.credential;
   }
 
-  /** The attempt has only the time that earlier ones left: if that runs out, it says nothing. */
+  /** The attempt only has the time that earlier ones left, so a timeout proves nothing. */
   forgiveTotal(): void {
     this.#forgivesTotal = true;
   }
 
   /**
-   * Takes every batch of the attempt: whether content has come, and how it ended. The caller that
-   * stops the attempt ends the permit itself.
+   * Takes every batch of the attempt and reports content and the end. A caller that aborts the
+   * attempt ends the permit itself.
    */
   see({ events, end }: Batch): void {
-    // An upstream that says itself that it had no room has not served well, whatever it had sent.
+    // An upstream that reports a lack of capacity has failed, even if it sent content before.
     const exhausted = exhaustion(events, false);
     if (!this.#hasAnswered && exhausted === undefined && events.some(isAnswer)) this.answered();
     if (end !== undefined) this.end(end === 'finished' ? (exhausted ?? end) : end);
   }
 
-  /** Its first content has come. */
+  /** The first content has arrived. */
   answered(): void {
     if (this.#hasAnswered || this.#hasEnded) return;
     this.#hasAnswered = true;
@@ -67,12 +67,12 @@ export class Permit {
     this.#node.credentials.accepted(this.#lease, nowMs);
   }
 
-  /** Exactly what it was; later calls change nothing. `given_up`: the client left. */
+  /** Reports the result once; later calls have no effect. `given_up`: the client disconnected. */
   end(result: 'finished' | 'given_up' | UpstreamFailure): void {
     if (this.#hasEnded) return;
     if (result === 'finished') this.answered();
     this.#hasEnded = true;
-    // The place first: an alert must not keep it.
+    // Free the place first, so that raising an alert does not delay it.
     this.#node.gate.exit(this.#lease.use.account);
     if (result === 'finished') this.#breakers.finished(this.#pass);
     else {
@@ -93,7 +93,7 @@ export class Permit {
     if (FAILURES[failure.class].fault === 'credential') {
       credentials.refused(this.#lease, failure.status, nowMs);
     } else if (coolDownMs === 0) {
-      // Without a cool-down the operator wants it to be asked after any failure.
+      // With a zero cool-down, the operator wants it to be called despite failures.
     } else if (failure.class === 'rate_limited' && upstream.credentials.length > 1) {
       credentials.limited(this.#lease, failure.retryAfterMs ?? coolDownMs, nowMs);
     } else if (isAgainst(upstream, failure)) {

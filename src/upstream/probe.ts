@@ -1,7 +1,7 @@
-// A question of our own to an upstream: the shortest generation, with none of a caller's words in it.
-// It is what no caller can influence, so it decides where callers' requests are refused. A list of
-// models would be cheaper, but several vendors answer that without a key, or with an empty wallet.
-// The operator pays for it; `core/standing.ts` and `core/breakers.ts` bound how often it is made.
+// A probe: the shortest possible generation, without caller content. Callers cannot influence it,
+// so it decides whether their failures are the upstream's fault. Listing models would be cheaper,
+// but several vendors answer that without a key or with an empty balance. The operator pays for
+// probes; `core/standing.ts` and `core/breakers.ts` bound their number.
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationRequest } from '../core/generation.ts';
@@ -12,12 +12,12 @@ import type { StartAttempt } from './attempt.ts';
 /** Some reasoning models and gateways refuse a bound of one token. */
 const OUTPUT_TOKENS = 16;
 
-/** Longer than this an upstream cannot be said to answer. */
+/** An upstream that takes longer than this counts as failed. */
 const PATIENCE_MS = 10_000;
 
 export const PROBE_TEXT = 'ping';
 
-/** Resolves to how the answer ended; it never rejects. */
+/** Resolves to how the answer ended; never rejects. */
 export type Probe = (
   candidate: Candidate,
   credential: UpstreamCredential,

@@ -1,4 +1,4 @@
-// Reads a body to its end as text, within the bound of an answer. Called by both transports.
+// Reads a body to its end as text, up to the maximum size of an answer, for both transports.
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import { ANSWER_BYTES_MAX } from '../wire/upstream/limits.ts';
@@ -16,14 +16,14 @@ export const BROKEN: UpstreamFailure = {
 
 const UTF8 = new TextDecoder();
 
-/** A byte-order mark at the start is no part of the text. */
+/** A leading byte-order mark is not part of the text. */
 export function decodeText(pieces: readonly Uint8Array[]): string {
   const [only] = pieces;
   if (only === undefined) return '';
   return UTF8.decode(pieces.length === 1 ? only : Buffer.concat(pieces));
 }
 
-/** `first` has been read of the body before. */
+/** `first` was already read from the body. */
 export async function readText(
   reader: ByteReader,
   first?: Uint8Array,

@@ -1,21 +1,21 @@
-// Names to addresses, for both transports. Answers are kept for a while, and beyond that for as
-// long as no new one comes: a resolver that is down must not take the upstreams with it. Addresses
-// that no upstream should have are refused here, after the name and before any connection.
+// Resolves names for both transports. Results are cached for a while, and beyond that until a new
+// result arrives, so that a failing resolver does not make upstreams unreachable. Forbidden
+// addresses are refused here, after the lookup and before any connection.
 
 import { isIP } from 'node:net';
 import { withTimeout } from '../async/timeout.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import { isLinkLocal } from '../core/link-local.ts';
 
-/** As the system's resolver gives them: the best first. */
+/** In the order of the system's resolver, best first. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
 export type Resolver = ReturnType<typeof createResolver>;
 
-/** About what a name's own lifetime is where services move. */
+/** A typical TTL of services whose addresses change. */
 const FRESH_MS = 30_000;
 
-/** How long an old answer may wait for the new one. */
+/** How long a stale result waits for the new one. */
 const STALE_WAIT_MS = 1_000;
 
 const FORBIDDEN: UpstreamFailure = {
@@ -33,13 +33,13 @@ const UNRESOLVED: UpstreamFailure = {
 
 type Known = { readonly addresses: readonly string[]; readonly until: number };
 
-/** The resolver of the system, with its hosts file, its search list and its preferences. */
+/** The system's resolver, with its hosts file, search list and preferences. */
 export const systemLookup: Lookup = async (hostname) => {
   const found = await Bun.dns.lookup(hostname, { socketType: 'tcp', backend: 'system' });
   return [...new Set(found.map(({ address }) => address))];
 };
 
-/** `monotonic` in milliseconds. */
+/** `monotonic` is in milliseconds. */
 export function createResolver(dependencies: {
   readonly lookup: Lookup;
   readonly monotonic: () => number;
@@ -48,7 +48,7 @@ export function createResolver(dependencies: {
   const known = new Map<string, Known>();
   const pending = new Map<string, Promise<readonly string[] | undefined>>();
 
-  /** One question for a name at a time, whoever asks. */
+  /** Concurrent lookups of a name share one query. */
   function ask(hostname: string): Promise<readonly string[] | undefined> {
     const asked = pending.get(hostname);
     if (asked !== undefined) return asked;
@@ -73,7 +73,7 @@ export function createResolver(dependencies: {
   }
 
   return {
-    /** At least one address. Never rejects. */
+    /** Returns at least one address, or a failure. Never rejects. */
     async resolve(
       hostname: string,
       allowLinkLocal: boolean,
@@ -83,7 +83,7 @@ export function createResolver(dependencies: {
       const allowed = allowLinkLocal ? addresses : addresses.filter((one) => !isLinkLocal(one));
       return allowed.length === 0 ? FORBIDDEN : allowed;
     },
-    /** None of its addresses could be reached: the next call asks anew. */
+    /** None of the addresses could be reached: the next call starts a new lookup. */
     forget(hostname: string): void {
       const old = known.get(hostname);
       if (old !== undefined) known.set(hostname, { ...old, until: 0 });

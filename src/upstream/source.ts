@@ -1,6 +1,6 @@
-// Where the events of an attempt come from: an event stream that is read piece by piece, or an
-// answer that came whole. Called by the attempt alone, which keeps the time; a stream that ends in
-// any other way than the dialect's decoder calls complete is a failure.
+// The source of an attempt's events: an event stream read piece by piece, or a whole answer. Only
+// the attempt calls it, and keeps the timers. A stream that ends without the dialect's end marker
+// is a failure.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import type { Deadline, Deadlines } from '../core/deadlines.ts';
@@ -12,12 +12,12 @@ import { SILENT_BYTES_MAX } from '../wire/upstream/limits.ts';
 import { readText } from './read-text.ts';
 import type { ByteReader, Read, UpstreamAnswer } from './transport.ts';
 
-/** How long a finished upstream may take to end its answer before it is cut off. */
+/** How long a finished upstream may take to end its body before it is aborted. */
 const DRAIN_MS = 1_000;
 
 /**
- * How long the usage and the end may take to follow a finish reason. Some servers keep the
- * connection open instead, and their clients would wait for the idle timeout with a whole answer.
+ * How long the usage and the end may take after a finish reason. Some servers keep the connection
+ * open instead, and clients with a complete answer would wait for the idle timeout.
  */
 const FINISHING_MS = 2_000;
 
@@ -28,7 +28,7 @@ const SILENT_FLOOD: UpstreamFailure = {
 
 export type Batch = {
   readonly events: readonly GenerationEvent[];
-  /** What came behind the end of the answer: it is not passed on, and its usage counts. */
+  /** Events after the end of the answer: not passed on, but their usage counts. */
   readonly beyond?: readonly GenerationEvent[];
   /** Absent while more may come. */
   readonly end?: 'finished' | UpstreamFailure;
@@ -36,7 +36,7 @@ export type Batch = {
 
 export type AnswerSource = { readonly read: () => Awaitable<Batch>; readonly cancel: () => void };
 
-/** Opens what an upstream has answered; `stream` is what it was asked for. */
+/** Opens an upstream's answer; `stream` is what was requested. */
 export function openSource(
   answer: UpstreamAnswer | UpstreamFailure,
   dialect: UpstreamDialect,
@@ -88,7 +88,7 @@ class WholeSource implements AnswerSource {
 
   #take(body: string | UpstreamFailure): Batch {
     if (typeof body !== 'string') return { events: [], end: body };
-    // Some servers stream whatever they are asked, and some call a stream JSON.
+    // Some servers always stream, and some label a stream as JSON.
     return EVENT_LINE.test(body) ? readEvents(body, this.#dialect) : readBody(body, this.#dialect);
   }
 }
@@ -131,7 +131,7 @@ class StreamSource implements AnswerSource {
     const chunk = this.#decoder.isFinishing()
       ? readFinishing(this.#reader, this.#deadlines)
       : this.#reader.read();
-    // Some servers reset where others close; after a finish reason both are an end.
+    // Some servers reset instead of closing; after a finish reason both count as the end.
     return chunk instanceof Promise ? chunk.then(this.#taken, this.#ended) : this.#take(chunk);
   }
 
@@ -145,7 +145,7 @@ class StreamSource implements AnswerSource {
       return { events: this.#events, end: failure ?? 'finished' };
     }
     const first = this.#isBlank ? firstByte(chunk.value) : undefined;
-    // An error, or a whole answer, whose type says that it is a stream.
+    // An error, or a whole answer, that is labelled as a stream.
     if (first === OPEN_BRACE) return readWhole(this.#reader, chunk.value, this.#dialect);
     this.#isBlank &&= first === undefined;
     const failure = this.#decoder.feed(chunk.value) ?? this.#floodOf(chunk.value);
@@ -171,7 +171,7 @@ function firstByte(bytes: Uint8Array): number | undefined {
   return bytes.find((byte) => byte > 0x20 && !BYTE_ORDER_MARK.includes(byte));
 }
 
-/** `first` is what has been read of the body. */
+/** `first` was already read from the body. */
 async function readWhole(
   reader: ByteReader,
   first: Uint8Array,
@@ -182,7 +182,7 @@ async function readWhole(
   return typeof body === 'string' ? readBody(body, dialect) : { events: [], end: body };
 }
 
-/** Some servers reset where others close; after a finish reason both are an end. */
+/** Some servers reset instead of closing; after a finish reason both count as the end. */
 async function readOrEnd(reader: ByteReader): Promise<Read> {
   try {
     return await reader.read();
@@ -193,7 +193,7 @@ async function readOrEnd(reader: ByteReader): Promise<Read> {
 
 const ENDED: Read = { done: true };
 
-/** What follows a finish reason, or an end where nothing does. */
+/** The next read after a finish reason, or an end if nothing arrives in time. */
 async function readFinishing(reader: ByteReader, deadlines: Deadlines): Promise<Read> {
   const late = Promise.withResolvers<Read>();
   const deadline: Deadline = {
@@ -208,13 +208,13 @@ async function readFinishing(reader: ByteReader, deadlines: Deadlines): Promise<
 }
 
 function cancel(reader: ByteReader): void {
-  // The reader may already be gone with its connection; there is nobody left to tell.
+  // The reader may already be gone with its connection, so a failure is irrelevant.
   reader.cancel().catch(() => {});
 }
 
 /**
- * Reads what may still come after the last event, so that the connection can be used again. An
- * upstream that keeps it open costs neither the client nor us anything.
+ * Reads the remainder after the last event, so that the connection can be reused. An upstream that
+ * keeps it open delays neither the client nor the request.
  */
 function drain(reader: ByteReader, deadlines: Deadlines): void {
   const deadline: Deadline = { at: deadlines.now() + DRAIN_MS, fire: () => cancel(reader) };

@@ -1,9 +1,9 @@
-// Stops a call to an upstream. Does what an AbortController does for a few callers of our own, at the
-// cost of one object: each attempt has one, and nearly none is ever stopped.
+// Stops a call to an upstream: a lightweight AbortController. Each attempt has one, and almost none
+// is ever stopped.
 
 export type StopListener = (() => void) | { readonly handleEvent: () => void };
 
-/** What a call uses of a signal; an `AbortSignal` is one, too. */
+/** The part of a signal that a call uses; an `AbortSignal` fits. */
 export type StopSignal = {
   readonly aborted: boolean;
   readonly addEventListener: (type: 'abort', listener: StopListener) => void;

@@ -1,6 +1,6 @@
-// One call at a later time. An argument to what waits, so that no test has to.
+// A one-shot timer, passed as an argument so that tests need not wait.
 
-/** Calls `fire` after so many milliseconds; what it returns takes that back. */
+/** Calls `fire` after `afterMs`. Returns a function that cancels it. */
 export type StartTimer = (afterMs: number, fire: () => void) => () => void;
 
 export const startTimer: StartTimer = (afterMs, fire) => {

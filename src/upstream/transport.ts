@@ -1,5 +1,5 @@
-// What the two transports have in common: the call, its answer, and how a body is read. The
-// contract between the connection client and the attempts, which call it through client.ts.
+// What both transports share: the call, its answer, and how a body is read. Attempts use it through
+// client.ts.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
@@ -10,28 +10,28 @@ import type { StopSignal } from './stop.ts';
 
 export type UpstreamClientDependencies = {
   readonly fetch: (url: string, init: BunFetchRequestInit) => Promise<Response>;
-  /** Stands in for the network where the upstream is the one inside the binary. */
+  /** Replaces the network for the built-in demo upstream. */
   readonly answerDemo: (body: string) => Response;
-  /** Names to addresses, as the system does it. */
+  /** Resolves names, by default as the system does. */
   readonly lookup: Lookup;
   /** Unix milliseconds, for dates in answers. */
   readonly clock: () => number;
-  /** Milliseconds, of a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number;
-  /** Sent to every upstream: some answer nobody who does not say what it is. */
+  /** Sent to every upstream: some refuse requests without it. */
   readonly userAgent: string;
-  /** The schemes, as in `https:`, for which the environment names a proxy. */
+  /** The schemes, such as `https:`, for which the environment names a proxy. */
   readonly proxiedSchemes: ReadonlySet<string>;
   readonly descriptors: Pick<Descriptors, 'lend' | 'returned'>;
 };
 
-/** What both transports are made of; each uses what it needs. */
+/** The dependencies of both transports; each uses what it needs. */
 export type TransportDependencies = UpstreamClientDependencies & { readonly resolver: Resolver };
 
 export type Read = { readonly done: boolean; readonly value?: Uint8Array | undefined };
 
 export type ByteReader = {
-  /** Rejects where the body breaks off: what a connection cut is never its end. */
+  /** Rejects if the body is truncated: a broken connection is never a regular end. */
   readonly read: () => Awaitable<Read>;
   readonly cancel: () => Promise<void>;
 };
@@ -39,7 +39,7 @@ export type ByteReader = {
 export type UpstreamAnswer = {
   readonly status: number;
   readonly isJson: boolean;
-  /** How long the upstream wants to be left alone, where it says so. */
+  /** The delay that the upstream requests, if any. */
   readonly retryAfterMs?: number | undefined;
   /** Reads the whole body, or fails above the limit of the decoder. */
   readonly text: () => Awaitable<string | UpstreamFailure>;
@@ -51,9 +51,9 @@ export type UpstreamRequest = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Until a new connection is made, name and TLS included. */
+  /** The time limit for a new connection, including DNS and TLS. */
   readonly connectMs: number;
-  /** Not on a kept connection: one of those has just broken under this very request. */
+  /** Set after a kept-alive connection broke under this request. */
   readonly newConnection?: boolean | undefined;
   readonly signal: StopSignal;
 };
@@ -67,10 +67,12 @@ export type RemoteUpstream = Exclude<Upstream, { readonly dialect: 'demo' }>;
 
 export const GIVEN_UP: UpstreamFailure = { class: 'cut', detail: 'the request was given up' };
 
-/** Given up before there was a connection: the upstream has not got the request. */
+/** Aborted before a connection existed: the upstream has not received the request. */
 export const UNCONNECTED: UpstreamFailure = { ...GIVEN_UP, phase: 'connect' };
 
-/** Of `content-type`, in any spelling and with any parameters; not relatives, such as lines of JSON. */
+/**
+ * Matches `content-type` in any spelling with any parameters, but not relatives such as JSON Lines.
+ */
 const JSON_TYPE = /^application\/json *(;|$)/i;
 
 export function isJsonType(contentType: string | undefined): boolean {

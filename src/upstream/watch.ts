@@ -1,6 +1,6 @@
-// The timers of one attempt, as one deadline that moves. The attempt says when it waits for the
-// upstream and what each wait has brought. Gap and throughput count only the time spent waiting: while
-// a slow client reads, the upstream is not asked for more.
+// The timers of one attempt, as one moving deadline. The attempt reports when it waits for the
+// upstream and what each wait returned. Gap and throughput count only the time spent waiting: a
+// slow client must not count against the upstream.
 
 import { unreachable } from '../core/assert.ts';
 import type { Deadline, Deadlines } from '../core/deadlines.ts';
@@ -10,10 +10,10 @@ import type { UpstreamTimeouts } from '../core/model.ts';
 import { createThroughput, type Throughput } from '../core/throughput.ts';
 import { contentTokens } from './content.ts';
 
-/** Milliseconds from the start of an attempt; absent for what has not come. */
+/** Milliseconds from the start of an attempt; absent until reached. */
 export type AttemptTimes = { readonly firstByteMs?: number; readonly firstContentMs?: number };
 
-/** The connection is made elsewhere, and watched there. */
+/** Connecting has its own timer elsewhere. */
 type Timer = Exclude<AttemptPhase, 'connect'>;
 
 export class Watch implements Deadline {
@@ -25,19 +25,19 @@ export class Watch implements Deadline {
   readonly #startedAt: number;
   readonly #times: { firstByteMs?: number; firstContentMs?: number } = {};
   #failure: UpstreamFailure | undefined;
-  /** What runs out at the deadline. */
+  /** The timer that expires at the deadline. */
   #due: Timer = 'total';
-  /** Undefined while nothing waits for the upstream. */
+  /** Undefined while the attempt is not waiting for the upstream. */
   #waitsSince: number | undefined;
-  /** Of the time spent waiting: all since the first content, and all since the last. */
+  /** Waiting time since the first content, and since the last. */
   #streamMs = 0;
   #gapMs = 0;
   #throughput: Throughput | undefined;
 
   /**
-   * Starts with the request. `call` is aborted at most once. An answer in one piece (`onePiece`) is not
-   * seen until it is complete: its first byte says nothing, and it has as long as the first content of
-   * a stream.
+   * Starts with the request. `call` is aborted at most once. A non-streamed answer (`onePiece`)
+   * arrives all at once, so its first byte means nothing and it gets the time limit for first
+   * content.
    */
   constructor(
     timeouts: UpstreamTimeouts,
@@ -54,16 +54,16 @@ export class Watch implements Deadline {
     deadlines.add(this);
   }
 
-  /** The attempt waits for the next read from here on. */
+  /** The attempt starts to wait for the next read. */
   wait(): void {
     this.#waitsSince = this.#deadlines.now();
     this.#arm();
   }
 
-  /** The wait is over: something of an answer has come, with these events in it. */
+  /** A read has arrived with these events. */
   read(events: readonly GenerationEvent[]): void {
     const nowMs = this.#deadlines.now();
-    // What comes too late comes too late, also where nothing has looked at the clock since.
+    // Enforces the deadline even if no sweep has run since it passed.
     this.#check(nowMs);
     const waitedMs = this.#waitsSince === undefined ? 0 : nowMs - this.#waitsSince;
     this.#waitsSince = undefined;
@@ -82,12 +82,12 @@ export class Watch implements Deadline {
     this.#deadlines.remove(this);
   }
 
-  /** The timer that ran out, if one did. */
+  /** The failure of the timer that expired, if any. */
   timedOut(): UpstreamFailure | undefined {
     return this.#failure;
   }
 
-  /** Where the attempt is. */
+  /** The current phase of the attempt. */
   phase(): AttemptPhase {
     if (this.#times.firstContentMs !== undefined) return 'stream';
     return this.#times.firstByteMs === undefined ? 'first_byte' : 'first_content';
@@ -97,7 +97,7 @@ export class Watch implements Deadline {
     return this.#times;
   }
 
-  /** What the deadlines call. */
+  /** Called by the deadlines. */
   fire(): void {
     this.#check(this.#deadlines.now());
     if (this.#failure === undefined) this.#deadlines.add(this);
@@ -116,14 +116,14 @@ export class Watch implements Deadline {
     }
   }
 
-  /** At least to where the window had to be looked at, however the clock is rounded. */
+  /** Advances at least to the scheduled check, however the clock is rounded. */
   #isTooSlow(): boolean {
     if (this.#throughput === undefined || this.#waitsSince === undefined) return false;
     const atMs = this.#streamMs + this.#deadlines.now() - this.#waitsSince;
     return this.#throughput.isTooSlow(Math.max(atMs, this.#throughput.nextCheckAt()));
   }
 
-  /** Finds the timer that runs out next, if nothing is read until then. */
+  /** Sets the deadline to the timer that expires next if nothing is read. */
   #arm(): void {
     const timeouts = this.#timeouts;
     this.at = this.#startedAt + timeouts.totalMs;
@@ -175,7 +175,8 @@ function timeoutWords(timer: Timer, timeouts: UpstreamTimeouts): string {
 }
 
 /**
- * Over as long as a gap may be: in a shorter window a gap that is allowed would be too slow.
+ * The window is as long as the allowed gap, since an allowed gap would be too slow in a shorter
+ * one.
  */
 function throughputOf({ idleMs, minTokensPerSecond }: UpstreamTimeouts): Throughput | undefined {
   return minTokensPerSecond > 0 ? createThroughput(idleMs, minTokensPerSecond) : undefined;

@@ -1,5 +1,4 @@
-// What a stream that failed has cost, as the error events of both formats say it.
-// Called by their error envelopes.
+// The cost of a failed stream, for the error events of both formats.
 
 import type { Receipt } from '../core/generation.ts';
 

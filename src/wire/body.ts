@@ -1,6 +1,5 @@
-// From the bytes of a request body to its parsed value. Called by the rim, once a request, before
-// either client format sees the body. It never gives a parser something that would cost it unbounded
-// time or stack, and never repeats the caller's text in a refusal.
+// Parses the bytes of a request body, once per request, before either client format sees it. Bounds
+// the parser's time and stack use, and never repeats the caller's text in a refusal.
 
 import { GatewayError } from '../core/error.ts';
 import type { ParsedBody } from './format.ts';
@@ -15,12 +14,12 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Strict: bytes that are not UTF-8 throw. A leading byte-order mark is dropped. */
+/** Strict: invalid UTF-8 throws. A leading byte-order mark is dropped. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses a request body. The text beside the value is the one it was parsed from. Throws
- * `invalid_request` without a `param`: no field can be named in what is not JSON.
+ * Parses a request body. The returned text is the one that was parsed. Throws `invalid_request`
+ * without a `param`, because invalid JSON has no fields to name.
  */
 export function parseBody(bytes: Uint8Array): ParsedBody {
   if (bytes.length === 0) throw refuse('The request body is empty. Send a JSON object.');
@@ -42,8 +41,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Refuses what nests too deep or has too many members, in one pass over the bytes. Whether the
- * brackets match is left to the parser: a body that confuses this scan is not JSON.
+ * Refuses excessive nesting or too many members, in one pass over the bytes. The parser checks that
+ * brackets match: a body that confuses this scan is not JSON.
  */
 function checkStructure(bytes: Uint8Array): void {
   let depth = 0;
@@ -84,7 +83,7 @@ function stringEnd(bytes: Uint8Array, start: number): number {
   return quote;
 }
 
-/** `isEscaped` over bytes that are not decoded yet. Runs never overlap: linear. */
+/** `isEscaped` over undecoded bytes. Runs never overlap, so the total time is linear. */
 function isEscapedByte(bytes: Uint8Array, quote: number): boolean {
   let index = quote - 1;
   while (bytes[index] === BACKSLASH) index -= 1;

@@ -1,6 +1,5 @@
-// Reading a request body field by field: the refusal names the first wrong field in the order in
-// which the caller wrote them, says what is expected there, and never repeats the caller's value.
-// Used by the request parsers of both client formats.
+// Reads a request body field by field. A refusal names the first wrong field in the caller's order
+// and what is expected there, and never repeats the caller's value. Shared by both client formats.
 
 import { Kind, type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
@@ -10,10 +9,10 @@ import type { JsonObject } from '../core/generation.ts';
 import { isObject } from '../core/json.ts';
 import { exceedsCharacters, MESSAGE_TEXT_MAX, TOOL_NAME_MAX } from './limits.ts';
 
-/** Turns the value at `path` into what it means, or throws `invalid_request` with a path. */
+/** Converts the value at `path`, or throws `invalid_request` with a path. */
 export type Reader<Result> = {
   (value: unknown, path: string): Result;
-  /** What it accepts, for the description of the API. Rules over several fields are not in it. */
+  /** The accepted schema, for the API description. Rules across several fields are not included. */
   readonly schema: TSchema;
 };
 
@@ -30,9 +29,9 @@ export function requireBody(value: unknown): JsonObject {
 }
 
 /**
- * Reads the fields of an object that `readers` knows, in the order in which they were written;
- * others are ignored. Null is the same as absent for every field that is not required. `path` is
- * the object's own, and empty for the body.
+ * Reads the fields of an object that `readers` has, in their written order; others are ignored.
+ * Null counts as absent for every optional field. `path` is the object's own, and empty for the
+ * body.
  */
 export function readFields<R extends Readers, Needed extends keyof R & string>(
   source: JsonObject,
@@ -48,14 +47,17 @@ export function readFields<R extends Readers, Needed extends keyof R & string>(
     if (reader === undefined || (value === null && !needed.includes(field))) continue;
     result[field] = reader(value, join(path, field));
   }
-  // After the others: a wrong type is why the field that goes with the right one is missing.
+  // Checked last: a wrong `type` explains a missing field better than the absence itself.
   for (const field of needed) {
     if (!Object.hasOwn(source, field)) throw invalidRequest(join(path, field), 'is required');
   }
   return result as Fields<R> & Required<Pick<Fields<R>, Needed>>;
 }
 
-/** A reader that checks in code, with the schema of what it accepts. `read` must have no other use. */
+/**
+ * A reader that validates in code, with the schema of what it accepts. Pass a `read` that is used
+ * only here.
+ */
 export function described<Result>(
   schema: TSchema,
   read: (value: unknown, path: string) => Result,
@@ -63,7 +65,7 @@ export function described<Result>(
   return Object.assign(read, { schema });
 }
 
-/** A reader of an object by `readFields`. */
+/** A reader for an object, by `readFields`. */
 export function objectOf<R extends Readers, Needed extends keyof R & string>(
   readers: R,
   required: readonly Needed[],
@@ -73,7 +75,7 @@ export function objectOf<R extends Readers, Needed extends keyof R & string>(
   );
 }
 
-/** What `readFields` accepts. */
+/** The schema of what `readFields` accepts. */
 export function fieldsSchema(
   readers: Readers,
   required: readonly string[],
@@ -86,12 +88,12 @@ export function fieldsSchema(
   return Type.Object(Object.fromEntries(members), options);
 }
 
-/** The schema of a field that may be null, which is the same as absent. */
+/** The schema of a field that may be null, which counts as absent. */
 export function nullable(schema: TSchema): TSchema {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** A reader of one of a few words. */
+/** A reader for one of a few words. */
 export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Word> {
   const schema = Type.Unsafe<Word>({ type: 'string', enum: words });
   return described(schema, (value, path) => {
@@ -104,8 +106,9 @@ export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Wo
 }
 
 /**
- * A reader of a single value that a TypeBox schema describes. Compiled here, so call it at load.
- * A schema's own description says what it must be; objects and arrays have readers of their own.
+ * A reader for a single value described by a TypeBox schema. It compiles the schema, so call it at
+ * load time. A schema's description says what the value must be; objects and arrays have readers of
+ * their own.
  */
 export function shape<S extends TSchema>(schema: S): Reader<Static<S>> {
   const check = TypeCompiler.Compile(schema);
@@ -116,7 +119,7 @@ export function shape<S extends TSchema>(schema: S): Reader<Static<S>> {
   });
 }
 
-/** A reader of an array whose entries `entry` reads, with an upper bound on their number. */
+/** A reader for an array, with a bound on its length; `entry` reads each element. */
 export function listOf<Entry>(entry: Reader<Entry>, bounds: { min?: number; max?: number }) {
   const { min = 0, max = Number.POSITIVE_INFINITY } = bounds;
   const schema = Type.Array(entry.schema, {
@@ -138,7 +141,7 @@ export function listOf<Entry>(entry: Reader<Entry>, bounds: { min?: number; max?
   });
 }
 
-/** The same members without those that are undefined: an absent field is not a field. */
+/** Removes undefined members: an absent field must stay absent. */
 export function withoutUndefined<Target extends object>(
   source: {
     readonly [K in keyof Target]: Target[K] | undefined;
@@ -152,13 +155,13 @@ export function withoutUndefined<Target extends object>(
   return present as Target;
 }
 
-/** Refuses a message whose text is over the limit; `path` is that of its content. */
+/** Refuses a message whose text exceeds the limit; `path` is that of its content. */
 export function checkMessageText(texts: readonly string[], path: string): void {
   if (!exceedsCharacters(texts, MESSAGE_TEXT_MAX)) return;
   throw invalidRequest(path, `must have at most ${MESSAGE_TEXT_MAX} characters of text`);
 }
 
-/** Any string, the empty one included. */
+/** Any string, including the empty one. */
 export const readString = described(Type.String(), (value, path): string => {
   if (typeof value === 'string') return value;
   throw invalidRequest(path, value === undefined ? 'is required' : 'must be a string');
@@ -177,7 +180,7 @@ export const readBoolean = shape(Type.Boolean());
 /** A bound on generated tokens. */
 export const readTokenCount = shape(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }));
 
-/** The name of a tool where it is defined. */
+/** The name of a tool in its definition. */
 export const readToolName = shape(
   Type.String({
     pattern: `^[^\\u0000-\\u001f\\u007f]{1,${TOOL_NAME_MAX}}$`,
@@ -185,7 +188,7 @@ export const readToolName = shape(
   }),
 );
 
-/** What a schema accepts, in words that follow "must be". */
+/** What a schema accepts, phrased to follow "must be". */
 function describe(schema: TSchema): string {
   switch (schema[Kind]) {
     case 'String':

@@ -1,5 +1,4 @@
-// The words that clients of both formats use for how much a model should think, and what they mean
-// here.
+// The effort levels of both client formats, and the depth of thinking that each stands for.
 
 import type { Reasoning } from '../core/generation.ts';
 

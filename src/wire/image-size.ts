@@ -1,19 +1,19 @@
-// The size of an image in a data URL, by the header of its file. Nothing is decoded but the few bytes
-// that hold it, wherever they are. Called where a prompt is counted, with what callers send.
+// Reads an image's size from the file header inside a data URL. It decodes only the few bytes that
+// hold the size. The input is untrusted: it comes from callers.
 
 import type { ImageSize } from '../core/image-tokens.ts';
 
-/** Segments and blocks before the size. Cameras write a dozen. */
+/** Segments or blocks before the size. Cameras write about a dozen. */
 const BLOCKS_MAX = 512;
 
 const BASE64_URL = /^data:[^,]{0,256};base64,/i;
 
-/** The byte at a position; -1 behind the end, and where there is no base64. */
+/** The byte at a position; -1 after the end, and for invalid base64. */
 type ByteAt = (position: number) => number;
 
 /**
- * Undefined for addresses, and for data that is not plain base64 of a PNG, JPEG, GIF or WebP with a
- * whole header. Of several sizes in one header it is the largest.
+ * Undefined for http(s) URLs, and for data other than plain base64 of a PNG, JPEG, GIF or WebP with
+ * a complete header. If a header has several sizes, returns the largest.
  */
 export function imageSize(url: string): ImageSize | undefined {
   const prefix = BASE64_URL.exec(url)?.[0];
@@ -33,13 +33,13 @@ const READERS: readonly {
   { starts: [0x52, 0x49, 0x46, 0x46], read: webpSize },
 ];
 
-/** The first chunk is IHDR: its width and height have four bytes each. */
+/** The first chunk is IHDR: width and height have four bytes each. */
 function pngSize(byteAt: ByteAt): ImageSize | undefined {
   if (!startsWith(byteAt, [0x49, 0x48, 0x44, 0x52], 12)) return undefined;
   return { width: bigEndian(byteAt, 16, 4), height: bigEndian(byteAt, 20, 4) };
 }
 
-/** Segments of a marker and a length, until the scan begins. A frame header (SOF) holds the size. */
+/** Marker segments with lengths, up to the scan. A frame header (SOF) holds the size. */
 function jpegSize(byteAt: ByteAt): ImageSize | undefined {
   let size: ImageSize | undefined;
   let at = 2;
@@ -47,7 +47,7 @@ function jpegSize(byteAt: ByteAt): ImageSize | undefined {
     if (byteAt(at) !== 0xff) return undefined;
     const marker = byteAt(at + 1);
     if (isAlone(marker)) {
-      // Before a marker may come any number of fill bytes.
+      // Any number of fill bytes may precede a marker.
       at += marker === 0xff ? 1 : 2;
       continue;
     }
@@ -64,12 +64,12 @@ function jpegSize(byteAt: ByteAt): ImageSize | undefined {
   return undefined;
 }
 
-/** Fill bytes, and markers that have no length. */
+/** Fill bytes, and markers without a length. */
 function isAlone(marker: number): boolean {
   return marker === 0xff || marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8);
 }
 
-/** The screen, and the first frame, which may be larger: readers then enlarge the screen. */
+/** The larger of screen and first frame, because readers enlarge the screen to fit. */
 function gifSize(byteAt: ByteAt): ImageSize | undefined {
   const screen = { width: littleEndian(byteAt, 6, 2), height: littleEndian(byteAt, 8, 2) };
   const packed = byteAt(10);
@@ -85,7 +85,7 @@ function gifSize(byteAt: ByteAt): ImageSize | undefined {
     }
     if (kind !== 0x21) return undefined;
     at += 2;
-    // The data of an extension comes in blocks that begin with their length, up to an empty one.
+    // The data of an extension is a list of blocks with length prefixes, ended by an empty one.
     for (let length = byteAt(at); length > 0 && blocks < BLOCKS_MAX; length = byteAt(at)) {
       at += 1 + length;
       blocks += 1;
@@ -95,7 +95,7 @@ function gifSize(byteAt: ByteAt): ImageSize | undefined {
   return undefined;
 }
 
-/** The canvas of the extended form, or the header of the one lossy or lossless image. */
+/** The canvas of the extended format, or the header of the single lossy or lossless image. */
 function webpSize(byteAt: ByteAt): ImageSize | undefined {
   if (!startsWith(byteAt, [0x57, 0x45, 0x42, 0x50, 0x56, 0x50, 0x38], 8)) return undefined;
   switch (byteAt(15)) {
@@ -124,7 +124,7 @@ function larger(size: ImageSize | undefined, other: ImageSize): ImageSize {
   };
 }
 
-/** Less than 0 where one of the bytes is missing. */
+/** Negative if one of the bytes is missing. */
 function bigEndian(byteAt: ByteAt, position: number, count: number): number {
   let value = 0;
   for (let at = position; at < position + count; at += 1) {
@@ -143,7 +143,7 @@ function startsWith(byteAt: ByteAt, bytes: readonly number[], position = 0): boo
   return bytes.every((byte, index) => byteAt(position + index) === byte);
 }
 
-/** Reads single bytes of base64 that begins at `start`: headers are short, images are not. */
+/** Decodes single bytes of the base64 at `start`: headers are short, images are not. */
 function base64Reader(text: string, start: number): ByteAt {
   return (position) => {
     const at = start + Math.floor(position / 3) * 4;
@@ -155,7 +155,7 @@ function base64Reader(text: string, start: number): ByteAt {
   };
 }
 
-/** Of the plain alphabet; -1 for anything else. */
+/** Standard alphabet; -1 for anything else. */
 function sextet(code: number): number {
   if (code >= 0x41 && code <= 0x5a) return code - 0x41;
   if (code >= 0x61 && code <= 0x7a) return code - 0x47;

@@ -1,5 +1,5 @@
-// What kind of image some base64 is, by its first bytes. Used where an image has no type, or one
-// that cannot be relied on. Nothing here decodes an image.
+// Detects the type of a base64 image by its first bytes, for images without a reliable type. It
+// does not decode the image.
 
 const SIGNATURES = [
   ['iVBORw0KGgo', 'image/png'],

@@ -1,7 +1,6 @@
-// Finds the source text of values inside a JSON text. Called by the readers of tool inputs, for
-// clients and for upstreams: parsed values would reorder integer-like keys and round large integers.
-// One pass over text that JSON.parse has accepted
-// before; anything else is a bug of ours, and must fail rather than go round forever.
+// Finds the source text of values inside a JSON text. Needed for tool inputs: printing parsed
+// values would reorder integer-like keys and round large integers. It makes one pass over text that
+// JSON.parse has accepted. Other text means a bug and must fail instead of looping forever.
 
 import { assert } from '../core/assert.ts';
 import { isEscaped } from './json.ts';
@@ -13,14 +12,14 @@ const OPEN_BRACKET = 91;
 const CLOSE_BRACKET = 93;
 const COMMA = 44;
 
-/** In a path: every index of an array. */
+/** In a path: every element of an array. */
 const EACH = '*';
 
 /**
  * The source text of every value at `path`, whose steps are member names, or `*` for every element
- * of an array. The keys are the indices joined with a dot: with the path `messages`, `*`, `content`,
- * `*`, `input` the source of `messages[3].content[0].input` is at `3.0`; without a `*` the key is
- * empty. `text` is valid JSON. Of duplicate members the last one counts, as it does for JSON.parse.
+ * of an array. The keys are the indices joined with a dot: with the path `messages`, `*`,
+ * `content`, `*`, `input` the source of `messages[3].content[0].input` is at `3.0`; without a `*`
+ * the key is empty. `text` is valid JSON. The last of duplicate members counts, as for JSON.parse.
  */
 export function valueSources(text: string, path: readonly string[]): ReadonlyMap<string, string> {
   const found: [place: string, source: string][] = [];
@@ -45,7 +44,7 @@ export function valueSources(text: string, path: readonly string[]): ReadonlyMap
       const nameEnd = skipString(text, position);
       const matches = isString(text, position, nameEnd, name);
       const value = skipSpace(text, skipSpace(text, nameEnd) + 1);
-      // What an earlier member of the same name held is not part of the value.
+      // Discard what an earlier member of the same name held.
       if (matches) found.length = foundBefore;
       const end = matches ? read(value, depth + 1, place) : skipValue(text, value);
       position = skipSpace(text, end);
@@ -68,7 +67,7 @@ export function valueSources(text: string, path: readonly string[]): ReadonlyMap
   return new Map(found);
 }
 
-/** Whether the string literal at `start` to `end` spells `wanted`, escapes resolved. */
+/** Whether the string literal from `start` to `end` equals `wanted`, escapes resolved. */
 function isString(text: string, start: number, end: number, wanted: string): boolean {
   const literal = text.slice(start, end);
   if (!literal.includes('\\')) return literal === `"${wanted}"`;
@@ -81,7 +80,7 @@ function skipSpace(text: string, start: number): number {
   return position;
 }
 
-/** `start` is at the opening quote; the result is behind the closing one. */
+/** `start` is at the opening quote; the result is after the closing one. */
 function skipString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
   while (isEscaped(text, quote)) quote = text.indexOf('"', quote + 1);
@@ -89,7 +88,7 @@ function skipString(text: string, start: number): number {
   return quote + 1;
 }
 
-/** Skips one value of any kind without recursion, so that depth costs nothing. */
+/** Skips a value of any kind without recursion, so that nesting cannot overflow the stack. */
 function skipValue(text: string, start: number): number {
   let depth = 0;
   let position = start;

@@ -1,5 +1,4 @@
-// The sizes that both client formats refuse to exceed, in one
-// place. Request parsers and the body reader use them; nothing here knows a format.
+// The size limits of both client formats, for request parsers and the body reader.
 
 export const BODY_BYTES_MAX = 2_097_152;
 export const MESSAGES_MAX = 200;
@@ -10,11 +9,11 @@ export const STOP_MAX = 16;
 export const USER_MAX = 256;
 export const TOOL_NAME_MAX = 128;
 
-/** How deep arrays and objects may nest, and how many members a body may have in all. */
+/** The maximum nesting of arrays and objects, and the number of members in a body. */
 export const JSON_DEPTH_MAX = 64;
 export const JSON_KEYS_MAX = 100_000;
 
-/** The number of characters (code points) in `text`: a surrogate pair counts once. */
+/** The number of code points in `text`: a surrogate pair counts once. */
 function countCharacters(text: string): number {
   let count = text.length;
   for (let index = 0; index + 1 < text.length; index += 1) {
@@ -24,7 +23,7 @@ function countCharacters(text: string): number {
   return count;
 }
 
-/** Whether the texts together have more than `max` characters. Counts only when it could be so. */
+/** Whether the texts together exceed `max` characters. Counts only if their length allows it. */
 export function exceedsCharacters(texts: readonly string[], max: number): boolean {
   let units = 0;
   for (const text of texts) units += text.length;

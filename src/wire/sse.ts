@@ -1,24 +1,24 @@
-// Server-sent events, bytes to records. Called by the upstream dialects with each read of a stream.
-// It never waits, never looks into the data, and never keeps more than one unfinished line and one
-// unfinished event. Any split of the same bytes gives the same records.
+// Decodes server-sent events from bytes to records. It never waits, never parses the data, and
+// buffers at most one incomplete line and one incomplete event. The result does not depend on how
+// the bytes are split.
 
 import type { UpstreamFailure } from '../core/failure.ts';
 
 export type SseLimits = {
-  /** One line, its end not counted. */
+  /** One line, without its line ending. */
   readonly lineBytes: number;
   /** The joined data of one event, in UTF-16 units. */
   readonly eventLength: number;
-  /** Everything, comments and blank lines included: what is not kept still costs time to read. */
+  /** The whole stream, comments and blank lines included: reading them costs time too. */
   readonly streamBytes: number;
 };
 
 type RecordReader = {
-  /** `event` is the empty string where the stream named none. */
+  /** `event` is empty if the stream names none. */
   readonly record: (data: string, event: string) => void;
   /**
-   * Shown the data of an event that is nothing else, as the part of `text` from `from` to `to`. True
-   * where that was all; otherwise the event comes as a record.
+   * Offered the data of an event without other fields, as the part of `text` from `from` to `to`.
+   * Returns true if it was handled; otherwise the event is passed to `record`.
    */
   readonly glance?: (text: string, from: number, to: number) => boolean;
 };
@@ -26,29 +26,31 @@ type RecordReader = {
 const LF = 10;
 const CR = 13;
 
-/** Reads are taken in pieces of this size, so that only a carried line can break the line bound. */
+/**
+ * Reads are split into pieces of this size, so that only a carried line can exceed the line limit.
+ */
 const PIECE_BYTES = 65_536;
 
-/** Most streams never carry anything, so the room for it is made when it is needed. */
+/** Most streams never carry anything over, so this buffer is allocated on demand. */
 const FIRST_CARRY_BYTES = 4_096;
 
 const NOTHING = new Uint8Array();
 
 /**
- * Decodes one stream. A returned failure (`malformed`: a line, an event or the whole stream above its
- * limit) is final; the caller makes no further call.
+ * Decodes one stream. A returned failure (`malformed`: a line, an event or the whole stream exceeds
+ * its limit) is final; the caller makes no further call.
  */
 export class SseDecoder {
   readonly #reader: RecordReader;
   readonly #limits: SseLimits;
-  // A byte-order mark is only one at the very start, so the decoder must not strip it elsewhere.
+  // A byte-order mark counts only at the start, so the decoder must not strip it elsewhere.
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   #carry = NOTHING;
   #carried = 0;
   #bytesLeft: number;
   #skipLineFeed = false;
   #atStart = true;
-  /** The fields of the event that has begun. */
+  /** The fields of the current event. */
   #data = '';
   #hasData = false;
   #event = '';
@@ -71,7 +73,7 @@ export class SseDecoder {
     return tooLong('a stream', this.#limits.streamBytes, 'bytes');
   }
 
-  /** The bytes are over: a last event without its blank line still counts. */
+  /** The end of the bytes: a last event without its blank line still counts. */
   end(): UpstreamFailure | undefined {
     const failure = this.#carried > 0 ? this.#readCarry() : undefined;
     return failure ?? this.#line('');
@@ -84,7 +86,7 @@ export class SseDecoder {
       this.#skipLineFeed = false;
       return undefined;
     }
-    // The second half of a line end that two reads share must not read as an empty line.
+    // The LF of a CRLF that two reads share must not count as an empty line.
     this.#skipLineFeed = rest[rest.length - 1] === CR;
     if (this.#carried > 0) {
       const lineEnd = firstLineEnd(rest);
@@ -94,13 +96,14 @@ export class SseDecoder {
       const pair = rest[lineEnd] === CR && rest[lineEnd + 1] === LF;
       rest = rest.subarray(lineEnd + (pair ? 2 : 1));
     }
-    // Bytes 10 and 13 are never part of a longer character: whole lines decode on their own.
+    // Bytes 10 and 13 never occur inside a longer character, so whole lines can be decoded
+    // separately.
     const whole = lastLineEnd(rest) + 1;
     const failure = whole === 0 ? undefined : this.#readLines(slice(rest, 0, whole));
     return failure ?? (whole === rest.length ? undefined : this.#keep(rest.subarray(whole)));
   }
 
-  /** Keeps a part of an unfinished line. Doubling keeps the sum of all copies linear. */
+  /** Buffers a part of an incomplete line. Doubling keeps the total copying linear. */
   #keep(part: Uint8Array): UpstreamFailure | undefined {
     const needed = this.#carried + part.length;
     const { lineBytes } = this.#limits;
@@ -130,7 +133,7 @@ export class SseDecoder {
     if (text.includes('\r')) text = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
     let from = 0;
     for (let to = text.indexOf('\n'); to !== -1; to = text.indexOf('\n', from)) {
-      // Nearly every event is one line of data and an empty one.
+      // Most events are one line of data and an empty one.
       const isWhole = text.charCodeAt(to + 1) === LF && text.startsWith('data: ', from);
       if (isWhole && this.#only(text, from + 6, to)) {
         from = to + 2;
@@ -143,7 +146,7 @@ export class SseDecoder {
     return from < text.length ? this.#line(text.slice(from)) : undefined;
   }
 
-  /** An event with no other line than this data. False where it has to be read line by line. */
+  /** An event whose only line is this data. False if it has to be read line by line. */
   #only(text: string, from: number, to: number): boolean {
     const isLong = to - from > this.#limits.eventLength;
     if (this.#hasData || this.#event !== '' || isLong) return false;
@@ -166,11 +169,11 @@ export class SseDecoder {
         this.#event = colon === -1 ? '' : valueAfter(line, colon + 1);
         return undefined;
       case 'error':
-        // Older llama.cpp servers write a failure as a field of this name in place of `data`.
+        // Older llama.cpp servers write a failure in a field of this name instead of `data`.
         this.#event = 'error';
         return this.#add(colon === -1 ? '' : valueAfter(line, colon + 1));
       default:
-        // Comments, `id`, `retry` and unknown fields mean nothing here.
+        // Comments, `id`, `retry` and unknown fields are ignored.
         return undefined;
     }
   }
@@ -196,12 +199,12 @@ export class SseDecoder {
   }
 }
 
-/** Most reads are one piece of whole lines: they need no view of their own. */
+/** Most reads are one piece of whole lines and need no view of their own. */
 function slice(bytes: Uint8Array, from: number, to: number): Uint8Array {
   return from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to);
 }
 
-/** A field's value; one space after the colon is not part of it. */
+/** A field's value, without one space after the colon. */
 function valueAfter(line: string, start: number): string {
   return line.slice(line.charCodeAt(start) === 32 ? start + 1 : start);
 }

@@ -1,5 +1,5 @@
-// The input of a tool call where a format wants it as one JSON object: arguments are text that a
-// model, or a client, wrote. Used by the writers of the Messages format, for clients and upstreams.
+// Formats tool inputs for formats that require a JSON object: arguments are text written by a model
+// or a client. Used by the Messages format for clients and upstreams.
 
 import { isObject, parseJson } from '../core/json.ts';
 import { repairSurrogates } from './json.ts';
@@ -9,16 +9,16 @@ export function isJsonObject(text: string): boolean {
   return isObject(parseJson(text));
 }
 
-/** Whether `text` is whole JSON of any kind: a call that the length limit cut is not. */
+/** Whether `text` is complete JSON of any kind: a call cut by the length limit is not. */
 export function isWholeJson(text: string): boolean {
   return parseJson(text) !== undefined;
 }
 
 /**
- * The JSON object to write as a call's input. Valid arguments pass byte for byte. Repaired are an
- * object that was encoded twice (unwrapped once), another kind of value (put under `value`), and
- * nothing or a torn text, which becomes an empty object: half an input must not look like a whole.
- * Half a character becomes U+FFFD: inside a body, strict parsers refuse all of it for that.
+ * The JSON object to write as a call's input. Valid arguments are unchanged, byte for byte. An
+ * object that was encoded twice is unwrapped once, and any other value is put under `value`.
+ * Nothing, or truncated text, becomes an empty object: half an input must not look complete. A lone
+ * surrogate becomes U+FFFD, because strict parsers refuse the whole body for it.
  */
 export function toolInput(argumentsText: string): string {
   return repairSurrogates(objectText(argumentsText));

@@ -1,30 +1,29 @@
-// Turns a client's list of messages into turns that every upstream takes: one system prompt, each
-// tool result right behind its call, no call without a result. Both formats' `parse` call it.
-// It must never lose a text, and never rewrite turns that an answer has already followed: prompt
-// prefixes are cached upstream, byte by byte.
+// Normalizes a client's messages into turns that every upstream accepts: one system prompt, each
+// tool result directly after its call, no call without a result. It must never lose text, and never
+// rewrite turns that an answer has already followed, because upstreams cache prompt prefixes.
 
 import type { SystemTurn, TextPart, ToolTurn, Turn, UserTurn } from '../core/generation.ts';
 
-/** Stands in a tool result, which can only be text, for an image that a user turn carries on. */
+/** Replaces an image in a tool result, which can only be text; a user turn carries the image. */
 export const TOOL_IMAGE_MARK = '[An image of this result follows in the next user message.]';
 
 const UNANSWERED = 'This tool call was not answered.';
 const UNMATCHED = 'Result of a tool call that does not precede it in this conversation:';
 
-/** What has come since an assistant turn with tool calls, until anything but a result ends it. */
+/** The entries since an assistant turn with tool calls, until anything but a result ends it. */
 type Exchange = {
   readonly ids: readonly string[];
-  /** How many calls of each id have no result yet: some upstreams number every call alike. */
+  /** The number of calls per id without a result: some upstreams reuse ids. */
   readonly unanswered: Map<string, number>;
   readonly results: ToolTurn[];
   readonly unmatched: TextPart[];
 };
 
 /**
- * The system prompt and the turns of a conversation. System entries at the head join the prompt; a
- * later one stays where it is, but never between a call and its results. A result without a call
- * becomes user text; a call without a result gets one that says so, except at the very end. When the
- * list is continued by an assistant turn, the turns that it gave before stay as they were.
+ * The system prompt and the turns of a conversation. Leading system entries join the prompt; a
+ * later one stays in place, but never between a call and its results. A result without a call
+ * becomes user text. A call without a result gets one that says so, except at the very end.
+ * Appending an assistant turn to the list leaves the earlier turns unchanged.
  */
 export function assembleTurns(entries: readonly Turn[]): Assembled {
   const assembly = new Assembly();
@@ -37,7 +36,7 @@ type Assembled = { readonly system: string; readonly turns: readonly Turn[] };
 class Assembly {
   private system = '';
   private readonly turns: Turn[] = [];
-  /** Parts for the front of the next user turn; without one they become a user turn. */
+  /** Parts for the start of the next user turn; if there is none, they become one. */
   private leading: TextPart[] = [];
   private exchange: Exchange | undefined;
 
@@ -104,8 +103,8 @@ class Assembly {
 }
 
 /**
- * The same entries, of those behind an assistant turn with tool calls the results first: clients put
- * a picture, or a word of their own, between one result and the next.
+ * Moves results to the front after an assistant turn with tool calls: clients insert images or text
+ * of their own between results.
  */
 function resultsFirst(entries: readonly Turn[]): readonly Turn[] {
   if (!entries.some(isResult)) return entries;
@@ -137,12 +136,12 @@ function openExchange(calls: readonly { readonly id: string }[]): Exchange {
   return { ids, unanswered, results: [], unmatched: [] };
 }
 
-/** Nothing follows the calls: the conversation ends with them, and they may stay open. */
+/** Whether the conversation ends with the calls, which may then stay open. */
 function isUntouched(exchange: Exchange): boolean {
   return exchange.results.length === 0 && exchange.unmatched.length === 0;
 }
 
-/** In the order of the calls; of calls with the same id the first ones count as answered. */
+/** In the order of the calls; of calls with the same id, the first ones count as answered. */
 function missingResults({ ids, unanswered }: Exchange): ToolTurn[] {
   const missing = ids.toReversed().filter((id) => takeOne(unanswered, id));
   return missing.reverse().map((toolCallId) => {

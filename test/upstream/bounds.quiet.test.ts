@@ -69,22 +69,22 @@ const FLOODS: readonly (readonly [title: string, detail: string, Behaviour])[] =
   ],
   [
     'text',
-    'far more than the bound that it was told',
+    'far more output than its bound allows',
     forever(() => chatFrame('any', { content: KILOBYTES })),
   ],
   [
     'tiny deltas of text',
-    'far more than the bound that it was told',
+    'far more output than its bound allows',
     forever(() => chatFrame('any', { content: 'x' }).repeat(2_000)),
   ],
   [
     'tiny deltas of thinking',
-    'far more than the bound that it was told',
+    'far more output than its bound allows',
     forever(() => chatFrame('any', { reasoning_content: 'x' }).repeat(2_000)),
   ],
   [
     'tiny deltas of arguments',
-    'far more than the bound that it was told',
+    'far more output than its bound allows',
     forever((count) =>
       toolFrame({ index: 0, id: 'a', function: { name: 'f', arguments: '1' } }).repeat(
         count === 0 ? 1 : 2_000,
@@ -100,7 +100,7 @@ const FLOODS: readonly (readonly [title: string, detail: string, Behaviour])[] =
   ],
   [
     'tool calls with long names',
-    'far more than the bound that it was told',
+    'far more output than its bound allows',
     forever((count) =>
       toolFrame({ index: count, id: `a${count}`, function: { name: KILOBYTES, arguments: '{}' } }),
     ),
@@ -138,12 +138,12 @@ function delta(more: Readonly<Record<string, unknown>>): string {
 const MESSAGES_FLOODS: typeof FLOODS = [
   [
     'text of Messages',
-    'far more than the bound that it was told',
+    'far more output than its bound allows',
     forever(() => delta({ type: 'text_delta', text: KILOBYTES })),
   ],
   [
     'thinking of Messages',
-    'far more than the bound that it was told',
+    'far more output than its bound allows',
     forever(() => delta({ type: 'thinking_delta', thinking: 'x' }).repeat(2_000)),
   ],
   [

@@ -54,7 +54,7 @@ function refusalOf(health: AccountHealth, candidate: Candidate): string {
 }
 
 const A = at('a');
-const LEFT_ALONE = 'the upstream was not asked: it fails for this model, and is left alone';
+const BREAKER_OPEN = 'the upstream was not called: its circuit breaker for this model is open';
 
 describe('what a failure counts against', () => {
   test.each<FailureClass>([
@@ -69,7 +69,7 @@ describe('what a failure counts against', () => {
     const other = { ...A, model: at('other').model };
     const { health, alerts } = rig(A, other);
     for (let turn = 0; turn < 5; turn += 1) permit(health, A).end(failed(kind));
-    expect(refusalOf(health, A)).toBe(LEFT_ALONE);
+    expect(refusalOf(health, A)).toBe(BREAKER_OPEN);
     expect(refusalOf(health, other)).toBe('permit');
     expect(alerts).toEqual([{ kind: 'breaker_opened', upstream: 'a', model: 'a' }]);
   });
@@ -97,7 +97,7 @@ describe('what a failure counts against', () => {
     ]);
     permit(health, two).end(failed('credential', { status: 401 }));
     expect([refusalOf(health, two), health.waitMs(two)]).toEqual([
-      'the upstream was not asked: each of its credentials is refused, or rests',
+      'the upstream was not called: all of its credentials are refused or in cooldown',
       30_000,
     ]);
   });
@@ -132,7 +132,7 @@ describe('what a failure counts against', () => {
     time.advance(3_000);
     permit(health, A).end('given_up');
     const probe = permit(health, A);
-    expect(refusalOf(health, A)).toBe(LEFT_ALONE);
+    expect(refusalOf(health, A)).toBe(BREAKER_OPEN);
     probe.end('finished');
     expect(refusalOf(health, A)).toBe('permit');
   });
@@ -144,7 +144,7 @@ describe('what a failure counts against', () => {
       begun.answered();
       begun.end(failed('cut'));
     }
-    expect(refusalOf(health, A)).toBe(LEFT_ALONE);
+    expect(refusalOf(health, A)).toBe(BREAKER_OPEN);
   });
 
   test('a kept connection that was closed: nothing, and what comes of a new one counts', () => {
@@ -182,9 +182,7 @@ test('the place is given back once, and waiters get it in their order', async ()
   const { health, time } = rig(narrow);
   const holder = permit(health, narrow);
   const [first, second] = [health.enter(narrow, FIRST), health.enter(narrow, FIRST)];
-  expect(refusalOf(health, narrow)).toBe(
-    'the upstream was not asked: too many requests wait for it',
-  );
+  expect(refusalOf(health, narrow)).toBe('the upstream was not called: its queue is full');
   if (first.kind !== 'queued' || second.kind !== 'queued') throw new Error('not queued');
   holder.end('finished');
   holder.end('finished');
@@ -208,7 +206,7 @@ test('who waited while the upstream began to fail is not let in, and takes no pl
   if (waiting.kind !== 'queued') throw new Error('not queued');
   holder.end(failed('overloaded', { retryAfterMs: 9_000 }));
   // The place is free before the breaker knows; the waiter is asked for after both.
-  expect(await waiting.entry).toMatchObject({ kind: 'refusal', failure: { detail: LEFT_ALONE } });
+  expect(await waiting.entry).toMatchObject({ kind: 'refusal', failure: { detail: BREAKER_OPEN } });
   expect(health.states()[0]?.inFlight).toBe(0);
 });
 
@@ -341,7 +339,7 @@ describe('what an operator says is mended', () => {
     const { health } = rig(A);
     const earlier = permit(health, A);
     for (let turn = 0; turn < 5; turn += 1) permit(health, A).end(failed('server_error'));
-    expect(refusalOf(health, A)).toBe(LEFT_ALONE);
+    expect(refusalOf(health, A)).toBe(BREAKER_OPEN);
     health.reset('a');
     earlier.end(failed('server_error'));
     expect(health.states()[0]?.models).toEqual([{ model: 'a', breaker: 'closed' }]);
@@ -428,7 +426,7 @@ describe('two accounts', () => {
     time.advance(5_000);
     // It stalls, for as long as it likes.
     permit(ada, A);
-    expect(refusalOf(bob, A)).toBe(LEFT_ALONE);
+    expect(refusalOf(bob, A)).toBe(BREAKER_OPEN);
     await probes.answer('finished');
     expect(refusalOf(bob, A)).toBe('permit');
   });

@@ -1,5 +1,5 @@
-// An answer between the socket that fills its body and the reader. Where the body is not read, little is
-// kept: the socket is paused, and the upstream has to wait.
+// Buffers an answer between the socket and the reader. If the reader does not keep up, the socket
+// is paused, which slows the upstream down.
 
 import type { Awaitable } from '../../async/awaitable.ts';
 import type { UpstreamFailure } from '../../core/failure.ts';
@@ -9,10 +9,10 @@ import { ANSWER_BYTES_MAX } from '../../wire/upstream/limits.ts';
 import { decodeText, readText, TOO_LONG } from '../read-text.ts';
 import { type ByteReader, isJsonType, type Read, type UpstreamAnswer } from '../transport.ts';
 
-/** What may wait to be read before the socket is paused; one read of it may come on top. */
+/** Bytes buffered before the socket is paused; one more read may exceed it. */
 const WAITING_BYTES_MAX = 131_072;
 
-/** What has waited in small pieces is read together, up to this. */
+/** Small buffered pieces are joined up to this size. */
 const JOINED_BYTES_MAX = 32_768;
 
 const DONE: Read = { done: true };
@@ -20,7 +20,7 @@ const DONE: Read = { done: true };
 type BodySource = {
   readonly pause: () => void;
   readonly resume: () => void;
-  /** The rest is not wanted. */
+  /** Called when the rest is not wanted. */
   readonly abort: () => void;
 };
 
@@ -29,7 +29,7 @@ export class SocketAnswer implements UpstreamAnswer, ByteReader {
   readonly isJson: boolean;
   readonly retryAfterMs: number | undefined;
   private readonly source: BodySource;
-  /** Where the head tells it. */
+  /** From the head, if it states one. */
   private readonly length: number | undefined;
   private readonly waiting: Buffer[] = [];
   private waitingBytes = 0;
@@ -57,7 +57,7 @@ export class SocketAnswer implements UpstreamAnswer, ByteReader {
     if (this.waiting.length > 0) {
       const value = this.takeWaiting();
       this.waitingBytes -= value.length;
-      // Once the answer is whole, its connection may already carry another one.
+      // After the answer is complete, its connection may already carry another one.
       if (this.end === undefined && this.waitingBytes < WAITING_BYTES_MAX) this.source.resume();
       return { done: false, value };
     }
@@ -84,7 +84,7 @@ export class SocketAnswer implements UpstreamAnswer, ByteReader {
     return text;
   }
 
-  /** The filling side: one of the last two calls is the last one. */
+  /** For the writing side, which ends with exactly one of the last two calls. */
   push(bytes: Buffer): void {
     if (this.waiter !== undefined) {
       this.waiter.resolve({ done: false, value: bytes });

@@ -1,7 +1,7 @@
-// The program's own HTTP/1.1 client, over TCP and TLS. Called by client.ts for upstreams that are
-// reached without a proxy. It has no limit of its own on requests under way, never queues one, and
-// never follows what an answer says. It never sends a request twice: an upstream that has closed a
-// kept connection may have begun to answer, at our cost. The route asks again, and says so.
+// Tollgate's own HTTP/1.1 client over TCP and TLS, for upstreams without a proxy. It does not limit
+// concurrent requests, never queues one, and follows no redirects. It never sends a request twice:
+// an upstream that closed a kept-alive connection may have begun to answer, at our cost. Only the
+// route retries, visibly.
 
 import { isFailure, type UpstreamFailure } from '../../core/failure.ts';
 import { requestHeadWriter, type WriteRequestHead } from '../../wire/http/request-head.ts';
@@ -51,7 +51,7 @@ export function createSocketClient(dependencies: TransportDependencies) {
     return place;
   }
 
-  /** A plain function: an async one would hold the request while it waits. */
+  /** Not async, because an async function would keep the request in memory while it waits. */
   function sendOnNew(
     place: Place,
     request: Buffer,
@@ -88,7 +88,7 @@ export function createSocketClient(dependencies: TransportDependencies) {
   };
 }
 
-/** Where the requests of one upstream go, and what is the same for all of them. */
+/** The target of an upstream's requests, and what they have in common. */
 type Place = {
   readonly origin: Origin;
   /** By the headers of a credential. */
@@ -97,7 +97,7 @@ type Place = {
   readonly release: (connection: Connection, keepAliveMs: number | undefined) => void;
 };
 
-/** `write` is absent where a header has a character that none may have. */
+/** `write` is absent if a header contains an invalid character. */
 type PlaceHead = { readonly path: string; readonly write: WriteRequestHead | undefined };
 
 function headOf(place: Place, call: UpstreamRequest, userAgent: string): PlaceHead {
@@ -111,7 +111,7 @@ function headOf(place: Place, call: UpstreamRequest, userAgent: string): PlaceHe
   return head;
 }
 
-/** Head and body in one piece, for one write. */
+/** Head and body in one buffer, for a single write. */
 function writeRequest(place: Place, call: UpstreamRequest, userAgent: string): Buffer | undefined {
   const { write } = headOf(place, call, userAgent);
   if (write === undefined) return undefined;

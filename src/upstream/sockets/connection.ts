@@ -1,22 +1,22 @@
-// One connection to an upstream: bytes out, bytes in, and its end. Made by dial.ts, kept by pool.ts
-// between requests, and used by one exchange at a time. It knows nothing of HTTP. The runtime sets
-// no idle timeout on its sockets: only the attempts' own timers end a silent stream.
+// One connection to an upstream: writes, reads and its end. dial.ts creates it, pool.ts keeps it
+// between requests, and one exchange uses it at a time. It contains no HTTP. The sockets have no
+// idle timeout: only the attempts' timers end a silent stream.
 
 import type { Socket, SocketHandler } from 'bun';
 import { discard } from '../../async/discard.ts';
 
-/** When the kernel asks a silent peer whether it is still there; ten times then, each second. */
+/** TCP keep-alive: the first probe after this silence, then ten probes one second apart. */
 const PROBE_MS = 30_000;
 
-/** Uses the connection. */
+/** The current user of the connection. */
 export type Receiver = {
-  /** The bytes of one read, in memory of their own. */
+  /** The bytes of one read, in their own memory. */
   readonly data: (bytes: Buffer) => void;
-  /** The last call. `inOrder`: the other side had no more to say, and nothing was lost. */
+  /** The last call. `inOrder`: the other side closed cleanly and nothing was lost. */
   readonly closed: (inOrder: boolean) => void;
 };
 
-/** The socket's `data`: where its events go. */
+/** The socket's `data`: the receiver of its events. */
 export type SocketEvents = {
   readonly data: (bytes: Buffer) => void;
   readonly drain: () => void;
@@ -30,39 +30,39 @@ export const SOCKET_HANDLERS = {
   drain: (socket) => socket.data.drain(),
   end: (socket) => socket.data.end(),
   close: (socket, error) => socket.data.close(error),
-  // A broken TLS record, or a mistake of ours in a handler: `close` reaches the receiver.
+  // A broken TLS record, or a bug in a handler: `close` reaches the receiver.
   error: (socket) => socket.terminate(),
 } as const satisfies SocketHandler<SocketEvents>;
 
 export class Connection implements SocketEvents {
   isOpen = true;
-  /** While it is idle: when it is to be closed. */
+  /** While idle: when to close it. */
   idleUntilMs = 0;
   private readonly socket: Socket<SocketEvents>;
   private receiver: Receiver | undefined;
-  /** Nothing was asked on it: the other side must say nothing. */
+  /** No request is in progress, so the other side must not send anything. */
   private isIdle = false;
   private isEnded = false;
   private isPaused = false;
   private unsent: Buffer | undefined;
   private sentBytes = 0;
 
-  /** Takes over a socket that is connected and, with TLS, verified. */
+  /** Takes over a connected socket whose certificate, with TLS, is verified. */
   constructor(socket: Socket<SocketEvents>) {
     this.socket = socket;
-    // Head and body leave in one write, and nothing waits for more to send.
+    // Head and body are one write, so there is nothing to wait for.
     socket.setNoDelay(true);
     socket.setKeepAlive(true, PROBE_MS);
     socket.data = this;
   }
 
-  /** What comes from now on goes there. */
+  /** Directs all further events to `receiver`. */
   receive(receiver: Receiver): void {
     this.receiver = receiver;
     this.isIdle = false;
   }
 
-  /** Nothing is asked on it until then, at most. */
+  /** Marks the connection as idle until `untilMs` at most. */
   rest(untilMs: number): void {
     this.idleUntilMs = untilMs;
     this.receiver = undefined;
@@ -70,8 +70,8 @@ export class Connection implements SocketEvents {
   }
 
   /**
-   * Writes as fast as the other side takes it, and discards what was written. Only what was written
-   * before must be away.
+   * Writes as fast as the other side accepts, and discards what was written. The previous write
+   * must have completed.
    */
   write(bytes: Buffer): void {
     this.unsent = bytes;
@@ -79,7 +79,7 @@ export class Connection implements SocketEvents {
     this.drain();
   }
 
-  /** Whether everything is with the kernel. */
+  /** Whether all bytes were passed to the kernel. */
   isWritten(): boolean {
     return this.unsent === undefined;
   }
@@ -96,19 +96,19 @@ export class Connection implements SocketEvents {
     this.socket.resume();
   }
 
-  /** What could make another TLS handshake with the same server shorter. */
+  /** The TLS session, which may shorten another handshake with the same server. */
   tlsSession(): Buffer | undefined {
     const session: unknown = this.socket.getSession();
     return Buffer.isBuffer(session) ? session : undefined;
   }
 
-  /** Ends an idle connection in good order. */
+  /** Closes an idle connection cleanly. */
   finish(): void {
     this.isOpen = false;
     this.socket.end();
   }
 
-  /** Resets a connection that is in use: the other side knows at once. */
+  /** Resets a connection in use, so that the other side notices immediately. */
   abort(): void {
     this.isOpen = false;
     this.socket.terminate();
@@ -123,7 +123,7 @@ export class Connection implements SocketEvents {
   drain(): void {
     const { unsent, sentBytes } = this;
     if (unsent === undefined) return;
-    // The length is named because the runtime's default leaves the offset out of account.
+    // The length is explicit because the runtime's default ignores the offset.
     const taken = this.socket.write(unsent, sentBytes, unsent.length - sentBytes);
     if (taken > 0) this.sentBytes += taken;
     if (this.sentBytes < unsent.length) return;

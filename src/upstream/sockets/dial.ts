@@ -1,6 +1,5 @@
-// Makes connections: a name to addresses, one address after the other, TLS with its certificate and
-// its name verified, all within one deadline. Called by the pool's owner where no idle connection
-// is left.
+// Opens connections: resolves the name, tries one address after the other, and verifies the TLS
+// certificate and name, all within one deadline. Called when no idle connection is left.
 
 import type { Socket } from 'bun';
 import { withTimeout } from '../../async/timeout.ts';
@@ -20,7 +19,7 @@ type Dial = (
 /** By the key of an origin. */
 type TlsSessions = Map<string, Buffer>;
 
-/** As TLS wants it: each name after its length. */
+/** The ALPN format: each name preceded by its length. */
 const HTTP_1_1 = Buffer.from('\x08http/1.1', 'latin1');
 
 export function createDial(
@@ -42,9 +41,9 @@ export function createDial(
     if (isFailure(addresses)) return addresses;
     let failure = late;
     for (const [index, address] of addresses.entries()) {
-      // Each address gets its share of what time is left, or one that is silent would take it all.
+      // Each address gets a share of the remaining time, so that a silent one cannot use it all.
       const shareMs = (untilMs - monotonic()) / (addresses.length - index);
-      // The runtime would call it refused by the upstream, whose fault it is not.
+      // The runtime would report it as refused by the upstream, which is not at fault.
       if (!descriptors.lend()) return NO_DESCRIPTOR;
       const opening = openConnection(origin, address, sessions, descriptors.returned);
       const opened = await within(shareMs, opening.result);
@@ -59,9 +58,9 @@ export function createDial(
 }
 
 type Opening = {
-  /** Never rejects. Never settles where the other side accepts and then says nothing. */
+  /** Never rejects. Does not settle if the other side accepts and then stays silent. */
   readonly result: Promise<Connection | UpstreamFailure>;
-  /** The connection is not wanted any more. */
+  /** Cancels the connection attempt. */
   readonly cancel: () => void;
 };
 
@@ -89,7 +88,7 @@ function openConnection(
     else resume(opened);
   }
 
-  /** A session is used once: who sees two handshakes shall not know that they belong together. */
+  /** A session is used once, so that an observer of two handshakes cannot link them. */
   function resume(opened: Socket<SocketEvents>): void {
     const session = sessions.get(origin.key);
     sessions.delete(origin.key);
@@ -143,10 +142,13 @@ export const NO_DESCRIPTOR: UpstreamFailure = {
 };
 
 const NOTHING = (): void => {};
-/** For as long as a socket belongs to no connection. */
+/** While a socket belongs to no connection. */
 const NOWHERE: SocketEvents = { data: NOTHING, drain: NOTHING, end: NOTHING, close: NOTHING };
 
-/** The code is the runtime's own word; its message may name hosts and certificates. */
+/**
+ * The code comes from the runtime; its message is dropped because it may name hosts and
+ * certificates.
+ */
 function failed(detail: string, error: unknown): UpstreamFailure {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const shown = /^[A-Z][A-Z0-9_]*$/.test(code) ? `${detail} (${code})` : detail;

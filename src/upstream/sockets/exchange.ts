@@ -1,5 +1,5 @@
-// One request and its answer on one connection. Made by the client with a connection that is its own
-// for that long; the connection is given back when the answer is whole, and closed otherwise.
+// One request and its answer on one connection, which it owns until the answer ends. After a
+// complete answer the connection is released, otherwise closed.
 
 import type { UpstreamFailure } from '../../core/failure.ts';
 import { keepAliveMs } from '../../wire/http/framing.ts';
@@ -12,11 +12,11 @@ import { GIVEN_UP, type UpstreamAnswer } from '../transport.ts';
 import { SocketAnswer } from './body.ts';
 import type { Connection, Receiver } from './connection.ts';
 
-/** Where the request goes, and what is the same for all that go there. */
+/** The target of the request, shared by all requests to it. */
 type ExchangePlace = {
   /** Unix milliseconds. */
   readonly clock: () => number;
-  /** Takes back a connection that is free again, with how long its server says that it keeps it. */
+  /** Takes back a reusable connection, with the server's keep-alive time. */
   readonly release: (connection: Connection, keepAliveMs: number | undefined) => void;
 };
 
@@ -27,7 +27,7 @@ const CLOSED: UpstreamFailure = {
 const KEPT_CLOSED: UpstreamFailure = { ...CLOSED, onKeptConnection: true };
 
 export class UpstreamExchange implements Receiver, AnswerParts {
-  /** The answer with its body to come, or a failure. */
+  /** The answer with its body still to come, or a failure. */
   readonly answered: Promise<UpstreamAnswer | UpstreamFailure>;
   private readonly connection: Connection;
   private readonly signal: StopSignal;
@@ -94,12 +94,12 @@ export class UpstreamExchange implements Receiver, AnswerParts {
     this.fail(GIVEN_UP);
   }
 
-  /** What the signal calls. */
+  /** Listener of the signal. */
   handleEvent(): void {
     this.abort();
   }
 
-  /** The only end of an answer that is not whole. */
+  /** The only way in which an incomplete answer ends. */
   private fail(failure: UpstreamFailure): void {
     this.signal.removeEventListener('abort', this);
     this.connection.abort();
@@ -111,7 +111,8 @@ export class UpstreamExchange implements Receiver, AnswerParts {
     const { answer, connection } = this;
     this.signal.removeEventListener('abort', this);
     answer?.complete();
-    // An answer that came before its request was written leaves the rest of it in the way.
+    // If the answer arrived before the request was fully written, the rest would corrupt the next
+    // one.
     if (answer === undefined || !this.decoder.isReusable || !connection.isWritten()) {
       connection.finish();
       return;
@@ -121,7 +122,7 @@ export class UpstreamExchange implements Receiver, AnswerParts {
   }
 }
 
-/** The answer with a body that is not compressed. */
+/** The answer with a decompressed body. */
 function unpacked(
   answer: SocketAnswer,
   coding: string | undefined,

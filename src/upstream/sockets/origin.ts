@@ -1,9 +1,9 @@
-// Where the requests of an upstream go. Connections to one origin are interchangeable.
+// The origin of an upstream's requests. Connections to one origin are interchangeable.
 
 import type { RemoteUpstream } from '../transport.ts';
 
 export type Origin = {
-  /** Tells origins apart, in the pool and among TLS sessions. */
+  /** Identifies the origin in the pool and in the TLS session cache. */
   readonly key: string;
   readonly isTls: boolean;
   /** A name or an address, without brackets. */
@@ -11,17 +11,17 @@ export type Origin = {
   readonly port: number;
   /** For the `host` field. */
   readonly host: string;
-  /** What stands before the path of a call; no slash at its end. */
+  /** Prepended to the path of a call; has no trailing slash. */
   readonly pathPrefix: string;
   readonly allowLinkLocal: boolean;
 };
 
-/** Of one upstream in one state of the catalog; the catalog has seen to the base URL's shape. */
+/** For one upstream in one state of the catalog, which has validated the base URL. */
 export function originOf({ baseUrl, allowLinkLocal }: RemoteUpstream): Origin {
   const url = new URL(baseUrl);
   const isTls = url.protocol === 'https:';
   return {
-    // What one upstream may reach is not offered to another that may not.
+    // Keeps connections of an upstream that may use link-local addresses from one that may not.
     key: `${url.origin} ${allowLinkLocal}`,
     isTls,
     hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),

@@ -1,28 +1,27 @@
-// Idle connections of every origin. The one that was used last is used next, so those beyond what is
-// needed grow old and are closed. A connection that its server closes, or that says something while
-// nobody asked it, is dropped in that moment.
+// Idle connections of every origin, most recently used first, so that surplus ones age and are
+// closed. A connection is dropped as soon as its server closes it or sends unsolicited data.
 
 import { every } from '../../async/every.ts';
 import type { Connection } from './connection.ts';
 
 /**
  * How long an idle connection is kept. Load balancers and proxies keep theirs for 60 s or more, and
- * some drop them without a word; servers that keep them for less (many for 5 s) close them, which
- * is seen at once. Below the first and heedless of the second, 50 s is seldom wrong.
+ * some drop them silently. Servers with shorter times (often 5 s) close them, which is detected. 50
+ * s is below the former and unaffected by the latter.
  */
 const IDLE_MS = 50_000;
 
-/** What the answer to a request may need on its way: a server's own figure is used up to here. */
+/** Subtracted from a server's own keep-alive time for the request's way to it. */
 const MARGIN_MS = 1_000;
 
-/** As many as an upstream's requests in flight by default: a burst that ends is kept whole. */
+/** The default limit of requests in flight per upstream, so a whole burst is kept. */
 const IDLE_MAX = 1_024;
 
 const SWEEP_MS = 1_000;
 
-/** `monotonic` in milliseconds. */
+/** `monotonic` is in milliseconds. */
 export function createPool(monotonic: () => number) {
-  /** The oldest first. */
+  /** Oldest first. */
   const byKey = new Map<string, Connection[]>();
   let isClosed = false;
 
@@ -49,7 +48,7 @@ export function createPool(monotonic: () => number) {
       }
       return undefined;
     },
-    /** `keepAliveMs`: how long the server says that it keeps it. */
+    /** `keepAliveMs`: the server's own keep-alive time. */
     put(key: string, connection: Connection, keepAliveMs: number | undefined) {
       const idleMs = Math.min(IDLE_MS, (keepAliveMs ?? Number.POSITIVE_INFINITY) - MARGIN_MS);
       const waiting = byKey.get(key);
@@ -58,7 +57,7 @@ export function createPool(monotonic: () => number) {
       if (waiting === undefined) byKey.set(key, [connection]);
       else waiting.push(connection);
     },
-    /** Closes what is idle, and from now on what becomes it. */
+    /** Closes idle connections, and later ones as they become idle. */
     close(): void {
       isClosed = true;
       stopSweeping();

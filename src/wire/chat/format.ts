@@ -1,4 +1,4 @@
-// The chat-completions format, as the rim sees it: one value with the four codecs.
+// The chat-completions format: one value with the four codecs.
 
 import type { ClientFormat } from '../format.ts';
 import { parseChat } from './request.ts';

@@ -1,5 +1,5 @@
-// One entry of `messages` in a chat-completions body: which fields each role may carry, and what
-// they mean. Called by the request parser only.
+// Parses one entry of `messages` in a chat-completions body: the fields that each role may have,
+// and their meaning. Only the request parser calls it.
 
 import { type TSchema, Type } from '@sinclair/typebox';
 import { invalidRequest } from '../../core/error.ts';
@@ -27,7 +27,7 @@ import {
 import { MESSAGE_TEXT_MAX } from '../limits.ts';
 import { TOOL_IMAGE_MARK, textPart } from '../turns.ts';
 
-/** A tool result may hold pictures, which only a user turn can carry on. */
+/** A tool result may contain images, which only a user turn can hold. */
 type PicturedResult = { readonly entry: ToolTurn; readonly images: readonly ImagePart[] };
 
 type Message = Turn | PicturedResult;
@@ -70,7 +70,7 @@ const partsOf = (readType: Reader<'text' | 'image_url'>, ...parts: readonly TSch
         return textPart(readString(part['text'], `${path}.text`));
       }
       const image = part['image_url'];
-      // Older clients send the address itself.
+      // Older clients send the URL itself.
       if (typeof image === 'string')
         return { kind: 'image', url: readImageUrl(image, `${path}.image_url`) };
       return { kind: 'image', url: readImage(image, `${path}.image_url`).url };
@@ -147,8 +147,8 @@ export const readMessage = described(MESSAGE, (value, path): Message => {
 });
 
 /**
- * The entries of a conversation. Pictures in tool results follow, as a user turn, behind the last
- * result of the same run: anything between two results would separate them from their calls.
+ * The entries of a conversation. Images of tool results follow in a user turn after the last result
+ * of the same run: between two results they would separate those from their calls.
  */
 export function messageEntries(messages: readonly Message[]): readonly Turn[] {
   if (messages.every(isTurn)) return messages;
@@ -172,7 +172,7 @@ function isTurn(message: Message): message is Turn {
   return 'role' in message;
 }
 
-/** `content` is null or absent only where there are tool calls. */
+/** `content` may be null or absent only if there are tool calls. */
 function readAssistant(message: JsonObject, path: string): AssistantTurn {
   const calls = message['tool_calls'] ?? null;
   const toolCalls =
@@ -188,8 +188,8 @@ function readAssistant(message: JsonObject, path: string): AssistantTurn {
 }
 
 /**
- * Who speaks; empty where that is not said. The strictest server takes 64 characters without white
- * space and `<`, `|`, `\`, `/`, `>`; what it would refuse becomes `_`, so that speakers stay distinct.
+ * The speaker's name; empty if absent. The strictest server accepts 64 characters without white
+ * space and `<`, `|`, `\`, `/`, `>`. Other characters become `_`, so that speakers stay distinct.
  */
 function readName(message: JsonObject, path: string): string {
   if ((message['name'] ?? '') === '') return '';
@@ -249,7 +249,7 @@ function readParts(content: unknown, param: string, kinds: 'text' | 'text and im
   return (kinds === 'text' ? readTextParts : readAnyParts)(content, param);
 }
 
-/** What libraries make of a tool without a result, and of a turn that says nothing beside its calls. */
+/** Libraries send this for a tool without a result, and for a turn with nothing but calls. */
 function hasNoParts(content: unknown): boolean {
   return Array.isArray(content) && content.length === 0;
 }

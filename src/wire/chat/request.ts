@@ -1,6 +1,6 @@
-// The chat-completions request body, read into the neutral request. FIELDS is the table of what
-// it may hold; messages have a file of their own. It must never echo a caller's value, and never let an
-// unknown field change what is generated.
+// Parses the chat-completions request body into the neutral request. FIELDS lists its members;
+// messages have a file of their own. It must never echo a caller's value, and never let an unknown
+// field change the generation.
 
 import { Type } from '@sinclair/typebox';
 import { invalidRequest } from '../../core/error.ts';
@@ -77,7 +77,7 @@ const FIELDS = {
   thinking: objectOf({ type: oneOf('enabled', 'disabled') }, ['type']),
   user: described(Type.String({ maxLength: USER_MAX, pattern: '^[^\\u0000]*$' }), readUser),
   n: shape(Type.Literal(1)),
-  /** Not promised to clients: a hint that is passed on, and ignored when it is not a boolean. */
+  /** Undocumented: a hint that is passed on, and ignored unless it is a boolean. */
   parallel_tool_calls: described(Type.Unknown(), (value) =>
     typeof value === 'boolean' ? value : undefined,
   ),
@@ -85,7 +85,7 @@ const FIELDS = {
 
 const REQUIRED = ['model', 'messages'] as const;
 
-/** What the description of the API says of a body. */
+/** The schema of a body in the API description. */
 export const chatBody = fieldsSchema(FIELDS, REQUIRED, { $id: 'ChatCompletionRequest' });
 
 const NONE: readonly never[] = [];
@@ -132,7 +132,7 @@ function readResponseFormat(value: unknown, path: string) {
   return { type, schema: readAnswerSchema(given) };
 }
 
-/** NUL is refused because the id is stored, and not every database takes it in a text. */
+/** NUL is refused because the id is stored, and some databases do not accept it in text. */
 function readUser(value: unknown, path: string): string {
   const user = readString(value, path);
   if (exceedsCharacters([user], USER_MAX)) {
@@ -156,7 +156,7 @@ function readTools(value: unknown, path: string): Tool[] {
   return listOf(read, { max: TOOLS_MAX })(value, path);
 }
 
-/** Always named `tool_choice` in a refusal, whichever part of it is wrong. */
+/** Refusals always name `tool_choice`, whichever part of it is wrong. */
 function readToolChoice(value: unknown, path: string): ToolChoice {
   if (value === 'none' || value === 'auto' || value === 'required') return { kind: value };
   const name = chosenName(value);
@@ -173,7 +173,7 @@ function chosenName(value: unknown): unknown {
   return isObject(chosen) ? chosen['name'] : undefined;
 }
 
-/** The choice that the tools allow: without tools there is nothing to choose from. */
+/** Without tools there is nothing to choose from. */
 function usableChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],

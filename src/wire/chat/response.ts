@@ -1,13 +1,16 @@
-// A whole answer in the chat-completions format, and what it shares with the stream: the id, the
-// usage, the finish reason and the error envelope. It must never invent a count: all of them come from
-// the receipt.
+// Encodes a whole answer in the chat-completions format, and what it shares with streams: the id,
+// the usage, the finish reason and the error envelope. It must never invent a count: all of them
+// come from the receipt.
 
 import type { GatewayError } from '../../core/error.ts';
 import type { Answer, FinishReason, Receipt } from '../../core/generation.ts';
 import { bill } from '../bill.ts';
 import type { AnswerHead } from '../format.ts';
 
-/** Clients compare it between answers to notice a changed backend; ours says nothing of the kind. */
+/**
+ * Clients compare it between answers to detect a changed backend. Ours is constant and carries no
+ * such information.
+ */
 export const SYSTEM_FINGERPRINT = 'fp_tollgate';
 
 /** The JSON text of a whole answer. */
@@ -30,7 +33,7 @@ export function encodeResponse(head: AnswerHead, answer: Answer, receipt: Receip
   });
 }
 
-/** The JSON text of an error. `receipt` is there when the error ended a stream that has its bill. */
+/** The JSON text of an error. `receipt` is set if the error ended a stream that was charged. */
 export function encodeError(error: GatewayError, requestId: string, receipt?: Receipt): string {
   return JSON.stringify({
     error: {
@@ -48,12 +51,12 @@ export function completionId(head: AnswerHead): string {
   return `chatcmpl-${head.id}`;
 }
 
-/** An answer that the balance stopped ended for the length it could pay for. */
+/** An answer cut by the balance ends with `length`. */
 export function finishReason(reason: FinishReason, receipt: Receipt): FinishReason {
   return receipt.outcome === 'stopped_balance' ? 'length' : reason;
 }
 
-/** Counts are inclusive in this format: cached tokens are among `prompt_tokens`. */
+/** Counts are inclusive in this format: cached tokens are part of `prompt_tokens`. */
 export function usage(receipt: Receipt) {
   const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens } = receipt.usage;
   return {
@@ -69,20 +72,20 @@ export function usage(receipt: Receipt) {
   };
 }
 
-/** Members that are undefined are not written. */
+/** Undefined members are not written. */
 function message(answer: Answer, showReasoning: boolean) {
   const { text, toolCalls } = answer;
   return {
     role: 'assistant',
     content: text === '' && toolCalls.length > 0 ? null : text,
-    // OpenAI's schema requires the member, and clients that are generated from it do too.
+    // OpenAI's schema requires the member, and so do clients generated from it.
     refusal: null,
     reasoning_content: (showReasoning && answer.reasoning) || undefined,
     tool_calls: toolCalls.length === 0 ? undefined : toolCalls.map(toolCall),
   };
 }
 
-/** Some clients cannot parse empty arguments, so a call without any says `{}`. */
+/** Some clients cannot parse empty arguments, so a call without arguments has `{}`. */
 function toolCall(call: Answer['toolCalls'][number]) {
   const callArguments = call.arguments === '' ? '{}' : call.arguments;
   return {

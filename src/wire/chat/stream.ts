@@ -1,7 +1,7 @@
 // Encodes one stream in the chat-completions format: a chunk for each event, the finish chunk, the
-// last event with the bill, then [DONE]. Called once a stream by the pump; it works once a token,
-// so what never changes is written once. It must never send a role, a finish reason, a call's name
-// or a usage twice: clients add repeats together.
+// last event with the charge, then [DONE]. It runs once per token, so constant parts are built
+// once. It must never send a role, a finish reason, a call's name or a usage twice, because clients
+// concatenate repeats.
 
 import type { GatewayError } from '../../core/error.ts';
 import type { FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
@@ -21,12 +21,12 @@ const AFTER_TEXT = `}${AFTER}`;
 class ChatStreamEncoder implements StreamEncoder {
   readonly #head: AnswerHead;
   #model: string;
-  /** What every chunk begins with, and those of text and of reasoning. */
+  /** Prefixes of every chunk, and of text and reasoning chunks. */
   #before = '';
   #beforeText = '';
   #beforeReasoning = '';
   #reason: FinishReason = 'stop';
-  /** Calls that have had no arguments yet: some clients cannot parse an empty text. */
+  /** Calls without arguments so far: some clients cannot parse an empty text. */
   #bareCalls: Set<number> | undefined;
 
   constructor(head: AnswerHead) {
@@ -110,7 +110,7 @@ class ChatStreamEncoder implements StreamEncoder {
     return this.#callDelta(index, `"function":{"arguments":${JSON.stringify(json)}}`);
   }
 
-  /** Usage chunk and billing event at once; without usage it must not pass for a chunk. */
+  /** Usage chunk and charge in one event. Without usage it must not look like a chunk. */
   #lastEvent(receipt: Receipt): object {
     const { includeUsage, createdSeconds: created } = this.#head;
     return {

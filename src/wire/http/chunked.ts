@@ -1,11 +1,10 @@
-// Bodies in chunks: RFC 9112, section 7.1. Called by the decoder of answers with each read of a
-// connection. What the chunks hold is moved together inside the read itself, so that a read gives
-// one piece of the body however many chunks it has. Extensions and trailers are checked, bounded
-// and dropped.
+// Decodes chunked bodies: RFC 9112, section 7.1. The data of all chunks in a read is moved together
+// in place, so that each read yields one piece of the body. Extensions and trailers are checked,
+// bounded and dropped.
 
 import type { HttpFault } from './fault.ts';
 
-/** The line before a chunk, with its extensions. */
+/** The chunk-size line, with its extensions. */
 const LINE_BYTES_MAX = 4_096;
 /** All trailers together. */
 const TRAILER_BYTES_MAX = 16_384;
@@ -20,11 +19,11 @@ const SEMICOLON = 59;
 const DELETE = 127;
 
 export type BodyDecoder = {
-  /** Where the body ended in the bytes that were fed last; undefined while it goes on. */
+  /** Where the body ended in the last bytes; undefined before its end. */
   readonly end: number | undefined;
   /**
-   * Takes the bytes from `start` on, and may overwrite them. What it returns of the body shares their
-   * memory and may be empty. No call may follow an end or a fault.
+   * Takes the bytes from `start` on, and may overwrite them. The returned part of the body shares
+   * their memory and may be empty. Must not be called after the end or a fault.
    */
   readonly feed: (bytes: Buffer, start: number) => Buffer | HttpFault;
 };
@@ -51,7 +50,7 @@ const BAD_TRAILER: HttpFault = { fault: 'a trailer is malformed' };
 export class ChunkedDecoder implements BodyDecoder {
   end: number | undefined;
   private state: State = 'size-start';
-  /** What is left of the chunk, or its size so far. */
+  /** The rest of the current chunk, or the part of its size read so far. */
   private size = 0;
   private lineBytes = 0;
 
@@ -83,7 +82,7 @@ export class ChunkedDecoder implements BodyDecoder {
     return bytes.subarray(bodyStart, bodyEnd);
   }
 
-  /** One byte outside of the data; a fault where it must not stand there. */
+  /** Processes one byte outside the data; returns a fault if it is not allowed there. */
   private step(byte: number): HttpFault | undefined {
     switch (this.state) {
       case 'size-start':
@@ -158,14 +157,14 @@ function isTrailer(state: State): boolean {
   return state.startsWith('trailer');
 }
 
-/** -1 where it is none. */
+/** -1 if it is not a hex digit. */
 function hexDigit(byte: number): number {
   if (byte >= 48 && byte <= 57) return byte - 48;
   const lower = byte | 32;
   return lower >= 97 && lower <= 102 ? lower - 87 : -1;
 }
 
-/** What no line may have inside; a tab may stand there. */
+/** Control characters are not allowed in a line, except tab. */
 function isControl(byte: number): boolean {
   return (byte < SPACE && byte !== TAB) || byte === DELETE;
 }

@@ -1,6 +1,6 @@
-// What is wrong with the HTTP of an answer. Used by every part of this codec.
+// A violation of HTTP in a response.
 
-/** In our own words, to follow "the answer: "; never the bytes that are wrong. */
+/** Our own description, phrased to follow "the answer: "; never the offending bytes. */
 export type HttpFault = { readonly fault: string };
 
 export function isFault(value: object): value is HttpFault {

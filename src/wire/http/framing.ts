@@ -1,18 +1,19 @@
-// Where the body of an answer ends, and whether its connection can be used again: RFC 9112,
-// sections 6.3 and 9.3. Called by the decoder of answers. What two readers could take for two
-// lengths is a fault.
+// Determines where a response body ends and whether the connection can be reused: RFC 9112,
+// sections 6.3 and 9.3. Ambiguous framing is a fault.
 
 import type { HttpFault } from './fault.ts';
 import type { ResponseHead } from './response-head.ts';
 
-/** The bytes of the body, or how else its end is told; `close`: it ends with the connection. */
+/**
+ * The length of the body in bytes, or how its end is marked; `close`: by closing the connection.
+ */
 export type Framing = number | 'chunked' | 'close';
 
-/** Up to 10¹⁵ - 1: every such number is exact. */
+/** Up to 10¹⁵ - 1: a number represents every such integer exactly. */
 const LENGTH = /^\d{1,15}$/;
 const LIST = /[\t ]*,[\t ]*/;
 
-/** Of the answer to a POST. */
+/** For the response to a POST. */
 export function framingOf(head: ResponseHead): Framing | HttpFault {
   const { status, minorVersion, transferEncoding: coding, contentLength: lengths } = head;
   if (coding !== undefined) {
@@ -31,7 +32,7 @@ function readLength(text: string): number | HttpFault {
   return LENGTH.test(text) ? Number(text) : readLengths(text);
 }
 
-/** The same length may be told more than once. */
+/** The same length may be given more than once. */
 function readLengths(text: string): number | HttpFault {
   const [first = '', ...others] = text.split(LIST);
   if (!LENGTH.test(first)) return { fault: 'its length is not a number' };
@@ -48,7 +49,7 @@ export function staysOpen({ minorVersion, connection }: ResponseHead, framing: F
   return minorVersion === 1 || options.includes('keep-alive');
 }
 
-/** How long the server says that it keeps an idle connection, where it says so. */
+/** The server's keep-alive time for idle connections, if it states one. */
 export function keepAliveMs({ keepAlive: text }: ResponseHead): number | undefined {
   const seconds = text === undefined ? null : /\btimeout *= *"?(\d{1,6})\b/i.exec(text);
   return seconds === null ? undefined : Number(seconds[1]) * 1_000;

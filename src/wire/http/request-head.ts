@@ -1,28 +1,28 @@
-// The head of an HTTP/1.1 request, as text. Called by the connection client once for each place that
-// requests go to. It never writes a value that could end its line, and does not repair one.
+// Builds the head of an HTTP/1.1 request, once per target. It never writes a value that could end
+// its line, and rejects such values instead of repairing them.
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Visible ASCII with spaces and tabs inside, or nothing. */
+/** Empty, or visible ASCII with inner spaces and tabs. */
 const VALUE = /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/;
-/** What the URL parser lets stand in a path and its query. */
+/** The characters that the URL parser allows in a path and its query. */
 const TARGET = /^\/[\x21-\x7e]*$/;
 const HOST = /^[\x21-\x7e]+$/;
 
 type RequestHead = {
   /** Path and query. */
   readonly target: string;
-  /** The name with its port where it is not the scheme's, and the brackets of IPv6. */
+  /** The host name, with a port unless it is the scheme's default, and brackets around IPv6. */
   readonly host: string;
   readonly userAgent: string;
-  /** Beside those that frame the request or say who asks; these are written here. */
+  /** Additional headers; those for framing and credentials are written here. */
   readonly headers: Readonly<Record<string, string>>;
 };
 
 export type WriteRequestHead = (bodyBytes: number) => string;
 
 /**
- * A POST that asks for an answer as it is (`identity`) on a connection that stays. ASCII only;
- * `undefined` where a part has a character that it must not have.
+ * A POST for an uncompressed answer (`identity`) on a persistent connection. ASCII only;
+ * `undefined` if a part contains an invalid character.
  */
 export function requestHeadWriter(request: RequestHead): WriteRequestHead | undefined {
   const { target, host, userAgent, headers } = request;

@@ -1,17 +1,17 @@
-// The head of an HTTP/1.x answer: status line and fields, strict where two readers could differ.
-// Called by the decoder of answers. It keeps no bytes of an answer but those of an unfinished head.
+// Parses the head of an HTTP/1.x response: status line and fields, strictly where readers could
+// differ. It buffers only an incomplete head.
 
 import type { HttpFault } from './fault.ts';
 
 export const HEAD_BYTES_MAX = 65_536;
 const FIELDS_MAX = 256;
 
-/** The values of one name are joined by ", ". */
+/** Repeated fields are joined by ", ". */
 export class ResponseHead {
   readonly status: number;
-  /** Of HTTP/1.x. */
+  /** The minor version of HTTP/1.x. */
   readonly minorVersion: 0 | 1;
-  /** Where in the bytes of the last read it ends. */
+  /** Where the head ends in the bytes of the last read. */
   readonly end: number;
   connection: string | undefined;
   contentEncoding: string | undefined;
@@ -29,16 +29,16 @@ export class ResponseHead {
   }
 }
 
-/** The fields that are read here. Others are checked and dropped: most answers have many. */
+/** The fields used here. Others are checked and dropped, because most responses have many. */
 type FieldName = Exclude<keyof ResponseHead, 'status' | 'minorVersion' | 'end'>;
 
 const HEAD_END = '\r\n\r\n';
 const VERSION_START = 'HTTP/1.';
-/** Neither a line end that is not both of its characters, nor a control character but tab. */
+/** A lone CR or LF, or a control character other than tab. */
 const FORBIDDEN = /[^\r]\n|\r[^\n]|[^\t\r\n\x20-\x7e\x80-\xff]/;
 const STATUS_LINE = /^HTTP\/1\.[01] [1-5]\d\d(?: .*)?\r\n/;
 const STATUS_AT = 'HTTP/1.1 '.length;
-/** A name with its colon, from `lastIndex` on. */
+/** A field name with its colon, from `lastIndex` on. */
 const FIELD_NAME = /[!#$%&'*+.^_`|~0-9A-Za-z-]+:/y;
 
 const READ: ReadonlyMap<string, FieldName> = new Map([
@@ -58,14 +58,11 @@ const NO_STATUS_LINE: HttpFault = { fault: 'the status line is malformed' };
 const BAD_CHARACTER: HttpFault = { fault: 'the head has a forbidden character or line end' };
 
 export class HeadReader {
-  /** Nearly every head comes in one read. For the others there is room for the largest. */
+  /** Most heads arrive in one read. Otherwise this buffer has room for the largest. */
   private held: Buffer | undefined;
   private heldBytes = 0;
 
-  /**
-   * The head that is complete with these bytes, which begin at `start`; `undefined` where more bytes
-   * are needed.
-   */
+  /** The head completed by these bytes, which begin at `start`; `undefined` if more are needed. */
   read(bytes: Buffer, start: number): ResponseHead | HttpFault | undefined {
     if (this.held === undefined) {
       const at = bytes.indexOf(HEAD_END, start, 'latin1');
@@ -82,7 +79,7 @@ export class HeadReader {
       this.heldBytes = 0;
       return parseHead(text, start + text.length - before);
     }
-    // A server of another protocol may wait for ever for us to go on.
+    // A server of another protocol may wait forever for our next bytes, so fail early.
     const first = held.toString('latin1', 0, Math.min(now, VERSION_START.length));
     if (!VERSION_START.startsWith(first)) return NO_STATUS_LINE;
     const fresh = held.toString('latin1', Math.max(0, before - 1), now);
@@ -91,7 +88,7 @@ export class HeadReader {
   }
 }
 
-/** `text` is the whole head with the empty line at its end. */
+/** `text` is the whole head with its final empty line. */
 function parseHead(text: string, endInRead: number): ResponseHead | HttpFault {
   if (text.length > HEAD_BYTES_MAX) return TOO_LARGE;
   if (!text.startsWith(VERSION_START)) return NO_STATUS_LINE;
@@ -107,7 +104,7 @@ function parseHead(text: string, endInRead: number): ResponseHead | HttpFault {
     count += 1;
     if (count > FIELDS_MAX) return { fault: `the head has more than ${FIELDS_MAX} fields` };
     FIELD_NAME.lastIndex = at;
-    // A line that goes on with the one before begins with a space: no name does.
+    // A folded line begins with a space, which no field name does.
     if (!FIELD_NAME.test(text)) return { fault: 'a field of the head has no name, or a wrong one' };
     const valueAt = FIELD_NAME.lastIndex;
     const end = text.indexOf('\r\n', valueAt);
@@ -125,7 +122,7 @@ function addField(head: ResponseHead, name: FieldName, value: string): void {
   head[name] = earlier === undefined ? value : `${earlier}, ${value}`;
 }
 
-/** Without the spaces and tabs at both ends; other white space is a part of the value. */
+/** Trims spaces and tabs at both ends; other white space is part of the value. */
 function withoutSpaces(text: string, start: number, end: number): string {
   let from = start;
   let to = end;

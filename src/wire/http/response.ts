@@ -1,20 +1,19 @@
-// The answers of one HTTP/1.x connection, bytes to heads and bodies. Called by the connection
-// client with each read, one decoder for each request. It never waits and never keeps more than an
-// unfinished head. Any split of the same bytes gives the same answer, and an answer that is not
-// whole is never called complete.
+// Decodes the responses of one HTTP/1.x connection into heads and bodies, one decoder per request.
+// It never waits and buffers at most an incomplete head. The result does not depend on how the
+// bytes are split, and an incomplete response is never reported as complete.
 
 import { type BodyDecoder, ChunkedDecoder } from './chunked.ts';
 import { type HttpFault, isFault } from './fault.ts';
 import { type Framing, framingOf, staysOpen } from './framing.ts';
 import { HeadReader, type ResponseHead } from './response-head.ts';
 
-/** Answers before the answer, such as 100 and 103. */
+/** Interim responses, such as 100 and 103. */
 const INTERIM_MAX = 8;
 
 export type AnswerParts = {
-  /** `bodyBytes` is the length of the body where the head tells it. */
+  /** `bodyBytes` is the length of the body, if the head states it. */
   readonly onHead: (head: ResponseHead, bodyBytes: number | undefined) => void;
-  /** Never empty; shares its memory with the bytes that were fed. */
+  /** Never empty; shares its memory with the bytes passed to `feed`. */
   readonly onBody: (bytes: Buffer) => void;
 };
 
@@ -35,8 +34,8 @@ export class ResponseDecoder {
   }
 
   /**
-   * Takes the next bytes of the connection, which it may overwrite. No call may follow a `complete`
-   * or a fault.
+   * Takes the next bytes of the connection, which it may overwrite. Must not be called after
+   * `complete` or a fault.
    */
   feed(bytes: Buffer): 'more' | 'complete' | HttpFault {
     let start = 0;
@@ -52,18 +51,20 @@ export class ResponseDecoder {
     return this.body.end === undefined ? 'more' : this.complete(bytes, this.body.end);
   }
 
-  /** The server has closed the connection in good order. */
+  /** The server has closed the connection cleanly. */
   close(): 'complete' | HttpFault {
     return this.framing === 'close' ? 'complete' : CUT;
   }
 
   private complete(bytes: Buffer, end: number): 'complete' {
-    // What follows an answer belongs to no request of ours.
+    // Bytes after a response belong to none of our requests.
     this.isReusable = this.isOpen && end === bytes.length;
     return 'complete';
   }
 
-  /** One head: where it ended, unless that ends the answer, breaks it or needs more bytes. */
+  /**
+   * Reads one head. Returns where it ended, unless it ends the response, is invalid or incomplete.
+   */
   private feedHead(bytes: Buffer, start: number): number | 'more' | 'complete' | HttpFault {
     const read = this.heads.read(bytes, start);
     if (read === undefined) return 'more';

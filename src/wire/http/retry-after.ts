@@ -1,16 +1,15 @@
-// How long an upstream wants to be left alone. Called by both transports with the fields of an
-// answer; the wall clock is an argument.
+// Parses the delay that an upstream requests. The wall clock is an argument.
 
-/** An hour: what is longer is not waited for, and a wrong clock could ask for years. */
+/** One hour: longer delays are not waited for, and a wrong clock could request years. */
 const RETRY_AFTER_MS_MAX = 3_600_000;
 
 const DECIMAL = /^\d{1,15}(?:\.\d{1,9})?$/;
-/** The one form of a date that may be sent, such as "Sun, 06 Nov 1994 08:49:37 GMT". */
+/** The only date format that may be sent, such as "Sun, 06 Nov 1994 08:49:37 GMT". */
 const DATE = /^\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * Milliseconds from now, at most an hour, of `retry-after-ms` (`exact`) and else of `retry-after`
- * (`text`: seconds or a date); `undefined` where neither is there or readable. `clock` is Unix time.
+ * Milliseconds from now, at most an hour, from `retry-after-ms` (`exact`) or else `retry-after`
+ * (`text`: seconds or a date); `undefined` if neither is present and valid. `clock` is Unix time.
  */
 export function readRetryAfterMs(
   exact: string | undefined,
@@ -24,7 +23,7 @@ export function readRetryAfterMs(
   return Number.isNaN(atMs) ? undefined : bounded(atMs - clock());
 }
 
-/** Rounded up: a moment too early is refused again. */
+/** Rounded up, because a retry that is slightly early is refused again. */
 function bounded(ms: number): number {
   return Math.min(RETRY_AFTER_MS_MAX, Math.max(0, Math.ceil(ms)));
 }

@@ -1,4 +1,4 @@
-// The Messages format, as the rim sees it: one value with the four codecs.
+// The Messages format: one value with the four codecs.
 
 import type { ClientFormat } from '../format.ts';
 import { parseMessages } from './request.ts';

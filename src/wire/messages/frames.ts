@@ -1,5 +1,5 @@
-// The records of a Messages stream as text. Called by the stream encoder alone. Each has an event
-// line and a data line: some clients read only the one, some only the other.
+// The records of a Messages stream as text. Each has an event line and a data line, because some
+// clients read only one of them.
 
 import type { FinishReason, Receipt } from '../../core/generation.ts';
 import type { AnswerHead } from '../format.ts';
@@ -19,7 +19,7 @@ const DELTAS = {
   tool: '"input_json_delta","partial_json"',
 } as const;
 
-/** The counts are zero, because nothing is counted yet; the real ones come last. */
+/** The counts are zero, because nothing has been counted yet; the real ones come last. */
 export function messageStart(head: AnswerHead): string {
   const message = {
     id: messageId(head),
@@ -63,7 +63,7 @@ export function blockStop(index: number): string {
 }
 
 /**
- * A delta's record up to its string, made once a block so that a delta costs two concatenations.
+ * A delta's record up to its string, built once per block so that a delta costs two concatenations.
  * The string's JSON and `DELTA_END` follow.
  */
 export function deltaStart(index: number, kind: keyof typeof DELTAS): string {

@@ -1,5 +1,5 @@
-// The source of an image block. Called for images in messages and in tool results. Images are
-// never decoded and never fetched here.
+// Reads the source of an image block in messages and tool results. Images are never decoded or
+// fetched here.
 
 import { Type } from '@sinclair/typebox';
 import type { ImagePart } from '../../core/generation.ts';
@@ -42,7 +42,7 @@ export const readImage = described(SOURCE, (value, path): ImagePart => {
     return { kind: 'image', url: readImageUrl(source['url'], `${path}.url`) };
   }
   const data = readImageData(source['data'], `${path}.data`);
-  // Some clients leave the media type out; the first bytes give it away.
+  // Some clients omit the media type, so it is detected from the first bytes.
   const type = source['media_type'] ?? sniffImageType(data) ?? 'image/jpeg';
   const mediaType = readMediaType(type, `${path}.media_type`);
   return { kind: 'image', url: `data:${mediaType};base64,${data}` };

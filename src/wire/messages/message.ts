@@ -1,6 +1,6 @@
-// One entry of `messages` in a Messages body, and the system prompt: which blocks each role may
-// carry, and what they mean. Called by the request parser only. Blocks of unknown types are
-// ignored, wherever they stand; nothing here reads a tool's input, which stays text.
+// Parses one entry of `messages` in a Messages body, and the system prompt: the blocks that each
+// role may have, and their meaning. Blocks of unknown types are ignored everywhere. A tool's input
+// is never parsed: it stays text.
 
 import { type TSchema, Type } from '@sinclair/typebox';
 import { invalidRequest } from '../../core/error.ts';
@@ -22,7 +22,7 @@ import { readImage } from './image.ts';
 import { resultTexts } from './result-text.ts';
 import { decodeToolId } from './tool-id.ts';
 
-/** A call before its input is found: `block` is its place among the blocks of its message. */
+/** A call whose input is not located yet: `block` is its index in the message. */
 type Call = { readonly id: string; readonly name: string; readonly block: number };
 
 export type Message =
@@ -42,8 +42,8 @@ export type Message =
 type Block = { readonly type: string; readonly fields: JsonObject; readonly path: string };
 
 /**
- * One client puts a text that differs on every call before its system prompt. It says nothing to a
- * model, and with it no prompt would ever be found in an upstream's prefix cache.
+ * One client prepends a text that differs on every call to its system prompt. It is irrelevant to
+ * the model and would defeat an upstream's prefix cache.
  */
 const CHANGING_LINE = 'x-anthropic-billing-header';
 
@@ -65,7 +65,7 @@ const TOOL_USE_BLOCK = Type.Object({
   input: Type.Optional(nullable(readObject.schema)),
 });
 
-/** Content whose blocks are one of these, or of a type that is ignored. */
+/** Content with these kinds of blocks, or blocks of an ignored type. */
 function contentOf(
   blocks: readonly TSchema[],
   refused: readonly string[],
@@ -81,7 +81,7 @@ function contentOf(
 }
 
 const SYSTEM_MESSAGE = contentOf([TEXT_BLOCK], [], 0);
-/** The size of the body alone bounds it. */
+/** Bounded only by the size of the body. */
 const SYSTEM = contentOf([textBlock(Type.String())], [], 0, Type.String());
 const RESULT_CONTENT = contentOf([TEXT_BLOCK, IMAGE_BLOCK], [], 0);
 const readToolResult = objectOf(
@@ -130,13 +130,13 @@ export const readMessage = described(MESSAGE, (value, path): Message => {
   }
 });
 
-/** The `system` field: a string, or text blocks that are joined with a blank line. */
+/** The `system` field: a string, or text blocks, joined with a blank line. */
 export const readSystem = described(SYSTEM, (value, path): string => {
   return joinSystem(readBlocks(value, path));
 });
 
 /**
- * The conversation's entries: of a user message its tool results first, then the rest of it.
+ * The entries of the conversation: for a user message, first its tool results, then the rest.
  * `inputs` has the source of each tool input by message and block, such as `3.0`.
  */
 export function messageEntries(
@@ -167,7 +167,7 @@ function entriesOf(message: Message, inputOf: (block: number) => string | undefi
   }
 }
 
-/** An input that is absent, or null, is no input. */
+/** An absent or null input is empty. */
 function inputText(source: string | undefined): string {
   return source === undefined || source === 'null' ? '{}' : source;
 }
@@ -209,7 +209,7 @@ function userMessage(blocks: readonly Block[], path: string): Message {
   const ownTexts = parts.map((part) => (part.kind === 'text' ? part.text : ''));
   checkMessageText([...ownTexts, ...results.map((result) => result.text)], path);
   if (blocks.length === 0) throw invalidRequest(path, 'must have at least 1 block');
-  // Neither text nor a result is an empty turn, as an empty string is in both formats.
+  // Without text and results it is an empty turn, like an empty string in both formats.
   if (results.length === 0 && parts.length === 0) parts.push({ kind: 'text', text: '' });
   return { role: 'user', results, parts: [...images, ...parts] };
 }
@@ -240,7 +240,7 @@ function assistantMessage(blocks: readonly Block[], path: string): Message {
   return { role: 'assistant', reasoning, text, calls };
 }
 
-/** A tool result can only be text, so its images go to `images`, with a mark in their place. */
+/** A tool result can only be text, so its images move to `images` and a mark replaces them. */
 function toolResult(block: Block, images: ImagePart[]): ToolTurn {
   const { tool_use_id: id, content = [] } = readToolResult(block.fields, block.path);
   const lines: string[] = [];
@@ -265,7 +265,7 @@ function toolResult(block: Block, images: ImagePart[]): ToolTurn {
   };
 }
 
-/** Content of any place: a string is the same as one text block. */
+/** A string is equivalent to one text block. */
 function readBlocks(value: unknown, path: string): Block[] {
   if (typeof value === 'string') return [{ type: 'text', fields: { text: value }, path }];
   if (Array.isArray(value)) return readBlockList(value, path);
@@ -281,9 +281,9 @@ const readBlockList = listOf(
 );
 
 /**
- * The text of a thinking block, whoever signed it. A signature says nothing here: ours is the same on
- * every block, and another one is for the upstream that made it, which only thinking that was kept
- * here can be known to come from. The text may be empty, where a client keeps thinking to itself.
+ * The text of a thinking block. Its signature is ignored: ours is the same on every block, and an
+ * upstream's is only valid for thinking that is known to come from that upstream, which a client
+ * cannot prove. The text may be empty if a client does not return thinking.
  */
 function thinkingOf(block: Block): string {
   return readString(block.fields['thinking'], `${block.path}.thinking`);

@@ -1,6 +1,6 @@
-// The Messages request body, read into the neutral request. FIELDS is the table of what it may hold;
-// messages have a file of their own. It must never echo a caller's value, and never let an unknown
-// field change what is generated.
+// Parses the Messages request body into the neutral request. FIELDS lists its members; messages
+// have a file of their own. It must never echo a caller's value, and never let an unknown field
+// change the generation.
 
 import { Type } from '@sinclair/typebox';
 import { GatewayError, invalidRequest } from '../../core/error.ts';
@@ -54,7 +54,7 @@ const readDefinition = objectOf(
   ['name', 'input_schema'],
 );
 
-/** Types of tools that the client runs itself; the second is the other format's, and a mistake here. */
+/** Types of tools that the client runs; the second belongs to the other format, sent by mistake. */
 const CLIENT_TYPES: readonly unknown[] = ['custom', 'function'];
 
 const TOOL = Type.Union([
@@ -83,33 +83,33 @@ const FIELDS = {
   stream: readBoolean,
   tools: listOf(described(TOOL, readTool), { max: TOOLS_MAX }),
   tool_choice: readChoice,
-  /** The budget is not applied, so none is refused: agents do send -1. */
+  /** The budget is not applied, so any value is accepted: agents do send -1. */
   thinking: objectOf({ type: readString, budget_tokens: shape(Type.Number()) }, []),
   metadata: objectOf(
     { user_id: described(Type.String({ pattern: '^[^\\u0000]*$' }), readUserId) },
     [],
   ),
   thread: described(OWN_HISTORY, requireOwnHistory),
-  /** Not promised to clients, so nothing in it is refused. */
+  /** Undocumented, so nothing in it is refused. */
   output_config: described(Type.Unknown(), (value) => (isObject(value) ? value : {})),
-  /** The name that `output_config.format` had in its beta; clients of that time still send it. */
+  /** The beta name of `output_config.format`, which older clients still send. */
   output_format: described(Type.Unknown(), (value) => value),
 };
 
 const REQUIRED = ['model', 'max_tokens', 'messages'] as const;
 const REQUIRED_TO_COUNT = ['model', 'messages'] as const;
 
-/** What the description of the API says of a body. */
+/** The schema of a body in the API description. */
 export const messagesBody = fieldsSchema(FIELDS, REQUIRED, { $id: 'MessagesRequest' });
 export const countBody = fieldsSchema(FIELDS, REQUIRED_TO_COUNT, { $id: 'CountTokensRequest' });
 
-/** Types of `thinking` that ask for it; the first is the documented one, clients send the others. */
+/** Types of `thinking` that turn it on; the first is documented, clients send the others. */
 const THINKING_ON: readonly unknown[] = ['enabled', 'adaptive', 'between_tools'];
 
 /**
- * Some clients leave their history with the server and then send only what is new. There is no
- * history here: ignoring that would answer half a conversation, and an agent would go round for
- * ever, charged each time. The hint makes such a client send the whole conversation again.
+ * Some clients rely on history stored by the server and send only new messages. No history is
+ * stored here: ignoring that would answer half a conversation, and an agent would loop forever,
+ * charged each time. The hint makes such a client resend the whole conversation.
  */
 function requireOwnHistory(value: unknown, path: string): undefined {
   if (!isObject(value) || value['type'] !== 'continue') return undefined;
@@ -125,7 +125,7 @@ export function parseMessages(body: ParsedBody): GenerationRequest {
   return toRequest(readFields(requireBody(body.value), '', FIELDS, REQUIRED), body.text);
 }
 
-/** Reads the body of a token count: the same, but `max_tokens` may be absent. */
+/** Parses the body of a token count: the same, but `max_tokens` may be absent. */
 export function parseCount(body: ParsedBody): GenerationRequest {
   return toRequest(readCountFields(body), body.text);
 }
@@ -167,7 +167,7 @@ function toRequest(fields: Fields, text: string): GenerationRequest {
 
 const INPUT_PATH = ['messages', '*', 'content', '*', 'input'] as const;
 
-/** The scan costs a pass over the body, so it waits for a message that has a call. */
+/** The scan is a pass over the body, so it runs only if a message has a call. */
 function toolInputs(messages: readonly Message[], text: string): ReadonlyMap<string, string> {
   const called = messages.some(
     (message) => message.role === 'assistant' && message.calls.length > 0,
@@ -175,7 +175,7 @@ function toolInputs(messages: readonly Message[], text: string): ReadonlyMap<str
   return called ? valueSources(text, INPUT_PATH) : new Map();
 }
 
-/** `undefined` for a tool that another service would run: it has a type, and no schema. */
+/** `undefined` for a tool run by another service: it has a type and no schema. */
 function readTool(value: unknown, path: string): Tool | undefined {
   const definition = readObject(value, path);
   const type = definition['type'] ?? 'custom';
@@ -185,7 +185,7 @@ function readTool(value: unknown, path: string): Tool | undefined {
   return description === undefined ? { name, parameters } : { name, description, parameters };
 }
 
-/** Of tools with the same name the last one counts. */
+/** The last of several tools with the same name counts. */
 function distinctTools(tools: readonly (Tool | undefined)[]): Tool[] {
   const byName = new Map<string, Tool>();
   for (const tool of tools) if (tool !== undefined) byName.set(tool.name, tool);
@@ -208,7 +208,7 @@ function toolChoice(choice: ReturnType<typeof readChoice>, tools: readonly Tool[
   }
 }
 
-/** A schema for the answer; other kinds of formats are as good as absent. */
+/** A schema for the answer; other kinds of formats are ignored. */
 function answerSchema(format: unknown): AnswerSchema | undefined {
   return isObject(format) && format['type'] === 'json_schema'
     ? readAnswerSchema(format)
@@ -216,9 +216,9 @@ function answerSchema(format: unknown): AnswerSchema | undefined {
 }
 
 /**
- * Either field may turn thinking off, and only `thinking` turns it on: in this format an effort sets
- * how deep it is, and by itself how long an answer is. Unknown types and efforts are as good as
- * absent.
+ * Either field may turn thinking off, and only `thinking` turns it on. In this format, effort sets
+ * the depth of thinking and, without thinking, the length of the answer. Unknown types and efforts
+ * are ignored.
  */
 function reasoning(type: string | undefined, effort: unknown): Reasoning | undefined {
   if (type === 'disabled' || effort === 'none') return 'off';
@@ -227,8 +227,8 @@ function reasoning(type: string | undefined, effort: unknown): Reasoning | undef
 }
 
 /**
- * Clients put whole JSON texts here, so what is too long is cut and not refused. NUL is refused
- * because the id is stored, and not every database takes it in a text.
+ * Clients put whole JSON texts here, so a long value is truncated instead of refused. NUL is
+ * refused because the id is stored, and some databases do not accept it in text.
  */
 function readUserId(value: unknown, path: string): string {
   const user = readString(value, path);

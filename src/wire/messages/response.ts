@@ -1,6 +1,6 @@
-// A whole answer in the Messages format, and what it shares with the stream: the stop reason, the
-// usage, the mark on thinking and the error envelope. Tool inputs are put in as text: they must never
-// be parsed and printed again, which would change the bytes that the model wrote.
+// Encodes a whole answer in the Messages format, and what it shares with streams: the stop reason,
+// the usage, the signature of thinking and the error envelope. Tool inputs are inserted as text:
+// parsing and printing would change the bytes that the model wrote.
 
 import type { GatewayError } from '../../core/error.ts';
 import type { Answer, FinishReason, Receipt } from '../../core/generation.ts';
@@ -10,9 +10,9 @@ import { isWholeJson, toolInput } from '../tool-input.ts';
 import { encodeToolId } from './tool-id.ts';
 
 /**
- * What stands as the signature of a thinking block: the mark of this gateway, whichever upstream the
- * thinking came from. Clients only look whether there is one: without it they drop the thinking from
- * their history. It proves nothing and is not checked; what an upstream has signed never leaves here.
+ * The constant signature of all thinking blocks, whichever upstream they came from. Clients only
+ * check that there is one: without it they drop the thinking from their history. It proves nothing
+ * and is not verified; signatures of upstreams are never sent to clients.
  */
 export const THINKING_SIGNATURE = 'tg1.dG9sbGdhdGU=';
 
@@ -30,7 +30,7 @@ export function encodeResponse(head: AnswerHead, answer: Answer, receipt: Receip
   );
 }
 
-/** The JSON text of an error. `receipt` is there when the error ended a stream that has its bill. */
+/** The JSON text of an error. `receipt` is set if the error ended a stream that was charged. */
 export function encodeError(error: GatewayError, requestId: string, receipt?: Receipt): string {
   const body = {
     type: error.messagesType,
@@ -49,9 +49,9 @@ export function messageId(head: AnswerHead): string {
 }
 
 /**
- * The stop reason. Whether a call is whole is read from its arguments and not from the upstream's word: a
- * whole call can be run, a torn one cannot. There is no stop
- * reason for a content filter or a busy upstream, so both read as the end of the turn.
+ * The stop reason. Whether a call is complete is decided from its arguments and not from the
+ * upstream's finish reason: a complete call can be run, a truncated one cannot. This format has no
+ * stop reason for a content filter or a busy upstream, so both map to the end of the turn.
  */
 export function stopReason(
   finish: FinishReason,
@@ -74,8 +74,8 @@ export function stopReason(
 }
 
 /**
- * `input_tokens` and `cache_read_input_tokens` make up the prompt.
- * What was written to the cache was not read from it, so it is a part of the first.
+ * The prompt is `input_tokens` plus `cache_read_input_tokens`. Tokens written to the cache were not
+ * read from it, so they are part of the former.
  */
 export function usage(receipt: Receipt) {
   const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens } = receipt.usage;
@@ -89,14 +89,14 @@ export function usage(receipt: Receipt) {
   };
 }
 
-/** A call without arguments is whole: some models write none. */
+/** A call without arguments is complete: some models write none. */
 function isTorn(callArguments: string): boolean {
   return callArguments.trim() !== '' && !isWholeJson(callArguments);
 }
 
 /**
- * The stop reasons of this format have none for a refusal, and an empty answer would look finished.
- * So a filtered answer says so in the member that Anthropic has beside its own stop reason.
+ * This format's stop reasons have none for a refusal, and an empty answer would look complete. So a
+ * filtered answer says so in the member that Anthropic sends beside its own stop reason.
  */
 export function stopDetails(finish: FinishReason): object {
   if (finish !== 'content_filter') return {};
@@ -120,7 +120,7 @@ function thinkingBlock(thinking: string): string {
   return JSON.stringify({ type: 'thinking', thinking, signature: THINKING_SIGNATURE });
 }
 
-/** Some prompt templates leave blank lines before a call; they are not an answer. */
+/** Some prompt templates produce blank lines before a call, which are not an answer. */
 function showsText(answer: Answer): boolean {
   if (answer.toolCalls.length === 0) return answer.text !== '';
   return answer.text.trim() !== '';

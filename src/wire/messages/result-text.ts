@@ -1,12 +1,11 @@
-// The text inside a tool result that is in no text block: documents, search results and tools that
-// were found. Called by the reader of messages. A tool said these things, and a model that does not
-// get them takes the tool for silent. What is not text, or not understood, is ignored and never
+// Extracts text from tool results that is not in text blocks: documents, search results and found
+// tools. Without it, the model would see an empty tool result. Anything else is ignored and never
 // refused.
 
 import type { JsonObject } from '../../core/generation.ts';
 import { isObject } from '../../core/json.ts';
 
-/** The texts of a block that is neither `text` nor `image`; none where its type is unknown. */
+/** The texts of a block other than `text` and `image`; none if its type is unknown. */
 export function resultTexts(type: string, fields: JsonObject): string[] {
   switch (type) {
     case 'document':
@@ -20,7 +19,7 @@ export function resultTexts(type: string, fields: JsonObject): string[] {
   }
 }
 
-/** Documents as data, addresses and files are no text. */
+/** Documents given as data, URLs or files have no text. */
 function documentTexts({ title, context, source }: JsonObject): string[] {
   if (!isObject(source)) return [];
   const texts = source['type'] === 'text' ? [source['data']] : textsOf(source['content']);

@@ -1,6 +1,5 @@
-// Encodes one stream in the Messages format: numbered blocks, strictly one after the other, made
-// from events that may interleave. Called once a stream by the pump. It must never touch a block
-// that is closed, or hold up text that could be sent.
+// Encodes one stream in the Messages format: numbered, strictly sequential blocks, from events that
+// may interleave. It must never modify a closed block, or delay text that could be sent.
 
 import type { GatewayError } from '../../core/error.ts';
 import type { FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
@@ -36,7 +35,7 @@ type OpenBlock =
   | { readonly kind: 'thinking' | 'text'; readonly deltaStart: string }
   | { readonly kind: 'tool'; readonly call: Call; readonly deltaStart: string };
 
-/** What waits until the call that is open is known to be whole. */
+/** What waits until the open call is known to be complete. */
 type Waiting = Call | { readonly kind: 'thinking' | 'text'; text: string };
 
 const NONE: OpenBlock = { kind: 'none' };
@@ -46,15 +45,14 @@ const EMPTY_BLOCKS = {
 };
 
 /**
- * The encoder of one stream. While one call is open and
- * not yet whole, text and other calls wait; what still waits at the end is sent by `finish`.
- * White space alone never opens a text block, so that blank lines before thinking or before a call
- * do not become one.
+ * The encoder of one stream. While an open call is incomplete, text and other calls wait; `finish`
+ * sends what still waits at the end. White space alone never opens a text block, so that blank
+ * lines before thinking or a call do not become one.
  */
 export function encodeStream(head: AnswerHead): StreamEncoder {
   let open: OpenBlock = NONE;
   let nextIndex = 0;
-  /** White space that came while no text block was open. */
+  /** White space that arrived while no text block was open. */
   let blank = '';
   let finishReason: FinishReason = 'stop';
   const calls: Call[] = [];
@@ -94,11 +92,11 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
     }
   }
 
-  /** Thinking behind other blocks has a block of its own: what is sent cannot be put in front. */
+  /** Thinking after other blocks gets its own block, because sent blocks cannot be extended. */
   function thinking(text: string): string {
     if (!head.showReasoning || text === '') return '';
     if (open.kind === 'thinking') return open.deltaStart + JSON.stringify(text) + DELTA_END;
-    // White space alone would only tear the text apart.
+    // White space alone would only split the text.
     if (nextIndex > 0 && isBlank(text)) return '';
     return mustWait() ? wait('thinking', text) : openThinking(text);
   }
@@ -116,7 +114,7 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
     return mustWait() ? wait('text', text) : textBlock(text);
   }
 
-  /** Text where no text block is open: white space goes on waiting for something to follow it. */
+  /** Text without an open text block: white space waits until other text follows. */
   function textBlock(text: string): string {
     const whole = blank + text;
     if (!isBlank(text)) return openText(whole);
@@ -130,7 +128,7 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
     return start + textDelta(text);
   }
 
-  /** Whether the call that is open could still grow, or others wait for it already. */
+  /** Whether the open call may still grow, or others already wait for it. */
   function mustWait(): boolean {
     if (waiting.length > 0) return true;
     return open.kind === 'tool' && !isJsonObject(open.call.arguments);
@@ -156,7 +154,7 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
     return open.deltaStart + JSON.stringify(unsent) + DELTA_END;
   }
 
-  /** What waits at the end of the answer, and the end of its last block. */
+  /** Sends what waits at the end of the answer, and closes the last block. */
   function flush(): string {
     let text = '';
     for (const item of waiting.splice(0)) {
@@ -173,7 +171,8 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
 
   return {
     start: () => messageStart(head),
-    // The one event that names a model has left; `svc_fallback_used` at the end says the rest.
+    // The only event that names a model was already sent; `svc_fallback_used` at the end reports
+    // it.
     servedBy: () => {},
     heartbeat: () => PING,
     fail,
@@ -213,16 +212,16 @@ function isBlank(text: string): boolean {
 }
 
 /**
- * What the first piece that is not blank says. Arguments that do not begin as an object are held
- * back, because they need repair as a whole. To look at all of them with every piece would take
- * minutes where they are long.
+ * Decided by the first piece that is not blank. Arguments that do not begin as an object are held
+ * back, because they must be repaired as a whole. Scanning all of them with every piece would take
+ * minutes for long ones.
  */
 function beginsObject(piece: string): boolean | undefined {
   const first = piece.trimStart().charAt(0);
   return first === '' ? undefined : first === '{';
 }
 
-/** What is left to send of a call's arguments when its block closes. */
+/** The unsent part of a call's arguments when its block closes. */
 function closingArguments(call: Call, start: string): string {
   if (call.arguments.trim() === '') return '';
   if (call.sent === call.arguments.length) return '';

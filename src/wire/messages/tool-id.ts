@@ -1,13 +1,12 @@
-// Tool-call ids on the way to a Messages client and back: what every client takes. Used by the
-// response, the stream encoder and the request parser.
+// Converts tool-call ids for Messages clients and back, so that every client accepts them.
 
 const PLAIN_ID = /^[A-Za-z0-9_-]+$/;
 const ENCODED_PREFIX = 'toolu_x';
 
 /**
- * The id that a client sees. An upstream's id of plain characters passes as it is, whatever its
- * length; any other is spelled in base64url behind a prefix of ours. So is one that has the prefix
- * already, or it could not be told from ours on its way back.
+ * The id that a client sees. An upstream's id of plain characters is unchanged, at any length; any
+ * other is encoded in base64url after our prefix. So is one that already has the prefix, because it
+ * could not be distinguished from ours on its way back.
  */
 export function encodeToolId(id: string): string {
   if (PLAIN_ID.test(id) && !id.startsWith(ENCODED_PREFIX)) return id;
@@ -15,8 +14,8 @@ export function encodeToolId(id: string): string {
 }
 
 /**
- * The upstream's id behind one that a client gave back; ids that are not ours stay as they are. No
- * upstream's id is empty, so the bare prefix is not ours either.
+ * The upstream's id for one that a client returned; ids without our prefix are unchanged. The bare
+ * prefix is not ours either, because no upstream's id is empty.
  */
 export function decodeToolId(id: string): string {
   if (!id.startsWith(ENCODED_PREFIX)) return id;

@@ -1,13 +1,13 @@
-// The ids of the calls in an answer, as clients will see them. Called by the readers of answers. It
-// must never give a call an id that another call of its conversation has.
+// Assigns the ids of the calls in an answer as clients see them. Ids must be unique within a
+// conversation.
 
 import type { GenerationRequest } from '../../core/generation.ts';
 import { type WroteWords, wordsOf } from './callers-words.ts';
 import { TOOL_CALL_ID_LENGTH_MAX } from './limits.ts';
 
 /**
- * What an answer has to differ from: as many turns as came before it, their calls, and, where
- * it is an error, the words that the caller wrote.
+ * What an answer's ids must not repeat: the number of earlier turns and their calls. For errors,
+ * also the caller's text.
  */
 export type Conversation = {
   readonly turns: number;
@@ -17,7 +17,7 @@ export type Conversation = {
 
 export const NO_CONVERSATION: Conversation = { turns: 0, callIds: new Set(), wrote: () => false };
 
-/** Most answers have no calls, and are no errors: what tells those apart is found when it is needed. */
+/** Computed on demand, because most answers have no calls and are not errors. */
 export function conversationOf(request: GenerationRequest): Conversation {
   return new RequestConversation(request);
 }
@@ -52,9 +52,9 @@ function callIdsOf({ turns }: GenerationRequest): ReadonlySet<string> {
 }
 
 /**
- * Names the calls of one answer: as the upstream does, where its id is one. Clients match results to
- * calls by the id, through all of a conversation, and some upstreams begin anew with every answer:
- * an agent that is given an id again takes it for the call that it has made already.
+ * Names the calls of one answer, with the upstream's id if it is unique. Clients match results to
+ * calls by id across the whole conversation, and some upstreams restart their ids with every
+ * answer: an agent that sees an id again mistakes the call for the earlier one.
  */
 export class CallNames {
   readonly #conversation: Conversation;
@@ -64,7 +64,9 @@ export class CallNames {
     this.#conversation = conversation;
   }
 
-  /** The id to show for the call at `position` of an answer; `given` and `answerId` may be empty. */
+  /**
+   * The id to show for the call at `position` of an answer; `given` and `answerId` may be empty.
+   */
   name(given: string, answerId: string, position: number): string {
     this.#taken ??= new Set();
     const { turns, callIds } = this.#conversation;
@@ -76,7 +78,7 @@ export class CallNames {
   }
 }
 
-/** A conversation has one answer behind each of its turns, which `answer` tells from the others. */
+/** `answer` distinguishes the answers within a conversation. */
 function derivedCallId(answer: string, position: number): string {
   return `call_${Bun.hash(`${answer}/${position}`).toString(36)}`;
 }

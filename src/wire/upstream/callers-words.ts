@@ -1,27 +1,24 @@
-// Whether words of an error are the caller's own: many servers repeat what they refuse, and a caller
-// must not choose how its failure is classified. Called by the readers of errors, for the words that
-// would decide. What is looked for may be spelled with other blanks, other case, or escaped.
+// Whether text in an error comes from the caller: many servers repeat what they refuse, and a
+// caller must not control how its failure is classified. Ignores differences in white space, case
+// and escapes.
 
 import type { GenerationRequest } from '../../core/generation.ts';
 
-/** Whether the caller wrote these words, somewhere in its request. */
+/** Whether the caller wrote this text somewhere in its request. */
 export type WroteWords = (words: string) => boolean;
 
 export const NOT_THE_CALLERS: WroteWords = () => false;
 
 /**
- * How much of a request is looked through for one error, in characters: it bounds the time that this
- * takes. Where it is not enough, the words count as the caller's.
+ * How many characters of a request are searched per error, which bounds the time. If exceeded, the
+ * text counts as the caller's.
  */
 const CHARACTERS_MAX = 1_000_000;
 
-/** What an escape costs of that: reading one takes longer than reading a letter. */
+/** The cost of an escape in characters: decoding one takes longer than reading a letter. */
 const ESCAPE_CHARACTERS = 40;
 
-/**
- * Whether a text says what the pattern, which is global, describes, in words that are not the
- * caller's.
- */
+/** Whether a text matches the pattern, which must be global, in words that are not the caller's. */
 export function says(pattern: RegExp, text: string, wrote: WroteWords): boolean {
   const known = new Set<string>();
   for (const [words] of text.matchAll(pattern)) {
@@ -46,7 +43,7 @@ export function wordsOf(request: GenerationRequest): WroteWords {
     for (const escaped of [false, true]) {
       const search = createSearch(letters);
       for (const text of texts) {
-        // What has no escape was looked through before.
+        // Text without escapes was searched before.
         if (escaped && !ESCAPE_SIGN.test(text)) continue;
         const read = spend(text.length) && escaped ? readEscapes(text, spend) : text;
         if (left < 0 || search(read)) return true;
@@ -56,12 +53,13 @@ export function wordsOf(request: GenerationRequest): WroteWords {
   };
 }
 
-/** Every text of a request, and then the names that the caller chose, as in schemas. */
+/** Every text of a request, followed by names that the caller chose, such as in schemas. */
 function textsOf(request: GenerationRequest): readonly string[] {
   const texts: string[] = [];
   const names: string[] = [];
   const visit = (value: unknown): void => {
-    // Images are not repeated in words, and our own words for kinds stand between two texts.
+    // Skips images, which errors do not repeat, and our own `kind` names, which would separate
+    // texts.
     if (typeof value === 'string') {
       if (!OWN_WORDS.has(value) && !value.startsWith('data:')) texts.push(value);
     } else if (typeof value === 'object' && value !== null) {
@@ -75,7 +73,7 @@ function textsOf(request: GenerationRequest): readonly string[] {
 
 const OWN_WORDS: ReadonlySet<string> = new Set(['text', 'image', 'user', 'assistant', 'tool']);
 
-/** Finds letters in texts that are read one after the other (Knuth, Morris, Pratt). */
+/** Searches consecutive texts for letters (Knuth-Morris-Pratt). */
 function createSearch(letters: string): (text: string) => boolean {
   const borders = [0];
   let border = 0;
@@ -102,7 +100,7 @@ function lettersOf(words: string): string {
   return String.fromCharCode(...codes.filter((code) => code !== 0));
 }
 
-/** A letter or digit in lower case; 0 for what stands between words. */
+/** A letter or digit in lower case; 0 for separators. */
 function letterOf(code: number): number {
   if (code >= 0x61 && code <= 0x7a) return code;
   if (code >= 0x41 && code <= 0x5a) return code + 0x20;
@@ -112,11 +110,11 @@ function letterOf(code: number): number {
 
 const ESCAPE_SIGN = /[\\%&]/;
 
-/** As JSON, JavaScript, Python, URLs and HTML write characters that they do not show. */
+/** Escapes of JSON, JavaScript, Python, URLs and HTML. */
 const ESCAPES =
   /\\(?:u([0-9a-f]{4})|x([0-9a-f]{2})|[nrtbfv])|((?:%[0-9a-f]{2})+)|&#(?:x([0-9a-f]{1,6})|(\d{1,7}));|&[a-z]{2,8};/gi;
 
-/** The text with its escapes read, as far as there is something left to spend on them. */
+/** The text with its escapes decoded, within the remaining budget. */
 function readEscapes(text: string, spend: (characters: number) => boolean): string {
   const pieces: string[] = [];
   let from = 0;

@@ -1,8 +1,10 @@
-// The header that carries our credential to an upstream. Called by both dialects.
+// The header with our credential for an upstream, for both dialects.
 
 import type { UpstreamProfile } from '../../core/profile.ts';
 
-/** None where the upstream has no key: a local server gets no empty credential. */
+/**
+ * No header if the upstream has no key, because a local server must not get an empty credential.
+ */
 export function credentialHeader(
   kind: UpstreamProfile['credential'],
   apiKey: string,

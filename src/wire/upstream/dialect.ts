@@ -1,5 +1,5 @@
-// Which codec speaks with an upstream. Called once an attempt: a codec serves one request. It is the
-// only place that knows all dialects.
+// Creates the codec for an upstream, once per attempt. It is the only module that knows all
+// dialects.
 
 import type { Upstream } from '../../core/model.ts';
 import { DEFAULT_PROFILE } from '../../core/profile.ts';

@@ -1,7 +1,7 @@
-// What the streams of all dialects have in common: bytes in, records of text out to a dialect's
-// reader, and one failure that ends everything. `finish` is always the last event: it comes with the
-// end mark or at the end of the bytes, so whoever reads may stop there and leave the rest unread.
-// Where a connection breaks, `end` still says whether the answer had been complete.
+// The common part of all dialects' streams: passes records to a dialect's reader, and ends with at
+// most one failure. `finish` is always the last event, emitted at the end marker or the end of the
+// bytes, so a reader may stop there. After a broken connection, `end` still reports whether the
+// answer was complete.
 
 import type { UpstreamFailure } from '../../core/failure.ts';
 import type { StreamDecoder } from '../format.ts';
@@ -10,13 +10,13 @@ import { malformed } from './failure.ts';
 import { STREAM_LIMITS } from './limits.ts';
 
 type EventReader = {
-  /** Reads one record. `over`: nothing more will come that matters. */
+  /** Reads one record. `over`: nothing relevant follows. */
   readonly read: (text: string, event: string) => UpstreamFailure | 'over' | 'not JSON' | undefined;
-  /** Reads a record in the text around it; false where it takes `read`, with the same result. */
+  /** Reads a record in place; false if it needs `read`, which gives the same result. */
   readonly readFast?: (text: string, from: number, to: number) => boolean;
-  /** The failure of a record that is an error by its name. */
+  /** The failure of a record whose event name is an error. */
   readonly error: (text: string) => UpstreamFailure;
-  /** The answer is over: emits its last events, or says what is missing. */
+  /** Ends the answer: emits its last events, or reports what is missing. */
   readonly end: () => UpstreamFailure | undefined;
   readonly isFinishing: () => boolean;
 };
@@ -54,12 +54,12 @@ export class EventStream implements StreamDecoder {
     return this.#failure;
   }
 
-  /** Called by the decoder of records. */
+  /** Called by the SSE decoder. */
   record(data: string, event: string): void {
     if (!this.#isOver()) this.#failure = this.#readRecord(data.trim(), event);
   }
 
-  /** Called by the decoder of records. */
+  /** Called by the SSE decoder. */
   glance(text: string, from: number, to: number): boolean {
     return !this.#isOver() && this.#reader.readFast?.(text, from, to) === true;
   }
@@ -79,15 +79,15 @@ export class EventStream implements StreamDecoder {
     return this.#readOther(text, event);
   }
 
-  /** Reads what is not JSON as a whole. */
+  /** Reads data that is not JSON as a whole. */
   #readOther(text: string, event: string): UpstreamFailure | undefined {
-    // Events that no blank line parts.
+    // Events without a blank line between them.
     const lines = text.split('\n');
     if (lines.length > 1 && lines.every(mayBegin)) return this.#readLines(lines, event);
-    // A word beside the answer: `event: ping` with one, or one behind the finish reason.
+    // Text outside the answer: a named event such as `ping`, or text after the finish reason.
     const isAside = (event !== '' && event !== 'message') || this.#reader.isFinishing();
     if (isAside && !/^[[{]/.test(text)) return undefined;
-    // The bytes ended inside an event. Whether that matters is for the finish reason to say.
+    // The bytes ended inside an event. The finish reason decides whether that matters.
     if (this.#atEnd) return undefined;
     return malformed('an event that is not JSON');
   }
@@ -106,7 +106,7 @@ export class EventStream implements StreamDecoder {
   }
 }
 
-/** Whether a line may be the start of an event's data, and not of what is inside it. */
+/** Whether a line may be the start of an event's data, and not a continuation. */
 function mayBegin(line: string): boolean {
   return /^\s*(?:[{[:]|$)/.test(line);
 }

@@ -1,16 +1,16 @@
-// The constants of a profile, added to a request. Called by the request writers. A constant is a
-// default of the operator's: it never replaces what the request itself says.
+// Adds the constants of a profile to a request. They are the operator's defaults and never replace
+// members of the request.
 
 import type { JsonObject } from '../../core/generation.ts';
 import { isObject } from '../../core/json.ts';
 import { RESERVED_MEMBERS } from '../../core/profile.ts';
 
-/** A body to be written: members that are undefined are not. */
+/** A body to write; undefined members are omitted. */
 export type Members = { [name: string]: unknown };
 
 /**
- * Gives the body the constants that it does not have itself. Where both have an object, its members
- * are merged in the same way, so that a constant can stand beside a switch of ours.
+ * Adds constants that the body does not have. If both have an object, its members are merged
+ * recursively, so that a constant can extend a switch of ours.
  */
 export function addConstants(body: Members, constants: JsonObject): void {
   for (const name in constants) {

@@ -1,6 +1,6 @@
-// What went wrong at an upstream: from a status and a body, or from an error record inside a 200.
-// Called by the codecs of both dialects; what Messages servers have of their own is in their folder.
-// The upstream's words are read to recognise a class and are never copied anywhere.
+// Classifies upstream errors from a status and a body, or from an error record inside a 200, for
+// both dialects. Rules specific to Messages servers are in their folder. The upstream's text is
+// matched against patterns and never copied.
 
 import type { FailureClass, UpstreamFailure } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/generation.ts';
@@ -9,7 +9,7 @@ import { NOT_THE_CALLERS, says, type WroteWords } from './callers-words.ts';
 import { ERROR_LENGTH_MAX } from './limits.ts';
 import { toObject } from './narrow.ts';
 
-/** Codes and phrases that say "the prompt does not fit", from the servers that have one. */
+/** Codes and phrases for "the prompt does not fit", by server. */
 const CONTEXT_WORDS = new RegExp(
   [
     'context_length_exceeded|exceed_context_size_error|tokens_limit_reached',
@@ -37,31 +37,33 @@ const RATE_WORDS = /rate_limit|rate limit|too many requests/gi;
 const OVERLOAD_WORDS =
   /overloaded|at capacity|insufficient_system_resource|temporarily unavailable/gi;
 
-/** An empty wallet of ours, which one vendor reports as a rate limit. */
+/** Our balance is empty, which one vendor reports as a rate limit. */
 const QUOTA_WORDS =
   /insufficient[_ ]quota|insufficient[_ ]balance|billing_hard_limit|exceeded_current_quota/gi;
 
-/** A key or an account of ours that is refused with 400: by Gemini, by xAI and by DashScope. */
+/** A refused key or account of ours, reported with 400 by Gemini, xAI and DashScope. */
 const CREDENTIAL_WORDS = /api key not valid|incorrect api key|invalid api key|arrearage/gi;
 
-/** A prompt that is refused for what it says, which one gateway reports with 403: by OpenRouter. */
+/** A prompt refused for its content, which OpenRouter reports with 403. */
 const FLAGGED_WORDS = /requires moderation|input was flagged|flagged (?:for|by) /gi;
 
-/** A model name of our catalog that is refused with 400: by DeepSeek, OpenRouter, Mistral, Z.ai. */
+/**
+ * An unknown model name of our catalog, reported with 400 by DeepSeek, OpenRouter, Mistral, Z.ai.
+ */
 const MODEL_WORDS =
   /model_not_found|model[_ ]not[_ ]exist|not a valid model|invalid[_ ]model|unknown model/gi;
 
-/** The failure of an answer that cannot be read; `what` is in our own words. */
+/** The failure of an unreadable answer; `what` is our own description. */
 export function malformed(what: string): UpstreamFailure {
   return { class: 'malformed', detail: `the upstream sent ${what}` };
 }
 
-/** The failure of a request that this upstream's profile rules out, so that nothing is sent. */
+/** The failure of a request that this upstream's profile cannot express; nothing is sent. */
 export function unsupported(detail: string): UpstreamFailure {
   return { class: 'unsupported', detail };
 }
 
-/** Classifies an answer whose status is not 2xx. */
+/** Classifies a response whose status is not 2xx. */
 export function statusFailure(
   status: number,
   body: string,
@@ -76,13 +78,13 @@ export function statusFailure(
 
 function classifyStatus(status: number, said: Said): FailureClass {
   if (status === 401 || status === 402) return 'credential';
-  // What one customer says must not cost all others the credential.
+  // One customer's content must not block the credential for all others.
   if (status === 403) return said.inWords(FLAGGED_WORDS) ? 'bad_request' : 'credential';
   if (status === 408) return 'timeout';
   if (status === 429) return said.anywhere(QUOTA_WORDS) ? 'credential' : 'rate_limited';
   // Groq's 498 is a tier without capacity.
   if (status === 498 || status === 503 || status === 529) return 'overloaded';
-  // A wrong base URL or model name is a mistake in our catalog, not the caller's.
+  // A wrong base URL or model name is an error in our catalog, not the caller's.
   if (status === 404) return 'mismatch';
   // llama.cpp has reported a prompt that does not fit as a 500.
   if (status >= 400 && said.anywhere(CONTEXT_WORDS)) return 'context_length';
@@ -91,26 +93,26 @@ function classifyStatus(status: number, said: Said): FailureClass {
   return status < 500 ? 'mismatch' : 'server_error';
 }
 
-/** Below 500, and yet about the moment: a conflict, a model that failed or is not ready. */
+/** Temporary despite being below 500: a conflict, or a model that failed or is not ready. */
 const PASSING_STATUSES = [409, 423, 424, 425, 499];
 
-/** Whose mistake a refused request is: the caller's, unless it says that it is ours. */
+/** Attributes a refused request: to the caller, unless the error shows that it is our fault. */
 function refusalClass(status: number, said: Said): FailureClass {
-  // Groq refuses so what is larger than our tokens of a minute: it never fits there.
+  // Groq reports a request above our per-minute tokens this way, so it never fits there.
   if (status === 413 && said.inWords(RATE_WORDS)) return 'mismatch';
   if (said.inWords(CREDENTIAL_WORDS)) return 'credential';
   return said.inWords(MODEL_WORDS) ? 'mismatch' : 'bad_request';
 }
 
-/** What an error says, in its codes or in words that are not the caller's. */
+/** What an error says, in codes or in text that is not the caller's. */
 type Said = {
   /** In the code, the type or the message of the error. */
   readonly inWords: (pattern: RegExp) => boolean;
-  /** In its whole body as well: not all of them have a message. */
+  /** Also in its whole body, because not all errors have a message. */
   readonly anywhere: (pattern: RegExp) => boolean;
 };
 
-/** The body as a whole may repeat the caller's words. */
+/** The body as a whole may repeat the caller's text. */
 function readSaid(body: string, wrote: WroteWords): Said {
   const parsed = parseJson(body);
   // Gemini puts its errors into a list.
@@ -129,9 +131,9 @@ function saidBy(error: unknown, wrote: WroteWords): Pick<Said, 'inWords'> {
 }
 
 /**
- * The failure that a parsed body or chunk reports although its status was 200, or undefined when it
- * is no error: `{error: {…}}`, `{error: "text"}` (Ollama), `{object: "error", …}` (older vLLM),
- * `{type: "error", …}`, and what stands in place of an answer.
+ * The failure that a parsed body or chunk reports despite a status of 200, or undefined if it is
+ * not an error: `{error: {…}}`, `{error: "text"}` (Ollama), `{object: "error", …}` (older vLLM),
+ * `{type: "error", …}`, and other replacements for an answer.
  */
 export function readErrorRecord(
   value: JsonObject,
@@ -139,7 +141,7 @@ export function readErrorRecord(
 ): UpstreamFailure | undefined {
   const error = value['error'];
   const hasChoices = (value['choices'] ?? null) !== null;
-  // Some gateways send the record with every chunk, and say nothing in it.
+  // Some gateways send an empty error record with every chunk.
   if (isObject(error) && (!hasChoices || Object.values(error).some(Boolean))) {
     return errorFailure(error, wrote);
   }
@@ -149,7 +151,7 @@ export function readErrorRecord(
   return bare === undefined ? undefined : errorFailure(bare, wrote);
 }
 
-/** An error that no member called `error` holds, from FastAPI, Cloudflare, MiniMax and others. */
+/** An error without an `error` member, from FastAPI, Cloudflare, MiniMax and others. */
 function readBareRecord(value: JsonObject): unknown {
   const { detail, errors, success, error, code, msg } = value;
   if (detail !== undefined) return detail;
@@ -161,7 +163,7 @@ function readBareRecord(value: JsonObject): unknown {
   return typeof msg === 'string' && !isGood ? value : undefined;
 }
 
-/** The failure of an event that is an error by its name, whatever its data is. */
+/** The failure of an event whose name is an error, regardless of its data. */
 export function errorEventFailure(
   data: string,
   wrote: WroteWords = NOT_THE_CALLERS,
@@ -186,7 +188,7 @@ function classifyError(error: unknown, wrote: WroteWords): FailureClass {
   return 'server_error';
 }
 
-/** An upstream chooses its codes, and none of them holds what a caller wrote. */
+/** Codes are chosen by the upstream and contain no caller text. */
 const CODE = /^[\w.-]{1,64}$/;
 
 function errorCodes(error: unknown): string[] {

@@ -1,26 +1,25 @@
-// What an upstream's finish reason means. Called by the readers of both dialects when an answer is
-// over: the words of both formats are read alike, because gateways between them pass on either.
-// Every word that is neither format's own has the server it is from in a comment.
+// Maps an upstream's finish reason, at the end of an answer. Both dialects share one table, because
+// gateways between them pass on either format's words. Comments name the server of each word that
+// belongs to neither format.
 
 import type { FailureClass, UpstreamFailure } from '../../core/failure.ts';
 import type { FinishReason } from '../../core/generation.ts';
 
 /**
- * A word that is not listed is a stop: the model did end, and clients make nothing of words that
- * they do not know.
+ * An unlisted word counts as a stop: the model did end, and clients cannot handle unknown words.
  */
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['length', 'length'],
   ['max_tokens', 'length'],
-  // Gateways before Responses servers.
+  // Gateways to Responses servers.
   ['max_output_tokens', 'length'],
   // Mistral.
   ['model_length', 'length'],
-  // Z.ai, and gateways before Messages servers.
+  // Z.ai, and gateways to Messages servers.
   ['model_context_window_exceeded', 'length'],
   ['tool_calls', 'tool_calls'],
   ['tool_use', 'tool_calls'],
-  // What tool calls were called before there could be several of them.
+  // The predecessor of `tool_calls`, which allowed only one call.
   ['function_call', 'tool_calls'],
   ['content_filter', 'content_filter'],
   ['safety', 'content_filter'],
@@ -46,12 +45,12 @@ const BROKEN_FINISHES: ReadonlyMap<string, FailureClass> = new Map([
   ['network_error', 'server_error'],
   // vLLM, SGLang.
   ['abort', 'cut'],
-  // Servers and gateways that gave up waiting, or were told to stop.
+  // Servers and gateways that timed out or were stopped.
   ['aborted', 'cut'],
   ['cancelled', 'cut'],
   ['canceled', 'cut'],
   ['timeout', 'timeout'],
-  // Gemini, which then shows nothing of the call: an empty answer would end an agent's work.
+  // Gemini, which then omits the call: an empty answer would end an agent's work.
   ['malformed_function_call', 'malformed'],
   ['unexpected_tool_call', 'malformed'],
   ['function_call_filter', 'malformed'],
@@ -59,10 +58,10 @@ const BROKEN_FINISHES: ReadonlyMap<string, FailureClass> = new Map([
 
 const OWN_REASON = /:.*/s;
 
-/** `word` is the upstream's in any case; empty where it has sent none. */
+/** `word` is the upstream's, in any case; empty if it has sent none. */
 export function readFinish(word: string): FinishReason | UpstreamFailure {
   if (word === '') return { class: 'cut', detail: 'the stream ended without a finish reason' };
-  // Gemini adds a reason of its own: `content_filter: RECITATION`.
+  // Gemini appends its own reason: `content_filter: RECITATION`.
   const known = word.toLowerCase().replace(OWN_REASON, '');
   const broken = BROKEN_FINISHES.get(known);
   if (broken !== undefined) {
@@ -72,23 +71,24 @@ export function readFinish(word: string): FinishReason | UpstreamFailure {
 }
 
 /**
- * Of two finish reasons in one answer the later one counts, unless it says less: gateways close a
- * stream with a `stop` of their own, and an answer that was cut would look whole.
+ * The later of two finish reasons counts, unless it is less specific: gateways close a stream with
+ * a `stop` of their own, and a truncated answer would look complete.
  */
 export function laterFinish(known: string, word: string): string {
   if (word === '') return known;
   return known !== '' && readFinish(word) === 'stop' ? known : word;
 }
 
-/** Whether something other than the model ended the answer: its last tool call may be torn. */
+/** Whether the answer was truncated, so its last tool call may be incomplete. */
 export function wasCut(meant: FinishReason): boolean {
   return meant !== 'stop' && meant !== 'tool_calls';
 }
 
 /**
- * Many servers say `stop` after tool calls, and clients then never run them; a client that is told
- * of tool calls where there are none waits for nothing. A cut or filtered answer stays one. An answer
- * without content that its upstream had no capacity for is a failure, and another one may answer.
+ * Many servers report `stop` after tool calls, and clients then never run them; conversely, a
+ * client that expects tool calls where there are none waits forever. A truncated or filtered answer
+ * keeps its reason. An answer without content for lack of capacity is a failure, so another
+ * upstream may answer.
  */
 export function repairFinish(
   meant: FinishReason,

@@ -1,13 +1,13 @@
-// System text in the middle of a conversation, for upstreams that take it only at the front. Called
-// by the request writers where a profile says so. When turns are appended, the result only grows at
-// its end: prompt prefixes are cached upstream, byte by byte.
+// Folds system text in the middle of a conversation, for upstreams that accept it only at the
+// front. Appending turns only extends the result at its end, because upstreams cache prompt
+// prefixes.
 
 import type { AssistantTurn, TextPart, ToolTurn, Turn, UserTurn } from '../../core/generation.ts';
 import { textPart } from '../turns.ts';
 
 /**
- * The same conversation without system turns: each text joins the user turn or the tool result
- * before it, and behind an assistant turn it leads the next user turn.
+ * The same conversation without system turns: each text joins the preceding user turn or tool
+ * result; after an assistant turn it is prepended to the next user turn.
  */
 export function foldSystem(turns: readonly Turn[]): readonly Turn[] {
   if (!turns.some(isSystem)) return turns;

@@ -1,20 +1,20 @@
-// What an upstream reported of its tokens, in a form that may be kept: numbers and their keys, and
-// not a word of the upstream's own. Called by the usage readers of both dialects.
+// Reduces an upstream's usage report to a form that may be stored: numbers and their keys, without
+// any text of the upstream.
 
 import type { JsonObject, JsonValue } from '../../core/generation.ts';
 import { isObject } from '../../core/json.ts';
 
-/** The length of the JSON text, in characters; what would not fit any more is left out. */
+/** The length of the JSON text, in characters; members beyond it are dropped. */
 const RAW_LENGTH_MAX = 1_024;
 const DEPTH_MAX = 3;
-/** How many members are looked at in all, whatever becomes of them. */
+/** The number of members examined, whether or not they are kept. */
 const MEMBERS_MAX = 256;
-/** Reports name their counts like this; anything else could be prose. */
+/** The format of count names; anything else could be prose. */
 const KEY = /^[A-Za-z][A-Za-z0-9_]{0,47}$/;
 
 type Budget = { members: number; characters: number };
 
-/** The numeric leaves of a report, in its own order and nesting. Objects left empty are dropped. */
+/** The numeric leaves of a report, in order and nested as reported. Empty objects are dropped. */
 export function numericLeaves(report: JsonObject): JsonObject {
   return leavesOf(report, DEPTH_MAX, { members: MEMBERS_MAX, characters: RAW_LENGTH_MAX }) ?? {};
 }
@@ -42,7 +42,7 @@ function leavesOf(report: JsonObject, depth: number, budget: Budget): JsonObject
   return isEmpty ? undefined : kept;
 }
 
-/** The value as it is kept, paid for out of the budget; undefined where it is not kept. */
+/** The value to store, charged against the budget; undefined if it is dropped. */
 function keepLeaf(
   key: string,
   value: JsonValue,

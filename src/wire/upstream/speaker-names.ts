@@ -1,11 +1,10 @@
-// Names of speakers, for upstreams that have no member for them. Called by the writers of both
-// dialects.
+// Folds speaker names into text, for upstreams without a field for them. Shared by both dialects.
 
 import type { ContentPart, Turn } from '../../core/generation.ts';
 
 /**
- * The same turns without names: what a named user says begins with the name, as in a transcript. An
- * assistant's name is left out, because a model would begin its own answers with one.
+ * The same turns without names: a named user's text begins with the name, as in a transcript. An
+ * assistant's name is dropped, because a model would start its own answers with one.
  */
 export function foldNames(turns: readonly Turn[]): readonly Turn[] {
   return turns.map((turn) => ('name' in turn ? foldName(turn) : turn));

@@ -1,5 +1,5 @@
-// Tool-call ids as one upstream takes them. Called by the request writers for each call and each
-// result alike. It must never give two ids of one conversation the same name, nor one id two names.
+// Converts tool-call ids to the form that an upstream accepts, for calls and results alike. Within
+// a conversation the mapping must be one-to-one.
 
 import type { UpstreamProfile } from '../../core/profile.ts';
 
@@ -11,9 +11,9 @@ const NINE = /^[A-Za-z0-9]{9}$/;
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /**
- * An id of the shape that an upstream demands: `word` is 1 to 64 of `A-Za-z0-9_-`, `nine` exactly 9
- * of `A-Za-z0-9`. An id that fits stays; any other becomes a digest of itself, so that a call and
- * its result agree and every turn writes the same bytes again.
+ * An id of the required form: `word` is 1 to 64 of `A-Za-z0-9_-`, `nine` exactly 9 of `A-Za-z0-9`.
+ * A matching id is unchanged. Any other becomes a digest of itself, so that a call and its result
+ * agree and every turn produces the same bytes.
  */
 export function toolIdFor(shape: Shape, id: string): string {
   switch (shape) {
@@ -27,8 +27,8 @@ export function toolIdFor(shape: Shape, id: string): string {
 }
 
 /**
- * 62⁹ is some 53 bits: two of a thousand ids agree with a chance of 1 in 10¹⁰. The hash is no secret
- * one; whoever makes ids that collide only confuses their own conversation.
+ * 62⁹ is about 53 bits: two of a thousand ids collide with a probability of 1 in 10¹⁰. The hash is
+ * not keyed: callers who construct collisions only confuse their own conversation.
  */
 function digest(id: string, length: number): string {
   let rest = (Bun.hash.wyhash(id, 0n) << 64n) | Bun.hash.wyhash(id, 1n);

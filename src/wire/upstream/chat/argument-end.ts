@@ -1,6 +1,6 @@
-// Where the arguments of a tool call end. Called with each piece of them, in order. Servers repeat
-// the arguments once more, close an object twice, or begin with an empty object that stands for "not
-// yet": joined to the rest, such a piece makes a call that nobody can read.
+// Finds the end of a tool call's arguments, piece by piece. Servers repeat the arguments, close an
+// object twice, or begin with an empty object as a placeholder. Joining such pieces would make the
+// call unreadable.
 
 import { isEscaped } from '../../json.ts';
 
@@ -10,13 +10,13 @@ const CLOSE_BRACE = 0x7d;
 
 export type ArgumentEnd = ReturnType<typeof createArgumentEnd>;
 
-/** Arguments that do not begin as an object pass as they are: they are repaired as a whole later. */
+/** Arguments that do not begin as an object pass unchanged: they are repaired as a whole later. */
 export function createArgumentEnd() {
   let place: 'start' | 'placeholder' | 'object' | 'behind' | 'other' = 'start';
   let placeholder = '';
   let depth = 0;
   let inString = false;
-  /** A backslash whose other character has not come. */
+  /** A backslash whose next character has not arrived. */
   let carry = '';
 
   function begin(piece: string): string {
@@ -31,7 +31,7 @@ export function createArgumentEnd() {
     return place === 'object' ? scan(piece) : piece;
   }
 
-  /** Strings are jumped over: nearly all of a long input is in them. */
+  /** Skips strings, which make up most of a long input. */
   function scan(piece: string): string {
     const text = carry + piece;
     const carried = carry.length;
@@ -52,7 +52,7 @@ export function createArgumentEnd() {
     return piece;
   }
 
-  /** Follows one character outside strings, and says whether it is the last one of the object. */
+  /** Processes one character outside strings; true if it closes the object. */
   function closes(code: number): boolean {
     if (code === QUOTE) inString = true;
     else if (code === OPEN_BRACE) depth += 1;
@@ -64,7 +64,7 @@ export function createArgumentEnd() {
   }
 
   return {
-    /** What of this piece belongs to the arguments. */
+    /** The part of this piece that belongs to the arguments. */
     push(piece: string): string {
       switch (place) {
         case 'start':
@@ -81,7 +81,7 @@ export function createArgumentEnd() {
           return piece;
       }
     },
-    /** An empty object that nothing has followed, which is then taken for all there is. */
+    /** An empty object that nothing has followed, which is then the whole input. */
     rest(): string {
       if (place !== 'placeholder') return '';
       place = 'behind';
@@ -94,7 +94,7 @@ export function createArgumentEnd() {
   };
 }
 
-/** White space is no surplus: arguments keep their bytes. */
+/** White space is kept: arguments are passed on byte for byte. */
 function blankStart(text: string): string {
   return text.slice(0, text.length - text.trimStart().length);
 }

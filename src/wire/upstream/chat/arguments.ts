@@ -1,17 +1,17 @@
-// The arguments of a tool call as JSON text. Called with each piece of a call. Text is passed on as
-// it came; a server that sends the object itself has its source text passed on, since a round trip
-// through a parsed value would reorder integer-like keys and round large integers.
+// The arguments of a tool call as JSON text. Text is passed on unchanged. If a server sends an
+// object, its source text is used, since printing a parsed value would reorder integer-like keys
+// and round large integers.
 
 import { valueSources } from '../../json-source.ts';
 import { ARGUMENTS_DEPTH_MAX } from '../limits.ts';
 
-/** The source text of the arguments of one call in one chunk; empty where they are not there. */
+/** The source text of one call's arguments in one chunk; empty if there are none. */
 export type ArgumentSource = () => string;
 
-/** Where a choice has its content: in a stream's chunk, or in a whole body. */
+/** The member with a choice's content: in a stream's chunk, or in a whole body. */
 export type ChunkMember = 'delta' | 'message';
 
-/** The sources of all calls of a chunk, found once and only where one is asked for. */
+/** The sources of all calls of a chunk, located once and on demand. */
 export function createArgumentSources(chunk: string, member: ChunkMember) {
   let sources: ReadonlyMap<string, string> | undefined;
   let legacySources: ReadonlyMap<string, string> | undefined;
@@ -28,7 +28,7 @@ export function createArgumentSources(chunk: string, member: ChunkMember) {
   };
 }
 
-/** Undefined where the arguments nest too deep for those who parse them after us. */
+/** Undefined if the arguments nest too deeply for later parsers. */
 export function readArguments(value: unknown, source: ArgumentSource): string | undefined {
   if (typeof value === 'string') return value;
   if (value === undefined || value === null) return '';

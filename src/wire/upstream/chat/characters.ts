@@ -1,6 +1,5 @@
-// Characters that a server has cut in two. Called by the chunk reader with every piece of text and of
-// thinking. Servers that cut their strings between the halves of a character send each half in a
-// chunk of its own; strict clients refuse an event with half a character, others show two marks.
+// Joins surrogate pairs that a server has split across chunks of text or thinking. Strict clients
+// refuse an event with a lone surrogate, and others show replacement characters.
 
 import type { DeltaSink, PlainDelta } from './delta.ts';
 
@@ -25,7 +24,7 @@ export class CharacterJoiner implements DeltaSink {
     this.#pass(this.#half === '' ? text : text.slice(0, -1));
   }
 
-  /** Nothing that follows belongs to what is held: half a character becomes U+FFFD. */
+  /** Nothing follows that completes the held half, so it becomes U+FFFD. */
   flush(): void {
     this.#pass(this.#half);
     this.#half = '';

@@ -1,6 +1,6 @@
-// One parsed chat-completions chunk, or one whole body, to events. The stream decoder and the whole
-// answer share this reader, so both normalise alike. Every tolerance has the server it is for in a
-// comment; nothing an upstream wrote reaches a failure's `detail`.
+// Converts one parsed chat-completions chunk, or one whole body, to events. Streams and whole
+// answers share this reader, so both are normalized alike. Each tolerance names its server in a
+// comment. No upstream text reaches a failure's `detail`.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type {
@@ -23,12 +23,12 @@ import { ThinkSplitter } from './think-tags.ts';
 import { createToolReader } from './tool-calls.ts';
 import { readUsage } from './usage.ts';
 
-/** One choice of a chunk: `position` is its place among them. */
+/** One choice of a chunk: `position` is its index. */
 type Choice = {
   readonly value: JsonObject;
   readonly position: number;
   readonly member: ChunkMember;
-  /** What the chunk was parsed from. */
+  /** The source text of the chunk. */
   readonly text: string;
 };
 
@@ -39,11 +39,11 @@ export class ChunkReader implements DeltaSink {
   readonly #conversation: Conversation;
   readonly #characters: CharacterJoiner;
   readonly #prose: ThinkSplitter;
-  /** Made for the first tool call: most answers have none. */
+  /** Created for the first tool call, because most answers have none. */
   #tools: ReturnType<typeof createToolReader> | undefined;
   #answerId = '';
   #usage: UsageReport | undefined;
-  /** What `#usage` was read from. */
+  /** The value from which `#usage` was read. */
   #usageValue: unknown;
   #finishWord = '';
   #hasDelta = false;
@@ -61,18 +61,18 @@ export class ChunkReader implements DeltaSink {
     this.#prose = new ThinkSplitter(profile.thinkTags, this.#characters);
   }
 
-  /** `text` is what the chunk `value` was parsed from. */
+  /** `text` is the source of the chunk `value`. */
   read(value: unknown, text: string): UpstreamFailure | undefined {
-    // What is said behind a finish reason, such as "[DONE]" in quotes, takes nothing back.
+    // Data after a finish reason, such as "[DONE]" in quotes, does not invalidate the answer.
     if (!isObject(value)) return this.#finishWord === '' ? malformed('no object') : undefined;
     const error = readErrorRecord(value, this.#conversation.wrote);
     if (error !== undefined) return error;
     this.#readHead(value);
-    // Chunks for usage alone and Azure's first chunk have no choices: [], null or nothing.
+    // Usage chunks and Azure's first chunk have no choices: [], null or absent.
     const choices = toList(value['choices']);
     for (let position = 0; position < choices.length; position += 1) {
       const choice = choices[position];
-      // We asked for one answer; another choice is somebody's default of `n`.
+      // We request one answer; another choice comes from a server's default of `n`.
       if (!isObject(choice) || (choice['index'] ?? position) !== 0) continue;
       const member = this.#memberOf(choice);
       const failure = this.#readChoice({ value: choice, position, member, text });
@@ -83,12 +83,12 @@ export class ChunkReader implements DeltaSink {
     return undefined;
   }
 
-  /** Reads a whole answer, of which `choice` is the first. It was parsed from `text`. */
+  /** Reads a whole answer, whose first choice is `choice`. `text` is its source. */
   readWhole(value: JsonObject, choice: JsonObject, text: string): UpstreamFailure | undefined {
     this.#readHead(value);
     const failure = this.#readChoice({ value: choice, position: 0, member: 'message', text });
     if (failure !== undefined) return failure;
-    // A body that arrived whole is complete, with or without a word that says so.
+    // A whole body is complete, even without a finish reason.
     this.#finishWord = toText(choice['finish_reason']) || 'stop';
     this.#keepUsage(value['usage']);
     return undefined;
@@ -107,9 +107,8 @@ export class ChunkReader implements DeltaSink {
   }
 
   /**
-   * The answer is over: emits what was held back, the last usage, a sane one if any was, and then
-   * the finish event. All of it waits until here because servers send content, tool calls and usage
-   * after a first finish reason.
+   * Ends the answer: emits held text, the last sane usage, if any, and then the finish event. They
+   * wait until here because servers send content, tool calls and usage after a first finish reason.
    */
   end(): UpstreamFailure | undefined {
     const meant = readFinish(this.#finishWord);
@@ -132,7 +131,7 @@ export class ChunkReader implements DeltaSink {
     return undefined;
   }
 
-  /** Called with content when nothing may be joined to it any more. */
+  /** Called with content once nothing more can be joined to it. */
   push(event: GenerationEvent): void {
     this.#hasContent = true;
     this.#onEvent(event);
@@ -145,7 +144,7 @@ export class ChunkReader implements DeltaSink {
 
   #readChoice(choice: Choice): UpstreamFailure | undefined {
     const { value } = choice;
-    // OpenRouter reports what went wrong behind it here, with any finish reason or none.
+    // OpenRouter reports the underlying error here, with or without a finish reason.
     const error = value['error'] ?? null;
     if (error !== null) {
       const failure = readErrorRecord({ error, choices: [] }, this.#conversation.wrote);
@@ -157,7 +156,9 @@ export class ChunkReader implements DeltaSink {
     return failure;
   }
 
-  /** One delta can hold all three kinds; the order is the one in which a model produces them. */
+  /**
+   * One delta can hold all three kinds; they are read in the order in which models produce them.
+   */
   #readContent(content: JsonObject, choice: Choice): UpstreamFailure | undefined {
     const thought = readReasoning(content);
     if (thought !== '') this.#prose.push({ kind: 'reasoning-delta', text: thought });
@@ -167,7 +168,7 @@ export class ChunkReader implements DeltaSink {
       this.#prose.push({ kind: 'text-delta', text: said });
     }
     const calls = toList(content['tool_calls']);
-    // What tool calls were called before there could be several of them.
+    // The predecessor of `tool_calls`, which allowed only one call.
     const legacy = content['function_call'];
     if (calls.length === 0 && !isObject(legacy)) return undefined;
     return this.#readCalls(calls, legacy, choice);
@@ -181,7 +182,7 @@ export class ChunkReader implements DeltaSink {
     const tools = this.#toolReader();
     const sources = createArgumentSources(text, member);
     for (const [index, call] of calls.entries()) {
-      // In a whole body every element is a call of its own, whatever index it bears.
+      // In a whole body every element is a separate call, regardless of its index.
       const piece = member === 'message' ? { ...toObject(call), index } : call;
       const failure = tools.piece(piece, () => sources.ofCall(position, index));
       if (failure !== undefined) return failure;
@@ -205,8 +206,8 @@ export class ChunkReader implements DeltaSink {
   }
 
   /**
-   * Some servers repeat growing totals, so the last sane one counts; they are never added. A total
-   * of no output behind one of some is a member that a gateway fills with zeros.
+   * Some servers repeat growing totals, so the last sane one counts; they are never added up. A
+   * zero output after a positive one comes from a gateway that fills in zeros.
    */
   #keepUsage(value: unknown): void {
     const usage = readUsage(value);
@@ -221,8 +222,8 @@ export class ChunkReader implements DeltaSink {
   }
 
   /**
-   * Caches and proxies may send a whole answer as the one event of a stream. Where a delta has said
-   * something it is a repetition: MiniMax ends a stream with it, Perplexity sends it with each delta.
+   * Caches and proxies may send a whole answer as the only event of a stream. After a delta with
+   * content it is a repetition: MiniMax ends a stream with it, Perplexity adds it to each delta.
    */
   #memberOf(choice: JsonObject): ChunkMember {
     this.#hasDelta ||= saysSomething(toObject(choice['delta']));
@@ -230,7 +231,7 @@ export class ChunkReader implements DeltaSink {
   }
 }
 
-/** Whether a delta has any content; a role alone may come before a whole message. */
+/** Whether a delta has any content; a role alone may precede a whole message. */
 function saysSomething(delta: JsonObject): boolean {
   if (readReasoning(delta) !== '' || readAnswerText(delta) !== '') return true;
   return toList(delta['tool_calls']).length > 0 || isObject(delta['function_call']);

@@ -1,5 +1,5 @@
-// The text and the thinking in one delta, or in one whole message. Called by the chunk reader and by
-// its fast lane. Every tolerance has the server it is for in a comment.
+// The text and the thinking of one delta or one whole message, for the chunk reader and its fast
+// path. Each tolerance names its server in a comment.
 
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
 import { isObject } from '../../../core/json.ts';
@@ -10,10 +10,10 @@ export type PlainDelta = Extract<
   { readonly kind: 'reasoning-delta' | 'text-delta' }
 >;
 
-/** What takes the text and the thinking of an answer, piece by piece. */
+/** Receives the text and the thinking of an answer, piece by piece. */
 export type DeltaSink = { readonly push: (delta: PlainDelta) => void };
 
-/** Servers differ in the field's name; those that send both send the same text in each. */
+/** The field's name differs by server; those that send both fields send the same text in each. */
 export function readReasoning(delta: JsonObject): string {
   return (
     toText(delta['reasoning_content']) ||
@@ -29,8 +29,8 @@ export function readAnswerText(delta: JsonObject): string {
 }
 
 /**
- * The one delta of a chunk that was read without a failure, where it is some text or some reasoning
- * and nothing else: no usage, no finish reason, no tool call, no second choice.
+ * The delta of a successfully read chunk, if it has only text or only reasoning and nothing else:
+ * no usage, finish reason, tool call or second choice.
  */
 export function readPlainDelta(value: unknown): PlainDelta | undefined {
   if (!isObject(value) || hasValue(value['usage'])) return undefined;

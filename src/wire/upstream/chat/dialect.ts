@@ -1,5 +1,5 @@
-// The chat-completions dialect: what most servers of language models speak. This file only ties its
-// parts together for the profile of one upstream.
+// The chat-completions dialect, which most model servers speak. This file only combines its parts
+// for the profile of one upstream.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { Answer, GenerationEvent, GenerationRequest } from '../../../core/generation.ts';
@@ -21,7 +21,7 @@ export function chatDialect(profile: ChatProfile): UpstreamDialect {
 class ChatDialect implements UpstreamDialect {
   readonly path = '/chat/completions';
   readonly #profile: ChatProfile;
-  /** A codec serves one attempt: how its answer is read may depend on what was asked. */
+  /** A codec serves one attempt, because how its answer is read may depend on the request. */
   #answerProfile: ChatProfile;
   #conversation = NO_CONVERSATION;
 
@@ -56,7 +56,7 @@ class ChatDialect implements UpstreamDialect {
   }
 }
 
-/** A template opens the thinking only where there is to be some; else all of the text is answer. */
+/** A template opens the thinking only if thinking is on; otherwise the whole text is the answer. */
 function profileOfAnswer(
   request: GenerationRequest,
   call: UpstreamCall,

@@ -1,31 +1,32 @@
-// The fast lane of the stream decoder. Within one stream, everything around the text of an ordinary
-// chunk stays the same; this learns that frame once and then cuts the text out without parsing.
-// It never guesses: a chunk that does not match to the byte takes the parser, with the same result.
+// The fast path of the stream decoder. Within a stream, ordinary chunks differ only in their text.
+// This learns the surrounding frame once and then extracts the text without parsing. A chunk that
+// does not match byte for byte goes to the parser, with the same result.
 
 import { parseJson } from '../../../core/json.ts';
 import { type PlainDelta, readPlainDelta } from './delta.ts';
 
 export type FrameLane = {
   /**
-   * The delta that parsing and reading a chunk would give, where the frame fits it. The chunk is
-   * `text` from `from` to `to`.
+   * The delta that parsing would give, if a frame matches. The chunk is `text` from `from` to `to`.
    */
   readonly match: (text: string, from: number, to: number) => PlainDelta | undefined;
-  /** Learns from a chunk that the parser has read without a failure. */
+  /** Learns from a chunk that the parser has read successfully. */
   readonly learn: (chunk: string, value: unknown) => void;
 };
 
 type Frame = {
   readonly kind: PlainDelta['kind'];
-  /** Up to the text, its opening quote included. */
+  /** Everything before the text, including its opening quote. */
   readonly before: string;
   readonly after: string;
 };
 
-/** A stream has a frame for its reasoning and one for its text; some change with every chunk. */
+/**
+ * A stream has one frame for reasoning and one for text; in some, frames change with every chunk.
+ */
 const FRAMES_MAX = 6;
 
-/** What cannot stand in a JSON string as it is. Text without these is its own JSON encoding. */
+/** Characters that JSON strings must escape. Text without them is its own JSON encoding. */
 const NEEDS_PARSER = /["\\\p{Cc}]/u;
 
 const PROBE = 'probe';
@@ -39,7 +40,7 @@ export class LearningLane implements FrameLane {
     const { kind, before, after } = this.#frame;
     const start = from + before.length;
     const end = to - after.length;
-    // Empty text is not an event, and a reader may then look at another member.
+    // Empty text is not an event, and the parser might then use another member.
     if (start >= end) return undefined;
     if (!text.startsWith(before, from) || !text.startsWith(after, end)) return undefined;
     const delta = text.slice(start, end);
@@ -56,8 +57,8 @@ export class LearningLane implements FrameLane {
 }
 
 /**
- * The frame is proven with other text in its place: if that text is what is read, then the place
- * holds the string that makes the event, and nothing else in the frame has an effect.
+ * Verifies the frame with a different text in place: if that text is what the parser reads, then
+ * this position holds the event's string and nothing else in the frame has an effect.
  */
 function findFrame(chunk: string, { kind, text }: PlainDelta): Frame | undefined {
   for (const opening of [':"', ': "']) {

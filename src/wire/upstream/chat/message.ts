@@ -1,5 +1,5 @@
-// The `messages` of a chat-completions request: each turn as one upstream takes it. Called by the
-// request writer with turns that are in order already.
+// Writes the `messages` of a chat-completions request: each turn as one upstream accepts it. The
+// turns are already in order.
 
 import type {
   AssistantTurn,
@@ -15,12 +15,12 @@ import { toolIdFor } from '../tool-id.ts';
 import { isThinking } from './reasoning.ts';
 import { isContinued } from './turns.ts';
 
-/** The format has no flag for a tool that failed, and the model must not take it for a success. */
+/** The format has no flag for a failed tool, and the model must not mistake it for a success. */
 const TOOL_ERROR_MARK = 'The tool reported an error:\n';
 
 type Style = {
   readonly profile: ChatProfile;
-  /** Whether the model can reason, and whether it is to. */
+  /** Whether the model can reason, and whether it should. */
   readonly reasons: boolean;
   readonly thinks: boolean;
 };
@@ -103,8 +103,8 @@ function writeAssistant(turn: AssistantTurn, style: Style): object {
 }
 
 /**
- * Thinking goes back only to a model that reasons: some of those refuse a tool turn without it, and
- * servers of other models refuse a field that they do not know.
+ * Thinking is sent back only to a model that reasons. Some of those refuse a tool turn without it,
+ * while servers of other models refuse an unknown field.
  */
 function writeEarlierThinking({ reasoning }: AssistantTurn, style: Style): object {
   const { reasoningField: field, lostReasoning } = style.profile;

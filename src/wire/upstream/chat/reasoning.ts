@@ -1,6 +1,6 @@
-// How an upstream is told whether and how much to think. There is no common spelling, so each one is
-// a value of the profile. Called by the request writer, and by the dialect to know how to read the
-// answer. A model that cannot reason is told nothing.
+// Writes whether and how much an upstream should think. There is no common syntax, so each one is a
+// value of the profile. The dialect also uses it to decide how to read the answer. A model that
+// cannot reason gets no such member.
 
 import type { GenerationRequest, Reasoning, Turn } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
@@ -9,14 +9,14 @@ import type { Members } from '../extra-body.ts';
 import { isForced, offeredTools } from './tool-choice.ts';
 import { isContinued } from './turns.ts';
 
-/** Where nothing is said, a model that can reason is taken to do so. */
+/** By default, a model that can reason is assumed to do so. */
 export function isThinking(request: GenerationRequest, call: UpstreamCall): boolean {
   return call.reasons && request.reasoning !== 'off';
 }
 
 /**
- * The request as it can be asked of this upstream: where thinking excludes something else that was
- * asked for, thinking gives way. It is a wish; a tool that must be called is a promise.
+ * Adapts the request to this upstream: if thinking excludes something else that was requested,
+ * thinking is turned off. Thinking is a preference; a forced tool is a requirement.
  */
 export function settleReasoning(
   request: GenerationRequest,
@@ -32,7 +32,7 @@ export function settleReasoning(
   return call.reasons && isExcluded ? { ...request, reasoning: 'off' } : request;
 }
 
-/** Writes the members that ask for this depth of thinking. */
+/** Writes the members that request this depth of thinking. */
 export function writeReasoning(
   body: Members,
   request: GenerationRequest,
@@ -64,9 +64,9 @@ export function writeReasoning(
 }
 
 /**
- * `on` asks for no depth where another member says that it is on. Where the word is all there is,
- * saying nothing would leave thinking off for models whose default is off, so `on` is `high` then:
- * what most models of such servers call their usual depth.
+ * `on` sends no depth if another member turns thinking on. If the effort is the only switch,
+ * omitting it would leave thinking off for models whose default is off, so `on` becomes `high`,
+ * which most models of such servers use as their normal depth.
  */
 function effortWord(reasoning: Reasoning, profile: ChatProfile): string | undefined {
   const { effortWords: words, reasoningSwitch } = profile;

@@ -1,6 +1,6 @@
-// A request as a chat-completions upstream takes it, by the profile of that upstream. The same
-// request always gives the same bytes, and nothing of ours (no id, no user) is in them: upstream
-// prompt caches compare prefixes.
+// Writes a request for a chat-completions upstream, according to its profile. The output is
+// deterministic and contains no id or user of ours, because upstream prompt caches compare
+// prefixes.
 
 import { saysJson, withInstruction } from '../../../core/answer-format.ts';
 import type { UpstreamFailure } from '../../../core/failure.ts';
@@ -69,7 +69,7 @@ function writeSampling(
   body['presence_penalty'] = request.presencePenalty;
 }
 
-/** What the upstream has no switch for is said in the prompt; JSON mode needs the word there. */
+/** Describes in the prompt what the upstream has no switch for; JSON mode needs the word there. */
 function withFormat(request: GenerationRequest, profile: ChatProfile): GenerationRequest {
   if (!request.json) return request;
   const { jsonMode, jsonSchema } = profile;
@@ -91,14 +91,14 @@ function writeJsonMode(
   }
 }
 
-/** Without these, vLLM's template would close the last turn and have the model begin another. */
+/** Without these, vLLM's template would close the last turn and start another. */
 function writeContinuation(body: Members, turns: readonly Turn[], profile: ChatProfile): void {
   if (profile.prefill !== 'continue_final_message' || !isContinued(turns)) return;
   body['continue_final_message'] = true;
   body['add_generation_prompt'] = false;
 }
 
-/** Usage is always asked for: it is what the customer pays. */
+/** Usage is always requested, because it determines the charge. */
 function writeStream(body: Members, call: UpstreamCall, profile: ChatProfile): void {
   if (!call.stream) return;
   body['stream'] = true;

@@ -1,4 +1,4 @@
-// A whole chat-completions answer, read by the reader of chunks.
+// Reads a whole chat-completions answer with the chunk reader.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import { Fold } from '../../../core/fold.ts';
@@ -21,7 +21,7 @@ export function readChatResponse(
   if (typeof value === 'string') return malformed(value);
   const error = readErrorRecord(value, conversation.wrote);
   if (error !== undefined) return error;
-  // The first choice is the answer, whatever index it bears.
+  // The first choice is the answer, regardless of its index.
   const choice = toList(value['choices'])[0];
   if (!isObject(choice) || !isObject(choice['message'])) {
     return malformed('an answer without a choice');

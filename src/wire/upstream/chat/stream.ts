@@ -1,5 +1,5 @@
-// A chat-completions stream: bytes in, events out. Called by the dialect, once a stream. Ordinary
-// chunks take the fast lane, all others the parser; both end in the same reader.
+// Decodes a chat-completions stream from bytes to events. Ordinary chunks take the fast path, all
+// others the parser; both use the same reader.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent } from '../../../core/generation.ts';
@@ -12,7 +12,7 @@ import { errorEventFailure } from '../failure.ts';
 import { ChunkReader } from './chunk.ts';
 import { type FrameLane, LearningLane } from './frame.ts';
 
-/** A test hands in a lane that matches nothing, and holds that the events are the same. */
+/** A test passes a fast path that matches nothing, and checks that the events are the same. */
 export function createChatStream(
   onEvent: (event: GenerationEvent) => void,
   profile: ChatProfile,

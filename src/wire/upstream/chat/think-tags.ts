@@ -1,6 +1,5 @@
-// Thinking that a server has left in the answer's text, between tags. Called by the chunk reader
-// with every piece of text and of thinking. The tags may be cut anywhere; what is held back is
-// never more than a tag and some white space, and never for longer than until the text goes on.
+// Separates thinking that a server left in the answer's text between tags. Tags may be split
+// anywhere across pieces. At most a tag and some white space is held back, until more text arrives.
 
 import type { ChatProfile } from '../../../core/profile.ts';
 import type { DeltaSink, PlainDelta } from './delta.ts';
@@ -10,19 +9,19 @@ const CLOSERS = ['</think>', '</thinking>'];
 const TAGS = [...OPENERS, ...CLOSERS];
 const CLOSER = /<\/think(?:ing)?>/;
 
-/** White space before the first tag; behind more than that nobody writes one. */
+/** White space before the first tag; servers do not write more than this. */
 const LEADING_SPACE_MAX = 256;
 
 /**
- * Tags count only where the text begins, behind white space: an opener there begins the thinking,
- * and a closer there ends one that never had a beginning. What is begun ends at the first closer of
- * either kind, or never. Line breaks right behind a tag belong to it. Any other tag is plain text,
- * and so are later closers: what stood before them has been told already.
+ * Tags count only at the start of the text, after white space: an opening tag starts the thinking,
+ * and a closing tag ends thinking that had no opening one. Thinking ends at the first closing tag
+ * of either kind, or never. Line breaks directly after a tag belong to it. Any other tag is plain
+ * text, as are later closing tags, because the text before them was already sent.
  */
 export class ThinkSplitter implements DeltaSink {
   readonly #sink: DeltaSink;
   #place: 'start' | 'thinking' | 'text';
-  /** What a text without a tag at its start begins with. */
+  /** The kind of a text without a tag at its start. */
   #beginning: 'thinking' | 'text';
   #held = '';
   #isBehindTag: boolean;
@@ -34,7 +33,7 @@ export class ThinkSplitter implements DeltaSink {
     this.#isBehindTag = mode === 'opened';
   }
 
-  /** Thinking that is pushed came in a field of its own. */
+  /** Pushed thinking came in a field of its own. */
   push(delta: PlainDelta): void {
     if (delta.kind === 'text-delta') {
       if (delta.text === '') return;
@@ -43,13 +42,13 @@ export class ThinkSplitter implements DeltaSink {
       else this.#read(this.#take() + delta.text);
       return;
     }
-    // A server that tells thinking apart has not left the text open as well.
+    // A server that separates thinking has not left the text open as well.
     if (this.#place === 'start') this.#beginning = 'text';
     else this.flush();
     this.#sink.push(delta);
   }
 
-  /** Nothing that follows belongs to what is held: it is told as what it is so far. */
+  /** Nothing follows that completes the held text, so it is emitted as what it is so far. */
   flush(): void {
     const rest = this.#take();
     if (rest === '') return;
@@ -64,7 +63,7 @@ export class ThinkSplitter implements DeltaSink {
     this.#sink.push({ kind, text });
   }
 
-  /** Each place leaves to the next one what does not belong to it. */
+  /** Each state passes on what does not belong to it. */
   #read(piece: string): void {
     let rest = piece;
     if (this.#place === 'start') rest = this.#readStart(rest);
@@ -75,7 +74,7 @@ export class ThinkSplitter implements DeltaSink {
   #readStart(piece: string): string {
     const rest = piece.trimStart();
     const mayHaveTag = piece.length - rest.length <= LEADING_SPACE_MAX;
-    // Nearly every text begins with something else.
+    // Most texts do not begin with a tag.
     if (!mayHaveTag || (rest !== '' && !rest.startsWith('<'))) {
       this.#place = this.#beginning;
       return piece;
@@ -102,7 +101,7 @@ export class ThinkSplitter implements DeltaSink {
       this.#isBehindTag = true;
       return piece.slice(closer.index + closer[0].length);
     }
-    // A closer that the piece cuts can only begin at its last bracket.
+    // A closing tag that the piece truncates can only begin at its last bracket.
     const bracket = piece.lastIndexOf('<');
     const end = bracket === -1 ? '' : piece.slice(bracket);
     if (CLOSERS.some((word) => word.startsWith(end))) this.#held = end;

@@ -1,6 +1,6 @@
-// Tool calls out of chat-completions deltas. Called by the chunk reader with each piece; says
-// `tool-start` once a call, numbered from 0 without gaps, and passes arguments on as they were
-// written. Upstreams disagree about index, id and name, so a piece's call is worked out here.
+// Reads tool calls from chat-completions deltas. Emits `tool-start` once per call, numbered from 0
+// without gaps, and passes arguments on unchanged. Upstreams differ in their use of index, id and
+// name, so each piece is matched to its call here.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
@@ -18,18 +18,18 @@ import { type ArgumentEnd, createArgumentEnd } from './argument-end.ts';
 import { type ArgumentSource, readArguments } from './arguments.ts';
 
 type Call = {
-  /** The upstream's id; empty while it has sent none. */
+  /** The upstream's id; empty until it has sent one. */
   id: string;
   name: string;
   /** Whether the upstream gave this call an index. */
   readonly indexed: boolean;
   /** The index in our events; -1 while the call has not started. */
   position: number;
-  /** Arguments that came before the call could start. */
+  /** Arguments that arrived before the call could start. */
   held: string;
-  /** All arguments so far, where the upstream repeats them with each piece. */
+  /** All arguments so far, if the upstream repeats them with each piece. */
   known: string;
-  /** Follows the arguments to their end. */
+  /** Finds the end of the arguments. */
   readonly argumentEnd: ArgumentEnd;
 };
 
@@ -53,11 +53,11 @@ export function createToolReader(
   let knownLength = 0;
   let latest: Call | undefined;
 
-  /** The call that a piece belongs to; undefined when the piece begins a new one. */
+  /** The call that a piece belongs to; undefined if the piece begins a new one. */
   function find(piece: Piece): Call | undefined {
     const { index, id, name } = piece;
     const named = id === '' ? undefined : calls.find((call) => call.id === id);
-    // Without an index the id decides, and without both the call that was talked about last.
+    // Without an index the id decides; without both, the latest call.
     const current = index === undefined ? (named ?? latest) : callsByIndex.get(index);
     if (current === undefined) {
       if (name !== '') return undefined;
@@ -69,7 +69,7 @@ export function createToolReader(
     if (id === '' || current.id === '') return beginsNext(current, piece) ? undefined : current;
     if (named !== undefined) return named;
     // Ollama sent index 0 for every call: another id with a name is another call. Another id
-    // without one is a server that makes up an id a chunk; the first id stays.
+    // without a name comes from a server that generates an id per chunk; the first id stays.
     return name === '' ? current : undefined;
   }
 
@@ -107,7 +107,7 @@ export function createToolReader(
     }
   }
 
-  /** Only arguments start a call: until then a server may still be spelling out its name. */
+  /** Only arguments start a call: until then a server may still be sending parts of its name. */
   function add(call: Call, piece: string): UpstreamFailure | undefined {
     const json = call.argumentEnd.push(piece);
     // An empty object that may still be a placeholder starts its call all the same.
@@ -129,7 +129,7 @@ export function createToolReader(
     return undefined;
   }
 
-  /** Takes out of a piece that repeats all arguments so far what is new in it. */
+  /** Extracts the new part of a piece that repeats all arguments so far. */
   function grow(call: Call, json: string): UpstreamFailure | undefined {
     const { known } = call;
     if (known.startsWith(json)) return undefined;
@@ -142,7 +142,7 @@ export function createToolReader(
     return add(call, json.slice(known.length));
   }
 
-  /** Text or another call follows: an empty object in the latest call was no placeholder. */
+  /** Text or another call follows, so an empty object in the latest call was no placeholder. */
   function flush(): void {
     const json = latest?.argumentEnd.rest() ?? '';
     if (json !== '' && latest !== undefined) pass(latest, json);
@@ -173,14 +173,14 @@ export function createToolReader(
       return piece.json === '' ? undefined : add(call, piece.json);
     },
     /**
-     * Starts what has not started, and gives `{}` to calls without arguments. Not where the answer
-     * was cut by a limit: what is missing then is missing, and must not look like a complete call.
+     * Starts what has not started, and gives `{}` to calls without arguments. Not if a limit cut
+     * the answer: what is missing then must not look like a complete call.
      */
     end(wasCut: boolean): UpstreamFailure | undefined {
       flush();
       for (const call of calls) {
         if (call.name === '') {
-          // A call that says nothing but an id is none: some servers send one beside plain text.
+          // A call with nothing but an id is ignored: some servers send one beside plain text.
           if (wasCut || call.argumentEnd.isEmpty()) continue;
           return malformed('a tool call without a name');
         }
@@ -195,8 +195,8 @@ export function createToolReader(
 }
 
 /**
- * Whether a piece that no id tells apart begins another call: it has a name, and arguments that
- * begin as an object, and the current call's arguments have come to their end.
+ * Whether a piece without a distinct id begins another call: it has a name, and arguments that
+ * begin as an object, and the current call's arguments are complete.
  */
 function beginsNext(current: Call, piece: Piece): boolean {
   if (piece.name === '' || !current.argumentEnd.isWhole()) return false;
@@ -205,7 +205,7 @@ function beginsNext(current: Call, piece: Piece): boolean {
   return piece.json.trimStart().startsWith('{');
 }
 
-/** Names come whole, whole again with every piece, growing, or in parts. */
+/** Names arrive whole, repeated with every piece, growing, or in parts. */
 function mergeName(known: string, piece: string): string {
   if (piece === '') return known;
   return piece.startsWith(known) ? piece : known + piece;
@@ -214,7 +214,7 @@ function mergeName(known: string, piece: string): string {
 function readPiece(value: JsonObject, json: string): Piece {
   const { id, index } = value;
   return {
-    // -1 is what some servers send where they have none.
+    // Some servers send -1 for no index.
     index: typeof index === 'number' && index >= 0 ? index : undefined,
     id: toText(id),
     name: toText(toObject(value['function'])['name']),
@@ -222,7 +222,7 @@ function readPiece(value: JsonObject, json: string): Piece {
   };
 }
 
-/** Older vLLM sends pieces that say nothing with every chunk. */
+/** Older vLLM sends empty pieces with every chunk. */
 function isBlank(piece: Piece): boolean {
   return piece.id === '' && piece.name === '' && piece.json === '';
 }

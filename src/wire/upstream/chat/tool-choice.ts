@@ -1,11 +1,11 @@
-// The tools of a chat-completions request and the choice among them, as the upstream's profile takes
-// both. Called by the request writer.
+// Writes the tools of a chat-completions request and the choice among them, according to the
+// upstream's profile.
 
 import type { GenerationRequest, Tool, ToolChoice } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import type { Members } from '../extra-body.ts';
 
-/** The tools that this upstream is told of; a server that ignores a prohibition is told of none. */
+/** The tools sent to this upstream; none if tools are forbidden and the server ignores that. */
 export function offeredTools(request: GenerationRequest, profile: ChatProfile): readonly Tool[] {
   const { tools, toolChoice } = request;
   if (toolChoice?.kind === 'none' && profile.forbiddenChoice === 'drop_tools') return [];
@@ -19,7 +19,7 @@ export function isForced(choice: ToolChoice | undefined): boolean {
   return choice?.kind === 'tool' || choice?.kind === 'required';
 }
 
-/** Servers refuse a choice of tools where there are none. */
+/** Servers refuse a tool choice without tools. */
 export function writeTools(
   body: Members,
   request: GenerationRequest,

@@ -1,16 +1,16 @@
-// The turns of a conversation in the order that a chat-completions upstream takes. Called by the
-// request writer. It must lose no text, and must only grow at its end when turns are appended.
+// Arranges the turns of a conversation in an order that a chat-completions upstream accepts. It
+// must lose no text, and appending turns must only extend the result at its end.
 
 import type { AssistantTurn, SystemTurn, Turn, UserTurn } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { foldSystem } from '../fold-system.ts';
 import { foldNames } from '../speaker-names.ts';
 
-/** A word that says nothing, from the one who has just been given the results of a tool. */
+/** A filler turn by the assistant after tool results. */
 const BRIDGE: AssistantTurn = { role: 'assistant', reasoning: '', text: 'OK.', toolCalls: [] };
 
 export function arrangeTurns(turns: readonly Turn[], profile: ChatProfile): readonly Turn[] {
-  // Two turns that become one have no room for two names.
+  // A merged turn has no room for two names.
   const isFolded = profile.speakerNames === 'fold' || profile.turnOrder === 'alternate';
   const named = isFolded ? foldNames(turns) : turns;
   const placed = profile.systemInMiddle === 'fold' ? foldSystem(named) : named;
@@ -18,15 +18,15 @@ export function arrangeTurns(turns: readonly Turn[], profile: ChatProfile): read
   return profile.userAfterTool === 'bridge' ? bridgeToolResults(merged) : merged;
 }
 
-/** Whether the model is to go on with an assistant's turn that the client began. */
+/** Whether the model should continue an assistant turn that the client began. */
 export function isContinued(turns: readonly Turn[]): boolean {
   const last = turns.at(-1);
   return last?.role === 'assistant' && last.text !== '' && last.toolCalls.length === 0;
 }
 
 /**
- * Tool results stay apart: each belongs to a call of its own. A turn in which nothing was said only
- * stands between the others; servers that count turns refuse it as well.
+ * Tool results are not merged, because each belongs to its own call. Empty turns only separate
+ * others, and servers that check the order of roles refuse them too.
  */
 function mergeNeighbours(turns: readonly Turn[]): Turn[] {
   const merged: Turn[] = [];
@@ -45,7 +45,7 @@ function isEmpty(turn: Turn): boolean {
   return turn.reasoning === '' && turn.text === '' && turn.toolCalls.length === 0;
 }
 
-/** Undefined where the two cannot be one turn. */
+/** Undefined if the two cannot be merged. */
 function mergeTurns(first: Turn, second: Turn): UserTurn | AssistantTurn | SystemTurn | undefined {
   if (first.role === 'user' && second.role === 'user') {
     return { role: 'user', parts: [...first.parts, ...second.parts] };

@@ -1,6 +1,6 @@
-// The token counts that an upstream reports, believed only as far as they hold together. Called for
-// every chunk and every whole answer; what is returned here is what the customer pays for. A report
-// that contradicts itself is never mended: it is rejected with the reason.
+// Reads the token counts that an upstream reports, and accepts them only if they are consistent.
+// The customer is charged for the result. A contradictory report is never corrected: it is rejected
+// with the reason.
 
 import type { JsonObject, JsonValue, Usage, UsageReport } from '../../../core/generation.ts';
 import { isObject } from '../../../core/json.ts';
@@ -9,7 +9,7 @@ import { toCount, toObject } from '../narrow.ts';
 
 type Doubt = 'malformed' | 'inconsistent';
 
-/** A count as it was reported; undefined where it was not. */
+/** A count as it was reported; undefined if it was not. */
 type Count = JsonValue | undefined;
 
 type Counts = {
@@ -18,14 +18,14 @@ type Counts = {
   readonly written: number;
   readonly completion: number;
   readonly reasoning: number;
-  /** Undefined where the upstream keeps no total. */
+  /** Undefined if the upstream reports no total. */
   readonly total: number | undefined;
 };
 
 /**
- * Reads a `usage` object. Undefined when it is missing or says nothing: the gateway's own count is
- * used then, as it is where a report is rejected. `malformed`: a count is not an integer between 0
- * and 10⁹. `inconsistent`: the parts do not make up the whole that the upstream names.
+ * Reads a `usage` object. Undefined if it is missing or empty: then, as for a rejected report, the
+ * gateway's own count is used. `malformed`: a count is not an integer between 0 and 10⁹.
+ * `inconsistent`: the parts do not add up to the total.
  */
 export function readUsage(value: unknown): UsageReport | undefined {
   if (!isObject(value)) return undefined;
@@ -42,7 +42,7 @@ function readCounts(value: JsonObject): Counts | Doubt {
   const read = toObject(value['prompt_tokens_details']);
   const made = toObject(value['completion_tokens_details']);
   // OpenAI, xAI, Gemini, OpenRouter, vLLM and llama.cpp; DeepSeek; Moonshot; gateways that pass on
-  // what a Messages upstream said.
+  // the counts of a Messages upstream.
   const cached = readPart(
     read['cached_tokens'],
     value['prompt_cache_hit_tokens'],
@@ -66,13 +66,13 @@ function readCounts(value: JsonObject): Counts | Doubt {
   if (missed > 0 && cached + missed !== prompt) return 'inconsistent';
   const total = readPart(value['total_tokens']);
   if (typeof total === 'string') return total;
-  // Gateways fill a total that they do not keep with 0.
+  // Gateways fill a total that they do not track with 0.
   return { prompt, cached, written, completion, reasoning, total: total || undefined };
 }
 
 /**
- * The one count that has several spellings; 0 where nobody says it. A zero beside a number is what
- * gateways fill in for a spelling that they do not use; two numbers contradict each other.
+ * One count with several names; 0 if all are absent. A zero beside a number is a placeholder for an
+ * unused name; two different numbers contradict each other.
  */
 function readPart(first: Count, second?: Count, third?: Count, fourth?: Count): number | Doubt {
   return withSpelling(withSpelling(withSpelling(withSpelling(0, first), second), third), fourth);
@@ -87,19 +87,19 @@ function withSpelling(found: number | Doubt, spelling: Count): number | Doubt {
 }
 
 /**
- * Parts lie within their wholes or beside them, and only the total tells which. Without a total they
- * lie within, as in the format's own definition. Undefined where no reading makes up the total.
+ * Parts may be included in their wholes or not, and only the total shows which. Without a total
+ * they are included, as the format defines. Undefined if no interpretation matches the total.
  */
 function reconcile(counts: Counts): Usage | undefined {
   const { prompt, cached, written, completion, reasoning, total } = counts;
   const sum = prompt + completion;
   if (total === undefined || total === sum) return usageOf(counts, prompt, completion, reasoning);
-  // xAI counts the reasoning beside the completion.
+  // xAI reports reasoning in addition to the completion.
   if (total === sum + reasoning) return usageOf(counts, prompt, completion + reasoning, reasoning);
-  // Gateways before a Messages upstream, Portkey for one, count the cache beside the prompt.
+  // Gateways to Messages upstreams, such as Portkey, report the cache in addition to the prompt.
   const whole = prompt + cached + written;
   if (total === whole + completion) return usageOf(counts, whole, completion, reasoning);
-  // Gemini has its thinking in the total alone.
+  // Gemini includes its thinking only in the total.
   const hidden = total - sum;
   if (hidden > 0 && reasoning === 0) return usageOf(counts, prompt, completion + hidden, hidden);
   return undefined;

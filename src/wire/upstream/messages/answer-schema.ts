@@ -1,6 +1,6 @@
-// Which schemas the Messages format takes for an answer. It refuses all others, so they go into the
+// Which answer schemas the Messages format accepts. It refuses all others, so they go into the
 // prompt (https://docs.claude.com/en/docs/build-with-claude/structured-outputs, "JSON Schema
-// limitations"). Called by the request writer.
+// limitations").
 
 import type { JsonObject } from '../../../core/generation.ts';
 import { isObject } from '../../../core/json.ts';
@@ -15,10 +15,12 @@ const FORMATS: readonly unknown[] = [
   ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'],
 ];
 
-/** References inside references; deeper ones are left to the prompt. */
+/** Nested references; a schema with deeper ones goes into the prompt. */
 const REFERENCES_MAX = 32;
 
-/** Whether every part of the schema keeps the rules: closed objects, no recursion, no bounds. */
+/**
+ * Whether every part of the schema satisfies the rules: closed objects, no recursion, no bounds.
+ */
 export function takesSchema(root: JsonObject): boolean {
   const known = new Set<string>();
 
@@ -77,7 +79,7 @@ function mayBeObject(schema: JsonObject): boolean {
   );
 }
 
-/** What a reference inside the schema names; undefined where there is nothing. */
+/** The target of a reference inside the schema; undefined if it does not exist. */
 function resolve(root: JsonObject, pointer: string): unknown {
   const match = /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(pointer);
   const [, place = '', name = ''] = match ?? [];

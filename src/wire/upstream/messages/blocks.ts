@@ -1,6 +1,5 @@
-// The blocks of a Messages answer: begun, grown and ended, one after the other or several at once.
-// Called by the event reader; says what is in them as events. Blocks without a start, without an
-// end, without a number or with gaps between them are read all the same.
+// Reads the blocks of a Messages answer, sequential or interleaved, and emits their content as
+// events. Tolerates blocks without a start, an end or an index, and gaps in the indices.
 
 import { isFailure, type UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
@@ -11,20 +10,20 @@ import { toText } from '../narrow.ts';
 import { createSignedThinking, type Thought } from './signed-thinking.ts';
 import { createToolBlocks, type OpenCall } from './tool-calls.ts';
 
-/** A block that has begun and not ended. Only text needs no memory. */
+/** A block that has started and not ended. Text needs no state. */
 type Block =
   | { readonly kind: 'text' }
   | { readonly kind: 'thinking'; readonly thought: Thought }
   | { readonly kind: 'tool'; readonly call: OpenCall }
-  /** Tools that the server runs itself, and whatever else comes to be. */
+  /** Tools run by the server itself, and unknown types. */
   | { readonly kind: 'ignored' };
 
-/** Finds the text of a block's input in what the block was parsed from. */
+/** Locates a block's input in the block's source text. */
 type InputSource = () => string | undefined;
 
 /**
- * `nameCall` gives a call its id, from the upstream's and the call's index. An `index` is the
- * upstream's, of any type: what is no number means the latest block.
+ * `nameCall` gives a call its id, from the upstream's and the call's index. `index` is the
+ * upstream's, of any type: anything but a number means the latest block.
  */
 export function createBlockReader(
   onEvent: (event: GenerationEvent) => void,
@@ -95,7 +94,7 @@ export function createBlockReader(
       const begun = begin(block, source);
       return isFailure(begun) ? begun : add(index, begun);
     },
-    /** Deltas say what they are themselves, so that a block's missing start costs little. */
+    /** Deltas carry their own type, so a missing block start loses little. */
     delta(given: unknown, delta: JsonObject): UpstreamFailure | undefined {
       const index = numberOr(given, latest);
       const block = open.get(index);
@@ -114,7 +113,7 @@ export function createBlockReader(
         case 'input_json_delta': {
           const json = toText(delta['partial_json']);
           if (block?.kind === 'tool') tools.piece(block.call, json);
-          // A call that never began has no name.
+          // A call without a start has no name.
           else if (json !== '') tools.start('', '', '');
           return undefined;
         }
@@ -123,7 +122,7 @@ export function createBlockReader(
       }
     },
     stop: (given: unknown): void => stop(numberOr(given, latest)),
-    /** The answer is over: ends every block. `wasCut`: by a limit, and not by the model. */
+    /** Ends the answer and every block. `wasCut`: by a limit, and not by the model. */
     end(wasCut: boolean): UpstreamFailure | undefined {
       for (const index of [...open.keys()]) stop(index);
       return tools.end(wasCut);
@@ -135,10 +134,10 @@ function numberOr(given: unknown, otherwise: number): number {
   return typeof given === 'number' ? given : otherwise;
 }
 
-/** The input in a block's start, as text: empty where the pieces that follow are the input. */
+/** The input in a block's start, as text: empty if the following pieces are the input. */
 function readInput(input: unknown, source: InputSource): string {
   if (input === undefined || input === null) return '';
-  // The JSON text itself in place of the object.
+  // The JSON text itself instead of an object.
   if (typeof input === 'string') return input;
   if (isObject(input) && Object.keys(input).length === 0) return '';
   return source() ?? '';

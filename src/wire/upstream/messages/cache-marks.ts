@@ -1,18 +1,18 @@
-// Where a Messages upstream is asked to cache the prompt. Such an upstream caches nothing unasked:
-// it writes the prefix that ends at a mark, and finds the longest one that it has written at a mark
-// of an earlier request. Called by the request writer. At most four marks are taken; these are the
-// end of the tools, the end of the system prompt, and two in the messages.
+// Places the cache marks for a Messages upstream. Such an upstream caches nothing by default: it
+// stores the prefix that ends at a mark, and finds the longest one stored for an earlier request.
+// At most four marks are accepted: the end of the tools, the end of the system prompt, and two in
+// the messages.
 
 import { isConversation } from '../../../core/conversation.ts';
 import type { GenerationRequest } from '../../../core/generation.ts';
 import type { MessagesProfile } from '../../../core/profile.ts';
 
-/** Kept for five minutes after each use. Some servers refuse a lifetime beside the type. */
+/** Cached for five minutes after each use. Some servers refuse a lifetime beside the type. */
 export const MARK = { cache_control: { type: 'ephemeral' } } as const;
 
 const MARK_MEMBER = JSON.stringify(MARK).slice(1);
 
-/** Anthropic charges a quarter more for what is written: one-shot requests have nothing of it. */
+/** Anthropic charges 25 % more for cache writes, which one-shot requests do not benefit from. */
 export function asksForCache(request: GenerationRequest, profile: MessagesProfile): boolean {
   return (
     profile.cacheMarks === 'always' ||
@@ -20,16 +20,16 @@ export function asksForCache(request: GenerationRequest, profile: MessagesProfil
   );
 }
 
-/** The same tools, the last of them with a mark. */
+/** The same tools, the last one marked. */
 export function markLast(tools: readonly object[]): object[] {
   return tools.map((tool, at) => (at === tools.length - 1 ? { ...tool, ...MARK } : tool));
 }
 
 /**
- * Marks where the prompt of this request ends and where that of the previous one did: before each
- * assistant message the upstream was asked for it. So the previous prompt is found at the very block
- * that it was written at, however many blocks the last round of tools has; an upstream searches no
- * more than 20 blocks before a mark. Thinking, which takes no mark, is in assistant messages alone.
+ * Marks where the prompts of this request and of the previous one end: the upstream was called
+ * before each assistant message. So the previous prompt is found at exactly the block where it was
+ * stored, even after a large round of tools; an upstream searches only 20 blocks before a mark.
+ * Thinking, which cannot be marked, occurs only in assistant messages.
  */
 export function markEnds(
   messages: readonly { readonly role: string; readonly blocks: string[] }[],

@@ -1,21 +1,19 @@
-// Tool-call ids that come more than once in a conversation, for upstreams that refuse it. Called by
-// the request writer. When turns are appended, what was named before keeps its name: prompt prefixes
-// are cached upstream.
+// Makes repeated tool-call ids of a conversation distinct, for upstreams that refuse duplicates.
+// Appending turns does not change earlier names, because upstreams cache prompt prefixes.
 
 import type { ToolCall, Turn } from '../../../core/generation.ts';
 
 /**
- * The same turns with every call named once: the second call `a` becomes `a-2`, and so does the
- * result that belongs to it. Of the results behind a turn with equal ids the first one belongs to
- * the first call.
+ * The same turns with unique call ids: the second call `a` becomes `a-2`, and so does its result.
+ * Results with equal ids are matched to the calls in order.
  */
 export function withDistinctIds(turns: readonly Turn[]): readonly Turn[] {
   const calls = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls : []));
   if (new Set(calls.map((call) => call.id)).size === calls.length) return turns;
   const named = new Set<string>();
-  /** How often each id has come, so that no number is tried twice. */
+  /** How often each id has occurred, so that no number is tried twice. */
   const counts = new Map<string, number>();
-  /** The new ids of the calls that wait for a result, by the old ones, the first one last. */
+  /** The new ids of calls that wait for a result by their old ids, the first one last. */
   let open = new Map<string, string[]>();
 
   function distinct(call: ToolCall): ToolCall {

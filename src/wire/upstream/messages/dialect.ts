@@ -1,5 +1,5 @@
-// The Messages dialect: what the servers of that format speak. This file only ties its parts
-// together for the profile of one upstream; streams and whole answers have the same reader.
+// The Messages dialect. This file only combines its parts for the profile of one upstream; streams
+// and whole answers share one reader.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import { Fold } from '../../../core/fold.ts';

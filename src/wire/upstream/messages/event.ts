@@ -1,6 +1,6 @@
-// One parsed event of a Messages stream, or one whole message, to events of ours. The stream decoder
-// and the whole answer share this reader, so both normalise alike. What is unknown is ignored, and
-// nothing an upstream wrote reaches a failure's `detail`.
+// Converts one parsed event of a Messages stream, or one whole message, to our events. Streams and
+// whole answers share this reader, so both are normalized alike. Unknown parts are ignored. No
+// upstream text reaches a failure's `detail`.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
@@ -17,7 +17,9 @@ import { createUsageReader } from './usage.ts';
 const START_INPUT = ['content_block', 'input'] as const;
 const WHOLE_INPUT = ['content', '*', 'input'] as const;
 
-/** Returns a reader for the answer to a conversation. After a failure no further call may be made. */
+/**
+ * Creates a reader for the answer to a conversation. After a failure no further call may be made.
+ */
 export function createMessagesReader(
   onEvent: (event: GenerationEvent) => void,
   conversation: Conversation,
@@ -53,17 +55,17 @@ export function createMessagesReader(
       blocks.stop(index);
     }
     counts.read(message['usage']);
-    // A message that arrived whole is complete, with or without a word that says so.
+    // A whole message is complete, even without a stop reason.
     finishWord = toText(message['stop_reason']) || 'end_turn';
     return undefined;
   }
 
   return {
     readMessage,
-    /** `text` is what `value` was parsed from, `name` the record's own. `over`: the message ended. */
+    /** `text` is the source of `value`, `name` the event's name. `over`: the message ended. */
     read(value: unknown, text: string, name: string): UpstreamFailure | 'over' | undefined {
       if (!isObject(value)) return malformed('no object');
-      // Some servers leave out the one or the other.
+      // Some servers omit one of the two.
       const type = toText(value['type']) || name;
       if (type === 'error' || type === '' || hasError(value)) {
         const error = readMessagesError(value, conversation.wrote);
@@ -90,8 +92,8 @@ export function createMessagesReader(
           return undefined;
         case 'message_stop':
           return 'over';
-        // Caches and proxies may send a whole message as the one event of a stream. It is also what
-        // an event of any kind is called that was given no name.
+        // Caches and proxies may send a whole message as the only event of a stream. `message` is
+        // also the default name of any unnamed event.
         case 'message':
           if (hasBegun || !Array.isArray(value['content'])) return undefined;
           return readMessage(value, text);
@@ -101,7 +103,7 @@ export function createMessagesReader(
     },
     /** Whether a stop reason has been read. */
     isFinishing: () => finishWord !== '',
-    /** The answer is over: emits the usage, if any was reported, and then the finish event. */
+    /** Ends the answer: emits the usage, if any was reported, and then the finish event. */
     end(): UpstreamFailure | undefined {
       const meant = readFinish(finishWord);
       if (typeof meant !== 'string') return meant;

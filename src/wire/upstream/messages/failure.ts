@@ -1,5 +1,5 @@
-// What went wrong at a Messages upstream: from a status and a body, or from an error record inside a
-// 200. Most of it reads as it does everywhere; here stands what this format has of its own.
+// Classifies errors of Messages upstreams, from a status and a body or from an error record inside
+// a 200. The common rules are shared; this file has the ones specific to the format.
 
 import type { FailureClass, UpstreamFailure } from '../../../core/failure.ts';
 import type { JsonObject } from '../../../core/generation.ts';
@@ -9,16 +9,16 @@ import { errorEventFailure, readErrorRecord, statusFailure } from '../failure.ts
 import { ERROR_LENGTH_MAX } from '../limits.ts';
 import { toObject, toText } from '../narrow.ts';
 
-/** The prompt fits, and with the bound on the answer it does not. */
+/** The prompt fits, but not together with the bound on the answer. */
 const CONTEXT_WORDS = /exceeds? context limit/gi;
 
-/** An empty wallet or a closed account of ours, which Anthropic reports as an invalid request. */
+/** Our balance is empty or our account closed, which Anthropic reports as an invalid request. */
 const WALLET_WORDS =
   /credit balance is too low|insufficient balance|reached your specified .{0,20}usage limits|organization has been disabled/gi;
 
 /**
- * What is refused of the thinking and the bound is not the caller's: what had been kept here, or what
- * our catalog says of the model. Another upstream gets other thinking, and may have another bound.
+ * Errors about thinking or the bound are not the caller's: the gateway stored that thinking, and
+ * our catalog sets the bound. Another upstream gets other thinking, and may have another bound.
  */
 const OWN_WORDS =
   /invalid `?signature`? in `?thinking|blocks .{0,40}cannot be modified|expected `?thinking`? or|thinking\.(?:type|adaptive|enabled|budget_tokens)|maximum allowed number of output tokens/gi;
@@ -34,7 +34,7 @@ const CLASSES: ReadonlyMap<string, FailureClass> = new Map([
   ['timeout_error', 'timeout'],
 ]);
 
-/** Classifies an answer whose status is not 2xx. */
+/** Classifies a response whose status is not 2xx. */
 export function messagesFailure(
   status: number,
   body: string,
@@ -44,7 +44,7 @@ export function messagesFailure(
   return failure.class === 'bad_request' ? withClass(failure, wordsClass(body, wrote)) : failure;
 }
 
-/** The failure that a parsed event or body reports although its status was 200, if it does. */
+/** The failure that a parsed event or body reports despite a status of 200, if any. */
 export function readMessagesError(
   value: JsonObject,
   wrote: WroteWords = NOT_THE_CALLERS,
@@ -54,7 +54,7 @@ export function readMessagesError(
   return withClass(failure, errorClass(value, wrote));
 }
 
-/** The failure of an event that is an error by its name, whatever its data is. */
+/** The failure of an event whose name is an error, regardless of its data. */
 export function messagesErrorEvent(
   data: string,
   wrote: WroteWords = NOT_THE_CALLERS,

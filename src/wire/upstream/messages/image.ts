@@ -1,9 +1,9 @@
-// Images as a Messages upstream takes them: an address, or base64 with its type beside it. Called by
-// the writer of turns. Images are never fetched here.
+// Converts images for a Messages upstream: a URL, or base64 with its type. Images are never fetched
+// here.
 
 import { sniffImageType } from '../../image-type.ts';
 
-/** The types that servers of this format take, by the names that clients have for them. */
+/** The types that servers of this format accept, by the names that clients use. */
 const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
   ['image/png', 'image/png'],
   ['image/jpeg', 'image/jpeg'],
@@ -19,9 +19,9 @@ type ImageSource =
   | { readonly type: 'base64'; readonly media_type: string; readonly data: string };
 
 /**
- * The source of an http(s) or data URL; undefined for data that is no image of a type that servers
- * take. The first bytes win over the declared type: servers refuse an image that is not what its
- * type says, and clients often call everything a PNG.
+ * The source of an http(s) or data URL; undefined for data that is not an accepted image type. The
+ * first bytes override the declared type: servers refuse an image that does not match its type, and
+ * clients often declare everything as PNG.
  */
 export function imageSource(url: string): ImageSource | undefined {
   if (!/^data:/i.test(url)) return { type: 'url', url };
@@ -37,7 +37,9 @@ export function imageSource(url: string): ImageSource | undefined {
   return type === undefined ? undefined : { type: 'base64', media_type: type, data };
 }
 
-/** Servers take the plain alphabet alone; URLs may hold the other one, escapes and line breaks. */
+/**
+ * Servers accept only the standard alphabet; URLs may use the other one, escapes and line breaks.
+ */
 function toBase64(content: string): string | undefined {
   if (BASE64.test(content)) return content;
   const plain = percentDecoded(content)
@@ -47,13 +49,13 @@ function toBase64(content: string): string | undefined {
   return BASE64.test(plain) ? plain : undefined;
 }
 
-/** Data that is not base64 in the URL is percent-encoded bytes. */
+/** Data of a URL without base64 is percent-encoded bytes. */
 function encode(content: string): string | undefined {
   const bytes = Buffer.from(percentDecoded(content), 'latin1');
   return bytes.length === 0 ? undefined : bytes.toString('base64');
 }
 
-/** Each character of the result is a byte. What is no escape stays as it is. */
+/** Each character of the result is a byte. Invalid escapes are unchanged. */
 function percentDecoded(text: string): string {
   return text.replace(/%([\da-f]{2})/gi, (_escape, hex: string) => {
     return String.fromCharCode(Number.parseInt(hex, 16));

@@ -1,6 +1,5 @@
-// A request as a Messages upstream takes it, by the profile of that upstream. The same request
-// always gives the same bytes, and nothing of ours (no id, no user) is in them: upstream prompt
-// caches compare prefixes.
+// Writes a request for a Messages upstream, according to its profile. The output is deterministic
+// and contains no id or user of ours, because upstream prompt caches compare prefixes.
 
 import { withInstruction } from '../../../core/answer-format.ts';
 import type { UpstreamFailure } from '../../../core/failure.ts';
@@ -17,13 +16,13 @@ import { withDistinctIds } from './call-ids.ts';
 import { decideThinking } from './thinking.ts';
 import { saysSomething, writeTurns } from './turns.ts';
 
-/** The first version of the API that refuses every sampling field. */
+/** The first API version that refuses every sampling field. */
 const VERSION_WITHOUT_SAMPLING = '2026-10-21';
 
-/** Clouds that serve the format have versions of their own, with a name before the date. */
+/** Clouds that serve this format have versions of their own, with a name before the date. */
 const IS_DATE = /^\d{4}-\d\d-\d\d$/;
 
-/** Beside thinking, vendors take no smaller one. */
+/** With thinking, vendors refuse a smaller one. */
 const TOP_P_MIN_WITH_THINKING = 0.95;
 
 /** The JSON text of the request. Absent members are left out, never sent as null. */
@@ -52,13 +51,13 @@ export function writeMessagesRequest(
     stop_sequences: stop.length === 0 ? undefined : stop,
     stream: call.stream ? true : undefined,
   };
-  // The messages are text already.
+  // The messages are already text.
   addConstants(body, profile.extraBody);
   const rest = JSON.stringify(body);
   return `${rest.slice(0, -1)},"messages":${messages}}`;
 }
 
-/** The format has a switch for schemas, and none for JSON of any kind. */
+/** The format has a switch for schemas, but none for JSON of any kind. */
 function writeFormat(
   { json, schema }: GenerationRequest,
   profile: MessagesProfile,
@@ -80,7 +79,7 @@ function writeSystem({ system: text }: GenerationRequest, marks: boolean): unkno
   return marks ? [{ type: 'text', text, ...MARK }] : text;
 }
 
-/** The penalties of the other format have no counterpart here. */
+/** The other format's penalties have no counterpart here. */
 function writeSampling(
   request: GenerationRequest,
   profile: MessagesProfile,
@@ -97,7 +96,7 @@ function writeSampling(
   return { temperature, top_p: mayHaveTopP ? topP : undefined };
 }
 
-/** Vendors refuse calls in the history of a request that has no tools, so those are named then. */
+/** Vendors refuse calls in the history of a request without tools, so those tools are declared. */
 function writeTools(
   request: GenerationRequest,
   profile: MessagesProfile,

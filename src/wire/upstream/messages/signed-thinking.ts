@@ -1,12 +1,12 @@
-// The thinking of a Messages answer as its upstream signed it, kept until the answer is over: only
-// whole and in order may it go back. Called by the block reader.
+// Collects the signed thinking of a Messages answer: it may be sent back only if it is complete and
+// in order.
 
 import type { ThinkingBlock } from '../../../core/generation.ts';
 import { SIGNED_THINKING_LENGTH_MAX } from '../limits.ts';
 
 export type Thought = { text: string; signature: string };
 
-/** What a block takes beside its texts, so that many empty ones are bounded too. */
+/** Overhead counted per block, so that many empty ones are bounded too. */
 const BLOCK_LENGTH = 64;
 
 export function createSignedThinking() {
@@ -15,7 +15,7 @@ export function createSignedThinking() {
   let isClosed = false;
   let isWhole = true;
 
-  /** Whether so much more may be kept. Servers refuse thinking of which a part is missing. */
+  /** Whether `more` can still be kept. Servers refuse incomplete thinking. */
   function makeRoom(more: number): boolean {
     length += more;
     if (length > SIGNED_THINKING_LENGTH_MAX) isWhole = false;
@@ -37,18 +37,18 @@ export function createSignedThinking() {
     addText(thought: Thought, text: string): void {
       if (makeRoom(text.length)) thought.text += text;
     },
-    /** A signature comes whole; of several the last one counts. */
+    /** Signatures arrive whole; the last of several counts. */
     sign(thought: Thought, signature: string): void {
       if (signature !== '' && makeRoom(signature.length)) thought.signature = signature;
     },
     addRedacted(data: string): void {
       if (data !== '') add({ data }, data.length);
     },
-    /** Something else has been said. Thinking behind it could not go back in its place. */
+    /** Other content follows. Later thinking could not be sent back in its place. */
     close(): void {
       isClosed = true;
     },
-    /** Undefined where a part of it was not signed, stands apart, or is more than can be kept. */
+    /** Undefined if a part of it was unsigned, separated, or too long to keep. */
     blocks(): readonly ThinkingBlock[] | undefined {
       const said = kept.filter((block) => 'data' in block || block.text + block.signature !== '');
       const signed = said.flatMap(toBlock);

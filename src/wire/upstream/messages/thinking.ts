@@ -1,5 +1,5 @@
-// Whether a Messages upstream is asked to think, and how it is told. Called by the request writer.
-// What cannot be asked for is left out: a request without thinking is better than a refused one.
+// Decides whether and how a Messages upstream is asked to think. Unsupported settings are omitted:
+// a request without thinking is better than a refused one.
 
 import type {
   AssistantTurn,
@@ -11,21 +11,21 @@ import type { MessagesProfile } from '../../../core/profile.ts';
 import type { UpstreamCall } from '../../format.ts';
 
 type Thinking = {
-  /** Whether this request asks for thinking. */
+  /** Whether this request turns thinking on. */
   readonly on: boolean;
-  /** The member of the request that says so. */
+  /** The request member that says so. */
   readonly thinking?: object;
-  /** How deep, where that is said by a word. */
+  /** The depth, if it is set by a word. */
   readonly effort?: string;
 };
 
 /** Vendors refuse a smaller budget. */
 const BUDGET_MIN = 1_024;
 
-/** What a budget leaves for the answer behind the thinking, where the bound allows it. */
+/** Tokens left for the answer after the thinking, if the bound allows it. */
 const ANSWER_TOKENS = 1_024;
 
-/** The newest models show nothing of their thinking unless they are asked for a summary. */
+/** The newest models show their thinking only if a summary is requested. */
 const ADAPTIVE = { type: 'adaptive', display: 'summarized' };
 
 const UNTOLD: Thinking = { on: false };
@@ -41,7 +41,7 @@ export function decideThinking(
   const { reasoning } = request;
   if (!call.reasons) return UNTOLD;
   if (isForced(request) && profile.forcedChoice === 'without_thinking') {
-    // Where the type is the switch, servers think unasked.
+    // With this switch, servers think by default.
     const isUnasked = reasoning === undefined && profile.thinkingSwitch !== 'type';
     return isUnasked || profile.thinkingSwitch === 'none' ? UNTOLD : OFF;
   }
@@ -73,22 +73,22 @@ export function ownThinking(turn: AssistantTurn, call: UpstreamCall) {
   return turn.signed?.upstream === call.upstream ? turn.signed.blocks : [];
 }
 
-/** Undefined where there shall be no thinking, or the bound leaves no room for any. */
+/** Undefined if thinking is off, or the bound leaves no room for it. */
 function budgetFor(
   reasoning: Reasoning,
   maxOutputTokens: number,
   { thinkingBudgets }: MessagesProfile,
 ): number | undefined {
   if (reasoning === 'off' || maxOutputTokens <= BUDGET_MIN) return undefined;
-  // `on` asks for the usual depth, which is what most models call high.
+  // `on` requests the normal depth, which most models call high.
   const wanted = thinkingBudgets[reasoning === 'on' ? 'high' : reasoning];
   return Math.max(BUDGET_MIN, Math.min(wanted, maxOutputTokens - ANSWER_TOKENS));
 }
 
 /**
- * Where thinking has a budget, vendors refuse it for an answer that the client has begun, and for a
- * loop of tool calls that did not begin with thinking of their own: it may be another upstream's,
- * be lost, or never have been.
+ * With a thinking budget, vendors refuse thinking for an answer that the client has begun, and for
+ * a loop of tool calls that did not begin with their own thinking: that may be another upstream's,
+ * lost, or absent.
  */
 function mayThink(turns: readonly Turn[], call: UpstreamCall, profile: MessagesProfile): boolean {
   if (turns.at(-1)?.role === 'assistant') return false;
@@ -97,7 +97,7 @@ function mayThink(turns: readonly Turn[], call: UpstreamCall, profile: MessagesP
   return first === undefined || ownThinking(first, call).length > 0;
 }
 
-/** The assistant turns since the user last said something that was not beside tool results. */
+/** The assistant turns since the last user message that was more than tool results. */
 function openLoop(turns: readonly Turn[]): AssistantTurn[] {
   const start = turns.findLastIndex((turn, index) => {
     return turn.role === 'user' && !isBesideResults(turns, index);
@@ -105,7 +105,7 @@ function openLoop(turns: readonly Turn[]): AssistantTurn[] {
   return turns.slice(start + 1).filter((turn) => turn.role === 'assistant');
 }
 
-/** Turns of the user in a row become one message, and so do the results before them. */
+/** Consecutive user turns become one message, including the results before them. */
 function isBesideResults(turns: readonly Turn[], index: number): boolean {
   return turns.slice(0, index).findLast((turn) => turn.role !== 'user')?.role === 'tool';
 }

@@ -1,5 +1,5 @@
-// Tool calls out of the blocks of a Messages answer. Called by the block reader. Says `tool-start`
-// once a call, numbered from 0 without gaps, and passes arguments on as they were written.
+// Reads tool calls from the blocks of a Messages answer. Emits `tool-start` once per call, numbered
+// from 0 without gaps, and passes arguments on unchanged.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent } from '../../../core/generation.ts';
@@ -10,7 +10,7 @@ import { HELD_ARGUMENTS_LENGTH_MAX, TOOL_CALLS_MAX } from '../limits.ts';
 export type OpenCall = {
   /** The index in our events; -1 for a call without a name, which can never start. */
   readonly position: number;
-  /** The input that came with the block's start; empty where it says nothing. */
+  /** The input in the block's start; empty if there is none. */
   input: string;
   hasArguments: boolean;
 };
@@ -20,7 +20,7 @@ export function createToolBlocks(
   onEvent: (event: GenerationEvent) => void,
   nameCall: (given: string, position: number) => string,
 ) {
-  /** Calls that are stopped and have no arguments. */
+  /** Ended calls without arguments. */
   let silent: OpenCall[] = [];
   let count = 0;
   let heldLength = 0;
@@ -30,7 +30,7 @@ export function createToolBlocks(
     onEvent({ kind: 'tool-delta', index: call.position, json });
   }
 
-  /** Something else begins, so calls that are stopped are whole. */
+  /** Another block begins, so ended calls are complete. */
   function next(): void {
     for (const call of silent) emit(call, '{}');
     silent = [];
@@ -66,9 +66,9 @@ export function createToolBlocks(
       if (call.input === '') silent.push(call);
       else emit(call, call.input);
     },
-    /** The answer is over: whole, or `wasCut` by a limit. */
+    /** Ends the answer: complete, or `wasCut` by a limit. */
     end(wasCut: boolean): UpstreamFailure | undefined {
-      // What is missing from an answer that was cut must not look like a whole call.
+      // What is missing from a truncated answer must not look like a complete call.
       if (wasCut) return undefined;
       if (isNameless) return malformed('a tool call without a name');
       next();

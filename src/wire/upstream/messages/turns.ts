@@ -1,6 +1,6 @@
-// The `messages` of a Messages request, as JSON text: tool inputs are the bytes that somebody wrote
-// and are put in as they are. Called by the request writer with turns that are in order already.
-// When turns are appended, what was written before stays: prompt prefixes are cached upstream.
+// Writes the `messages` of a Messages request as JSON text: tool inputs are inserted byte for byte.
+// The turns are already in order. Appending turns leaves earlier output unchanged, because
+// upstreams cache prompt prefixes.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type {
@@ -25,13 +25,13 @@ type Role = 'user' | 'assistant' | 'system';
 /** One message; each block is JSON text. */
 type Message = { readonly role: Role; readonly blocks: string[] };
 
-/** A conversation has to begin with the user. */
+/** A conversation must begin with a user turn. */
 const OPENING = textBlock('Continue.');
 
-/** Vendors refuse a result that is an error and says nothing. */
+/** Vendors refuse an error result without text. */
 const UNEXPLAINED_ERROR = 'The tool failed.';
 
-/** A turn of white space alone is left out: no message could be made of it. */
+/** A turn of white space alone is omitted, because it cannot become a message. */
 export function saysSomething(turn: Turn): boolean {
   switch (turn.role) {
     case 'user':
@@ -46,8 +46,8 @@ export function saysSomething(turn: Turn): boolean {
 }
 
 /**
- * Turns of the same role become one message, so that all results of one assistant turn are in the
- * message behind it, with the user's own words after them. Each of the turns says something.
+ * Merges consecutive turns of the same role, so that all results of one assistant turn are in the
+ * next message, followed by the user's text. None of the turns may be empty.
  */
 export function writeTurns(
   turns: readonly Turn[],
@@ -131,17 +131,17 @@ function resultBlock({ toolCallId, text, isError }: ToolTurn, profile: MessagesP
   });
 }
 
-/** Thinking first, then text, then calls: the order in which a model produces them. */
+/** Thinking first, then text, then calls: the order in which models produce them. */
 function assistantBlocks(
   turn: AssistantTurn,
   isLast: boolean,
   call: UpstreamCall,
   profile: MessagesProfile,
 ): string[] {
-  // An answer that the client has begun may not end with white space.
+  // A prefilled answer must not end with white space.
   const text = isLast && turn.toolCalls.length === 0 ? turn.text.trimEnd() : turn.text;
   const said = [...textBlocks(text), ...turn.toolCalls.map((made) => callBlock(made, profile))];
-  // Thinking alone is no message, and nobody takes it in an answer that is still to be written.
+  // Thinking alone is not a message, and no server accepts it in a prefilled answer.
   if (said.length === 0 || (isLast && profile.thinkingHistory === 'signed')) return said;
   return [...thinkingBlocks(turn, call, profile), ...said];
 }
@@ -152,7 +152,7 @@ function callBlock(call: ToolCall, profile: MessagesProfile): string {
   return `{"type":"tool_use","id":${id},"name":${name},"input":${toolInput(call.arguments)}}`;
 }
 
-/** Signed thinking goes back as it came, to the upstream that signed it and to no other. */
+/** Signed thinking is sent back unchanged, and only to the upstream that signed it. */
 function thinkingBlocks(
   turn: AssistantTurn,
   call: UpstreamCall,

@@ -1,6 +1,6 @@
-// The token counts of a Messages answer, believed only as far as they hold together. They come in
-// several events, each with some of the counts; what is left here is what the customer pays for. A
-// report that contradicts itself is never mended: it is rejected with the reason.
+// Reads the token counts of a Messages answer, and accepts them only if they are consistent. They
+// arrive in several events, each with some of the counts. The customer is charged for the result. A
+// contradictory report is never corrected: it is rejected with the reason.
 
 import type { JsonObject, UsageReport } from '../../../core/generation.ts';
 import { isObject } from '../../../core/json.ts';
@@ -8,10 +8,10 @@ import { TOKEN_COUNT_MAX } from '../limits.ts';
 import { toCount, toObject } from '../narrow.ts';
 import { numericLeaves, rawUsage } from '../raw-usage.ts';
 
-/** The counts in this format are disjoint: none of the three is part of another. */
+/** The counts in this format are disjoint: none of the three includes another. */
 const PROMPT_COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
 
-/** What is written is kept for one of these times; the two make up `cache_creation_input_tokens`. */
+/** Cache writes by lifetime; the two add up to `cache_creation_input_tokens`. */
 const LIFETIMES = ['ephemeral_5m_input_tokens', 'ephemeral_1h_input_tokens'];
 
 const OUTPUT_MEMBERS = ['output_tokens', 'output_tokens_details'];
@@ -22,7 +22,7 @@ type Doubt = 'malformed' | 'inconsistent';
 export function createUsageReader() {
   const counts = new Map<string, number>();
   let raw: JsonObject = {};
-  /** The last report that made no sense, over what had been reported before it. */
+  /** The last invalid report, merged with the counts before it. */
   let refused: { readonly doubt: Doubt; readonly raw: JsonObject } | undefined;
 
   function take(value: JsonObject): void {
@@ -37,18 +37,17 @@ export function createUsageReader() {
   }
 
   return {
-    /** `read` where an answer begins: its output is still to come, whatever the count of it says. */
+    /** Like `read`, at the start of an answer: output is still to come, so its count is ignored. */
     readStart(value: unknown): void {
       if (isObject(value)) take(without(value, OUTPUT_MEMBERS));
     },
-    /** Takes a `usage` object. Counts are totals so far: the last sane one of each kind counts. */
+    /** Takes a `usage` object. Counts are running totals: the last sane one of each kind counts. */
     read(value: unknown): void {
       if (isObject(value)) take(value);
     },
     /**
-     * Undefined where nothing was reported: the gateway's own count is used then, as it is where what
-     * was reported is rejected. `raw` is all that was reported, the later count of a kind in place of
-     * the earlier one.
+     * Undefined if nothing was reported: then, as for a rejected report, the gateway's own count is
+     * used. `raw` is everything reported, with later counts replacing earlier ones.
      */
     report(): { readonly usage: UsageReport; readonly raw: string } | undefined {
       if (counts.size === 0 && refused === undefined) return undefined;
@@ -60,7 +59,7 @@ export function createUsageReader() {
   };
 }
 
-/** The counts that one object names; null is what servers write for one that they do not know. */
+/** The counts in one object; servers write null for an unknown one. */
 function readCounts(value: JsonObject): Counts | Doubt {
   const counts = new Map<string, number>();
   const details = toObject(value['output_tokens_details']);
@@ -81,18 +80,18 @@ function readCounts(value: JsonObject): Counts | Doubt {
   return folded;
 }
 
-/** A gateway of this kind has what was written to a cache among `input_tokens`, too. */
+/** A known kind of gateway includes cache writes in `input_tokens`; this separates them. */
 function parted(counts: Map<string, number>): void {
   const input = counts.get('input_tokens');
   const written = counts.get('cache_creation_input_tokens') ?? 0;
   if (input !== undefined) counts.set('input_tokens', Math.max(0, input - written));
 }
 
-/** Leaves `cache_creation_input_tokens` alone, or what its parts make up where it is missing. */
+/** Keeps `cache_creation_input_tokens`, or computes it from its parts if it is missing. */
 function foldLifetimes(counts: Map<string, number>): Map<string, number> | Doubt {
   const parts = LIFETIMES.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
   for (const name of LIFETIMES) counts.delete(name);
-  // Zeros are what gateways fill in where they know the whole alone.
+  // Gateways that know only the total fill in zeros.
   if (parts === 0) return counts;
   const whole = counts.get('cache_creation_input_tokens');
   if (whole !== undefined && whole !== parts) return 'inconsistent';
@@ -120,8 +119,8 @@ function promptOf(counts: Counts): number {
 }
 
 /**
- * The counts of a later report that are zeros which nobody counted: some servers know the prompt only
- * at the start and say 0 at the end, and gateways fill a whole report with zeros.
+ * Zeros in a later report that are not real counts: some servers know the prompt only at the start
+ * and report 0 at the end, and some gateways fill a whole report with zeros.
  */
 function fillers(fresh: Counts, known: Counts): readonly string[] {
   const isZero = (name: string): boolean => (fresh.get(name) ?? 0) === 0;
@@ -134,7 +133,7 @@ function without(value: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 }
 
-/** Bounded, however often it is done. */
+/** Bounded, however often it is called. */
 function merge(raw: JsonObject, value: JsonObject): JsonObject {
   return numericLeaves({ ...raw, ...numericLeaves(value) });
 }
