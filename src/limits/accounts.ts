@@ -1,6 +1,6 @@
-// What accounts have in use: windows, slots, days and months, and the windows and slots of each model
-// that an account uses. Nothing here decides: limits.ts does. An account is forgotten only when nothing
-// of it counts any more, or the books have it.
+// Tracks what accounts use: windows, slots, days and months, in total and per model. It makes no
+// decisions; limits.ts does. An account is evicted only when nothing of it counts any more, or the
+// ledger has it.
 
 import type { Plan } from '../core/plan.ts';
 import {
@@ -15,14 +15,17 @@ import type { Past } from './admission-history.ts';
 import { PERIODS_KEPT, type Period, PeriodUse } from './periods.ts';
 import type { InUse } from './scope.ts';
 
-/** How long something is kept after its last use: windows are over, and the books have it all. */
+/** How long an unused entry is kept: by then its windows are over and the ledger has the rest. */
 const KEEP_MS = WINDOW_MS;
 
-/** Idle accounts are looked for when there are twice as many as after the last look, and so often. */
+/**
+ * Idle accounts are evicted whenever their number has doubled since the last sweep, and
+ * periodically.
+ */
 const LOOK_FROM = 256;
 const LOOK_MS = 10 * KEEP_MS;
 
-/** What is used of a model by one account. */
+/** One account's usage of a model. */
 export class ModelUse implements InUse {
   window: RateWindow;
   #slotsUsed = 0;
@@ -33,7 +36,7 @@ export class ModelUse implements InUse {
     this.window = window;
   }
 
-  /** Brings the window up to an instant, at which it is used. */
+  /** Advances the window to `nowMs` and marks it as used. */
   touch(nowMs: number): void {
     this.window = rollWindow(this.window, nowMs);
     this.#keptUntil = nowMs + KEEP_MS;
@@ -54,7 +57,7 @@ export class ModelUse implements InUse {
     this.#slotsUsed -= 1;
   }
 
-  /** A claim that has no slot any more ends. */
+  /** Ends a claim that has already freed its slot. */
   end(): void {
     this.#openClaims -= 1;
   }
@@ -64,15 +67,15 @@ export class ModelUse implements InUse {
   }
 }
 
-/** What an account uses of its plan. */
+/** One account's usage of its plan. */
 export class AccountUse extends ModelUse {
   readonly id: string;
-  /** Of count_tokens, whose requests are counted apart. */
+  /** For count_tokens, whose requests are counted separately. */
   countWindow = createWindow();
   readonly #models = new Map<string, ModelUse>();
   readonly #periods = new Array<PeriodUse | undefined>(PERIODS_KEPT);
 
-  /** `past` is what was admitted before these limits began. */
+  /** `past` was admitted before this process started. */
   constructor(id: string, past: Past, plan: Plan, nowMs: number) {
     super(resumeWindow(past, plan));
     this.id = id;
@@ -88,7 +91,7 @@ export class AccountUse extends ModelUse {
     this.countWindow = rollWindow(this.countWindow, nowMs);
   }
 
-  /** Counted of every model, with limits or without: they are set while requests run. */
+  /** Counted for every model, because limits may be set while requests run. */
   modelOf(slug: string, nowMs: number): ModelUse {
     const model = this.#models.get(slug) ?? this.#addModel(slug, nowMs);
     model.touch(nowMs);
@@ -102,20 +105,20 @@ export class AccountUse extends ModelUse {
     return model;
   }
 
-  /** Undefined where the books have not been asked for their mark. */
+  /** Undefined if the mark of the ledger has not been read. */
   periodOf(period: Period): PeriodUse | undefined {
     const use = this.#periods[period.place];
     return use?.untilMs === period.untilMs ? use : undefined;
   }
 
-  /** Counts a period from a mark of the books on. */
+  /** Starts counting a period from a mark of the ledger. */
   begin(period: Period, mark: number): void {
     if (this.periodOf(period) !== undefined) return;
     this.#periods[period.place] = new PeriodUse(period.untilMs, mark);
   }
 }
 
-/** All accounts that are in use, and idle ones until the next look. */
+/** All active accounts, and idle ones until the next sweep. */
 export class AccountUses {
   readonly #pastOf: (accountId: string, nowMs: number) => Past;
   readonly #accounts = new Map<string, AccountUse>();
@@ -126,7 +129,7 @@ export class AccountUses {
     this.#pastOf = pastOf;
   }
 
-  /** As it is at an instant. */
+  /** The account's usage at an instant. */
   find(accountId: string, plan: Plan, nowMs: number): AccountUse {
     const account = this.#accounts.get(accountId) ?? this.#add(accountId, plan, nowMs);
     account.touch(nowMs);
@@ -144,7 +147,7 @@ export class AccountUses {
     return account;
   }
 
-  /** How many are remembered. */
+  /** The number of accounts in memory. */
   get size(): number {
     return this.#accounts.size;
   }

@@ -1,16 +1,16 @@
-// What was admitted within the minute before these limits began: it fills the windows that a restart
-// must not open. Asked of the books once.
+// Requests admitted within the minute before this process started. They fill the rate windows, so
+// that a restart does not reset them. Read from the ledger once.
 
 import { createSingleFlight } from '../async/awaitable.ts';
 import { WINDOW_MS } from '../core/window.ts';
 import type { AdmissionHistory, PastAdmission } from './contract.ts';
 
-/** Of one account, newest first, on the clock of these limits. */
+/** One account's admissions, newest first, on this process's monotonic clock. */
 export type Past = readonly (PastAdmission & { readonly atMs: number })[];
 
 /**
- * What the process before this one has admitted within the last minute, account by account, on the
- * clock of this one. After a minute none of it counts any more.
+ * The admissions of the previous process within the last minute by account, on this process's
+ * clock. After a minute none of them counts any more.
  */
 export function createPast(
   history: AdmissionHistory,
@@ -21,13 +21,13 @@ export function createPast(
   let byAccount: Map<string, Past> | undefined;
   const asking = createSingleFlight();
 
-  /** Undefined when it is known; else ask again when the promise is kept. */
+  /** Undefined if loaded; otherwise call again when the promise resolves. */
   function load(): Promise<void> | undefined {
     if (byAccount !== undefined) return undefined;
     const timeMs = clock();
     const ask = () => history.admittedSince(timeMs - WINDOW_MS + 1);
     return asking('past', ask, (past) => {
-      // What seems to come from the future was admitted before the clock was set back.
+      // A time in the future means that the clock was set back since.
       const aged = past.map((each) => ({
         ...each,
         atMs: startedMs - Math.max(0, timeMs - each.startedAt),
@@ -36,7 +36,7 @@ export function createPast(
     });
   }
 
-  // A failure is left to those who have to know: they ask again.
+  // Callers that need the result retry, so a failure is ignored here.
   load()?.catch(() => {});
   return {
     load,

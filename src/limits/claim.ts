@@ -1,4 +1,5 @@
-// A claim of one process: what a request was given, and how it is given back, once. Made by limits.ts.
+// A claim within one process: what a request was granted, returned exactly once. Created by
+// limits.ts.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import type { Tokens } from '../core/money.ts';
@@ -10,7 +11,7 @@ import { LEASE_MS, type OpenClaims } from './open-claims.ts';
 import type { PeriodUse } from './periods.ts';
 import { tokensOf, viewOf } from './scope.ts';
 
-/** What a claim counts in. */
+/** The counters that a claim uses. */
 export type Claimed = {
   readonly ofPlan: AccountUse;
   readonly ofModel: ModelUse;
@@ -18,11 +19,11 @@ export type Claimed = {
   readonly month: PeriodUse;
 };
 
-/** What all claims need to end. */
+/** Shared by all claims. */
 export type ClaimHost = {
   readonly claims: OpenClaims<ProcessClaim>;
   readonly monotonic: () => number;
-  /** What is left for a request that has no claim. */
+  /** The remaining limits for a request without a claim. */
   readonly viewOf: (request: ClaimRequest) => Awaitable<LimitView>;
 };
 
@@ -33,7 +34,7 @@ export class ProcessClaim implements Claim {
   readonly #request: ClaimRequest;
   readonly #tokens: number;
   readonly #in: Claimed;
-  /** Windows are replaced when they have run out: what is given back to an old one counts nowhere. */
+  /** Expired windows are replaced, so returning to an old one has no effect. */
   readonly #planWindow: RateWindow;
   readonly #modelWindow: RateWindow;
   #hasEnded = false;
@@ -98,12 +99,12 @@ export class ProcessClaim implements Claim {
     return this.#host.viewOf(this.#request);
   }
 
-  /** Its request is gone. What that has used is not known, so all of it stays counted. */
+  /** The request is gone. Its actual usage is unknown, so all of it stays counted. */
   lose(): void {
     this.#letGo(0);
   }
 
-  /** Corrects the caps by the tokens that were used beyond those that were taken. */
+  /** Adds the tokens used beyond the claim to the caps. */
   #letGo(more: number): void {
     const { ofPlan, ofModel, day, month } = this.#in;
     const reserved = this.#isOpen ? -this.#tokens : 0;

@@ -1,5 +1,5 @@
-// What the limits are asked and what they answer: plain data and functions, the same for every
-// implementation. test/limits/contract.ts is the suite that each of them has to pass.
+// The interface of the limits: plain data and functions, the same for every implementation. Each
+// implementation has to pass the suite in test/limits/contract.ts.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import type { LimitCode } from '../core/admit.ts';
@@ -9,31 +9,31 @@ import type { IncidentLimits, LimitView, Plan } from '../core/plan.ts';
 
 export type ClaimRequest = {
   readonly requestId: string;
-  /** When the request started, Unix milliseconds: it belongs to that day and month for good. */
+  /** When the request started, in Unix milliseconds. It always belongs to that day and month. */
   readonly startedAt: number;
   readonly accountId: string;
-  /** The slug that was asked for. */
+  /** The slug of the requested model. */
   readonly model: string;
   readonly plan: Plan;
-  /** The model's own limits while there are any. */
+  /** The model's own limits during an incident. */
   readonly incident: IncidentLimits | undefined;
   readonly promptTokens: Tokens;
   readonly outputBound: Tokens;
 };
 
-/** What a request was given. It is ended once, by `settle` or `cancel`; later calls do nothing. */
+/** What a request was granted. Ended once, by `settle` or `cancel`; later calls have no effect. */
 export type Claim = {
-  /** What is left now that this request is counted. */
+  /** The remaining limits, this request included. */
   readonly view: LimitView;
-  /** The request's, lowered to what its day and month leave beside the prompt. */
+  /** The request's bound, lowered to what its daily and monthly caps leave beside the prompt. */
   readonly outputBound: Tokens;
-  /** Frees the slot ahead of the end: the client has left, and its upstream is still read. */
+  /** Frees the slot early: the client disconnected, and its upstream is drained. */
   readonly freeSlot: () => void;
-  /** Ends the claim: frees the slot and corrects the caps to the tokens that were really used. */
+  /** Ends the claim: frees the slot and corrects the caps to the tokens actually used. */
   readonly settle: (usedTokens: number) => void;
   /**
-   * Ends the claim as if it had never been made, at once, and says what is left: a later stage
-   * refuses. With `request` it stays counted as a request. Never rejects.
+   * Undoes the claim because a later stage refuses, and returns the remaining limits. With
+   * `request` it still counts as a request. Never rejects.
    */
   readonly cancel: (keeps?: 'request') => Awaitable<LimitView>;
 };
@@ -41,7 +41,7 @@ export type Claim = {
 export type Refusal = {
   readonly kind: 'refused';
   readonly code: LimitCode;
-  /** Where the code alone does not say enough. */
+  /** Set if the code alone does not explain enough. */
   readonly message?: string;
   readonly retryAfterSeconds: number;
   readonly view: LimitView;
@@ -58,56 +58,59 @@ export type LimitUsage = {
   readonly monthTokens: number;
 };
 
-/** What the books or other nodes have to be asked for first is promised; the rest is known at once. */
+/** Returns a promise only if the ledger or other nodes have to be consulted. */
 export type AccountLimits = {
-  /** What is left of the plan's windows, before a request is looked at. Consumes nothing. */
+  /** The remaining limits of the plan before a request is read. Consumes nothing. */
   readonly left: (accountId: string, plan: Plan) => Awaitable<LimitView>;
-  /** Counts a request that was read, and refused before it could claim: no tokens and no slot. */
+  /** Counts a request that was read and refused before it could claim: no tokens and no slot. */
   readonly countRefused: (accountId: string, plan: Plan) => Promise<void>;
   /** Decides all five limits together. A refusal consumes nothing. */
   readonly claim: (request: ClaimRequest) => Awaitable<ClaimResult>;
-  /** The request window of count_tokens, which is apart from generation's. Seconds when refused. */
+  /**
+   * The request window of count_tokens, separate from generation's. Returns the seconds to wait if
+   * refused.
+   */
   readonly claimCount: (accountId: string, plan: Plan) => Awaitable<number | undefined>;
   readonly usage: (accountId: string, plan: Plan) => Awaitable<LimitUsage>;
-  /** Every claim that has not ended, for the audit; one whose request is long gone, for once. */
+  /** Every open claim, for the audit. Includes a claim whose request is gone exactly once. */
   readonly claims: () => OpenClaimRecord[];
 };
 
-/** `startedAt` is when the request did, in Unix milliseconds. */
+/** `startedAt` is when the request started, in Unix milliseconds. */
 export type OpenClaimRecord = Pick<ClaimRequest, 'requestId' | 'accountId' | 'startedAt'>;
 
-/** A request that was admitted before this process began; it counts from when it started. */
+/** A request admitted before this process started; it counts from its own start. */
 export type PastAdmission = {
   readonly accountId: string;
   readonly model: string;
   /** Unix milliseconds. */
   readonly startedAt: number;
-  /** What it was charged when it started. */
+  /** The tokens charged to the limits at its start. */
   readonly tokens: number;
 };
 
-/** What the books know of requests, so that a restart opens neither windows nor caps. */
+/** The ledger's view of past requests, so that a restart resets neither windows nor caps. */
 export type AdmissionHistory = {
   /**
-   * What started at or after an instant, newest first. Asked once, when the limits begin, and for
-   * one account where a Redis has forgotten it; others' may be among the answer.
+   * Requests that started at or after an instant, newest first. Read once at the start, and for one
+   * account after Redis has lost it; the result may include other accounts.
    */
   readonly admittedSince: (
     sinceMs: number,
     accountId?: string,
   ) => Awaitable<readonly PastAdmission[]>;
-  /** Names the present state of the books. */
+  /** Identifies the current state of the ledger. */
   readonly mark: () => Awaitable<number>;
-  /** Tokens of the requests that started within a span, as the books had them at a mark. */
+  /** Tokens of the requests that started within a span, as of a mark of the ledger. */
   readonly usedBefore: (accountId: string, span: Span, mark: number) => Awaitable<number>;
 };
 
 export type LimitsDependencies = {
-  /** Unix milliseconds, however they jump: for days and months alone. */
+  /** Unix milliseconds, for days and months only, since the clock may jump. */
   readonly clock: () => number;
-  /** Milliseconds of a clock that never jumps: for minutes and leases. */
+  /** Milliseconds of a monotonic clock, for minutes and leases. */
   readonly monotonic: () => number;
-  /** Whether somebody is left who will end the claim of this request. */
+  /** Whether this process still runs the request and will end its claim. */
   readonly isLive: (requestId: string) => boolean;
   readonly history: AdmissionHistory;
 };

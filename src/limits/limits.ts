@@ -1,6 +1,6 @@
 // The limits of one process: request and token windows, concurrency leases, daily and monthly caps.
-// All five are decided together; a refusal consumes nothing. `generate` claims before it holds money,
-// and ends every claim exactly once.
+// All five are decided together, and a refusal consumes nothing. `generate` claims before it holds
+// money, and ends every claim exactly once.
 
 import { type Awaitable, createSingleFlight } from '../async/awaitable.ts';
 import type { LimitView, Plan } from '../core/plan.ts';
@@ -19,7 +19,7 @@ import { OpenClaims } from './open-claims.ts';
 import { createCalendar, type Period, type PeriodUse } from './periods.ts';
 import { decide, planView, refusalOf, viewOf } from './scope.ts';
 
-/** `history` is asked for the last minute at once, and for days and months when they matter. */
+/** Reads the last minute from `history` immediately, and days and months when needed. */
 export function createLimits(dependencies: LimitsDependencies): AccountLimits {
   const { clock, monotonic, isLive, history } = dependencies;
   const past = createPast(history, clock, monotonic);
@@ -29,7 +29,7 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
   const asking = createSingleFlight();
   const host: ClaimHost = { claims, monotonic, viewOf: viewFor };
 
-  /** The account as it is now, or what has to come first: then ask again. */
+  /** The account's current usage, or a promise after which to call again. */
   function find(accountId: string, plan: Plan, nowMs: number): AccountUse | Promise<void> {
     const loading = past.load();
     if (loading !== undefined) return loading;
@@ -37,7 +37,7 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
     return accounts.find(accountId, plan, nowMs);
   }
 
-  /** What is used of a period, or what has to come first: then ask again. */
+  /** The usage of a period, or a promise after which to call again. */
   function useOf(
     account: AccountUse,
     period: Period,
@@ -83,7 +83,7 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
     return { kind: 'claimed', claim: new ProcessClaim(host, decided.request, used, nowMs) };
   }
 
-  /** What is left for a request that is counted nowhere. */
+  /** The remaining limits for a request that is not counted. */
   function viewFor(request: ClaimRequest): Awaitable<LimitView> {
     const nowMs = monotonic();
     const account = find(request.accountId, request.plan, nowMs);
@@ -135,7 +135,7 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
   };
 }
 
-/** Counts a request without tokens. Answers how many seconds it has to wait where it is refused. */
+/** Counts a request without tokens. Returns the seconds to wait if it is refused. */
 function countRequest(
   window: RateWindow,
   { requestsPerMinute }: Plan,

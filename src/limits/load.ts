@@ -1,18 +1,18 @@
-// How the limits of a process do, as numbers: who decides, and how often each
-// way was gone. Shown by /readyz, the metrics and `tollgate nodes`.
+// Statistics of a process's limits: the mode, and how decisions were made. Shown by /readyz, the
+// metrics and `tollgate nodes`.
 
-/** own: this node is all there is; cluster: all nodes are counted; share: each counts for itself. */
+/** own: a single node; cluster: all nodes are counted; share: each node counts its share. */
 type LimitsMode = 'own' | 'cluster' | 'share';
 
 export type LimitsLoad = {
   readonly mode: LimitsMode;
-  /** `off` where none is set. */
+  /** `off` if none is configured. */
   readonly redis: 'off' | 'up' | 'down';
-  /** Decisions: by what was leased, after an exchange with Redis, and by the share of the node. */
+  /** Decisions from leased permits, after an exchange with Redis, and by the node's share. */
   readonly leased: number;
   readonly exchanged: number;
   readonly shared: number;
-  /** Commands to Redis, each one way there and back; and those that failed. */
+  /** Commands to Redis, one round trip each, and the failed ones. */
   readonly commands: number;
   readonly failures: number;
 };

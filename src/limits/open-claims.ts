@@ -1,22 +1,21 @@
-// The claims that have not ended. Each holds its slot by a lease, which is renewed for as long as its
-// request lives.
+// The open claims. Each holds its slot by a lease that is renewed for as long as its request lives.
 
 import type { OpenClaimRecord } from './contract.ts';
 
-/** How long a slot is held before it is asked whether its request still lives. */
+/** How long a lease lasts before its request is checked. */
 export const LEASE_MS = 30_000;
 
 type Leased = OpenClaimRecord & {
   leaseUntil: number;
-  /** Its request is gone. */
+  /** Called when its request is gone. */
   readonly lose: () => void;
 };
 
 export class OpenClaims<Claim extends Leased> {
   readonly #isLive: (requestId: string) => boolean;
-  /** By the ends of their leases. */
+  /** In order of lease expiry. */
   readonly #claims = new Set<Claim>();
-  /** Before this, no lease ends. */
+  /** No lease expires before this time. */
   #lookAt = 0;
 
   constructor(isLive: (requestId: string) => boolean) {
@@ -32,7 +31,7 @@ export class OpenClaims<Claim extends Leased> {
     this.#claims.delete(claim);
   }
 
-  /** Renews leases, and ends the claims of an account, or all, whose request is gone. */
+  /** Renews leases and ends the claims, of one account or all, whose request is gone. */
   roll(nowMs: number, accountId?: string): void {
     if (nowMs < this.#lookAt) return;
     let lookAt = Infinity;
@@ -55,7 +54,7 @@ export class OpenClaims<Claim extends Leased> {
     this.#lookAt = lookAt;
   }
 
-  /** All of them, and those whose request is gone for the last time. */
+  /** All open claims, including, for the last time, those whose request is gone. */
   list(nowMs: number): OpenClaimRecord[] {
     const listed = Array.from(this.#claims, ({ requestId, accountId, startedAt }) => {
       return { requestId, accountId, startedAt };

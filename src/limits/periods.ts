@@ -1,19 +1,19 @@
-// What an account has used of UTC days and months. A request belongs to the day and the month in which
-// it started, for good: its claim settles there, whatever the clock says by then.
+// An account's usage of UTC days and months. A request always belongs to the day and month in which
+// it started, and its claim settles there.
 
 import { DAY_MS, type Span, utcDay, utcMonth } from '../core/calendar.ts';
 import type { CapUse } from './scope.ts';
 
-/** Days and months of an account: the clock may be set back over midnight, and come forward again. */
+/** Days and months kept per account: the clock may be set back over midnight and forward again. */
 const DAYS_KEPT = 4;
 const MONTHS_KEPT = 2;
 export const PERIODS_KEPT = DAYS_KEPT + MONTHS_KEPT;
 
-/** A day or month, and its place among those of an account. */
+/** A day or month, and its index within an account. */
 export type Period = Span & { readonly place: number };
 type Periods = readonly [day: Period, month: Period];
 
-/** Of an instant in Unix milliseconds; most requests start on the day of the one before. */
+/** Cached by day, since most requests start on the same day as the previous one. */
 export function createCalendar(): (timeMs: number) => Periods {
   let last: Periods | undefined;
   return (timeMs) => {
@@ -27,16 +27,16 @@ export function createCalendar(): (timeMs: number) => Periods {
   };
 }
 
-/** Model tokens of a day or a month, with those that requests in flight have claimed. */
+/** Model tokens of a day or a month, including those claimed by requests in flight. */
 export class PeriodUse implements CapUse {
-  /** Its end, which names it. */
+  /** Its end, which identifies it. */
   readonly untilMs: number;
-  /** The state of the books before the first claim. */
+  /** The ledger mark before the first claim. */
   readonly mark: number;
-  /** What was used by then; undefined before the books were asked, where nothing caps it. */
+  /** The usage at the mark; undefined until read, if no cap needs it. */
   before: number | undefined;
   reserved = 0;
-  /** What was claimed since, corrected as requests end. */
+  /** Claimed since the mark, corrected as requests end. */
   #since = 0;
 
   constructor(untilMs: number, mark: number) {

@@ -1,6 +1,6 @@
-// Whether the limits refuse a request, how long it then has to wait, and what is left: arithmetic over
-// what an account has used of its plan and of one model. Pure; called by each implementation of the
-// limits, which differ in where they count.
+// Decides whether the limits refuse a request, computes its wait, and what is left, from an
+// account's usage of its plan and of one model. Pure; shared by all implementations of the limits,
+// which differ in where they count.
 
 import {
   CONCURRENCY_RETRY_SECONDS,
@@ -15,38 +15,40 @@ import { SLICE_TOKENS } from '../core/price.ts';
 import { type RateWindow, resetSeconds } from '../core/window.ts';
 import type { ClaimRequest, Refusal } from './contract.ts';
 
-/** What is used of a plan, or of a model. */
+/** Usage of a plan or of a model. */
 export type InUse = { readonly window: RateWindow; readonly slotsUsed: number };
 
-/** What counts towards a cap: all of it, and what of that requests in flight have reserved. */
+/** Tokens counted towards a cap, and the part that requests in flight have reserved. */
 export type CapUse = { readonly tokens: number; readonly reserved: number };
 
 export const UNUSED: CapUse = { tokens: 0, reserved: 0 };
 
-/** What is used where a request counts: of its plan, and of its model, which has limits at times. */
+/**
+ * The scopes in which a request counts: its plan, and its model, which has limits during incidents.
+ */
 export type Scopes = { readonly ofPlan: InUse; readonly ofModel: InUse };
 
 /** With the tokens of its day and month. */
 type Used = Scopes & { readonly day: CapUse; readonly month: CapUse };
 
-/** The limits that a request has. */
+/** The limits that apply to a request. */
 type Limited = Pick<ClaimRequest, 'plan' | 'incident'>;
 
-/** `nowMs` is of the clock of the windows, `timeMs` of that of days and months. */
+/** `nowMs` is on the clock of the windows, `timeMs` on the one of days and months. */
 export type Times = { readonly nowMs: number; readonly timeMs: number };
 
-/** What a request takes of the token window and of the caps: the most that it may use. */
+/** What a request takes from the token window and the caps: the most that it may use. */
 export function tokensOf({ promptTokens, outputBound }: ClaimRequest): number {
   return promptTokens + Math.min(outputBound, SLICE_TOKENS);
 }
 
-/** The request, its output bound lowered to its day and month, and the limit that refuses it. */
+/** The request with its output bound lowered to its caps, and its refusal, if any. */
 export type Decided = { readonly request: ClaimRequest } & (
   | { readonly kind: 'fits' }
   | { readonly kind: 'refused'; readonly refusal: LimitRefusal; readonly rest: number }
 );
 
-/** The tightest scope counts, limit by limit. An output bound is lowered to what the caps leave. */
+/** Applies the tightest scope to each limit, and lowers the output bound to what the caps leave. */
 export function decide(request: ClaimRequest, used: Used): Decided {
   const { day, month } = used;
   const { dailyTokens = Infinity, monthlyTokens = Infinity } = request.plan;
@@ -70,14 +72,14 @@ export function decide(request: ClaimRequest, used: Used): Decided {
   return { kind: 'refused', request: fitted, refusal, rest };
 }
 
-/** What a request is told that a limit refuses. */
+/** The refusal of a limit for the caller. */
 export function refusalOf(
   { request, refusal, rest }: Omit<Extract<Decided, { kind: 'refused' }>, 'kind'>,
   scopes: Scopes,
   times: Times,
 ): Refusal {
   const { code } = refusal;
-  // What refused may have room by now; then no scope is left that has to be waited for.
+  // The limit may have room by now; then there is no wait.
   const retryAfterSeconds = Math.max(1, waitSeconds(code, request, scopes, times));
   const message = capMessage(refusal, request, rest);
   return {
@@ -106,7 +108,7 @@ function capMessage(
   return `The plan's ${cap} token cap leaves ${rest} tokens until ${until}, and the prompt takes ${promptTokens}. Send a shorter prompt, or wait.`;
 }
 
-/** What is left of the lower of plan and model. */
+/** The remaining limits: the lower of plan and model. */
 export function viewOf(request: Limited, scopes: Scopes, nowMs: number): LimitView {
   const { requestsPerMinute, tokensPerMinute } = effectiveLimits(request.plan, request.incident);
   const remainingRequests = Math.max(0, freeRequests(request, scopes));
@@ -119,7 +121,7 @@ export function viewOf(request: Limited, scopes: Scopes, nowMs: number): LimitVi
   };
 }
 
-/** What is left of the plan alone. */
+/** The remaining limits of the plan alone. */
 export function planView(plan: Plan, window: RateWindow, nowMs: number): LimitView {
   return {
     limitRequests: plan.requestsPerMinute,
@@ -130,7 +132,7 @@ export function planView(plan: Plan, window: RateWindow, nowMs: number): LimitVi
   };
 }
 
-/** The wait until what refuses has room again. */
+/** The wait until the refusing limit has room again. */
 function waitSeconds(
   code: LimitCode,
   request: ClaimRequest,
@@ -171,7 +173,7 @@ function freeTokens({ plan, incident }: Limited, { ofPlan, ofModel }: Scopes): n
   );
 }
 
-/** Until the last of those windows resets that leave no more than so many requests. */
+/** Until the last window resets whose remaining requests do not exceed `room`. */
 function requestsReset(
   { plan, incident }: Limited,
   { ofPlan, ofModel }: Scopes,
@@ -186,7 +188,7 @@ function requestsReset(
   );
 }
 
-/** Until the last of those windows resets that have no room for the tokens of a request. */
+/** Until the last window resets that has no room for the tokens of a request. */
 function tokensReset(request: ClaimRequest, { ofPlan, ofModel }: Scopes, nowMs: number): number {
   const { plan, incident } = request;
   const wanted = tokensOf(request);

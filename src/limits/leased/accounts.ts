@@ -1,62 +1,65 @@
-// The accounts that this holder leases for, and the order in which their requests are decided: one
-// exchange with Redis at a time for each, for all who wait. What is not used goes back by itself.
+// The accounts for which this holder leases, and the queue of their requests: one exchange with
+// Redis at a time per account, shared by all waiting requests. Unused permits are returned
+// automatically.
 
 import type { Every } from '../../async/every.ts';
 import { LEASE_MS } from '../open-claims.ts';
 import type { LeaseRequest } from './call.ts';
 import { type Counters, createCounters, hasUnused, rollWindows, slotsUsed } from './counters.ts';
 
-/** How often it is looked what has to be told. */
+/** How often the sweep looks for changes to report. */
 const SWEEP_MS = 250;
 
-/** What has changed, or is not used, waits so long for the next call. Less than permits last. */
+/**
+ * Changes and unused permits wait this long for the next call. Must be below the permits' lifetime.
+ */
 const TELL_MS = 500;
 
-/** Slots in use are renewed long before they would be lost. */
+/** Slots in use are renewed well before their lease expires. */
 const RENEW_MS = LEASE_MS / 3;
 
-/** An account that is not used for so long is forgotten: Redis knows it all. */
+/** An account unused for this long is evicted: Redis has all of it. */
 const FORGET_MS = 120_000;
 
-/** Calls that one sweep makes at most: after an outage everything is told, but not at once. */
+/** The most calls of one sweep, so that the reports after an outage are spread out. */
 const CALLS_A_SWEEP = 500;
 
-/** Who waits for what others may not use asks again so often. */
+/** The retry interval of requests that wait for permits which other nodes may not need. */
 const PAUSE_MS = 100;
 
-/** Nobody waits for more exchanges: numbers that change under a request's eyes are nobody's mistake. */
+/** The most exchanges per request. Numbers that keep changing are no reason to wait longer. */
 const EXCHANGES_MAX = 8;
 
 export type LeasedAccount = {
   readonly counters: Counters;
   readonly queue: Waiting[];
   isBusy: boolean;
-  /** Exchanges that have begun, and the latest of them that was answered. */
+  /** Exchanges started, and the latest one answered. */
   begun: number;
   answered: number;
-  /** Something scarce was given back while an exchange was under way. */
+  /** Something scarce was returned while an exchange was in progress. */
   tellAgain: boolean;
   usedAtMs: number;
-  /** Until those who wait for what others may not use ask again, all at once. */
+  /** The shared pause before waiting requests ask again for spare permits. */
   pause: Promise<unknown> | undefined;
 };
 
 type Waiting = {
   readonly asked: LeaseRequest;
-  /** `begun` when it came: only a later exchange may refuse it. */
+  /** `begun` at arrival: only a later exchange may refuse it. */
   readonly since: number;
   exchanges: number;
-  /** Whether it is decided. */
+  /** Returns whether the request was decided. */
   readonly decide: (known: Known) => boolean;
   readonly giveUp: () => void;
 };
 
-/** What may be gone by when a request is decided. */
+/** What may be stale by the time a request is decided. */
 export type Known = {
   readonly nowMs: number;
-  /** Redis was asked after it came. */
+  /** Redis answered an exchange that began after the request arrived. */
   readonly isFresh: boolean;
-  /** Redis was asked for it, and has given what it needs. */
+  /** Redis was asked on its behalf and granted what it needs. */
   readonly isGiven: boolean;
 };
 
@@ -72,12 +75,12 @@ type AccountsDependencies = {
 export function createLeasedAccounts(dependencies: AccountsDependencies) {
   const { isUp, monotonic, isLive, sleep, exchange, every } = dependencies;
   const accounts = new Map<string, LeasedAccount>();
-  /** Those that Redis may have to be told about. */
+  /** Accounts with possible changes to report to Redis. */
   const active = new Set<LeasedAccount>();
   let exchanges = 0;
   let sweeps = 0;
 
-  /** Lets go of windows that have run out and of slots whose request is gone. */
+  /** Releases expired windows and the slots of requests that are gone. */
   function roll({ counters }: LeasedAccount, nowMs: number): void {
     rollWindows(counters, nowMs);
     for (const claim of counters.claims) {
@@ -116,15 +119,15 @@ export function createLeasedAccounts(dependencies: AccountsDependencies) {
       account.answered = begun;
       return isGiven;
     } catch {
-      // Redis is away, or the books are: the breaker and the ledger tell the operator. What Redis may
-      // have given all the same is of no use here, and has to go back as soon as it is heard again.
+      // Redis or the ledger is unavailable; the breaker and the ledger alert the operator. Permits
+      // that Redis may have granted in this call are unusable and must be returned once it is back.
       account.counters.changes += 1;
       active.add(account);
       return undefined;
     }
   }
 
-  /** Decides for those who wait, one after the other, and asks Redis in between. */
+  /** Decides the waiting requests in order, with exchanges in between. */
   async function serve(account: LeasedAccount, tell: boolean): Promise<void> {
     if (account.isBusy) return;
     account.isBusy = true;
@@ -156,12 +159,12 @@ export function createLeasedAccounts(dependencies: AccountsDependencies) {
     account.isBusy = false;
   }
 
-  /** Something was used or given back. Where slots are scarce, others may be waiting for it. */
+  /** Something was used or returned. If slots are scarce, other nodes may be waiting for it. */
   function changed(account: LeasedAccount): void {
     const { counters } = account;
     counters.changes += 1;
     active.add(account);
-    // What was given long ago is of no use here either.
+    // Permits granted long ago cannot be used here any more either.
     const isStale = monotonic() - counters.knownAtMs >= TELL_MS;
     if (!isUp() || !(isStale || isScarce(counters))) return;
     if (account.isBusy) account.tellAgain = true;
@@ -180,11 +183,11 @@ export function createLeasedAccounts(dependencies: AccountsDependencies) {
       if (account.isBusy) continue;
       roll(account, nowMs);
       const { counters } = account;
-      const isTold = counters.changes === counters.told && !hasUnused(counters);
-      if (isTold && counters.claims.size === 0) active.delete(account);
+      const isReported = counters.changes === counters.reported && !hasUnused(counters);
+      if (isReported && counters.claims.size === 0) active.delete(account);
       const silentMs = nowMs - counters.knownAtMs;
       const renews = silentMs >= RENEW_MS && slotsUsed(counters, 'all') > 0;
-      if (!isUp() || !(renews || (!isTold && silentMs >= TELL_MS))) continue;
+      if (!isUp() || !(renews || (!isReported && silentMs >= TELL_MS))) continue;
       calls += 1;
       if (calls > CALLS_A_SWEEP) break;
       void serve(account, true);
@@ -198,8 +201,8 @@ export function createLeasedAccounts(dependencies: AccountsDependencies) {
   }
 
   /**
-   * Resolves to what `decide` makes of it, which is called until it decides: at first with what is
-   * known, then with what Redis has answered. Undefined where there is no answer.
+   * Resolves to the result of `decide`, which is called until it decides: first with the known
+   * state, then with each answer of Redis. Undefined if there is no answer.
    */
   function wait<T extends object | string>(
     account: LeasedAccount,
@@ -231,7 +234,7 @@ export function createLeasedAccounts(dependencies: AccountsDependencies) {
     isIdle: ({ isBusy, queue }: LeasedAccount): boolean => !isBusy && queue.length === 0,
     exchanges: () => exchanges,
     wait,
-    /** Resolves when others may have told of what they do not use. */
+    /** Resolves when other nodes have had time to report unused permits. */
     async pause(account: LeasedAccount): Promise<void> {
       account.pause ??= sleep(PAUSE_MS).finally(() => {
         account.pause = undefined;
@@ -240,19 +243,19 @@ export function createLeasedAccounts(dependencies: AccountsDependencies) {
     },
     async stop(): Promise<void> {
       stopSweeping();
-      // What an exchange tells that is under way by now may be less than there is to tell.
-      const isTold = ({ isFresh }: Known) => (isFresh ? {} : undefined);
-      await Promise.all([...active].map((account) => wait(account, PRESENT, isTold)));
+      // The report of an exchange that is already in progress may be outdated.
+      const isReported = ({ isFresh }: Known) => (isFresh ? {} : undefined);
+      await Promise.all([...active].map((account) => wait(account, PRESENT, isReported)));
     },
   };
 }
 
 export type LeasedAccounts = ReturnType<typeof createLeasedAccounts>;
 
-/** Tells what is used, and asks for nothing. */
+/** Reports usage and requests nothing. */
 const PRESENT: LeaseRequest = { periods: [] };
 
-/** What others behind the first one wait for is asked for with it, as far as there is plenty. */
+/** Adds what the queued requests need, as long as there is plenty. */
 function withWaiting({ asked }: Waiting, queue: readonly Waiting[]): LeaseRequest {
   let count = 0;
   let tokens = 0;

@@ -1,5 +1,5 @@
-// The call of one exchange, out of what a holder has and what a request needs. Pure; exchange.ts sends
-// it.
+// Builds the call of one exchange from what a holder has and what a request needs. Pure;
+// exchange.ts sends it.
 
 import type { Span } from '../../core/calendar.ts';
 import type { Plan } from '../../core/plan.ts';
@@ -23,34 +23,34 @@ import {
   type WindowAsked,
 } from './script.ts';
 
-/** An account is busy for so long after a request. */
+/** An account counts as busy for this long after a request. */
 const BUSY_MS = 250;
 
 export type LeaseRequest = {
-  /** The plan that holds, where it is known: by it a window of the books is measured. */
+  /** The active plan, if known. It bounds a window rebuilt from the ledger. */
   readonly plan?: Plan;
-  /** Absent where only the present state is told and asked for. */
+  /** Absent to report and read the current state only. */
   readonly need?: Need;
-  /** How many more like it wait. */
+  /** The number of similar requests that wait. */
   readonly waiting?: Pair;
-  /** The periods that have to be known. */
+  /** The periods whose usage is needed. */
   readonly periods: readonly PeriodAskedFor[];
 };
 
 export type PeriodAskedFor = {
   readonly name: string;
   readonly span: Span;
-  /** Whether what the books have of it counts too. */
+  /** Whether the ledger's part of it is needed too. */
   readonly counts: boolean;
 };
 
-/** What the books were asked for. */
-export type Told = {
+/** The values read from the ledger. */
+export type SeedFacts = {
   readonly marks: ReadonlyMap<string, number>;
   readonly seed?: readonly SeedWindow[];
 };
 
-/** Those that are asked for, and all others that something was taken from. */
+/** The periods that are requested, and all others with local usage. */
 export function periodNames(
   { periods }: Counters,
   { periods: asked }: LeaseRequest,
@@ -61,7 +61,7 @@ export function periodNames(
 export function callOf(
   counters: Counters,
   asked: LeaseRequest,
-  { marks, seed }: Told,
+  { marks, seed }: SeedFacts,
   nowMs: number,
 ): Omit<ScriptCall, 'seq' | 'holder' | 'holders' | 'now'> {
   const { need } = asked;
@@ -122,13 +122,13 @@ export function callOf(
 }
 
 /**
- * Twice as much as was taken since the last call, and what waits. Nothing after a rest: what nobody
- * uses goes back within a second.
+ * Requests twice what was taken since the last call, plus what waits. Requests nothing after an
+ * idle period, since unused permits are returned within a second.
  */
 function wishOf(counters: Counters, { need, waiting = [0, 0] }: LeaseRequest, nowMs: number): Pair {
   const { taken, knownAtMs, windows } = counters;
   const takenAtMs = Math.max(...[...windows.values()].map((each) => each.takenAtMs ?? -Infinity));
-  // Where nobody waits, it is asked for those alone who come one upon the other.
+  // With no waiting request, only back-to-back requests justify more permits.
   const pauseMs = need === undefined ? BUSY_MS : LAPSE_MS;
   const isBusy = nowMs - knownAtMs < LAPSE_MS && nowMs - takenAtMs < pauseMs;
   const factor = isBusy ? 2 : 0;

@@ -1,5 +1,5 @@
-// The claims of one holder: what each request has taken of the counters, and how it is given back or
-// corrected when the request ends. leased.ts decides who may take; nothing here refuses anybody.
+// The claims of one holder: what each request took from the counters, and how that is returned or
+// corrected when it ends. leased.ts decides; nothing here refuses a request.
 
 import type { LimitView } from '../../core/plan.ts';
 import type { Claim, ClaimRequest } from '../contract.ts';
@@ -14,14 +14,14 @@ export type OpenLeasedClaim = {
   readonly windows: readonly WindowCounter[];
 };
 
-/** `request`: it stays counted as a request, and nothing else does. */
+/** `request`: it still counts as a request, but not its tokens. */
 type Used = { readonly tokens: number } | 'request' | 'nothing';
 
 export function createClaims(
   { changed, roll }: Pick<LeasedAccounts, 'changed' | 'roll'>,
   monotonic: () => number,
 ) {
-  /** Corrects the caps to what was used, and gives everything back of a request that never was. */
+  /** Corrects the caps to the actual usage. For a cancelled request, returns everything. */
   function end(account: LeasedAccount, { open, windows }: OpenLeasedClaim, used: Used): void {
     const { counters } = account;
     const usedTokens = typeof used === 'string' ? 0 : used.tokens;
@@ -34,7 +34,7 @@ export function createClaims(
   }
 
   return {
-    /** Takes what was leased, or what the node's own limits gave. */
+    /** Takes what was leased, or what the node's own limits granted. */
     take({ counters }: LeasedAccount, request: ClaimRequest, { need }: Wanted): OpenLeasedClaim {
       const nowMs = monotonic();
       const { windows, periods } = take(counters, need, nowMs);
@@ -45,7 +45,7 @@ export function createClaims(
       return { open, windows };
     },
     undo: (account: LeasedAccount, taken: OpenLeasedClaim): void => end(account, taken, 'nothing'),
-    /** The claim of what was taken; `own` is that of the node's own limits, and ends with it. */
+    /** Creates the claim; `own` is the claim on the node's own limits, and ends with it. */
     open(
       account: LeasedAccount,
       request: ClaimRequest,
@@ -73,7 +73,7 @@ export function createClaims(
           endOnce({ tokens: usedTokens });
         },
         cancel(keeps) {
-          // Nobody waits for it: what it would answer is not asked for.
+          // The result is not needed, so it is not awaited.
           void own.cancel(keeps);
           endOnce(keeps ?? 'nothing');
           const nowMs = monotonic();

@@ -1,73 +1,73 @@
-// What one holder has of an account's counters: what it was given by Redis, what it has used of that,
-// and what others have. Arithmetic alone; exchange.ts talks to Redis, leased.ts decides.
+// One holder's counters of an account: what Redis granted, what was used of it, and what other
+// holders have. Arithmetic only; exchange.ts talks to Redis and leased.ts decides.
 
 import { WINDOW_MS } from '../../core/window.ts';
 import type { ClaimRequest } from '../contract.ts';
 import { type Pair, UNLIMITED } from './script.ts';
 
 /**
- * Permits that are not used within that time of the call that gave them are not used at all: they
- * have gone back, or nobody knows where they are.
+ * Permits not used within this time of the call that granted them expire: they were returned, or
+ * their state is unknown.
  */
 export const LAPSE_MS = 1_000;
 
-/** For so long it is believed what others have, where that refuses a request. */
+/** How long a known usage of other holders may refuse a request without asking Redis again. */
 const BELIEVED_MS = 100;
 
-/** Redis tells its time in whole milliseconds. */
+/** The resolution of Redis's clock. */
 const CLOCK_STEP_MS = 1;
 
-/** A window of 60 seconds. It is replaced when it has run out, or was begun anew from the books. */
+/** A window of 60 seconds. It is replaced when it expires or was rebuilt from the ledger. */
 export type WindowCounter = {
   readonly name: string;
-  /** When it began by the clock of Redis; 0 before Redis was told of it. */
+  /** Its start by Redis's clock; 0 before it was reported to Redis. */
   start: number;
-  /** The same by our own clock, at the earliest: so it is never used after its end. */
+  /** The earliest possible start by our own clock, so it is never used after its end. */
   startedAtMs: number | undefined;
-  /** When it ends by our own clock, at the latest: until then Redis has to hear of it. */
+  /** The latest possible end by our own clock. Until then changes must be reported to Redis. */
   endsAtMs: number | undefined;
-  /** When something was taken last. */
+  /** The last time something was taken. */
   takenAtMs: number | undefined;
   count: number;
   tokens: number;
   given: Pair;
   others: Pair;
-  /** Of the others', what may be unused. */
+  /** The part of other holders' permits that may be unused. */
   spare: Pair;
-  /** The limits under which it was given. */
+  /** The limits that applied when it was granted. */
   limit: Pair;
 };
 
-/** Slots in use are those of the claims. */
+/** The slots in use are those of the claims. */
 type SlotCounter = {
   readonly name: string;
   given: number;
   others: number;
-  /** Of the others', those that may be unused. */
+  /** The part of other holders' slots that may be unused. */
   spare: number;
   limit: number;
-  /** Whether one that is not used any more may wait for the next request. */
+  /** Whether an unused slot may be kept for the next request. */
   mayKeep: boolean;
 };
 
 /** Tokens of a day or a month. */
 export type PeriodCounter = {
   readonly name: string;
-  /** From where on it counts; undefined before Redis was asked. */
+  /** The ledger mark from which it counts; undefined before Redis was asked. */
   mark: number | undefined;
-  /** What the books had at the mark. */
+  /** The ledger's usage at the mark. */
   before: number | undefined;
   used: number;
   given: number;
   others: number;
-  /** Of the others', those that may be unused. */
+  /** The part of other holders' tokens that may be unused. */
   spare: number;
-  /** Of the others', what their requests in flight have reserved, and what they may not use. */
+  /** Of other holders: tokens reserved by their requests in flight, plus unused ones. */
   reserved: number;
   limit: number;
 };
 
-/** A claim that has not ended. Its slot is a lease: it is held for as long as its request lives. */
+/** An open claim. Its slot is leased for as long as its request lives. */
 export type LeasedClaim = Pick<ClaimRequest, 'requestId' | 'startedAt' | 'model'> & {
   hasSlot: boolean;
   leaseUntil: number;
@@ -82,17 +82,17 @@ export type Counters = {
   readonly slots: Map<string, SlotCounter>;
   readonly periods: Map<string, PeriodCounter>;
   readonly claims: Set<LeasedClaim>;
-  /** When the call was sent that all of this is known by, on our own clock. */
+  /** When the call that returned this state was sent, on our own clock. */
   knownAtMs: number;
-  /** Rises when something is used or given back that Redis has to hear of. */
+  /** Incremented when usage changes in a way that Redis has to know. */
   changes: number;
-  /** `changes` as Redis knows them. */
-  told: number;
-  /** Taken since the last call: the next one asks for more of the same. */
+  /** The value of `changes` last reported to Redis. */
+  reported: number;
+  /** Taken since the last call, which determines how much the next one requests. */
   taken: { count: number; tokens: number };
 };
 
-/** What a request takes, and the limits that hold for it; `UNLIMITED` where there is none. */
+/** What a request takes and the limits that apply to it; `UNLIMITED` if there is none. */
 export type Need = {
   readonly take: Pair;
   readonly windows: readonly { readonly name: string; readonly limit: Pair }[];
@@ -110,7 +110,7 @@ export function createCounters(accountId: string): Counters {
     claims: new Set(),
     knownAtMs: -Infinity,
     changes: 0,
-    told: 0,
+    reported: 0,
     taken: { count: 0, tokens: 0 },
   };
 }
@@ -153,7 +153,7 @@ export function periodOf({ periods }: Counters, name: string): PeriodCounter {
   );
 }
 
-/** What the requests in flight of this holder have reserved of a period. */
+/** Tokens of a period reserved by this holder's requests in flight. */
 export function reservedOf({ claims }: Counters, name: string): number {
   let reserved = 0;
   for (const { periods, tokens } of claims) {
@@ -162,7 +162,7 @@ export function reservedOf({ claims }: Counters, name: string): number {
   return reserved;
 }
 
-/** Slots in use by this holder: `all`, or those of one model. */
+/** Slots in use by this holder: all of them, or those of one model. */
 export function slotsUsed({ claims }: Counters, name: string): number {
   let used = 0;
   for (const { hasSlot, model } of claims) {
@@ -171,14 +171,14 @@ export function slotsUsed({ claims }: Counters, name: string): number {
   return used;
 }
 
-/** What the windows and slots of a model are called. */
+/** The name of a model's windows and slots. */
 export function modelName(slug: string): string {
   return `model:${slug}`;
 }
 
 /**
- * Lets go of windows that have run out. Who let go of one early would say that it has used nothing,
- * of a window that Redis still counts.
+ * Drops expired windows. Dropping one too early would report zero usage for a window that Redis
+ * still counts.
  */
 export function rollWindows({ windows }: Counters, nowMs: number): void {
   for (const [name, { endsAtMs }] of windows) {
@@ -186,20 +186,20 @@ export function rollWindows({ windows }: Counters, nowMs: number): void {
   }
 }
 
-/** A window that may have run out, as far as its holder can tell, is not used any more. */
+/** A window that may have expired, given the uncertainty of its start, is not used any more. */
 function mayBeOver({ startedAtMs }: WindowCounter, nowMs: number): boolean {
   return startedAtMs !== undefined && nowMs - startedAtMs >= WINDOW_MS - CLOCK_STEP_MS;
 }
 
 /**
- * Whether Redis has said so lately what others have of windows and caps that a request which these
- * refuse need not ask again. What this holder has itself is known at all times.
+ * Whether the known usage of other holders is recent enough to refuse a request on windows and caps
+ * without asking Redis again. This holder's own usage is always exact.
  */
 export function isBelieved({ knownAtMs }: Counters, nowMs: number): boolean {
   return nowMs - knownAtMs < BELIEVED_MS;
 }
 
-/** Whether what this holder was given covers a need, under the same limits. */
+/** Whether the granted permits cover a need under the same limits. */
 export function covers(counters: Counters, { take, windows, slots, periods }: Need, nowMs: number) {
   const isFresh = nowMs - counters.knownAtMs < LAPSE_MS;
   return (
@@ -229,7 +229,7 @@ export function covers(counters: Counters, { take, windows, slots, periods }: Ne
   );
 }
 
-/** Takes it, whether it was given or not: without Redis, others decide. */
+/** Takes the need, granted or not: without Redis, the node's own limits decide. */
 export function take(counters: Counters, need: Need, nowMs: number) {
   const { windows, slots, periods } = need;
   const [count, tokens] = need.take;
@@ -256,7 +256,7 @@ export function take(counters: Counters, need: Need, nowMs: number) {
   return { windows: taken, periods: charged };
 }
 
-/** Gives back to the windows that are still the ones that it was taken from. */
+/** Returns permits to the windows that still are those they were taken from. */
 export function giveBack(
   counters: Counters,
   taken: readonly WindowCounter[],
@@ -266,7 +266,7 @@ export function giveBack(
     if (counters.windows.get(window.name) !== window) continue;
     window.count -= count;
     window.tokens -= tokens;
-    // A window that nothing is left in has not started: what was given of it is worth nothing.
+    // An empty window has not started, so its permits are worthless.
     if (window.count + window.others[0] > 0) continue;
     window.start = 0;
     window.startedAtMs = undefined;
@@ -276,7 +276,7 @@ export function giveBack(
   counters.changes += 1;
 }
 
-/** Whether something was given that is not used. */
+/** Whether granted permits are unused. */
 export function hasUnused(counters: Counters): boolean {
   const { windows, slots, periods } = counters;
   return (

@@ -1,18 +1,18 @@
--- One decision about one account, whole or not at all. A holder (one start of a node) says
--- what it keeps of each counter, what it needs and what it wishes beyond; the reply says what it
--- has. Everything is said in absolute numbers, and an older call never follows a newer one, so a
--- call that arrives twice takes once. script.ts describes the call and the reply.
+-- Decides atomically about one account. A holder (one run of a node) reports what it keeps of each
+-- counter, what it needs, and what it would like beyond that; the reply says what it was granted.
+-- All numbers are absolute, and an older call never follows a newer one, so a call that arrives
+-- twice is idempotent. script.ts describes the call and the reply.
 --
 -- KEYS[1] the account: epoch, the starts of its windows, and a record for each holder
--- KEYS[2] … its days and months: mark, before, total, and what each holder has used
+-- KEYS[2] … its days and months: mark, before, total, and the usage of each holder
 -- ARGV[1] the call
 
 local WINDOW_MS = 60000
--- A holder that is not heard of for so long has lost its slots.
+-- A holder without calls for this long loses its slots.
 local LEASE_MS = 30000
--- What a holder does not use it has told of after so long, or may not use any more.
+-- Unused permits are reported or expire within this time.
 local LAPSE_MS = 1000
--- What was admitted is in the books after so long.
+-- Admissions are in the ledger after this time.
 local BOOKED_MS = 500
 local ACCOUNT_KEPT_MS = 3600000
 local PERIOD_KEPT_MS = 40 * 86400000
@@ -24,8 +24,8 @@ if not now then
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- What another server wrote, or this one before it was started again, may be older than what
--- holders were told since.
+-- State written by another server, or before a restart of this one, may be older than what holders
+-- have received since.
 local server = redis.pcall('INFO', 'server')
 local run = type(server) == 'string' and server:match('run_id:(%x+)') or ''
 
@@ -45,7 +45,7 @@ if epoch and epoch:match('^[^/]*') ~= run then
   epoch = nil
 end
 
--- What nobody has told Redis yet has to come from the books first.
+-- State that Redis does not have yet must come from the ledger first.
 local missing, marks, owns, periods = {}, {}, {}, {}
 if not epoch and not call.seed then
   missing[#missing + 1] = 'account'
@@ -60,7 +60,7 @@ for index, asked in ipairs(call.periods) do
   if period.before == nil and asked.before >= 0 and asked.known == period.mark then
     period.before = asked.before
   end
-  -- What a holder has used is said from a mark on; from another one it says nothing.
+  -- Usage is reported from a mark on, and is meaningless for another mark.
   if period.mark < 0 or asked.known ~= period.mark then
     missing[#missing + 1] = 'mark'
   elseif period.before == nil and asked.counts then
@@ -87,7 +87,7 @@ if not epoch then
   redis.call('HSET', KEYS[1], 'epoch', epoch, 'books', cjson.encode(books))
 end
 
--- When the books were asked last.
+-- When the ledger was last read.
 local begun = tonumber(epoch:match('^[^/]*/([^/]*)'))
 
 for name, start in pairs(starts) do
@@ -99,12 +99,12 @@ end
 local own = holders[call.holder] or { seq = 0, ends = 0, windows = {}, slots = {} }
 local repeated = own.seq >= call.seq
 
--- Who was heard of so lately may have what it does not use, and need not have told of it yet.
+-- A holder with a recent call may have unused permits that it has not reported yet.
 local function isRecent(record)
   return record.ends - LEASE_MS > now - LAPSE_MS
 end
 
--- What others were given of a window or a cap beyond what they needed.
+-- Permits of a window or a cap granted to other holders beyond their need.
 local function spareOf(name)
   local count, tokens = 0, 0
   for holder, record in pairs(holders) do
@@ -118,17 +118,17 @@ end
 
 own.spare = {}
 
--- Of a limit below zero there is none.
+-- Zero for a limit below zero.
 local function free(limit, others, keep)
   return limit < 0 and math.huge or limit - others - keep
 end
 
--- Beyond what is needed, a holder gets at most its part of half of what is left then.
+-- Beyond its need, a holder gets at most its share of half of the remainder.
 local function extra(wish, left)
   return math.max(0, math.min(wish, math.floor(left / (2 * call.holders))))
 end
 
--- Where so few are left, a holder tells of each slot that it does not use any more.
+-- When few slots are left, a holder has to report each slot that it frees.
 local function isScarce(limit, left)
   return limit >= 0 and left < math.min(call.holders, limit / 2)
 end
@@ -146,7 +146,7 @@ for index, asked in ipairs(call.windows) do
     end
   end
   local keep = asked.keep
-  -- What was admitted in a window that is over, or that the books have told of, is not of this one.
+  -- Ignores admissions of an expired window, and those that the ledger has reported.
   local isOver = call.epoch ~= epoch and now - asked.latest <= begun - BOOKED_MS
   if asked.start > 0 then
     isOver = asked.start ~= start or call.epoch ~= epoch
@@ -158,7 +158,7 @@ for index, asked in ipairs(call.windows) do
     local record = own.windows[asked.name]
     keep = record and record[1] == start and { record[2], record[3] } or { 0, 0 }
   end
-  -- A window that nothing is left in has not started.
+  -- An empty window has not started.
   if count + keep[1] == 0 then
     start = nil
   end
@@ -247,8 +247,8 @@ for index, asked in ipairs(call.slots) do
   reply.slots[index] = { slot.others, mine, mayKeep, slot.spare }
 end
 
--- What requests in flight of others have reserved of a cap. What a holder had that is not heard of any
--- more counts as used.
+-- Tokens of a cap reserved by other holders' requests in flight. Those of an expired holder count
+-- as used.
 local function reservedOf(name)
   local tokens = 0
   for holder, record in pairs(holders) do

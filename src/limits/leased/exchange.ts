@@ -1,57 +1,65 @@
-// One exchange with Redis about one account: says what this holder keeps, asks for what a request
-// needs and a little more, and takes the answer up. What Redis does not know it is told from the
-// books first. leased.ts sees to it that an account has one exchange at a time.
+// One exchange with Redis about one account: reports what this holder keeps, requests what it needs
+// and a little more, and applies the answer. State that Redis has lost is first restored from the
+// ledger. leased.ts ensures that an account has one exchange at a time.
 
 import { WINDOW_MS } from '../../core/window.ts';
-import { callOf, type LeaseRequest, periodNames, type Told } from './call.ts';
+import { callOf, type LeaseRequest, periodNames, type SeedFacts } from './call.ts';
 import { type Counters, type PeriodCounter, periodOf, slotsUsed, windowOf } from './counters.ts';
 import type { Decide, Missing, ScriptCall, ScriptDecision } from './script.ts';
 import { type SeedDependencies, seedOf } from './seed.ts';
 
 type ExchangeDependencies = SeedDependencies & {
   readonly decide: Decide;
-  /** Names this holder among all, and is new with each start. */
+  /** Identifies this holder; new at each start. */
   readonly holder: string;
-  /** In the place of the clock of Redis, in tests. */
+  /** Replaces Redis's clock in tests. */
   readonly redisClock?: () => number;
 };
 
-/** Telling Redis what it misses may show that more is missing. */
+/** Restoring state may reveal that more is missing. */
 const CALLS_MAX = 5;
 
 export function createExchange(dependencies: ExchangeDependencies) {
   const { decide, holder, monotonic, liveNodes, history, redisClock } = dependencies;
   let seq = 0;
 
-  /** Resolves when the answer is taken up, to whether all needs are met; rejects where there is none. */
+  /**
+   * Resolves once the answer is applied, to whether all needs are met; rejects without an answer.
+   */
   return async (counters: Counters, asked: LeaseRequest): Promise<boolean> => {
-    let told: Told = { marks: new Map() };
+    let seedFacts: SeedFacts = { marks: new Map() };
     for (let calls = 0; calls < CALLS_MAX; calls += 1) {
       seq += 1;
       const sentAtMs = monotonic();
       const changes = counters.changes;
       const call: ScriptCall = {
-        ...callOf(counters, asked, told, sentAtMs),
+        ...callOf(counters, asked, seedFacts, sentAtMs),
         seq,
         holder,
         holders: Math.max(1, liveNodes()),
         ...(redisClock === undefined ? {} : { now: redisClock() }),
       };
-      // Until the answer is here, nobody knows what became of that which was given before.
+      // Until the answer arrives, the state of earlier permits is unknown.
       withdrawUnused(counters);
       const reply = await decide(counters.accountId, call);
       if ('missing' in reply) {
-        told = await lookUp(counters, asked, reply);
+        seedFacts = await lookUp(counters, asked, reply);
         continue;
       }
       takeUp(counters, call, reply, { sentAtMs, heardAtMs: monotonic() });
-      counters.told = changes;
+      counters.reported = changes;
       return reply.fits;
     }
-    throw new Error('Redis forgets what it is told.');
+    throw new Error(
+      'Redis lost its state again during one exchange. Check that it does not evict keys.',
+    );
   };
 
-  async function lookUp(counters: Counters, asked: LeaseRequest, reply: Missing): Promise<Told> {
+  async function lookUp(
+    counters: Counters,
+    asked: LeaseRequest,
+    reply: Missing,
+  ): Promise<SeedFacts> {
     const marks = new Map<string, number>();
     for (const [index, name] of periodNames(counters, asked).entries()) {
       const period = periodOf(counters, name);
@@ -75,7 +83,7 @@ export function createExchange(dependencies: ExchangeDependencies) {
   }
 }
 
-/** From another mark on, what counts here is what is open: the books have the rest. */
+/** From a new mark on, only open requests count here: the ledger has the rest. */
 function countFrom(counters: Counters, period: PeriodCounter, mark: number): void {
   if (period.mark !== undefined) {
     period.used = 0;

@@ -1,6 +1,6 @@
-// The limits of a cluster. What a request takes was mostly leased from Redis before, in batches, so
-// that it goes no way; near a limit Redis decides one by one, and no limit is exceeded. While Redis
-// is away, the node's own limits decide with its share. They count everything at all times.
+// Rate limits of a cluster. Most requests use permits leased from Redis in batches, without a round
+// trip. Near a limit Redis decides each request, so no limit is exceeded. Without Redis, the node's
+// own limits apply with its share; they always count everything.
 
 import type { Awaitable } from '../../async/awaitable.ts';
 import type { Every } from '../../async/every.ts';
@@ -37,19 +37,19 @@ import { countingPlan, planShare } from './share.ts';
 import { claimShare, leftOfShare } from './share-limits.ts';
 
 export type LeasedLimits = AccountLimits & {
-  /** Whether the whole cluster is counted, or each node for itself. */
+  /** Whether the limits count the whole cluster or each node by itself. */
   readonly mode: () => 'cluster' | 'share';
   readonly counts: () => LeasedCounts;
-  /** Gives back what is not used. Answers under way go on, and end as they would. */
+  /** Returns unused permits. Answers in progress continue and end normally. */
   readonly stop: () => Promise<void>;
 };
 
-/** Decisions since the start: at once, after an exchange with Redis, and without Redis. */
+/** Decisions since the start: immediate, after an exchange with Redis, and without Redis. */
 type LeasedCounts = {
   readonly local: number;
   readonly exchanged: number;
   readonly shared: number;
-  /** Exchanges with Redis, those included that nobody waited for. */
+  /** Exchanges with Redis, including background ones. */
   readonly exchanges: number;
 };
 
@@ -57,26 +57,26 @@ type LeasedDependencies = {
   readonly redis: Pick<Redis, 'run' | 'isUp'>;
   /** The limits of this process alone. */
   readonly local: AccountLimits;
-  /** Names this process among all that lease; each start has a new one. */
+  /** Identifies this process among all holders; new at each start. */
   readonly holder: string;
-  /** How many nodes share the limits while Redis is away, at least 1. */
+  /** How many nodes share the limits while Redis is unavailable, at least 1. */
   readonly liveNodes: () => number;
   /** Unix milliseconds. */
   readonly clock: () => number;
-  /** Milliseconds of a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number;
   readonly isLive: (requestId: string) => boolean;
   readonly history: AdmissionHistory;
-  /** Waits as long as real time takes. */
+  /** Real time, except in tests. */
   readonly sleep: (ms: number) => Promise<unknown>;
   readonly every: Every;
-  /** Before every key. */
+  /** The prefix of every key. */
   readonly prefix?: string;
-  /** In the place of the clock of Redis, in tests. */
+  /** Replaces Redis's clock in tests. */
   readonly redisClock?: () => number;
 };
 
-/** What others do not use is told of within a second, and nobody waits for it longer. */
+/** The most retries: unused permits of other nodes are reported within a second. */
 const TURNS_MAX = 10;
 
 export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimits {
@@ -86,7 +86,7 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
   const claims = createClaims(accounts, monotonic);
   const counts = { local: 0, exchanged: 0, shared: 0 };
 
-  /** The node's own limits count what the cluster has admitted. */
+  /** The node's own limits also count what the cluster admitted. */
   function counted(
     account: LeasedAccount,
     request: ClaimRequest,
@@ -105,13 +105,13 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     const result = local.claim({ ...request, plan, incident: undefined });
     if (!(result instanceof Promise)) return done(result);
     return result.then(done, (error: unknown) => {
-      // The books cannot be asked, and nobody will end it.
+      // The ledger is unavailable, and no caller will end this claim.
       claims.undo(account, taken);
       throw error;
     });
   }
 
-  /** Without Redis: the share of this node. What it admits is told when Redis is back. */
+  /** Decides without Redis, by this node's share. Admissions are reported when Redis is back. */
   async function claimAlone(request: ClaimRequest): Promise<ClaimResult> {
     counts.shared += 1;
     const result = await claimShare(local, request, liveNodes());
@@ -139,7 +139,7 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     return claimInTurn(account, request);
   }
 
-  /** With the output bound that its caps leave, as far as is known. */
+  /** The request with the output bound that its caps leave, as far as is known. */
   function fit({ counters }: LeasedAccount, request: ClaimRequest): ClaimRequest {
     const { dailyTokens, monthlyTokens } = request.plan;
     if (dailyTokens === undefined && monthlyTokens === undefined) return request;
@@ -147,7 +147,7 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     return decided.kind === 'fits' ? decided.request : request;
   }
 
-  /** Asks Redis where it has to be, and again while others may have what they do not use. */
+  /** Asks Redis if necessary, and again while other nodes may have spare permits. */
   async function claimInTurn(account: LeasedAccount, request: ClaimRequest): Promise<ClaimResult> {
     const { counters, begun } = account;
     for (let turn = 1; ; turn += 1) {
@@ -164,7 +164,7 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
         const refuse = isFresh ? refusalAt : believedRefusal;
         const refusal = refuse(counters, request, { nowMs, timeMs: clock() });
         if (refusal !== undefined || !isFresh) return refusal;
-        // What is known by now leaves less than what was asked for.
+        // The newer state leaves less than was requested.
         const known = fit(account, request);
         return known.outputBound < fitted.outputBound ? 'lower' : undefined;
       };
@@ -181,7 +181,7 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     }
   }
 
-  /** Redis is asked only where nothing seems to be left. */
+  /** Asks Redis only if nothing seems to be left. */
   function left(accountId: string, plan: Plan): Awaitable<LimitView> {
     const share = () => leftOfShare(local, accountId, plan, liveNodes());
     if (!redis.isUp()) return share();
@@ -198,7 +198,7 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
   async function countRefused(accountId: string, plan: Plan): Promise<void> {
     const account = accounts.of(accountId, monotonic());
     const { counters } = account;
-    // The books know of no refusals: a Redis that is filled from them later would forget this one.
+    // The ledger has no record of refusals: a Redis restored from it later would lose this one.
     if (redis.isUp() && counters.epoch === '') {
       await accounts.wait(account, wantedByUsage(plan, clock()), ({ isFresh }) =>
         isFresh ? {} : undefined,

@@ -1,5 +1,5 @@
-// What a request takes of an account's counters, and what is left of them: between the words of the
-// contract and those of the counters. Pure; leased.ts calls it.
+// Computes what a request takes from an account's counters and what is left: translates between the
+// contract and the counters. Pure; leased.ts calls it.
 
 import { isoTime, utcDay, utcMonth } from '../../core/calendar.ts';
 import type { LimitView, Plan } from '../../core/plan.ts';
@@ -67,7 +67,7 @@ export function wantedByCount(plan: Plan): Wanted {
   return { plan, periods: [], need: { take: [1, 0], windows, slots: [], periods: [] } };
 }
 
-/** Takes nothing, and so learns what all have used. */
+/** Takes nothing, to read the usage of all holders. */
 export function wantedByUsage(plan: Plan, timeMs: number): Wanted {
   const { requestsPerMinute, tokensPerMinute, concurrentRequests, dailyTokens, monthlyTokens } =
     plan;
@@ -87,7 +87,7 @@ export function wantedByUsage(plan: Plan, timeMs: number): Wanted {
   };
 }
 
-/** The day and the month of an instant; of a capped one, what the books have counts too. */
+/** The day and the month of an instant. For a capped one, the ledger's part is needed too. */
 function periodsAt(
   timeMs: number,
   plan: Plan,
@@ -108,7 +108,7 @@ function periodsAt(
   ];
 }
 
-/** The request as it fits its caps, or what refuses it, going by what is known of all holders. */
+/** Lowers the request to its caps or refuses it, based on the known state of all holders. */
 export function decideAt(counters: Counters, request: ClaimRequest): Decided {
   const { plan, startedAt } = request;
   const [day, month] = periodsAt(startedAt, plan);
@@ -119,7 +119,7 @@ export function decideAt(counters: Counters, request: ClaimRequest): Decided {
   });
 }
 
-/** What refuses a request, if anything does. */
+/** The refusal of a request, if any. */
 export function refusalAt(
   counters: Counters,
   request: ClaimRequest,
@@ -136,8 +136,8 @@ function useOf(counters: Counters, name: string): CapUse {
 }
 
 /**
- * The same, where Redis need not be asked again. Of slots it always has to be: they come back at any
- * time, and what is reserved of caps does too; windows and what is used hardly ever do.
+ * The same, if Redis need not be asked again. Slots and reserved caps always require it, because
+ * they are returned at any time; windows and usage rarely shrink.
  */
 export function believedRefusal(
   counters: Counters,
@@ -149,7 +149,7 @@ export function believedRefusal(
   return refusal?.code === 'concurrency_limit_exceeded' ? undefined : refusal;
 }
 
-/** Whether a request that is refused would fit if others gave back all that they may not use. */
+/** Whether a refused request would fit if other holders returned all unused permits. */
 export function mayBeSpared(counters: Counters, { need }: Wanted): boolean {
   const [count, tokens] = need.take;
   return (
@@ -173,31 +173,31 @@ function fits(limit: number, used: number): boolean {
   return limit === UNLIMITED || used <= limit;
 }
 
-/** What is left in the cluster, as far as this holder knows. */
+/** The remaining limits in the cluster, as far as this holder knows. */
 export function viewAt(counters: Counters, request: ClaimRequest, nowMs: number): LimitView {
   return viewOf(request, scopesOf(counters, request), nowMs);
 }
 
-/** Takes a request and nothing else. */
+/** Takes one request and nothing else. */
 export function needOfRefused({ requestsPerMinute, tokensPerMinute }: Plan): Need {
   const limit = [requestsPerMinute, tokensPerMinute] as const;
   return { take: [1, 0], windows: [{ name: 'plan', limit }], slots: [], periods: [] };
 }
 
-/** What is left of the plan, with what others may not use. */
+/** The remaining limits of the plan, counting possibly unused permits of other holders as free. */
 export function planViewAt(counters: Counters, plan: Plan, nowMs: number): LimitView {
   const view = planView(plan, windowAt(counters, 'plan'), nowMs);
   const [spare] = windowOf(counters, 'plan').spare;
   return { ...view, remainingRequests: view.remainingRequests + spare };
 }
 
-/** Seconds until the window of count_tokens resets, where it is full. */
+/** Seconds until the window of count_tokens resets, if it is full. */
 export function countRefusal(counters: Counters, plan: Plan, nowMs: number): number | undefined {
   const window = windowAt(counters, 'counts');
   return window.requests >= plan.requestsPerMinute ? resetSeconds(window, nowMs) : undefined;
 }
 
-/** What all have used, in the day and the month of `timeMs` too. */
+/** The usage of all holders, with the day and the month of `timeMs`. */
 export function usageAt(
   counters: Counters,
   plan: Plan,

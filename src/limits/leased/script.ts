@@ -1,5 +1,5 @@
-// The call that a holder makes about one account, and the reply: what decide.lua reads and writes.
-// A reply that is not the one to its call is refused, whatever brought it here.
+// The call of a holder about one account and its reply, as decide.lua reads and writes them. A
+// reply that does not match its call is rejected.
 
 import type { Redis } from '../../store/redis/client.ts';
 import { redisScript } from '../../store/redis/script.ts';
@@ -13,11 +13,11 @@ export const UNLIMITED = -1;
 
 export type WindowAsked = {
   readonly name: string;
-  /** When the window began whose numbers these are, by the clock of Redis; 0 for none yet. */
+  /** The start of the counted window by Redis's clock; 0 if there is none yet. */
   readonly start: number;
-  /** How long ago the first of what is kept was admitted, in milliseconds. */
+  /** Milliseconds since the first of the kept usage was admitted. */
   readonly age: number;
-  /** The same of the last of it. */
+  /** Milliseconds since the last of it was admitted. */
   readonly latest: number;
   readonly keep: Pair;
   readonly need: Pair;
@@ -34,25 +34,25 @@ export type SlotsAsked = {
 };
 
 export type PeriodAsked = {
-  /** Tells its key from others: `2026-11-21` or `2026-11`. */
+  /** Names its key: `2026-11-21` or `2026-11`. */
   readonly name: string;
   /** The mark from which `keep` counts; -1: none yet. */
   readonly known: number;
   /** A mark for a period that has none; -1: not looked up. */
   readonly mark: number;
-  /** What the books had at the known mark; -1: not looked up. */
+  /** The ledger's usage at the known mark; -1: not looked up. */
   readonly before: number;
-  /** Whether that has to be known. */
+  /** Whether that usage is needed. */
   readonly counts: boolean;
   readonly keep: number;
-  /** Of that, what requests in flight have reserved. */
+  /** The part of it reserved by requests in flight. */
   readonly reserved: number;
   readonly need: number;
   readonly wish: number;
   readonly limit: number;
 };
 
-/** A window as the books know it, for a Redis that knows nothing. */
+/** A window rebuilt from the ledger, for a Redis without state. */
 export type SeedWindow = {
   readonly name: string;
   readonly age: number;
@@ -61,13 +61,13 @@ export type SeedWindow = {
 };
 
 export type ScriptCall = {
-  /** Rises with every call of a holder. */
+  /** Incremented with every call of a holder. */
   readonly seq: number;
   readonly holder: string;
-  /** How many holders share what is left. */
+  /** The number of holders that share the remainder. */
   readonly holders: number;
   readonly epoch: string;
-  /** In the place of the clock of Redis, in tests. */
+  /** Replaces Redis's clock in tests. */
   readonly now?: number;
   readonly seed?: readonly SeedWindow[];
   readonly windows: readonly WindowAsked[];
@@ -75,19 +75,19 @@ export type ScriptCall = {
   readonly periods: readonly PeriodAsked[];
 };
 
-/** What has to be looked up in the books before anything can be decided. */
+/** What has to be read from the ledger before Redis can decide. */
 export type Missing = {
   readonly missing: readonly ('account' | 'mark' | 'before')[];
-  /** The mark of each period that was asked for; -1 where there is none. */
+  /** The mark of each requested period; -1 if there is none. */
   readonly marks: readonly number[];
-  /** What this holder has used of each since that mark, as Redis was told last. */
+  /** This holder's last reported usage of each period since that mark. */
   readonly owns: readonly number[];
 };
 
 export type ScriptDecision = {
-  /** Changes when the counters are begun anew from the books. */
+  /** Changes when the counters are rebuilt from the ledger. */
   readonly epoch: string;
-  /** Whether all needs are met; else none is. */
+  /** Whether all needs are met; otherwise none is granted. */
   readonly fits: boolean;
   readonly windows: readonly (readonly [
     start: number,
@@ -96,18 +96,20 @@ export type ScriptDecision = {
     othersTokens: number,
     count: number,
     tokens: number,
-    /** 1 where what was kept is none of this window: it was another, or the books have it. */
+    /**
+     * 1 if the kept usage does not belong to this window: it was another one, or the ledger has it.
+     */
     over: number,
-    /** Of the others', what may be unused: their holders need not have told of it yet. */
+    /** The part of other holders' permits that may be unused and not yet reported. */
     spareCount: number,
     spareTokens: number,
   ])[];
   readonly slots: readonly (readonly [
     others: number,
     count: number,
-    /** 0 where it has to be told at once when one of them is not used any more. */
+    /** 0 if a freed slot has to be reported immediately. */
     mayKeep: number,
-    /** Of the others', those that may be unused. */
+    /** The part of other holders' slots that may be unused. */
     spare: number,
   ])[];
   readonly periods: readonly (readonly [
@@ -115,9 +117,9 @@ export type ScriptDecision = {
     before: number,
     others: number,
     tokens: number,
-    /** Of the others', those that may be unused. */
+    /** The part of other holders' tokens that may be unused. */
     spare: number,
-    /** Of the others', what their requests in flight have reserved, and those. */
+    /** Of other holders: tokens reserved by their requests in flight, plus unused ones. */
     reserved: number,
   ])[];
 };
@@ -128,19 +130,19 @@ export type Decide = (accountId: string, call: ScriptCall) => Promise<ScriptRepl
 
 const SCRIPT = redisScript(lua);
 
-/** Every key of an account lies in one slot of a cluster. */
+/** All keys of an account are in one hash slot of a cluster. */
 export function createDecide(redis: Pick<Redis, 'run'>, prefix: string): Decide {
   return async (accountId, call) => {
     const key = (name: string): string => `${prefix}{${accountId}}:${name}`;
     const keys = [key('limits'), ...call.periods.map(({ name }) => key(name))];
     const isAnswer = (reply: unknown): boolean => isAnswerTo(call.seq, reply);
     const text = await redis.run(SCRIPT, keys, [JSON.stringify(call)], isAnswer);
-    // An empty list of Lua is an object in JSON; then none was asked for, and nobody looks.
+    // Lua encodes an empty list as a JSON object, but then none was requested and it is not read.
     return JSON.parse(String(text)) as ScriptReply;
   };
 }
 
-/** A number of the holder's own, so it stands in no answer to anything else on its connection. */
+/** Checks the holder's sequence number, so that no other reply on the connection matches. */
 function isAnswerTo(seq: number, reply: unknown): boolean {
   return (
     typeof reply === 'string' && [',', '}'].some((next) => reply.includes(`"seq":${seq}${next}`))

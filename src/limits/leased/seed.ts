@@ -1,5 +1,5 @@
-// What a Redis that knows nothing of an account is told: what was admitted within the last minute, as
-// the books have it, by whichever node. Called by exchange.ts.
+// Rebuilds an account for a Redis without state: what any node admitted within the last minute,
+// from the ledger.
 
 import type { Limits } from '../../core/plan.ts';
 import { resumeWindow, WINDOW_MS } from '../../core/window.ts';
@@ -10,17 +10,17 @@ import type { SeedWindow } from './script.ts';
 export type SeedDependencies = {
   /** Unix milliseconds. */
   readonly clock: () => number;
-  /** Milliseconds of a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number;
-  /** How many nodes lease, at least 1. */
+  /** The number of nodes that lease, at least 1. */
   readonly liveNodes: () => number;
   readonly history: AdmissionHistory;
   readonly sleep: (ms: number) => Promise<unknown>;
 };
 
 /**
- * What was admitted within the last minute, by all. Where others live they may still use what they
- * were given by a Redis that has forgotten it: nobody decides before that has lapsed.
+ * All admissions of the last minute. Other live nodes may still use permits of a Redis that lost
+ * its state, so no request is decided before those have expired.
  */
 export async function seedOf(
   { history, clock, monotonic, liveNodes, sleep }: SeedDependencies,
@@ -43,7 +43,7 @@ export async function seedOf(
   const models = [...Map.groupBy(past, ({ model }) => model)].map(
     ([model, admitted]) => [modelName(model), resumeWindow(admitted, {})] as const,
   );
-  // What this holder has admitted is among it.
+  // They include this holder's own admissions.
   counters.windows.clear();
   const own = sinceBoundary(past, startedAtMs, monotonic());
   return [['plan', resumeWindow(own, plan)] as const, ...models].flatMap(([name, window]) =>
@@ -54,8 +54,9 @@ export async function seedOf(
 }
 
 /**
- * Those of the window that runs, where a holder knew when the last one began or ended: two windows
- * that are taken for one would end too early. What began up to a second before may still count.
+ * The admissions of the current window, if a holder knew when the previous one began or ended:
+ * merging two windows would end the result too early. Admissions up to a second earlier may still
+ * count.
  */
 function sinceBoundary<Past extends { readonly atMs: number }>(
   past: readonly Past[],

@@ -1,5 +1,5 @@
-// A node's share of the limits where several nodes serve one database and there is no Redis: each
-// decides for itself, and together they stay at the limit. As long as one is alone, it has all.
+// A node's share of the limits if several nodes serve one database without Redis: each decides by
+// itself, and together they stay within the limit. A single node has all of it.
 
 import { type Awaitable, andThen } from '../../async/awaitable.ts';
 import {
@@ -31,11 +31,11 @@ export function leftOfShare(
 ): Awaitable<LimitView> {
   if (nodes <= 1) return local.left(accountId, plan);
   return andThen(local.left(accountId, planShare(plan, nodes)), (view) =>
-    told(view, plan, undefined),
+    fullLimits(view, plan, undefined),
   );
 }
 
-/** Decides by the share; what is told are the limits themselves, and what is left of the share. */
+/** Decides by the share. The reported limits are the full ones, with what is left of the share. */
 export async function claimShare(
   local: AccountLimits,
   request: ClaimRequest,
@@ -47,21 +47,22 @@ export async function claimShare(
     plan: planShare(plan, nodes),
     incident: incidentShare(incident, nodes),
   });
-  if (result.kind === 'refused') return { ...result, view: told(result.view, plan, incident) };
+  if (result.kind === 'refused')
+    return { ...result, view: fullLimits(result.view, plan, incident) };
   const { claim } = result;
   return {
     kind: 'claimed',
     claim: {
-      view: told(claim.view, plan, incident),
+      view: fullLimits(claim.view, plan, incident),
       outputBound: claim.outputBound,
       freeSlot: () => claim.freeSlot(),
       settle: (usedTokens) => claim.settle(usedTokens),
-      cancel: async (keeps) => told(await claim.cancel(keeps), plan, incident),
+      cancel: async (keeps) => fullLimits(await claim.cancel(keeps), plan, incident),
     },
   };
 }
 
-function told(view: LimitView, plan: Plan, incident: IncidentLimits | undefined): LimitView {
+function fullLimits(view: LimitView, plan: Plan, incident: IncidentLimits | undefined): LimitView {
   const { requestsPerMinute, tokensPerMinute } = effectiveLimits(plan, incident);
   return { ...view, limitRequests: requestsPerMinute, limitTokens: tokensPerMinute };
 }

@@ -1,9 +1,9 @@
-// The share of a node in an account's limits, by which it goes on alone while Redis is away: what
-// each of the nodes that live may admit, so that together they stay at the limit. Pure.
+// Computes a node's share of an account's limits while Redis is unavailable, so that all live nodes
+// together stay within the limit. Pure.
 
 import type { IncidentLimits, Plan } from '../../core/plan.ts';
 
-/** More than anybody asks for. In the cluster, the node's own limits count and refuse nothing. */
+/** Effectively unlimited. In cluster mode, the node's own limits count but refuse nothing. */
 const PLENTY = 1_000_000_000;
 
 /** Limit ÷ nodes, at least 1. */
@@ -32,7 +32,7 @@ export function incidentShare(
   return Object.fromEntries(entries);
 }
 
-/** The plan under which everything is counted and nothing refused. */
+/** A plan that counts everything and refuses nothing. */
 export function countingPlan({ dailyTokens, monthlyTokens, ...plan }: Plan): Plan {
   return {
     ...plan,
