@@ -1,9 +1,9 @@
-// A value or the promise of one. Functions that mostly know their answer at once return it, which
-// spares their callers a turn of the event loop.
+// A value or a promise of one. Functions that usually have their result immediately return it
+// directly, which saves callers a turn of the event loop.
 
 export type Awaitable<T> = T | Promise<T>;
 
-/** What `next` makes of a value, at once where the value is there already. */
+/** Applies `next` to a value, synchronously if the value is available. */
 export function andThen<T, Next>(
   value: Awaitable<T>,
   next: (value: T) => Awaitable<Next>,
@@ -12,8 +12,8 @@ export function andThen<T, Next>(
 }
 
 /**
- * One question at a time of each name: those who ask while it is under way wait for the same answer.
- * Undefined when the answer is there at once.
+ * Allows one call at a time per name: concurrent callers share its result. Undefined if the result
+ * is available immediately.
  */
 export function createSingleFlight() {
   const asking = new Map<string, Promise<void>>();

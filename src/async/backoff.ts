@@ -1,12 +1,12 @@
-// How long to wait before something that failed is tried again: 100 ms, doubling to 5 s.
+// Exponential backoff: 100 ms, doubling to 5 s.
 
 const FIRST_MS = 100;
 const LAST_MS = 5_000;
 
 export type Backoff = {
-  /** The wait before the next attempt, in milliseconds; twice the one before. */
+  /** The wait before the next attempt, in milliseconds; doubles each time. */
   readonly next: () => number;
-  /** After a success: the next wait is the first one again. */
+  /** Call after a success: the next wait is the shortest again. */
   readonly reset: () => void;
 };
 

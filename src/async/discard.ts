@@ -1,7 +1,7 @@
-// Gives the memory of bytes back at once. A collector that has not run yet would keep them, and large
-// bodies of many requests with them.
+// Frees the memory of bytes immediately. Otherwise large request bodies would occupy memory until
+// the next garbage collection.
 
-/** Smaller ones may share their memory with others. */
+/** Smaller buffers may share their memory with others. */
 const OWN_BYTES = 16_384;
 
 /** No other view of the bytes may be read afterwards. */

@@ -1,13 +1,14 @@
-// Repeats a task. A run that takes longer than the interval skips the runs that it overlaps.
+// Repeats a task at an interval. Skips the runs that a longer run overlaps.
 
-/** Ends what was begun. */
+/** Stops the repetition. */
 export type Stop = () => void;
 
 export type Every = (ms: number, task: () => unknown, onError?: (error: unknown) => void) => Stop;
 
 /**
- * The first run is after `ms`. The timer does not keep the process alive, and a run that has begun
- * ends after `stop`. Without `onError` a failed run is an unhandled rejection, which ends the server.
+ * The first run is after `ms`. The timer does not keep the process alive, and a run in progress
+ * completes after `stop`. Without `onError` a failed run is an unhandled rejection, which ends the
+ * server.
  */
 export const every: Every = (ms, task, onError) => {
   let isRunning = false;

@@ -1,10 +1,10 @@
-// A mutex: runs tasks one after the other, in the order of the calls.
+// A mutex: runs tasks one at a time, in call order.
 
 import type { Awaitable } from './awaitable.ts';
 
 export type Serialize = <T>(task: () => Awaitable<T>) => Promise<T>;
 
-/** A task that fails rejects its own promise and holds up no other. Tasks must not nest. */
+/** A failed task rejects only its own promise. Tasks must not nest. */
 export function createSerialize(): Serialize {
   let last: Promise<unknown> = Promise.resolve();
   return (task) => {

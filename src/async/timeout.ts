@@ -1,7 +1,7 @@
-// Waits for a promise for a bounded time. Where thousands wait at once, `core/deadlines.ts` is
-// cheaper: its deadlines share one timer.
+// Waits for a promise with a time limit. For thousands of concurrent waits, `core/deadlines.ts` is
+// cheaper because its deadlines share one timer.
 
-/** What the promise settles to, or `late` after so many milliseconds. Leaves no timer behind. */
+/** The promise's result, or `late` after the time limit. Always clears its timer. */
 export async function withTimeout<T, Late = undefined>(
   timeoutMs: number,
   promise: Promise<T>,

@@ -1,18 +1,18 @@
-// Gives other tasks the event loop. Long reads ask `createPause` between two pieces: it yields once
-// they have kept the loop for too long, and however many read at once, one of them runs a piece in
-// each turn of the loop, so that together they keep it no longer than one alone.
+// Yields the event loop to other tasks. Long reads call `createPause` between pieces: it yields
+// once they have used the loop for too long. Concurrent reads share one queue that runs one piece
+// per turn of the loop, so together they block it no longer than one alone.
 
-/** Resolves in the next turn of the event loop, after the input and output that waits. */
+/** Resolves in the next turn of the event loop, after pending I/O. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** For how long the event loop may be kept without a pause. */
+/** The longest time to block the event loop. */
 const KEPT_MS_MAX = 4;
 
 type Pause = () => Promise<void> | undefined;
 
-/** One for each read. `monotonic` are milliseconds of a clock that never jumps. */
+/** One per read. `monotonic` returns milliseconds of a monotonic clock. */
 export function createPause(monotonic = () => performance.now()): Pause {
   let since = monotonic();
   return () => {
@@ -23,11 +23,11 @@ export function createPause(monotonic = () => performance.now()): Pause {
   };
 }
 
-/** First come, first served. There is one event loop, and one queue for it. */
+/** First come, first served. One queue, because there is one event loop. */
 const waiting: (() => void)[] = [];
 let isTurnComing = false;
 
-/** Resolves in a turn of the event loop that no other caller of this function gets. */
+/** Resolves in a turn of the event loop that no other caller of this function shares. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);

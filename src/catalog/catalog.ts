@@ -1,6 +1,6 @@
-// Turns the text of a catalog file into one frozen snapshot, or into a list of everything that is
-// wrong with it. Called at the start and on each reload; no I/O happens here, and no message holds
-// a value of the file or the environment, because either may be a secret.
+// Parses a catalog file into one frozen snapshot, or a list of all its problems. Used at the start
+// and on each reload. Does no I/O. Messages contain no value from the file or the environment,
+// since any may be a secret.
 
 import { basename } from 'node:path';
 import { DAY_MS } from '../core/calendar.ts';
@@ -23,16 +23,16 @@ import { CatalogError, parseToml, substitute } from './source.ts';
 import { toPlacement, toUpstream } from './upstreams.ts';
 
 type CatalogSource = {
-  /** Only for messages; absent: the built-in catalog. */
+  /** Only for messages; absent for the built-in catalog. */
   readonly path?: string;
   readonly text: string;
-  /** Where `${NAME}` is looked up. */
+  /** Resolves `${NAME}`. */
   readonly environment: Environment;
-  /** The day of this is the creation date of models that have none. */
+  /** Its day is the default creation date of models. */
   readonly nowMs: number;
 };
 
-/** Loads a catalog. Throws `CatalogError` with one line for each problem. */
+/** Loads a catalog. Throws `CatalogError` with one line per problem. */
 export function loadCatalog({ path, text, environment, nowMs }: CatalogSource): Catalog {
   const label = path === undefined ? 'built-in catalog' : basename(path);
   const unset: Problem[] = [];
@@ -40,7 +40,7 @@ export function loadCatalog({ path, text, environment, nowMs }: CatalogSource): 
   const shaped = isCatalogDocument(document) ? document : undefined;
   const problems = firstOfEachPath([
     ...unset,
-    // To look for what is wrong takes longer than to see that nothing is.
+    // Finding the problems is slower than seeing that there are none.
     ...(shaped === undefined ? documentProblems(document) : []),
     ...ruleProblems(document),
   ]);
@@ -114,7 +114,7 @@ function toPlans(entries: Readonly<Record<string, PlanEntry>>): Map<string, Plan
   return plans;
 }
 
-/** Never seen outside: the rules demand every limit of a plan that is not built in. */
+/** Never used as is: the rules require every limit of a plan that is not built in. */
 const UNSET_PLAN = {
   requestsPerMinute: 0,
   tokensPerMinute: 0,
@@ -144,19 +144,21 @@ function toLimits(entry: NonNullable<ModelEntry['incident_limits']>): IncidentLi
   };
 }
 
-/** An object with the one member, or with none when the value is absent. */
+/** An object with one member, or none if the value is absent. */
 function present<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
   return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]: V });
 }
 
-/** The schema has seen to it that the text is a decimal that fits. */
+/** The schema guarantees a decimal that fits. */
 function decimal(value: string | number, decimals: number): bigint {
   const parsed = parseDecimal(String(value), decimals);
   if (parsed === undefined) throw new CatalogError(['an amount is not a decimal that fits']);
   return parsed;
 }
 
-/** Freezes objects, arrays and what maps hold. Maps and sets themselves are read-only by type. */
+/**
+ * Freezes objects, arrays and the contents of maps. Maps and sets themselves are read-only by type.
+ */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   if (value instanceof Map) for (const member of value.values()) deepFreeze(member);

@@ -1,5 +1,5 @@
-// The catalog of a first run: two models served by the built-in demo upstream, so that everything
-// can be tried, charges included, without an account anywhere. Also the shortest example of a file.
+// The default catalog: two models of the built-in demo upstream, so that everything, charges
+// included, can be tried without a vendor account. Also the shortest example of a catalog file.
 
 export const DEMO_CATALOG = `# Prices are in service tokens a model token. A million service tokens cost usd_per_million.
 [service]

@@ -1,16 +1,16 @@
-// What the operator has taken out of service while the server runs: an upstream as a whole, or one
-// model at it. Requests read a snapshot in memory; routing leaves out what is in it (core/route.ts).
-// It stays until it is put back, whatever the catalog says in the meantime.
+// Upstreams, or single models at an upstream, that the operator has disabled at run time. Requests
+// read a snapshot in memory, and routing skips disabled ones (core/route.ts). Independent of the
+// catalog: the setting stays until it is reverted.
 
 import { eq, like } from 'drizzle-orm';
 import type { OperatorState } from '../core/operator.ts';
 import type { Database } from '../store/contract.ts';
 import { settings } from '../store/tables.ts';
 
-/** An upstream of the catalog, or one model's place at it. */
+/** An upstream of the catalog, or one model at it. */
 export type Place = {
   readonly upstream: string;
-  /** The slug of a model; absent: all of them. */
+  /** The slug of a model; absent for all of them. */
   readonly model?: string | undefined;
 };
 
@@ -20,7 +20,7 @@ export type DisabledPlace = Place & {
   readonly since: number;
 };
 
-/** Of what requests ask, as the database has it now. */
+/** The current state in the database, in the form that requests use. */
 export async function readDisabled(database: Database): Promise<OperatorState['isDisabled']> {
   const names = new Set((await rows(database)).map(({ name }) => name));
   if (names.size === 0) return () => false;
@@ -28,7 +28,7 @@ export async function readDisabled(database: Database): Promise<OperatorState['i
     names.has(nameOf({ upstream })) || names.has(nameOf({ upstream, model }));
 }
 
-/** Everything that is out of service, by upstream and model. */
+/** All disabled upstreams and models. */
 export async function listDisabled(database: Database): Promise<DisabledPlace[]> {
   return (await rows(database))
     .map(({ name, value, updatedAt }) => ({
@@ -39,7 +39,10 @@ export async function listDisabled(database: Database): Promise<DisabledPlace[]>
     .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
-/** The caller checks that the catalog has the place, and writes the audit event beside it. */
+/**
+ * The caller checks that the catalog has the place and writes the audit event in the same
+ * transaction.
+ */
 export async function disable(
   { db }: Database,
   place: Place,
@@ -54,7 +57,7 @@ export async function disable(
     .run();
 }
 
-/** `false` where it was in service. */
+/** `false` if it was not disabled. */
 export async function enable({ db }: Database, place: Place): Promise<boolean> {
   const removed = await db
     .delete(settings)
@@ -74,7 +77,7 @@ function rows({ db }: Database) {
     .all();
 }
 
-/** Ids and slugs have neither a colon nor a slash. */
+/** Ids and slugs contain neither colons nor slashes. */
 function nameOf({ upstream, model }: Place): string {
   return model === undefined ? `${PREFIX}${upstream}` : `${PREFIX}${upstream}/${model}`;
 }

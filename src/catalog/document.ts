@@ -1,13 +1,13 @@
-// Reads a parsed catalog of whatever shape: what is not there, or is something else, is absent.
-// Called by the rules, which look at names even where the values around them are wrong.
+// Reads a parsed catalog of unknown shape: missing or misshapen values are absent. Used by the
+// rules, which check names even if the values around them are wrong.
 
 import type { Static, TObject } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { isObject } from '../core/json.ts';
 
-/** The members of an entry that have the shape of their schema. */
+/** The members of an entry that match their schema. */
 export function sound<T extends TObject>(schema: T, entry: unknown): Partial<Static<T>> {
-  // One look instead of one a member: a server that reloads does nothing else meanwhile.
+  // Fast path: one check instead of one per member, because a reload blocks the server.
   if (Value.Check(schema, entry)) return entry;
   const members = Object.entries(schema.properties).flatMap(([key, member]) => {
     const value = memberOf(entry, key);
@@ -21,7 +21,7 @@ export function memberOf(value: unknown, key: string): unknown {
   return Object.getOwnPropertyDescriptor(value, key)?.value;
 }
 
-/** The members of a table, in the order of the file. */
+/** The members of a table, in file order. */
 export function tableAt(value: unknown, key: string): [string, unknown][] {
   const member = memberOf(value, key);
   return isObject(member) ? Object.entries(member) : [];

@@ -1,6 +1,5 @@
-// Lower limits of a model during a capacity incident, set by the operator while the server runs.
-// Requests read a snapshot in memory. The lower of plan and model limit applies, which
-// core decides, not this file.
+// Lower limits of a model during a capacity incident, set by operators at run time. Requests read a
+// snapshot in memory. core applies the lower of plan and model limit.
 
 import { asc, eq } from 'drizzle-orm';
 import type { OperatorState } from '../core/operator.ts';
@@ -10,7 +9,7 @@ import { incidentLimits } from '../store/tables.ts';
 
 export type Incident = typeof incidentLimits.$inferSelect;
 
-/** The limits in force for a model's slug, as the database has them now; of none: `undefined`. */
+/** The effective limits of a model's slug from the database; `undefined` without an incident. */
 export async function readIncidents(database: Database): Promise<OperatorState['incidentOf']> {
   const rows = await database.db.select().from(incidentLimits).all();
   const byModel = new Map(rows.map((row) => [row.model, Object.freeze(presentLimits(row))]));
@@ -26,12 +25,12 @@ export function createIncidents(dependencies: {
   const { db } = database;
 
   return {
-    /** All incidents, by model, as the database has them now. */
+    /** All current incidents by model, from the database. */
     list: async (): Promise<Incident[]> =>
       db.select().from(incidentLimits).orderBy(asc(incidentLimits.model)).all(),
     /**
-     * Replaces the limits of a model. At least one has to be given, each a whole number of at
-     * least 1; throws `RangeError` otherwise. The caller checks that the model exists.
+     * Replaces the limits of a model. At least one is required, each a whole number of at least 1;
+     * throws `RangeError` otherwise. The caller checks that the model exists.
      */
     async set(model: string, limits: IncidentLimits, reason: string): Promise<Incident> {
       const values = LIMIT_NAMES.flatMap((field) => limits[field] ?? []);
@@ -56,7 +55,7 @@ export function createIncidents(dependencies: {
         .run();
       return row;
     },
-    /** Ends the incident of a model; `false` when there was none. */
+    /** Ends the incident of a model; `false` if there was none. */
     async clear(model: string): Promise<boolean> {
       const removed = await db
         .delete(incidentLimits)

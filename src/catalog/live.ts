@@ -1,6 +1,6 @@
-// The catalog of a running server: one immutable snapshot that a reload swaps as a whole, or leaves
-// where it is when the new one is invalid. It does no input and output: what reads the file is
-// handed in. Requests never ask it; they have the snapshot that they began with.
+// The catalog of a running server: one immutable snapshot, replaced as a whole by a valid reload
+// and kept after an invalid one. Does no I/O: the function that reads the file is passed in.
+// Requests use the snapshot with which they began.
 
 import { hash } from 'node:crypto';
 import type { Catalog } from '../core/model.ts';
@@ -14,17 +14,17 @@ export type LoadedCatalog = Pick<FoundCatalog, 'origin' | 'path'> & {
 };
 
 export type CatalogStatus = Pick<LoadedCatalog, 'origin' | 'path' | 'digest'> & {
-  /** 1 at the start, and one more with each that is taken up. */
+  /** 1 at the start, incremented by each accepted reload. */
   readonly version: number;
   /** Unix milliseconds. */
   readonly loadedAt: number;
-  /** The last attempt, where it was refused; gone with the next that is accepted. */
+  /** The last reload, if it was refused; cleared by the next accepted one. */
   readonly refused?: { readonly at: number; readonly problems: readonly string[] };
 };
 
 export type LiveCatalog = ReturnType<typeof createLiveCatalog>;
 
-/** Turns what was found into a snapshot. Throws `CatalogError`. */
+/** Parses a catalog into a snapshot. Throws `CatalogError`. */
 export function loadFound(found: FoundCatalog, nowMs: number): LoadedCatalog {
   const { origin, path, text } = found;
   return {
@@ -41,7 +41,7 @@ export function catalogDigest(text: string): string {
 
 export function createLiveCatalog(dependencies: {
   readonly first: LoadedCatalog;
-  /** Reads file and secrets anew. Throws `CatalogError`. */
+  /** Reads file and secrets again. Throws `CatalogError`. */
   readonly read: () => LoadedCatalog;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -53,7 +53,10 @@ export function createLiveCatalog(dependencies: {
   return {
     current: () => loaded.catalog,
     status: () => status,
-    /** Swaps the snapshot, or keeps it and says why: the status has it. Never throws `CatalogError`. */
+    /**
+     * Replaces the snapshot, or keeps it and reports why in the status. Never throws
+     * `CatalogError`.
+     */
     reload(): CatalogStatus {
       try {
         const next = read();
@@ -77,7 +80,7 @@ function statusOf(loaded: LoadedCatalog, version: number, loadedAt: number): Cat
   return Object.freeze({ ...facts, version, loadedAt });
 }
 
-/** A file that is gone must not turn a shop into a demonstration. */
+/** A missing file must not replace a production catalog with the demo. */
 function requireFile(loaded: LoadedCatalog, next: LoadedCatalog): void {
   if (loaded.origin === 'built-in' || next.origin === 'file') return;
   throw new CatalogError([`${loaded.path} no longer exists. Put it back, or restart the server.`]);

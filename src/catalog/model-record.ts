@@ -1,5 +1,5 @@
-// The records of `GET /v1/models`. One shape serves both SDK families: the members that either of
-// them reads are all there, and none of them has two meanings. Pure; called by the HTTP routes.
+// The records of `GET /v1/models`, in one shape for both SDK families: it has the members that
+// either reads, and no member has two meanings. Pure.
 
 import type { Catalog, Model } from '../core/model.ts';
 import { type IncidentLimits, lowerIncident, type Plan, planIncludes } from '../core/plan.ts';
@@ -9,8 +9,8 @@ import { pricingRecord } from './pricing-record.ts';
 export type ListedModel = ReturnType<typeof modelRecord>;
 
 /**
- * One model as `plan` sees it; without a plan, as it is. `incident` are the limits that the
- * operator has set at run time, on top of the catalog's own. Prices are those of `nowMs`.
+ * One model as `plan` sees it, or unrestricted without a plan. `incident` are the operator's
+ * run-time limits, in addition to the catalog's. Prices are those at `nowMs`.
  */
 export function modelRecord(
   model: Model,
@@ -69,14 +69,14 @@ export function modelRecord(
   } as const;
 }
 
-/** A part of the list, as Messages clients ask for it: from either end, or around a model. */
+/** A page of the list as Messages clients request it: from either end, or next to a model. */
 export type ModelPage = {
   readonly limit?: number;
   readonly afterId?: string;
   readonly beforeId?: string;
 };
 
-/** The answer of `GET /v1/models`: the models of the catalog, in its order, all of them by default. */
+/** The response of `GET /v1/models`: the catalog's models in order, all of them by default. */
 export function modelList(
   catalog: Catalog,
   plan: Plan | undefined,
@@ -97,7 +97,7 @@ export function modelList(
   } as const;
 }
 
-/** Nothing stands before or behind a model that the catalog does not have. */
+/** An unknown model has no neighbours, so the page is empty. */
 function cut(all: readonly Model[], { limit = all.length, afterId, beforeId }: ModelPage) {
   const indexOf = (id: string): number => all.findIndex(({ slug }) => slug === id);
   if (beforeId !== undefined) {
@@ -110,7 +110,7 @@ function cut(all: readonly Model[], { limit = all.length, afterId, beforeId }: M
   return { models: all.slice(start, start + limit), hasMore: start + limit < all.length };
 }
 
-/** Null where nothing is lowered; null members are not lowered. */
+/** Null if no limit is lowered; null members are not lowered. */
 function incidentRecord(limits: IncidentLimits | undefined) {
   const record = {
     requests_per_minute: limits?.requestsPerMinute ?? null,

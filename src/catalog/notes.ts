@@ -1,7 +1,6 @@
-// What servers and the commands beside them tell each other about the catalog, in rows of the
-// database: the server what it serves, a command that it wants a reload, and the nodes of a cluster
-// the text that all of them sell by. Whoever reads a note checks it, because another version may have
-// written it.
+// Catalog notes exchanged through database rows: a server publishes what it serves, a command
+// requests a reload, and the nodes of a cluster share one catalog text. Readers validate a note,
+// because another version may have written it.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
@@ -14,7 +13,7 @@ const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) =
   Type.Union([type, Type.Null()]);
 
 const CatalogNote = Type.Object({
-  /** The last request for a reload that this state is the answer to. */
+  /** The last reload request that this state answers. */
   request: Nullable(Type.String()),
   version: Type.Integer(),
   digest: Type.String(),
@@ -28,10 +27,10 @@ const CatalogNote = Type.Object({
   refused: Nullable(Type.Object({ at: Type.String(), problems: Type.Array(Type.String()) })),
 });
 
-/** As the command line prints it. */
+/** In the form that the command line prints. */
 export type CatalogNote = Static<typeof CatalogNote>;
 
-/** What the server that runs, or the last one that did, has served; `undefined` before the first. */
+/** What the current or last server has served; `undefined` before the first. */
 export async function readCatalogNote(database: Database): Promise<CatalogNote | undefined> {
   const text = await readNote(database, 'catalog');
   const note = parseJson(text ?? '');
@@ -41,22 +40,22 @@ export async function readCatalogNote(database: Database): Promise<CatalogNote |
 export const writeCatalogNote = (database: Database, note: CatalogNote, nowMs: number) =>
   writeNote(database, 'catalog', JSON.stringify(note), nowMs);
 
-/** The id of the last request for a reload. */
+/** The id of the last reload request. */
 export const readReloadRequest = (database: Database) => readNote(database, 'catalog_reload');
 
-/** Call inside the transaction with its audit event, by which a server notices it. */
+/** Call in the transaction of its audit event, which notifies the server. */
 export const writeReloadRequest = (database: Database, id: string, nowMs: number) =>
   writeNote(database, 'catalog_reload', id, nowMs);
 
 /**
- * The catalog that the nodes of a cluster sell by; `undefined` before the first, and where a server
- * has its database to itself: there its file is the catalog.
+ * The catalog shared by the nodes of a cluster; `undefined` before the first, and on a single node,
+ * whose catalog is its file.
  */
 export async function readSharedCatalog(database: Database) {
   const text = await readNote(database, 'catalog_text');
   return text === undefined ? undefined : { text, digest: catalogDigest(text) };
 }
 
-/** Call inside the transaction with its audit event, by which the nodes notice it. */
+/** Call in the transaction of its audit event, which notifies the nodes. */
 export const writeSharedCatalog = (database: Database, text: string, nowMs: number) =>
   writeNote(database, 'catalog_text', text, nowMs);

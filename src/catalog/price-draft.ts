@@ -1,6 +1,6 @@
-// Prices to come, as an operator drafts them: what a draft may hold, and the text of a catalog file
-// with them in it. The file stays as its owner wrote it, comments included; nothing but the drafted
-// periods changes, and that is proven before the text is given back. Pure.
+// Future prices drafted by an operator: the format of a draft, and the catalog text with the draft
+// applied. Comments and formatting of the file are preserved. Only the drafted periods change,
+// which is verified before the text is returned. Pure.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
@@ -13,7 +13,7 @@ import { renderPeriod, tableGroups, textWithout } from './toml-text.ts';
 
 const Model = Type.String({ minLength: 1, maxLength: 64 });
 
-/** A price of a model from an instant on, in the words of the catalog. */
+/** A model's price from an instant on, in catalog syntax. */
 const AddedPeriod = Type.Composite([Type.Object({ model: Model }), PeriodSchema], {
   additionalProperties: false,
 });
@@ -25,7 +25,7 @@ const WithdrawnPeriod = Type.Object(
 
 const CHANGES_MAX = 200;
 
-/** The members of a draft; the console's routes take the same. */
+/** The members of a draft, shared with the console's routes. */
 export const DRAFT = {
   add: Type.Optional(Type.Array(AddedPeriod, { maxItems: CHANGES_MAX })),
   withdraw: Type.Optional(Type.Array(WithdrawnPeriod, { maxItems: CHANGES_MAX })),
@@ -35,7 +35,7 @@ const DraftSchema = Type.Object(DRAFT, { additionalProperties: false });
 
 export type PriceDraft = Static<typeof DraftSchema>;
 
-/** Reads the text of a draft, TOML or JSON. Throws `CatalogError`. */
+/** Parses the text of a draft, TOML or JSON. Throws `CatalogError`. */
 export function readDraft(text: string, label: string): PriceDraft {
   const value = text.trimStart().startsWith('{') ? parseJson(text, label) : parseToml(text, label);
   const plain = substitute(value, {}, []);
@@ -59,9 +59,9 @@ function parseJson(text: string, label: string): unknown {
 type DraftedText = { readonly text: string } | { readonly notEditable: string };
 
 /**
- * The text of a catalog with the draft in it. `slugOf` resolves aliases. Throws `CatalogError` for a
- * draft that cannot be: an unknown model, an instant that is not to come, or that is taken.
- * `notEditable` says, in words, why the file has to be edited by hand.
+ * The catalog text with the draft applied. `slugOf` resolves aliases. Throws `CatalogError` for an
+ * invalid draft: an unknown model, or an instant that is past or taken. `notEditable` explains why
+ * the file has to be edited by hand.
  */
 export function draftedText(
   text: string,
@@ -81,10 +81,10 @@ export function draftedText(
 
 type DraftChange = {
   readonly slug: string;
-  /** Of the model, in the file. */
+  /** The model's position in the file. */
   readonly index: number;
   readonly atMs: number;
-  /** Absent where the period is withdrawn. */
+  /** Absent if the period is withdrawn. */
   readonly lines?: readonly string[];
 };
 
@@ -137,7 +137,7 @@ function changesOf(
 
 const PAST = 'must be later than now: what has been sold keeps its price';
 
-/** One period in or out, or `undefined` where the result would not be exactly that. */
+/** Adds or removes one period; `undefined` if the result would differ in anything else. */
 function editOne(text: string, { index, atMs, lines }: DraftChange): string | undefined {
   const before = plainDocument(text);
   const periods = listAt(listAt(before, 'model')[index], 'prices');
@@ -163,7 +163,7 @@ function editOne(text: string, { index, atMs, lines }: DraftChange): string | un
   return isExactly(edited, before, index, periods.toSpliced(at, 0, ...added)) ? edited : undefined;
 }
 
-/** Whether the text says what the document did, but for the periods of one model. */
+/** Whether the text equals the document except for the periods of one model. */
 function isExactly(
   text: string,
   before: unknown,
@@ -182,7 +182,7 @@ function isExactly(
   }
 }
 
-/** With references to the environment as they are, and instants by their text. */
+/** Keeps environment references, and instants as text. */
 function plainDocument(text: string): unknown {
   return substitute(parseToml(text, 'catalog'), {}, []);
 }
@@ -199,7 +199,7 @@ function notEditable(slug: string): string {
   return `The prices of ${slug} are not written as tables of their own in the file, so they cannot be edited safely. Add them by hand.`;
 }
 
-/** What to write into the file by hand, for files that cannot be written. */
+/** The TOML to add by hand, for files that cannot be written. */
 export function draftSnippet({ add = [], withdraw = [] }: PriceDraft): string {
   const parts = add.map(({ model, ...period }) =>
     [`# of the model ${model}`, ...renderPeriod(period)].join('\n'),

@@ -1,5 +1,5 @@
-// The shape of what a catalog says about a model's prices: rates, windows of the day, periods.
-// Part of schema.ts; what needs more than one value to decide is in prices.ts.
+// The schema of a model's prices: rates, windows of the day, periods. Part of schema.ts; rules
+// across several values are in prices.ts.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { closed, decimal, listOf, oneOf, text } from './shapes.ts';
@@ -8,7 +8,7 @@ const RATES = 'input = "0.15", cached_input = "0.03", output = "0.60"';
 
 const rate = () => decimal(12, '0.60');
 
-/** Seconds may be there because TOML's own times have them. */
+/** Seconds are allowed because TOML's own times have them. */
 const timeOfDay = (hours: string, expects: string) =>
   text(expects, { pattern: `^(?:${hours})(?::00)?$` });
 
@@ -47,10 +47,10 @@ const windows = Type.Optional(listOf(WindowSchema, 'a list of windows'));
 /** The price from the beginning. */
 export const PriceSchema = closed({ ...RateFields, windows }, `a table such as { ${RATES} }`);
 
-/** What an upstream asks the operator, whatever the day and the hour. */
+/** An upstream's cost to the operator, the same at any time. */
 export const CostSchema = closed(RateFields, `a table such as { ${RATES} }`);
 
-/** A price that comes into force later. */
+/** A price that applies from a later instant. */
 export const PeriodSchema = closed(
   {
     valid_from: text('an instant with its zone, such as 2026-10-01T00:00:00Z', {

@@ -1,5 +1,4 @@
-// A model's prices: what the file can still get wrong when each value has its shape, and the book
-// that becomes of them. Called by rules.ts and catalog.ts.
+// A model's prices: rules that the schema cannot express, and the conversion to a price book.
 
 import { createHash } from 'node:crypto';
 import { parseInstant } from '../core/instant.ts';
@@ -35,12 +34,12 @@ import { type ModelEntry, ModelSchema, type Problem } from './schema.ts';
 const PICO_PER_MICRO = 10n ** BigInt(PICO_DECIMALS - MICRO_DECIMALS);
 
 /**
- * Whole context windows that one answer may cost: an upstream's count of the prompt is believed up to
- * ten times our own and a little more (`core/usage.ts`), and the output comes on top of it.
+ * The most context windows that one answer may cost. An upstream's prompt count is accepted up to
+ * ten times our own and a little more (`core/usage.ts`), plus the output.
  */
 const WINDOWS_CHARGED = 16n;
 
-/** Every broken rule in the prices of a model of whatever shape. */
+/** All broken rules in the prices of a model of any shape. */
 export function priceProblems(model: unknown, path: string): Problem[] {
   const first = memberOf(model, 'price');
   const later = listAt(model, 'prices');
@@ -68,7 +67,7 @@ function ratesProblems(rates: Partial<RatesEntry>, path: string, contextWindow: 
   return [...problems, { path: `${path}.cached_input`, text }];
 }
 
-/** No answer may cost more than the ledger can book: nothing at all would be booked for it. */
+/** No answer may cost more than the ledger can book, or it could not be booked at all. */
 function sizeProblems(rates: Partial<RatesEntry>, path: string, contextWindow: number): Problem[] {
   const most = AMOUNT_MAX * PICO_PER_MICRO;
   return (['input', 'cache_write', 'output'] as const).flatMap((name) => {
@@ -121,7 +120,7 @@ function orderProblems(periods: readonly Partial<PeriodEntry>[], path: string): 
   });
 }
 
-/** The book of an entry that keeps all rules. */
+/** The price book of a valid entry. */
 export function toPriceBook({ slug, price, prices = [] }: ModelEntry): PriceBook {
   const toPeriod = (entry: RatesEntry, validFromMs: number) => ({
     validFromMs,
@@ -136,18 +135,18 @@ export function toPriceBook({ slug, price, prices = [] }: ModelEntry): PriceBook
   ];
 }
 
-/** What a placement costs the operator; its version tells two placements of one model apart. */
+/** A placement's cost to the operator; the version distinguishes placements of one model. */
 export function toCost(upstream: string, model: string, rates: RatesEntry): Price {
   return toPrice(`${upstream}/${model}`, rates);
 }
 
-/** The version is a digest of what it stands for, so that every process finds the same one. */
+/** The version is a digest of the price, so that every process computes the same one. */
 function toPrice(slug: string, rates: Omit<RatesEntry, 'windows'>): Price {
   const input = rateOf(rates.input);
   const cachedInput = rateOf(rates.cached_input ?? rates.input);
   const cacheWrite = rateOf(rates.cache_write ?? rates.input);
   const output = rateOf(rates.output);
-  // Writing into the cache was not priced at first: where it costs what input does, versions stay.
+  // Cache writes had no price at first: if theirs equals the input price, versions stay the same.
   const parts = [input, cachedInput, output, ...(cacheWrite === input ? [] : [cacheWrite])];
   const amounts = parts.map((each) => formatDecimal(each, PICO_DECIMALS));
   const digest = createHash('sha256')
@@ -160,13 +159,13 @@ function toHours({ from, to, days }: Pick<WindowEntry, 'from' | 'to' | 'days'>):
   return { fromMinute: minuteOf(from), toMinute: minuteOf(to), days: days ?? WEEKDAYS };
 }
 
-/** `16:30` as minutes after midnight; 24:00 is the midnight that follows. */
+/** `16:30` as minutes after midnight; 24:00 is the following midnight. */
 function minuteOf(time: string): number {
   const [hours, minutes] = time.split(':');
   return Number(hours) * 60 + Number(minutes);
 }
 
-/** The schema has seen to it that the text is a decimal that fits. */
+/** The schema guarantees a decimal that fits. */
 function rateOf(rate: string | number): Pico {
   return pico(parseDecimal(String(rate), PICO_DECIMALS) ?? 0n);
 }

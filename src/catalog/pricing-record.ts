@@ -1,5 +1,5 @@
-// `pricing` of a model record: what a model costs now, and all that is known of what it will cost.
-// Exact decimal strings for a million model tokens, in USD and in service tokens. Pure.
+// `pricing` of a model record: the current price of a model and all known future ones, as exact
+// decimal strings per million model tokens, in USD and in service tokens. Pure.
 
 import { isoTime } from '../core/calendar.ts';
 import { formatDecimal, PICO_DECIMALS, type Pico, type UsdRate } from '../core/money.ts';
@@ -13,7 +13,7 @@ import {
   priceAt,
 } from '../core/price-book.ts';
 
-/** `schedule` begins with the period in force; `next_change_at` heeds its windows too. */
+/** `schedule` starts with the current period; `next_change_at` includes its windows. */
 export function pricingRecord(prices: PriceBook, usdPerMillion: UsdRate, nowMs: number) {
   const current = periodAt(prices, nowMs);
   const next = nextPriceChange(prices, nowMs);
@@ -28,7 +28,7 @@ export function pricingRecord(prices: PriceBook, usdPerMillion: UsdRate, nowMs: 
   } as const;
 }
 
-/** The outer price holds whenever none of the windows is open. */
+/** The outer price applies while no window is open. */
 export function periodRecord(period: PricePeriod, usdPerMillion: UsdRate) {
   const { validFromMs, price, windows } = period;
   return {

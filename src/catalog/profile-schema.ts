@@ -1,5 +1,5 @@
-// The fields of a [profile.NAME] table, for each dialect: the members of the profiles in core, in
-// snake_case, each with the values that it takes. Called by profiles.ts. A test holds both together.
+// The fields of a [profile.NAME] table for each dialect: the profile members in core, in
+// snake_case, with their allowed values. A test checks that both match.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { closed, integer, oneOf, text, visible } from './shapes.ts';
@@ -75,7 +75,7 @@ export const PROFILE_SCHEMAS = {
   }),
 } as const;
 
-/** Which tables there are is checked with the document; what is in them only with their dialect. */
+/** The document check covers only the tables' names; their content depends on the dialect. */
 export const ProfileTablesSchema = Type.Record(
   Type.String(),
   Type.Record(Type.String(), Type.Unknown(), { expects: 'a table' }),

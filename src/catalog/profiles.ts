@@ -1,5 +1,5 @@
-// The profiles that a catalog defines, and those of its upstreams. Called by rules.ts for what is
-// wrong with them, and by catalog.ts for their values. As everywhere here, no value is shown.
+// The profiles that a catalog defines, and those of its upstreams: problems for rules.ts and values
+// for catalog.ts. No message contains a value.
 
 import { BUILT_IN_PROFILES } from '../core/built-in-profiles.ts';
 import { isObject } from '../core/json.ts';
@@ -10,7 +10,9 @@ import { didYouMean, nameProblems, type Problem, shapeProblems, tomlKey } from '
 
 type Dialect = UpstreamProfile['dialect'];
 
-/** An upstream that names no profile has the one of its dialect's name, which a catalog may change. */
+/**
+ * An upstream without a profile uses the one named like its dialect, which a catalog may override.
+ */
 export function profileNameOf(upstream: {
   readonly dialect: Dialect;
   readonly profile?: string;
@@ -18,7 +20,7 @@ export function profileNameOf(upstream: {
   return upstream.profile ?? upstream.dialect;
 }
 
-/** Every profile that an upstream may name, the built-in ones first. The tables are without fault. */
+/** Every profile that an upstream may name, built-in ones first. The tables must be valid. */
 export function toProfiles(tables: ProfileTables): Map<string, UpstreamProfile> {
   const own = new Map(Object.entries(tables));
   const resolve = (name: string): UpstreamProfile => {
@@ -30,7 +32,7 @@ export function toProfiles(tables: ProfileTables): Map<string, UpstreamProfile> 
   return new Map([...names].map((name) => [name, resolve(name)]));
 }
 
-/** Tables of words and of numbers change what they name; every other field is replaced. */
+/** Tables of words and numbers are merged; every other field is replaced. */
 function changed(base: UpstreamProfile, table: Readonly<Record<string, unknown>>): UpstreamProfile {
   const { base: _, ...entries } = table;
   const fields = Object.entries(entries).map(([key, value]) => {
@@ -41,7 +43,7 @@ function changed(base: UpstreamProfile, table: Readonly<Record<string, unknown>>
   return { ...base, ...Object.fromEntries(fields) } as UpstreamProfile;
 }
 
-/** What is wrong with the tables of the profiles. `entries` are of whatever shape. */
+/** All problems of the profile tables. `entries` may have any shape. */
 export function profileProblems(entries: readonly (readonly [string, unknown])[]): Problem[] {
   const tables = new Map(entries);
   return entries.flatMap(([name, table]) => {
@@ -99,7 +101,7 @@ function fieldProblems(
   ];
 }
 
-/** What goes into requests has to be JSON, and must not change what was asked and is paid for. */
+/** Extra members must be JSON, and must not change what was requested and paid for. */
 function extraBodyProblems(body: unknown, path: string): Problem[] {
   if (!isObject(body)) return [];
   const reserved = Object.keys(body).filter((key) => RESERVED_MEMBERS.has(key));
@@ -112,7 +114,7 @@ function extraBodyProblems(body: unknown, path: string): Problem[] {
   ];
 }
 
-/** TOML has two numbers that JSON does not: `inf` and `nan`. */
+/** TOML allows two numbers that JSON does not: `inf` and `nan`. */
 function notJson(value: unknown, path: string): string[] {
   if (typeof value === 'number') return Number.isFinite(value) ? [] : [path];
   if (Array.isArray(value)) return value.flatMap((item, at) => notJson(item, `${path}[${at}]`));
@@ -120,7 +122,7 @@ function notJson(value: unknown, path: string): string[] {
   return Object.entries(value).flatMap(([key, item]) => notJson(item, `${path}.${tomlKey(key)}`));
 }
 
-/** What is wrong with the name that an upstream of this dialect gives as its profile's. */
+/** The problems of the profile name of an upstream with this dialect. */
 export function upstreamProfileProblems(
   name: string,
   dialect: Dialect,
@@ -145,7 +147,9 @@ function unknownProfile(name: string, tables: ReadonlyMap<string, unknown>): str
   return `is neither a built-in profile nor the name of a [profile.NAME]${hint}`;
 }
 
-/** The names from this one to the built-in profile at the end of its bases, as far as they lead. */
+/**
+ * The names from this one to the built-in profile at the end of its bases, as far as they exist.
+ */
 function chainOf(name: string, tables: ReadonlyMap<string, unknown>): Set<string> {
   const chain = new Set<string>();
   let next: string | undefined = name;
@@ -156,13 +160,13 @@ function chainOf(name: string, tables: ReadonlyMap<string, unknown>): Set<string
   return chain;
 }
 
-/** The dialect is that of the built-in profile; undefined where the bases do not lead to one. */
+/** The dialect of the built-in base; undefined if the bases do not lead to one. */
 function dialectOf(name: string, tables: ReadonlyMap<string, unknown>): Dialect | undefined {
   const end = [...chainOf(name, tables)].at(-1) ?? name;
   return BUILT_IN_PROFILES.get(end)?.dialect;
 }
 
-/** Whether the profile is on a ring of bases, not merely before one. */
+/** Whether the profile is part of a cycle of bases, and does not merely lead to one. */
 function leadsBack(name: string, tables: ReadonlyMap<string, unknown>): boolean {
   const end = [...chainOf(name, tables)].at(-1) ?? name;
   return !BUILT_IN_PROFILES.has(end) && textAt(tables.get(end), 'base') === name;

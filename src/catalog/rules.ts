@@ -1,6 +1,6 @@
-// What a catalog can still get wrong when every value has the right shape: names that clash or
-// point nowhere, and values that do not fit each other. Called by catalog.ts. Misshapen values are
-// left out here, but the names of their entries count as known: one mistake is one line.
+// Catalog rules that a schema cannot express: duplicate or unknown names, and values that
+// contradict each other. Misshapen values are skipped, but the names of their entries count as
+// known, so that one mistake gives one line.
 
 import { BASE_URL_EXPECTS, isProxyUrl, PROXY_URL_EXPECTS, readBaseUrl } from '../core/base-url.ts';
 import { isDay } from '../core/instant.ts';
@@ -22,7 +22,7 @@ import {
   UpstreamSchema,
 } from './schema.ts';
 
-/** Every broken rule in a document of whatever shape. */
+/** All broken rules in a document of any shape. */
 export function ruleProblems(document: unknown): Problem[] {
   const upstreams = listAt(document, 'upstream');
   const models = listAt(document, 'model');
@@ -51,7 +51,7 @@ export function ruleProblems(document: unknown): Problem[] {
 
 type Name = { readonly path: string; readonly name: string };
 
-/** Slugs and aliases share one space of names: a request may use either. */
+/** Slugs and aliases share one namespace, because a request may use either. */
 function modelNames(model: unknown, index: number): Name[] {
   const path = `model[${index}]`;
   const aliases = listAt(model, 'aliases').flatMap((alias, at) =>
@@ -70,7 +70,7 @@ function clashes(names: readonly Name[]): Problem[] {
   });
 }
 
-/** What only an upstream on the network has. */
+/** Keys that only upstreams on the network have. */
 const REMOTE_KEYS = [
   'base_url',
   'api_key',
@@ -175,7 +175,7 @@ function planRules(slug: string, plan: PlanEntry, slugs: readonly string[]): Pro
   return problems;
 }
 
-/** The name itself is not shown: it may have come from a variable that holds a secret. */
+/** Omits the name itself: it may come from a variable that holds a secret. */
 function unknownName(kind: 'model' | 'upstream', name: string, known: readonly string[]): string {
   const key = kind === 'model' ? 'slug' : 'id';
   return `is not the ${key} of any [[${kind}]]${didYouMean(name, known)}`;

@@ -1,5 +1,5 @@
-// The shape of a catalog file: every key, its type and its range, and the words for a value that
-// does not fit. Called by catalog.ts. What needs more than one value to decide is in rules.ts.
+// The schema of a catalog file: every key with type, range and error text. Rules across several
+// values are in rules.ts.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value, ValueErrorType } from '@sinclair/typebox/value';
@@ -20,10 +20,10 @@ import {
   visible,
 } from './shapes.ts';
 
-/** One mistake: where it is, such as `model[2].price.output`, and what is wrong. */
+/** One problem: its path, such as `model[2].price.output`, and a description. */
 export type Problem = { readonly path: string; readonly text: string };
 
-/** Slugs and ids travel in headers and URLs, so they are small in both length and alphabet. */
+/** Slugs and ids are used in headers and URLs, so their length and alphabet are small. */
 const SLUG_EXPECTS = '1 to 64 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit';
 const SLUG_SHAPE = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const slug = () => text(SLUG_EXPECTS, { maxLength: 64, pattern: SLUG_SHAPE.source });
@@ -42,7 +42,7 @@ export const ServiceSchema = closed({
   minimum_hold: Type.Optional(decimal(6, '1')),
 });
 
-/** What an upstream and each of its models may set. */
+/** Settings of an upstream that each of its models may override. */
 const TimeoutFields = {
   first_byte_seconds: seconds(),
   first_content_seconds: seconds(),
@@ -152,12 +152,12 @@ export function isCatalogDocument(document: unknown): document is CatalogDocumen
   return Value.Check(DocumentSchema, document);
 }
 
-/** Every place where the document does not have the shape above; one problem a place. */
+/** All places where the document does not match the schema; one problem per place. */
 export function documentProblems(document: unknown): Problem[] {
   return shapeProblems(document, DocumentSchema, '');
 }
 
-/** Every place where a value at `path` does not have the shape of its schema; one problem a place. */
+/** All places where a value at `path` does not match its schema; one problem per place. */
 export function shapeProblems(value: unknown, schema: TSchema, path: string): Problem[] {
   const problems = new Map<string, Problem>();
   for (const error of Value.Errors(schema, value)) {
@@ -177,10 +177,12 @@ function words(type: ValueErrorType, schema: TSchema, key: string): string {
   return type === ValueErrorType.ObjectRequiredProperty ? `is missing; ${expects}` : expects;
 }
 
-/** Tables whose keys are names of the operator's own: a number among them is no index. */
+/** Tables whose keys are operator-chosen names, so a numeric key is not an index. */
 const NAMING_TABLES: ReadonlySet<string> = new Set(['plan', 'profile']);
 
-/** `/model/2/price/output` below `start` as `model[2].price.output`. Keys get quotes if need be. */
+/**
+ * Formats `/model/2/price/output` below `start` as `model[2].price.output`. Quotes keys if needed.
+ */
 function placeOf(pointer: string, start: string): string {
   const parts = pointer
     .slice(1)
@@ -193,13 +195,13 @@ function placeOf(pointer: string, start: string): string {
   }, start);
 }
 
-/** What follows "is not known" where a known name is near to this one. */
+/** The suffix for "is not known" if a known name is similar. */
 export function didYouMean(name: string, known: readonly string[]): string {
   const meant = nearest(name, known);
   return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
-/** What is wrong with the name that an operator has given to a table. */
+/** The problems of an operator-chosen table name. */
 export function nameProblems(name: string, path: string): Problem[] {
   return SLUG_SHAPE.test(name) ? [] : [{ path, text: `must have a name that is ${SLUG_EXPECTS}` }];
 }

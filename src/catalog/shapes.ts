@@ -1,5 +1,5 @@
-// The shapes that values of a catalog have, each with its words for a value that does not fit:
-// `expects` completes the sentence "must be …". Called by the schemas.
+// Reusable value schemas of a catalog, each with its error text: `expects` completes the sentence
+// "must be …".
 
 import {
   type ArrayOptions,
@@ -21,11 +21,11 @@ export const oneOf = <Word extends string>(...values: readonly Word[]) => {
 export const text = (expects: string, options: StringOptions = {}) =>
   Type.String({ ...options, expects });
 
-/** Text on one line, which may be empty. */
+/** A single line of text, possibly empty. */
 export const line = (expects: string, maxLength: number) =>
   text(expects, { maxLength, pattern: '^[^\\x00-\\x1f\\x7f]*$' });
 
-/** Text on one line that is not empty. */
+/** A single, non-empty line of text. */
 export const label = (maxLength: number) =>
   text(`text of 1 to ${maxLength} characters on one line`, {
     maxLength,
@@ -47,7 +47,7 @@ export const integer = (minimum: number, maximum: number) =>
 export const number = (minimum: number, maximum: number, kind = 'a number', note = '') =>
   Type.Number({ minimum, maximum, expects: `${kind} ${range(minimum, maximum)}${note}` });
 
-/** A decimal of at most a million, which a string may hold to the last digit. */
+/** A decimal of at most a million; as a string it keeps every digit. */
 export const decimal = (decimals: number, example: string, isPositive = false) => {
   const digits = `(?=\\d+(?:\\.\\d{1,${decimals}})?$)${MILLION}`;
   const pattern = isPositive ? `^(?=.*[1-9])${digits}$` : `^${digits}$`;
@@ -61,6 +61,6 @@ export const decimal = (decimals: number, example: string, isPositive = false) =
 export const listOf = <T extends TSchema>(items: T, expects: string, options: ArrayOptions = {}) =>
   Type.Array(items, { ...options, expects });
 
-/** A table with these keys and no others. */
+/** A table with exactly these keys. */
 export const closed = <T extends TProperties>(fields: T, expects = 'a table') =>
   Type.Object(fields, { additionalProperties: false, expects });

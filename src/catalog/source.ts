@@ -1,5 +1,5 @@
-// Where the catalog's text comes from and how it becomes a plain document: the file or the built-in
-// catalog, TOML, and ${NAME} taken from the environment. Values never appear in its messages.
+// Loads the catalog's text as a plain document: from the file or the built-in catalog, parsed as
+// TOML, with ${NAME} replaced from the environment. Messages never contain values.
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -7,7 +7,7 @@ import type { Environment } from '../core/environment.ts';
 import { DEMO_CATALOG } from './demo-catalog.ts';
 import { type Problem, tomlKey } from './schema.ts';
 
-/** Everything that is wrong with a catalog, one line each. */
+/** All problems of a catalog, one line each. */
 export class CatalogError extends Error {
   override readonly name = 'CatalogError';
   readonly problems: readonly string[];
@@ -27,17 +27,17 @@ export type FoundCatalog = {
 };
 
 type CatalogSearch = {
-  /** `CATALOG`, where it is set. */
+  /** The value of `CATALOG`, if set. */
   readonly path?: string | undefined;
   readonly environment: Environment;
   readonly directory: string;
-  /** What the path comes from, for messages; by default the variable CATALOG. */
+  /** The source of the path, for messages; defaults to the variable CATALOG. */
   readonly namedBy?: string;
 };
 
 /**
  * Reads the configured file, or `catalog.toml` in `directory`, or else the built-in demo catalog.
- * A configured file that is missing, or any that cannot be read, throws `CatalogError`.
+ * Throws `CatalogError` for a missing configured file, or any unreadable one.
  */
 export function findCatalog({
   path,
@@ -61,7 +61,7 @@ export function findCatalog({
   }
 }
 
-/** The plain value of TOML text. Throws `CatalogError` with the line and the column. */
+/** Parses TOML to a plain value. Throws `CatalogError` with the line and the column. */
 export function parseToml(text: string, label: string): unknown {
   const failure = tomlFailure(text);
   if (failure === undefined) return Bun.TOML.parse(text);
@@ -79,7 +79,7 @@ function tomlFailure(text: string): string | undefined {
   }
 }
 
-/** Some messages quote the text at fault, which may be a secret. Keys and single signs may stay. */
+/** Removes quoted text, which may be a secret. Keys and single punctuation marks may stay. */
 function withoutValues(message: string): string {
   return message
     .replace(/^TOML Parse error: /, '')
@@ -90,8 +90,9 @@ function withoutValues(message: string): string {
 }
 
 /**
- * Bun's parser gives no position. It reads from left to right, so every prefix that holds the
- * mistake fails with the same message: the shortest prefix in the last run that does ends at it.
+ * Finds the position of a mistake, because Bun's parser gives none. It reads from left to right, so
+ * every prefix that contains the mistake fails with the same message. The shortest prefix in the
+ * last run of failures ends at the mistake.
  */
 function locate(text: string, failure: string): { line: number; column: number } {
   const lines = text.split('\n');
@@ -111,9 +112,9 @@ function locate(text: string, failure: string): { line: number; column: number }
 }
 
 /**
- * The number at which the last run begins that `holds` up to `most`, from 1 on. Back in growing
- * steps and then by halves: a server parses a catalog of thousands of lines while it serves, and one
- * parse a line would hold it up for long.
+ * The start of the last run of counts up to `most`, from 1 on, for which `holds` is true. Searches
+ * backwards in growing steps, then by bisection: a server parses catalogs of thousands of lines
+ * while serving, and parsing once per line would block it.
  */
 function startOfRun(holds: (count: number) => boolean, most: number): number {
   let high = most;
@@ -134,7 +135,7 @@ function startOfRun(holds: (count: number) => boolean, most: number): number {
 const REFERENCE = /\$\{([^}]*)\}?/g;
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Replaces `${NAME}` in every string value, and dates by their text; collects what is not set. */
+/** Replaces `${NAME}` in every string value, and dates by their text; collects unset names. */
 export function substitute(
   value: unknown,
   environment: Environment,

@@ -1,22 +1,22 @@
-// Finds and writes tables in the text of a TOML file, by its lines, so that everything around them
-// stays as somebody wrote it. It reads headers alone and can be wrong about what lies in long
-// strings: whoever edits with it parses the result and compares.
+// Finds and writes tables in the text of a TOML file line by line, preserving everything else. It
+// only recognizes headers and may be wrong inside multi-line strings, so callers parse the result
+// and compare.
 
 import type { PeriodEntry, WindowEntry } from './price-schema.ts';
 
-/** Lines from `start` up to `end`, which is not one of them. */
+/** Lines from `start` up to, but not including, `end`. */
 type Lines = { readonly start: number; readonly end: number };
 
-/** An entry of an array of tables, and the tables of one of its arrays. */
+/** An entry of an array of tables, and the tables of one of its nested arrays. */
 type TableGroup = {
-  /** After its last line that says something. */
+  /** After its last line with content. */
   readonly end: number;
   readonly groups: readonly Lines[];
 };
 
 const HEADER = /^\s*(\[\[?)([^[\]]+)\]\]?\s*(?:#.*)?$/;
 
-/** The entries of `[[name]]`, each with its `[[name.member]]` tables and all that is below them. */
+/** The entries of `[[name]]`, each with its `[[name.member]]` tables and everything below them. */
 export function tableGroups(text: string, name: string, member: string): readonly TableGroup[] {
   const lines = text.split('\n');
   const headers = lines.flatMap((line, start) => {
@@ -41,14 +41,14 @@ export function tableGroups(text: string, name: string, member: string): readonl
   return entries;
 }
 
-/** Comments and empty lines before the next header belong to what comes then. */
+/** Comments and empty lines before the next header belong to that header. */
 function endOfContent(lines: readonly string[], start: number, limit: number): number {
   let end = limit;
   while (end > start + 1 && /^\s*(#.*)?$/.test(lines[end - 1] ?? '')) end -= 1;
   return end;
 }
 
-/** Takes an empty line before the table along. */
+/** Also removes an empty line before the table. */
 export function textWithout(text: string, { start, end }: Lines): string {
   const lines = text.split('\n');
   const from = lines[start - 1]?.trim() === '' ? start - 1 : start;
@@ -57,7 +57,7 @@ export function textWithout(text: string, { start, end }: Lines): string {
 
 const RATES = ['input', 'cached_input', 'cache_write', 'output'] as const;
 
-/** A period of prices as a table of the model above it. */
+/** A price period as a table of the preceding model. */
 export function renderPeriod(period: PeriodEntry): string[] {
   const { valid_from, windows = [] } = period;
   return [

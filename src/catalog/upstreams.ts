@@ -1,5 +1,5 @@
-// The places that run models, and what a model's placement at one of them sets in the place of its
-// values. Called by catalog.ts for entries that keep all rules; every default is here.
+// Builds upstreams, with every default, and the overrides of model placements, from entries that
+// satisfy all rules.
 
 import { readBaseUrl } from '../core/base-url.ts';
 import type { Placement, Upstream, UpstreamCredential, UpstreamTimeouts } from '../core/model.ts';
@@ -9,7 +9,9 @@ import { profileNameOf } from './profiles.ts';
 import type { PlacementEntry, UpstreamEntry } from './schema.ts';
 import { CatalogError } from './source.ts';
 
-/** Some servers queue a request for minutes before its first token, and keep the line alive. */
+/**
+ * Some servers queue a request for minutes before its first token, and keep the connection alive.
+ */
 const TIMEOUTS: UpstreamTimeouts = {
   connectMs: 10_000,
   firstByteMs: 60_000,
@@ -53,7 +55,7 @@ export function toUpstream(
     : { ...remote, dialect: 'messages', profile };
 }
 
-/** `upstreams` has the placement's: the rules have seen to it. */
+/** The rules guarantee that `upstreams` has the placement's upstream. */
 export function toPlacement(
   entry: PlacementEntry,
   upstreams: ReadonlyMap<string, Upstream>,

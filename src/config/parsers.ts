@@ -1,5 +1,5 @@
-// Parsers of single settings: text in, a value or what is wrong with the text out. No problem text
-// ever holds the value, which may be a secret.
+// Parsers of single settings: each returns a value or a problem. Problem texts never contain the
+// value, which may be a secret.
 
 import { isIP } from 'node:net';
 import { BASE_URL_EXPECTS, readBaseUrl } from '../core/base-url.ts';
@@ -31,7 +31,7 @@ export const portOrOff: Parser<number | 'off'> = (text) => {
   return 'value' in read ? read : { problem: 'must be a port from 0 to 65535, or off.' };
 };
 
-/** Seconds, decimals allowed, as milliseconds. */
+/** Seconds, decimals allowed, converted to milliseconds. */
 export function seconds(minimum: number, maximum: number): Parser<number> {
   return (text) => {
     const value = /^\d{1,6}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
@@ -52,7 +52,7 @@ export const baseUrl: Parser<string> = (text) => {
   return { value };
 };
 
-/** Unlike a base URL it may have a query, where some services keep a token. */
+/** Unlike a base URL it may have a query, where some services expect a token. */
 export const webhookUrl: Parser<string> = (text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url?.username === '' && url.password === '' && url.hash === '';
@@ -60,7 +60,7 @@ export const webhookUrl: Parser<string> = (text) => {
   return { problem: 'must be an http or https address without a user or fragment.' };
 };
 
-/** User and password may be in it; how long it may take is ours to say. */
+/** May contain user and password. Query options are refused, because timeouts are fixed here. */
 export const smtpUrl: Parser<string> = (text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url?.search === '' && url.hash === '' && /^\/?$/.test(url.pathname);
@@ -74,7 +74,7 @@ export const mailFrom: Parser<string> = (text) =>
     ? { value: text }
     : { problem: 'must be an address, such as Gateway <gateway@example.com>.' };
 
-/** A file of SQLite's as `sqlite:PATH`, or the URL of a PostgreSQL database as it is. */
+/** `sqlite:PATH` for a SQLite file, or a PostgreSQL URL, which is kept as it is. */
 export const databaseUrl: Parser<string> = (text) => {
   if (/^postgres(ql)?:/i.test(text)) {
     const read = readPostgresUrl(text);
@@ -95,7 +95,7 @@ export const redisUrl: Parser<RedisTarget> = readRedisUrl;
 export const secret: Parser<string> = (text) =>
   text.length >= 32 ? { value: text } : { problem: 'must have at least 32 characters.' };
 
-/** A secret that travels in a header as it is. */
+/** A secret that is sent in a header unchanged. */
 export const token: Parser<string> = (text) =>
   /^[\x21-\x7e]{32,}$/.test(text)
     ? { value: text }

@@ -1,11 +1,11 @@
-// Reads the settings. The command line calls it once at the start. It is pure: it reads no file and
-// no process environment by itself, and no message of it ever shows a value, which may be a secret.
+// Reads the settings once, at the start. Pure: it accesses neither files nor the process
+// environment, and its messages never contain a value, which may be a secret.
 
 import type { Environment } from '../core/environment.ts';
 import { nearest } from '../core/nearest.ts';
 import { type Config, SETTINGS, type Setting, VARIABLES } from './settings.ts';
 
-/** Everything that is wrong with the settings, one line each. */
+/** All problems of the settings, one line each. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -17,8 +17,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings. An empty value counts as unset. `namesInFile` are the names that a `.env`
- * file sets: one that nearly is a known name is a mistake there. Throws `ConfigError`.
+ * Reads the settings. An empty value counts as unset. `namesInFile` are the names in a `.env` file,
+ * where a misspelled setting is an error. Throws `ConfigError`.
  */
 export function readConfig(environment: Environment, namesInFile: readonly string[] = []): Config {
   const problems = [...misspelled(namesInFile), ...removed(environment)];
@@ -41,7 +41,7 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
   return Object.freeze(config);
 }
 
-/** A value that asked for what every server does now is ignored. */
+/** Ignores a removed setting whose value requested what is now the default. */
 function removed(environment: Environment): string[] {
   const workers = environment['WORKERS']?.trim() || '1';
   if (workers === '1') return [];

@@ -1,12 +1,13 @@
-// Every setting, one row each: its variable, its default, how it is read, and what it means to an
-// operator. `Config`, the table in src/docs/operators/configuration.md and `.env.example` are made of these rows.
+// Every setting, one row each: variable, default, parser and description for operators. `Config`,
+// the table in src/docs/operators/configuration.md and `.env.example` are generated from these
+// rows.
 
 import type { Parser } from './parsers.ts';
 import * as parsers from './parsers.ts';
 
 export type Setting = {
   readonly name: string;
-  /** Read like a value that was set. Absent: unset means `undefined`. */
+  /** Parsed like a configured value. Without it, an unset variable is `undefined`. */
   readonly fallback?: string;
   readonly parse: Parser<unknown>;
   /** One line. */
@@ -43,7 +44,7 @@ export const SETTINGS = {
     parse: parsers.portOrOff,
     about: "Port of the operator's console; by default PORT + 1; off for none.",
   },
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: {
     name: 'BASE_URL',
     parse: parsers.baseUrl,
@@ -168,7 +169,7 @@ export const SETTINGS = {
     parse: parsers.mailFrom,
     about: 'Sender of mails, such as Gateway <gateway@example.com>; needed with SMTP_URL.',
   },
-  /** Used before the settings are read: it says where they are. */
+  /** Read before the other settings, because it locates them. */
   envFile: {
     name: 'TOLLGATE_ENV_FILE',
     parse: parsers.accept,
@@ -184,5 +185,5 @@ type Value<S extends Setting> =
 
 export type Config = { readonly [Key in keyof Settings]: Value<Settings[Key]> };
 
-/** In the order of the documents. */
+/** In the order of the documentation. */
 export const VARIABLES: readonly Setting[] = Object.values(SETTINGS);

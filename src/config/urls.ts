@@ -1,19 +1,19 @@
-// The addresses of a server, as its settings say them.
+// The URLs of a server, derived from its settings.
 
 import type { Config } from './settings.ts';
 
-/** The address that users are shown. `port` is the one that the server really listens on. */
+/** The public URL shown to users. `port` is the actual listening port. */
 export function publicUrl(config: Config, port: number): string {
   if (config.baseUrl !== undefined) return config.baseUrl;
   const open = config.host === '0.0.0.0' || config.host === '::';
   return httpUrl(open ? 'localhost' : config.host, port);
 }
 
-/** The URL of a host and a port; an IPv6 address gets its brackets. */
+/** The URL of a host and a port, with brackets around an IPv6 address. */
 export function httpUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
-/** Where the console listens: 0 is any free port, `undefined` is nowhere. */
+/** The port of the console: 0 is any free port, `undefined` disables it. */
 export function consolePortOf({
   port,
   operatorPort,
@@ -23,7 +23,7 @@ export function consolePortOf({
   return port === 0 || port === 65_535 ? 0 : port + 1;
 }
 
-/** The console's address in a browser on this machine. */
+/** The console's URL for a browser on this machine. */
 export function urlOf(host: string, port: number): string {
   const open = host === '0.0.0.0' || host === '::';
   return `${httpUrl(open ? 'localhost' : host, port)}/operator`;

@@ -1,5 +1,5 @@
-// Reads a request body: once, as bytes, never more than the limit, never inflated. What a refusal
-// here leaves unread is swallowed by the runtime (see respond.ts).
+// Reads a request body once, as bytes, within the size limit and without decompressing it. The
+// runtime discards what a refusal leaves unread (see respond.ts).
 
 import { discard } from '../async/discard.ts';
 import type { Deadlines } from '../core/deadlines.ts';
@@ -29,8 +29,8 @@ export async function readBody(request: Request, waiting: BodyWait): Promise<Par
 }
 
 /**
- * JSON is expected; a missing type and text/plain are what hand-written requests send, and parse
- * just as well. Anything else would be guessed at, so it is refused.
+ * Requires JSON. A missing type and text/plain are accepted, because hand-written requests send
+ * them. Any other type would have to be guessed.
  */
 function requireJson(headers: Headers): void {
   const encoding = headers.get('content-encoding');
@@ -56,7 +56,7 @@ async function readChunked(request: Request): Promise<Uint8Array> {
     if (done) return Buffer.concat(chunks);
     bytes += value.length;
     if (bytes > BODY_BYTES_MAX) {
-      // The rest stays unread; waiting for the cancellation would mean waiting for the sender.
+      // The rest stays unread; awaiting the cancellation would mean waiting for the sender.
       reader.cancel().catch(() => {});
       throw new GatewayError('payload_too_large');
     }

@@ -1,5 +1,5 @@
-// One request as its handler sees it: who asks, in which format, and how its end is answered and told.
-// Called by the handlers. Whatever is thrown ends in the envelope of the path's own format.
+// One request as its handler sees it: the caller, the format, the response and the summary.
+// Anything thrown is answered in the envelope of the path's format.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import type { Deadlines } from '../core/deadlines.ts';
@@ -26,7 +26,7 @@ import { respondError } from './respond.ts';
 import type { Tallies, Tally } from './tally.ts';
 
 export type HandlerDependencies = {
-  /** What operators have set, as it is now. */
+  /** The current operator state. */
   readonly operator: () => OperatorState;
   readonly access: Access;
   readonly playgroundAccess: PlaygroundAccess;
@@ -36,40 +36,40 @@ export type HandlerDependencies = {
   readonly clock: () => number;
   readonly deadlines: Deadlines;
   readonly trustedProxies: NetworkSet;
-  /** Why this process cannot serve at the moment; empty when it can. */
+  /** Why this process cannot serve now; empty if it can. */
   readonly problems: () => Promise<readonly string[]>;
-  /** What is wrong and keeps nobody but single accounts from being served. Says nothing of them. */
+  /** Problems that affect only single accounts, without naming them. */
   readonly warnings: () => readonly string[];
-  /** Whether the books of an account differ, so that nothing new may be sold to it. */
+  /** Whether new requests of an account are refused because its books are inconsistent. */
   readonly isStopped: (accountId: string) => boolean;
-  /** It is about to end: nothing new should be sent here. */
+  /** The process is about to end: no new requests should be sent here. */
   readonly draining: () => boolean;
-  /** Whether what is sent here all the same is refused. */
+  /** Whether requests that arrive during the drain are refused. */
   readonly isRefusing: () => boolean;
-  /** Whether one more request can be given a connection to an upstream. */
+  /** Whether another request can get an upstream connection. */
   readonly hasRoom: () => boolean;
   readonly touchKey: (keyId: string) => void;
   readonly onInternal: (requestId: string, error: unknown) => void;
-  /** Whether an error says that the database could not do its work, and may do it later. */
+  /** Whether an error means that the database is temporarily unavailable. */
   readonly isAway: (error: unknown) => boolean;
   readonly tallies: Tallies;
   readonly operatorAccess: OperatorAccess;
   readonly knownHosts: KnownHosts;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   readonly upstreams: () => readonly UpstreamState[];
-  /** What is in flight in this process. */
+  /** The requests in flight in this process. */
   readonly load: () => Load;
 };
 
 export type Load = {
   readonly requestsInFlight: number;
   readonly streamsOpen: number;
-  /** Commands of the ledger that are not on disk yet. */
+  /** Ledger commands that are not on disk yet. */
   readonly ledgerPending: number;
   readonly limits: LimitsLoad;
 };
 
-/** What the handlers use of the runtime's server. */
+/** The part of the runtime's server that handlers use. */
 export type RuntimeServer = {
   readonly requestIP: (request: Request) => { readonly address: string } | null;
   readonly timeout: (request: Request, seconds: number) => void;
@@ -78,7 +78,7 @@ export type RuntimeServer = {
 /** Answers all requests below a path. */
 export type Mount = (request: Request, server: RuntimeServer | null) => Promise<Response>;
 
-/** Where the dashboard has read a session, the runtime is not asked for the address. */
+/** For sessions read by the dashboard, the address does not come from the runtime. */
 type AskedServer = Pick<RuntimeServer, 'timeout'> & Partial<Pick<RuntimeServer, 'requestIP'>>;
 
 /** One request, as its handler sees it. */
@@ -89,7 +89,7 @@ export class Exchange {
   readonly requestId: string;
   /** Unix milliseconds. */
   readonly startedAt: number;
-  /** What operators had set when the request came. */
+  /** The operator state when the request arrived. */
   readonly operator: OperatorState;
   readonly tally: Tally;
   protected readonly dependencies: HandlerDependencies;
@@ -112,7 +112,7 @@ export class Exchange {
     this.tally = dependencies.tallies.start(this.requestId, route, format.name);
   }
 
-  /** Who asks. Throws the refusal of a key or of its account. */
+  /** Authenticates the caller. Throws the refusal of a key or its account. */
   authorize(): Awaitable<KeyFacts> {
     const facts = this.identify();
     return facts instanceof Promise
@@ -120,7 +120,7 @@ export class Exchange {
       : this.identified(facts);
   }
 
-  /** By the key that it presents. */
+  /** Identifies the caller by its API key. */
   protected identify(): Awaitable<KeyFacts> {
     return this.dependencies.access(this, this.operator);
   }
@@ -146,15 +146,15 @@ export class Exchange {
     return clientAddress(socketAddressOf(request, server), forwarded, dependencies.trustedProxies);
   }
 
-  /** To be read once. Throws 413, 415 or 400. */
+  /** Call once. Throws 413, 415 or 400. */
   readBody(): Promise<ParsedBody> {
     return readBody(this.request, this.dependencies);
   }
 }
 
-/** A request for an answer. */
+/** A request for a generated answer. */
 export class GenerationExchange extends Exchange implements GenerationCall {
-  /** Fires when the client leaves before its answer is complete. */
+  /** Fires when the client disconnects before its answer is complete. */
   get signal(): AbortSignal {
     return this.request.signal;
   }
@@ -167,14 +167,14 @@ export class GenerationExchange extends Exchange implements GenerationCall {
 
   override readBody(): Promise<ParsedBody> {
     return super.readBody().then((body) => {
-      // From here on silence is the model's: the runtime must not take it for a dead client.
+      // From here on silence is the model's, so the runtime's idle timeout must not apply.
       this.server?.timeout(this.request, 0);
       return body;
     });
   }
 }
 
-/** A request of the playground, under a session that the dashboard has read. */
+/** A playground request under a session that the dashboard has read. */
 export class PlaygroundExchange extends GenerationExchange {
   readonly #session: PlaygroundCall;
 
@@ -194,12 +194,12 @@ export class PlaygroundExchange extends GenerationExchange {
   }
 }
 
-/** Throws where this process takes no requests any more, or none at the moment. */
+/** Throws if this process accepts no requests, permanently or at the moment. */
 export function requireServing(dependencies: HandlerDependencies): void {
   if (dependencies.isRefusing()) throw dependencies.draining() ? stopping() : away();
 }
 
-/** Whatever was thrown, as the answer to the request that it ends. */
+/** Turns a thrown value into the response of its request. */
 export function refuse(
   dependencies: HandlerDependencies,
   { requestId, format, tally }: Exchange,
@@ -220,13 +220,13 @@ export function refuse(
   return response;
 }
 
-/** The runtime leaves a Host out that it cannot read, or puts one in that no URL can have. */
+/** The runtime omits an unreadable Host, or inserts one that is invalid in a URL. */
 export function targetOf({ url }: Request): URL {
   const path = /^(?:\w+:\/\/[^/]*)?(\/.*)/s.exec(url)?.[1] ?? '/';
   return URL.parse(url) ?? new URL(`http://localhost${path}`);
 }
 
-/** Empty where the runtime does not know it. */
+/** Empty if the runtime does not know it. */
 export function socketAddressOf(
   request: Request,
   server: Partial<Pick<RuntimeServer, 'requestIP'>> | null,

@@ -1,5 +1,5 @@
-// What each route of the /v1 surface does with a request. Called by the route table in server.ts; every
-// path ends in one finished Response, and whatever is thrown in the envelope of the path's own format.
+// The handlers of the /v1 routes. Each path ends in one finished Response; anything thrown is
+// answered in the envelope of the path's format.
 
 import { ERRORS, GatewayError } from '../core/error.ts';
 import type { OperatorState } from '../core/operator.ts';
@@ -28,7 +28,8 @@ export async function answerGeneration(
   try {
     requireServing(dependencies);
     if (!dependencies.hasRoom()) {
-      // A connection that closes over unread bytes is reset, and the client would not see why.
+      // Closing a connection with unread bytes resets it, and the client would not see the
+      // response.
       await exchange.readBody().catch(() => undefined);
       throw crowded();
     }
@@ -52,7 +53,7 @@ export function answerCount(
   }));
 }
 
-/** What a key may know about its account; `record` gathers it. */
+/** Answers what a key may know about its account; `record` gathers it. */
 export function answerList(
   dependencies: HandlerDependencies,
   exchange: Exchange,
@@ -80,7 +81,7 @@ async function answerJson(
 
 const SHOWN_PATH_LENGTH_MAX = 200;
 
-/** Whatever no route takes: key management, wrong methods, unknown paths. */
+/** Answers everything without a route: key management, wrong methods, unknown paths. */
 export async function answerElsewhere(
   dependencies: HandlerDependencies,
   request: Request,
@@ -101,7 +102,7 @@ export async function answerElsewhere(
   return refuse(dependencies, exchange, new GatewayError('method_not_allowed'), allow);
 }
 
-/** Names the path: a base URL with /v1 twice, or without it, is seen at a glance then. */
+/** Names the path, which makes a base URL with /v1 twice or missing obvious. */
 function nothingAt(path: string): GatewayError {
   const known = notOffered(path);
   if (known !== undefined) return new GatewayError('not_found', { message: known });

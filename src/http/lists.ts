@@ -1,5 +1,5 @@
 // GET /v1/models, /v1/models/{slug or alias}, /v1/api-keys and /v1/account: what a key may know
-// about its own account. Nothing here is billed or counted.
+// about its own account. Neither billed nor counted.
 
 import { type ModelPage, modelList, modelRecord } from '../catalog/model-record.ts';
 import { requireModel } from '../core/admit.ts';
@@ -30,7 +30,7 @@ export function listModels(
   return modelList(catalog, plan, incidentOf, clock(), modelPage(query));
 }
 
-/** The paging of Messages clients; an empty value is the same as none. */
+/** The paging of Messages clients; an empty value counts as absent. */
 function modelPage(query: URLSearchParams): ModelPage {
   const limit = query.get('limit') || undefined;
   const afterId = query.get('after_id') || undefined;

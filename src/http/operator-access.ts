@@ -1,5 +1,5 @@
-// Who may see what is the operator's alone: metrics, and the names of upstreams. Never an API key:
-// it belongs to a customer. Called for /metrics and /readyz.
+// Restricts metrics and upstream names to the operator. API keys never grant access, because they
+// belong to customers. Applies to /metrics and /readyz.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createNetworkSet } from '../identity/address.ts';
@@ -8,11 +8,11 @@ export type OperatorAccess = {
   readonly isOperator: (headers: Headers, socketAddress: string) => boolean;
   /** Whether METRICS_TOKEN is set and was sent. */
   readonly hasToken: (headers: Headers) => boolean;
-  /** For whoever was refused: what to send, or to set. */
+  /** For refused callers: what to send or to set. */
   readonly hint: string;
 };
 
-/** A proxy on the gateway's own machine must not open to the world what is open to that machine. */
+/** A proxy on the gateway's machine must not expose what is open to that machine. */
 const PROXY_HEADERS = [
   'forwarded',
   'via',
@@ -25,9 +25,9 @@ const PROXY_HEADERS = [
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 
 /**
- * With a token, whoever sends it is the operator, and nobody else, wherever they are. Without one it
- * is a direct request from the gateway's own machine, and nobody where `isPublished` says that a
- * proxy on it lets strangers through: many proxies add no header of their own.
+ * With a token, only its holder is the operator, from any address. Without one, only a direct
+ * request from the gateway's own machine is. If `isPublished` says that a local proxy forwards
+ * public requests, then none is, because many proxies add no header.
  */
 export function createOperatorAccess(settings: {
   readonly token: string | undefined;

@@ -1,5 +1,5 @@
-// A request of the dashboard's playground, answered as /v1 answers: the same pipeline, body, envelope and
-// stream, under a session in place of a key. Called by the dashboard, which has checked the session.
+// Answers a request of the dashboard's playground like /v1: the same pipeline, body, envelope and
+// stream, authenticated by a session instead of a key. The dashboard has checked the session.
 
 import type { ClientFormatName } from '../core/admit.ts';
 import type { RouteName } from '../core/request-summary.ts';
@@ -17,7 +17,7 @@ const FORMATS: Readonly<
   messages: { format: messagesFormat, route: 'playground_messages' },
 };
 
-/** Never rejects: whatever is refused is told in the envelope of the format. */
+/** Never rejects: refusals are answered in the envelope of the format. */
 export function answerPlayground(
   dependencies: HandlerDependencies,
   name: ClientFormatName,

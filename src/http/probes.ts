@@ -1,5 +1,5 @@
-// GET /readyz and GET /metrics: what load balancers and operators ask. Both answer while the server
-// drains, and neither asks for an account.
+// GET /readyz and GET /metrics, for load balancers and operators. Both answer while the server
+// drains, and neither needs an account.
 
 import { GatewayError } from '../core/error.ts';
 import { upstreamCounts, upstreamRecords, upstreamWarnings } from '../core/readiness.ts';
@@ -13,7 +13,7 @@ import {
   socketAddressOf,
 } from './exchange.ts';
 
-/** GET /readyz: whether new requests should be sent here. Warnings do not keep them away. */
+/** GET /readyz: whether new requests should be sent here. Warnings do not affect that. */
 export async function answerReady(
   dependencies: HandlerDependencies,
   request: Request,
@@ -25,7 +25,7 @@ export async function answerReady(
   const isOperator = mayOperate(dependencies, request, server);
   const warnings = [
     ...dependencies.warnings(),
-    ...upstreamWarnings(states, isOperator ? 'operator' : 'anybody'),
+    ...upstreamWarnings(states, isOperator ? 'operator' : 'public'),
   ];
   const { upstreams, credentialsDisabled, breakersOpen } = upstreamCounts(states);
   const { requestsInFlight, streamsOpen, ledgerPending, limits } = dependencies.load();
@@ -45,7 +45,7 @@ export async function answerReady(
   );
 }
 
-/** GET /metrics, for the operator alone. */
+/** GET /metrics, for the operator only. */
 export async function answerMetrics(
   dependencies: HandlerDependencies,
   request: Request,
@@ -67,8 +67,8 @@ export async function answerMetrics(
 }
 
 /**
- * Only under a name of ours: see `known-hosts.ts`. Who sends METRICS_TOKEN is no page of a stranger,
- * whatever the name.
+ * Requires a known host name: see `known-hosts.ts`. A request with METRICS_TOKEN cannot come from a
+ * hostile page, so any name is accepted.
  */
 export function underOwnName(dependencies: HandlerDependencies, answer: Mount): Mount {
   const { knownHosts, operatorAccess } = dependencies;

@@ -1,5 +1,5 @@
-// Every response of the /v1 surface is made here, finished and with its own headers: the framework
-// adds nothing, and a header is either always there or has its rule in this file.
+// Builds every response of the /v1 surface, finished and with its own headers. The framework adds
+// nothing: a header is always present or has its rule in this file.
 
 import { GatewayError } from '../core/error.ts';
 import type { LimitView } from '../core/plan.ts';
@@ -28,7 +28,7 @@ export function respondJson(requestId: string, value: unknown): Response {
   });
 }
 
-/** A finished answer or a stream, with its headers. */
+/** A whole answer or a stream, with its headers. */
 export function respondGenerated(requestId: string, generated: Generated): Response {
   if (generated.kind === 'cancelled') return new Response(null, { status: 499 });
   const whole = generated.kind === 'whole';
@@ -40,17 +40,17 @@ export function respondGenerated(requestId: string, generated: Generated): Respo
     headers['x-svc-balance'] = generated.receipt.balanceTokens;
   } else {
     headers['cache-control'] = 'no-cache';
-    // Proxies of one widespread kind hold streams back unless they are told not to.
+    // nginx buffers streams unless a header disables it.
     headers['x-accel-buffering'] = 'no';
   }
   return new Response(generated.body, { headers });
 }
 
 /**
- * Turns whatever was thrown into the caller's envelope. An error that nobody threw on purpose is
- * an internal one: `onInternal` logs it, and the caller learns nothing of it. The connection is
- * never closed over a body that was left unread: the runtime swallows the rest of it in its own
- * framing, while senders that write everything before they read would find a reset instead of us.
+ * Turns a thrown value into the caller's envelope. An unexpected error is answered as internal:
+ * `onInternal` logs it, and the caller gets no details. The connection stays open over an unread
+ * body, whose rest the runtime discards; closing it would show a reset to senders that write
+ * everything before they read.
  */
 export function respondError(options: {
   readonly requestId: string;

@@ -1,4 +1,4 @@
-// What is served where: the paths, their methods, and the envelope in which errors are told.
+// The served paths, their methods, and the envelope of their errors.
 
 import { chatFormat } from '../wire/chat/format.ts';
 import type { ClientFormat } from '../wire/format.ts';
@@ -33,19 +33,19 @@ const METHODS = [...Map.groupBy(ROUTES, ({ path }) => path)].map(([path, routes]
   allow: routes.map(({ method }) => method).join(', '),
 }));
 
-/** The methods of a path that exists; `undefined` where nothing does. */
+/** The methods of a path; `undefined` for an unknown path. */
 export function allowedMethods(path: string): string | undefined {
   return METHODS.find((route) => route.path.test(path))?.allow;
 }
 
-/** Key management by an API key is refused as such, whatever the exact path or method. */
+/** Key management with an API key is always refused as such, for any path and method below it. */
 export function isKeyManagement(path: string, method: string): boolean {
   return /^\/v1\/api-keys(\/|$)/.test(path) && method !== 'GET' && method !== 'HEAD';
 }
 
 /**
- * What clients of both formats look for and what is not offered, each with what to use. The path of a
- * client whose base URL lacks `/v1` counts too.
+ * Endpoints of both formats that are not offered, each with what to use instead. Also matches paths
+ * of clients whose base URL lacks `/v1`.
  */
 const NOT_OFFERED: readonly { readonly path: RegExp; readonly text: string }[] = [
   {
@@ -66,12 +66,12 @@ const NOT_OFFERED: readonly { readonly path: RegExp; readonly text: string }[] =
   },
 ];
 
-/** Why a path of the formats' vendors is not here; `undefined` for any other. */
+/** Why an endpoint of the formats' vendors is missing; `undefined` for any other path. */
 export function notOffered(path: string): string | undefined {
   return NOT_OFFERED.find((each) => each.path.test(path))?.text;
 }
 
-/** Messages clients append `/v1/messages` to whatever base URL they were given. */
+/** Messages clients append `/v1/messages` to any base URL they are given. */
 export function formatOfPath(path: string): ClientFormat {
   return path.includes('/messages') ? messagesFormat : chatFormat;
 }

@@ -1,6 +1,6 @@
-// The route table of the /v1 surface and the health paths, and the server that listens. The
-// framework routes and nothing else: bodies are read, checked and answered in our own code, and
-// each handler returns one finished Response.
+// The routes of the /v1 surface and the health paths, and the listening server. The framework only
+// routes: our own code reads, checks and answers bodies, and each handler returns one finished
+// Response.
 
 import { type AnyElysia, Elysia } from 'elysia';
 import type { RouteName } from '../core/request-summary.ts';
@@ -20,10 +20,10 @@ import { listKeys, listModels, showAccount, showModel } from './lists.ts';
 import { answerMetrics, answerReady, underOwnName } from './probes.ts';
 import { type ApiRoute, ROUTES } from './routes.ts';
 
-/** The server's own backstop; our own check of 2 MB comes first and answers in the envelope. */
+/** The runtime's own backstop; our 2 MB limit applies first and answers in the envelope. */
 const RUNTIME_BODY_BYTES_MAX = 1_073_741_824;
 
-/** Seconds of silence before the runtime drops a connection that has not sent its request. */
+/** Seconds of silence before the runtime drops a connection with an incomplete request. */
 const IDLE_TIMEOUT_SECONDS = 60;
 
 export type ServerDependencies = HandlerDependencies & {
@@ -37,27 +37,27 @@ export type ServerDependencies = HandlerDependencies & {
 
 export type GatewayServer = {
   readonly port: number;
-  /** Stops taking connections; running requests go on. */
+  /** Stops accepting connections; running requests continue. */
   readonly stop: () => Promise<void>;
-  /** Drops the connections that are still there. */
+  /** Closes the remaining connections. */
   readonly close: () => Promise<void>;
 };
 
 type Address = {
   readonly hostname: string;
   readonly port: number;
-  /** Whether other processes may listen there too. */
+  /** Whether other processes may listen on the same address. */
   readonly reusePort?: boolean;
 };
 
-/** Listens at once. Throws what the runtime throws where the address cannot be had. */
+/** Starts to listen immediately. Throws the runtime's error if the address is unavailable. */
 export function startServer(dependencies: ServerDependencies, address: Address): GatewayServer {
   return listening(createApp(dependencies), address);
 }
 
 /**
- * The operator's console, on a listener of its own, so that whatever lets the public in lets nobody
- * in here. It stays while the public one drains, and with it what operators ask then. Throws as
+ * The operator's console, on its own listener, so that exposing the public one does not expose the
+ * console. It stays open while the public one drains, with the operators' requests on it. Throws as
  * `startServer` does.
  */
 export function startConsole(

@@ -1,6 +1,6 @@
-// Gathers what is told of one request, from its handler and from the pipeline, and tells it once: when
-// it has been answered and, where it had a grant, settled. A stream is settled after its headers have
-// left; everything else before.
+// Collects the summary of one request from its handler and the pipeline, and reports it once: when
+// it has been answered and, if it had a grant, settled. A stream is settled after its headers are
+// sent, everything else before.
 
 import type { ClientFormatName } from '../core/admit.ts';
 import type { ErrorCode } from '../core/error.ts';
@@ -9,12 +9,12 @@ import type { RequestObserver } from '../generate/pipeline-types.ts';
 
 export type Tallies = {
   readonly start: (requestId: string, route: RouteName, format: ClientFormatName) => Tally;
-  /** Streams whose answer is still under way, or read to its end for nobody. */
+  /** Streams whose answer is in progress, or drained after a disconnect. */
   readonly openStreams: () => number;
 };
 
 type Teller = {
-  /** Milliseconds of a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number;
   readonly tell: (summary: RequestSummary) => void;
   openStreams: number;
@@ -28,7 +28,7 @@ export function createTallies(dependencies: Omit<Teller, 'openStreams'>): Tallie
   };
 }
 
-/** The summary of a request while it grows. Once it is told, nothing of it changes any more. */
+/** The summary of a request while it is collected. Immutable once reported. */
 export class Tally implements RequestSummary, RequestObserver {
   readonly requestId: string;
   readonly route: RouteName;
@@ -41,7 +41,7 @@ export class Tally implements RequestSummary, RequestObserver {
   stream: boolean | undefined;
   durationMs = 0;
   answer: AnswerSummary | undefined;
-  // Private: no part of the summary.
+  // Private, so it is not part of the summary.
   readonly #teller: Teller;
   readonly #startedAt: number;
   /** Its stream has begun and is not settled. */
@@ -72,7 +72,7 @@ export class Tally implements RequestSummary, RequestObserver {
     this.answered(this.status);
   }
 
-  /** Its answer is ready, `code` where it is a refusal. */
+  /** The response is ready; `code` is set if it is a refusal. */
   answered(status: number, code?: ErrorCode): void {
     this.status = status;
     this.code = code;
@@ -80,7 +80,7 @@ export class Tally implements RequestSummary, RequestObserver {
     this.#teller.tell(this);
   }
 
-  /** Its headers are ready, and its answer follows. */
+  /** The headers are ready, and the answer follows. */
   streaming(status: number): void {
     if (this.answer !== undefined) {
       this.answered(status);
