@@ -11,6 +11,7 @@ export type DocHit = {
 
 const HITS_MAX = 20;
 const QUERY_MAX = 100;
+const WORDS_MAX = 6;
 const EXCERPT = 160;
 
 /** What a match is worth by where it is; further matches in the text count a little. */
@@ -18,37 +19,64 @@ const TITLE = 8;
 const HEADING = 6;
 const TEXT_MAX = 4;
 
-export function searchDocs(pages: readonly DocPage[], query: string): readonly DocHit[] {
-  const words = wordsOf(query);
-  if (words.length === 0) return [];
-  return pages
-    .flatMap((page) =>
-      page.sections.map((section) => ({ page, section, score: scoreOf(page, section, words) })),
-    )
-    .filter(({ score }) => score > 0)
-    .toSorted((a, b) => b.score - a.score)
-    .slice(0, HITS_MAX)
-    .map(({ page, section }) => ({ page, section, excerpt: excerptOf(section.text, words) }));
+/** A section with its texts in lower case: a search is open to everyone and must cost little. */
+type Indexed = {
+  readonly page: DocPage;
+  readonly section: DocSection;
+  readonly title: string;
+  readonly heading: string;
+  readonly text: string;
+};
+
+export type SearchDocs = (query: string) => readonly DocHit[];
+
+export function createDocSearch(pages: readonly DocPage[]): SearchDocs {
+  const index = pages.flatMap((page) =>
+    page.sections.map((section): Indexed => {
+      const title = page.title.toLowerCase();
+      const heading = section.heading.toLowerCase();
+      return { page, section, title, heading, text: section.text.toLowerCase() };
+    }),
+  );
+  return (query) => {
+    const words = wordsOf(query);
+    if (words.length === 0) return [];
+    return index
+      .map((entry) => ({ entry, score: scoreOf(entry, words) }))
+      .filter(({ score }) => score > 0)
+      .sort((a, b) => b.score - a.score)
+      .slice(0, HITS_MAX)
+      .map(({ entry: { page, section } }) => {
+        return { page, section, excerpt: excerptOf(section.text, words) };
+      });
+  };
 }
 
+/** The words that are searched for: distinct ones, the first of many. */
 export function wordsOf(query: string): readonly string[] {
-  return query.slice(0, QUERY_MAX).toLowerCase().split(/\s+/).filter(Boolean);
+  const words = query.slice(0, QUERY_MAX).toLowerCase().split(/\s+/).filter(Boolean);
+  return [...new Set(words)].slice(0, WORDS_MAX);
 }
 
 /** 0 where a word is missing. */
-function scoreOf(page: DocPage, section: DocSection, words: readonly string[]): number {
-  const title = page.title.toLowerCase();
-  const heading = section.heading.toLowerCase();
-  const text = section.text.toLowerCase();
+function scoreOf({ title, heading, text }: Indexed, words: readonly string[]): number {
   let score = 0;
   for (const word of words) {
     const inTitle = title.includes(word) ? TITLE : 0;
     const inHeading = heading.includes(word) ? HEADING : 0;
-    const inText = Math.min(text.split(word).length - 1, TEXT_MAX);
+    const inText = countUpTo(TEXT_MAX, word, text);
     if (inHeading + inText === 0) return 0;
     score += inTitle + inHeading + inText;
   }
   return score;
+}
+
+function countUpTo(most: number, word: string, text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(word); at >= 0 && count < most; count += 1) {
+    at = text.indexOf(word, at + word.length);
+  }
+  return count;
 }
 
 function excerptOf(text: string, words: readonly string[]): string {

@@ -10,7 +10,7 @@ import {
   EXAMPLE_URL,
   INDEX_TOPIC,
 } from './page.ts';
-import { searchDocs } from './search.ts';
+import { createDocSearch } from './search.ts';
 
 export type DocSiteOptions = {
   readonly part: DocPart;
@@ -32,9 +32,18 @@ type Content = {
   readonly status?: number;
 };
 
+type Ready = {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly type: string;
+  readonly cache: string;
+  readonly status: number;
+  readonly etag: string;
+};
+
 export function createDocSite({ part, docs, publicUrl, headers }: DocSiteOptions) {
   const prefix = DOC_PREFIXES[part];
   const pages = docs.pages.filter((page) => page.part === part);
+  const search = createDocSearch(pages);
   const byTopic = new Map(pages.map((page) => [page.topic, page]));
   const style = { name: `style-${tagOf(docs.style)}.css`, body: docs.style, type: 'text/css' };
   const icon = { name: `mark-${tagOf(docs.icon)}.svg`, body: docs.icon, type: 'image/svg+xml' };
@@ -55,7 +64,7 @@ export function createDocSite({ part, docs, publicUrl, headers }: DocSiteOptions
     if (file !== undefined) return { body: file.body, type: file.type, cache: KEPT };
     if (path === 'search') {
       const query = url.searchParams.get('q') ?? '';
-      const content = here(searchContent(query, searchDocs(pages, query)));
+      const content = here(searchContent(query, search(query)));
       const body = frameOf({ ...frame, title: 'Search', query, content });
       return { body, type: HTML, cache: 'no-store' };
     }
@@ -70,6 +79,24 @@ export function createDocSite({ part, docs, publicUrl, headers }: DocSiteOptions
     return { body: here(page.markdown), type: 'text/markdown; charset=utf-8', cache: REVALIDATED };
   }
 
+  /** Pages as they were sent last; there are only so many of them. */
+  const ready = new Map<string, Ready>();
+  let readyFor = publicUrl();
+
+  function readyContent(path: string, url: URL): Ready {
+    if (publicUrl() !== readyFor) {
+      readyFor = publicUrl();
+      ready.clear();
+    }
+    const known = ready.get(path);
+    if (known !== undefined) return known;
+    const { body, type, cache, status = 200 } = contentOf(path, url);
+    const bytes = new TextEncoder().encode(body);
+    const made: Ready = { bytes, type, cache, status, etag: `"${tagOf(body)}"` };
+    if (status === 200 && path !== 'search') ready.set(path, made);
+    return made;
+  }
+
   return async (request: Request): Promise<Response> => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return new Response(null, { status: 405, headers: { ...headers(), allow: 'GET, HEAD' } });
@@ -79,13 +106,11 @@ export function createDocSite({ part, docs, publicUrl, headers }: DocSiteOptions
     if (url.pathname === `${prefix}/`) {
       return new Response(null, { status: 308, headers: { ...headers(), location: prefix } });
     }
-    const { body, type, cache, status = 200 } = contentOf(path, url);
-    const etag = `"${tagOf(body)}"`;
+    const { bytes, type, cache, status, etag } = readyContent(path, url);
     const sent = { ...headers(), 'cache-control': cache, ...(status === 200 ? { etag } : {}) };
     if (status === 200 && isKnown(request.headers.get('if-none-match'), etag)) {
       return new Response(null, { status: 304, headers: sent });
     }
-    const bytes = new TextEncoder().encode(body);
     return new Response(request.method === 'HEAD' ? null : bytes, {
       status,
       headers: { ...sent, 'content-type': type, 'content-length': String(bytes.byteLength) },

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import type { DocPage, DocSection } from '../../src/docs/page.ts';
-import { searchDocs } from '../../src/docs/search.ts';
+import { createDocSearch } from '../../src/docs/search.ts';
 
 function page(name: string, sections: readonly DocSection[]): DocPage {
   const text = { title: name, summary: '', markdown: '', html: '' };
@@ -20,7 +20,7 @@ const PAGES = [
 ];
 
 const found = (query: string): string[] =>
-  searchDocs(PAGES, query).map((hit) => `${hit.page.topic} ${hit.section.heading}`);
+  createDocSearch(PAGES)(query).map((hit) => `${hit.page.topic} ${hit.section.heading}`);
 
 test('a heading outranks the text, and more matches outrank one', () => {
   expect(found('hold')).toEqual(['bill the hold', 'bill other', 'limits plans']);
@@ -36,7 +36,7 @@ test('an excerpt begins near the first match', () => {
   const long = page('long', [
     section('x', `${'before '.repeat(100)}needle ${'after '.repeat(100)}`),
   ]);
-  const [hit] = searchDocs([long], 'needle');
+  const [hit] = createDocSearch([long])('needle');
   expect(hit?.excerpt).toContain('needle');
   expect(hit?.excerpt).toStartWith('… before');
   expect(hit?.excerpt).toEndWith(' …');
@@ -48,6 +48,15 @@ test('a long query is cut, and finds at most twenty sections', () => {
     'many',
     Array.from({ length: 50 }, (_, at) => section(`s${at}`, 'word')),
   );
-  expect(searchDocs([many], 'word')).toHaveLength(20);
-  expect(searchDocs([many], 'word '.repeat(10_000))).toHaveLength(20);
+  const search = createDocSearch([many]);
+  expect(search('word')).toHaveLength(20);
+  expect(search('word '.repeat(10_000))).toHaveLength(20);
+});
+
+test('looks for the first six distinct words of a query, however long it is', () => {
+  const page = { ...PAGES[0], topic: 'six', sections: [] } as unknown as DocPage;
+  const section = { anchor: '', heading: 'Words', text: 'one two three four five six' };
+  const search = createDocSearch([{ ...page, sections: [section] }]);
+  expect(search('one one two three four five six seven')).toHaveLength(1);
+  expect(search('one two three four five seven')).toEqual([]);
 });
