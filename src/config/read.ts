@@ -41,7 +41,7 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
   return Object.freeze(config);
 }
 
-/** Ignores a removed setting whose value requested what is now the default. */
+/** Rejects the removed WORKERS, unless its value is what every server does now. */
 function removed(environment: Environment): string[] {
   const workers = environment['WORKERS']?.trim() || '1';
   if (workers === '1') return [];

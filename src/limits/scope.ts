@@ -173,7 +173,7 @@ function freeTokens({ plan, incident }: Limited, { ofPlan, ofModel }: Scopes): n
   );
 }
 
-/** Until the last window resets whose remaining requests do not exceed `room`. */
+/** Until the last window resets that has at most `remaining` requests left. */
 function requestsReset(
   { plan, incident }: Limited,
   { ofPlan, ofModel }: Scopes,

@@ -38,7 +38,7 @@ export function createUpstreamClient(
       // environment.
       const isProxied = upstream.proxyUrl !== undefined || isProxiedScheme(upstream.baseUrl);
       if (!isProxied && upstream.transport !== 'fetch') return sockets.send(upstream, call);
-      // The runtime pools connections itself, so this call counts as a possible new connection.
+      // The runtime pools its connections itself, so a descriptor is lent for the call alone.
       if (!descriptors.lend()) return Promise.resolve(NO_DESCRIPTOR);
       return runtime.send(upstream, call, isProxied).finally(descriptors.returned);
     },

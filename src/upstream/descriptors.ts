@@ -123,7 +123,7 @@ function ownDescriptors(): DescriptorSource {
       try {
         return readdirSync('/proc/self/fd').length;
       } catch {
-        // The listing itself uses one descriptor.
+        // The listing needs a descriptor, so a failure means that none is left.
         return limit ?? 0;
       }
     },
