@@ -1,5 +1,5 @@
-// The two doors: from what a request presents, a key or a session, to the facts about who asks, or the
-// refusal that comes first in the precedence table. Whatever generates goes through one of them.
+// Authorizes every request that generates text: turns the presented key or session into the facts
+// about the caller, or throws the first refusal of the precedence table.
 
 import { eq, sql } from 'drizzle-orm';
 import type { Awaitable } from '../async/awaitable.ts';
@@ -11,20 +11,20 @@ import type { Database } from '../store/contract.ts';
 import { accounts } from '../store/tables.ts';
 import type { Authenticator, KeyFacts } from './authenticate.ts';
 
-/** What was set when the request began. */
+/** The settings that were effective when the request began. */
 type Settings = Pick<OperatorState, 'blocklist' | 'maintenance'>;
 
 type Presented = {
   readonly authorization: string | null;
   readonly xApiKey: string | null;
   /**
-   * The client's network address, already taken from a trusted proxy's header where it applies.
-   * Asked for only where networks are blocked, because finding it out takes time.
+   * The client's network address, after trusted proxies were resolved. Called only where networks
+   * are blocked, because resolving takes time.
    */
   readonly address: () => string;
 };
 
-/** The door of the API. Throws the refusal as a `GatewayError`. */
+/** Authorizes a request of the API. Throws the refusal as a `GatewayError`. */
 export type Access = (presented: Presented, operator: Settings) => Awaitable<KeyFacts>;
 
 export function createAccess(dependencies: { readonly authenticator: Authenticator }): Access {
@@ -38,13 +38,13 @@ export function createAccess(dependencies: { readonly authenticator: Authenticat
   };
 }
 
-/** Somebody whose session was read before, and where from. */
+/** A user whose session was already read, and the address of the request. */
 type SignedIn = { readonly accountId: string; readonly address: string };
 
-/** The door of the playground. Throws the refusal as a `GatewayError`. */
+/** Authorizes a request of the playground. Throws the refusal as a `GatewayError`. */
 export type PlaygroundAccess = (who: SignedIn, operator: Settings) => Promise<KeyFacts>;
 
-/** Reads the account anew for every request: a session is no proof of its standing. */
+/** Reads the account for every request: a session does not prove its standing. */
 export function createPlaygroundAccess(database: Database): PlaygroundAccess {
   const query = database.db
     .select({
@@ -65,7 +65,7 @@ export function createPlaygroundAccess(database: Database): PlaygroundAccess {
   };
 }
 
-/** The facts, where the account and its key are in good standing. */
+/** The facts, if the account and its key are in good standing. */
 function requireStanding(
   facts: KeyFacts,
   { blocklist, maintenance }: Settings,

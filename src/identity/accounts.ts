@@ -1,5 +1,5 @@
-// Accounts: who pays, on which plan, in which standing. Called by the command line and the
-// dashboard. Every change is one transaction with its audit event, and counts at once.
+// Accounts with their plan and standing. Called by the command line and the dashboard. Every change
+// is one transaction with its audit event, and takes effect at once.
 
 import { asc, count, eq, sql } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
@@ -23,7 +23,7 @@ export type Accounts = ReturnType<typeof createAccounts>;
 const EMAIL_LENGTH_MAX = 254;
 const EMAIL_SHAPE = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+\.[^\s@\p{Cc}.]+$/u;
 
-/** The one spelling of an e-mail address. Throws `invalid_email`. */
+/** Normalizes an e-mail address. Throws `invalid_email`. */
 export function normaliseEmail(text: string): string {
   const email = text.trim().normalize('NFC').toLowerCase();
   if (email.length <= EMAIL_LENGTH_MAX && EMAIL_SHAPE.test(email)) return email;
@@ -42,9 +42,9 @@ export function createAccounts(dependencies: {
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
-  /** The catalog's plans as they are now. */
+  /** The current plans of the catalog. */
   readonly plans: () => ReadonlyMap<string, Plan>;
-  /** Gives the new account its balance of zero, in the transaction that creates it. */
+  /** Gives the new account its zero balance, in the transaction that creates it. */
   readonly openBalance: (tx: Queries, accountId: string) => Promise<void>;
 }) {
   const { database, clock, randomBytes, plans, openBalance } = dependencies;
@@ -109,8 +109,8 @@ export function createAccounts(dependencies: {
   }
 
   /**
-   * Writes what differs and its audit event; a change that changes nothing writes nothing. Call
-   * inside a transaction.
+   * Writes the fields that differ, and the audit event; without a difference it writes nothing.
+   * Call inside a transaction.
    */
   async function change(
     id: string,
@@ -140,7 +140,7 @@ export function createAccounts(dependencies: {
     return after;
   }
 
-  /** `pending_deletion` keeps the keys: they are refused, and work again when it is undone. */
+  /** `pending_deletion` keeps the keys: they are rejected, and work again when it is cancelled. */
   const changeStanding = (id: string, standing: Standing, actor: Actor, reason?: string) =>
     change(id, 'account.standing_changed', 'standing', { standing }, actor, reason);
 
@@ -148,7 +148,7 @@ export function createAccounts(dependencies: {
     change(id, 'account.email_verified', 'emailVerified', { emailVerified: true }, actor);
 
   return {
-    /** For whoever has more to write with it: the same, inside the caller's transaction. */
+    /** The same inside the caller's transaction, for callers that write more. */
     within: { create: insert, changeStanding, verifyEmail },
     create: (facts: NewAccount, actor: Actor): Promise<Account> =>
       database.transaction(() => insert(facts, actor)),
@@ -157,7 +157,7 @@ export function createAccounts(dependencies: {
     /** All accounts, oldest first. */
     list: async (): Promise<Account[]> =>
       db.select().from(accounts).orderBy(asc(accounts.createdAt), sql`rowid`).all(),
-    /** Takes effect at once; `planSince` starts anew. */
+    /** Takes effect at once; `planSince` restarts. */
     async changePlan(id: string, plan: string, actor: Actor): Promise<Account> {
       requirePlan(plan);
       const changes = { plan, planSince: clock() };
@@ -170,7 +170,7 @@ export function createAccounts(dependencies: {
   };
 }
 
-/** The plans that accounts are on, with how many accounts, in the order of their slugs. */
+/** The plans in use with their number of accounts, in the order of their slugs. */
 export async function accountsByPlan({
   db,
 }: Database): Promise<readonly (readonly [string, number])[]> {

@@ -1,17 +1,17 @@
-// Network addresses: one spelling for each, sets of networks, and which address a request came
-// from. Used by the blocklist and by the HTTP surface. Never trusts a header that a stranger sent.
+// Network addresses: normalizes them, builds sets of networks, and finds the address of a client.
+// Used by the blocklist and the HTTP surface. Never trusts a header from an untrusted peer.
 
 import { isIPv4 } from 'node:net';
 
 /** The longest address has 45 characters; the rest is for a zone id and spaces. */
 const SPELLING_LENGTH_MAX = 100;
 
-/** All bits of an address as one number, of 32 or of 128 of them. */
+/** An address as one number of 32 or 128 bits. */
 type Address = { readonly bits: 32 | 128; readonly value: bigint };
 
 /**
- * The one spelling of an address: IPv6 compressed and in lower case, IPv4-mapped IPv6 as IPv4,
- * brackets and zone ids stripped. `undefined` when the text is not an address.
+ * Normalizes an address: IPv6 compressed and in lower case, IPv4-mapped IPv6 as IPv4, without
+ * brackets and zone id. `undefined` when the text is not an address.
  */
 export function normaliseAddress(text: string): string | undefined {
   const address = readAddress(text);
@@ -19,8 +19,8 @@ export function normaliseAddress(text: string): string | undefined {
 }
 
 /**
- * The one spelling of a network in CIDR notation, host bits cleared: `10.1.2.3/8` is `10.0.0.0/8`,
- * a single address gets its full prefix. `undefined` when the text is not a network.
+ * Normalizes a network in CIDR notation and clears its host bits: `10.1.2.3/8` becomes
+ * `10.0.0.0/8`; a single address gets its full prefix. `undefined` when the text is not a network.
  */
 export function normaliseNetwork(text: string): string | undefined {
   const network = readNetwork(text);
@@ -29,7 +29,7 @@ export function normaliseNetwork(text: string): string | undefined {
   return `${spell({ bits, value: start << BigInt(bits - prefix) })}/${prefix}`;
 }
 
-/** `start` are the first `prefix` bits, which all addresses of the network have in common. */
+/** `start` are the first `prefix` bits, which all addresses of the network share. */
 type Network = {
   readonly bits: Address['bits'];
   readonly prefix: number;
@@ -49,7 +49,7 @@ function readNetwork(text: string): Network | undefined {
 
 function readAddress(text: string): Address | undefined {
   if (text.length > SPELLING_LENGTH_MAX) return undefined;
-  // A zone names a link of the machine that wrote it, and no other address.
+  // A zone id refers to a link of the sender's machine, and is not part of the address.
   const written = text
     .trim()
     .replace(/^\[(.*)\]$/, '$1')
@@ -100,16 +100,18 @@ function spell({ bits, value }: Address): string {
   if (bits === 32) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join('.');
   const digits = value.toString(16).padStart(32, '0');
   const groups = digits.match(/.{4}/g)?.join(':') ?? '';
-  // The platform knows which zeros are left out.
+  // The platform compresses the zeros.
   return new URL(`http://[${groups}]`).hostname.slice(1, -1);
 }
 
-/** A set of networks. `contains` takes an address in any spelling; what is none is in no set. */
+/**
+ * A set of networks. `contains` normalizes its argument; text that is not an address is in no set.
+ */
 export type NetworkSet = { readonly contains: (address: string) => boolean };
 
 /**
- * Builds the set once; entries that are not networks are left out, so check them where they enter.
- * A question costs one look for each prefix length that there is, however many networks there are.
+ * Builds the set once; leaves out invalid networks, so check them on input. A lookup costs one
+ * probe per distinct prefix length, regardless of the number of networks.
  */
 export function createNetworkSet(networks: readonly string[]): NetworkSet {
   const families = { 32: new Map<number, Set<bigint>>(), 128: new Map<number, Set<bigint>>() };
@@ -133,17 +135,17 @@ export function createNetworkSet(networks: readonly string[]): NetworkSet {
   };
 }
 
-/** More proxies than stand in a row anywhere; a header may hold thousands of hops. */
+/** More proxies than any real chain has; a header may contain thousands of hops. */
 const HOPS_MAX = 32;
 
-/** Where a trusted proxy has written something else than an address. It is in no network. */
+/** Where a trusted proxy wrote something other than an address. In no network. */
 export const UNKNOWN_ADDRESS = 'unknown';
 
 /**
- * The address that a request came from. `x-forwarded-for` counts only when the peer is a trusted
- * proxy; then it is the right-most hop that is not one. A hop that cannot be read is an unknown
- * client: the proxy is not the client, and what lies beyond that hop may be invented. Empty hops
- * are none (RFC 9110, 5.6.1). No other header is looked at.
+ * The client's address. `x-forwarded-for` counts only when the peer is a trusted proxy; then it is
+ * the right-most hop that is not trusted. An unreadable hop is an unknown client: the proxy is not
+ * the client, and hops beyond it may be forged. Empty hops are ignored (RFC 9110, 5.6.1). No other
+ * header is read.
  */
 export function clientAddress(
   socketAddress: string,

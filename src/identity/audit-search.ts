@@ -1,5 +1,5 @@
-// The audit trail as an operator reads it: of everybody, newest first, a page at a time, by who did
-// it, what was done and to whom. Each filter alone is found by an index. Nothing here writes.
+// Searches the audit trail of all accounts for operators, newest first, in pages, by actor, action
+// and subject. Each filter alone uses an index. Read-only.
 
 import { and, desc, eq, lt } from 'drizzle-orm';
 import type { Database } from '../store/contract.ts';
@@ -9,14 +9,14 @@ export type StoredAuditEvent = typeof auditEvents.$inferSelect;
 
 export type AuditFilter = {
   readonly accountId?: string | undefined;
-  /** As it is written in the trail; an e-mail address alone is the operator of that address. */
+  /** As the trail has it; an e-mail address alone means the operator with that address. */
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
-  /** The id of what was changed. */
+  /** The id of the changed object. */
   readonly subject?: string | undefined;
 };
 
-/** At most `limit` events; those before the event `before` where it is given. */
+/** At most `limit` events; only those before the event `before` where it is given. */
 export async function searchAuditEvents(
   { db }: Database,
   { accountId, actor, action, subject }: AuditFilter,

@@ -1,5 +1,5 @@
-// What has come into the audit trail since it was last read: how a running server finds out what
-// operators have changed, whichever process changed it. Read by the server every quarter of a second.
+// Reads the audit events since the last call. A running server polls it every quarter of a second
+// to detect what operators changed, from any process.
 
 import { gt, max, sql } from 'drizzle-orm';
 import type { Database } from '../store/contract.ts';
@@ -9,19 +9,19 @@ import { auditEvents } from '../store/tables.ts';
 export type AuditTailEvent = { readonly action: string; readonly subject: string };
 
 type AuditReading = {
-  /** By the database's clock, Unix milliseconds: all that was committed before has been read. */
+  /** The database time, Unix milliseconds, up to which all committed events were read. */
   readonly at: number;
   readonly events: readonly AuditTailEvent[];
 };
 
 export type AuditTail = {
-  /** Where it rejects, the next reading has what this one would have had. */
+  /** If it rejects, the next call returns these events too. */
   readonly read: () => Promise<AuditReading>;
 };
 
 /**
- * Begins at the end of the trail, as it is when it is first read. Events become visible in the order
- * of their numbers, in either database, so what is above the last one that was seen is new.
+ * Starts at the end of the trail at the first call. In both databases, events become visible in the
+ * order of their numbers, so numbers above the last one are new.
  */
 export function createAuditTail(database: Database): AuditTail {
   const { db, dialect, foreignCommits } = database;
@@ -29,7 +29,7 @@ export function createAuditTail(database: Database): AuditTail {
   let lastId: number | undefined;
 
   async function read(): Promise<AuditReading> {
-    // SQLite takes the time after it has chosen what a statement sees, so there it is asked before.
+    // SQLite takes the time after the snapshot of a statement, so it is read before.
     const before = foreignCommits === undefined ? undefined : await readDatabaseTime(database);
     const commitsNow = foreignCommits?.();
     if (before !== undefined && commitsNow === commits) return { at: before, events: [] };

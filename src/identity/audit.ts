@@ -1,5 +1,5 @@
-// The audit trail: who did what to whom. Written in the transaction of the change that it is about,
-// so that there is never one without the other. Never holds a key, a digest or a secret.
+// The audit trail. An event is written in the transaction of its change, so neither exists without
+// the other. Never contains a key, a digest or a secret.
 
 import { and, desc, eq, lt } from 'drizzle-orm';
 import type { Database } from '../store/contract.ts';
@@ -50,8 +50,8 @@ export type AuditAction =
   | 'money.adjusted';
 
 /**
- * `operator` on the command line, `system` for the program itself, an account's id, or
- * `operator:` and an e-mail address; from the dashboard with the network address it came from.
+ * `operator` on the command line, `system` for the program itself, an account's id, or `operator:`
+ * and an e-mail address. Changes in the dashboard include the network address.
  */
 export type Actor = string | { readonly name: string; readonly address: string };
 
@@ -62,12 +62,12 @@ type AuditEvent = {
   readonly actor: Actor;
   readonly action: AuditAction;
   readonly accountId?: string;
-  /** The id of what was changed. */
+  /** The id of the changed object. */
   readonly subject: string;
   readonly detail?: Readonly<Record<string, string | number | boolean | null>>;
 };
 
-/** Call inside the transaction of the change. Events of money are the ledger's own to write. */
+/** Call inside the transaction of the change. The ledger writes the events of money itself. */
 export async function writeAuditEvent(database: Database, event: AuditEvent): Promise<void> {
   const { actor, operationId, detail = {}, ...facts } = event;
   await database.db
@@ -76,13 +76,13 @@ export async function writeAuditEvent(database: Database, event: AuditEvent): Pr
     .run();
 }
 
-/** Who acts and in which operation, as an event keeps it. */
+/** The actor and operation columns of an event. */
 export function authorOf(actor: Actor, operationId: string) {
   const { name, address } = typeof actor === 'string' ? { name: actor, address: null } : actor;
   return { operationId, actor: name, address };
 }
 
-/** The newest events of an account, newest first; of those before event `before` where it is given. */
+/** An account's events, newest first; only those before event `before` where it is given. */
 export function listAuditEvents(
   database: Database,
   accountId: string,

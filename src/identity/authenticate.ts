@@ -1,6 +1,6 @@
-// From two headers to the facts about a key and its account. The hot path of every request: one
-// hash and one map lookup. Never compares keys themselves, and never asks the database twice
-// within the cache time for the same key, known or not.
+// Resolves the headers of a request to the facts about its key and account. The hot path of every
+// request: one hash and one map lookup. Never compares keys themselves, and reads each key, known
+// or not, from the database at most once within the cache time.
 
 import { eq, sql } from 'drizzle-orm';
 import type { Awaitable } from '../async/awaitable.ts';
@@ -11,7 +11,7 @@ import type { Database } from '../store/contract.ts';
 import { accounts, apiKeys } from '../store/tables.ts';
 import { digestKey } from './key-digest.ts';
 
-/** What the cached facts say is at most this old, even when no invalidation came. */
+/** The maximum age of cached facts, even when no invalidation arrived. */
 export const CACHE_TIME_MS = 5_000;
 const CACHE_ENTRIES_MAX = 10_000;
 
@@ -40,12 +40,12 @@ export function createAuthenticator(dependencies: {
   readonly clock: () => number;
 }) {
   const { database, clock } = dependencies;
-  // Unknown keys have a map of their own: a flood of guesses must not push the real keys out.
+  // Unknown keys have a separate map: a flood of guesses must not evict real keys.
   const known = new Map<string, Entry>();
   const unknown = new Map<string, Entry>();
-  /** Under way: whoever asks for the same key meanwhile waits for the same answer. */
+  /** Reads in progress: requests with the same key share one. */
   const loading = new Map<string, Promise<Entry>>();
-  /** How often everything was forgotten. */
+  /** Incremented by each invalidation. */
   let epoch = 0;
 
   const query = database.db
@@ -79,7 +79,7 @@ export function createAuthenticator(dependencies: {
     unknown.delete(digest);
     const begunIn = epoch;
     const row = await query.get({ digest });
-    // What was read before everything was forgotten may be what was to be forgotten.
+    // A read that began before an invalidation may be outdated.
     const isKept = epoch === begunIn;
     if (row === undefined || row.revokedAt !== null) {
       const entry = { loadedAt: now, facts: undefined, expiresAt: Infinity };
@@ -94,9 +94,9 @@ export function createAuthenticator(dependencies: {
 
   return {
     /**
-     * Who makes this request. Throws `GatewayError`: `missing_api_key`, or `invalid_api_key` for
-     * a key that is malformed, unknown, revoked or expired. Standing is not judged here. At once for
-     * a key that is cached.
+     * Authenticates a request. Throws `GatewayError`: `missing_api_key`, or `invalid_api_key` for a
+     * malformed, unknown, revoked or expired key. Does not check the account's standing.
+     * Synchronous for a cached key.
      */
     authenticate(authorization: string | null, xApiKey: string | null): Awaitable<KeyFacts> {
       const presented = readPresentedKey(authorization, xApiKey);
@@ -108,14 +108,14 @@ export function createAuthenticator(dependencies: {
       if (entry !== undefined && isFresh(entry, now)) return factsOf(entry, now);
       return load(digest, now).then((loaded) => factsOf(loaded, now));
     },
-    /** Forgets everything at once: after a change to keys or accounts. */
+    /** Empties the cache, after a change to keys or accounts. */
     invalidate(): void {
       epoch += 1;
       known.clear();
       unknown.clear();
       loading.clear();
     },
-    /** How many keys are cached, known and unknown: at most 20,000. */
+    /** The number of cached keys, known and unknown: at most 20,000. */
     cachedKeys: (): number => known.size + unknown.size,
   };
 }
@@ -125,13 +125,13 @@ function factsOf({ facts, expiresAt }: Entry, now: number): KeyFacts {
   return facts;
 }
 
-/** A clock that was set back makes an entry stale too. */
+/** An entry is stale, too, where the clock was set back. */
 function isFresh(entry: Entry, now: number): boolean {
   const age = now - entry.loadedAt;
   return age >= 0 && age < CACHE_TIME_MS;
 }
 
-/** The oldest entry makes room for the new one. */
+/** Evicts the oldest entry for the new one. */
 function remember(cache: Map<string, Entry>, digest: string, entry: Entry): void {
   if (cache.size >= CACHE_ENTRIES_MAX) {
     for (const oldest of cache.keys()) {

@@ -1,5 +1,4 @@
-// The blocks in force, with whom they concern, as an operator reads them: newest first, a page at a
-// time. Nothing here writes.
+// Lists the active blocks with their targets for operators, newest first, in pages. Read-only.
 
 import { and, desc, eq, lt, or, sql } from 'drizzle-orm';
 import type { Database } from '../store/contract.ts';
@@ -10,14 +9,14 @@ export type ListedBlock = {
   readonly block: Block;
   /** Rises with every block that is added. */
   readonly number: number;
-  /** Whose account or key it is; null for networks. */
+  /** The account, or the account of the key; null for networks. */
   readonly accountId: string | null;
   readonly email: string | null;
-  /** Of a key. */
+  /** The masked key. */
   readonly masked: string | null;
 };
 
-/** At most `limit` blocks; those before the number `before` where it is given. */
+/** At most `limit` blocks; only those below the number `before` where it is given. */
 export async function listBlocks(
   { db }: Database,
   kind: BlockKind | undefined,
@@ -53,7 +52,7 @@ export async function listBlocks(
     .all();
 }
 
-/** The block in force of one account, key or network; `undefined` where there is none. */
+/** The active block of one account, key or network; `undefined` where there is none. */
 export async function findBlock(
   { db }: Database,
   kind: BlockKind,

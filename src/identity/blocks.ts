@@ -1,5 +1,5 @@
-// The blocklist: accounts, keys and networks that are refused, for good or for a while. Changes are
-// one transaction with their audit event; requests read a snapshot in memory.
+// The blocklist: accounts, keys and networks that are rejected, permanently or for a time. Each
+// change is one transaction with its audit event; requests read a snapshot in memory.
 
 import { and, asc, eq, gt, isNull, lte, or } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../core/id.ts';
@@ -12,7 +12,7 @@ import { IdentityError } from './error.ts';
 
 export type Block = typeof blocks.$inferSelect;
 
-/** The blocks in force at `nowMs`, and when the first of them ends (Unix milliseconds). */
+/** The blocks active at `nowMs`, and when the first of them ends (Unix milliseconds). */
 export async function readBlocklist(
   database: Database,
   nowMs: number,
@@ -30,19 +30,19 @@ export async function readBlocklist(
     accountBlocked: (accountId) => accounts.has(accountId),
     keyBlocked: (keyId) => keys.has(keyId),
     blocksNetworks: networks.length > 0,
-    // An unknown address may be in a blocked network, so a block refuses it as well.
+    // An unknown address may be in a blocked network, so it is rejected as soon as any network is.
     addressBlocked: (address) => address === UNKNOWN_ADDRESS || networkSet.contains(address),
   };
   const changesAt = rows.reduce((at, row) => Math.min(at, row.expiresAt ?? Infinity), Infinity);
   return { blocklist: Object.freeze(blocklist), changesAt };
 }
 
-/** The rows of the table that count at an instant. */
+/** The rows that are active at an instant. */
 export function isInForce(nowMs: number) {
   return or(isNull(blocks.expiresAt), gt(blocks.expiresAt, nowMs));
 }
 
-/** The operator's side: add, remove, list. `value` is an account id, a key id or a network. */
+/** For operators: add, remove, list. `value` is an account id, a key id or a network. */
 export function createBlocks(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */
@@ -83,8 +83,8 @@ export function createBlocks(dependencies: {
 
   return {
     /**
-     * `forMs` is how long the block lasts; absent: until it is removed. Throws `invalid_block` for
-     * text that is no network and `already_blocked`.
+     * `forMs` is the duration of the block; absent: until it is removed. Throws `invalid_block` for
+     * an invalid network, and `already_blocked`.
      */
     async add(
       kind: BlockKind,
@@ -102,7 +102,7 @@ export function createBlocks(dependencies: {
         expiresAt: forMs === undefined ? null : now + forMs,
       };
       return database.transaction(async () => {
-        // What has ended is told by the audit trail alone.
+        // Ended blocks remain only in the audit trail.
         await db.delete(blocks).where(lte(blocks.expiresAt, now)).run();
         if ((await lookUp(kind, block.value)) !== undefined) {
           throw new IdentityError(
@@ -129,7 +129,7 @@ export function createBlocks(dependencies: {
       });
     },
 
-    /** The blocks in force, by kind and value. */
+    /** The active blocks, by kind and value. */
     list: async (): Promise<Block[]> =>
       db
         .select()

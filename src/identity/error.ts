@@ -1,5 +1,5 @@
-// What the operator of accounts and keys can get wrong, as one error with a code and words. The
-// command line and the dashboard print it; the /v1 surface never sees it.
+// The error for invalid input about accounts and keys, with a code and a message. The command line
+// and the dashboard print it; the /v1 surface never does.
 
 type IdentityErrorCode =
   | 'invalid_email'
@@ -32,11 +32,11 @@ type IdentityErrorCode =
   | 'two_factor_off'
   | 'deletion_not_asked';
 
-/** Thrown before anything is changed, or inside a transaction that is then undone whole. */
+/** Thrown before any change, or inside a transaction that is then rolled back. */
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';
   readonly code: IdentityErrorCode;
-  /** After how long it may be tried again; of `too_many_attempts` and `key_creation_limit_reached`. */
+  /** When to retry; for `too_many_attempts` and `key_creation_limit_reached`. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: IdentityErrorCode, message: string, retryAfterSeconds?: number) {

@@ -1,5 +1,5 @@
-// When each key was last used. A request only notes it in memory; one write every few seconds
-// takes it to the database. Coarse on purpose: at most one write a minute for each key.
+// Records when each key was last used. A request only notes it in memory; one write every few
+// seconds stores it. Coarse on purpose: at most one write per minute and key.
 
 import { eq } from 'drizzle-orm';
 import { createSerialize } from '../async/serialize.ts';
@@ -11,18 +11,18 @@ const GRAIN_MS = 60_000;
 
 export function createKeyActivity(dependencies: {
   readonly database: Database;
-  /** Called when a write failed; the next one tries again. */
+  /** Called when a write failed; the next one retries. */
   readonly onError: (error: unknown) => void;
 }) {
   const { database, onError } = dependencies;
   const { db } = database;
-  /** Written or about to be, by key id; forgotten after a minute. */
+  /** Written or pending, by key id; removed after a minute. */
   const touched = new Map<string, number>();
   let pending = new Map<string, number>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const inTurn = createSerialize();
 
-  /** The caller that closes the database waits for the write in flight, too. */
+  /** The caller that closes the database waits for a write in progress, too. */
   const flush = (): Promise<void> => inTurn(write);
 
   async function write(): Promise<void> {
@@ -36,7 +36,7 @@ export function createKeyActivity(dependencies: {
     for (const [keyId, at] of touched) if (newest - at >= GRAIN_MS) touched.delete(keyId);
     try {
       await database.transaction(async () => {
-        // At once: the ledger waits for as long as this transaction is open.
+        // In one round trip: the ledger waits as long as this transaction is open.
         await Promise.all(
           [...batch].map(([keyId, lastUsedAt]) =>
             db.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, keyId)).run(),
@@ -61,7 +61,7 @@ export function createKeyActivity(dependencies: {
         timer.unref();
       }
     },
-    /** Writes what has been noted, now: at the server's stop. */
+    /** Writes all notes now, for the server's shutdown. */
     flush,
   };
 }

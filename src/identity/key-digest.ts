@@ -1,4 +1,4 @@
-// What the database knows of a key. Called wherever one is presented or made.
+// The digest of a key, which the database stores in its place.
 
 /** SHA-256 in lower-case hexadecimal. */
 export function digestKey(key: string): string {

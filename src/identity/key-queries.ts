@@ -1,5 +1,5 @@
-// What is read of API keys: one by its id or by the whole key, those of an account, how many of them
-// are active or new. Part of `createKeys`; nothing here writes.
+// Reads API keys: one by its id or its text, those of an account, and the number of active and of
+// new ones. Part of `createKeys`; read-only.
 
 import { and, asc, desc, eq, gt, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import { isWellFormedKey } from '../core/id.ts';
@@ -9,7 +9,7 @@ import { IdentityError } from './error.ts';
 import { digestKey } from './key-digest.ts';
 import type { ApiKey } from './key-record.ts';
 
-/** How many keys an account has created within the last hour, and from when on it may again. */
+/** How many keys an account has created within the last hour, and when it may create another. */
 type KeyCreations = {
   readonly made: number;
   readonly limit: number;
@@ -17,11 +17,11 @@ type KeyCreations = {
   readonly nextAt: number | undefined;
 };
 
-/** Specification, limits: key creations. A rotation creates a key too. */
+/** A rotation creates a key too. */
 export const KEY_CREATIONS_PER_HOUR = 20;
 const HOUR_MS = 3_600_000;
 
-/** The keys that count at an instant. */
+/** The keys that are active at an instant. */
 export function isActiveKey(nowMs: number): SQL | undefined {
   return and(
     isNull(apiKeys.revokedAt),
@@ -43,7 +43,7 @@ export function createKeyQueries(dependencies: {
   }
 
   return {
-    /** Finds by key id, or by the whole key as a customer pasted it. Throws `key_not_found`. */
+    /** Finds a key by its id, or by the whole key. Throws `key_not_found`. */
     async find(idOrKey: string): Promise<ApiKey> {
       const where = isWellFormedKey(idOrKey)
         ? eq(apiKeys.digest, digestKey(idOrKey))
@@ -56,7 +56,7 @@ export function createKeyQueries(dependencies: {
       );
     },
 
-    /** Finds a key of this account by its id; one of another account is as unknown as none. */
+    /** Finds a key of this account by its id; a key of another account looks like a missing one. */
     async findOwn(accountId: string, id: string): Promise<ApiKey> {
       const own = and(eq(apiKeys.id, id), eq(apiKeys.accountId, accountId));
       const row = await db.select().from(apiKeys).where(own).get();
@@ -73,7 +73,7 @@ export function createKeyQueries(dependencies: {
     async creations(accountId: string): Promise<KeyCreations> {
       const recent = gt(apiKeys.createdAt, clock() - HOUR_MS);
       const made = await newestFirst(and(eq(apiKeys.accountId, accountId), recent)).all();
-      // The one that has to be an hour old before there is room for another.
+      // The key that must become an hour old before another can be created.
       const last = made[KEY_CREATIONS_PER_HOUR - 1];
       const nextAt = last === undefined ? undefined : last.createdAt + HOUR_MS;
       return { made: made.length, limit: KEY_CREATIONS_PER_HOUR, nextAt };
@@ -100,8 +100,8 @@ export function createKeyQueries(dependencies: {
       newestFirst(eq(apiKeys.accountId, accountId)).all(),
 
     /**
-     * The keys that follow the key `after`, or the newest, and one more than `limit` where there are
-     * more. Nothing follows a key that the account does not have.
+     * The keys after the key `after`, or the newest ones, and one more than `limit` where there are
+     * more. Empty where the account does not have the key `after`.
      */
     async page(
       accountId: string,

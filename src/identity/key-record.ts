@@ -1,5 +1,5 @@
-// How a key is shown: in the key list of /v1, on the dashboard and on the command line. Pure. The
-// record never holds the key or its digest.
+// The record of a key in the key list of /v1, on the dashboard and on the command line. Pure. It
+// never contains the key or its digest.
 
 import { isoTime } from '../core/calendar.ts';
 import type { apiKeys } from '../store/tables.ts';
@@ -8,7 +8,7 @@ export type ApiKey = typeof apiKeys.$inferSelect;
 
 type KeyState = 'active' | 'expired' | 'revoked';
 
-/** A key is expired from the very instant of its expiry date on. */
+/** A key is expired from the instant of its expiry on. */
 function keyState(row: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, nowMs: number): KeyState {
   if (row.revokedAt !== null) return 'revoked';
   return row.expiresAt !== null && row.expiresAt <= nowMs ? 'expired' : 'active';
@@ -33,7 +33,7 @@ export function keyRecord(row: ApiKey, nowMs: number, currentKeyId?: string) {
     revoked_reason: row.revokedReason,
     rotated_from: row.rotatedFrom,
     replaced_by: row.replacedBy,
-    /** Whether this is the key that made the call. */
+    /** Whether this key made the call. */
     current: row.id === currentKeyId,
   } as const;
 }

@@ -1,5 +1,5 @@
-// API keys: create, rename, rotate, revoke, and what is read of them. Called by the command line, the
-// dashboard and the key list of /v1. The key itself leaves here once, at its creation; only its digest
+// API keys: creates, renames, rotates, revokes and reads them. Called by the command line, the
+// dashboard and the key list of /v1. Returns the key itself only at its creation; only its digest
 // is stored.
 
 import { eq } from 'drizzle-orm';
@@ -14,7 +14,7 @@ import { digestKey } from './key-digest.ts';
 import { createKeyQueries, KEY_CREATIONS_PER_HOUR } from './key-queries.ts';
 import { type ApiKey, isActive } from './key-record.ts';
 
-/** A key at its creation: the only time that its text is seen. */
+/** A new key, the only time that its text is available. */
 type CreatedKey = { readonly row: ApiKey; readonly key: string };
 
 type NewKey = {
@@ -26,11 +26,11 @@ type NewKey = {
 
 export type Keys = ReturnType<typeof createKeys>;
 
-/** Control characters, and those that turn the direction of what operators read beside a name. */
+/** Control characters, and those that change the direction of surrounding text. */
 const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 const NAME_LENGTH_MAX = 100;
 
-/** Who means never, says nothing: a date beyond this is a mistake. */
+/** A key without expiry has no date; a later date than this is a mistake. */
 const EXPIRY_MAX_MS = 100 * 366 * 86_400_000;
 
 export function createKeys(dependencies: {
@@ -38,14 +38,17 @@ export function createKeys(dependencies: {
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
-  /** The catalog's plans as they are now. */
+  /** The current plans of the catalog. */
   readonly plans: () => ReadonlyMap<string, Plan>;
 }) {
   const { database, clock, randomBytes, plans } = dependencies;
   const { db } = database;
   const queries = createKeyQueries({ database, clock });
 
-  /** The most active keys that the account's plan allows. Throws `account_not_found`, `unknown_plan`. */
+  /**
+   * The most active keys that the account's plan allows. Throws `account_not_found`,
+   * `unknown_plan`.
+   */
   async function activeLimit(accountId: string): Promise<number> {
     const account = await db.select().from(accounts).where(eq(accounts.id, accountId)).get();
     if (account === undefined) {
@@ -69,7 +72,7 @@ export function createKeys(dependencies: {
     );
   }
 
-  /** Inserts a fresh key and its audit event. Call inside a transaction. */
+  /** Inserts a new key and its audit event. Call inside a transaction. */
   async function insert(
     facts: Pick<ApiKey, 'accountId' | 'name' | 'expiresAt' | 'rotatedFrom'>,
     at: number,
@@ -134,7 +137,7 @@ export function createKeys(dependencies: {
   return {
     ...queries,
 
-    /** For whoever has more to write with it: the same, inside the caller's transaction. */
+    /** The same inside the caller's transaction, for callers that write more. */
     within: { revoke },
 
     /** Creates a key within the plan's cap and the hourly limit. Throws `IdentityError`. */
@@ -157,8 +160,8 @@ export function createKeys(dependencies: {
     },
 
     /**
-     * Creates the replacement and revokes the old key in one step, so that no moment has both
-     * or neither. Name and expiry carry over. Only an active key has a replacement, and only one.
+     * Creates the replacement and revokes the old key in one transaction, so that exactly one is
+     * always active. Keeps name and expiry. Only an active key can be rotated, and only once.
      */
     async rotate(id: string, actor: Actor): Promise<{ revoked: ApiKey; created: CreatedKey }> {
       return database.transaction(async () => {
@@ -180,11 +183,11 @@ export function createKeys(dependencies: {
       });
     },
 
-    /** Revokes at once. A key that is revoked already stays as it is. */
+    /** Revokes at once. A revoked key stays as it is. */
     revoke: (...facts: Parameters<typeof revoke>): Promise<ApiKey> =>
       database.transaction(() => revoke(...facts)),
 
-    /** A name that is the same already changes nothing. Throws `invalid_key_name`. */
+    /** An unchanged name writes nothing. Throws `invalid_key_name`. */
     async rename(id: string, newName: string | null, actor: Actor): Promise<ApiKey> {
       const name = normaliseKeyName(newName);
       return database.transaction(async () => {
@@ -206,7 +209,7 @@ export function createKeys(dependencies: {
   };
 }
 
-/** A key's name without outer spaces, `null` where there is none. Throws `invalid_key_name`. */
+/** Trims a key's name; `null` where it is empty. Throws `invalid_key_name`. */
 export function normaliseKeyName(name: string | null | undefined): string | null {
   const trimmed = name?.trim() ?? '';
   if (trimmed === '') return null;

@@ -1,5 +1,5 @@
-// Switches that an operator turns while the server runs. Every change is one transaction with its
-// audit event; a server reads the ones that requests need into its snapshot.
+// Switches that an operator sets while the server runs. Each change is one transaction with its
+// audit event; a server reads those that requests need into its snapshot.
 
 import { eq } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../core/id.ts';
@@ -15,7 +15,7 @@ export type Settings = ReturnType<typeof createSettings>;
 
 const MESSAGE_LENGTH_MAX = 200;
 
-/** Whether requests are refused, and in which words, as the database has it now. */
+/** Whether requests are rejected, and with which message, from the database. */
 export async function readMaintenance(database: Database): Promise<Maintenance> {
   if ((await readSetting(database, 'maintenance')) !== 'on') return { on: false };
   const message = await readSetting(database, 'maintenance_message');
@@ -35,7 +35,7 @@ export function createSettings(dependencies: {
   const { database, clock, randomBytes } = dependencies;
   const { db } = database;
 
-  /** Writes settings, or removes them, at once; what stays as it is writes nothing. */
+  /** Writes or removes settings at once; unchanged ones are not written. */
   async function change(
     changes: readonly (readonly [SettingName, string | undefined])[],
     actor: Actor,
@@ -65,7 +65,7 @@ export function createSettings(dependencies: {
     set: async (name: SettingName, value: string, actor: Actor): Promise<void> =>
       change([[name, value]], actor),
     maintenance: async (): Promise<Maintenance> => readMaintenance(database),
-    /** Throws `invalid_message` for words that do not fit on a line. */
+    /** Throws `invalid_message` for a message that does not fit on a line. */
     async setMaintenance({ on, message }: Maintenance, actor: Actor): Promise<void> {
       const words = message === undefined ? undefined : normaliseMessage(message);
       await change(
@@ -79,7 +79,7 @@ export function createSettings(dependencies: {
   };
 }
 
-/** What callers are told: one line without outer spaces. */
+/** The message to callers: trimmed, on one line. */
 function normaliseMessage(text: string): string {
   const message = text.trim();
   const fits = message.length > 0 && message.length <= MESSAGE_LENGTH_MAX;

@@ -1,5 +1,5 @@
-// Sign-ins whose password was right and that wait for their second factor: ten minutes, and five
-// codes. A new password ends those of its user (`users.ts`).
+// Sign-ins with a correct password that wait for their second factor: for ten minutes, and up to
+// five codes. A new password ends those of its user (`users.ts`).
 
 import { and, eq, gt, lt, sql } from 'drizzle-orm';
 import type { RandomBytes } from '../../core/id.ts';
@@ -29,7 +29,7 @@ export function createChallenges(dependencies: {
   const digestOf = (text: string): string => keyedDigest(secret, `challenge ${text}`);
 
   return {
-    /** Answers its cookie. */
+    /** Returns its cookie. */
     async start(userId: string): Promise<string> {
       const text = createSecret(randomBytes);
       await db
@@ -39,7 +39,7 @@ export function createChallenges(dependencies: {
       return setCookie(name, text, LIFETIME_MS);
     },
 
-    /** The challenge of a request's cookie, with the user it is for. */
+    /** The challenge of a request's cookie, with its user. */
     async read(headers: Headers) {
       const text = readCookie(headers, name);
       if (text === undefined) return undefined;
@@ -71,7 +71,7 @@ export function createChallenges(dependencies: {
       return counted.length > 0;
     },
 
-    /** Ends it; false where it has ended already. */
+    /** Ends it; false where it has already ended. */
     async take(digest: string): Promise<boolean> {
       const taken = await db
         .delete(challenges)
@@ -81,10 +81,10 @@ export function createChallenges(dependencies: {
       return taken.length > 0;
     },
 
-    /** The `Set-Cookie` line that makes the browser drop it. */
+    /** The `Set-Cookie` line that removes the cookie. */
     clearedCookie: (): string => clearCookie(name),
 
-    /** Removes expired rows, of both realms. */
+    /** Removes expired rows of both realms. */
     sweep: (): Promise<void> => sweepTable(database, challenges, lt(challenges.expiresAt, clock())),
   };
 }

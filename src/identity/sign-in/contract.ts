@@ -1,4 +1,4 @@
-// What the rest of the program knows of sign-in. Types alone; made by `sign-in.ts`.
+// The interface of sign-in for the rest of the program. Types only; `sign-in.ts` implements it.
 
 import type {
   ReadSession,
@@ -30,13 +30,13 @@ export type Entrance = {
     given: { readonly email: string; readonly password: string },
     visit: Visit,
   ) => Promise<SignInOutcome>;
-  /** The second step, where the first asked for it. */
+  /** The second step, where the first one requires it. */
   readonly secondFactor: (code: string, visit: Visit) => Promise<SignInOutcome>;
   readonly signOut: (visit: Visit) => Promise<Cookies>;
 };
 
 export type Recovery = {
-  /** Says nothing about whether there is such a user; the mail leaves after the answer. */
+  /** Does not reveal whether the user exists; the mail is sent after the answer. */
   readonly forgotPassword: (email: string, visit: Visit) => Promise<void>;
   /** With the token of a mailed or printed link. */
   readonly resetPassword: (
@@ -58,7 +58,7 @@ export type SelfService = {
   ) => Promise<{ readonly provenAt: number; readonly cookies: Cookies }>;
   readonly sessions: (who: SignedIn) => Promise<readonly ListedSession[]>;
   readonly endSession: (who: SignedIn, id: string, visit: Visit) => Promise<void>;
-  /** Ends all but the session of the request. */
+  /** Ends all sessions except that of the request. */
   readonly endOtherSessions: (who: SignedIn, visit: Visit) => Promise<void>;
 };
 
@@ -66,7 +66,7 @@ export type TwoFactor = {
   readonly startTwoFactor: (
     who: SignedIn,
   ) => Promise<{ readonly uri: string; readonly secret: string }>;
-  /** Answers the recovery codes, which are readable once; ends the other sessions. */
+  /** Returns the recovery codes, which are shown only once; ends the other sessions. */
   readonly confirmTwoFactor: (
     who: SignedIn,
     code: string,
@@ -79,7 +79,7 @@ export type TwoFactor = {
 };
 
 export type SignUp = {
-  /** The same for addresses that are taken and that are not. */
+  /** Behaves the same for free and taken addresses. */
   readonly signUp: (
     given: {
       readonly email: string;
@@ -95,9 +95,9 @@ export type SignUp = {
 };
 
 export type Deletion = {
-  /** Unix milliseconds of the deletion that its owner has asked for. */
+  /** When the requested deletion is due, in Unix milliseconds. */
   readonly deletionDueAt: (accountId: string) => Promise<number | undefined>;
-  /** Answers when it is due. */
+  /** Returns when it is due. */
   readonly askDeletion: (who: SignedInCustomer, visit: Visit) => Promise<number>;
   readonly takeDeletionBack: (who: SignedInCustomer, visit: Visit) => Promise<void>;
 };
@@ -108,13 +108,13 @@ export type SignIn = People & {
   readonly mode: SignUpMode;
   readonly customer: CustomerSignIn;
   readonly operator: RealmSignIn<SignedInOperator>;
-  /** The pages that printed tokens are for. */
+  /** The pages for printed tokens. */
   readonly links: {
     readonly invite: (token: string) => string;
     readonly welcome: (token: string) => string;
   };
-  /** Removes what has expired and finishes deletions that are due; call it every minute. */
+  /** Removes what has expired and finishes due deletions; call it every minute. */
   readonly sweep: () => Promise<void>;
-  /** Resolves once the work that waited for an answer to leave is done. */
+  /** Resolves once the work deferred until after an answer is done. */
   readonly settled: () => Promise<void>;
 };

@@ -1,5 +1,5 @@
 // The cookies of sign-in: one for the session, one for a sign-in that waits for its second factor.
-// `__Host-` binds them to this host and to HTTPS; each holds a secret of `digest.ts`.
+// `__Host-` binds them to this host and to HTTPS; each contains a secret of `digest.ts`.
 
 import type { Realm } from '../signed-in.ts';
 
@@ -19,7 +19,7 @@ export function setCookie(name: string, value: string, maxAgeMs: number): string
   return `${name}=${value}; Max-Age=${maxAgeMs / 1_000}; Path=/; HttpOnly; Secure; SameSite=Lax`;
 }
 
-/** The line that makes the browser drop a cookie. */
+/** The line that makes the browser remove a cookie. */
 export function clearCookie(name: string): string {
   return setCookie(name, '', 0);
 }

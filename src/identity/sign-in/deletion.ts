@@ -1,5 +1,5 @@
-// The deletion of an account by its owner: asked for now, done after two weeks, taken back until
-// then. What is left is what the books need: the account's id without a person behind it.
+// The deletion of an account by its owner: requested now, carried out after two weeks, cancellable
+// until then. Only what the books need remains: the account's id without personal data.
 
 import { eq, lte } from 'drizzle-orm';
 import { accountDeletions } from '../../store/sign-in-tables.ts';
@@ -32,13 +32,13 @@ export function createDeletion(
   const isPending = async (accountId: string): Promise<boolean> =>
     (await accounts.get(accountId)).standing === 'pending_deletion';
 
-  /** Ends in an account without an owner. Each step may be done again after a crash. */
+  /** Leaves an account without an owner. Each step can be repeated after a crash. */
   async function close(accountId: string): Promise<void> {
     const { email } = await accounts.get(accountId);
     const user = await users.ofAccount(accountId);
     await parts.onDeletion(accountId);
     const isClosed = await database.transaction(async () => {
-      // Another server may have closed it, or the operator have opened it again.
+      // Another server may have closed it, or the operator may have reopened it.
       if ((await find(accountId)) === undefined || !(await isPending(accountId))) return false;
       const all = await db.select().from(apiKeys).where(eq(apiKeys.accountId, accountId)).all();
       for (const { id } of all) await keys.within.revoke(id, 'account_closed', SYSTEM);
@@ -113,6 +113,6 @@ export function createDeletion(
 function nothingToTakeBack(): IdentityError {
   return new IdentityError(
     'deletion_not_asked',
-    'You have not asked for the deletion of this account, or it is too late to take it back. Ask the operator.',
+    'This account has no deletion to cancel, or it is too late to cancel it. Ask the operator.',
   );
 }

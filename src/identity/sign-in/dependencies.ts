@@ -1,5 +1,5 @@
-// What the parts of sign-in share: the stores of one database, the audit trail, and work that is put
-// off until the answer has left, so that no answer tells by its time whether an address is known.
+// What the parts of sign-in share: stores, the audit trail, and work deferred until after the
+// answer, so that response times do not reveal whether an address is known.
 
 import type { Awaitable } from '../../async/awaitable.ts';
 import { createId, type RandomBytes } from '../../core/id.ts';
@@ -17,7 +17,7 @@ import type { Throttle } from './throttle.ts';
 import type { SignInTokens } from './tokens.ts';
 import type { User, Users } from './users.ts';
 
-/** Who may sign up: all visitors, those with an invitation, none. */
+/** Who may sign up: all visitors, invited ones, or none. */
 export type SignUpMode = 'open' | 'invite' | 'closed';
 
 export type SignInDependencies = {
@@ -30,11 +30,11 @@ export type SignInDependencies = {
   readonly secret: string;
   readonly mode: SignUpMode;
   readonly mail: SendMail;
-  /** Where the pages are, without a trailing slash: `https://example.com/dashboard`. */
+  /** The URLs of the pages, without a trailing slash: `https://example.com/dashboard`. */
   readonly pages: Readonly<Record<Realm, () => string>>;
-  /** An account is about to be closed, or is: what is kept for it elsewhere may go. */
+  /** Called when an account is being closed: data kept for it elsewhere can be removed. */
   readonly onDeletion: (accountId: string) => Promise<void>;
-  /** What went wrong after an answer had left. */
+  /** Reports a failure after the answer was sent. */
   readonly onTrouble: (message: string, error: unknown) => void;
 };
 
@@ -44,7 +44,7 @@ export type Parts = SignInDependencies & {
   readonly tokens: SignInTokens;
   readonly users: Users;
   readonly secondFactors: SecondFactors;
-  /** Runs `work` once the answer has left. */
+  /** Runs `work` after the answer was sent. */
   readonly later: (work: () => Awaitable<void>) => void;
   /** Call inside the transaction of the change. */
   readonly audit: (
@@ -55,7 +55,7 @@ export type Parts = SignInDependencies & {
   ) => Promise<void>;
 };
 
-/** Of customers, or of operators. */
+/** The parts of one realm: customers, or operators. */
 export type RealmParts = Parts & {
   readonly realm: Realm;
   readonly sessions: Sessions;
@@ -78,7 +78,7 @@ export function createAudit(
     });
 }
 
-/** A user in the audit trail, as `actorOf` names them once they are signed in. */
+/** A user as an actor of the audit trail, like `actorOf` for a signed-in one. */
 export function actorOfUser(
   user: Pick<User, 'accountId' | 'email'>,
   address: string,
@@ -86,16 +86,16 @@ export function actorOfUser(
   return { name: user.accountId ?? `operator:${user.email}`, address };
 }
 
-/** Who is signed in, as the subject of an event. */
+/** The signed-in user as the subject of an event. */
 export function subjectOf(who: SignedIn): Pick<User, 'id' | 'accountId'> {
   return { id: who.userId, accountId: who.realm === 'customer' ? who.accountId : null };
 }
 
-/** Narrower than what accounts may have: no quoted names, no letters beyond ASCII. */
+/** Stricter than for accounts: no quoted names, no letters beyond ASCII. */
 const EMAIL_SHAPE =
   /^(?!\.)(?!.*\.\.)[a-z0-9_'+\-.]*[a-z0-9_+-]@(?:[a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/;
 
-/** The one spelling of an address to sign in with. Throws `invalid_email`. */
+/** Normalizes an address for sign-in. Throws `invalid_email`. */
 export function signInEmail(text: string): string {
   const email = normaliseEmail(text);
   if (EMAIL_SHAPE.test(email)) return email;
@@ -112,7 +112,7 @@ export function createLater(onTrouble: SignInDependencies['onTrouble']) {
     try {
       await work();
     } catch (error) {
-      onTrouble('sign-in: what a visitor asked for could not be done', error);
+      onTrouble('sign-in: work after an answer failed', error);
     }
   }
 

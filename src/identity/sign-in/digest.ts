@@ -1,4 +1,4 @@
-// Secrets of 256 random bits, and the digests that are stored of them. A fast digest is right here,
+// Secrets of 256 random bits, and the digests under which they are stored. A fast digest suffices,
 // because 256 bits cannot be guessed; passwords go through `passwords.ts`.
 
 import { createHash, createHmac } from 'node:crypto';
@@ -11,7 +11,7 @@ export function createSecret(randomBytes: RandomBytes): string {
   return Buffer.from(randomBytes(SECRET_BYTES)).toString('base64url');
 }
 
-/** Texts of another shape are not looked up. */
+/** Malformed texts are not looked up. */
 export function isWellFormedSecret(text: string): boolean {
   return SECRET_SHAPE.test(text);
 }
@@ -21,7 +21,7 @@ export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** HMAC-SHA-256: a row with it can be neither made nor matched without the key. */
+/** HMAC-SHA-256: without the key, a row can be neither forged nor matched. */
 export function keyedDigest(key: string, text: string): string {
   return createHmac('sha256', key).update(text).digest('hex');
 }

@@ -1,6 +1,6 @@
-// Signing in and out, the same for customers and for operators: the password, then the second factor
-// where there is one. Attempts are throttled before a secret is checked, and an unknown address is
-// answered like a wrong password, in the same time.
+// Signs customers and operators in and out: the password, then the second factor where there is
+// one. Throttles attempts before it checks a secret, and answers an unknown address like a wrong
+// password, in the same time.
 
 import { IdentityError } from '../error.ts';
 import type { Visit } from '../signed-in.ts';
@@ -38,7 +38,7 @@ async function signIn(
   if (!isRight || user === undefined) throw wrongCredentials();
   await entry.succeeded();
   return database.transaction(async () => {
-    // The user may have been removed, or the password changed, while it was hashed.
+    // The user may have been removed, or the password changed, during the hashing.
     if ((await users.passwordOf(user.id)) !== hash) throw wrongCredentials();
     if ((await users.get(user.id))?.twoFactorEnabled !== true) {
       return { status: 'signed_in', cookies: [await admit(parts, user, visit, 'password')] };
@@ -49,7 +49,7 @@ async function signIn(
   });
 }
 
-/** Takes as long without a hash, so that its time does not tell whether there is such a user. */
+/** Takes the same time without a hash, so that timing does not reveal whether the user exists. */
 async function matches(
   { passwords }: RealmParts,
   password: string,
@@ -74,7 +74,7 @@ async function secondFactor(parts: RealmParts, code: string, visit: Visit): Prom
       await audit(user, 'user.second_factor_failed', actorOfUser(user, address));
       return undefined;
     }
-    // Another request may have taken it, or a new password have ended it.
+    // Another request may have used it, or a new password may have ended it.
     if (!(await challenges.take(digest))) throw signInAgain();
     const how = used === 'code' ? 'password and code' : used;
     return [await admit(parts, user, visit, how), challenges.clearedCookie()];
@@ -101,7 +101,7 @@ async function signOut(parts: RealmParts, { headers, address }: Visit): Promise<
   return [sessions.clearedCookie()];
 }
 
-/** Starts a session and answers its cookie. Call inside a transaction. */
+/** Starts a session and returns its cookie. Call inside a transaction. */
 export async function admit(
   parts: RealmParts,
   user: Pick<User, 'id' | 'accountId' | 'email'>,
@@ -113,7 +113,7 @@ export async function admit(
   return parts.sessions.start(user.id, visit);
 }
 
-/** A browser has one session: a right password ends the one that it had before. */
+/** A browser has one session: a correct password ends the previous one. */
 async function endSessionBefore({ sessions }: RealmParts, { headers }: Visit): Promise<void> {
   const before = await sessions.read(headers);
   if (before !== undefined) await sessions.end(before.userId, before.id);

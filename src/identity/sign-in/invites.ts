@@ -1,4 +1,5 @@
-// Invitations to sign up, where sign-up is not open. The text of one is shown once, when it is made. Called by the command line, the console and sign-up.
+// Invitations to sign up, where sign-up is not open. The text of one is shown only at its creation.
+// Called by the command line, the console and sign-up.
 
 import { desc, eq, lt, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
@@ -43,13 +44,16 @@ export function createInvites(dependencies: {
       actor,
       action,
       subject: invite.id,
-      // Not whom it is for: this is kept for good, and an address may have to be forgotten.
+      // Without the recipient: the event is permanent, and an address may have to be deleted.
       detail: { expires_at: new Date(invite.expiresAt).toISOString() },
     });
   }
 
   return {
-    /** For one address where `email` is given; two weeks where no end is. Throws `invalid_expiry`. */
+    /**
+     * Only for the address `email` where it is given; expires after two weeks by default. Throws
+     * `invalid_expiry`.
+     */
     async create(
       facts: { readonly email?: string | undefined; readonly expiresAt?: number | undefined },
       actor: Actor,
@@ -80,7 +84,7 @@ export function createInvites(dependencies: {
       });
     },
 
-    /** Newest first; those before invitation `before` where it is given. */
+    /** Newest first; only those before invitation `before` where it is given. */
     page(limit: number, before: number | undefined) {
       const number = sql<number>`${invites}.rowid`.mapWith(Number);
       return db
@@ -96,7 +100,7 @@ export function createInvites(dependencies: {
     list: async (): Promise<readonly Invite[]> =>
       db.select().from(invites).orderBy(desc(invites.createdAt)).all(),
 
-    /** One that was used or revoked stays as it is. Throws `invite_not_found`. */
+    /** A used or revoked one stays as it is. Throws `invite_not_found`. */
     async revoke(id: string, actor: Actor): Promise<Invite> {
       return database.transaction(async () => {
         const invite = await db.select().from(invites).where(eq(invites.id, id)).get();
@@ -112,7 +116,7 @@ export function createInvites(dependencies: {
       });
     },
 
-    /** The invitation that opens sign-up to this address. Throws `invalid_invite`. */
+    /** The invitation that lets this address sign up. Throws `invalid_invite`. */
     async find(token: string, email: string): Promise<Invite> {
       const invite = isWellFormedSecret(token)
         ? await db
@@ -126,7 +130,9 @@ export function createInvites(dependencies: {
       throw invalid();
     },
 
-    /** Uses it up. Call inside the transaction that makes the user. Throws `invalid_invite`. */
+    /**
+     * Marks it as used. Call inside the transaction that creates the user. Throws `invalid_invite`.
+     */
     async use(id: string, userId: string): Promise<void> {
       const invite = await db.select().from(invites).where(eq(invites.id, id)).get();
       if (invite === undefined || inviteStatus(invite, clock()) !== 'open') throw invalid();

@@ -1,5 +1,5 @@
-// Who may sign in to the operator's console. The first one is made on the command line of the
-// machine; there is no default password, and no page that makes operators.
+// The users of the operator's console. The first one is created on the command line; there is no
+// default password, and no page that creates operators.
 
 import type { Actor } from '../audit.ts';
 import { IdentityError } from '../error.ts';
@@ -33,13 +33,13 @@ export function createOperators(
   }
 
   return {
-    /** Whether there is one, or one who has not chosen a password yet. */
+    /** Whether any operator exists, with or without a password. */
     exist: async (): Promise<boolean> =>
       (await users.list('operator')).length > 0 || (await tokens.isWaiting('operator', 'operator')),
 
     list: async (): Promise<readonly User[]> => users.list('operator'),
 
-    /** Answers the token with which the operator chooses a password. Throws `operator_exists`. */
+    /** Returns the token with which the operator sets a password. Throws `operator_exists`. */
     async invite(
       given: string,
       actor: Actor,
@@ -51,7 +51,7 @@ export function createOperators(
       return { email, token: text };
     },
 
-    /** Makes one with a password at once. Throws `operator_exists`, `invalid_password`. */
+    /** Creates one with a password at once. Throws `operator_exists`, `invalid_password`. */
     async create(given: string, password: string, actor: Actor): Promise<User> {
       const email = signInEmail(given);
       await requireNew(email);
@@ -71,8 +71,8 @@ export function createOperators(
     },
 
     /**
-     * For a lost password or second factor: removes both, ends all sessions, and answers the token
-     * that chooses a new password. Throws `operator_not_found`.
+     * For a lost password or second factor: removes both, ends all sessions, and returns a token
+     * for a new password. Throws `operator_not_found`.
      */
     async reset(
       given: string,
@@ -88,11 +88,11 @@ export function createOperators(
       return { email: user.email, token: await token(user.email) };
     },
 
-    /** Their sessions end at once. Answers the address. Throws `operator_not_found`. */
+    /** Ends all sessions at once. Returns the address. Throws `operator_not_found`. */
     async remove(given: string, actor: Actor): Promise<string> {
       const email = signInEmail(given);
       await database.transaction(async () => {
-        // One who is invited may choose a password at this moment.
+        // An invited operator may set a password at this moment.
         const isInvited = await tokens.isWaiting('operator', 'operator', email);
         const user = isInvited ? await users.find('operator', email) : await find(email);
         await tokens.removeFor('operator', email, ['operator', 'reset']);

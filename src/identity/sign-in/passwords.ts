@@ -1,13 +1,13 @@
-// Passwords: how long they are, and argon2id in the runtime's own threads. At most two are hashed at
-// once, each taking 64 MiB and a core for a while, so that sign-ins never starve streams; what waits
-// behind them is bounded, too.
+// Checks the length of passwords and hashes them with argon2id in the runtime's threads. At most
+// two are hashed at once, each with 64 MiB and a core, so that sign-ins never starve streams; the
+// queue is bounded, too.
 
 import { IdentityError } from '../error.ts';
 
 const LENGTH_MIN = 12;
 const LENGTH_MAX = 256;
 
-/** Memory in KiB, and passes over it. */
+/** Memory in KiB, and the number of passes. */
 type Strength = { readonly memoryCost: number; readonly timeCost: number };
 
 const STRENGTH: Strength = { memoryCost: 65_536, timeCost: 3 };
@@ -16,12 +16,12 @@ const WAITING_MAX = 40;
 const RETRY_AFTER_SECONDS = 10;
 
 export type Passwords = {
-  /** Throws `invalid_password` for one that is too short or too long, before anything is hashed. */
+  /** Throws `invalid_password` for one that is too short or too long, before it is hashed. */
   readonly hash: (password: string) => Promise<string>;
   readonly verify: (password: string, hash: string) => Promise<boolean>;
 };
 
-/** `strength` is weaker in tests alone. */
+/** Only tests use a weaker `strength`. */
 export function createPasswords(strength: Strength = STRENGTH): Passwords {
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -60,7 +60,7 @@ export function mayBePassword(text: string): boolean {
   return length >= LENGTH_MIN && length <= LENGTH_MAX;
 }
 
-/** The one spelling of a new password. Throws `invalid_password`. */
+/** Normalizes a new password. Throws `invalid_password`. */
 export function requirePassword(password: string): string {
   const text = password.normalize('NFC');
   if (text.length >= LENGTH_MIN && text.length <= LENGTH_MAX) return text;

@@ -1,5 +1,5 @@
-// The people of sign-in as an operator looks after them, on the command line and in the console:
-// operators, invitations, and users of accounts. Needs no secret, so every command can open it.
+// Operators, invitations and the users of accounts, as an operator manages them on the command line
+// and in the console. Needs no secret, so every command can open it.
 
 import type { RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/contract.ts';
@@ -31,8 +31,8 @@ export function createPeople(dependencies: {
     ofAccount: users.ofAccount,
 
     /**
-     * For a customer who has lost both the authenticator app and the recovery codes. Ends all sessions,
-     * because the lost device may be in other hands. Throws `two_factor_off`.
+     * For a customer who has lost both the authenticator app and the recovery codes. Ends all
+     * sessions, because the lost device may be in other hands. Throws `two_factor_off`.
      */
     dropSecondFactor: (accountId: string, actor: Actor): Promise<void> =>
       database.transaction(async () => {
@@ -48,7 +48,7 @@ export function createPeople(dependencies: {
         await audit(user, 'user.two_factor_disabled', actor);
       }),
 
-    /** Gives an account a user with a password. Throws `invalid_password`. */
+    /** Creates a user with a password for an account. Throws `invalid_password`. */
     async addCustomer(
       { id: accountId, email: given }: { readonly id: string; readonly email: string },
       password: string,

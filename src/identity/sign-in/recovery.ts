@@ -1,6 +1,6 @@
-// A forgotten password, and an operator's first one: a link by mail (or on the operator's terminal)
-// opens a page that sets it. Reading mail to an address proves its ownership, so this also
-// gives customers whose account the operator has made their first password.
+// Sets a forgotten password, or an operator's first one, through a mailed or printed link. Reading
+// the mail proves the ownership of the address, so customers whose account was created by the
+// operator set their first password the same way.
 
 import type { Recovery } from './contract.ts';
 import { actorOfUser, type RealmParts, signInEmail } from './dependencies.ts';
@@ -10,15 +10,15 @@ import type { Token } from './tokens.ts';
 
 export function createRecovery(
   parts: RealmParts & {
-    /** The account without a user that this address owns, if any; of customers alone. */
+    /** The account with this address but without a user, if any; customers only. */
     readonly ownerless: (email: string) => Promise<string | undefined>;
-    /** The account that its owner gets. Call inside a transaction. */
+    /** The account for the owner of the address. Call inside a transaction. */
     readonly adopt: (email: string, address: string) => Promise<string>;
   },
 ): Recovery {
   const { realm, database, passwords, throttle, tokens, users, sessions, audit } = parts;
 
-  /** Sets the password of a user who exists, or makes the one that the token is for. */
+  /** Sets the password of an existing user, or creates the user that the token is for. */
   async function settle({ email }: Token, password: string, address: string): Promise<void> {
     const user = await users.find(realm, email);
     if (user !== undefined) {
@@ -39,7 +39,7 @@ export function createRecovery(
       await throttle.limitNetwork(address);
       parts.later(async () => {
         if (!(await throttle.mayMail(realm, email, address))) return;
-        // Kept for unknown addresses as well: what comes next must not have to wait longer for one.
+        // Stored for unknown addresses as well, so that both take the same time.
         const facts = { realm, purpose: 'reset', email } as const;
         const token = await tokens.create({ ...facts, password: null, invite: null });
         const isKnown =
@@ -56,7 +56,7 @@ export function createRecovery(
       const token = await tokens.find(realm, purposes, given.token);
       const hash = await passwords.hash(requirePassword(given.password));
       await database.transaction(async () => {
-        // It may have been taken while the password was hashed.
+        // It may have been used during the hashing.
         await tokens.take(token);
         await tokens.removeFor(realm, token.email, ['reset', 'operator', 'sign-up']);
         await settle(token, hash, address);

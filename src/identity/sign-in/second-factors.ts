@@ -1,5 +1,5 @@
-// The stored second factors: a secret shared with an authenticator app, and recovery codes for when
-// the app is lost. Each code is accepted once. Its writers are called inside a transaction.
+// Stores second factors: a secret shared with an authenticator app, and recovery codes. Each code
+// is accepted once. Call its writers inside a transaction.
 
 import { eq } from 'drizzle-orm';
 import { type RandomBytes, randomText } from '../../core/id.ts';
@@ -12,7 +12,7 @@ import { acceptedStep } from './totp.ts';
 const SECRET_LENGTH = 32;
 const RECOVERY_CODES = 10;
 
-/** Without letters and digits that look like another. */
+/** Without letters and digits that look alike. */
 const CODE_LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
 
 export type SecondFactors = ReturnType<typeof createSecondFactors>;
@@ -38,7 +38,7 @@ export function createSecondFactors(dependencies: {
     db.update(secondFactors).set(changes).where(eq(secondFactors.userId, userId)).run();
 
   return {
-    /** A new key in place of one that no code has confirmed. */
+    /** A new key; replaces one that was never confirmed. */
     async create(userId: string): Promise<Uint8Array> {
       const text = randomText(SECRET_LENGTH, randomBytes);
       const facts = {
@@ -54,7 +54,7 @@ export function createSecondFactors(dependencies: {
       return Buffer.from(text);
     },
 
-    /** Accepts a code and uses it up; `undefined` where it is wrong or was used. */
+    /** Accepts a code and uses it up; `undefined` where it is wrong or was already used. */
     async use(userId: string, given: string): Promise<'code' | 'recovery code' | undefined> {
       const code = given.replace(/\s+/g, '').toLowerCase();
       const row = await find(userId);
@@ -75,7 +75,7 @@ export function createSecondFactors(dependencies: {
       return 'recovery code';
     },
 
-    /** New recovery codes in place of the old ones; readable here and never again. */
+    /** Replaces the recovery codes; the only time that the new ones are readable. */
     async renewRecoveryCodes(userId: string): Promise<readonly string[]> {
       const codes = Array.from({ length: RECOVERY_CODES }, () => recoveryCode(randomBytes));
       const digests = codes.map((code) => recoveryDigest(userId, code));
@@ -90,7 +90,7 @@ export function createSecondFactors(dependencies: {
   };
 }
 
-/** Five letters, a hyphen, five letters: 49 bits, of which a guesser gets five tries. */
+/** Five letters, a hyphen, five letters: 49 bits, against five tries. */
 function recoveryCode(randomBytes: RandomBytes): string {
   const text = randomText(10, randomBytes, CODE_LETTERS);
   return `${text.slice(0, 5)}-${text.slice(5)}`;

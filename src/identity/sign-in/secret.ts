@@ -1,6 +1,6 @@
-// The secret that keys the digests of sign-in and seals second factors. It must outlive the server, or
-// each restart would end all sessions and lock out users with a second factor: where SESSION_SECRET is
-// not set, a random one is kept beside the database, readable by its owner alone.
+// The secret that keys the digests of sign-in and seals second factors. It must survive a restart,
+// which would otherwise end all sessions and lock out users with a second factor. Without
+// SESSION_SECRET, a random one is stored beside the database, readable by its owner only.
 
 import { createHmac } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { StoreError } from '../../store/error.ts';
 
 const FILE = 'session-secret';
 
-/** Derived from SESSION_SECRET, which has other uses, for sign-in alone. */
+/** A key for sign-in only, derived from SESSION_SECRET, which has other uses. */
 export function signInSecret(options: {
   readonly sessionSecret: string | undefined;
   readonly databaseUrl: string;
@@ -22,7 +22,7 @@ export function signInSecret(options: {
   return createHmac('sha256', secret).update('tollgate sign-in').digest('base64url');
 }
 
-/** Throws `StoreError` where the database is no file: its nodes need one secret. */
+/** Throws `StoreError` on a database server, whose nodes need a shared secret. */
 function fileBeside(databaseUrl: string): string {
   const file = databaseFile(databaseUrl);
   if (file !== undefined) return join(dirname(file), FILE);
@@ -31,7 +31,7 @@ function fileBeside(databaseUrl: string): string {
   );
 }
 
-/** Reads the file, and makes it where there is none. Throws `StoreError`. */
+/** Reads the file, or creates it. Throws `StoreError`. */
 function keptSecret(path: string, randomBytes: RandomBytes): string {
   try {
     return readKept(path) ?? makeKept(path, randomBytes) ?? readKept(path) ?? '';

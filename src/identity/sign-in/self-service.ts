@@ -1,5 +1,4 @@
-// What signed-in users do with their own sign-in: prove the password again, change it, and end
-// sessions.
+// Lets signed-in users manage their own sign-in: confirm the password, change it, and end sessions.
 
 import { IdentityError } from '../error.ts';
 import { actorOf, type SignedIn, type Visit } from '../signed-in.ts';
@@ -53,7 +52,7 @@ async function changePassword(
   const before = await prove(parts, who, current, visit);
   const hash = await passwords.hash(wanted);
   const cookies = await database.transaction(async () => {
-    // The owner may have reset it, because a stranger knows this one.
+    // The owner may have reset it because it was compromised.
     if ((await users.passwordOf(who.userId)) !== before) throw wrongPassword();
     await users.setPassword(who.userId, hash);
     await tokens.removeFor(realm, who.email, ['reset']);
@@ -69,7 +68,7 @@ async function changePassword(
   return cookies;
 }
 
-/** Answers the hash that was right. Throws `invalid_credentials` and `too_many_attempts`. */
+/** Returns the hash that matched. Throws `invalid_credentials` and `too_many_attempts`. */
 async function prove(
   { realm, throttle, users, passwords }: RealmParts,
   { userId, email }: SignedIn,

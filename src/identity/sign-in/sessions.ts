@@ -1,6 +1,6 @@
-// Who is signed in. A session is a row, and its cookie holds 256 random bits of which the row has a
-// keyed digest. It ends after 12 hours without a request, and always after 7 days. Each request of the
-// dashboard reads it, with one prepared statement.
+// Sessions. A session is a row with a keyed digest of the 256 random bits in its cookie. It ends
+// after 12 hours without a request, and always after 7 days. Every request of the dashboard reads
+// it, with one prepared statement.
 
 import { and, desc, eq, getTableColumns, ne, not, type SQL, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
@@ -31,7 +31,7 @@ export function createSessions(dependencies: {
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
-  /** Keys the digests: another secret ends all sessions. */
+  /** Keys the digests: a new secret ends all sessions. */
   readonly secret: string;
   readonly realm: Realm;
 }) {
@@ -60,7 +60,7 @@ export function createSessions(dependencies: {
   const isOver = (now: number): SQL =>
     sql`(${sessions.expiresAt} <= ${now} or ${sessions.lastSeenAt} <= ${now - IDLE_MS})`;
 
-  /** Answers how many there were. */
+  /** Returns the number of removed sessions. */
   async function remove(userId: string, which: SQL): Promise<number> {
     const theirs = and(eq(sessions.userId, userId), which);
     const { id } = sessions;
@@ -68,7 +68,7 @@ export function createSessions(dependencies: {
   }
 
   return {
-    /** The session of a request's cookie while it lasts. Notes once a minute that it was seen. */
+    /** The active session of a request's cookie. Records once a minute that it was used. */
     async read(headers: Headers, { quiet = false }: SessionLook = {}) {
       const text = readCookie(headers, name) ?? '';
       if (!isWellFormedSecret(text)) return undefined;
@@ -82,7 +82,7 @@ export function createSessions(dependencies: {
       return row;
     },
 
-    /** A session for a user whose password was right just now; answers its cookie. */
+    /** A session for a user who has just entered the password; returns its cookie. */
     async start(userId: string, { headers, address }: Visit): Promise<string> {
       const text = createSecret(randomBytes);
       const now = clock();
@@ -98,7 +98,7 @@ export function createSessions(dependencies: {
       return setCookie(name, text, ABSOLUTE_MS);
     },
 
-    /** Gives a session a new secret, which ends the old cookie; answers the new one. */
+    /** Gives a session a new secret, which invalidates the old cookie; returns the new one. */
     async renew(id: string, changes: { readonly provenAt?: number } = {}): Promise<string> {
       const text = createSecret(randomBytes);
       const now = clock();
@@ -110,7 +110,7 @@ export function createSessions(dependencies: {
       return setCookie(name, text, ABSOLUTE_MS);
     },
 
-    /** Those of a user that last, the one seen last first. */
+    /** A user's active sessions, the most recently used first. */
     list: async (userId: string): Promise<readonly ListedSession[]> =>
       db
         .select(LISTED)
@@ -119,23 +119,23 @@ export function createSessions(dependencies: {
         .orderBy(desc(sessions.lastSeenAt), desc(sessions.createdAt))
         .all(),
 
-    /** Whether there was one of this user's with this id. */
+    /** Whether the user had a session with this id. */
     end: async (userId: string, id: string): Promise<boolean> =>
       (await remove(userId, eq(sessions.id, id))) > 0,
 
-    /** Ends all of a user's but one; answers how many. */
+    /** Ends all of a user's sessions but one; returns their number. */
     endAll: (userId: string, exceptId = ''): Promise<number> =>
       remove(userId, ne(sessions.id, exceptId)),
 
-    /** The `Set-Cookie` line that makes the browser drop it. */
+    /** The `Set-Cookie` line that removes the cookie. */
     clearedCookie: (): string => clearCookie(name),
 
-    /** Removes what is over. */
+    /** Removes expired sessions. */
     sweep: (): Promise<void> => sweepTable(database, sessions, isOver(clock())),
   };
 }
 
-/** Text of the client's choice: cut, and without control characters. */
+/** Client-controlled text: truncated, and without control characters. */
 function userAgentOf(headers: Headers): string {
   return (headers.get('user-agent') ?? '')
     .replace(/\p{Cc}/gu, '')

@@ -1,6 +1,5 @@
-// Sign-in as a whole: who may enter the customers' application and the operator's console, and who
-// is signed in. Made by the server; the command line makes `people.ts` alone. The rest of the program knows
-// `contract.ts`.
+// Constructs sign-in for the customers' application and the operator's console. Made by the server;
+// the command line makes only `people.ts`. The rest of the program uses `contract.ts`.
 
 import type { Keys } from '../keys.ts';
 import type { ReadSession, Realm, SignedInCustomer, SignedInOperator } from '../signed-in.ts';
@@ -29,7 +28,7 @@ import { createUsers } from './users.ts';
 export function createSignIn(
   dependencies: SignInDependencies & {
     readonly keys: Pick<Keys, 'within'>;
-    /** In place of passwords at full strength, for tests. */
+    /** Replaces passwords of full strength in tests. */
     readonly passwords?: Passwords;
   },
 ): SignIn {

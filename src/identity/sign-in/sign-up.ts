@@ -1,13 +1,13 @@
-// How a stranger becomes a customer. Until the address is verified there is no user, no account and
-// no session: only a row with the address, a hash of the password and the digest of a mailed token.
+// Signs up customers. Until the address is verified there is no user, account or session: only a
+// row with the address, a hash of the password and the digest of a mailed token.
 //
-// The mailed page asks for the password again. Otherwise a stranger could sign up with an address and
-// wait until its owner, who meant to sign up as well or clicks any link, verifies it; then the
-// stranger's password would open the owner's account. So verifying takes both, the mail and the
-// password of that sign-up. Sign-ups of one address live side by side, and the first that is verified
-// ends the others: no password, session or key of a stranger is left in what the owner gets.
+// The mailed page asks for the password again. Otherwise a stranger could sign up with an address
+// and wait until its owner, who meant to sign up as well or clicks any link, verifies it; then the
+// stranger's password would open the owner's account. So verification takes both the mail and the
+// password of that sign-up. An address may have several pending sign-ups, and the first to be
+// verified ends the others: the owner's account keeps no password, session or key of a stranger.
 //
-// An account that the operator has made for the address goes to its verified owner.
+// An account that the operator created for the address goes to its verified owner.
 
 import { DEFAULT_PLAN } from '../../core/plan.ts';
 import { IdentityError } from '../error.ts';
@@ -26,7 +26,7 @@ export function createSignUp(
 ): SignUp {
   const { realm, database, mode, passwords, throttle, tokens, users, invites, audit } = parts;
 
-  /** The invitation that is used up, where one is needed. Throws. */
+  /** The invitation to use up, where one is required. Throws. */
   async function requireOpen(email: string, invite: string | undefined): Promise<string | null> {
     if (mode === 'open') return null;
     if (mode === 'invite' && invite !== undefined) return (await invites.find(invite, email)).id;
@@ -44,11 +44,11 @@ export function createSignUp(
       const wanted = requirePassword(given.password);
       await throttle.limitNetwork(address);
       const invite = await requireOpen(email, given.invite);
-      // Hashed for addresses that are taken as well, so that both take the same time.
+      // Taken addresses hash as well, so that both take the same time.
       const password = await passwords.hash(wanted);
       parts.later(async () => {
         if (!(await throttle.mayMail(realm, email, address))) return;
-        // Kept for addresses that are taken as well, where it is never sent: the same work for both.
+        // Stored for taken addresses as well, but never sent: the same work for both.
         const facts = { realm, purpose: 'sign-up', email } as const;
         const token = await tokens.create({ ...facts, password, invite });
         const pages = parts.pages[realm]();
@@ -69,11 +69,12 @@ export function createSignUp(
       if (mode === 'closed' || (mode === 'invite' && invite === null))
         await requireOpen(email, undefined);
       const outcome = await database.transaction(async (): Promise<SignInOutcome> => {
-        // It may have been taken while the password was looked at.
+        // It may have been used while the password was checked.
         await tokens.take(token);
         if ((await users.find(realm, email)) !== undefined) throw taken();
         await tokens.removeFor(realm, email, ['sign-up', 'reset']);
-        // An account alone would let its address in by "forgot password": all of this, or nothing.
+        // One transaction: an account without its user would accept a "forgot password" from its
+        // address.
         const accountId = await parts.adopt(email, address);
         const user = await users.create({ realm, email, accountId, password: hash });
         if (invite !== null) await invites.use(invite, user.id);
@@ -97,7 +98,7 @@ function taken(): IdentityError {
   return new IdentityError('invalid_token', 'This address is verified already. Sign in.');
 }
 
-/** The account of a verified address: the one that the operator has made for it, or a new one. */
+/** The account for a verified address: the one that the operator created for it, or a new one. */
 export function createAdoption({ accounts, users }: Pick<RealmParts, 'accounts' | 'users'>) {
   async function find(email: string): Promise<string | undefined> {
     try {

@@ -1,5 +1,5 @@
-// Mailed and printed tokens: 256 bits, taken once, kept as a digest with the address that they were
-// sent to, worth nothing after half an hour.
+// Mailed and printed tokens: 256 bits, usable once, stored as a digest with the recipient's
+// address, valid for half an hour.
 
 import { and, asc, eq, gt, inArray, lt } from 'drizzle-orm';
 import type { RandomBytes } from '../../core/id.ts';
@@ -16,7 +16,7 @@ export type SignInTokens = ReturnType<typeof createTokens>;
 
 const LIFETIME_MS = 30 * 60_000;
 
-/** Several sign-ups of one address live side by side; so many, and the oldest goes. */
+/** An address may have this many pending sign-ups; the oldest is then removed. */
 const LIVE_MAX = 10;
 
 export function createTokens(dependencies: {
@@ -62,7 +62,7 @@ export function createTokens(dependencies: {
     );
 
   return {
-    /** Answers the text, which is readable once. */
+    /** Returns the text, which is readable only now. */
     async create(
       facts: Pick<Token, 'realm' | 'purpose' | 'email' | 'password' | 'invite'>,
     ): Promise<string> {
@@ -90,10 +90,10 @@ export function createTokens(dependencies: {
       return text;
     },
 
-    /** Throws `invalid_token`. Takes nothing yet. */
+    /** Throws `invalid_token`. Does not use it up. */
     find,
 
-    /** Takes it; throws `invalid_token` where it was taken. Call inside a transaction. */
+    /** Uses it up; throws `invalid_token` where it was already used. Call inside a transaction. */
     async take({ digest }: Token): Promise<void> {
       const taken = await db
         .delete(signInTokens)
@@ -104,7 +104,7 @@ export function createTokens(dependencies: {
       throw new IdentityError('invalid_token', 'This link was used already.');
     },
 
-    /** Makes all tokens of an address worthless. */
+    /** Invalidates all tokens of an address. */
     async removeFor(realm: Realm, email: string, purposes: readonly TokenPurpose[]): Promise<void> {
       await db
         .delete(signInTokens)
@@ -112,7 +112,7 @@ export function createTokens(dependencies: {
         .run();
     },
 
-    /** Whether there is one for this address, or for any. */
+    /** Whether this address, or any, has a token. */
     async isWaiting(realm: Realm, purpose: TokenPurpose, email?: string): Promise<boolean> {
       const theirs = and(
         eq(signInTokens.realm, realm),

@@ -6,7 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 const STEP_MS = 30_000;
 const DIGITS = 6;
 
-/** Steps before and after the present one that clocks may differ by. */
+/** Accepted clock drift in steps, before and after the present one. */
 const DRIFT = 1;
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
@@ -24,7 +24,7 @@ export function codeAt(step: number, key: Uint8Array): string {
   return String(number % 10 ** DIGITS).padStart(DIGITS, '0');
 }
 
-/** The last time step that `code` is of. Steps up to `lastStep` are used up. */
+/** The latest time step with this `code`. Steps up to `lastStep` are used up. */
 export function acceptedStep(
   code: string,
   key: Uint8Array,
@@ -41,7 +41,7 @@ export function acceptedStep(
   return accepted;
 }
 
-/** What an app is given, typed or as a QR code. */
+/** The data for an authenticator app, typed or as a QR code. */
 export function enrolment(
   key: Uint8Array,
   issuer: string,
@@ -53,7 +53,7 @@ export function enrolment(
   return { uri, secret };
 }
 
-/** RFC 4648 without padding, as authenticator apps take it. */
+/** RFC 4648 without padding, as authenticator apps expect it. */
 function base32(bytes: Uint8Array): string {
   const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('');
   return bits.replace(/.{1,5}/g, (five) => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)] ?? '');

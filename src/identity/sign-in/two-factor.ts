@@ -1,5 +1,5 @@
-// Turning a second factor on and off. The routes ask for the password first. The secret is shown
-// once, before a code of it was right, and the recovery codes once, after.
+// Turns a second factor on and off. The routes require the password first. Shows the secret once,
+// before its first code, and the recovery codes once, after it.
 
 import { IdentityError } from '../error.ts';
 import { actorOf, type SignedIn } from '../signed-in.ts';
@@ -9,13 +9,13 @@ import { wrongCode } from './entrance.ts';
 import { changedMail } from './mails.ts';
 import { enrolment } from './totp.ts';
 
-/** What authenticator apps show. */
+/** The name that authenticator apps show. */
 const ISSUER = 'Tollgate';
 
 export function createTwoFactor(parts: RealmParts): TwoFactor {
   const { realm, database, throttle, users, sessions, secondFactors, audit } = parts;
 
-  /** Inside a transaction as well: another browser may turn it on. */
+  /** Checked inside the transaction as well: another browser may turn it on. */
   async function requireOff({ userId }: SignedIn): Promise<void> {
     if ((await users.get(userId))?.twoFactorEnabled === false) return;
     throw new IdentityError('two_factor_on', 'The second factor is on already. Turn it off first.');

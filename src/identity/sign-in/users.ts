@@ -1,4 +1,5 @@
-// Who may sign in: people with a verified e-mail address and a password. Written here alone.
+// Users of sign-in: people with a verified e-mail address and a password. The only writer of the
+// table.
 
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
@@ -6,7 +7,7 @@ import type { Database } from '../../store/contract.ts';
 import { challenges, secondFactors, sessions, users } from '../../store/sign-in-tables.ts';
 import type { Realm } from '../signed-in.ts';
 
-/** The hash stays here: users are listed on pages. */
+/** Excludes the hash, because users are listed on pages. */
 const { password: _, ...SHOWN } = getTableColumns(users);
 
 export type User = Omit<typeof users.$inferSelect, 'password'>;
@@ -27,7 +28,7 @@ export function createUsers(dependencies: {
   const change = (id: string, changes: Partial<typeof users.$inferInsert>) =>
     db.update(users).set(changes).where(eq(users.id, id)).run();
 
-  /** Ends the sign-ins that wait for a second factor. */
+  /** Ends sign-ins that wait for a second factor. */
   async function endChallenges(userId: string): Promise<void> {
     await db.delete(challenges).where(eq(challenges.userId, userId)).run();
   }
@@ -49,7 +50,7 @@ export function createUsers(dependencies: {
     list: async (realm: Realm): Promise<readonly User[]> =>
       select(eq(users.realm, realm)).orderBy(sql`rowid`).all(),
 
-    /** Call inside a transaction, once the address is verified. `password` is hashed. */
+    /** Call inside a transaction, once the address is verified. `password` is the hash. */
     async create(
       facts: Pick<User, 'realm' | 'email' | 'accountId'> & { readonly password: string },
     ): Promise<User> {
@@ -68,8 +69,8 @@ export function createUsers(dependencies: {
       (await db.select().from(users).where(eq(users.id, userId)).get())?.password ?? undefined,
 
     /**
-     * Sets the hash; `null`: nothing opens until there is one. Ends sign-ins with the old one that
-     * wait for their second factor, and no sessions.
+     * Sets the hash; `null`: no sign-in until a password is set. Ends sign-ins with the old
+     * password that wait for their second factor, but no sessions.
      */
     async setPassword(userId: string, password: string | null): Promise<void> {
       await change(userId, { password });
@@ -88,7 +89,7 @@ export function createUsers(dependencies: {
       await endChallenges(userId);
     },
 
-    /** With all that refers to it: sessions, challenges, the second factor. */
+    /** Removes a user with sessions, challenges and the second factor. */
     async remove(userId: string): Promise<void> {
       await db.delete(users).where(eq(users.id, userId)).run();
     },

@@ -51,7 +51,7 @@ describeOnEachDatabase('a deletion', () => {
     expect(await rig.account()).toMatchObject({ standing: 'active', email: EMAIL });
     expect((await rig.keys.find(key)).revokedAt).toBeNull();
     expect(await rig.trail()).toContain('account.deletion_taken_back');
-    expect(rig.takeBack).toThrow('You have not asked for the deletion');
+    expect(rig.takeBack).toThrow('This account has no deletion to cancel');
   });
 
   test('that is due leaves an account that nobody owns, and its books', async () => {
@@ -118,7 +118,7 @@ describeOnEachDatabase('a deletion', () => {
   test('that the operator has begun is not the owner to take back', async () => {
     const rig = await open();
     await rig.accounts.changeStanding(rig.who.accountId, 'pending_deletion', 'operator');
-    expect(rig.takeBack).toThrow('You have not asked for the deletion');
+    expect(rig.takeBack).toThrow('This account has no deletion to cancel');
     expect((await rig.account()).standing).toBe('pending_deletion');
     rig.advance(15 * DAY_MS);
     await rig.signIn.sweep();
