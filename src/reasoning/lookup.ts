@@ -1,26 +1,26 @@
-// Under what thinking is found again: a keyed digest of the tool call that it led to. Called by the
-// reasoning store; the pipeline computes what came before a turn. The thinking of one conversation
-// must never be found in another one.
+// Computes the lookup key of kept thinking: a keyed digest of the tool call that it led to. Called
+// by the reasoning store; the pipeline hashes the turns before. Thinking of one conversation must
+// never appear in another one.
 
 import type { JsonValue, ToolCall, Turn } from '../core/generation.ts';
 
-/** What the model had been told before a turn. */
+/** The input of the model before a turn. */
 type Conversation = { readonly system: string; readonly turns: readonly Turn[] };
 
-/** A digest of everything before the turn at that place. */
+/** A digest of everything before the turn at that index. */
 type Preceding = (at: number) => string;
 
-/** How many characters of an id have to look random for it to be unlike every other one. */
+/** How many characters of an id must look random for it to count as unique. */
 const RANDOM_CHARACTERS_MIN = 16;
 
-/** Deeper inputs, which no tool has, would take the parser and the writer seconds. */
+/** Deeper inputs would take the parser and the writer seconds; no real tool has them. */
 const INPUT_DEPTH_MAX = 128;
 
 /**
- * The digest of a call. An id with enough randomness in it is enough by itself, so that a client may
- * shorten its history, and print or trim the input as it likes. Other ids (`call_0`,
- * `functions.read:0`) come again in every conversation of an account, which may have many end
- * users: then the input counts as well, and everything that was said before, to the letter.
+ * The digest of a call. A random id suffices alone, so a client may shorten its history and
+ * reformat or trim the input. Other ids (`call_0`, `functions.read:0`) repeat in every conversation
+ * of an account, which may have many end users: for them the input and all earlier messages count
+ * too, exactly.
  */
 export function digestCall(
   key: Uint8Array,
@@ -34,8 +34,8 @@ export function digestCall(
 }
 
 /**
- * The digests of a conversation's beginnings, computed together when the first one is asked for.
- * Thinking is not part of them: whether it comes back is just what differs.
+ * Digests of all beginnings of a conversation, computed together on first use. They exclude
+ * thinking, because clients may or may not return it.
  */
 export function precedingDigests({ system, turns }: Conversation): Preceding {
   let digests: readonly string[] | undefined;
@@ -60,15 +60,15 @@ function withoutThinking(turn: Turn): object {
   return { role, text, toolCalls };
 }
 
-/** Whether an id alone tells its call from all others. The tool's name and plain words do not. */
+/** Whether an id alone identifies its call. Tool names and ordinary words do not. */
 function isUnique({ id, name }: ToolCall): boolean {
   const words = id.replaceAll(name, ' ').match(/[A-Za-z\d]+/g) ?? [];
   return words.filter((word) => /\d/.test(word)).join('').length >= RANDOM_CHARACTERS_MIN;
 }
 
 /**
- * The same text for inputs that mean the same: clients print them anew, with other white space and
- * their keys in another order, and show none, or one that was encoded twice, as an object.
+ * The same text for equivalent inputs: clients reformat them, with other white space and key order,
+ * and may send an empty or doubly encoded input as an object.
  */
 function canonicalInput(text: string): string {
   const value = parse(text.trim() === '' ? '{}' : text);
@@ -104,7 +104,7 @@ function sortKeys(value: JsonValue): JsonValue {
   return Object.fromEntries(entries.map(([name, member]) => [name, sortKeys(member)]));
 }
 
-/** `Array.isArray` does not tell lists that nobody may change. */
+/** `Array.isArray` does not narrow readonly arrays. */
 function isList(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value);
 }

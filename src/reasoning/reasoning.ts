@@ -1,7 +1,6 @@
-// The reasoning store: thinking that led to tool calls, kept for a day in case its client loses it,
-// because reasoning models refuse a tool turn without it. `generate` keeps and finds. It must never
-// hold up or fail an answer, give one account what another one's model thought, or put a thought
-// where it can be read: rows are sealed, and nothing of them is in a log.
+// Keeps thinking that led to tool calls for a day, in case the client loses it, because reasoning
+// models reject a tool turn without it. It must never delay or fail an answer, give one account the
+// thinking of another, or expose it: rows are sealed, and logs contain nothing of them.
 
 import { count, eq, sql } from 'drizzle-orm';
 import type { SignedThinking, ToolCall } from '../core/generation.ts';
@@ -14,26 +13,26 @@ import { type Bounds, createRows } from './rows.ts';
 
 export type Thinking = {
   readonly reasoning: string;
-  /** The same in the form of its upstream, where that has signed it. */
+  /** In the upstream's own format, where the upstream signed it. */
   readonly signed?: SignedThinking;
 };
 
-/** A turn with tool calls, and where it stands. */
+/** A turn with tool calls, and its context. */
 export type CallingTurn = {
   readonly accountId: string;
   readonly toolCalls: readonly ToolCall[];
-  /** A digest of all that was said before the turn; asked for only where it is needed. */
+  /** A digest of all messages before the turn; called only where it is needed. */
   readonly preceding: () => string;
 };
 
 export type ReasoningStore = {
-  /** Keeps the thinking of an answer under its first call, in place of what was there. */
+  /** Stores the thinking of an answer under its first call, replacing an earlier one. */
   readonly keep: (turn: CallingTurn, thinking: Thinking) => Promise<void>;
-  /** What was kept under the first of the turn's calls that has something. */
+  /** The thinking stored under the first of the turn's calls that has any. */
   readonly find: (turn: CallingTurn) => Promise<Thinking | undefined>;
-  /** Removes a few rows that are too old; called now and then. */
+  /** Removes a few expired rows; call it at intervals. */
   readonly sweep: () => Promise<void>;
-  /** To be called when another process may have removed rows. */
+  /** Call it when another process may have removed rows. */
   readonly recount: () => void;
 };
 
@@ -42,23 +41,23 @@ export const BOUNDS: Bounds = {
   entryBytes: 262_144,
   // More than the longest conversations need, of which an account may have several at once.
   accountBytes: 16_777_216,
-  // What an operator's disk, and the backup of it, can do without being asked.
+  // A size that an operator's disk and backups can bear by default.
   totalBytes: 1_073_741_824,
-  // An agent that is left open over night goes on in the morning.
+  // An agent that is left open overnight continues in the morning.
   ageMs: 24 * 3_600_000,
 };
 
-/** Calls of one turn that are looked up: clients may leave out one, but hardly so many. */
+/** Calls of one turn that are looked up: clients may omit one, but hardly more. */
 const CALLS_LOOKED_UP_MAX = 8;
 
-/** Without a secret, what is kept can be opened until the process ends. */
+/** Without a secret, the rows cannot be opened once the process has ended. */
 export async function createReasoningStore(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
   readonly secret: string | undefined;
-  /** Told of a database that refuses; the answer goes on without it. */
+  /** Called when the database fails; the answer continues without kept thinking. */
   readonly onTrouble: (error: unknown) => void;
   readonly bounds?: Bounds;
 }): Promise<ReasoningStore> {
@@ -96,7 +95,7 @@ export async function createReasoningStore(dependencies: {
         const sealed = await attempt(() => rows.get(key));
         if (sealed === undefined) continue;
         const text = sealer.open(sealed, contextOf(turn.accountId, key));
-        // It was sealed here, so it is what was kept.
+        // The seal authenticates it, so it needs no checks.
         if (text !== undefined) return JSON.parse(text) as Thinking;
       }
       return undefined;
@@ -108,7 +107,7 @@ export async function createReasoningStore(dependencies: {
   };
 }
 
-/** Removes what is kept of an account, or of all of them. */
+/** Removes the kept thinking of an account, or of all of them. */
 export async function forgetThinking({ db }: Database, accountId?: string): Promise<void> {
   const ofAccount = accountId === undefined ? undefined : eq(reasoning.accountId, accountId);
   await db.delete(reasoning).where(ofAccount).run();

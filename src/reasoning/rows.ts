@@ -1,6 +1,6 @@
-// The rows of the reasoning store, bounded in size and age. Called by the store alone, with bytes
-// that mean nothing here. After every `put` all bounds on sizes hold, as far as this process knows:
-// what others have put since it looked is counted when it looks again. The oldest rows go first.
+// The rows of the reasoning store, bounded in size and age, with opaque content. After every `put`
+// all size bounds hold as far as this process knows; rows of other processes count after the next
+// read. Evicts the oldest rows first.
 
 import { createSerialize } from '../async/serialize.ts';
 import type { Database } from '../store/contract.ts';
@@ -13,13 +13,13 @@ export type Bounds = {
   readonly ageMs: number;
 };
 
-/** What a row takes beside its bytes: digest, account and two index entries. */
+/** The overhead of a row: digest, account and two index entries. */
 const ROW_BYTES = 256;
 
-/** Rows that one sweep removes at most, in about a millisecond. */
+/** The most rows that one sweep removes, in about a millisecond. */
 const SWEEP_ROWS = 32;
 
-/** Rows that one `put` removes at most for each bound, since an answer waits for it. */
+/** The most rows that one `put` removes for each bound, since an answer waits for it. */
 const EVICTED_ROWS = 1_000;
 
 export async function createRows(dependencies: {
@@ -30,13 +30,13 @@ export async function createRows(dependencies: {
 }) {
   const { database, clock, bounds } = dependencies;
   const statements = prepareStatements(database);
-  /** Sums of sizes, so that no answer has to make them: of all, and of the accounts that came by. */
+  /** Cached sums of sizes, so that no answer computes them: of all, and of recent accounts. */
   const accountSums = new Map<string, number>();
   let totalSum: number | undefined = await statements.size();
-  /** The sums are right between two changes, so changes do not overlap. */
+  /** Serializes changes, because the sums are valid only between them. */
   const inTurn = createSerialize();
 
-  /** A sum that is not known will be read when it is needed, with this row in it or not. */
+  /** An unknown sum is read when it is needed, and then includes this row or not. */
   function count(accountId: string, change: number): void {
     const sum = accountSums.get(accountId);
     if (sum !== undefined) accountSums.set(accountId, sum + change);
@@ -64,7 +64,7 @@ export async function createRows(dependencies: {
     totalSum = undefined;
   }
 
-  /** Sums that count rows where there are none are wrong, and read again. */
+  /** Sums that count missing rows are wrong, and are read again. */
   async function evict(
     isFull: () => Promise<boolean>,
     removeOne: () => Promise<Removed | undefined>,
@@ -78,7 +78,7 @@ export async function createRows(dependencies: {
 
   async function put(accountId: string, digest: Uint8Array, sealed: Uint8Array): Promise<void> {
     const size = sealed.length + ROW_BYTES;
-    // In one round trip: the ledger waits for as long as this transaction is open.
+    // In one round trip: the ledger waits as long as this transaction is open.
     const [same] = await Promise.all([
       statements.removeSame(digest),
       statements.insert({ accountId, digest, createdAt: clock(), size, sealed }),
@@ -95,16 +95,16 @@ export async function createRows(dependencies: {
   async function sweep(): Promise<void> {
     const now = clock();
     for (let left = SWEEP_ROWS; left > 0; left -= 1) {
-      // What a wrong clock has dated into the future would stay in the way of all others.
+      // Rows dated into the future by a wrong clock would otherwise never expire.
       const row = await statements.removeOldestOutside(now - bounds.ageMs + 1, now + bounds.ageMs);
       if (!countOut(row)) return;
     }
   }
 
-  /** A reader finds the row of before or the one of after, and never none. */
+  /** A reader finds either the old or the new row. */
   async function changing(work: () => Promise<void>): Promise<void> {
     try {
-      // Nodes do not wait for each other: nothing is decided here but by sums of this process.
+      // Nodes do not wait for each other: only this process's sums decide anything here.
       await database.concurrently(work);
     } catch (error) {
       forgetSums();
@@ -113,7 +113,7 @@ export async function createRows(dependencies: {
   }
 
   return {
-    /** Puts a row in place of the one with the same digest, unless it is too large for one. */
+    /** Replaces the row with the same digest, unless the new one is too large. */
     async put(accountId: string, digest: Uint8Array, sealed: Uint8Array): Promise<void> {
       if (sealed.length > bounds.entryBytes) return;
       await inTurn(() => changing(() => put(accountId, digest, sealed)));
@@ -124,7 +124,7 @@ export async function createRows(dependencies: {
     },
     /** Rows may have been removed elsewhere: sums are read again when they are needed. */
     recount: () => void inTurn(async () => forgetSums()),
-    /** Removes a few of the rows that are too old; where there is none, it locks nothing. */
+    /** Removes a few expired rows; locks nothing where there are none. */
     sweep: () =>
       inTurn(async () => {
         const oldestAt = await statements.oldestAt();

@@ -1,5 +1,5 @@
-// The prepared statements of the reasoning store, and nothing else. Rows are numbered in the order
-// in which they came, so the oldest is the one with the lowest number.
+// The prepared statements of the reasoning store. Row numbers follow the order of insertion, so the
+// oldest row has the lowest number.
 
 import { and, eq, notBetween, sql } from 'drizzle-orm';
 import type { Database } from '../store/contract.ts';
@@ -8,7 +8,7 @@ import { reasoning } from '../store/tables.ts';
 type Row = Omit<typeof reasoning.$inferInsert, 'id'>;
 type RemovedRow = [accountId: string, size: bigint];
 
-/** A row that is gone, so that somebody can count it out. */
+/** A removed row, to be subtracted from the sums. */
 export type Removed = { readonly accountId: string; readonly size: number };
 
 /** Prepares every statement once. The table must exist. */
@@ -74,12 +74,12 @@ export function prepareStatements(database: Database) {
     removeSame: async (digest: Uint8Array) => removed(await removeSame.get({ digest })),
     removeOldest: async () => removed(await removeOldest.get({})),
     removeOldestOf: async (accountId: string) => removed(await removeOldestOf.get({ accountId })),
-    /** When the oldest row was put, in Unix milliseconds. */
+    /** When the oldest row was stored, in Unix milliseconds. */
     async oldestAt(): Promise<number | undefined> {
       const row = await findOldest.get({});
       return row === undefined ? undefined : Number(row[0]);
     },
-    /** Removes the oldest row where its time lies outside these, in Unix milliseconds. */
+    /** Removes the oldest row if its time lies outside these bounds, in Unix milliseconds. */
     removeOldestOutside: async (from: number, to: number) =>
       removed(await removeOutside.get({ from, to })),
     size: async () => Number((await size.get({}))?.[0] ?? 0),
