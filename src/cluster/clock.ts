@@ -1,21 +1,21 @@
-// What time it is for a node of a cluster: the database's time, carried on by a clock of this machine
-// that never jumps. Learned from every heartbeat (`member.ts`); used by serve as the clock of all
-// domains, so that no wall clock of one machine opens a day or ends a lease.
+// The clock of a node: the database's time, extrapolated by this machine's monotonic clock. Updated
+// by every heartbeat (`member.ts`). All domains of a server use it, so that no machine's wall clock
+// starts a day or ends a lease.
 
 type TimeSample = {
   /** The database's answer, Unix milliseconds. */
   readonly databaseMs: number;
-  /** When it was asked and when it had answered, by the clock that never jumps. */
+  /** The monotonic times of the query and of its answer. */
   readonly sentAt: number;
   readonly receivedAt: number;
 };
 
 export type DatabaseClock = ReturnType<typeof createDatabaseClock>;
 
-/** What took longer to answer says too little about the time. */
+/** A slower answer is too imprecise to set the clock. */
 const TRIP_MS_MAX = 1_000;
 
-/** Differences below it are the way there and back, and are no reason to set a clock. */
+/** Smaller differences are network latency, and do not set the clock. */
 const SAME_MS = 20;
 
 export function createDatabaseClock(clocks: {
@@ -25,7 +25,7 @@ export function createDatabaseClock(clocks: {
   readonly monotonic: () => number;
 }) {
   const { wall, monotonic } = clocks;
-  /** What to add to the clock that never jumps. */
+  /** The offset from the monotonic clock. */
   let base: number | undefined;
 
   /** Unix milliseconds; this machine's own time until the database's is known. */

@@ -1,5 +1,5 @@
-// Whether every node that lives has taken up a change: each of them writes until when it has seen
-// everything, by the database's clock. Asked by commands that must be able to say so.
+// Checks whether every live node has applied a change: each of them records up to which database
+// time it has seen all changes. For commands that report it.
 
 import type { Database } from '../store/contract.ts';
 import { readDatabaseTime } from '../store/database-time.ts';
@@ -8,7 +8,7 @@ import { createNodes, EVICT_MS, type NodeRow } from './nodes.ts';
 export type Confirmation = {
   readonly node: string;
   readonly host: string;
-  /** How long after the question it was known that the node has seen it; null: not in time. */
+  /** How long after the call the node had confirmed; null: not in time. */
   readonly afterMs: number | null;
 };
 
@@ -16,7 +16,7 @@ type ConfirmOptions = {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
   readonly timeoutMs?: number;
-  /** Makes the nodes look sooner; they look by themselves too. */
+  /** Asks the nodes to look now; they also poll by themselves. */
   readonly announce?: () => Promise<void>;
 };
 
@@ -24,8 +24,8 @@ const TIMEOUT_MS = 5_000;
 const POLL_MS = 25;
 
 /**
- * Waits until every live node has seen what was committed before, and answers for each of them. One
- * that ends or dies meanwhile has nothing to confirm and is left out.
+ * Waits until every live node has applied what was committed before, and reports on each. Leaves
+ * out nodes that end in the meantime: they serve no requests.
  */
 export async function confirmSeen(
   database: Database,
@@ -54,7 +54,7 @@ export async function confirmSeen(
     .map(({ boot, node, host }) => ({ node, host, afterMs: after.get(boot) ?? null }));
 }
 
-/** Whether any node serves, as far as the database knows. */
+/** Whether any node serves, by the database. */
 export async function isAnyLive(database: Database): Promise<boolean> {
   return (await createNodes(database).list()).some(isLive);
 }

@@ -1,5 +1,5 @@
-// What one node does for all of them: jobs that run while it leads, and end when it does not. Each is
-// a function that begins it and returns what ends it. Settled every second by serve.
+// The leader's jobs: started when this node becomes leader, stopped when it loses leadership. A job
+// is a function that starts it and returns a function that stops it. Settled every second.
 
 import type { Stop } from '../async/every.ts';
 
@@ -13,12 +13,12 @@ export function createDuties(isLeader: () => boolean, jobs: readonly (() => Stop
   }
 
   return {
-    /** Begins or ends the jobs, as this node leads or does not. */
+    /** Starts or stops the jobs, depending on leadership. */
     settle(): void {
       if (isLeader() && !isClosed) stops ??= jobs.map((begin) => begin());
       else end();
     },
-    /** Ends them for good. */
+    /** Stops them for good. */
     close(): void {
       isClosed = true;
       end();

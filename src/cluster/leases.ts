@@ -1,6 +1,6 @@
-// What one node at a time may do: a lease is taken in one statement, by the database's clock, and is
-// lost where it is not taken again in time. Its fencing number grows with every change of holder, so
-// that who was slow can be told from who came after. Used for leadership (`member.ts`).
+// Leases for what only one node at a time may do. One statement acquires a lease, by the database's
+// clock; it expires unless renewed. Its fencing number grows with every change of holder, so that a
+// late holder is distinguishable from its successor. Used for leadership (`member.ts`).
 
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { leases } from '../store/cluster-tables.ts';
@@ -8,7 +8,7 @@ import type { Database } from '../store/contract.ts';
 import { databaseNow } from '../store/database-time.ts';
 
 export type Lease = {
-  /** Greater than that of every holder before. */
+  /** Greater than that of every earlier holder. */
   readonly fence: number;
   /** By the database's clock, Unix milliseconds. */
   readonly until: number;
@@ -16,13 +16,13 @@ export type Lease = {
 
 export type Leases = ReturnType<typeof createLeases>;
 
-/** `now` is the database's clock, as an expression; tests have one that they set. */
+/** `now` is the database's clock, as an expression; tests replace it. */
 export function createLeases(database: Database, now: SQL<number> = databaseNow(database.dialect)) {
   const { db } = database;
 
   /**
-   * Takes or renews a lease for `forMs` from now; `undefined` while somebody else has it. Whoever
-   * lost it and finds it untaken has it again under the same number: nobody was in between.
+   * Acquires or renews a lease for `forMs` from now; `undefined` while another node holds it. A
+   * node that finds its own expired lease untaken keeps the number: there was no holder in between.
    */
   async function take(name: string, holder: string, forMs: number): Promise<Lease | undefined> {
     const until = sql`${now} + cast(${forMs} as bigint)`;
@@ -42,7 +42,7 @@ export function createLeases(database: Database, now: SQL<number> = databaseNow(
     return row;
   }
 
-  /** Gives it back, so that the next holder need not wait for its end. */
+  /** Releases it, so that the next holder need not wait for it to expire. */
   async function release(name: string, holder: string): Promise<void> {
     await db
       .update(leases)
@@ -50,7 +50,7 @@ export function createLeases(database: Database, now: SQL<number> = databaseNow(
       .where(and(eq(leases.name, name), eq(leases.holder, holder)));
   }
 
-  /** Who has it now. */
+  /** The present holder. */
   async function holderOf(name: string): Promise<string | undefined> {
     const [row] = await db
       .select({ holder: leases.holder })
@@ -59,7 +59,7 @@ export function createLeases(database: Database, now: SQL<number> = databaseNow(
     return row?.holder;
   }
 
-  /** For whoever has the database to itself: nobody else can hold any. */
+  /** For a process that has locked the database: no other can hold a lease. */
   async function removeAll(): Promise<void> {
     await db.delete(leases);
   }

@@ -1,26 +1,26 @@
 // This process as one node of the cluster. Sends a heartbeat every second, tracks live peers, and
-// acquires leadership when the lease is free. Without a heartbeat that the database took, a node fences
-// itself and admits nothing, because the others may evict it. Made by serve.
+// acquires leadership when the lease is free. If the database does not accept its heartbeats, a
+// node fences itself and stops admitting, because the others may evict it.
 
 import { every } from '../async/every.ts';
 import type { DatabaseClock } from './clock.ts';
 import type { Lease, Leases } from './leases.ts';
 import { EVICT_MS, type NodeIdentity, type NodeReport, type NodeRow, type Nodes } from './nodes.ts';
 
-/** How often a node says that it lives. */
+/** The interval of heartbeats. */
 const BEAT_MS = 1_000;
 
-/** The lease of the leader. Who finds it untaken takes it with the next heartbeat. */
+/** The lease of the leader. A node that finds it free acquires it with its next heartbeat. */
 export const LEADER = 'leader';
 export const LEASE_MS = 10_000;
 
 /** A node stops before the others may act without it: statements need time, and clocks differ. */
 const MARGIN_MS = 2_000;
 
-/** Who has not looked for so long has not seen whether others lived meanwhile. */
+/** A node that was paused for so long cannot judge whether others were alive. */
 const AWAY_MS = 3_000;
 
-/** A clock that is further away from the database's is told to the operator. */
+/** A larger difference to the database's clock is reported to the operator. */
 const OFFSET_MS_MAX = 2_000;
 
 type MemberOptions = {
@@ -29,9 +29,9 @@ type MemberOptions = {
   readonly identity: NodeIdentity;
   readonly report: () => Omit<NodeReport, 'seenAt' | 'clockOffsetMs'>;
   readonly createIncarnation: () => string;
-  /** `none` where no other node can serve this database: then it always leads, and never fences. */
+  /** `none` where no other node can serve this database: it then always leads, and never fences. */
   readonly fencing: 'none' | 'heartbeat';
-  /** Learns the database's time. */
+  /** Updated with the database's time. */
   readonly clock: DatabaseClock;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
@@ -48,12 +48,12 @@ export function createMember(options: MemberOptions) {
   const { nodes, leases, identity, report, fencing, clock, monotonic, log } = options;
   let incarnation = '';
   let isRegistered = false;
-  /** When the last heartbeat that was heard had been sent. */
+  /** When the last accepted heartbeat was sent. */
   let heardAt: number | undefined;
   let rows: readonly NodeRow[] = [];
   let liveNodes = 1;
   let listedAt = -Infinity;
-  /** Since when the heartbeat of each other node is the one that it is. */
+  /** Since when the last heartbeat of each other node has been unchanged. */
   const unchanged = new Map<string, { readonly heartbeatAt: number; readonly since: number }>();
   let lease: (Lease & { readonly takenAt: number }) | undefined;
   let isWilling = true;
@@ -63,7 +63,7 @@ export function createMember(options: MemberOptions) {
 
   let beating: Promise<void> | undefined;
 
-  /** Says that this node lives, and hears about the others; one at a time. Never rejects. */
+  /** Sends a heartbeat and reads the other nodes; one at a time. Never rejects. */
   function beat(): Promise<void> {
     beating ??= beatOnce().finally(() => {
       beating = undefined;
@@ -82,7 +82,7 @@ export function createMember(options: MemberOptions) {
       tellTime();
       isFailing = false;
     } catch (error) {
-      if (!isFailing) log.error('cluster: this node could not say that it lives', error);
+      if (!isFailing) log.error('cluster: the heartbeat of this node failed', error);
       isFailing = true;
     }
   }
@@ -94,9 +94,9 @@ export function createMember(options: MemberOptions) {
       if (databaseMs !== undefined) return databaseMs;
       isRegistered = false;
       heardAt = undefined;
-      log.warn(`cluster: ${incarnation} was declared dead; this node goes on under a new boot id`);
+      log.warn(`cluster: ${incarnation} was evicted; this node rejoins as a new incarnation`);
     }
-    // Each try has an id of its own: nobody knows whether one that failed was written all the same.
+    // Each try has its own id: a failed one may have been written all the same.
     const fresh = options.createIncarnation();
     const databaseMs = await nodes.register(fresh, identity, facts);
     incarnation = fresh;
@@ -110,7 +110,8 @@ export function createMember(options: MemberOptions) {
     const before = isLeader();
     const taken = isWilling ? await leases.take(LEADER, incarnation, LEASE_MS) : undefined;
     lease = taken === undefined ? undefined : { ...taken, takenAt };
-    if (isLeader() && !before) log.info(`cluster: this node leads, with number ${taken?.fence}`);
+    if (isLeader() && !before)
+      log.info(`cluster: this node is the leader, with fencing number ${taken?.fence}`);
   }
 
   function hear(listed: readonly NodeRow[]): void {
@@ -134,7 +135,7 @@ export function createMember(options: MemberOptions) {
     if (isOffTime && !wasOffTime) log.warn(`cluster: ${offsetWords(offsetMs)}`);
   }
 
-  /** From when on, by the clock that never jumps, the others may evict this node. */
+  /** The monotonic time from which the others may evict this node. */
   function fencedFrom(): number {
     if (fencing === 'none') return Infinity;
     return heardAt === undefined ? -Infinity : heardAt + EVICT_MS - MARGIN_MS;
@@ -143,12 +144,12 @@ export function createMember(options: MemberOptions) {
   const isFenced = (): boolean => monotonic() >= fencedFrom();
 
   function isLeader(): boolean {
-    // One that resigns while it takes the lease again has it for another moment, and does not lead.
+    // A node that resigns during a renewal still holds the lease briefly, but does not lead.
     if (fencing === 'none' || !isWilling) return isWilling;
     return lease !== undefined && !isFenced() && monotonic() - lease.takenAt < LEASE_MS - MARGIN_MS;
   }
 
-  /** Requests ask for it, so it is counted when something of it changes. */
+  /** Computed on changes, because every request reads it. */
   function countLive(): void {
     liveNodes = 1 + others().filter(({ silentMs }) => silentMs < EVICT_MS).length;
   }
@@ -160,27 +161,27 @@ export function createMember(options: MemberOptions) {
 
   return {
     beat,
-    /** Beats from now on; `afterTick` is called every second, whether heartbeats are heard or not. */
+    /** Starts heartbeats; calls `afterTick` every second, whether they are accepted or not. */
     start(afterTick: () => void): () => void {
       return every(BEAT_MS, () => {
         afterTick();
         void beat().then(afterTick);
       });
     },
-    /** Changes when the node was evicted and came back. */
+    /** Changes when the node was evicted and rejoined. */
     incarnation: (): string => incarnation,
     fencedFrom,
     isFenced,
     isLeader,
-    /** The number of the lease that this node leads under. */
+    /** The fencing number of the leadership; undefined on a follower. */
     fence: (): number | undefined => (isLeader() ? lease?.fence : undefined),
-    /** Everybody in the table, this node included, as of the last heartbeat that was heard. */
+    /** All nodes of the table, this one included, as of the last accepted heartbeat. */
     rows: () => rows,
     /** How many nodes share the limits, this one included. */
     liveNodes: (): number => liveNodes,
     /**
-     * Who has been silent for long enough to be evicted: by what this node has watched without a
-     * break, so that neither a clock that jumps nor an absence of its own kills anybody.
+     * The nodes to evict: silent for long enough, as this node observed without interruption. So
+     * neither a clock jump nor a pause of this node evicts a live one.
      */
     silent: (): readonly NodeRow[] =>
       others().filter((row) => {
@@ -188,17 +189,17 @@ export function createMember(options: MemberOptions) {
         return since !== undefined && listedAt - since >= EVICT_MS;
       }),
     /**
-     * Everything that was committed before this instant of the database's has taken effect here. It
-     * goes back with the database's clock: what is ahead of it would confirm what is yet to come.
+     * All changes committed before this database time have taken effect here. It follows the
+     * database's clock backwards: a later value would confirm changes of the future.
      */
     async seen(atMs: number, hasChanges: boolean): Promise<void> {
       seenAt = atMs;
       if (hasChanges && isRegistered) await nodes.seen(incarnation, seenAt);
     },
-    /** What keeps new requests from being served; empty where nothing does. */
+    /** What keeps the server from serving new requests; empty where nothing does. */
     problems: (): readonly string[] =>
-      isFenced() ? ['this node is fenced: it could not say to the database that it lives'] : [],
-    /** What an operator should look at. */
+      isFenced() ? ['this node is fenced: the database has not accepted its heartbeats'] : [],
+    /** Warnings for the operator. */
     warnings(): readonly string[] {
       const offsetMs = clock.offsetMs();
       const live = [...rows.filter((row) => row.boot === incarnation), ...others()];
@@ -208,14 +209,14 @@ export function createMember(options: MemberOptions) {
         ...(catalogs.size > 1 ? [`nodes serve ${catalogs.size} different catalogs`] : []),
       ];
     },
-    /** Gives up the lead for good: the node is about to end. */
+    /** Yields leadership for good, before the node ends. */
     async resign(): Promise<void> {
       isWilling = false;
       lease = undefined;
       await beating;
       if (isRegistered) await leases.release(LEADER, incarnation);
     },
-    /** The last word of a node that has left nothing behind and beats no more. */
+    /** Deregisters a node that has no open work and sends no more heartbeats. */
     async leave(): Promise<void> {
       await beating;
       if (isRegistered) await nodes.remove(incarnation);

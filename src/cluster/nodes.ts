@@ -1,23 +1,23 @@
-// The table of nodes: who serves this database, who was there lately, and who is dead. Statements
-// alone; when they run is `member.ts`, and what follows from a death is `recovery.ts`.
+// The statements on the table of nodes: live, recent and evicted ones. `member.ts` decides when
+// they run, `recovery.ts` what follows an eviction.
 
 import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import { nodes } from '../store/cluster-tables.ts';
 import type { Database } from '../store/contract.ts';
 import { databaseNow } from '../store/database-time.ts';
 
-/** Without a heartbeat for so long, a node is dead. */
+/** A node without a heartbeat for so long is evicted. */
 export const EVICT_MS = 10_000;
 
-/** For how long people are shown the dead. */
+/** How long evicted nodes remain listed. */
 const REMEMBERED_MS = 86_400_000;
 
 type Row = typeof nodes.$inferSelect;
 
-/** What stays as it is while a node runs. */
+/** What is constant while a node runs. */
 export type NodeIdentity = Pick<Row, 'node' | 'host' | 'pid' | 'version'>;
 
-/** What a node says of itself with every heartbeat. */
+/** What a node reports with every heartbeat. */
 export type NodeReport = Pick<
   Row,
   | 'state'
@@ -30,20 +30,20 @@ export type NodeReport = Pick<
   | 'seenAt'
 > & { readonly addresses: readonly string[] };
 
-/** A node as the database knows it; instants by the database's clock. */
+/** A node as the database has it; times by the database's clock. */
 export type NodeRow = Omit<Row, 'addresses'> & {
   readonly addresses: readonly string[];
-  /** How long ago its last heartbeat was. */
+  /** The age of its last heartbeat. */
   readonly silentMs: number;
 };
 
 export type Nodes = ReturnType<typeof createNodes>;
 
-/** `now` is the database's clock, as an expression; tests have one that they set. */
+/** `now` is the database's clock, as an expression; tests replace it. */
 export function createNodes(database: Database, now: SQL<number> = databaseNow(database.dialect)) {
   const { db } = database;
 
-  /** Adds a start. Answers the database's time. */
+  /** Adds a start of a process. Resolves with the database's time. */
   async function register(
     boot: string,
     identity: NodeIdentity,
@@ -63,7 +63,10 @@ export function createNodes(database: Database, now: SQL<number> = databaseNow(d
     return row?.heartbeatAt ?? 0;
   }
 
-  /** Says that a node lives. Answers the database's time, or nothing where it is dead already. */
+  /**
+   * Records a heartbeat. Resolves with the database's time, or with `undefined` where the node was
+   * evicted.
+   */
   async function beat(boot: string, report: NodeReport): Promise<number | undefined> {
     const [row] = await db
       .update(nodes)
@@ -73,12 +76,12 @@ export function createNodes(database: Database, now: SQL<number> = databaseNow(d
     return row?.heartbeatAt;
   }
 
-  /** Says what has taken effect on a node, as soon as it has. */
+  /** Records up to when changes have taken effect on a node. */
   async function seen(boot: string, seenAt: number): Promise<void> {
     await db.update(nodes).set({ seenAt }).where(isAlive(boot));
   }
 
-  /** Everybody who is there or was lately, the oldest start first. */
+  /** All live and recent nodes, the oldest start first. */
   async function list(): Promise<readonly NodeRow[]> {
     const rows = await db
       .select({ row: nodes, now: sql<number>`${now}`.mapWith(Number) })
@@ -92,8 +95,8 @@ export function createNodes(database: Database, now: SQL<number> = databaseNow(d
   }
 
   /**
-   * Evicts a node whose last heartbeat is still the one that was seen. From then on it can
-   * only come back as another incarnation, so its holds may be ended. Answers whether this call evicted it.
+   * Evicts a node if its last heartbeat is still the one that was read. It can only rejoin as
+   * another incarnation, so its holds may be ended. Resolves with whether this call evicted it.
    */
   async function evict({
     boot,
@@ -107,12 +110,12 @@ export function createNodes(database: Database, now: SQL<number> = databaseNow(d
     return rows.length > 0;
   }
 
-  /** A node has ended and left nothing. */
+  /** Removes a node that has ended and left nothing. */
   async function remove(boot: string): Promise<void> {
     await db.delete(nodes).where(eq(nodes.boot, boot));
   }
 
-  /** Forgets the long dead. */
+  /** Deletes nodes that were evicted long ago. */
   async function sweep(): Promise<void> {
     await db
       .delete(nodes)
@@ -124,7 +127,7 @@ export function createNodes(database: Database, now: SQL<number> = databaseNow(d
       );
   }
 
-  /** For whoever has the database to itself: nobody else can be alive. */
+  /** For a process that has locked the database: no other node can be alive. */
   async function removeAll(): Promise<void> {
     await db.delete(nodes);
   }

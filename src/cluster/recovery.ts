@@ -1,4 +1,4 @@
-// What the leader does about silent nodes: evicts them, and ends the holds that they left open. The
+// Recovers silent nodes on the leader: evicts them and ends the holds that they left open. The
 // ledger ends each hold once, even if the evicted node tries as well.
 
 import { every } from '../async/every.ts';
@@ -9,7 +9,9 @@ import type { Database } from '../store/contract.ts';
 import type { Member } from './member.ts';
 import type { Nodes } from './nodes.ts';
 
-/** How soon the leader notices; a dead node's holds are promised to end within 30 s. */
+/**
+ * How soon the leader notices; the documentation promises that a dead node's holds end within 30 s.
+ */
 const LOOK_MS = 1_000;
 
 /** How often rows of nodes evicted long ago are deleted. */
@@ -22,7 +24,7 @@ export type RecoveryOptions = {
   readonly ledger: Ledger;
   /** Unix milliseconds. */
   readonly clock: () => number;
-  /** What a million service tokens cost now: for requests that no longer know it themselves. */
+  /** The current price of a million service tokens, for requests that no longer have it. */
   readonly usdPerMillion: () => UsdRate;
   readonly log: {
     readonly warn: (message: string) => void;
@@ -30,15 +32,15 @@ export type RecoveryOptions = {
   };
 };
 
-/** One look. Answers the holds that it ended. */
+/** One pass. Resolves with the holds that it ended. */
 export async function recoverEvicted(options: RecoveryOptions): Promise<readonly Recovered[]> {
   const { database, nodes, member, ledger, clock, usdPerMillion, log } = options;
   for (const row of member.silent()) {
     if (!(await nodes.evict(row))) continue;
-    log.warn(`cluster: ${row.node} (${row.host}) is dead: no heartbeat for too long`);
+    log.warn(`cluster: ${row.node} (${row.host}) is evicted: no heartbeat for too long`);
   }
-  // In this order: an incarnation is registered before it holds anything, so one that is found here
-  // and is not alive afterwards was evicted or has deregistered.
+  // Read in this order: an incarnation registers before it holds anything, so one that has holds
+  // and is not live afterwards was evicted or has deregistered.
   const incarnations = await holdingIncarnations(database);
   if (incarnations.length === 0) return [];
   const rows = await nodes.list();
@@ -54,17 +56,17 @@ export async function recoverEvicted(options: RecoveryOptions): Promise<readonly
     nowMs: clock(),
   });
   if (recovered.length > 0) {
-    log.warn(`ledger: recovered ${recovered.length} open holds of ${evicted.length} dead boots`);
+    log.warn(`ledger: recovered ${recovered.length} open holds of ${evicted.length} evicted nodes`);
   }
   return recovered;
 }
 
-/** A duty of the leader (`duties.ts`). Returns what ends it. */
+/** A job of the leader (`duties.ts`). Returns a function that stops it. */
 export function startRecovery(options: RecoveryOptions): () => void {
   const stopLooking = every(
     LOOK_MS,
     () => recoverEvicted(options),
-    (error) => options.log.error('cluster: dead nodes could not be looked for', error),
+    (error) => options.log.error('cluster: could not recover evicted nodes', error),
   );
   const stopSweeping = every(SWEEP_MS, options.nodes.sweep, () => undefined);
   return () => {
