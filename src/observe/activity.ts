@@ -1,5 +1,6 @@
-// Remembers what a server has done lately, for the operator's console: a row a minute for three hours,
-// the last failed attempts of each upstream, the last alerts. Bounded, and a few additions a request.
+// Keeps the recent activity of a server for the operator's console: one row per minute for three
+// hours, the last failed attempts of each upstream, the last alerts. Bounded; a request costs a few
+// additions.
 
 import type {
   Activity,
@@ -42,7 +43,7 @@ export function createActivity({ clock }: { readonly clock: () => number }): Act
       minute = { ...emptyMinute(number), upstreams: new Map(), lagMs: 0 };
       minutes.set(number, minute);
       for (const old of minutes.keys()) {
-        // A wall clock that jumps must not make this grow.
+        // Bounds the map even if the wall clock jumps.
         if (Math.abs(number - old) >= MINUTES_KEPT) minutes.delete(old);
       }
     }
@@ -58,7 +59,7 @@ export function createActivity({ clock }: { readonly clock: () => number }): Act
   function attempts(minute: Minute, { requestId, answer }: RequestSummary): void {
     for (const attempt of answer?.attempts ?? []) {
       const { upstream, model, credential, failure, startedAt, endedAt } = attempt;
-      // Who was not asked has not failed.
+      // An attempt without a credential never reached the upstream.
       if (credential === undefined) continue;
       const row = upstreamOf(minute, upstream);
       row.attempts += 1;
@@ -112,7 +113,7 @@ export function createActivity({ clock }: { readonly clock: () => number }): Act
   };
 }
 
-/** The member of a minute that a request counts for. */
+/** The counter of a minute for a request. */
 function endOf({
   status,
   code,
@@ -121,7 +122,7 @@ function endOf({
   const outcome = answer?.outcome;
   if (outcome === 'upstream_failed' || outcome === 'gateway_failed') return 'failed';
   if (outcome === 'client_cancelled' || status === 499) return 'cancelled';
-  // The operator's own doing, and no sign of anything broken.
+  // The operator has set maintenance; it is not a failure.
   if (code === 'maintenance_mode') return 'refused';
   if (status >= 500) return 'failed';
   return status >= 400 ? 'refused' : 'ok';

@@ -1,10 +1,10 @@
-// Where alerts go: one error line in the log, a counter, and the webhook where there is one. Raising
-// one never waits and never throws: its caller is in the middle of a request.
+// Sends alerts to the log as error lines, to a counter, and to the webhook where there is one.
+// Never waits and never throws, because its caller is serving a request.
 
 import { type Alert, alertWords } from '../core/alert.ts';
 import type { Log } from './log.ts';
 
-/** `cause` is what was thrown, for the log alone. */
+/** `cause` is the original error, for the log only. */
 export type RaiseAlert = (alert: Alert, cause?: unknown) => void;
 
 export function createAlerts(dependencies: {

@@ -1,6 +1,6 @@
-// What the log says of an error that was thrown: its name, where it was thrown, and its message only
-// where that is known to hold nothing of a request. A runtime quotes the text that it could not
-// parse and the header that it refused, which may be a prompt or a key.
+// What the log shows of an error: its name, its location, and its message only where that cannot
+// contain request data. A runtime quotes the text that it could not parse and the header that it
+// rejected, which may be a prompt or a key.
 
 export type ErrorWords = {
   readonly name: string;
@@ -8,7 +8,7 @@ export type ErrorWords = {
   readonly stack?: string;
 };
 
-/** Whose messages are of our own making, or of the database about itself. */
+/** Errors whose messages are our own, or the database's about itself. */
 const PLAIN: ReadonlySet<string> = new Set([
   'CatalogError',
   'CommandError',

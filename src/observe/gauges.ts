@@ -1,5 +1,5 @@
-// Metrics that are read when they are printed: what is in flight, the state of upstreams, the process
-// itself. Nothing here is on the path of a request.
+// Metrics that are read when they are printed: requests in flight, the state of upstreams, the
+// process. Nothing here is on the request path.
 
 import { readdirSync } from 'node:fs';
 import type { UpstreamState } from '../core/health.ts';
@@ -21,15 +21,15 @@ export type GaugeSources = {
 };
 
 type CatalogState = {
-  /** 1 at the start, and one more with each that is taken up. */
+  /** 1 at the start, and one more with each catalog that is applied. */
   readonly version: number;
   /** Unix milliseconds. */
   readonly loadedAt: number;
-  /** Present while a changed one is refused. */
+  /** Present while a changed catalog is refused. */
   readonly refused?: object;
 };
 
-/** Who decides about limits, and what it took. */
+/** Where limits are decided, and the cost of it. */
 type LimitsState = {
   readonly mode: string;
   readonly redis: string;
@@ -48,8 +48,8 @@ const BREAKER_VALUES = { closed: 0, half_open: 1, open: 2 } as const;
 export function createGauges(sources: GaugeSources): () => Promise<Family[]> {
   const startedAt = Date.now() / SECOND_MS - process.uptime();
   return async () => [
-    gauge('tollgate_requests_in_flight', 'Generations under way.', sources.requestsInFlight()),
-    gauge('tollgate_streams_open', 'Streams whose answer is under way.', sources.streamsOpen()),
+    gauge('tollgate_requests_in_flight', 'Generations in progress.', sources.requestsInFlight()),
+    gauge('tollgate_streams_open', 'Streams in progress.', sources.streamsOpen()),
     gauge(
       'tollgate_ledger_pending',
       'Commands of the ledger that are not on disk yet.',
@@ -68,7 +68,7 @@ export function createGauges(sources: GaugeSources): () => Promise<Family[]> {
   ];
 }
 
-/** Without labels a metric has one series, its value. */
+/** A metric without labels has one series, its value. */
 type Values = number | Family['samples'];
 
 function gauge(name: string, help: string, values: Values): Family {
@@ -108,7 +108,7 @@ function readLimits(limits: LimitsState): Family[] {
   return [
     gauge(
       'tollgate_limits_mode',
-      '1 for who decides: own (one node), cluster (by way of Redis), share (each node for itself).',
+      '1 for the mode of the limits: own (one node), cluster (through Redis), share (each node by itself).',
       LIMITS_MODES.map((mode) => [{ mode }, mode === limits.mode ? 1 : 0]),
     ),
     counter(
@@ -122,12 +122,12 @@ function readLimits(limits: LimitsState): Family[] {
     ),
     gauge(
       'tollgate_redis_up',
-      '1 while Redis can be asked, else 0; also 0 where none is set.',
+      '1 while Redis is up, else 0; also 0 where none is set.',
       limits.redis === 'up' ? 1 : 0,
     ),
     counter(
       'tollgate_redis_commands_total',
-      'Commands to Redis, each one way there and back: answered, or failed.',
+      'Commands to Redis, one round trip each: answered, or failed.',
       [
         [{ result: 'answered' }, limits.commands - limits.failures],
         [{ result: 'failed' }, limits.failures],
@@ -147,7 +147,7 @@ function readHolds({ count, amount }: Awaited<ReturnType<GaugeSources['openHolds
   ];
 }
 
-/** Series of upstreams that the catalog no longer has go away. */
+/** Series of upstreams that left the catalog disappear. */
 function readUpstreams(states: readonly UpstreamState[]): Family[] {
   const models = states.flatMap(({ upstream, models }) =>
     models.map((each) => ({ ...each, labels: { upstream, model: each.model } })),
@@ -155,12 +155,12 @@ function readUpstreams(states: readonly UpstreamState[]): Family[] {
   return [
     gauge(
       'tollgate_upstream_in_flight',
-      'Attempts under way at the upstream.',
+      'Attempts in progress at the upstream.',
       states.map(({ upstream, inFlight }) => [{ upstream }, inFlight]),
     ),
     gauge(
       'tollgate_upstream_queued',
-      'Attempts that wait because the upstream has as many in flight as it may.',
+      'Attempts that wait because the upstream is at its limit of attempts in flight.',
       states.map(({ upstream, queued }) => [{ upstream }, queued]),
     ),
     gauge(
@@ -185,7 +185,7 @@ function readUpstreams(states: readonly UpstreamState[]): Family[] {
   ];
 }
 
-/** Under the names that dashboards for any program know. */
+/** Under the names that generic dashboards expect. */
 function readProcess(startedAt: number): Family[] {
   const { user, system } = process.cpuUsage();
   return [
@@ -206,13 +206,13 @@ function readProcess(startedAt: number): Family[] {
     ),
     gauge(
       'process_open_fds',
-      'Number of open file descriptors, where the system tells it.',
+      'Number of open file descriptors, where the system reports it.',
       openDescriptors(),
     ),
   ];
 }
 
-/** 0 where the system is not Linux, which alone has the folder. */
+/** 0 except on Linux, which has the directory. */
 function openDescriptors(): number {
   try {
     return readdirSync('/proc/self/fd').length;

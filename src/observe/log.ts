@@ -1,5 +1,5 @@
-// The operator's log: one JSON object a line on standard error. Its functions take closed types
-// without a place for a key, a prompt, a body or a header, so none can get in by mistake.
+// The operator's log: one JSON object per line on standard error. Its functions take closed types
+// without a field for a key, a prompt, a body or a header, so none can be logged by mistake.
 
 import { pino } from 'pino';
 import { withTimeout } from '../async/timeout.ts';
@@ -12,34 +12,34 @@ import { createRequestLines } from './request-lines.ts';
 type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 export type Log = {
-  /** One line for a request that is over; refused ones up to a rate. */
+  /** One line per ended request; the lines of refused ones are rate-limited. */
   readonly request: (summary: RequestSummary) => void;
   readonly info: (message: string) => void;
   readonly warn: (message: string) => void;
-  /** `message` is ours. Of `error` the log says what `errorWords` lets through. */
+  /** `message` is ours. `errorWords` selects what is logged of `error`. */
   readonly error: (message: string, error?: unknown) => void;
-  /** Writes what is left, for a bounded time: a pipe that is not read takes nothing. The last call. */
+  /** Flushes, for a bounded time, because a pipe may have no reader. Must be the last call. */
   readonly close: () => Promise<void>;
 };
 
 const FLUSH_EVERY_MS = 250;
 
-/** For a reader that is slow; one that stands still must not keep the process. */
+/** For a slow reader; a blocked one must not keep the process. */
 const CLOSE_MS = 1_000;
 
-/** Characters that wait for the disk; what comes beyond is dropped. */
+/** Characters that wait for the disk; further lines are dropped. */
 const WAITING_MAX = 4_194_304;
 
 export function createLog(level: LogLevel): Log {
   const destination = pino.destination({
     dest: 2,
     sync: false,
-    // Lines leave in batches, and a quiet log within this time: a write for each request is slow.
+    // Lines are written in batches, and at this interval: a write per request is slow.
     minLength: 8_192,
     periodicFlush: FLUSH_EVERY_MS,
     maxLength: WAITING_MAX,
   });
-  // A log that cannot be written, on a full disk, must not end the server: its lines wait.
+  // A log that cannot be written, as on a full disk, must not end the server: its lines wait.
   destination.on('error', () => undefined);
   const logger = pino(
     {
@@ -51,7 +51,7 @@ export function createLog(level: LogLevel): Log {
     destination,
   );
   const requests = createRequestLines((lines) => destination.write(lines));
-  /** For a line of another kind: those of the requests before it go first. */
+  /** Before a line of another kind, the lines of earlier requests are written. */
   const inOrder = (): typeof logger => {
     requests.flush();
     return logger;
@@ -76,10 +76,10 @@ export function createLog(level: LogLevel): Log {
     async close() {
       requests.flush();
       const flushed = (): Promise<unknown> => new Promise((resolve) => destination.flush(resolve));
-      // The first one may end with a write that was in progress, and leave what came after it. A
-      // destination that was never written to, or whose reader is gone, has nothing to flush.
+      // The first flush may only end a write that was in progress, and leave later lines. A
+      // destination without writes or without a reader has nothing to flush.
       await withTimeout(CLOSE_MS, flushed().then(flushed));
-      // Else the library writes what is left when the process exits, and waits for the reader.
+      // Otherwise the library writes the rest at exit, and waits for the reader.
       destination.destroy();
       logger.level = 'silent';
     },

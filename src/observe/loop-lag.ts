@@ -1,11 +1,11 @@
-// How late the event loop is: a timer that should come every tenth of a second, and by how much it
-// does not. Code that blocks the loop shows up in it.
+// Measures how late the event loop is: the delay of a timer that is due every tenth of a second.
+// Blocking code shows up in it.
 
 import { every } from '../async/every.ts';
 
 const EVERY_MS = 100;
 
-/** `observe` takes seconds. Returns the function that stops it. */
+/** `observe` takes seconds. Returns a function that stops it. */
 export function watchLoopLag(
   monotonic: () => number,
   observe: (seconds: number) => void,

@@ -1,6 +1,6 @@
-// What operators graph: counts and times of requests, tokens, money, attempts and alerts. Serve makes
-// one for the process and hands its functions to whoever has something to tell. Labels are closed:
-// models and upstreams out of the catalog, codes and classes of ours, never an account, a key, an
+// The metrics for operators: counts and times of requests, tokens, money, attempts and alerts. The
+// server makes one set and passes its functions to all parts that report. Labels are closed sets:
+// models and upstreams of the catalog, our own codes and classes; never an account, a key, an
 // address, or a caller's text.
 
 import type { Alert } from '../core/alert.ts';
@@ -17,18 +17,18 @@ import { createCounter, createHistogram, createTable, type Observe } from './ser
 export type Metrics = {
   readonly request: (summary: RequestSummary) => void;
   readonly alert: (alert: Alert) => void;
-  /** The ledger has written a batch of so many commands. */
+  /** Called by the ledger for each written batch. */
   readonly batch: (size: number, durationMs: number) => void;
   readonly webhook: (result: 'delivered' | 'failed' | 'dropped') => void;
   readonly loopLag: Observe;
-  /** Says where gauges are read. Called once, when everything is there. */
+  /** Sets the sources of the gauges. Called once, when all parts exist. */
   readonly watch: (sources: Omit<GaugeSources, 'catalogsRefused'>) => void;
   readonly print: () => Promise<{ readonly contentType: string; readonly text: string }>;
 };
 
 const SECOND_MS = 1_000;
 
-/** Where no model of the catalog was asked for. */
+/** For requests whose model is not in the catalog. */
 const UNKNOWN = 'unknown';
 
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -51,7 +51,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
 
   const alerts = createCounter(register, {
     name: 'tollgate_alerts_total',
-    help: 'Alerts: what only the operator can mend, by kind.',
+    help: 'Alerts, which only the operator can fix, by kind.',
     labels: ['kind'],
   });
   const alertOf = createTable((kind) => alerts({ kind }));
@@ -63,7 +63,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   })({});
   const commitSeconds = createHistogram(register, {
     name: 'tollgate_ledger_commit_seconds',
-    help: 'From giving a batch to the thread of the ledger to its answer, disk included.',
+    help: 'From posting a batch to the thread of the ledger to its answer, disk included.',
     labels: [],
     buckets: COMMIT_SECONDS,
   })({});
@@ -81,7 +81,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   const webhookOf = createTable((result) => webhooks({ result }));
   const loopLag = createHistogram(register, {
     name: 'tollgate_event_loop_lag_seconds',
-    help: 'How much too late a timer of the event loop came, looked at ten times a second.',
+    help: 'Delay of a timer of the event loop, measured ten times a second.',
     labels: [],
     buckets: LAG_SECONDS,
   })({});

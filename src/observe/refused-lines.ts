@@ -1,21 +1,21 @@
-// Holds the lines of refused requests to a rate: whoever knows the address, key or none, can be
-// refused thousands of times a second, and the disk of the log is not theirs to fill. What is left
-// out is counted, said in the log, and in the metrics like every other request.
+// Rate-limits the log lines of refused requests: any client can be refused thousands of times a
+// second, and must not fill the disk. Omitted lines are counted in the log; metrics count every
+// request.
 
-/** Lines of refused requests that a second may have; the log holds every one below it. */
+/** Logged refusals per second; below this rate, all are logged. */
 const LINES_EACH_SECOND = 200;
 
 const SECOND_MS = 1_000;
 
 type RefusedLines = {
-  /** Whether this one may be written. */
+  /** Whether this line may be written. */
   readonly mayWrite: () => boolean;
 };
 
 export function createRefusedLines(dependencies: {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
-  /** Called once for a second in which lines were left out, with their number. */
+  /** Called once per second in which lines were left out, with their number. */
   readonly onLeftOut: (count: number) => void;
 }): RefusedLines {
   const { monotonic, onLeftOut } = dependencies;
@@ -38,7 +38,7 @@ export function createRefusedLines(dependencies: {
         written += 1;
         return true;
       }
-      // The flood may end here, and its number must be logged all the same.
+      // The burst may end here, and its count must still be logged.
       if (leftOut === 0) setTimeout(turn, SECOND_MS).unref();
       leftOut += 1;
       return false;

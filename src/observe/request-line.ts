@@ -1,7 +1,7 @@
-// The log's line of one request, and its level. Pure. Each field is named here, so
-// that nothing else of a value can get in, and a name that has not the shape of ours is left out.
-// The text is built directly: every name is checked and the rest are words of ours and numbers, so
-// nothing needs escaping.
+// Formats the log line of one request, and its level. Pure. Every field is named here, so that no
+// other data can get in; a name that does not match our pattern is left out. The text is built
+// directly: names are checked and the rest are our own words and numbers, so nothing needs
+// escaping.
 
 import { formatTokens } from '../core/money.ts';
 import type { AnswerSummary, RequestSummary } from '../core/request-summary.ts';
@@ -9,8 +9,8 @@ import type { AnswerSummary, RequestSummary } from '../core/request-summary.ts';
 type Level = 'info' | 'warn' | 'error';
 
 /**
- * Refusals are logged like answers: they are the caller's business, and maintenance the operator's own.
- * A warning is an answer that a client should have got and did not; an error is a fault of ours.
+ * Refusals are logged as info: they are the caller's concern, and maintenance is the operator's own
+ * choice. A warning is an answer that the client should have received; an error is our fault.
  */
 export function levelOf({ code, answer }: RequestSummary): Level {
   if (code === 'internal_error') return 'error';
@@ -18,7 +18,7 @@ export function levelOf({ code, answer }: RequestSummary): Level {
   return failed || code === 'provider_unavailable' ? 'warn' : 'info';
 }
 
-/** One JSON object and a line break. `atMs` is when the request was over, in Unix milliseconds. */
+/** One JSON object and a line break. `atMs` is the end of the request, in Unix milliseconds. */
 export function requestLine(summary: RequestSummary, atMs: number): string {
   const { requestId, route, format, status, code, accountId, keyId, model, stream } = summary;
   let line = `{"level":"${levelOf(summary)}","time":"${isoTime(atMs)}","requestId":"${named(requestId)}","route":"${route}","format":"${format}","status":${status}`;
@@ -32,7 +32,7 @@ export function requestLine(summary: RequestSummary, atMs: number): string {
   return `${line},"msg":"request"}\n`;
 }
 
-/** Times are of the last attempt, from its start. */
+/** Times are those of the last attempt, from its start. */
 function answerFields(answer: AnswerSummary): string {
   const { upstream, usage, attempts, failure, loss, promptTokens } = answer;
   let asked = 0;
@@ -56,7 +56,7 @@ function answerFields(answer: AnswerSummary): string {
   return loss > 0n ? `${fields},"tokensLost":"${formatTokens(loss)}"` : fields;
 }
 
-/** An id of ours, or a slug of the catalog. A key has neither shape, nor has anything with a space. */
+/** An id of ours, or a slug of the catalog. Neither a key nor any text with a space matches. */
 const NAME = /^(?:[a-z]{2,5}_[A-Za-z0-9]{1,40}|[a-z0-9][a-z0-9._-]{0,63})$/;
 
 function named(text: string): string {

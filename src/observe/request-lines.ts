@@ -1,5 +1,5 @@
-// The log's lines of requests, in batches: a summary waits as it is, and is written out with its
-// neighbours. To format and write each by itself costs as much as the rest of a refusal.
+// Formats and writes the request lines of the log in batches. One by one, that would cost as much
+// as the rest of a refusal.
 
 import type { RequestSummary } from '../core/request-summary.ts';
 import { requestLine } from './request-line.ts';
@@ -24,7 +24,7 @@ export function createRequestLines(write: (text: string) => void) {
   }
 
   return {
-    /** `summary` must not change any more. */
+    /** `summary` must not change afterwards. */
     add(summary: RequestSummary): void {
       waiting.push({ summary, atMs: Date.now() });
       if (waiting.length >= WAITING_MAX) flush();

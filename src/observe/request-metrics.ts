@@ -1,5 +1,5 @@
-// The metrics of requests, of their answers and of the attempts behind them: the part of the metrics that
-// is on the path of every request, so each series is looked up once and then added to.
+// The metrics of requests, answers and attempts. They are updated on the path of every request, so
+// each series is looked up once and then added to.
 
 import type { AnswerSummary, AttemptSummary, RequestSummary } from '../core/request-summary.ts';
 import { createCounter, createHistogram, createTable, type Register } from './series.ts';
@@ -11,7 +11,7 @@ const ANSWER_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 120, 30
 const FIRST_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40];
 const ESTIMATE_RATIO = [0.5, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.5, 2, 4];
 
-/** Every request that was answered, refused ones included. */
+/** Every answered request, refused ones included. */
 export function createRequestCounter(
   register: Register,
 ): (summary: RequestSummary, model: string) => void {
@@ -39,7 +39,7 @@ function statusClass(status: number): string {
   return status < 500 ? '4xx' : '5xx';
 }
 
-/** Requests that had a grant: how they ended, what they used and what they cost. */
+/** Requests that had a grant: outcome, usage and cost. */
 export function createAnswerMetrics(
   register: Register,
 ): (summary: RequestSummary, answer: AnswerSummary, model: string) => void {
@@ -123,7 +123,7 @@ export function createAnswerMetrics(
   };
 }
 
-/** Tries at upstreams, several a request where the first ones failed. */
+/** Attempts at upstreams; a request with failovers has several. */
 export function createAttemptMetrics(register: Register): (attempt: AttemptSummary) => void {
   const labels = ['upstream', 'model'] as const;
   const attempts = createCounter(register, {
@@ -133,12 +133,12 @@ export function createAttemptMetrics(register: Register): (attempt: AttemptSumma
   });
   const skipped = createCounter(register, {
     name: 'tollgate_upstream_skipped_total',
-    help: 'Times that an upstream was passed over without being asked, by the class of the reason.',
+    help: 'Times that an upstream was skipped, by the class of the reason.',
     labels: [...labels, 'reason'],
   });
   const cost = createCounter(register, {
     name: 'tollgate_upstream_cost_service_tokens_total',
-    help: 'What upstreams ask the operator for, in service tokens, where the catalog says their cost.',
+    help: 'What upstreams charge the operator, in service tokens, where the catalog has their cost.',
     labels,
   });
   const firstByte = createHistogram(register, {

@@ -1,9 +1,9 @@
-// Counters and histograms for the path of a request: adding to one costs some nanoseconds, and
-// everything else waits until the metrics are printed.
+// Counters and histograms for the request path: an addition takes some nanoseconds; all other work
+// waits until the metrics are printed.
 
 import type { Family, Labels } from './exposition.ts';
 
-/** Takes each metric once; it is read whenever all of them are printed. */
+/** Registers a metric once; it is read whenever all are printed. */
 export type Register = (read: () => Family) => void;
 
 /** One series of a counter. The caller adds to `value`. */
@@ -12,11 +12,11 @@ type Count = { value: number };
 type Description<Label extends string> = {
   readonly name: string;
   readonly help: string;
-  /** For the types alone: the makers take exactly these. */
+  /** Only for type inference. */
   readonly labels: readonly Label[];
 };
 
-/** Returns the maker of one series; each set of labels must be made once. */
+/** Returns the maker of one series; make each set of labels once. */
 export function createCounter<Label extends string>(
   register: Register,
   { name, help }: Description<Label>,
@@ -35,7 +35,7 @@ export function createCounter<Label extends string>(
 
 export type Observe = (value: number) => void;
 
-/** Returns the maker of one series; each set of labels must be made once. */
+/** Returns the maker of one series; make each set of labels once. */
 export function createHistogram<Label extends string>(
   register: Register,
   { name, help, buckets }: Description<Label> & { readonly buckets: readonly number[] },
@@ -57,10 +57,10 @@ export function createHistogram<Label extends string>(
   };
 }
 
-/** Observations in each bucket, the last one without an upper bound, and the sum of their values. */
+/** Observations per bucket, the last one without an upper bound, and the sum of their values. */
 type Buckets = { readonly each: number[]; sum: number };
 
-/** Buckets are printed with all observations up to their bound. */
+/** Printed buckets are cumulative. */
 function samplesOf(
   labels: Labels,
   buckets: readonly number[],
@@ -74,7 +74,7 @@ function samplesOf(
   return [...cumulative, [labels, sum, '_sum'], [labels, count, '_count']];
 }
 
-/** Makes each value once, by its key. The caller bounds the keys. */
+/** Caches one value per key. The caller bounds the keys. */
 export function createTable<Value>(make: (key: string) => Value): (key: string) => Value {
   const made = new Map<string, Value>();
   return (key) => {

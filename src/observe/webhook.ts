@@ -1,6 +1,6 @@
-// Sends alerts to the operator's webhook, one after the other. What repeats itself is sent once in
-// some minutes, with how often it came; a server that does not answer costs memory for a bounded
-// number of alerts and delays no caller. Its URL may hold a secret, so no log line has it.
+// Sends alerts to the operator's webhook, one at a time. Repeated alerts are sent once in some
+// minutes, with their count. A server that does not answer costs a bounded amount of memory and
+// delays no caller. The URL may contain a secret, so it is never logged.
 
 import { createHmac } from 'node:crypto';
 import { withTimeout } from '../async/timeout.ts';
@@ -8,48 +8,48 @@ import { type Alert, alertSubject, alertWords } from '../core/alert.ts';
 
 export type Webhook = {
   readonly send: (alert: Alert) => void;
-  /** Tells what repetitions are still untold, waits a moment for what is under way, and stops. */
+  /** Sends the counts of pending repetitions, waits briefly for requests in progress, and stops. */
   readonly close: () => Promise<void>;
 };
 
 export type WebhookOptions = {
   readonly url: string;
-  /** Signs each body; absent: none is signed. */
+  /** Signs each body; absent: unsigned. */
   readonly secret: string | undefined;
-  /** Which gateway speaks: its public address. */
+  /** Identifies the gateway: its public address. */
   readonly instance: string;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly onResult: (result: 'delivered' | 'failed' | 'dropped') => void;
-  /** Called with our own words for why an alert could not be delivered. */
+  /** Called with the reason why an alert could not be delivered, in our own words. */
   readonly onFailure: (reason: string) => void;
-  /** In place of the times below, for tests. */
+  /** Replaces the times below in tests. */
   readonly times?: Partial<WebhookTimes>;
 };
 
 type WebhookTimes = typeof TIMES;
 
 const TIMES = {
-  /** The same kind and subject is sent once in this time. */
+  /** An alert of the same kind and subject is sent once in this time. */
   repeatMs: 300_000,
-  /** For one answer. */
+  /** The timeout of one request. */
   timeoutMs: 5_000,
-  /** Before the second try, and twice as long before each further one. */
+  /** Before the second try, doubling before each further one. */
   retryMs: 1_000,
-  /** For what is under way when the gateway stops. */
+  /** How long closing waits for requests in progress. */
   closeMs: 2_000,
 };
 
 const TRIES_MAX = 4;
 const QUEUE_MAX = 100;
 
-/** Kinds and subjects that are known to have been sent; the catalog bounds them, mostly. */
+/** Kinds and subjects that were sent recently; mostly bounded by the catalog. */
 const SUBJECTS_MAX = 1_000;
 
 type Message = { readonly alert: Alert; readonly at: number; readonly repeated: number };
 
-/** What came since the last one was sent. */
+/** Repetitions since the last one was sent. */
 type Repeated = { readonly timer: Timer; count: number; latest: Alert; at: number };
 
 export function createWebhook(options: WebhookOptions): Webhook {
@@ -85,7 +85,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
     subjects.set(subject, { timer, count: 0, latest: alert, at: clock() });
   }
 
-  /** The time of a subject is over: its repetitions are sent, and begin a new one. */
+  /** The interval of a subject has ended: sends its repetitions and starts a new one. */
   function turn(subject: string): void {
     const known = subjects.get(subject);
     subjects.delete(subject);
@@ -115,7 +115,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
     }
   }
 
-  /** Resolves to why it failed for good, or to `undefined`. */
+  /** Resolves with the reason of a final failure, or with `undefined`. */
   async function deliver(body: string): Promise<string | undefined> {
     for (let tries = 1, waitMs = times.retryMs; ; tries += 1, waitMs *= 2) {
       const result = await post(body);
@@ -135,7 +135,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
         redirect: 'manual',
         signal: AbortSignal.timeout(times.timeoutMs),
       });
-      // It is not read, and an unread body would keep its connection.
+      // An unread body would keep its connection.
       response.body?.cancel().catch(() => {});
       return judge(response.status);
     } catch (error) {
@@ -161,7 +161,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
 
 type Posted =
   | { readonly kind: 'delivered' }
-  /** `failed` is tried again. */
+  /** `failed` is retried. */
   | { readonly kind: 'failed' | 'refused'; readonly reason: string };
 
 function judge(status: number): Posted {
@@ -184,7 +184,7 @@ function bodyOf({ alert, at, repeated }: Message, instance: string): string {
   });
 }
 
-/** The signature is over the second and the body, so that an old message cannot be sent again. */
+/** The signature covers the time and the body, so that an old message cannot be replayed. */
 function headersOf(
   body: string,
   secret: string | undefined,
