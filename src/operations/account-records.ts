@@ -1,6 +1,5 @@
-// Accounts as operators see them, each with its balance, its active keys and whether it is blocked: one
-// of them, or a page of those that match a filter, newest first. Either is one query, however many
-// accounts there are. Nothing here writes.
+// Reads accounts for operators, each with its balance, its active keys and its block: one account,
+// or a page of those that match a filter, newest first. Each is one query. Read-only.
 
 import { and, desc, eq, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
@@ -18,10 +17,10 @@ import { accounts, apiKeys, blocks } from '../store/tables.ts';
 import type { OperationDependencies } from './dependencies.ts';
 
 export type AccountFilter = {
-  /** A part of the e-mail address, or what an id begins with. */
+  /** A part of the e-mail address, or the beginning of an id. */
   readonly text?: string | undefined;
   readonly plan?: string | undefined;
-  /** `blocked` is on the blocklist, whatever the standing. */
+  /** `blocked` is on the blocklist, in any standing. */
   readonly standing?: Standing | 'blocked' | undefined;
   readonly emailVerified?: boolean | undefined;
 };
@@ -36,7 +35,7 @@ type FoundAccount = {
   readonly isBlocked: boolean;
 };
 
-/** At most `limit` accounts; those before the number `before` where it is given. */
+/** At most `limit` accounts; only those below the number `before` where it is given. */
 export async function searchAccounts(
   { db }: Pick<Database, 'db'>,
   filter: AccountFilter & { readonly id?: string },
@@ -90,7 +89,7 @@ export async function readAccount(
   return accountRecord(found, catalog());
 }
 
-/** As an operator sees it, e-mail address included. */
+/** For operators, e-mail address included. */
 export function accountRecord(
   { account, posted, held, activeKeys, isBlocked }: FoundAccount,
   catalog: Catalog,
@@ -117,7 +116,7 @@ export function accountRecord(
   } as const;
 }
 
-/** As the command line prints it: a block hides any other standing. */
+/** For the command line: a block hides any other standing. */
 export function printedAccount({ blocked, ...record }: ReturnType<typeof accountRecord>) {
   return { ...record, standing: blocked ? 'blocked' : record.standing } as const;
 }

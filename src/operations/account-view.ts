@@ -1,5 +1,5 @@
-// An account as its owner sees it: plan, balance, limits and what is used of them now. The answer of
-// /v1/account, which any key of the account may ask for, and the head of the dashboard; so it holds
+// An account as its owner sees it: plan, balance, limits and their present use. The answer of
+// /v1/account, which any key of the account may read, and the head of the dashboard; so it contains
 // neither the e-mail address nor a name.
 
 import { requirePlan } from '../core/admit.ts';
@@ -20,7 +20,7 @@ type AccountViewDependencies = {
 
 type AccountFacts = Omit<KeyFacts, 'keyId'>;
 
-/** Throws the refusal of an account whose plan the catalog lacks, as a request of it would. */
+/** Throws the same refusal as a request where the catalog lacks the account's plan. */
 export async function accountView(
   dependencies: AccountViewDependencies,
   facts: AccountFacts,
@@ -54,7 +54,7 @@ export async function accountView(
   } as const;
 }
 
-/** What is used of the limits at this moment. */
+/** The present use of the limits. */
 export async function limitUsage(
   { limits, clock }: Pick<AccountViewDependencies, 'limits' | 'clock'>,
   accountId: string,

@@ -1,4 +1,5 @@
-// Accounts as operators handle them: created with their first key, closed and opened again. Called by `tollgate account …` and by the console.
+// Creates accounts with their first key, closes and reopens them. Called by `tollgate account …`
+// and the console.
 
 import { eq } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
@@ -13,18 +14,21 @@ import { parseAmount, requireReason } from './amounts.ts';
 import type { OperationDependencies } from './dependencies.ts';
 import { moveMoney } from './movements.ts';
 
-/** As people write it. */
+/** As the operator enters it. */
 type AccountRequest = {
   readonly email: string;
   readonly plan: string;
   readonly emailVerified: boolean;
-  /** Service tokens to start with. */
+  /** The initial credit in service tokens. */
   readonly credit?: string | undefined;
-  /** Of the first key. */
+  /** The name of the first key. */
   readonly keyName?: string | undefined;
 };
 
-/** `key` is the whole key, which nobody sees again. Throws before anything is there, or `IdentityError`. */
+/**
+ * `key` is the whole key, which cannot be shown again. Throws before any change, or
+ * `IdentityError`.
+ */
 export async function createAccount(
   parts: Pick<OperationDependencies, 'accounts' | 'keys' | 'ledger' | 'clock' | 'randomBytes'>,
   request: AccountRequest,
@@ -39,14 +43,14 @@ export async function createAccount(
     const movement = { kind: 'credit', account, amount: credit, reason } as const;
     await moveMoney(parts, movement, actor);
   }
-  // The key comes last: who has it knows that all the rest is done.
+  // The key comes last: a caller that receives it knows that everything else succeeded.
   const { key } = await parts.keys.create({ accountId: account.id, name }, actor);
   return { account, key };
 }
 
 /**
- * To be deleted: its keys and books are kept and refused, what was kept of its thinking is not. To be
- * active again: also what its owner has asked, to have it deleted, is taken back.
+ * Deleting keeps keys and books but rejects requests, and removes kept thinking. Reactivating also
+ * cancels a deletion that the owner has requested.
  */
 export async function changeStanding(
   { accounts, database }: Pick<OperationDependencies, 'accounts' | 'database'>,
@@ -57,7 +61,7 @@ export async function changeStanding(
 ): Promise<Account> {
   const words = reason === undefined || reason.trim() === '' ? undefined : requireReason(reason);
   const changed = await database.transaction(async (tx) => {
-    // Nothing may come to delete what is served.
+    // No pending deletion may remain for an active account.
     if (standing === 'active') {
       await tx.delete(accountDeletions).where(eq(accountDeletions.accountId, accountId)).run();
     }
@@ -68,7 +72,7 @@ export async function changeStanding(
 }
 
 /**
- * The owner of an account and the deletion that they asked for; null where there is none.
+ * The owner of an account and the deletion that they requested; null where there is none.
  * `undefined` for an unknown account. Unix milliseconds.
  */
 export async function readOwner({ db }: Database, accountId: string) {

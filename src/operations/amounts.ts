@@ -1,10 +1,10 @@
-// What people write when they move money: amounts in service tokens, and the reason for the books.
-// Read alike on the command line and in the console. Nothing is ever rounded on the way in.
+// Parses what operators enter to move money: amounts in service tokens, and the reason for the
+// books. Shared by the command line and the console. Input is never rounded.
 
 import { AMOUNT_MAX, MICRO_DECIMALS, type Micro, micro, parseDecimal } from '../core/money.ts';
 import { OperationError } from './error.ts';
 
-/** Reads a positive amount of service tokens. Throws `invalid_amount`. */
+/** Parses a positive amount of service tokens. Throws `invalid_amount`. */
 export function parseAmount(text: string): Micro {
   const amount = parseDecimal(text, MICRO_DECIMALS);
   if (amount !== undefined && amount > 0n && amount <= AMOUNT_MAX) return micro(amount);
@@ -14,7 +14,7 @@ export function parseAmount(text: string): Micro {
   );
 }
 
-/** Reads an amount of either sign, but not zero. Throws `invalid_amount`. */
+/** Parses an amount of either sign, but not zero. Throws `invalid_amount`. */
 export function parseAdjustment(text: string): Micro {
   const amount = parseDecimal(text.replace(/^\+/, ''), MICRO_DECIMALS);
   const size = amount === undefined || amount >= 0n ? amount : -amount;
@@ -26,7 +26,7 @@ export function parseAdjustment(text: string): Micro {
   );
 }
 
-/** What stands in the books beside an amount; throws `invalid_reason`. */
+/** The reason that the books show beside an amount; throws `invalid_reason`. */
 export function requireReason(text: string): string {
   const reason = text.trim();
   if (reason.length > 0 && reason.length <= 500) return reason;

@@ -1,6 +1,6 @@
-// The attempts of a request and what they cost the operator, read from the JSON of a usage record.
-// Called by `explanation.ts`. Records of older programs have fewer members: what a record lacks is
-// null here, and nothing is made up.
+// Reads the attempts of a request and what they cost the operator from the JSON of a usage record.
+// Called by `explanation.ts`. Records of older versions have fewer members: missing ones are null
+// here.
 
 import { isoTime } from '../core/calendar.ts';
 import {
@@ -24,7 +24,7 @@ export function readAttempts(text: string): readonly AttemptFacts[] {
   return Array.isArray(attempts) ? attempts.filter(isRecord).map(attemptFacts) : [];
 }
 
-/** What all attempts cost, and what is left of the charge. Null where the catalog had no cost for any. */
+/** The cost of all attempts, and the margin. Null where the catalog had no cost for any. */
 export function upstreamCosts(attempts: readonly AttemptFacts[], debited: Micro) {
   const costs = attempts.flatMap(({ cost }) => {
     const amount = cost === null ? undefined : parseDecimal(cost, MICRO_DECIMALS);
@@ -47,16 +47,16 @@ function attemptFacts(record: Json) {
   return {
     upstream: textOf(record['upstream']),
     model: textOf(record['model']),
-    /** What the upstream calls it. */
+    /** The upstream's own name for the model. */
     upstream_model: textOf(record['upstreamModel']),
-    /** The place of the credential in the catalog; null where the upstream was not asked. */
+    /** The index of the credential in the catalog; null where the upstream was not reached. */
     credential: textOf(record['credential']),
     started_at: startedAt === null ? null : isoTime(startedAt),
     duration_ms: startedAt === null || endedAt === null ? null : endedAt - startedAt,
     /** From the start. */
     first_byte_ms: numberOf(record['firstByteMs']),
     first_content_ms: numberOf(record['firstContentMs']),
-    /** Null where it served, as are the next three. */
+    /** Null where it served; so are the next three. */
     failure: textOf(record['failure']),
     phase: textOf(record['phase']),
     status: numberOf(record['status']),

@@ -1,4 +1,4 @@
-// The audit trail as operators read it, on the command line and in the console.
+// Reads the audit trail for operators, on the command line and in the console.
 
 import { isoTime } from '../core/calendar.ts';
 import {
@@ -8,18 +8,21 @@ import {
 } from '../identity/audit-search.ts';
 import type { OperationDependencies } from './dependencies.ts';
 
-/** As people write it: an account is named by its id or its e-mail address. */
+/** As the operator enters it: an account is named by its id or its e-mail address. */
 type TrailFilter = Omit<AuditFilter, 'accountId'> & {
   readonly account?: string | undefined;
 };
 
-/** At most `limit` events, newest first; those before an event. Throws `account_not_found`. */
+/**
+ * At most `limit` events, newest first, only those before a given event. Throws
+ * `account_not_found`.
+ */
 export async function readTrail(
   { accounts, database }: Pick<OperationDependencies, 'accounts' | 'database'>,
   { account, ...filter }: TrailFilter,
   page: { readonly limit: number; readonly before: number | undefined },
 ): Promise<readonly StoredAuditEvent[]> {
-  // By its id also where there is none any more: its events are kept.
+  // An id also matches a deleted account, whose events are kept.
   const accountId = account?.includes('@') ? (await accounts.find(account)).id : account;
   return searchAuditEvents(database, { ...filter, accountId }, page);
 }

@@ -1,5 +1,5 @@
-// Who changes something and with what, for every operation that writes: the command line and the
-// console both hand it in.
+// The author of a change and the database to change, which the command line and the console pass to
+// every operation that writes.
 
 import { createId } from '../core/id.ts';
 import { type Actor, type AuditAction, writeAuditEvent } from '../identity/audit.ts';

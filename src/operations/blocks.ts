@@ -1,5 +1,5 @@
-// Blocks as operators set them: by what people know an account, a key or a network by. Called by
-// `tollgate block …` and by the console.
+// Sets and removes blocks of accounts, keys and networks. Called by `tollgate block …` and the
+// console.
 
 import { isoTime } from '../core/calendar.ts';
 import type { Actor } from '../identity/audit.ts';
@@ -14,7 +14,7 @@ type BlockTarget = {
   readonly value: string;
 };
 
-/** `forMs` is how long it lasts; absent: until it is removed. Throws `IdentityError`. */
+/** `forMs` is the duration; absent: until it is removed. Throws `IdentityError`. */
 export async function addBlock(
   parts: Targets,
   target: BlockTarget,
@@ -47,14 +47,14 @@ export function blockRecord(block: Block) {
   } as const;
 }
 
-/** Why somebody is refused, and until when. */
+/** The reason and the end of a block. */
 export function blockSummary(block: Block | undefined) {
   if (block === undefined) return null;
   const { reason, expiresAt } = block;
   return { reason, expires_at: expiresAt === null ? null : isoTime(expiresAt) } as const;
 }
 
-/** The ids that blocks are kept under; throws where there is no such account or key. */
+/** The ids under which blocks are stored; throws where there is no such account or key. */
 async function findTarget(
   { accounts, keys }: Targets,
   { kind, value }: BlockTarget,

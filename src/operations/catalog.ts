@@ -1,6 +1,6 @@
-// The catalog of a running server as operators ask for it: what is wrong with a text of one, that it
-// be read again, and that all nodes of a cluster sell by it. Called by the command line, by the
-// console, and by nodes whose file has changed.
+// Operations on the catalog of a running server: checks a text, requests a reload, and publishes to
+// all nodes of a cluster. Called by the command line, the console, and nodes whose file has
+// changed.
 
 import { and, eq } from 'drizzle-orm';
 import { catalogDigest, type LoadedCatalog } from '../catalog/live.ts';
@@ -14,7 +14,10 @@ import { auditChange, type Change } from './audited-change.ts';
 
 const PUBLISHED: AuditAction = 'catalog.published';
 
-/** All that is wrong with a catalog; changes nothing. `load` throws `CatalogError` where it is refused. */
+/**
+ * Lists all problems of a catalog; changes nothing. `load` throws `CatalogError` where it is
+ * refused.
+ */
 export function checkCatalog(load: () => LoadedCatalog) {
   try {
     const { path, digest, catalog } = load();
@@ -33,7 +36,7 @@ export function checkCatalog(load: () => LoadedCatalog) {
   }
 }
 
-/** `null` where there is nothing that could be read. */
+/** `null` where it cannot be read. */
 export function digestOnDisk(find: () => FoundCatalog): string | null {
   try {
     return catalogDigest(find().text);
@@ -44,8 +47,8 @@ export function digestOnDisk(find: () => FoundCatalog): string | null {
 }
 
 /**
- * Makes a text what all nodes of a cluster sell by, which take it up within a second. Nothing where
- * it is already. Call inside a transaction.
+ * Publishes a text to all nodes of a cluster, which apply it within a second. Does nothing where it
+ * is already published. Call inside a transaction.
  */
 export async function publishCatalog(change: Change, text: string): Promise<void> {
   const { database, clock } = change;
@@ -55,7 +58,7 @@ export async function publishCatalog(change: Change, text: string): Promise<void
   await auditChange(change, PUBLISHED, digest);
 }
 
-/** Whether the nodes of this cluster have ever sold by a text, so that a file with it may be old. */
+/** Whether the cluster has ever used this text, so that a file with it may be outdated. */
 export async function wasPublished({ db }: Database, digest: string): Promise<boolean> {
   const { id, action, subject } = auditEvents;
   const isIt = and(eq(action, PUBLISHED), eq(subject, digest));
@@ -63,8 +66,8 @@ export async function wasPublished({ db }: Database, digest: string): Promise<bo
 }
 
 /**
- * Asks the servers that run on this database to read catalog and secrets again; answers the request's
- * id. `text` is what all nodes of a cluster are to sell by.
+ * Asks the servers on this database to read catalog and secrets again; returns the id of the
+ * request. `text` is published to all nodes of a cluster.
  */
 export async function requestReload(change: Change, text?: string): Promise<string> {
   const { database, clock, randomBytes } = change;

@@ -1,5 +1,5 @@
-// Redemption codes: made and shown once, listed and revoked by operators, redeemed by customers or
-// for them. Called by `tollgate code …`, by the console and by the customer's pages.
+// Redemption codes: operators create, list and revoke them, customers redeem them. A code is shown
+// once. Called by `tollgate code …`, the console and the customer's pages.
 
 import { isoTime } from '../core/calendar.ts';
 import { createId } from '../core/id.ts';
@@ -19,22 +19,22 @@ import { parseAmount, requireReason } from './amounts.ts';
 import type { OperationDependencies } from './dependencies.ts';
 import { OperationError } from './error.ts';
 
-/** More than anybody prints at once, and little enough for one transaction. */
+/** Enough for any print run, and small enough for one transaction. */
 export const CODE_COUNT_MAX = 10_000;
 
 type Books = Pick<OperationDependencies, 'database' | 'clock' | 'randomBytes'>;
 
-/** As people write it; each code is worth `amount` service tokens. */
+/** As the operator enters it; each code is worth `amount` service tokens. */
 type CodesRequest = {
   readonly amount: string;
   readonly reason: string;
-  /** From 1 to `CODE_COUNT_MAX`; the caller checks. */
+  /** From 1 to `CODE_COUNT_MAX`; checked by the caller. */
   readonly count: number;
   /** Unix milliseconds; absent: never. */
   readonly expiresAt?: number | undefined;
 };
 
-/** `text` is the code itself, which nobody sees again. */
+/** `text` is the code itself, which cannot be shown again. */
 type NewCode = { readonly text: string; readonly code: CodeRow };
 
 /** Throws `invalid_amount`, `invalid_reason` and `invalid_expiry`. */
@@ -48,7 +48,7 @@ export async function createNewCodes(
   const { count, expiresAt } = request;
   const nowMs = books.clock();
   if (expiresAt !== undefined && expiresAt <= nowMs) {
-    throw new OperationError('invalid_expiry', 'The expiry date is over. Give a later one.');
+    throw new OperationError('invalid_expiry', 'The expiry date is in the past. Give a later one.');
   }
   const texts = Array.from({ length: count }, () => createRedemptionCode(books.randomBytes));
   const codes = await openCodes(books, actor).add(texts, { amount, reason, expiresAt, nowMs });
@@ -58,7 +58,7 @@ export async function createNewCodes(
   });
 }
 
-/** By its id, or by its text as somebody typed it. Throws `LedgerRefusal`. */
+/** By its id, or by its text as entered. Throws `LedgerRefusal`. */
 export async function revokeCode(books: Books, name: string, actor: Actor): Promise<CodeRow> {
   const typed = readRedemptionCode(name);
   const digest = typed === undefined ? name.toLowerCase() : codeDigest(typed);
@@ -68,11 +68,14 @@ export async function revokeCode(books: Books, name: string, actor: Actor): Prom
 type Redemption = {
   readonly id: string;
   readonly amount: Micro;
-  /** What the account has available now. */
+  /** The account's available balance now. */
   readonly available: Micro;
 };
 
-/** Adds what a code is worth, once. Throws `invalid_code`, `code_not_found`, `code_used` and others. */
+/**
+ * Credits the value of a code, once. Throws `invalid_code`, `code_not_found`, `code_used` and
+ * others.
+ */
 export async function redeemCode(
   parts: Pick<OperationDependencies, 'ledger' | 'clock' | 'randomBytes'>,
   { accountId, typed }: { readonly accountId: string; readonly typed: string },

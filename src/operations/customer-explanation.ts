@@ -1,6 +1,6 @@
-// The history of one request as its customer sees it: what was estimated, held, used and charged, and
-// why that much. It names no upstream, none of the operator's costs and nothing of the attempts but
-// how many there were: what is not picked here by name is not shown.
+// The explanation of one request for its customer: what was estimated, held, used and charged, and
+// why. It contains no upstream, no operator cost, and of the attempts only their number. Fields are
+// picked by name, so new ones stay hidden.
 
 import type { RequestHistory } from '../ledger/explain.ts';
 import { type Explanation, explanation, type Terms } from './explanation.ts';
@@ -14,9 +14,9 @@ export function customerExplanation(history: RequestHistory, terms: Terms) {
     request_id: facts.request_id,
     key_id: facts.key_id,
     model: facts.model,
-    /** Whether another model than the one that was asked for has answered. */
+    /** Whether another model than the requested one has answered. */
     fallback_used: facts.model.served !== null && facts.model.served !== facts.model.requested,
-    /** How often somebody was asked, the last time included. */
+    /** The number of upstream attempts, the last one included. */
     attempts: facts.attempts.filter(({ failure }) => failure !== 'no_capacity').length,
     hold: {
       phase: hold.phase,
@@ -51,7 +51,7 @@ export function customerExplanation(history: RequestHistory, terms: Terms) {
             cache_write_tokens: usage.cache_write_tokens,
             output_tokens: usage.output_tokens,
             reasoning_tokens: usage.reasoning_tokens,
-            /** Why what the model's server reported was not simply charged. */
+            /** Why the reported usage was not charged as it is. */
             doubt: usage.doubt,
           },
     calculations: facts.calculations,
@@ -62,7 +62,7 @@ export function customerExplanation(history: RequestHistory, terms: Terms) {
             charged: booked.charged,
             debited: booked.debited,
             debited_usd: booked.debited_usd,
-            /** What the balance could not pay, and nobody is asked for. */
+            /** What the balance could not pay; it is not collected later. */
             waived: booked.loss,
             balance_after: booked.balance_after,
           },
@@ -70,7 +70,7 @@ export function customerExplanation(history: RequestHistory, terms: Terms) {
   } as const;
 }
 
-/** From the start of the request, all attempts before it included. */
+/** From the start of the request, failed attempts included. */
 function firstContentMs({ request, attempts }: Explanation): number | null {
   const served = attempts.findLast(({ failure }) => failure === null) ?? attempts.at(-1);
   if (request === null || served?.started_at == null || served.first_content_ms === null) {

@@ -1,12 +1,12 @@
-// What operations work with: the domains over one database, and the catalog that is in force. The
-// command line makes them for each command, the server once for its console. Types alone.
+// The dependencies of operations: the domains over one database, and the live catalog. The command
+// line makes them per command, the server once for its console. Types only.
 
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog } from '../core/model.ts';
 import type { Store } from './store.ts';
 
 export type OperationDependencies = Readonly<Omit<Store, 'settings' | 'incidents'>> & {
-  /** May throw where the catalog is read when it is first asked for. */
+  /** May throw where the catalog is read on first use. */
   readonly catalog: () => Catalog;
   /** Unix milliseconds. */
   readonly clock: () => number;

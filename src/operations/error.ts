@@ -1,7 +1,7 @@
-// What somebody asked of an operation and cannot have, as one error with a code and words, for bad
-// values and for things that are not there. The command line prints it, the dashboard answers it.
+// The error of an operation that cannot be done, with a code and a message, for invalid values and
+// missing objects. The command line prints it, the dashboard returns it.
 
-/** Thrown before anything is changed. */
+/** Thrown before any change. */
 export class OperationError extends Error {
   override readonly name = 'OperationError';
   readonly code: string;

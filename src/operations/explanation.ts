@@ -1,6 +1,6 @@
-// The facts about one request as data, for the operator: `tollgate explain` and the console. Every
-// amount is a decimal string of service tokens, printed from the integer that was booked. What its
-// customer may see of them is in `customer-explanation.ts`.
+// The facts about one request as data for the operator: `tollgate explain` and the console. Amounts
+// are decimal strings of service tokens, printed from the booked integers.
+// `customer-explanation.ts` selects what its customer may see.
 
 import { isoTime } from '../core/calendar.ts';
 import {
@@ -22,7 +22,7 @@ type UsageRecord = NonNullable<RequestHistory['record']>;
 
 export type Explanation = ReturnType<typeof explanation>;
 
-/** What the books do not keep with a request: the catalog's own figures. */
+/** Catalog values that the books do not store with a request. */
 export type Terms = { readonly usdPerMillion: UsdRate; readonly minimumHold: Micro };
 
 export function explanation(history: RequestHistory, terms: Terms) {
@@ -43,7 +43,7 @@ export function explanation(history: RequestHistory, terms: Terms) {
     booked: record === undefined ? null : bookedFacts(history, record, terms.usdPerMillion),
     receipt: history.receipt ?? null,
     attempts,
-    /** What the operator pays for it, all attempts together; null where the catalog did not say. */
+    /** What the operator pays for all attempts; null where the catalog has no costs. */
     upstream_costs: record === undefined ? null : upstreamCosts(attempts, record.debited),
   } as const;
 }
@@ -59,7 +59,10 @@ function holdFacts({ hold, prices }: RequestHistory, minimumHold: Micro) {
     output_bound: hold.outputBound,
     price_version: hold.priceVersion,
     created_at: isoTime(hold.startedAt),
-    /** What the client had got by then, and of whom; null before that, and of a request that has ended. */
+    /**
+     * What the client had received by then, and from where; null before the first content and after
+     * the end.
+     */
     checkpoint:
       hold.checkpoint === undefined
         ? null
@@ -74,7 +77,7 @@ function holdFacts({ hold, prices }: RequestHistory, minimumHold: Micro) {
   } as const;
 }
 
-/** Computed again: the books keep what is reserved in the end, after every slice that was bought. */
+/** Recomputed: the books store the final amount, with every slice that was bought. */
 function firstAmount(hold: Hold, prices: RequestHistory['prices'], minimumHold: Micro): Micro {
   const price = prices.find((row) => row.version === hold.priceVersion);
   if (price === undefined) return hold.amount;
@@ -112,7 +115,7 @@ function usageFacts(record: UsageRecord) {
 
 type PriceRow = RequestHistory['prices'][number];
 
-/** Usage times one price, bucket by bucket, and the total rounded once. */
+/** Usage times price, bucket by bucket, with the total rounded once. */
 function calculation(hold: Hold, row: PriceRow, record: UsageRecord) {
   const price: Price = row;
   const buckets = [

@@ -1,6 +1,5 @@
-// Moves an installation from one database to another by way of a file: `tollgate export` and
-// `tollgate import`. The books are audited and added up on both sides; what is written is all of it,
-// or nothing.
+// Moves an installation from one database to another through a file: `tollgate export` and
+// `tollgate import`. Audits and sums the books on both sides. Writes everything or nothing.
 
 import { isDeepStrictEqual } from 'node:util';
 import { isoTime } from '../core/calendar.ts';
@@ -15,19 +14,19 @@ import type { Database } from '../store/contract.ts';
 import { OperationError } from './error.ts';
 
 export type Moved = {
-  /** Rows by table, in the order in which they are filled. */
+  /** Rows per table, in the order of import. */
   readonly tables: Readonly<Record<string, number>>;
-  /** What the books of this database add up to. */
+  /** The sums of this database's books. */
   readonly ledger: LedgerFacts;
 };
 
-/** With the books of the other side, as the file tells them. */
+/** With the sums of the other side's books, from the file. */
 export type Imported = Moved & { readonly madeBy: string; readonly exported: LedgerFacts };
 
-/** Called first in the transaction of a move: keeps others out until its end, or throws. */
+/** Called first in the transaction of a move: locks others out until its end, or throws. */
 type Guard = () => Promise<void>;
 
-/** Writes everything into a new file. Throws what the system says where it cannot be written. */
+/** Writes everything into a new file. Throws the system's error where it cannot be written. */
 export async function exportInstallation(
   database: Database,
   path: string,
@@ -55,8 +54,8 @@ export async function exportInstallation(
 }
 
 /**
- * Fills a database that is migrated and empty, in one transaction. Throws `OperationError` where it
- * is not empty or the books do not come out as they were, and `ArchiveError` for a damaged file.
+ * Fills a migrated, empty database in one transaction. Throws `OperationError` where it is not
+ * empty or the books differ from the file, and `ArchiveError` for a damaged file.
  */
 export async function importInstallation(
   database: Database,
@@ -75,28 +74,28 @@ export async function importInstallation(
     if (wrong.length > 0) {
       throw new OperationError(
         'ledger_differs',
-        `The books do not come out as they were exported (${wrong.join(', ')}). Nothing was imported.`,
+        `The imported books differ from the exported ones (${wrong.join(', ')}). Nothing was imported.`,
       );
     }
     return { tables: counts, ledger, madeBy, exported };
   });
 }
 
-/** Reads a file to its end, so that a damaged one costs no database a thing. */
+/** Reads a file to its end, so that a damaged one is found before any change. */
 export async function checkArchive(path: string): Promise<void> {
   for await (const portion of readArchive(path))
     if (portion.kind === 'header') checkTables(portion);
 }
 
 /**
- * Tables and columns have to be those of this build, in its order, which is that of every row: an
- * archive is no way round a migration.
+ * Tables and columns must be those of this build in the same order, which is also that of every
+ * row: an import does not migrate.
  */
 function checkTables({ madeBy, tables }: Extract<Portion, { readonly kind: 'header' }>): void {
   const isOurs = isDeepStrictEqual(tables, archiveTables().map(shapeOf));
   if (isOurs) return;
   throw new ArchiveError(
-    `The file was made by version ${madeBy}, whose tables are others. Export and import with the same version of Tollgate, then update.`,
+    `The file was made by version ${madeBy}, which has other tables. Export and import with the same version of Tollgate, then upgrade.`,
   );
 }
 
@@ -142,10 +141,10 @@ async function fill(
   return { counts, madeBy, exported };
 }
 
-/** What the books add up to, with how many differences the audit finds in them. */
+/** The sums of the books, and the number of differences that the audit finds. */
 async function verifiedFacts(database: Database): Promise<LedgerFacts> {
   let differences = 0;
-  // It is in the caller's transaction already, and sees one state of the database.
+  // Already in the caller's transaction, which sees one state of the database.
   const here: Database = {
     ...database,
     snapshot: (read) => read(database.db),

@@ -1,5 +1,5 @@
-// Lower limits of a model during a capacity incident: set and cleared, each with its audit event.
-// Called by the command line and by the console.
+// Sets and clears reduced limits of a model during a capacity incident, each with its audit event.
+// Called by the command line and the console.
 
 import { createIncidents, type Incident } from '../catalog/incidents.ts';
 import { isoTime } from '../core/calendar.ts';
@@ -42,7 +42,7 @@ export function requireModel(catalog: Catalog, name: string): Model {
   );
 }
 
-/** By slug also where the catalog no longer has the model. `cleared` is false where there was none. */
+/** Accepts a slug that the catalog no longer has. `cleared` is false where there was none. */
 export async function clearIncident(
   change: Change,
   catalog: () => Catalog,

@@ -1,5 +1,5 @@
-// Keys as they are shown when they are made, and a key that an operator looks for, by its id or by the
-// whole key as a customer pasted it: whose it is, and whether it is blocked.
+// Shows new keys, and finds a key for an operator by its id or by the whole key: its account, and
+// whether it is blocked.
 
 import { findBlock } from '../identity/block-list.ts';
 import { type ApiKey, keyRecord } from '../identity/key-record.ts';
@@ -9,7 +9,7 @@ import type { OperationDependencies } from './dependencies.ts';
 
 type MadeKey = { readonly row: ApiKey; readonly key: string };
 
-/** A key with its text, which is nowhere else. */
+/** A key with its text, which is not stored. */
 export function createdKeyRecord({ row, key }: MadeKey, nowMs: number) {
   return { ...keyRecord(row, nowMs), key } as const;
 }
@@ -24,7 +24,7 @@ export function rotatedKeyRecord(
   } as const;
 }
 
-/** Throws `key_not_found`. Nothing of what is answered holds the key itself. */
+/** Throws `key_not_found`. The result never contains the key itself. */
 export async function findKey(
   parts: Pick<OperationDependencies, 'keys' | 'database' | 'catalog' | 'clock'>,
   idOrKey: string,

@@ -1,6 +1,6 @@
-// Money that an operator moves: what a customer has paid, what is given away, and corrections up or
-// down. Each is booked once by its id, together with its event in the audit trail, however often it
-// is asked for. Called by `tollgate account …` and by the console.
+// Money that an operator moves: payments, gifts, and corrections up or down. Each is booked once by
+// its id, together with its audit event, even if repeated. Called by `tollgate account …` and the
+// console.
 
 import { isoTime } from '../core/calendar.ts';
 import { createId } from '../core/id.ts';
@@ -16,13 +16,13 @@ import { OperationError } from './error.ts';
 
 export type MovementKind = CreditCommand['kind'];
 
-/** As people write it. */
+/** As the operator enters it. */
 export type MovementRequest = {
   readonly kind: MovementKind;
   readonly account: Account;
   readonly amount: string;
   readonly reason: string;
-  /** Names the movement: the same id is never booked twice. Absent: a new one. */
+  /** The id of the movement, which is booked only once. Absent: a new one. */
   readonly id?: string | undefined;
 };
 
@@ -31,15 +31,15 @@ type Movement = {
   readonly kind: MovementKind;
   readonly amount: Micro;
   readonly reason: string;
-  /** False where it had been booked before, and nothing has changed now. */
+  /** False where it was already booked, and nothing has changed now. */
   readonly applied: boolean;
-  /** What the account has available now. */
+  /** The account's available balance now. */
   readonly available: Micro;
 };
 
 /**
- * Throws `invalid_credit_id`, `invalid_amount` and `invalid_reason` before anything is asked of the
- * books, and what the ledger throws.
+ * Throws `invalid_credit_id`, `invalid_amount` and `invalid_reason` before it calls the ledger, and
+ * the ledger's errors.
  */
 export async function moveMoney(
   parts: Pick<OperationDependencies, 'ledger' | 'clock' | 'randomBytes'>,
@@ -65,10 +65,10 @@ export async function moveMoney(
   return { id, kind, amount, reason, applied, available };
 }
 
-/** Whoever moves it again under another id may move it twice. */
+/** A retry under another id could book it twice. */
 function unknownMovement(id: string, cause: LedgerSilent): LedgerSilent {
   return new LedgerSilent(
-    `The books have not said whether this was booked. Give it again with the id ${id}: it is booked once.`,
+    `It is unknown whether this was booked. Retry with the id ${id}: it is booked once.`,
     { cause },
   );
 }
@@ -81,12 +81,12 @@ function requireId(id: string): void {
   );
 }
 
-/** A movement as it was asked for just now. */
+/** A movement that was just requested. */
 export function movedRecord({ id, kind, amount, reason, applied }: Movement) {
   return { id, kind, amount: formatTokens(amount), reason, applied } as const;
 }
 
-/** A movement as it is listed, redeemed codes included. */
+/** A movement in a list, redeemed codes included. */
 export function movementRecord(movement: ListedMovement) {
   return {
     sequence: movement.sequence,

@@ -1,4 +1,4 @@
-// Who may come in, as the command line and the console show it.
+// The records of users and invites that the command line and the console show.
 
 import { isoTime } from '../core/calendar.ts';
 import { type Invite, inviteStatus } from '../identity/sign-in/invites.ts';

@@ -1,5 +1,5 @@
-// What other prices would have made of requests that are in the books. Pure: it is handed the
-// requests one by one and adds up, so that their number does not matter.
+// Computes what other prices would have charged for past requests. Pure: takes the requests one by
+// one and sums, so memory does not depend on their number.
 
 import type { Catalog } from '../core/model.ts';
 import { add, formatTokens, type Micro, subtract, ZERO } from '../core/money.ts';
@@ -24,16 +24,16 @@ type Sum = {
 type Unpriced = { requests: number; booked: Micro };
 
 export type Preview = {
-  /** By the model that was asked for, ascending. */
+  /** By the requested model, ascending. */
   readonly models: ReadonlyMap<string, Readonly<Sum>>;
   readonly totals: Readonly<Sum>;
-  /** Requests that are in no sum, by the model that has no price, ascending. */
+  /** Requests in no sum, by the model without a price, ascending. */
   readonly unpriced: ReadonlyMap<string, Readonly<Unpriced>>;
 };
 
 /**
- * What a request would have cost by the rule that settles it (core/price.ts), or the name of the
- * model that has no price. `priceOf` is asked for both where a fallback served.
+ * The cost of a request by the rule that settles it (core/price.ts), or the name of the model
+ * without a price. Calls `priceOf` for both models where a fallback served.
  */
 export function chargeAgain(request: UsedRequest, priceOf: PriceOf): Micro | string {
   const { modelRequested, modelServed, usage } = request;
@@ -54,7 +54,7 @@ export async function preview(
   return sums.result();
 }
 
-/** The same for whoever has to pause between two requests. */
+/** The same for callers that pause between requests. */
 export function createPreview(priceOf: PriceOf): {
   readonly add: (request: UsedRequest) => void;
   readonly result: () => Preview;
@@ -144,8 +144,8 @@ function sumRecord(sum: Sum) {
 }
 
 /**
- * A request costs what the book says of the instant at which it started. With `pricesAtMs` one
- * period is applied to all requests, each within its hours of the day.
+ * A request costs the price at its start. With `pricesAtMs`, the prices of one period apply to all
+ * requests, each by its hour of the day.
  */
 export function candidatePrices(candidate: Catalog, pricesAtMs: number | undefined): PriceOf {
   return ({ startedAt, modelRequested, modelServed }, role) => {
@@ -157,7 +157,7 @@ export function candidatePrices(candidate: Catalog, pricesAtMs: number | undefin
   };
 }
 
-/** Models with a price that no request before `untilMs` can have had. */
+/** Models whose first price begins too late for every request before `untilMs`. */
 export function laterModels({ models }: Catalog, untilMs: number): string[] {
   return models.flatMap(({ slug, prices }) =>
     prices.some(({ validFromMs }) => validFromMs >= untilMs) ? [slug] : [],

@@ -1,5 +1,5 @@
-// Every price of a catalog, from when and at which hours, as data: what `tollgate prices show` and the
-// console's price book print. What is in force at the instant asked for is marked.
+// Every price of a catalog with its start and its hours, as data for `tollgate prices show` and the
+// console's price book. Marks the price that is effective at the given time.
 
 import { periodRecord } from '../catalog/pricing-record.ts';
 import { isoTime } from '../core/calendar.ts';

@@ -1,6 +1,6 @@
-// Makes a draft of prices a part of the catalog file: the drafted file is checked like any other, then
-// written in one step beside a copy of what was there. The server takes it up as it takes up every
-// change of the file; there is no second place where prices come from.
+// Merges a draft of prices into the catalog file: checks the result like any catalog, and replaces
+// the file in one step, with a backup beside it. The server applies it like any other change of the
+// file; prices have no other source.
 
 import { hash } from 'node:crypto';
 import {
@@ -29,16 +29,16 @@ import { publishCatalog } from './catalog.ts';
 import { OperationError } from './error.ts';
 
 type PreparedPrices = {
-  /** What is there now, by which `publishPrices` sees that it still is. */
+  /** Identifies the current file, so that `publishPrices` detects a change. */
   readonly basedOn: string;
   /** The catalog with the draft in it. */
   readonly catalog: Catalog;
   readonly text: string;
-  /** The drafted prices alone, to be written by hand. */
+  /** Only the drafted prices, for editing by hand. */
   readonly snippet: string;
 };
 
-/** Nothing is written. Throws `CatalogError` and `not_editable`. */
+/** Writes nothing. Throws `CatalogError` and `not_editable`. */
 export function preparePrices(
   found: FoundCatalog,
   draft: PriceDraft,
@@ -53,7 +53,7 @@ export function preparePrices(
   return { basedOn: before.digest, catalog, text, snippet: draftSnippet(draft) };
 }
 
-/** Of what a draft changes, for the audit trail. */
+/** A summary of the draft, for the audit trail. */
 export function draftSummary({ add = [], withdraw = [] }: PriceDraft) {
   const models = [...add, ...withdraw].map(({ model }) => model);
   return { added: add.length, withdrawn: withdraw.length, models: [...new Set(models)].join(', ') };
@@ -65,7 +65,7 @@ export function lastStart({ add = [] }: PriceDraft): number | undefined {
   return starts.length === 0 ? undefined : Math.max(...starts);
 }
 
-/** Why the catalog cannot be written, in words; `undefined` where it can. */
+/** Why the catalog cannot be written; `undefined` where it can. */
 export function whyNotWritable({ origin, path }: FoundCatalog): string | undefined {
   if (origin === 'built-in' || path === undefined) {
     return 'The built-in demonstration catalog serves, and it has no file. Write a catalog.toml of your own first.';
@@ -82,15 +82,15 @@ export function whyNotWritable({ origin, path }: FoundCatalog): string | undefin
 
 type Published = {
   readonly path: string;
-  /** What was there before. */
+  /** The previous file. */
   readonly backup: string;
   readonly digest: string;
 };
 
 /**
  * Writes the file, and publishes it to the nodes of a cluster. Throws `catalog_not_writable`, and
- * `catalog_changed` where what the draft was prepared on is no longer there, or is not what the nodes
- * sell by; then nothing is changed.
+ * `catalog_changed` where the file is not the one that the draft was prepared on, or not the nodes'
+ * catalog; then nothing is changed.
  */
 export async function publishPrices(
   change: Change,
@@ -115,7 +115,7 @@ export async function publishPrices(
   let isWritten = false;
   try {
     await change.database.transaction(async () => {
-      // Somebody else may have published while we waited.
+      // The file may have changed during the wait for the transaction.
       if (readFileSync(file, 'utf8') !== found.text) throw hasChanged();
       const shared = await readSharedCatalog(change.database);
       if (shared !== undefined && shared.digest !== prepared.basedOn) throw isNotShared();
@@ -128,7 +128,7 @@ export async function publishPrices(
       isWritten = true;
     });
   } catch (error) {
-    // There is never the file without its event, nor the event without the file.
+    // The file and its event are written together or not at all.
     if (isWritten) renameSync(backup, file);
     else if (isOurs) for (const path of [backup, next]) rmSync(path, { force: true });
     if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
@@ -143,14 +143,14 @@ export async function publishPrices(
 function hasChanged(): OperationError {
   return new OperationError(
     'catalog_changed',
-    'The catalog file has changed since the draft was looked at. Look at it again, then publish.',
+    'The catalog file has changed since the draft was previewed. Preview it again, then publish.',
   );
 }
 
 function isNotShared(): OperationError {
   return new OperationError(
     'catalog_changed',
-    'The nodes sell by another catalog than this file. Publish where that one is, or make this file the catalog of all nodes with tollgate catalog reload first.',
+    'The nodes use another catalog than this file. Publish on the node that has it, or make this file the catalog of all nodes with tollgate catalog reload first.',
   );
 }
 
@@ -162,6 +162,6 @@ function writeDurably(path: string, text: string, mode: number): void {
   } finally {
     closeSync(file);
   }
-  // The process may have been told to take rights away from new files.
+  // The process's umask may have removed permissions.
   chmodSync(path, mode);
 }

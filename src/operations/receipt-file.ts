@@ -1,5 +1,5 @@
-// Files of receipts: one receipt a line, and a last line that says where the chain ends. Written by
-// `receipts export` and the customer's pages, and checked by `receipts verify` with nothing but the file.
+// Files of receipts: one receipt per line, and a last line with the end of the chain. `receipts
+// export` and the customer's pages write them; `receipts verify` checks them without a database.
 
 import { createReadStream } from 'node:fs';
 import {
@@ -20,7 +20,7 @@ export function sha256(text: string): string {
   return new Bun.CryptoHasher('sha256').update(text).digest('hex');
 }
 
-/** The lines of an export, each with its end, a page at a time. */
+/** The lines of an export with their line breaks, in pages. */
 export async function* exportLines(
   pages: AsyncIterable<readonly string[]>,
 ): AsyncGenerator<string, void, undefined> {
@@ -32,11 +32,11 @@ export async function* exportLines(
   yield `${chainEnd(check.totals())}\n`;
 }
 
-/** Reads the file piece by piece. Rejects where it cannot be read. */
+/** Reads the file in pieces. Rejects where it cannot be read. */
 export async function checkFile(path: string): Promise<FileCheck> {
   const check = createChainCheck(sha256);
   const problems: ChainProblem[] = [];
-  // A byte that is no text, or a mark before the first one, is a change like any other.
+  // Invalid UTF-8 and a byte order mark are changes like any other.
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let rest = '';
   let waiting: string | undefined;
@@ -58,7 +58,7 @@ export async function checkFile(path: string): Promise<FileCheck> {
   return { problems, totals: check.totals() };
 }
 
-/** `last` is the last whole line, `rest` what comes after it. */
+/** `last` is the last complete line, `rest` the bytes behind it. */
 function checkEnd(check: ChainCheck, last: string | undefined, rest: string): ChainProblem[] {
   if (last === chainEnd(check.totals()) && rest === '') return [];
   const isEnd = last?.startsWith('{"end":') === true;
@@ -74,7 +74,7 @@ function problemAfter(check: ChainCheck, kind: ChainProblem['kind'], detail: str
   return { kind, sequence: check.totals().last, detail };
 }
 
-/** Whether a file goes on where another one of the same account ends; says what does not fit. */
+/** Checks whether a file continues where another one of the same account ends. */
 export function checkJoint(before: ChainTotals, after: ChainTotals): ChainProblem | undefined {
   const { accountId, first: sequence } = after;
   if (accountId !== before.accountId || sequence !== before.last + 1) return undefined;

@@ -1,6 +1,6 @@
-// The check of an account's chain of receipts, a step at a time, so that a chain of a million keeps
-// nobody waiting: each step begins with the receipt that the one before ended with. Called by the
-// customer's pages.
+// Verifies an account's chain of receipts in steps, so that a chain of a million blocks no other
+// request: each step begins with the last receipt of the previous one. Called by the customer's
+// pages.
 
 import { formatTokens, type Micro } from '../core/money.ts';
 import { type ChainProblem, type ChainTotals, createChainCheck } from '../core/receipt-chain.ts';
@@ -10,20 +10,20 @@ import type { Database } from '../store/contract.ts';
 import { sha256 } from './receipt-file.ts';
 
 type ReceiptStep = {
-  /** The receipts that were checked; both 0 where there are none. */
+  /** The verified receipts; both 0 where there are none. */
   readonly first: number;
   readonly last: number;
-  /** The last receipt there was. */
+  /** The last receipt of the account. */
   readonly end: number;
   readonly problems: readonly ChainProblem[];
   readonly balance: Micro;
-  /** The hash of the last receipt checked, to be compared with an export. */
+  /** The hash of the last verified receipt, for comparison with an export. */
   readonly head: string;
 };
 
 const STEP = 250;
 
-/** Checks the receipts that follow `after`; 0 begins the chain. */
+/** Verifies the receipts after `after`; 0 is the beginning of the chain. */
 export async function checkReceipts(
   database: Database,
   accountId: string,
@@ -35,7 +35,7 @@ export async function checkReceipts(
     const last = Math.min(end, after + STEP);
     const check = createChainCheck(sha256);
     const problems: ChainProblem[] = [];
-    // The one before was checked already: it is here for what follows it.
+    // The previous receipt was verified before; it only provides the hash for the next one.
     let isFirst = after > 0;
     const slice = { first: Math.max(1, after), last };
     for await (const bodies of last > after ? receiptPages(db, accountId, slice) : []) {
@@ -54,7 +54,7 @@ export async function checkReceipts(
   });
 }
 
-/** The last receipt has none behind it that names its hash: the balance does. */
+/** The hash of the last receipt is in the balance, as there is no later receipt. */
 function* endProblems(
   { closingBalance, head }: ChainTotals,
   state: ChainState,

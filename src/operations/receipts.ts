@@ -1,5 +1,5 @@
-// The receipts of an account: one of them, a stretch of the chain to take along, and whether the
-// chain is whole. Called by the command line and by the customer's pages. Nothing here writes.
+// Shows one receipt of an account, exports a part of the chain, and verifies the chain. Called by
+// the command line and the customer's pages. Read-only.
 
 import type { Span } from '../core/calendar.ts';
 import { receiptBody } from '../core/receipt.ts';
@@ -11,12 +11,14 @@ import type { Database } from '../store/contract.ts';
 import { OperationError } from './error.ts';
 import { exportLines, sha256 } from './receipt-file.ts';
 
-/** `receipt` is the JSON document itself, `hash` what the next one of the account names. */
+/**
+ * `receipt` is the JSON document itself, `hash` the one that the account's next receipt contains.
+ */
 type ShownReceipt = { readonly receipt: unknown; readonly hash: string };
 
 /**
- * The receipt of a request, by its id, or of a movement, by its transfer id. With an account, only
- * its own: another one's is not found like one that does not exist. Throws `receipt_not_found`.
+ * The receipt of a request, by its id, or of a movement, by its transfer id. With an account,
+ * receipts of others look like missing ones. Throws `receipt_not_found`.
  */
 export async function showReceipt(
   database: Database,
@@ -27,16 +29,19 @@ export async function showReceipt(
   if (found === undefined || (accountId !== undefined && found.receipt.accountId !== accountId)) {
     throw new OperationError(
       'receipt_not_found',
-      'There is no receipt of a request or a movement with this id. A request that is under way, or was refused, has none.',
+      'There is no receipt of a request or a movement with this id. A request that is still running, or was refused, has none.',
     );
   }
   return { receipt: JSON.parse(receiptBody(found.receipt)), hash: found.hash };
 }
 
-/** What is written and the text of it, a page at a time, each line with its end. */
+/** The slice and its text in pages, each line with its line break. */
 type ReceiptExport = { readonly slice: Slice; readonly pieces: AsyncIterable<string> };
 
-/** The receipts of a span, or all of them, one a line. Throws `no_receipts` where there are none. */
+/**
+ * The receipts of a period, or all of them, one per line. Throws `no_receipts` where there are
+ * none.
+ */
 export async function exportReceipts(
   database: Database,
   accountId: string,
@@ -50,7 +55,7 @@ export async function exportReceipts(
   return { slice, pieces: exportLines(receiptPages(database.db, accountId, slice, pieceReceipts)) };
 }
 
-/** `of` is the number of a receipt, or what the books know it by. */
+/** `of` is the number of a receipt, or its id in the books. */
 type ReceiptProblem = {
   readonly of: number | string;
   readonly kind: string;
@@ -62,7 +67,7 @@ export type VerifiedReceipts = {
   readonly problems: readonly ReceiptProblem[];
 };
 
-/** The whole chain of an account, and what it says against the rest of the books. */
+/** Verifies an account's whole chain against the books. */
 export async function verifyReceipts(
   database: Database,
   accountId: string,

@@ -1,5 +1,5 @@
-// One request as the books have it, for whoever may ask: the operator about every one, a customer
-// about their own. Called by `tollgate explain`, the console and the customer's pages.
+// Explains one request from the books: any request to the operator, a customer's own to the
+// customer. Called by `tollgate explain`, the console and the customer's pages.
 
 import type { Books } from '../ledger/books.ts';
 import { type CustomerExplanation, customerExplanation } from './customer-explanation.ts';
@@ -17,7 +17,7 @@ export async function explainRequest(
   return explanation(history, terms);
 }
 
-/** Throws `request_not_found`, also for what another account has asked. */
+/** Throws `request_not_found`, also for the request of another account. */
 export async function explainToCustomer(
   books: Books,
   terms: Terms,
@@ -32,6 +32,6 @@ export async function explainToCustomer(
 function notFound(): OperationError {
   return new OperationError(
     'request_not_found',
-    'The books know no request with this id. A request that was refused leaves no entry.',
+    'There is no request with this id in the books. A refused request leaves no entry.',
   );
 }

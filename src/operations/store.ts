@@ -1,5 +1,5 @@
-// The domains over one open database, as commands and the console have them. Each side brings its own
-// ledger: a command writes by itself, a server through its thread.
+// Opens the domains over one open database, for commands and the console. The caller provides the
+// ledger: a command writes in its process, a server through its thread.
 
 import { createIncidents } from '../catalog/incidents.ts';
 import type { RandomBytes } from '../core/id.ts';
@@ -14,14 +14,14 @@ import type { Database } from '../store/contract.ts';
 
 export type Store = ReturnType<typeof createStore>;
 
-/** `database` is migrated; whoever opened it closes it. */
+/** `database` is migrated; its owner closes it. */
 export function createStore(dependencies: {
   readonly database: Database;
   readonly ledger: Ledger;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
-  /** The catalog's plans as they are now. */
+  /** The current plans of the catalog. */
   readonly plans: () => ReadonlyMap<string, Plan>;
 }) {
   const { database, ledger } = dependencies;

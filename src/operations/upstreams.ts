@@ -1,5 +1,5 @@
-// Taking an upstream, or one model at it, out of service and back, and forgetting what its failures
-// have taught. Called by the command line and by the console. Whatever is under way ends as it began.
+// Takes an upstream, or one of its models, out of service and back, and resets its failure state.
+// Called by the command line and the console. Running requests continue.
 
 import {
   type DisabledPlace,
@@ -16,8 +16,8 @@ import { OperationError } from './error.ts';
 const REASON_LENGTH_MAX = 200;
 
 /**
- * From now on no request begins there. Throws `upstream_not_found`, `model_not_found` where the
- * model has no place there, and `invalid_reason`.
+ * No new request goes there. Throws `upstream_not_found`, `model_not_found` where the upstream does
+ * not have the model, and `invalid_reason`.
  */
 export async function disablePlace(
   change: Change,
@@ -45,7 +45,7 @@ export async function disablePlace(
   return { ...found, reason: words, since };
 }
 
-/** Also where the catalog no longer has the place. `false` where it was in service. */
+/** Accepts a place that the catalog no longer has. `false` where it was in service. */
 export async function enablePlace(
   change: Change,
   catalog: Catalog,
@@ -63,8 +63,8 @@ export async function enablePlace(
 }
 
 /**
- * Has a running server forget the breakers and the refused credentials of an upstream, so that it is
- * asked again at once. The server learns of it by the audit trail. Throws `upstream_not_found`.
+ * Resets the circuit breakers and rejected credentials of an upstream on running servers, which
+ * then use it at once. The servers read it from the audit trail. Throws `upstream_not_found`.
  */
 export async function resetUpstream(
   change: Change,
@@ -86,7 +86,7 @@ export async function disabledPlaces(
   }));
 }
 
-/** A place that is out of service, as it is shown. */
+/** The record of a place that is out of service. */
 export function placeRecord({ upstream, model, reason, since }: DisabledPlace) {
   return { upstream, model: model ?? null, reason, since: isoTime(since) } as const;
 }

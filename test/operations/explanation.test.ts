@@ -46,7 +46,7 @@ describe('a request that is under way', () => {
     expect(lines(UNDER_WAY).slice(2)).toEqual([
       'Hold    8204.5, at price price_a: 10 prompt tokens estimated, at most 32000 of output; held',
       '        2026-11-21T08:00:00.000Z held',
-      'The request is still under way; nothing is charged yet.',
+      'The request is still running; nothing is charged yet.',
     ]);
     expect(facts(UNDER_WAY)).toMatchObject({
       hold: { phase: 'held', checkpoint: null, ended_at: null },
@@ -90,8 +90,8 @@ describe('a report that was doubted', () => {
   const estimated = { usageBasis: 'estimated' as const };
 
   test.each([
-    ['malformed', 'not charged: a count in it is missing or is none'],
-    ['inconsistent', 'not charged: its counts do not make up their total'],
+    ['malformed', 'not charged: a count is missing or invalid'],
+    ['inconsistent', 'not charged: its counts do not add up to their total'],
     [
       'implausible',
       'not charged as such: it is more than the model could have read, or was allowed to write; the larger of our count and the bound of the request is charged',
@@ -132,7 +132,7 @@ test('a request that was recovered says so', () => {
     attempts: '[]',
   });
   expect(lines(story)).toContain(
-    '        The gateway died before the request ended; this is what it knew of it.',
+    '        The gateway crashed before the request ended; these are its last known counts.',
   );
 });
 

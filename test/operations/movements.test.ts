@@ -176,6 +176,6 @@ describeOnEachDatabase('movements', async () => {
     expect(await codeOf('TG-0000-0000-0000-0001')).toBe('invalid_code');
     await expect(
       createNewCodes(parts, { amount: '1', reason: 'r', count: 1, expiresAt: nowMs }, ACTOR),
-    ).rejects.toThrow('The expiry date is over');
+    ).rejects.toThrow('The expiry date is in the past');
   });
 });
