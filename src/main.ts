@@ -1,5 +1,5 @@
-// Where the program starts. The command line decides everything; the process ends by itself when
-// nothing is left to do, with the exit code that the command gave.
+// The entry point. The command line decides everything; the process ends by itself when nothing is
+// left to do, with the command's exit code.
 
 import { main } from './cli/program.ts';
 

@@ -1,5 +1,5 @@
-// Which Tollgate this is. The build writes version and commit into the executable; run from
-// source, the version comes from package.json. Read by the command line and the health pages.
+// The version of Tollgate. The build writes version and commit into the executable; from source,
+// the version comes from package.json.
 
 import { version } from '../package.json';
 

@@ -1,27 +1,27 @@
-// A word to the other nodes that something has changed, so that they look at once and not with their
-// next look. Redis carries it and may lose it: what has changed is in the database, and every node
-// looks there by itself. Used by serve, and by commands that change something.
+// Notifies the other nodes of a change over Redis, so that they look at once and not only at the
+// next poll. Redis may lose the message: changes are in the database, which every node polls
+// anyway. Used by serve and by commands that change something.
 
 import type { RedisTarget } from '../core/redis-url.ts';
 import type { Redis } from '../store/redis/client.ts';
 
-/** Whoever hears it reads the audit trail; the message says nothing. */
+/** Receivers read the audit trail; the message carries no content. */
 const CHANNEL = 'tollgate:changes';
 
 export type Announcements = {
-  /** Resolves when Redis has it, or will not get it. Never rejects. */
+  /** Resolves once Redis has accepted or refused the message. Never rejects. */
   readonly announce: () => Promise<void>;
   /**
-   * Calls `look` at each word. `isAnew` after a connection was lost, when words may have been missed:
-   * then nothing is to be remembered. Returns what ends it.
+   * Calls `look` for each message. `isAnew`: the connection was lost, so messages may have been
+   * missed and caches must be dropped. Returns a function that unsubscribes.
    */
   readonly listen: (look: (isAnew: boolean) => void) => () => void;
 };
 
-/** What a command waits for a Redis at most. */
+/** How long a command waits for Redis. */
 const COMMAND_MS = 300;
 
-/** Without a Redis, it says and hears nothing. Whoever made `redis` closes it. */
+/** A no-op without Redis. The caller closes `redis`. */
 export function createAnnouncements(redis: Redis | undefined): Announcements {
   return {
     async announce() {
@@ -36,7 +36,7 @@ export function createAnnouncements(redis: Redis | undefined): Announcements {
   };
 }
 
-/** For a command: one word over a connection of its own. Never rejects. */
+/** For a command: sends one message over a connection of its own. Never rejects. */
 export async function announceOnce(target: RedisTarget): Promise<void> {
   const { createRedis } = await import('../store/redis/client.ts');
   const redis = createRedis({ target, onChange: () => undefined });

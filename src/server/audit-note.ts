@@ -1,5 +1,5 @@
-// What the node that audited the books has found, for the other nodes: a row of the database. Whoever
-// reads it checks it, because another version may have written it.
+// The result of a node's audit as a row of the database, for the other nodes. Readers validate it,
+// because another version may have written it.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
@@ -31,7 +31,9 @@ const AuditNote = Type.Object({
   ),
 });
 
-/** Writes what this boot has found by looking at `lookedAt`. `false` where a later look is known. */
+/**
+ * Writes what this incarnation found at `lookedAt`. `false` where the row is from a later audit.
+ */
 export async function writeAuditNote(
   database: Database,
   boot: string,
@@ -48,7 +50,7 @@ export async function writeAuditNote(
 }
 
 export type AuditNoteReader = {
-  /** What another boot has found since this was asked before; `undefined` where that is nothing. */
+  /** What another incarnation found since the last call; `undefined` where there is nothing new. */
   readonly read: (ownIncarnation: string) => Promise<SharedAudit | undefined>;
 };
 

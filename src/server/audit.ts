@@ -1,5 +1,5 @@
-// The audit of a server's books as one of several nodes: it looks at its own requests, tells the other
-// nodes what it has found, and takes over what they have. Made with the pipeline, by serve.
+// The audit of the books where several nodes run: the node checks its own requests, publishes its
+// findings and adopts those of the others. Constructed with the pipeline.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { every } from '../async/every.ts';
@@ -14,11 +14,11 @@ import {
   type SharedAudit,
 } from './self-audit.ts';
 
-/** How soon a node stops an account that another one has found to be wrong. */
+/** How soon a node stops an account that another node has found to be wrong. */
 const FOLLOW_MS = 1_000;
 
 export type ServingAudit = SelfAudit & {
-  /** From now on, takes over what other nodes find. Returns what ends that. */
+  /** Starts to adopt the findings of other nodes. Returns a function that stops it. */
   readonly follow: () => () => void;
 };
 
@@ -30,16 +30,16 @@ export type ServingAuditOptions = Pick<SelfAuditOptions, 'url' | 'everyMs' | 'cl
   readonly log: Log;
 };
 
-/** The audit of a server that is alone with its books. */
+/** The audit of the only server on a database. */
 export function createAudit(options: ServingAuditOptions): ServingAudit {
   return { ...createSelfAudit(options), follow: () => () => undefined };
 }
 
-/** The audit of one of several nodes: the leader looks, the others take over what it finds. */
+/** The audit of one of several nodes: the leader audits, the others adopt its findings. */
 export function createSharedAudit(options: ServingAuditOptions): ServingAudit {
   const { database, incarnation, live, log } = options;
   const untold = (error: unknown): void =>
-    log.error('audit: what was found could not be shared with the other nodes', error);
+    log.error('audit: the findings could not be shared with the other nodes', error);
   const audit = createSelfAudit({
     ...options,
     live: async () => ({ ...(await live()), boot: incarnation() }),
@@ -47,7 +47,9 @@ export function createSharedAudit(options: ServingAuditOptions): ServingAudit {
   });
   const notes = createAuditNoteReader(database);
 
-  /** A leader that stood still may come with an old look: the newer one of its successor counts. */
+  /**
+   * A leader that was paused may publish an outdated audit: the newer one of its successor wins.
+   */
   async function share(found: SharedAudit, lookedAt: number): Promise<void> {
     if (await writeAuditNote(database, incarnation(), found, lookedAt)) return;
     const newer = await createAuditNoteReader(database).read(incarnation());

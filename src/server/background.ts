@@ -1,5 +1,5 @@
-// What a server does beside answering, from the moment on at which it listens: timers of its own, its
-// life as a node, the jobs of the leader, and hearing of changes. Begun and ended by serve.
+// Starts and stops what a server runs beside requests: its timers, its heartbeat, the leader's jobs
+// and polling for changes.
 
 import { every, type Stop } from '../async/every.ts';
 import { httpUrl } from '../config/urls.ts';
@@ -8,10 +8,10 @@ import type { Listeners } from './listeners.ts';
 import type { ServingReport } from './node.ts';
 import { startServingSeries } from './series.ts';
 
-/** How often a few old rows of kept thinking are removed. */
+/** How often a few expired rows of kept thinking are removed. */
 const REASONING_SWEEP_MS = 1_000;
 
-/** Returns what ends all of it. */
+/** Returns a function that stops all of it. */
 export async function startRunning(parts: ServingParts, listeners: Listeners): Promise<Stop> {
   const { store, path, selfAudit, announcements } = parts;
   const { member, start } = store.node;
@@ -31,7 +31,7 @@ export async function startRunning(parts: ServingParts, listeners: Listeners): P
   };
 }
 
-/** Tells once that the file of the database is not in its place, and which requests that concerns. */
+/** Logs once that the database file is gone, with the requests that this affects. */
 function watchFile({ store, path, observation }: ServingParts): Stop {
   const { log, alert } = observation;
   const stop = store.file?.start(async (loss, sinceMs) => {
@@ -42,18 +42,18 @@ function watchFile({ store, path, observation }: ServingParts): Stop {
     const { requests, unwritten } = path.live();
     const ids = [...new Set([...requests, ...unwritten])];
     alert({ kind: 'database_lost', requests: ids.length, sinceMs });
-    if (ids.length > 0) log.error(`under way while the database file was lost: ${ids.join(', ')}`);
+    if (ids.length > 0)
+      log.error(`requests running while the database file was lost: ${ids.join(', ')}`);
   });
   return () => stop?.();
 }
 
 /**
- * What one node does for all. A leader that stood still may go on with a job while its successor is at
- * it, so none of them relies on the lead: the database decides, and the number of the lease is for
- * people. A node is evicted only while its heartbeat is the one that was seen, and an incarnation that
- * is evicted stays so; a hold has one end; usage is added up under the lock of its mark; of two audits,
- * the later look counts; what is swept is over, whoever sweeps it, and a deletion is looked at again
- * in its own transaction.
+ * The jobs of the leader. A leader that was paused may continue a job while its successor runs it,
+ * so no job relies on leadership; the lease number is only informational. The database decides: a
+ * node is evicted only if its heartbeat is still the one that was read, and stays evicted; a hold
+ * ends once; usage is aggregated under the lock of its marker; the later of two audits wins; sweeps
+ * are idempotent; a deletion is checked again in its own transaction.
  */
 function leaderJobs({ store, selfAudit, pages, domains, observation, ...parts }: ServingParts) {
   const { config, monotonic } = parts;

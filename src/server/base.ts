@@ -1,4 +1,4 @@
-// What every part of a server is built on. `compose.ts` makes it from the settings.
+// The settings, clocks and sinks that every part of a server shares. `compose.ts` makes it.
 
 import type { Config } from '../config/settings.ts';
 import type { RandomBytes } from '../core/id.ts';
@@ -7,14 +7,14 @@ import type { Observation } from './observation.ts';
 
 /** The settings of a server. */
 export type ServingConfig = Config & {
-  /** Whether an empty database is to be made although there was one. */
+  /** Whether to create an empty database although there was one before. */
   readonly isNew?: boolean;
 };
 
 export type Base = {
   readonly config: ServingConfig;
   readonly deployment: Deployment;
-  /** Unix milliseconds, of the database where it has its own time. */
+  /** Unix milliseconds; the database's time where it has its own. */
   readonly clock: () => number;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;

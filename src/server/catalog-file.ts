@@ -1,6 +1,6 @@
-// The catalog file of a running server and the .env file with its secrets: where they are, and how
-// they are read again. In a cluster the text may be one that another node has published. Settings
-// that are read at the start alone are named when they differ.
+// Reads the catalog file of a running server, and the .env file with its secrets, again. In a
+// cluster the text may be one that another node published. Reports changed settings that need a
+// restart.
 
 import { type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -12,24 +12,24 @@ import type { LoadedEnvironment } from './environment.ts';
 import type { Inputs } from './inputs.ts';
 
 export type CatalogFile = {
-  /** All that decides what `read` returns. */
+  /** All files that affect the result of `read`. */
   readonly paths: readonly string[];
   /** Throws `CatalogError`, also for a mistake in the .env file. */
   readonly read: () => LoadedCatalog;
-  /** What was read last without a mistake in it. */
+  /** What was last read without a mistake. */
   readonly latest: () => FoundCatalog;
-  /** The text as it is now, with the secrets of now, unread. Throws `CatalogError`. */
+  /** The current text with the current secrets, unparsed. Throws `CatalogError`. */
   readonly find: () => FoundCatalog;
   /**
-   * What is read from now on is this text, which was published to all nodes, until the file says
-   * another; what it may say already is found by the read after the next one.
+   * Reads this published text from now on, until the file changes. A change that the file has
+   * already is found by the read after the next one.
    */
   readonly follow: (text: string) => void;
-  /** What is read next is the file, although it says nothing new. */
+  /** Makes the next read use the file, although it has not changed. */
   readonly insist: () => void;
-  /** Whether another text is followed than what the file says. */
+  /** Whether the server follows a text other than that of its file. */
   readonly isOutdated: () => boolean;
-  /** The settings that the .env file has changed since the start; they need a restart. */
+  /** The settings that changed in the .env file since the start; they need a restart. */
   readonly changedSettings: () => readonly string[];
 };
 
@@ -39,13 +39,13 @@ export function createCatalogFile(inputs: Inputs): CatalogFile {
   const atStart = inputs.environment().variables;
   let latest = inputs.foundCatalog();
   const file = resolve(directory, catalogPath ?? 'catalog.toml');
-  /** What the file itself said when it was taken up, or passed over, last. */
+  /** The content of the file when it was last applied or skipped. */
   let own: FoundCatalog = latest;
   let followed: string | undefined;
   let isFollowedAnew = false;
 
   function find(): FoundCatalog {
-    // A pipe can be read once; a server that read it again would wait for ever.
+    // A pipe can be read only once; a second read would block forever.
     if (!(statOf(file)?.isFile() ?? true)) throw notAgain(file);
     if (statOf(environmentPath)?.isFIFO() === true) throw notAgain(environmentPath);
     const { variables } = environmentNow(inputs);
@@ -84,7 +84,7 @@ export function createCatalogFile(inputs: Inputs): CatalogFile {
   };
 }
 
-/** Absent where there is nothing, and where a look fails: to read it fails too then, and says why. */
+/** Undefined where there is no file or `stat` fails: the read fails then too, and says why. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });

@@ -1,5 +1,4 @@
-// Everything that a server is made of, constructed in the order in which each part needs the ones
-// before. Called by serve, which has it listen, run and end: nothing of that begins here.
+// Constructs all parts of a server, in the order of their dependencies. Starts nothing: serve does.
 
 import { createLiveCatalog } from '../catalog/live.ts';
 import { createDatabaseClock } from '../cluster/clock.ts';
@@ -17,7 +16,7 @@ import { createServingSurface, type ServingStage } from './surface.ts';
 
 export type ServingParts = Awaited<ReturnType<typeof createServingParts>>;
 
-/** Younger requests may be about to get their hold, or to lose it: the audit leaves them alone. */
+/** The audit skips younger requests: their hold may be about to begin or to end. */
 const AUDITED_AGE_MS = 60_000;
 
 /** Throws as `openServingStore` does. */
@@ -72,7 +71,7 @@ async function createOver(
   };
 }
 
-/** What all parts share: the settings, the clocks, randomness, and what operators are told. */
+/** What all parts share: settings, clocks, randomness, and the operators' log and alerts. */
 function createBase(inputs: Inputs, config: ServingConfig) {
   const deployment = deploymentOf(config.databaseUrl);
   const monotonic = (): number => performance.now();

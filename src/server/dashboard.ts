@@ -1,6 +1,5 @@
-// The dashboard and the operator's console of a server. Neither is loaded before somebody opens one
-// of them: a gateway whose pages nobody looks at pays for them neither in memory nor at its start.
-// Made by serve.
+// The dashboard and the operator's console. Each loads at its first visit, so a gateway that is
+// used without them spends neither memory nor start time on them.
 
 import { every } from '../async/every.ts';
 import { publicUrl } from '../config/urls.ts';
@@ -28,13 +27,13 @@ import { createMachine } from './operator-server.ts';
 import type { ServingPipeline } from './pipeline.ts';
 import type { ServingStore } from './store.ts';
 
-/** How often sessions and tokens that are over are forgotten, and deletions that are due are done. */
+/** How often expired sessions and tokens are removed, and due deletions are carried out. */
 const SWEEP_MS = 60_000;
 
 export type ServingDashboardOptions = Base & {
   readonly observation: Observation;
   readonly domains: Domains;
-  /** Of the server: its database, ledger and node. */
+  /** The server's database, ledger and node. */
   readonly serving: ServingStore;
   readonly pipeline: Pick<ServingPipeline, 'limits'>;
   readonly selfAudit: ServingAudit;
@@ -42,22 +41,22 @@ export type ServingDashboardOptions = Base & {
   readonly trustedProxies: NetworkSet;
   readonly draining: () => boolean;
   readonly answerPlayground: DashboardDependencies['answerPlayground'];
-  /** The port that the public listener really has. */
+  /** The actual port of the public listener. */
   readonly port: () => number;
   readonly upstreams: () => readonly UpstreamState[];
-  /** What keeps new requests from being served. */
+  /** What keeps the server from serving new requests. */
   readonly problems: () => Promise<readonly string[]>;
   readonly mailer: Pick<Mailer, 'send' | 'mode'>;
-  /** Tells the other nodes that something has changed. */
+  /** Notifies the other nodes of a change. */
   readonly announce: () => void;
-  /** Where the console is; absent where there is none. */
+  /** The console's URL; absent where there is no console. */
   readonly consoleUrl: () => string | undefined;
 };
 
 export type ServingDashboard = {
   readonly dashboard: Mount;
   readonly console: Mount;
-  /** A job of the leader: forgets what is over. Returns what ends it. */
+  /** A job of the leader: removes what has expired. Returns a function that stops it. */
   readonly sweepSignIn: () => () => void;
   readonly close: () => Promise<void>;
 };
@@ -104,12 +103,12 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     return standing === 'active' ? undefined : standing;
   }
 
-  /** What was asked for on an earlier run may be due, whether anybody opens a page or not. */
+  /** Runs without a visit, too: deletions requested before a restart may be due. */
   function sweepSignIn(): () => void {
     return every(
       SWEEP_MS,
       () => signIn.get().sweep(),
-      (error) => observation.log.error('sign-in could not be swept', error),
+      (error) => observation.log.error('sign-in: expired rows could not be removed', error),
     );
   }
 
@@ -157,7 +156,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
   };
 }
 
-/** It syncs what it commits: a key that was revoked must not come back with the power. */
+/** Syncs its commits: a revoked key must not come back after a power cut. */
 function openDashboardStore(options: ServingDashboardOptions): Store {
   const { config, clock, randomBytes, serving } = options;
   const { live } = options.domains;
@@ -170,7 +169,7 @@ function openDashboardStore(options: ServingDashboardOptions): Store {
   return createStore({ database, ledger: serving.ledger, clock, randomBytes, plans });
 }
 
-/** Throws `StoreError` where the secret of sign-in cannot be read or kept. */
+/** Throws `StoreError` where the secret of sign-in cannot be read or stored. */
 function signInOf(options: ServingDashboardOptions, { database, accounts, keys }: Store): SignIn {
   const { config, clock, randomBytes, observation, mailer, consoleUrl } = options;
   const { sessionSecret, databaseUrl } = config;
@@ -225,7 +224,7 @@ function dependenciesOf(
 
 type Lazy<T> = {
   readonly get: () => T;
-  /** What was made, where it was. */
+  /** The instance, if it was created. */
   readonly made: () => T | undefined;
 };
 

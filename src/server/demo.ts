@@ -1,5 +1,5 @@
-// The first run of a stranger: an account with money, a key, and lines that work when pasted. Later
-// runs find the account and say so; its key cannot be shown again, because only a digest is kept.
+// The demonstration account of `--demo`: credit, a key, and lines that work when pasted. Later runs
+// find the account and say so; its key cannot be shown again, because only a digest is stored.
 
 import { type RandomBytes, randomText } from '../core/id.ts';
 import { micro } from '../core/money.ts';
@@ -11,7 +11,7 @@ import type { People } from '../identity/sign-in/people.ts';
 import type { Ledger } from '../ledger/contract.ts';
 import { programName } from './runtime.ts';
 
-/** The actor in the audit trail, as for commands. */
+/** The actor in the audit trail, the same as for commands. */
 const OPERATOR = 'operator';
 
 const DEMO_EMAIL = 'demo@tollgate.example';
@@ -33,8 +33,8 @@ type DemoDependencies = {
 };
 
 /**
- * The lines to print at a start with `--demo`. Makes the account, its key and its password only if
- * there are none yet.
+ * The lines that a start with `--demo` prints. Creates the account, its key and its password only
+ * if they do not exist.
  */
 export async function welcomeDemo(
   dependencies: DemoDependencies,

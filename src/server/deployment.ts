@@ -1,5 +1,5 @@
-// What one process over a file of its own and a node of a cluster do differently: recovery, clock,
-// booking, leases, catalog, audit. The URL of the database decides it once, here; nothing else asks.
+// The differences between one process on its own file and a node of a cluster: recovery, clock,
+// booking, leases, catalog, audit. Decided once, from the database URL; no other file checks it.
 
 import type { Leases } from '../cluster/leases.ts';
 import type { Nodes } from '../cluster/nodes.ts';
@@ -26,35 +26,39 @@ type Clock = () => number;
 type Stop = () => void;
 
 export type Deployment = {
-  /** Whose time dates everything: the machine's, or the database's, on which all nodes agree. */
+  /** The clock for all dates: the machine's, or the database's, on which all nodes agree. */
   readonly clock: (clocks: { readonly machine: Clock; readonly database: Clock }) => Clock;
-  /** How long an answer waits for its bill to be booked; absent: until it is. */
+  /** How long an answer waits until its bill is booked; absent: without a limit. */
   readonly bookingMs?: number;
-  /** Locks the database for this process. Throws `StoreError` where another server has it. */
+  /** Locks the database for this process. Throws `StoreError` where another server has the lock. */
   readonly lock: () => Stop;
-  /** What recovers the holds that dead processes left: each start, or the leader while it runs. */
+  /** When the holds of dead processes are recovered: at each start, or by the leader as it runs. */
   readonly recovery: 'start' | 'leader';
   readonly recoverNodes: (options: RecoveryOptions) => Stop;
-  /** Which holds a node looks after: all of them, or those of its own incarnation. */
+  /** Which holds a node sweeps: all of them, or those of its own incarnation. */
   readonly ownHolds: (incarnation: string) => { readonly incarnations?: readonly string[] };
-  /** Whether a node that misses heartbeats must stop admitting, because others take over its work. */
+  /**
+   * Whether a node that misses heartbeats must stop admitting, because others take over its work.
+   */
   readonly fencing: 'none' | 'heartbeat';
-  /** Forgets the nodes of earlier processes, where the lock proves that none is alive. */
+  /** Removes the nodes of earlier processes, where the lock proves that none is alive. */
   readonly clearNodes: (nodes: Nodes, leases: Leases) => Promise<void>;
   readonly watchFile: (clock: Clock) => DatabaseFileWatch | undefined;
-  /** For a bill that goes into a database that this node may no longer use. */
+  /** Called when a bill goes to a database that this node may no longer use. */
   readonly onUnbooked: (log: Pick<Log, 'error'>) => ((requestId: string) => void) | undefined;
   readonly catalog: (options: () => SharedCatalogOptions) => SharedCatalog | undefined;
   readonly audit: (options: ServingAuditOptions) => ServingAudit;
-  /** Who adds up usage: the ledger's thread, or the leader over its own connection. */
+  /**
+   * Where usage is aggregated: in the ledger's thread, or by the leader over its own connection.
+   */
   readonly addUp: (ledgerThread: () => Promise<void>) => (() => Promise<void>) | undefined;
-  /** What is wrong with the settings for it, in words. */
+  /** Problems with the settings for this deployment. */
   readonly warnings: (config: Pick<Config, 'sessionSecret'>) => readonly string[];
 };
 
 /**
- * How long the end of an answer waits for a disk that fails. A node of several waits until it is booked:
- * another node may end the hold of one that is cut off, so only a booked bill is known.
+ * How long the end of an answer waits for a failing disk. In a cluster it waits until the bill is
+ * booked: another node may end the hold of a disconnected one, so only a booked bill is final.
  */
 const BOOKING_MS = 5_000;
 
@@ -80,7 +84,7 @@ function single(url: string, file: string): Deployment {
     watchFile: (clock) => watchDatabaseFile(file, clock),
     onUnbooked: (log) => (requestId) =>
       log.error(
-        `unbooked ${requestId}: its bill is in a database file that is not in its place any more; it is lost unless that file comes back`,
+        `unbooked ${requestId}: its bill is in a database file that is no longer in place; it is lost unless that file comes back`,
       ),
     catalog: () => undefined,
     audit: createAudit,
@@ -105,7 +109,7 @@ const CLUSTER: Deployment = {
   warnings: ({ sessionSecret }) =>
     sessionSecret === undefined
       ? [
-          'SESSION_SECRET is not set, and nodes need the same one: nobody can sign in, and kept thinking is lost when this server ends',
+          'SESSION_SECRET is not set, and nodes need the same one: users cannot sign in, and kept thinking is lost when this server ends',
         ]
       : [],
 };

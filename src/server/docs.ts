@@ -1,5 +1,5 @@
-// The documentation of a server: the customers' part for the public listener, the operators' part for
-// the console. Loaded at the first visit of either.
+// Serves the documentation: the customers' part on the public listener, the operators' part in the
+// console. Loaded at the first visit of either.
 
 import { publicUrl } from '../config/urls.ts';
 import { securityHeaders } from '../dashboard/edge/respond.ts';
@@ -11,7 +11,7 @@ import type { Observation } from './observation.ts';
 
 export type ServingDocsOptions = Pick<Base, 'config'> & {
   readonly observation: Pick<Observation, 'log'>;
-  /** The port that the public listener really has. */
+  /** The actual port of the public listener. */
   readonly port: () => number;
 };
 

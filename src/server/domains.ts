@@ -1,4 +1,4 @@
-// The domains over the server's database connection, and what operators change in them.
+// Constructs the domains over the server's database connection, with what operators change in them.
 
 import type { LiveCatalog } from '../catalog/live.ts';
 import { createAccounts } from '../identity/accounts.ts';
@@ -19,13 +19,13 @@ export type Domains = Awaited<ReturnType<typeof openDomains>>;
 export type DomainsOptions = Base & {
   readonly catalog: CatalogSource;
   readonly database: Database;
-  /** What kept thinking is sealed with. */
+  /** The secret that seals kept thinking. */
   readonly reasoningSecret: string | undefined;
-  /** Where nodes sell by one catalog. */
+  /** Present where the nodes of a cluster share one catalog. */
   readonly sharedCatalog?: SharedCatalog | undefined;
 };
 
-/** The catalog in force, and the file that it comes from. */
+/** The live catalog, and the file that it comes from. */
 export type CatalogSource = { readonly live: LiveCatalog; readonly file: CatalogFile };
 
 export async function openDomains(options: DomainsOptions) {

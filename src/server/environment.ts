@@ -1,6 +1,6 @@
-// Reads the .env file and lays the process environment over it. Called once at the start of every
-// command. It only ever reads text: nothing is expanded and nothing is executed. The reader is our
-// own because the one in node:util joins a line without "=" to the next and reports nothing.
+// Reads the .env file and lays the process environment over it, once at the start of every command.
+// Expands and executes nothing. It does not use the parser of node:util, which silently joins a
+// line without "=" to the next one.
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -14,9 +14,9 @@ export type LoadedEnvironment = {
 };
 
 /**
- * The variables of `.env` in `directory`, or of the file that `TOLLGATE_ENV_FILE` names, overridden
- * by `processEnvironment`. No `.env` is fine; a file that is named and missing, cannot be read or
- * has a line that is no assignment throws `ConfigError`.
+ * The variables of `.env` in `directory`, or of the file in `TOLLGATE_ENV_FILE`, overridden by
+ * `processEnvironment`. A missing `.env` is fine. Throws `ConfigError` for a named file that is
+ * missing, for one that cannot be read, and for a line that is not an assignment.
  */
 export function readEnvironment(
   processEnvironment: Environment,
@@ -64,9 +64,9 @@ const ASSIGNMENT =
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
 /**
- * `NAME=value` a line, `export` allowed before it, comments after `#`. Single quotes take the text
- * as it is, double quotes know \n, \r, \t, \" and \\; both may span lines. The last assignment of a
- * name wins. `label` stands for the file in messages. Throws `ConfigError` with every bad line.
+ * Parses `NAME=value` lines; `export` may precede a name, `#` starts a comment. Single quotes are
+ * literal, double quotes know \n, \r, \t, \" and \\; both may span lines. The last assignment of a
+ * name wins. `label` names the file in messages. Throws `ConfigError` with every bad line.
  */
 export function parseEnvFile(source: string, label: string): Record<string, string> {
   const text = source.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');

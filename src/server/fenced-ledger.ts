@@ -1,20 +1,19 @@
-// The ledger of a server as one of several nodes: what it holds says which start of a node made it, so
-// that others can end it when that node is evicted. Made by serve.
+// Wraps the ledger of a node in a cluster: tags each hold with the node's incarnation, so that
+// other nodes can end the holds of an evicted node.
 
 import type { ServingLedger } from '../ledger/client.ts';
 import { LedgerRefusal, LedgerUnavailable } from '../ledger/error.ts';
 
 /**
- * The same ledger, which holds nothing for a node that the others may evict: they would end
- * it while its request goes on. Such a hold is answered like one that cannot be written, and no
- * stream begins.
+ * Refuses new holds once the other nodes may evict this one: they would end the hold while its
+ * request still runs. The refusal looks like a failed write, so no stream begins.
  */
 export function createFencedLedger<Own extends ServingLedger>(
   ledger: Own,
   node: {
     readonly incarnation: () => string;
     readonly isFenced: () => boolean;
-    /** Called with each request whose bill goes into a database that this node may no longer use. */
+    /** Called with each request whose bill goes to a database that this node may no longer use. */
     readonly onUnbooked: ((requestId: string) => void) | undefined;
   },
 ): Own {

@@ -1,20 +1,21 @@
-// Notices that files have changed, by looking at them now and then. Looking is enough for what an
-// operator edits, and sees what notifications miss: a file that an editor put in the place of the
-// old one, a link that now points elsewhere, a file system of another machine. It reads no content.
+// Detects changed files by polling. Polling suffices for what operators edit, and sees what
+// notifications miss: a file that an editor replaced, a link with a new target, a network file
+// system. It reads no content.
 
 import { statSync } from 'node:fs';
 
 export type FileWatch = {
   /**
-   * Whether what is there is not what was settled on, and has stayed the same since the look before:
-   * a file that is still being written waits. Settles on it, so that it is told once.
+   * Whether the files differ from the settled state and have not changed since the previous look,
+   * which skips a file that is still being written. Settles on the new state, so each change is
+   * reported once.
    */
   readonly hasChanged: () => boolean;
-  /** Takes the files as they are now for known; call it right before they are read. */
+  /** Settles on the files as they are; call it right before they are read. */
   readonly settle: () => void;
 };
 
-/** A path may lead nowhere; that it does, or no longer does, is a change too. */
+/** A path may not exist; appearing and disappearing count as changes. */
 export function createFileWatch(paths: readonly string[]): FileWatch {
   let last = look(paths);
   let settled = last;
@@ -34,7 +35,7 @@ export function createFileWatch(paths: readonly string[]): FileWatch {
   };
 }
 
-/** What tells one state of the files from another; links are followed. */
+/** What identifies one state of the files; links are followed. */
 function look(paths: readonly string[]): string {
   return paths.map(stateOf).join(' ');
 }

@@ -1,4 +1,4 @@
-// What the handlers of requests need, out of the domains and the pipeline. Made by request-path.ts.
+// Constructs what the request handlers need from the domains and the pipeline.
 
 import type { HandlerDependencies } from '../http/exchange.ts';
 import { createKnownHosts } from '../http/known-hosts.ts';

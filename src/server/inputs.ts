@@ -1,5 +1,4 @@
-// What a server and every command start from: the settings and the catalog, each read once, when it
-// is first needed.
+// What a server and every command start from: settings and catalog, each read once, on first use.
 
 import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
 import { type FoundCatalog, findCatalog } from '../catalog/source.ts';
@@ -12,17 +11,17 @@ export type Inputs = {
   readonly directory: string;
   /** Unix milliseconds. */
   readonly clock: () => number;
-  /** As it was when it was first read. Throws `ConfigError`. */
+  /** As first read. Throws `ConfigError`. */
   readonly environment: () => LoadedEnvironment;
-  /** As it is now. Throws `ConfigError`. */
+  /** Read again. Throws `ConfigError`. */
   readonly readEnvironment: () => LoadedEnvironment;
   /** The .env file, which may not exist. */
   readonly environmentPath: string;
   /** Throws `ConfigError`. */
   readonly config: () => Config;
-  /** Its text, as it was found first. Throws `CatalogError`. */
+  /** The text as first read. Throws `CatalogError`. */
   readonly foundCatalog: () => FoundCatalog;
-  /** The same, checked, with where it comes from. Throws `CatalogError`. */
+  /** The same text, checked, with its origin. Throws `CatalogError`. */
   readonly loadedCatalog: () => LoadedCatalog;
 };
 

@@ -1,5 +1,5 @@
-// One of the two applications where the server mounts it: loaded at its first visit. What fails is
-// logged and never reaches a browser in its own words: the framework would answer them.
+// Mounts the dashboard or the console, and loads it at its first visit. Logs failures itself: the
+// framework would send their messages to the browser.
 
 import type { DashboardApp } from '../dashboard/edge/app.ts';
 import { securityHeaders } from '../dashboard/edge/respond.ts';
@@ -12,7 +12,7 @@ const UNAVAILABLE = {
   },
 };
 
-/** Never rejects. An application that could not be loaded is loaded anew at the next visit. */
+/** Never rejects. After a failed load, the next visit tries again. */
 export function lazyMount(
   load: () => Promise<DashboardApp>,
   onError: (error: unknown) => void,

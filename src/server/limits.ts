@@ -1,5 +1,5 @@
-// The limits of a server: its own, those of the cluster by way of Redis, or its share of them where
-// there are several nodes and no Redis. Made by whoever makes the way of a request.
+// Chooses the limits of a server: local ones, those of the cluster in Redis, or a share per node
+// where there are several nodes and no Redis.
 
 import { every } from '../async/every.ts';
 import { type RandomBytes, randomText } from '../core/id.ts';
@@ -11,28 +11,28 @@ import { type LimitsLoad, OWN_LIMITS } from '../limits/load.ts';
 import type { Log } from '../observe/log.ts';
 import type { Redis } from '../store/redis/client.ts';
 
-/** A server that starts waits so long for Redis, and then begins without it. */
+/** How long a start waits for Redis before it continues without it. */
 const START_MS = 2_000;
 
 export type ServingLimits = {
   readonly limits: AccountLimits;
   readonly load: () => LimitsLoad;
-  /** Gives back what was leased and is not used. */
+  /** Returns leases that are not used. */
   readonly close: () => Promise<void>;
 };
 
 export type ServingLimitsOptions = LimitsDependencies & {
-  /** Those of this process. */
+  /** The limits of this process. */
   readonly local: AccountLimits;
-  /** Undefined where none is set. */
+  /** Undefined where `REDIS_URL` is not set. */
   readonly redis: Redis | undefined;
   readonly liveNodes: () => number;
   readonly randomBytes: RandomBytes;
 };
 
 /**
- * A connection for the limits, or to hear what other nodes have changed. Waits
- * a little for it; a server whose Redis is away begins all the same.
+ * A Redis connection for the limits or for notifications of other nodes. Waits briefly for it; the
+ * server starts without Redis if it does not connect.
  */
 export async function openServingRedis(
   target: RedisTarget | undefined,
@@ -43,8 +43,8 @@ export async function openServingRedis(
   const redis = createRedis({
     target,
     onChange(isUp, reason) {
-      if (isUp) log.info('redis: answers; limits are those of the cluster');
-      else log.warn(`redis: away (${reason}); each node serves its share of the limits`);
+      if (isUp) log.info('redis: up; limits are those of the cluster');
+      else log.warn(`redis: down (${reason}); each node serves its share of the limits`);
     },
   });
   await redis.waitUntilUp(START_MS);

@@ -1,5 +1,5 @@
-// Where a server listens: one address for the public, which nodes of one machine may share, and one for
-// the operator's console. Made by serve, which says what is answered there.
+// Opens the listeners: the public address, which several nodes of one machine may share, and the
+// operator's console.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { every, type Stop } from '../async/every.ts';
@@ -19,9 +19,9 @@ export type ConsoleListener = { readonly server: GatewayServer; readonly url: st
 
 export type Listeners = {
   readonly server: GatewayServer;
-  /** Absent where the settings want none, and while its port is in use. */
+  /** Absent where the settings disable it, and while its port is in use. */
   readonly console: () => ConsoleListener | undefined;
-  /** Says that its port is in use. */
+  /** Warns that the console's port is in use. */
   readonly warnings: () => readonly string[];
   readonly closeConsole: () => Promise<void>;
 };
@@ -30,18 +30,17 @@ export type ListenerOptions = {
   readonly config: Pick<Config, 'host' | 'port' | 'reusePort' | 'operatorHost' | 'operatorPort'>;
   readonly dependencies: ServerDependencies;
   readonly answerConsole: Mount;
-  /** The console listens, at once or later. */
+  /** Called when the console listens, at once or later. */
   readonly onConsole: (console: ConsoleListener) => Awaitable<void>;
   readonly log: Pick<Log, 'info' | 'warn'>;
 };
 
-/** How often a console port that is in use is tried again. */
+/** How often a busy console port is tried again. */
 const RETRY_MS = 5_000;
 
 /**
- * Opens both. A console port that is in use is tried again while the
- * public one serves: a neighbour of the console must not stop the gateway. Throws
- * `address_unavailable`; then neither is open.
+ * Opens both. Retries a console port that is in use while the public listener serves: the console
+ * must not keep the gateway from starting. Throws `address_unavailable`; then neither is open.
  */
 export async function openListeners(options: ListenerOptions): Promise<Listeners> {
   const { config, dependencies, answerConsole, onConsole, log } = options;
@@ -53,7 +52,7 @@ export async function openListeners(options: ListenerOptions): Promise<Listeners
   let console: ConsoleListener | undefined;
   let stopRetrying: Stop | undefined;
 
-  /** Whether the port was free. */
+  /** `false` where the port is in use. */
   async function openConsole(): Promise<boolean> {
     try {
       const opened = startConsole(dependencies, answerConsole, address);
@@ -67,7 +66,7 @@ export async function openListeners(options: ListenerOptions): Promise<Listeners
   }
 
   async function tryAgain(): Promise<void> {
-    // What else may be wrong with the address was not when it was tried first.
+    // The first attempt has ruled out any other problem with the address.
     if (!(await openConsole().catch(() => false))) return;
     stopRetrying?.();
     stopRetrying = undefined;

@@ -1,31 +1,33 @@
-// Collects garbage before the process has grown much, and once it has nothing to do. The runtime waits
-// until a heap has doubled, and collects nothing where no request comes: what a burst has left would
-// stay. Large bodies lie outside of its heap, where it notices them late.
+// Collects garbage before the process has grown much, and when it is idle. The runtime waits until
+// the heap has doubled and does not collect while idle, so it would keep the memory of a burst. It
+// notices large bodies late, because they lie outside its heap.
 
 const MB = 1_024 * 1_024;
 
 /**
- * What may grow before a collection is worth its pause of some 50 ms: under load, where only a burst of
- * large bodies grows so much, and with nothing to do.
+ * Growth that justifies a collection, which pauses for some 50 ms: under load, which only a burst
+ * of large bodies reaches, and when idle.
  */
 const GROWN_BYTES = { busy: 192 * MB, idle: 24 * MB };
 
-/** Returns what looks whether it is time; to be called some times a second. */
+/** Returns the check; call it several times a second. */
 export function createMemoryWatch(options: {
-  /** Requests that are being answered. */
+  /** Requests in flight. */
   readonly inFlight: () => number;
   readonly residentBytes: () => number;
   readonly collect: () => void;
 }): () => void {
   const { inFlight, residentBytes, collect } = options;
   let wasIdle = false;
-  /** The least that was resident since the last collection: memory is given back some time after. */
+  /**
+   * The lowest resident size since the last collection: the allocator returns memory with a delay.
+   */
   let least = 0;
-  /** Collected while requests were in flight, of which something may be left. */
+  /** The last collection ran with requests in flight, so garbage may remain. */
   let isOwed = false;
   return () => {
     const isIdle = inFlight() === 0;
-    // Between two looks there may be a client that sends one request after the other.
+    // A sequential client may send its next request between two checks.
     const isResting = isIdle && wasIdle;
     wasIdle = isIdle;
     const bytes = residentBytes();

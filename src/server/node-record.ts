@@ -1,4 +1,4 @@
-// A node as people and programs are shown it, by `tollgate nodes` and by the console.
+// The record of a node that `tollgate nodes` and the console show.
 
 import { EVICT_MS, type NodeRow } from '../cluster/nodes.ts';
 import { isoTime } from '../core/calendar.ts';

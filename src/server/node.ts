@@ -1,6 +1,6 @@
-// This server as a node: its heartbeat, whether it leads, and what only the leader does. On SQLite it
-// is the only node there can be, and says that it lives for `tollgate nodes` alone. Made with the
-// database of a server (`store.ts`), because what it holds carries the node's boot.
+// This server as a node of the cluster: its heartbeat, its leadership and the leader's jobs. On
+// SQLite it is the only node, and sends heartbeats only for `tollgate nodes`. Constructed with the
+// database (`store.ts`), because holds carry the node's incarnation.
 
 import { hostname } from 'node:os';
 import { withTimeout } from '../async/timeout.ts';
@@ -17,39 +17,39 @@ import { VERSION } from '../version.ts';
 import type { Deployment } from './deployment.ts';
 import { nodeRecord } from './node-record.ts';
 
-/** For the last words to a database that may be gone. */
+/** Limit for deregistering from a database that may be gone. */
 const DEREGISTER_MS = 2_000;
 
-/** What a server tells of itself with every heartbeat. */
+/** What a server reports with every heartbeat. */
 export type ServingReport = Omit<NodeReport, 'seenAt' | 'clockOffsetMs' | 'state'>;
 
 export type ServingNode = {
   readonly id: string;
   readonly member: Member;
   readonly nodes: Nodes;
-  /** All nodes, as they are shown. */
+  /** All nodes, for display. */
   readonly records: () => Promise<readonly ListedNodeRecord[]>;
   /**
-   * Beats from now on, and begins and ends the jobs as the lead comes and goes. Returns what ends
-   * both.
+   * Starts heartbeats, and starts and stops the jobs as leadership changes. Returns a function that
+   * stops both.
    */
   readonly start: (
     report: () => ServingReport,
     jobs: readonly (() => () => void)[],
   ) => Promise<() => void>;
-  /** It is about to end: gives up the lead and says that it drains. */
+  /** Yields leadership and marks the node as draining. */
   readonly drain: () => Promise<void>;
-  /** Its last word, once nothing is left. */
+  /** Deregisters the node, once nothing is left to do. */
   readonly leave: () => Promise<void>;
 };
 
-/** Before `start`, nothing is known of it but that it is there. */
+/** The report before `start`. */
 const NOTHING: ServingReport = {
   ...{ addresses: [], redis: 'off', limits: 'own', catalogVersion: 0, catalogDigest: '' },
   inFlight: 0,
 };
 
-/** Registers the node; where that fails, it is fenced until a later heartbeat is heard. */
+/** Registers the node; if that fails, the node is fenced until a heartbeat succeeds. */
 export async function openServingNode(options: {
   readonly deployment: Pick<Deployment, 'fencing' | 'clearNodes'>;
   readonly database: Database;
@@ -65,11 +65,11 @@ export async function openServingNode(options: {
   const leases = createLeases(database);
   const id = createId('node_', randomBytes);
   let state: NodeReport['state'] = 'serving';
-  let tell = (): ServingReport => NOTHING;
+  let currentReport = (): ServingReport => NOTHING;
   const member = createMember({
     ...{ nodes, leases, clock, monotonic, log, fencing },
     identity: { node: id, host: hostname(), pid: process.pid, version: VERSION },
-    report: () => ({ ...tell(), state }),
+    report: () => ({ ...currentReport(), state }),
     createIncarnation: () => createId('boot_', randomBytes),
   });
   let endDuties = (): void => undefined;
@@ -77,12 +77,12 @@ export async function openServingNode(options: {
   await clearNodes(nodes, leases);
   await member.beat();
 
-  /** If the database does not answer, the others evict this node later, which does as well. */
+  /** If the database does not answer, the other nodes evict this one later. */
   async function deregister(work: () => Promise<void>): Promise<void> {
     try {
       await withTimeout(DEREGISTER_MS, work());
     } catch (error) {
-      log.error('cluster: this node could not say that it ends', error);
+      log.error('cluster: this node could not deregister', error);
     }
   }
 
@@ -93,7 +93,7 @@ export async function openServingNode(options: {
       return (await nodes.list()).map((row) => nodeRecord(row, leader));
     },
     async start(report, jobs) {
-      tell = report;
+      currentReport = report;
       const duties = createDuties(member.isLeader, jobs);
       endDuties = duties.close;
       await member.beat();

@@ -1,5 +1,5 @@
-// What a server tells its operators: the log, the metrics, and alerts with their webhook. Made by serve
-// first of all, and closed last: everything else has something to tell.
+// What a server reports to its operators: the log, metrics, and alerts with their webhook. Opened
+// first and closed last, because every other part reports to it.
 
 import type { Config } from '../config/settings.ts';
 import { publicUrl } from '../config/urls.ts';
@@ -18,11 +18,11 @@ export type Observation = {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly alert: RaiseAlert;
-  /** What has happened lately, for the console. */
+  /** Recent events, for the console. */
   readonly activity: Activity;
-  /** A request is over. */
+  /** Called at the end of each request. */
   readonly request: (summary: RequestSummary) => void;
-  /** Sends what alerts are left, for a moment. */
+  /** Sends pending alerts, within a short limit. */
   readonly close: () => Promise<void>;
 };
 

@@ -1,6 +1,6 @@
-// What operators change while a server runs, and how it gets there: the command line through the
-// audit trail, the catalog and its secrets through their files, all of it through SIGHUP. Made by
-// serve. Whatever fails here is logged and tried again; nothing of it ends the server.
+// Applies what operators change while a server runs: commands through the audit trail, the catalog
+// and its secrets through their files, all of them on SIGHUP. Logs and retries failures; none ends
+// the server.
 
 import { every } from '../async/every.ts';
 import { createSerialize } from '../async/serialize.ts';
@@ -18,30 +18,30 @@ import { createFileWatch } from './file-watch.ts';
 import { createOperatorState } from './operator-state.ts';
 import type { SharedCatalog } from './shared-catalog.ts';
 
-/** How soon a running server takes up what has changed; a second is promised. */
+/** Poll interval. The documentation promises a second. */
 const LOOK_MS = 250;
 
-/** Problems of a refused catalog that are told one by one. */
-const TOLD_PROBLEMS_MAX = 50;
+/** Problems of a refused catalog that are listed one by one. */
+const LISTED_PROBLEMS_MAX = 50;
 
 export type OperatorStates = {
-  /** What a request that begins now is served by. */
+  /** The state for a request that begins now. */
   readonly current: () => OperatorState;
-  /** What is wrong with the catalog, in words for everybody; empty when nothing is. */
+  /** Problems with the catalog, without details about accounts; empty where there are none. */
   readonly warnings: () => readonly string[];
-  /** Loads the catalog anew, because an operator asked for it in the console. */
+  /** Reloads the catalog on an operator's request in the console. */
   readonly reloadCatalog: () => Promise<void>;
-  /** Takes up what has changed now, and not with the next look. */
+  /** Applies changes now instead of at the next poll. */
   readonly look: () => Promise<void>;
   /**
-   * Looks as soon as no other look is under way. `isAnew`: something may have been missed, so that
-   * nothing that is remembered counts.
+   * Looks once any running look has ended. `isAnew`: events may have been missed, so caches are
+   * dropped.
    */
   readonly lookSoon: (isAnew: boolean) => void;
   /**
-   * Begins to look for changes and to listen to SIGHUP. Returns the function that ends both.
-   * `resetUpstream` is told of each upstream that an operator says is mended; `onSeen` until when,
-   * by the database's clock, everything has taken effect here, and whether anything was new.
+   * Starts to poll and to listen to SIGHUP. Returns a function that stops both. Calls
+   * `resetUpstream` for each upstream that an operator marks as repaired, and `onSeen` with the
+   * database time up to which all changes are applied and whether there were any.
    */
   readonly watch: (
     resetUpstream?: (upstream: string) => void,
@@ -53,45 +53,46 @@ export type OperatorsOptions = {
   readonly database: Database;
   readonly live: LiveCatalog;
   readonly file: Pick<CatalogFile, 'paths' | 'changedSettings' | 'isOutdated'>;
-  /** Where nodes sell by one catalog. */
+  /** Present where the nodes of a cluster share one catalog. */
   readonly shared?: SharedCatalog | undefined;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly log: Pick<Log, 'info' | 'error'>;
   readonly alert: (alert: Alert) => void;
-  /** Something in the database has changed: what was remembered of it may be wrong now. */
+  /** The database has changed: what is cached of it may be outdated. */
   readonly onChange: () => void;
 };
 
 export async function createOperatorStates(options: OperatorsOptions): Promise<OperatorStates> {
   const { database, live, file, shared, clock, log, alert, onChange } = options;
   const files = createFileWatch(file.paths);
-  // Before what it tells of is read for the first time, so that nothing falls in between.
+  // Opened before the first read of the state, so that no event falls in between.
   const tail = createAuditTail(database);
   await tail.read();
   const operator = await createOperatorState({ database, catalog: live.current, clock });
-  /** Upstreams that are mended and were not told so yet. */
+  /** Repaired upstreams that are not reset yet. */
   const mended = new Set<string>();
   let reset: (upstream: string) => void = () => undefined;
   let seen: (atMs: number, hasChanges: boolean) => Promise<void> = async () => undefined;
   let request = await readReloadRequest(database);
   let strandedPlans = await plansWithout();
-  /** What is still to be done where it has failed. */
+  /** A look failed and has to be repeated. */
   let stale = false;
-  let untold = true;
+  let isNoteStale = true;
   let failing = false;
   const inTurn = createSerialize();
   let isLookWaiting = false;
 
   async function look(): Promise<void> {
-    // The ledger commits all the time; what an operator changes is in the audit trail.
+    // The ledger commits all the time, so `data_version` says nothing; the audit trail shows what
+    // operators change.
     const { at, events } = await tail.read();
     for (const { action, subject } of events) if (action === 'upstream.reset') mended.add(subject);
     if (events.length > 0) stale = true;
     if (files.hasChanged()) await readFile('a file has changed');
     const hasChanges = stale;
     if (stale || clock() >= operator.changesAt()) await takeUp();
-    if (untold) await tell();
+    if (isNoteStale) await writeNote();
     await seen(at, hasChanges);
   }
 
@@ -103,7 +104,7 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
       request = asked;
       await readFile('the command line asked for it');
     }
-    // Where something of it fails, or more comes meanwhile, it is stale again.
+    // Set again if a step fails or another change arrives.
     stale = false;
     await operator.refresh();
     onChange();
@@ -111,11 +112,11 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
     mended.clear();
     if (strandedPlans.length > 0) {
       strandedPlans = await plansWithout();
-      untold = true;
+      isNoteStale = true;
     }
   }
 
-  /** What comes into the files from now on is news again. */
+  /** Settles first: a change of the files from here on is a new one. */
   function readFile(cause: string): Promise<void> {
     files.settle();
     return reload(cause);
@@ -125,24 +126,22 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
     const before = live.status().version;
     const { version, digest, refused } = live.reload();
     stale = true;
-    untold = true;
+    isNoteStale = true;
     if (version !== before) {
       strandedPlans = await plansWithout();
-      log.info(
-        `catalog: version ${version} (${digest.slice(0, 12)}) is in force, because ${cause}`,
-      );
+      log.info(`catalog: version ${version} (${digest.slice(0, 12)}) is active, because ${cause}`);
       for (const warning of sentences()) log.error(`catalog: ${warning}`);
       await shared?.offer();
     } else if (refused !== undefined) {
       const { problems } = refused;
       log.error(
-        `catalog: refused, version ${version} stays in force: ${told(problems).join('; ')}`,
+        `catalog: refused, version ${version} stays active: ${listed(problems).join('; ')}`,
       );
       alert({ kind: 'catalog_refused', problems: problems.length });
     }
   }
 
-  /** Plans that accounts are on and that the catalog lacks, with how many accounts. */
+  /** Plans that accounts are on and the catalog lacks, with the number of accounts. */
   async function plansWithout(): Promise<readonly (readonly [plan: string, accounts: number])[]> {
     const { plans } = live.current();
     return (await accountsByPlan(database)).filter(([plan]) => !plans.has(plan));
@@ -153,11 +152,11 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
     return [
       ...strandedPlans.map(
         ([plan, count]) =>
-          `${count} accounts are on the plan ${plan}, which the catalog does not have; they are refused with 503 until it does, or they are on another plan`,
+          `${count} accounts are on the plan ${plan}, which is not in the catalog; they are refused with 503 until the plan is back or they move to another one`,
       ),
       ...(file.isOutdated()
         ? [
-            'the catalog file of this node is not what the nodes sell by; tollgate catalog reload makes it that',
+            'the catalog file of this node differs from the published catalog; publish it with tollgate catalog reload',
           ]
         : []),
       ...(settings.length === 0
@@ -168,16 +167,13 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
     ];
   }
 
-  async function tell(): Promise<void> {
+  async function writeNote(): Promise<void> {
     const note = noteOf(live.status(), live.current(), sentences(), request);
     await writeCatalogNote(database, note, clock());
-    untold = false;
+    isNoteStale = false;
   }
 
-  /**
-   * One after the other. A database that cannot be read for a moment is logged once, and looked at
-   * again.
-   */
+  /** One after the other. A database that cannot be read is logged once and retried. */
   const guarded = (work: () => Promise<void>): Promise<void> => inTurn(() => attempt(work));
 
   async function attempt(work: () => Promise<void>): Promise<void> {
@@ -185,9 +181,9 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
       await work();
       failing = false;
     } catch (error) {
-      if (!failing) log.error('what operators have changed could not be taken up', error);
+      if (!failing) log.error('changes by operators could not be applied', error);
       failing = true;
-      // Whatever was missed meanwhile: what is remembered is forgotten with the next look.
+      // Events may have been missed, so the next look drops the caches.
       stale = true;
     }
   }
@@ -203,7 +199,7 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
   }
 
   if (await shared?.join()) {
-    await reload('the other nodes sell by it');
+    await reload('the other nodes use it');
     await operator.refresh();
   }
 
@@ -214,7 +210,7 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
       return [
         ...(refused === undefined
           ? []
-          : ['the last catalog was refused; the one before is in force']),
+          : ['the last catalog was refused; the previous one is active']),
         ...(strandedPlans.length === 0
           ? []
           : ['accounts are on plans that the catalog does not have']),
@@ -266,15 +262,17 @@ function noteOf(
     plans: plans.size,
     warnings: [...warnings],
     refused:
-      refused === undefined ? null : { at: isoTime(refused.at), problems: told(refused.problems) },
+      refused === undefined
+        ? null
+        : { at: isoTime(refused.at), problems: listed(refused.problems) },
   };
 }
 
-function told(problems: readonly string[]): string[] {
-  const more = problems.length - TOLD_PROBLEMS_MAX;
+function listed(problems: readonly string[]): string[] {
+  const more = problems.length - LISTED_PROBLEMS_MAX;
   if (more <= 0) return [...problems];
   return [
-    ...problems.slice(0, TOLD_PROBLEMS_MAX),
+    ...problems.slice(0, LISTED_PROBLEMS_MAX),
     `and ${more} more; tollgate catalog check has all`,
   ];
 }

@@ -1,5 +1,5 @@
-// What the operator's console may ask of the running server itself: its last hours, its audit, its
-// catalog file, the process. Made with the console's other dependencies, by `dashboard.ts`.
+// What the operator's console asks of the running server: its last hours, its audit, its catalog
+// file and its process.
 
 import type { Config } from '../config/settings.ts';
 import type { Machine } from '../dashboard/dependencies.ts';

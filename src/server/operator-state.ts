@@ -1,5 +1,5 @@
-// What operators have set, as requests read it: one frozen value, made anew as a whole out of one
-// state of the database and the catalog that is in force. Made by the server alone.
+// What operators have set, as requests read it: one frozen value, replaced as a whole from one
+// state of the database and the live catalog.
 
 import { readDisabled } from '../catalog/disabled.ts';
 import { readIncidents } from '../catalog/incidents.ts';
@@ -11,9 +11,9 @@ import type { Database } from '../store/contract.ts';
 
 export type OperatorStateHolder = {
   readonly current: () => OperatorState;
-  /** From when on (Unix milliseconds) it is another one without anybody's doing: a block ends. */
+  /** When it next changes by itself, because a block ends (Unix milliseconds). */
   readonly changesAt: () => number;
-  /** Swaps it for what is set now. Where that cannot be read it throws, and the old one stays. */
+  /** Replaces it by the current state. Throws where that cannot be read, and keeps the old one. */
   readonly refresh: () => Promise<void>;
 };
 

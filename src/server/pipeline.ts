@@ -1,5 +1,5 @@
-// The way of a request through a server, from its domains to its upstreams: limits, the connections
-// to upstreams and their health. Made by serve.
+// Constructs the pipeline of a server between its domains and its upstreams: limits, upstream
+// connections and their health.
 
 import { createDeadlines } from '../core/deadlines.ts';
 import { RequestEntrance } from '../generate/entrance.ts';
@@ -31,7 +31,7 @@ export type ServingPipelineOptions = Base & {
   readonly database: Database;
   readonly ledger: ServingLedger;
   readonly tokenizer: Tokenizer;
-  /** What limits are leased from; undefined where none is set. */
+  /** The Redis that leases limits; undefined where none is set. */
   readonly redis: Redis | undefined;
   /** How many nodes share the limits. */
   readonly liveNodes: () => number;
@@ -97,7 +97,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
       client.close();
       descriptors.close();
     },
-    /** Whether one more request can be given a connection to an upstream. */
+    /** Whether there is a connection to an upstream for one more request. */
     hasRoom: () => descriptors.hasRoom(inFlight.count()),
     limitsLoad: serving.load,
     closeLimits: serving.close,

@@ -1,4 +1,4 @@
-// All that answers requests: domains, limits, pipeline and handlers over what the deployment gives.
+// Constructs all that answers requests: domains, limits, pipeline and handlers.
 
 import { every, type Stop } from '../async/every.ts';
 import { loadTokenizer } from '../generate/tokenizer.ts';
@@ -13,10 +13,12 @@ type RequestPathOptions = DomainsOptions &
 
 export type RequestPath = Awaited<ReturnType<typeof createRequestPath>>;
 
-/** How exact timeouts are. */
+/** The precision of timeouts. */
 const DEADLINE_SWEEP_MS = 250;
 
-/** How often the server looks at its memory: a burst of large bodies takes some tenths of a second. */
+/**
+ * How often the server checks its memory: a burst of large bodies lasts some tenths of a second.
+ */
 const MEMORY_LOOK_MS = 100;
 
 export async function createRequestPath(options: RequestPathOptions) {
@@ -41,8 +43,8 @@ export async function createRequestPath(options: RequestPathOptions) {
       claims: limits.claims(),
     }),
     /**
-     * Sweeps, and applies what operators change, from now on. `onSeen` gets until when all changes
-     * have taken effect. Returns what stops it.
+     * Starts sweeps and applies what operators change. Calls `onSeen` with the time up to which all
+     * changes are applied. Returns a function that stops it.
      */
     start(onSeen: (atMs: number, hasChanges: boolean) => Promise<void>): Stop {
       const stops = [

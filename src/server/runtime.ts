@@ -1,11 +1,10 @@
-// What this program has to know of the runtime that it runs on: whether it is the executable or
-// source, a cap of the runtime that can only be lifted before it starts, and the proxies that its
-// client takes from the environment.
+// What depends on the runtime: whether this is the executable or the source, a cap of the runtime
+// that must be lifted before it starts, and the proxies that its client reads from the environment.
 
-/** The executable carries its modules under this path. */
+/** The path of the modules inside the executable. */
 const EMBEDDED = '/$bunfs/';
 
-/** Bun queues outgoing requests above 256, silently; a gateway holds one for minutes each. */
+/** Bun silently queues outgoing requests above 256; a gateway keeps each one open for minutes. */
 const REQUESTS_VARIABLE = 'BUN_CONFIG_MAX_HTTP_REQUESTS';
 const REQUESTS_MAX = '65535';
 
@@ -13,14 +12,14 @@ export function isExecutable(): boolean {
   return process.argv[1]?.startsWith(EMBEDDED) ?? false;
 }
 
-/** How to call this program again, in the words that a user would type. */
+/** How to call this program again, as a user would type it. */
 export function programName(): string {
   return isExecutable() ? process.execPath : 'scripts/tollgate';
 }
 
 /**
- * Starts this same process anew, under the same id, with the cap lifted. Returns only where it is
- * lifted already, by this function or by whoever set the variable. Call it before anything is open.
+ * Restarts this process with the cap lifted, under the same process id. Returns only where the
+ * variable lifts it already. Call it before anything is open.
  */
 export function liftRequestCap(): void {
   if (process.env[REQUESTS_VARIABLE] !== undefined || process.execve === undefined) return;
@@ -36,7 +35,7 @@ export function liftRequestCap(): void {
 
 /**
  * The schemes, as in `https:`, for which the environment names a proxy. The runtime's client reads
- * the same variables, and `NO_PROXY`, by itself.
+ * these variables and `NO_PROXY` itself.
  */
 export function proxiedSchemes(
   environment: Readonly<Record<string, string | undefined>>,

@@ -1,5 +1,5 @@
-// The thread of one audit: reads the books on a connection of its own that cannot write, answers
-// with what it found, and is ended then. Started by `self-audit.ts`; an entry point of the build.
+// The thread of one audit: reads the books on a read-only connection, posts what it found and
+// exits. Started by `self-audit.ts`; an entry point of the build.
 
 import { type Difference, findDifferences, type LiveRequests } from '../ledger/audit.ts';
 import { connectDatabase } from '../store/connect.ts';
@@ -8,7 +8,7 @@ import { connectDatabase } from '../store/connect.ts';
 export type AuditRequest = {
   readonly url: string;
   readonly live: LiveRequests;
-  /** Absent: everything. */
+  /** Absent: all accounts. */
   readonly accountIds?: readonly string[];
 };
 
@@ -17,7 +17,7 @@ export type AuditReport =
   | { readonly ok: true; readonly differences: readonly Difference[]; readonly count: number }
   | { readonly ok: false; readonly cause: string };
 
-/** Of one account, or of the operator: enough to be told, whatever has happened to the books. */
+/** Kept differences of one account, or of the operator: enough to report. */
 const KEPT_MAX = 20;
 
 declare const self: Worker;

@@ -1,7 +1,7 @@
-// The audit that servers make of their own books, every hour and shortly after the start. An account
-// with a difference gets no new answers until a later audit finds it clean; nobody else notices.
-// Each audit runs in a thread, so that neither the event loop nor the ledger waits for it. Of several
-// nodes the leader looks, and the others take over what it has found.
+// Audits the books every hour and shortly after the start. An account with a difference gets no new
+// answers until a later audit finds it clean; other accounts are not affected. Each audit runs in a
+// thread, so neither the event loop nor the ledger waits for it. In a cluster the leader audits,
+// and the other nodes adopt its findings.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { every } from '../async/every.ts';
@@ -11,20 +11,20 @@ import type { Log } from '../observe/log.ts';
 import type { AuditReport, AuditRequest } from './self-audit-thread.ts';
 
 export type SelfAuditOptions = {
-  /** Of the database. */
+  /** The database URL. */
   readonly url: string;
   readonly everyMs: number;
   /** Unix milliseconds. */
   readonly clock: () => number;
-  /** Asked right before each audit. */
+  /** Called right before each audit. */
   readonly live: () => Awaitable<LiveRequests>;
   readonly log: Pick<Log, 'info' | 'error'>;
   readonly alert: (alert: Alert) => void;
-  /** Told of what was found, for the other nodes, and when the look at it began. */
+  /** Called with the findings, for the other nodes, and the time at which the audit began. */
   readonly onFound?: (found: SharedAudit, lookedAt: number) => void;
 };
 
-/** What nodes tell each other of an audit, as plain data. */
+/** The findings that nodes exchange, as plain data. */
 export type SharedAudit = {
   readonly failure: string | undefined;
   readonly last: AuditState['last'];
@@ -32,39 +32,39 @@ export type SharedAudit = {
 };
 
 export type SelfAudit = {
-  /** From now on, looks as often as it shall. Returns what ends that. */
+  /** Starts the schedule. Returns a function that stops it. */
   readonly begin: () => () => void;
-  /** Takes over what another node has found. */
+  /** Adopts the findings of another node. */
   readonly adopt: (found: SharedAudit) => void;
-  /** Whether the books of this account differ, so that no new request of it is answered. */
+  /** Whether the books of this account differ, so that its new requests are rejected. */
   readonly isStopped: (accountId: string) => boolean;
-  /** What is wrong, in words that say nothing of any account; empty when nothing is. */
+  /** Warnings without details about accounts; empty where there are none. */
   readonly warnings: () => readonly string[];
-  /** How many differences are known. */
+  /** The number of known differences. */
   readonly differences: () => number;
   /** For the console. */
   readonly state: () => AuditState;
-  /** Looks at all of the books now; `false` where an audit is under way already. */
+  /** Audits all books now; `false` where an audit is already running. */
   readonly run: () => boolean;
   readonly close: () => void;
 };
 
-/** The first audit comes when the start is over; stopped and suspected accounts are looked at again. */
+/** The first audit waits for the start to end; stopped and suspected accounts are audited again. */
 const FIRST_MS = 5_000;
 const RECHECK_MS = 60_000;
 
 export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
   const { url, everyMs, clock, live, log, alert, onFound = () => undefined } = options;
-  /** By account, and under null what is of no account. */
+  /** By account; null for differences that belong to no account. */
   let found = new Map<string | null, readonly Difference[]>();
-  /** What was seen in one look only, with its account. */
+  /** Seen in one audit only, with its account. */
   const suspected = new Map<string, string>();
   let failure: string | undefined;
   let thread: Worker | undefined;
-  /** Of the last look at everything. */
+  /** The last audit of all books. */
   let last: AuditState['last'];
 
-  /** `false` where one is under way. */
+  /** `false` where an audit is running. */
   function start(accountIds?: readonly string[]): boolean {
     if (thread !== undefined) return false;
     const startedAt = clock();
@@ -102,7 +102,7 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
   function judge(report: AuditReport, accountIds: readonly string[] | undefined): void {
     if (!report.ok) {
       failure = report.cause;
-      log.error(`audit: the books could not be looked at: ${report.cause}`);
+      log.error(`audit: the books could not be read: ${report.cause}`);
       alert({ kind: 'audit_failed' });
       return;
     }
@@ -118,10 +118,10 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
       failure = undefined;
       found = now;
       const doubted = report.differences.length - believed.length;
-      tell(believed, report.count - doubted);
+      logFindings(believed, report.count - doubted);
       return;
     }
-    tell(believed.filter(({ accountId }) => !found.has(accountId)));
+    logFindings(believed.filter(({ accountId }) => !found.has(accountId)));
     for (const accountId of accountIds) {
       const differences = now.get(accountId);
       if (differences === undefined) found.delete(accountId);
@@ -130,8 +130,8 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
   }
 
   /**
-   * Requests come, go and are written while the audit looks, and the wall clock may jump under it: a
-   * difference to what is under way counts where the next look, a minute later, finds it again.
+   * Requests begin, end and are written during the audit, and the wall clock may jump. So a
+   * difference to a running request counts only if the next audit, a minute later, finds it again.
    */
   function isBelieved(difference: Difference): boolean {
     return !FLEETING.has(difference.kind) || suspected.has(nameOf(difference));
@@ -150,7 +150,7 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
     }
   }
 
-  function tell(differences: readonly Difference[], count = differences.length): void {
+  function logFindings(differences: readonly Difference[], count = differences.length): void {
     for (const { kind, accountId, subject, detail } of differences) {
       const stopped = accountId === null ? '' : `; account ${accountId} gets no new answers`;
       log.error(`audit: ${kind} of ${subject}: ${detail}${stopped}`);
@@ -206,7 +206,7 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
   };
 }
 
-/** Of what is under way, which changes between the moment that is audited and the look. */
+/** Kinds that concern running requests, which change between the two reads of an audit. */
 const FLEETING: ReadonlySet<Difference['kind']> = new Set(['orphan', 'unheld']);
 
 function nameOf({ kind, subject }: Difference): string {
@@ -221,7 +221,7 @@ function warningsOf(found: ReadonlyMap<string | null, readonly Difference[]>): s
   return [...counts].map(([kind, count]) => `the audit found ${count} × ${kind}`);
 }
 
-/** The build puts the thread beside the program, so this is its place in both. */
+/** The build puts the thread beside the program, so the path is the same in both. */
 function startThread(): Worker {
   return new Worker(new URL('./self-audit-thread.ts', import.meta.url).href);
 }

@@ -1,6 +1,5 @@
-// The thread that adds up a long past: on a connection of its own, in steps that leave the database
-// to the ledger in between, until nothing is behind. Started by `series.ts`; an entry point
-// of the build.
+// The thread that aggregates a long backlog of usage: on its own connection, in steps, with pauses
+// in which the ledger gets the database. Started by `series.ts`; an entry point of the build.
 
 import { catchUp } from '../ledger/series/catch-up.ts';
 import { createRollUp } from '../ledger/series/roll-up.ts';
@@ -13,8 +12,8 @@ export type CatchUpRequest = { readonly url: string };
 export type CatchUpReport = { readonly ok: true } | { readonly ok: false; readonly cause: string };
 
 /**
- * The ledger waits for a step at most, and has the database to itself for as long; over the network
- * it does not wait.
+ * The ledger waits for at most one step, and then has the database for as long. Over the network it
+ * does not wait.
  */
 const STEP = { sqlite: { stepMs: 15, pauseMs: 15 }, postgres: { stepMs: 100, pauseMs: 15 } };
 
@@ -22,7 +21,7 @@ declare const self: Worker;
 
 self.onmessage = async ({ data }: MessageEvent<CatchUpRequest>) => {
   try {
-    // A power cut may take steps back, each of them whole; they are taken again.
+    // A power cut may undo whole steps; they are repeated.
     const database = connectDatabase({ url: data.url, sync: 'normal', patient: true });
     const monotonic = () => performance.now();
     const options = { ...STEP[database.dialect], monotonic, isStopped: () => false };

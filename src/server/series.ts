@@ -1,7 +1,6 @@
-// Keeps the series of a server close behind its ledger: every few seconds the new records are added
-// up in short steps, on SQLite by the ledger's thread, which then waits for nothing but itself. Where
-// very many are behind, as after an upgrade, a thread of their own does it, whose connection also
-// keeps the database's log short. Made by serve.
+// Keeps the usage series of a server close behind its ledger: aggregates new records every few
+// seconds in short steps, on SQLite in the ledger's thread. A large backlog, as after an upgrade,
+// gets a thread of its own, whose connection also checkpoints the database's log.
 
 import { every } from '../async/every.ts';
 import { catchUp } from '../ledger/series/catch-up.ts';
@@ -12,27 +11,27 @@ import type { CatchUpReport, CatchUpRequest } from './series-thread.ts';
 
 export type ServingSeriesOptions = {
   readonly database: Database;
-  /** Adds them up elsewhere. Absent where that is done here, over the network. */
+  /** Aggregates elsewhere. Absent where it is done here, over the network. */
   readonly addUp?: (() => Promise<void>) | undefined;
-  /** Of the same database, for the thread. */
+  /** The same database, for the thread. */
   readonly url: string;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
   readonly log: Pick<Log, 'info' | 'error'>;
-  /** In place of the defaults, for tests. */
+  /** Replaces the default in tests. */
   readonly everyMs?: number;
   readonly threadFrom?: number;
 };
 
 const EVERY_MS = 2_000;
 
-/** A step over the network mostly waits itself, for its round trips. */
+/** A step over the network mostly waits for round trips itself. */
 const STEP = { stepMs: 50, pauseMs: 5 };
 
-/** From so many records on a thread adds them up. */
+/** The backlog, in records, from which a thread is used. */
 const THREAD_FROM = 50_000;
 
-/** Returns what stops it. */
+/** Returns a function that stops it. */
 export function startServingSeries(options: ServingSeriesOptions): () => void {
   const { database, url, monotonic, log, everyMs = EVERY_MS, threadFrom = THREAD_FROM } = options;
   const rollUp = createRollUp(database);
@@ -48,7 +47,7 @@ export function startServingSeries(options: ServingSeriesOptions): () => void {
   }
 
   async function runThread(behind: number): Promise<void> {
-    log.info(`adding up ${behind} usage records of the past`);
+    log.info(`aggregating ${behind} older usage records`);
     const report = await new Promise<CatchUpReport>((resolve) => {
       const started = startThread();
       thread = started;
@@ -62,11 +61,11 @@ export function startServingSeries(options: ServingSeriesOptions): () => void {
     thread?.terminate();
     thread = undefined;
     if (!report.ok) throw new Error(report.cause);
-    log.info('the usage records of the past are added up');
+    log.info('the older usage records are aggregated');
   }
 
   const stop = every(everyMs, tick, (error) => {
-    if (!stopped) log.error('usage could not be added up; it is tried again', error);
+    if (!stopped) log.error('usage could not be aggregated; retrying', error);
   });
   return () => {
     stopped = true;
@@ -75,7 +74,7 @@ export function startServingSeries(options: ServingSeriesOptions): () => void {
   };
 }
 
-/** The build puts the thread beside the program, so this is its place in both. */
+/** The build puts the thread beside the program, so the path is the same in both. */
 function startThread(): Worker {
   return new Worker(new URL('./series-thread.ts', import.meta.url).href);
 }

@@ -1,6 +1,5 @@
-// `tollgate serve`: the life of a server, from the settings to its exit code, and the order in which
-// it ends. What it is made of is in `compose.ts`, what it does beside answering in
-// `background.ts`.
+// `tollgate serve`: the life of a server from its settings to its exit code, and the order of its
+// shutdown. `compose.ts` constructs its parts, `background.ts` runs what works beside requests.
 
 import { withTimeout } from '../async/timeout.ts';
 import type { Config } from '../config/settings.ts';
@@ -16,15 +15,15 @@ import type { Inputs } from './inputs.ts';
 import { type Listeners, openListeners } from './listeners.ts';
 import { drain, hearStopSignals, type StopSignals } from './shutdown.ts';
 
-/** For mails that wait when the server ends: whoever misses one asks again. */
+/** For mails in the queue at shutdown: their recipients can request them again. */
 const MAIL_GRACE_MS = 2_000;
 
 export type ServeOptions = {
-  /** Makes a demonstration account on the first run and prints how to use it. */
+  /** Creates a demonstration account on the first run and prints how to use it. */
   readonly demo: boolean;
-  /** Makes an empty database although there was one. */
+  /** Creates an empty database although there was one before. */
   readonly isNew: boolean;
-  /** In place of the settings. */
+  /** Replaces the port of the settings. */
   readonly port: number | undefined;
   readonly host: string | undefined;
 };
@@ -32,17 +31,18 @@ export type ServeOptions = {
 /** Serves until SIGTERM or SIGINT; resolves with the exit code once everything is settled. */
 export async function serve(inputs: Inputs, options: ServeOptions): Promise<number> {
   const config = withOverrides(inputs.config(), options);
-  // Its default would end the process while books are opened or closed; operators.ts listens between.
+  // The default would end the process while books are opened or closed; operator-changes.ts handles
+  // the signal in between.
   process.on('SIGHUP', () => {});
-  // What is wrong with it is told before anything is open.
+  // Reports mistakes before anything is open.
   inputs.loadedCatalog();
   const parts = await createServingParts(inputs, config);
-  // From before it listens: who can call must not be cut off, and may stop the server, at once.
+  // Installed before the listeners: a client that can connect must not be cut off by a signal.
   const signals = hearStopSignals();
   const stopped = signals.next();
   const listeners = await listen(parts);
   const stopRunning = await startRunning(parts, listeners);
-  await tell(parts, listeners, options.demo);
+  await logAddresses(parts, listeners, options.demo);
 
   const signal = await stopped;
   await leave(parts, signal, signals);
@@ -53,7 +53,7 @@ export async function serve(inputs: Inputs, options: ServeOptions): Promise<numb
   return end(parts, unsettled, signals);
 }
 
-/** Throws `address_unavailable`; then nothing is open any more. */
+/** Throws `address_unavailable`; then nothing is left open. */
 async function listen(parts: ServingParts): Promise<Listeners> {
   const { config, dependencies, pages, store, stage, clock, observation } = parts;
   try {
@@ -72,8 +72,8 @@ async function listen(parts: ServingParts): Promise<Listeners> {
   return stage.listeners;
 }
 
-/** Says where it listens, once whatever is asked there is answered. */
-async function tell(
+/** Logs the addresses, once both listeners answer. */
+async function logAddresses(
   { config, domains, store, clock, randomBytes, observation }: ServingParts,
   listeners: Listeners,
   isDemo: boolean,
@@ -101,7 +101,7 @@ async function tell(
   observation.log.info(`serving version ${VERSION}`);
 }
 
-/** Not ready any more, and serving still: until the load balancers have noticed. */
+/** Reports not ready but keeps serving, until load balancers have noticed. */
 async function leave(
   { config, stage, store, observation }: ServingParts,
   signal: NodeJS.Signals,
@@ -111,11 +111,11 @@ async function leave(
   stage.isLeaving = true;
   await store.node.drain();
   if (drainDelayMs === 0) return;
-  observation.log.info(`${signal}: not ready any more; requests are taken for ${drainDelayMs} ms`);
+  observation.log.info(`${signal}: no longer ready; requests are accepted for ${drainDelayMs} ms`);
   await withTimeout(drainDelayMs, signals.next());
 }
 
-/** Takes no new requests, and lets those in flight finish. */
+/** Stops taking requests, and lets those in flight finish. */
 async function finish(
   { config, stage, path, observation }: ServingParts,
   { server }: Listeners,
@@ -130,7 +130,10 @@ async function finish(
   await drain({ server, inFlight, log, drainMs, hurry: signals.next() });
 }
 
-/** Closes all parts, those that others need last. Resolves with the commands left unwritten. */
+/**
+ * Closes all parts in the reverse order of their dependencies. Resolves with the number of
+ * unwritten commands.
+ */
 async function close(parts: ServingParts, stopRunning: () => void): Promise<number> {
   const { pages, path, selfAudit, store } = parts;
   await pages.close();
@@ -140,7 +143,7 @@ async function close(parts: ServingParts, stopRunning: () => void): Promise<numb
   return store.close();
 }
 
-/** The last words, and the exit code. */
+/** Logs the result of the shutdown; returns the exit code. */
 async function end(
   { observation }: ServingParts,
   unsettled: number,

@@ -1,5 +1,5 @@
-// How the nodes of a cluster come to sell by one catalog: a node publishes what its file says anew,
-// and follows what others publish. Made by serve for PostgreSQL; operators.ts calls it.
+// Keeps one catalog across the nodes of a cluster: a node publishes changes of its file and follows
+// what other nodes publish. PostgreSQL only; operator-changes.ts calls it.
 
 import { catalogDigest } from '../catalog/live.ts';
 import { readSharedCatalog } from '../catalog/notes.ts';
@@ -9,36 +9,36 @@ import type { CatalogFile } from './catalog-file.ts';
 
 export type SharedCatalog = {
   /**
-   * At the start, after the file was read. Whether the catalog has to be read again, because the
-   * others sell by another one: a file that was never published is news, and an earlier one is not.
+   * Call it at the start, after the file was read. Whether to read the catalog again because the
+   * other nodes use another one: a file that was never published is new, an earlier one is not.
    */
   readonly join: () => Promise<boolean>;
-  /** After the catalog was taken up. Publishes it where it is not what all nodes sell by already. */
+  /** Call it after the catalog was applied. Publishes it unless all nodes use it already. */
   readonly offer: () => Promise<void>;
-  /** Whether the catalog has to be read again, because another node has published one. */
+  /** Whether to read the catalog again because another node has published one. */
   readonly follow: () => Promise<boolean>;
-  /** What is read next is the file, although it has not changed. */
+  /** Makes the next read use the file, although it has not changed. */
   readonly insist: () => void;
 };
 
 export type SharedCatalogOptions = {
   readonly change: Change;
   readonly file: Pick<CatalogFile, 'latest' | 'follow' | 'insist'>;
-  /** Whether another node serves now. */
+  /** Whether another node is serving. */
   readonly isAnybodyElse: () => boolean;
 };
 
 export function createSharedCatalog(options: SharedCatalogOptions): SharedCatalog {
   const { change, file, isAnybodyElse } = options;
   const { database } = change;
-  /** The digest of the published text that this node has dealt with last, taken up or refused. */
+  /** The digest of the published text that this node last applied or refused. */
   let known: string | undefined;
   let isOffered = true;
 
   async function offer(): Promise<void> {
     const { origin, text } = file.latest();
     const digest = catalogDigest(text);
-    // The demonstration is nobody's shop.
+    // The built-in demonstration catalog is never shared.
     if (origin === 'built-in' || digest === known) return;
     isOffered = false;
     await database.transaction(() => publishCatalog(change, text));
@@ -47,7 +47,7 @@ export function createSharedCatalog(options: SharedCatalogOptions): SharedCatalo
   }
 
   async function follow(): Promise<boolean> {
-    // What the database could not be told is told before anything else is taken up.
+    // A failed publication comes before any other change.
     if (!isOffered) await offer();
     const shared = await readSharedCatalog(database);
     if (shared === undefined || shared.digest === known) return false;

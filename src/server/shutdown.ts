@@ -1,25 +1,25 @@
-// How a running server ends: on a signal, after what is under way has finished or has been ended.
-// Called by serve. It closes no database: whoever opened it does, once this is done.
+// Ends a running server on a signal, after its requests have finished or were ended. The owner of
+// each database closes it afterwards.
 
 import { withTimeout } from '../async/timeout.ts';
 import type { InFlight } from '../generate/in-flight.ts';
 import type { GatewayServer } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 
-/** For what was ended to settle; only a request whose body never arrives needs longer. */
+/** For ended requests to settle; only a request whose body never arrives takes longer. */
 const END_GRACE_MS = 4_000;
 
 /** For the last bytes to leave after the last answer was written. */
 const CLOSE_GRACE_MS = 500;
 
 export type StopSignals = {
-  /** The next SIGTERM or SIGINT from now on. */
+  /** The next SIGTERM or SIGINT after this call. */
   readonly next: () => Promise<NodeJS.Signals>;
 };
 
 /**
- * From now on, neither signal ends the process by itself. What comes while nobody waits for the next
- * one is ignored: who started the server may have told it twice.
+ * From now on, neither signal ends the process by itself. A signal that arrives between two calls
+ * of `next` is ignored: a supervisor may send it twice.
  */
 export function hearStopSignals(): StopSignals {
   const waiting: ((signal: NodeJS.Signals) => void)[] = [];
@@ -32,8 +32,8 @@ export function hearStopSignals(): StopSignals {
 }
 
 /**
- * Running requests get the drain time to finish; what is left then is ended like a stream that
- * broke, which settles it. `hurry`, a second signal, ends the wait at once.
+ * Running requests get the drain time to finish; the rest is ended like a broken stream, which
+ * settles it. `hurry`, a second signal, ends the wait at once.
  */
 export async function drain(dependencies: {
   readonly server: GatewayServer;
@@ -52,6 +52,6 @@ export async function drain(dependencies: {
     await withTimeout(END_GRACE_MS, idle);
   }
   await withTimeout(CLOSE_GRACE_MS, stopped);
-  // Connections that a client keeps open without a request would hold the process for ever.
+  // Idle connections that a client keeps open would keep the process alive forever.
   await server.close();
 }

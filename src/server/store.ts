@@ -1,6 +1,6 @@
-// What a server has of its database: a connection for its requests, itself as a node, and the ledger
-// in a thread of its own; of SQLite, the file for itself. Opened by serve before it listens, and
-// closed after its last answer.
+// Opens what a server needs of its database before it listens, and closes it after the last answer:
+// a connection for requests, this node, the ledger in its own thread, and on SQLite the lock of the
+// file.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { every } from '../async/every.ts';
@@ -25,43 +25,43 @@ import type { Observation } from './observation.ts';
 export type ServingStore = {
   /** Not for money: its commits survive the process, and a power cut once the ledger commits. */
   readonly database: Database;
-  /** What all domains write through, on SQLite. */
+  /** The thread through which all domains write, on SQLite. */
   readonly writer: WriterClient;
-  /** What it holds carries the incarnation of this node. */
+  /** Its holds carry the incarnation of this node. */
   readonly ledger: RemoteLedger;
   readonly node: ServingNode;
-  /** Of SQLite: whether the file is still the one that was opened. */
+  /** SQLite: whether the file is still the one that was opened. */
   readonly file: DatabaseFileWatch | undefined;
-  /** From when on, by the clock that never jumps, nothing new is admitted or held. */
+  /** The monotonic time from which nothing new is admitted or held. */
   readonly fencedFrom: () => number;
-  /** What keeps new requests from being served; empty where nothing does. */
+  /** What keeps the server from serving new requests; empty where nothing does. */
   readonly problems: () => Promise<readonly string[]>;
-  /** From now on, ends holds whose request is gone. Returns the function that stops it. */
+  /** Starts to end holds whose request is gone. Returns a function that stops it. */
   readonly endLostHolds: (live: () => Awaitable<readonly string[]>) => () => void;
-  /** Adds up new usage records in the ledger's thread, where that thread has the file. */
+  /** Aggregates new usage records in the ledger's thread, where that thread has the file. */
   readonly addUp: (() => Promise<void>) | undefined;
-  /** A job of the leader: ends what dead nodes have left. Returns the function that stops it. */
+  /** A job of the leader: recovers the holds of dead nodes. Returns a function that stops it. */
   readonly recoverNodes: () => () => void;
-  /** Answers how many commands could not be written. */
+  /** Resolves with the number of commands that could not be written. */
   readonly close: () => Promise<number>;
 };
 
 export type ServingStoreOptions = Base & {
   readonly observation: Pick<Observation, 'log' | 'alert' | 'metrics'>;
-  /** Learns the database's time. */
+  /** Reads the database's time. */
   readonly databaseClock: DatabaseClock;
-  /** What a million service tokens cost now: for requests that no longer know it themselves. */
+  /** The current price of a million service tokens, for requests that no longer have it. */
   readonly usdPerMillion: () => UsdRate;
 };
 
-/** How often a server looks for holds that it has lost, and how old they are then at least. */
+/** How often a server looks for lost holds, and their minimum age. */
 const LOST_SWEEP_MS = 10_000;
 const LOST_AGE_MS = 60_000;
 
 /**
- * Takes a file of SQLite's for this process and ends every hold that a dead one has left; of
- * PostgreSQL it becomes one node, and leaves the holds of others to the leader. Throws `StoreError`
- * where another server has the file, and `LedgerUnavailable` where it cannot be written.
+ * SQLite: locks the file and ends the holds of dead processes. PostgreSQL: joins as a node and
+ * leaves the holds of others to the leader. Throws `StoreError` where another server has the file,
+ * and `LedgerUnavailable` where it cannot be written.
  */
 export async function openServingStore(options: ServingStoreOptions): Promise<ServingStore> {
   const { config, deployment, clock, usdPerMillion } = options;
@@ -110,8 +110,8 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
       const recovered = await recoverAll(ledger, everyHold());
       if (recovered.length > 0) log.warn(`ledger: recovered ${recovered.length} open holds`);
     }
-    // No money is written through it, and requests wait for it: its commits do not wait for the disk.
-    // The ledger's next commit syncs the log with all that is in it.
+    // Requests wait for this connection and it writes no money, so its commits do not sync. The
+    // ledger's next commit syncs the log with all that is in it.
     database = openServingDatabase({ url, sync: 'normal', writer });
     await starting.close();
     const { databaseClock, monotonic, randomBytes } = options;
@@ -164,7 +164,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
   };
 }
 
-/** There must never be such a hold, so each of them is an error in the log. */
+/** Such a hold is a bug, so each one is logged as an error. */
 function startSweep(
   ledger: RemoteLedger,
   { log, alert }: Pick<Observation, 'log' | 'alert'>,
@@ -176,11 +176,11 @@ function startSweep(
     }
   };
   return every(LOST_SWEEP_MS, look, (error) =>
-    log.error('ledger: lost holds could not be looked for', error),
+    log.error('ledger: could not check for lost holds', error),
   );
 }
 
-/** What happened, and what to do. */
+/** What happened, and what to do about it. */
 function lossProblem(loss: FileLoss): string {
   const happened = {
     gone: 'the database file was deleted or moved away',
@@ -190,13 +190,12 @@ function lossProblem(loss: FileLoss): string {
   return `${happened[loss]} while it is served: stop the server, put the right file in its place, and start again`;
 }
 
-/** In words. */
 function ledgerProblem(problem: LedgerProblem): string | undefined {
-  if (problem === 'stopped') return 'the ledger has stopped and is started again';
+  if (problem === 'stopped') return 'the ledger has stopped and is being restarted';
   return problem === 'failing' ? 'the ledger cannot be written' : undefined;
 }
 
-/** Checked when asked, never on the request path. */
+/** Runs on demand, never on the request path. */
 async function problemsOf(database: Database, ledger: RemoteLedger): Promise<readonly string[]> {
   try {
     await database.ping();

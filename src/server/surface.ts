@@ -1,6 +1,5 @@
-// What a server answers with, wherever it is asked: the dependencies of the public surface, with
-// readiness and metrics, and the pages of customers and operators. Made with the other parts of a
-// server (`compose.ts`), before it listens.
+// Constructs what both listeners answer with: the dependencies of the public surface, readiness,
+// metrics, and the pages of customers and operators.
 
 import { withDisabled } from '../core/health.ts';
 import { answerPlayground } from '../http/playground.ts';
@@ -18,13 +17,13 @@ import type { OwnHandlers } from './handlers.ts';
 import type { Listeners } from './listeners.ts';
 import type { ServingPipeline } from './pipeline.ts';
 
-/** How far a server is: what it answers depends on it. */
+/** The stage of the server, on which its answers depend. */
 export type ServingStage = {
-  /** Where it listens, once it does. */
+  /** Set once the server listens. */
   listeners: Listeners | undefined;
-  /** It was told to end and says so; requests are still taken. */
+  /** Reports not ready; requests are still taken. */
   isLeaving: boolean;
-  /** No new requests are taken. */
+  /** New requests are rejected. */
   isDraining: boolean;
 };
 

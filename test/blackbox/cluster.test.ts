@@ -106,7 +106,7 @@ describeWithServices('two servers over one database', ['PostgreSQL'], () => {
     await Bun.write(join(one.directory, '.env'), 'ONLY_HERE=key\n');
     await one.writeCatalog(catalog.replace(UPSTREAM_KEY, `\${ONLY_HERE}`));
     const expected = [
-      'the last catalog was refused; the one before is in force',
+      'the last catalog was refused; the previous one is active',
       'nodes serve 2 different catalogs',
     ];
     await waitUntil(async () => Bun.deepEquals(await readiness(two), expected));
@@ -118,7 +118,7 @@ describeWithServices('two servers over one database', ['PostgreSQL'], () => {
   test('one that is replaced is not ready first, and refuses nobody until then', async () => {
     const leader = (await nodesOf(one)).find((node) => node.leader)?.id;
     const leads = async (gateway: Gateway): Promise<boolean> =>
-      gateway.output().includes('this node leads');
+      gateway.output().includes('this node is the leader');
     const [leaving, staying] = (await leads(one)) ? [one, two] : [two, one];
     const ready = async (): Promise<number> => (await fetch(`${leaving.url}/readyz`)).status;
     const stopped = leaving.stop();

@@ -58,7 +58,7 @@ async function waitForPrice(gateway: Gateway, key: string, output: string): Prom
 const warningsOf = async ({ url }: Gateway): Promise<unknown> =>
   ((await (await fetch(`${url}/readyz`)).json()) as { readonly warnings: unknown }).warnings;
 
-const REFUSED = ['the last catalog was refused; the one before is in force'];
+const REFUSED = ['the last catalog was refused; the previous one is active'];
 
 async function start() {
   const gateway = await startGateway({ catalog: priced('2') });
@@ -199,7 +199,7 @@ test('the command line and SIGHUP have it read at once and say what became of it
   const refused = await runCommand(gateway.directory, {}, ['catalog', 'reload']);
   expect([refused.code, refused.stderr]).toEqual([1, '']);
   expect(refused.stdout).toMatch(
-    /^The catalog was refused; version \d+ stays in force\.\ncatalog\.toml: model\[0\]\.price/,
+    /^The catalog was refused; version \d+ stays active\.\ncatalog\.toml: model\[0\]\.price/,
   );
   const checked = await runCommand(gateway.directory, {}, ['catalog', 'check', '--json']);
   expect(checked.code).toBe(1);
@@ -254,7 +254,7 @@ test('accounts on a plan that is gone are told that it is not their fault, and t
   writeFileSync(path, priced('2', { plans: { large: LARGE_PLAN } }));
   const { catalog } = (await gateway.run('catalog', 'reload')) as Status & { accepted: boolean };
   expect(catalog.warnings).toEqual([
-    '1 accounts are on the plan doomed, which the catalog does not have; they are refused with 503 until it does, or they are on another plan',
+    '1 accounts are on the plan doomed, which is not in the catalog; they are refused with 503 until the plan is back or they move to another one',
   ]);
   expect(await warningsOf(gateway)).toEqual([
     'accounts are on plans that the catalog does not have',

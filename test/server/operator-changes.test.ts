@@ -113,7 +113,7 @@ test('what cannot be read is logged once, and taken up as soon as it can be', as
   await waitUntil(() => errors.length > 0);
   const { blocklist } = operators.current();
   await Bun.sleep(600);
-  expect(errors).toEqual(['what operators have changed could not be taken up']);
+  expect(errors).toEqual(['changes by operators could not be applied']);
   expect(operators.current().blocklist).toBe(blocklist);
   beside.connection.run('ALTER TABLE gone RENAME TO blocks');
   await waitUntil(() => operators.current().blocklist.accountBlocked('acct_a'));
@@ -135,11 +135,9 @@ test('a refused catalog is an alert, a line of the log and a note, with the firs
       problems: [...problems.slice(0, 50), 'and 10 more; tollgate catalog check has all'],
     },
   });
-  expect(errors[0]).toStartWith(
-    'catalog: refused, version 1 stays in force: problem 0; problem 1;',
-  );
+  expect(errors[0]).toStartWith('catalog: refused, version 1 stays active: problem 0; problem 1;');
   expect(operators.current().catalog).toBe(catalog);
   expect(operators.warnings()).toEqual([
-    'the last catalog was refused; the one before is in force',
+    'the last catalog was refused; the previous one is active',
   ]);
 });

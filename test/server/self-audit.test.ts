@@ -13,9 +13,9 @@ import { waitUntil } from '../support/upstream.ts';
 const directory = temporaryDirectory();
 
 const ORPHAN =
-  'audit: orphan of r1: its hold is open, and the request is not under way any more; account ada gets no new answers';
+  'audit: orphan of r1: its hold is open, and the request is no longer running; account ada gets no new answers';
 const UNHELD =
-  'audit: unheld of r2: it is under way, and nothing is held for it; account bob gets no new answers';
+  'audit: unheld of r2: it is running, and nothing is held for it; account bob gets no new answers';
 
 /** What a server says in look after look; the last one for ever. */
 function liveInTurn(...looks: readonly (readonly string[])[]) {

@@ -58,8 +58,8 @@ test('a thread adds up a long past', async () => {
   await waitUntil(async () => (await rollUp.behind()) === 0 && lines.length === 2);
   stop();
   expect(lines).toEqual([
-    'adding up 3000 usage records of the past',
-    'the usage records of the past are added up',
+    'aggregating 3000 older usage records',
+    'the older usage records are aggregated',
   ]);
   await database.close();
 });
@@ -70,7 +70,7 @@ test('a failure is told, and what is behind is added up later', async () => {
     "create temp trigger full before update on usage_mark begin select raise(abort, 'full'); end",
   );
   await waitUntil(() => lines.length > 0);
-  expect(lines[0]).toBe('usage could not be added up; it is tried again');
+  expect(lines[0]).toBe('usage could not be aggregated; retrying');
   database.connection.run('drop trigger full');
   const rollUp = createRollUp(database);
   await waitUntil(async () => (await rollUp.behind()) === 0);

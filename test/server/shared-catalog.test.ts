@@ -69,7 +69,8 @@ async function startNode(text: string | undefined, { alone = false, key = 'of-th
     },
     sells: () => live.current().models.map(({ slug }) => slug),
     credential: () => live.current().upstreams.get('far'),
-    warnings: () => errors.filter((message) => message.includes('is not what the nodes sell by')),
+    warnings: () =>
+      errors.filter((message) => message.includes('differs from the published catalog')),
   };
 }
 
@@ -115,7 +116,7 @@ test('a node that cannot use it keeps what it has, and takes nothing from the ot
   // Its own file is refused, and what was published meanwhile is not.
   expect([one.sells(), two.sells()]).toEqual([['b'], ['b']]);
   expect(two.operators.warnings()).toContain(
-    'the last catalog was refused; the one before is in force',
+    'the last catalog was refused; the previous one is active',
   );
   await requestReload(operator());
   await two.look();
