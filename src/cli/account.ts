@@ -1,5 +1,5 @@
-// `tollgate account …`: create, look at and change accounts. An account is named by its id or by its
-// e-mail address. What moves money in and out of it is in `movement.ts`.
+// `tollgate account …`: creates, shows and changes accounts. An account is named by its id or its
+// e-mail address. `movement.ts` moves its money.
 
 import { type Command, Option } from 'commander';
 import type { Standing } from '../core/admit.ts';
@@ -36,16 +36,16 @@ export function addAccountCommands(program: Command, perform: Perform): void {
       .requiredOption('--email <address>', "the customer's e-mail address")
       .option('--plan <slug>', 'its plan', DEFAULT_PLAN)
       .option('--credit <amount>', 'service tokens to start with')
-      .option('--verified', 'take the e-mail address for verified')
+      .option('--verified', 'mark the e-mail address as verified')
       .option('--name <text>', 'a name for the key'),
     create,
   );
   perform<ListOptions>(
-    addCommand(group, 'list', 'list all accounts, or those that fit')
-      .option('--search <text>', 'a part of the e-mail address, or what the id begins with')
-      .option('--plan <slug>', 'those on this plan')
+    addCommand(group, 'list', 'list all accounts, or those that match')
+      .option('--search <text>', 'a part of the e-mail address, or the beginning of the id')
+      .option('--plan <slug>', 'only accounts on this plan')
       .addOption(
-        new Option('--standing <standing>', 'those that stand so').choices([
+        new Option('--standing <standing>', 'only accounts in this state').choices([
           'active',
           'suspended',
           'pending_deletion',
@@ -67,7 +67,7 @@ export function addAccountCommands(program: Command, perform: Perform): void {
       ),
   );
   perform(
-    addCommand(group, 'verify <account>', 'take the e-mail address for verified'),
+    addCommand(group, 'verify <account>', 'mark the e-mail address as verified'),
     (context, _options, account) =>
       change(
         context,
@@ -77,7 +77,11 @@ export function addAccountCommands(program: Command, perform: Perform): void {
       ),
   );
   perform(
-    addCommand(group, 'second-factor-off <account>', 'for who has lost it; ends all sessions'),
+    addCommand(
+      group,
+      'second-factor-off <account>',
+      'turn off a lost second factor; ends all sessions',
+    ),
     (context, _options, account) =>
       change(
         context,
@@ -87,13 +91,13 @@ export function addAccountCommands(program: Command, perform: Perform): void {
       ),
   );
   addStandingCommand(group, perform, 'suspend', 'suspended', 'refuse its requests');
-  addStandingCommand(group, perform, 'activate', 'active', 'serve it (again)');
+  addStandingCommand(group, perform, 'activate', 'active', 'accept its requests again');
   addStandingCommand(
     group,
     perform,
     'delete',
     'pending_deletion',
-    'mark it for deletion: it is refused, its keys and books are kept, its kept thinking is not',
+    'mark it for deletion: refuses its requests, keeps its keys and books, removes its kept thinking',
   );
 }
 
@@ -189,7 +193,7 @@ async function showAccount(context: Context, _options: object, name = ''): Promi
 
 type PrintedAccount = ReturnType<typeof printedAccount>;
 
-/** Finds an account, changes it, and says in `words` how it is now. */
+/** Finds an account, changes it, and prints `words` with its new state. */
 async function change(
   context: Context,
   name = '',

@@ -1,4 +1,5 @@
-// `tollgate audit`: who changed what, newest first. The trail is only ever added to.
+// `tollgate audit`: lists changes by operators and customers, newest first. The trail is
+// append-only.
 
 import type { Command } from 'commander';
 import { auditEventRecord, readTrail } from '../operations/audit.ts';
@@ -24,11 +25,11 @@ type Options = {
 export function addAuditCommand(program: Command, perform: Perform): void {
   perform<Options>(
     addCommand(program, 'audit', 'list who changed what, newest first')
-      .option('--account <account>', 'what is about this account')
+      .option('--account <account>', 'only events about this account')
       .option('--actor <name>', "what this one did: an operator's e-mail address, or operator")
       .option('--action <name>', 'such as money.credited')
-      .option('--subject <id>', 'what is about this key, block, movement or setting')
-      .option('--before <number>', 'those before the event of this number')
+      .option('--subject <id>', 'only events about this key, block, movement or setting')
+      .option('--before <number>', 'only events before this number')
       .option('--limit <number>', 'how many at most', '100'),
     listEvents,
   );

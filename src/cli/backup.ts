@@ -23,7 +23,7 @@ async function backup(context: Context, _options: object, file = ''): Promise<Ou
     if (!isSqlite(source)) {
       throw new CommandError(
         'backup_unsupported',
-        'The database is PostgreSQL, which is copied with its own tools: pg_dump for a copy of now, and its archive of the log for every moment.',
+        'The database is PostgreSQL. Back it up with its own tools: pg_dump for a snapshot, WAL archiving for point-in-time recovery.',
       );
     }
     // SQLite writes into the empty file.

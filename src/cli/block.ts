@@ -1,4 +1,4 @@
-// `tollgate block …`: refuse an account, a key or a network, and take that back.
+// `tollgate block …`: blocks an account, a key or a network, and unblocks it.
 
 import { Argument, type Command } from 'commander';
 import type { Block } from '../identity/blocks.ts';
@@ -21,11 +21,14 @@ export function addBlockCommands(program: Command, perform: Perform): void {
   perform<AddOptions>(
     addTarget(addCommand(group, 'add', 'refuse an account, a key or a network'))
       .option('--reason <text>', 'why, for the audit trail', '')
-      .option('--for <duration>', 'how long, such as 30m, 12h or 7d; until it is removed without'),
+      .option(
+        '--for <duration>',
+        'how long, such as 30m, 12h or 7d (default: until it is removed)',
+      ),
     add,
   );
   perform(addTarget(addCommand(group, 'remove', 'serve it again')), remove);
-  perform(addCommand(group, 'list', 'list what is refused'), list);
+  perform(addCommand(group, 'list', 'list active blocks'), list);
 }
 
 function addTarget(command: Command): Command {

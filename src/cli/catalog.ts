@@ -1,5 +1,5 @@
-// `tollgate catalog check|status|reload`: whether a catalog is valid, which one a running server
-// sells by, and having it read again. The command and the server meet in the database.
+// `tollgate catalog check|status|reload`: validates a catalog, shows the one that a running server
+// uses, and requests a reload. Command and server communicate through the database.
 
 import type { Command } from 'commander';
 import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
@@ -12,19 +12,19 @@ import type { Context } from './context.ts';
 import { isServing } from './is-server-running.ts';
 import { changeOf } from './open-operations.ts';
 
-/** A server looks four times a second; one that is held up gets a little longer. */
+/** A server polls four times a second; a busy one gets more time. */
 const ANSWER_MS = 5_000;
 const ANSWER_LOOK_MS = 25;
 
 export function addCatalogCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'catalog', 'check, look at and reload models, prices and plans');
   perform(
-    addCommand(group, 'check [file]', 'say all that is wrong with a catalog; changes nothing'),
+    addCommand(group, 'check [file]', 'list all problems of a catalog; changes nothing'),
     check,
   );
-  perform(addCommand(group, 'status', 'say which catalog the server sells by'), status);
+  perform(addCommand(group, 'status', 'show which catalog the server uses'), status);
   perform(
-    addCommand(group, 'reload', 'have the running server read its catalog and secrets again'),
+    addCommand(group, 'reload', 'make the running server reload its catalog and secrets'),
     reload,
   );
 }
@@ -43,7 +43,9 @@ function load(context: Context, file: string | undefined): LoadedCatalog {
   return loadNamedCatalog(context, file, 'The argument');
 }
 
-/** Another one than that of the settings; `namedBy` says in an error where its path is from. */
+/**
+ * Loads a file other than that of the settings; `namedBy` says in errors where its path is from.
+ */
 export function loadNamedCatalog(
   context: Context,
   path: string | undefined,
@@ -69,21 +71,21 @@ async function status(context: Context): Promise<Output> {
     `version ${note.version}, ${note.path ?? 'built in'}, since ${note.loaded_at}`,
     `digest ${note.digest}`,
     countWords(note),
-    ...(differs ? ['The file has changed since; tollgate catalog check looks at it.'] : []),
+    ...(differs ? ['The file has changed since. Check it with tollgate catalog check.'] : []),
     ...note.warnings.map((warning) => `warning: ${warning}`),
     ...refusalLines(note),
   ];
   return { json, text: lines.join('\n') };
 }
 
-/** Waits until the server has said what became of it. */
+/** Waits until the server has reported the result. */
 async function reload(context: Context): Promise<Output> {
   await requireServer(context);
   const change = await changeOf(context);
   return reloaded(await reloadedNote(context, await requestReload(change, textForAll(context))));
 }
 
-/** Of the file that is here, for the nodes of a cluster; `undefined` where each server has its own. */
+/** The local file, for the nodes of a cluster; `undefined` where each server has its own. */
 function textForAll(context: Context): string | undefined {
   if (databaseFile(context.config().databaseUrl) !== undefined) return undefined;
   const { origin, text } = context.foundCatalog();
@@ -103,24 +105,24 @@ async function reloadedNote(context: Context, id: string): Promise<CatalogNote> 
   const deadline = performance.now() + ANSWER_MS;
   while (performance.now() < deadline) {
     const note = await readCatalogNote(database);
-    // A later request is answered by a reload that came after this one too.
+    // A reload that answers a later request includes this one.
     const answered = note?.request === id || note?.request === (await readReloadRequest(database));
     if (note !== undefined && answered) return note;
     await Bun.sleep(ANSWER_LOOK_MS);
   }
   throw new CommandError(
     'no_answer',
-    `The server has not answered for ${ANSWER_MS / 1_000} seconds; tollgate catalog status says what it does.`,
+    `The server has not answered for ${ANSWER_MS / 1_000} seconds. Check it with tollgate catalog status.`,
   );
 }
 
 function reloaded(note: CatalogNote): Output {
   if (note.refused !== null) {
-    const words = `The catalog was refused; version ${note.version} stays in force.`;
+    const words = `The catalog was refused; version ${note.version} stays active.`;
     const text = [words, ...note.refused.problems].join('\n');
     return { json: { accepted: false, catalog: record(note) }, text, exitCode: 1 };
   }
-  const words = `Version ${note.version} of the catalog is in force: ${countWords(note)}.`;
+  const words = `Version ${note.version} of the catalog is active: ${countWords(note)}.`;
   const warnings = note.warnings.map((warning) => `warning: ${warning}`);
   return {
     json: { accepted: true, catalog: record(note) },
@@ -128,7 +130,7 @@ function reloaded(note: CatalogNote): Output {
   };
 }
 
-/** Without what only a command that waits wants to know. */
+/** Leaves out what only a waiting command needs. */
 function record({ request: _, ...facts }: CatalogNote) {
   return facts;
 }

@@ -1,5 +1,5 @@
-// `tollgate code …`: make codes that are worth service tokens, list and revoke them, and redeem one
-// for an account. The text of a code is printed when it is made and never again.
+// `tollgate code …`: creates redemption codes, lists and revokes them, and redeems one for an
+// account. The text of a code is printed only at its creation.
 
 import type { Command } from 'commander';
 import { formatTokens } from '../core/money.ts';
@@ -34,14 +34,11 @@ export function addCodeCommands(program: Command, perform: Perform): void {
       .requiredOption('--amount <amount>', 'service tokens that each of them is worth')
       .requiredOption('--reason <text>', 'why, for the books')
       .option('--count <number>', 'how many', '1')
-      .option('--expires <date>', 'when they end, such as 2027-01-31 or 2027-01-31T12:00:00Z'),
+      .option('--expires <date>', 'when they expire, such as 2027-01-31 or 2027-01-31T12:00:00Z'),
     create,
   );
   perform(addCommand(group, 'list', 'list all codes, without their text'), list);
-  perform(
-    addCommand(group, 'revoke <code>', 'make a code worthless; named by its id or its text'),
-    revoke,
-  );
+  perform(addCommand(group, 'revoke <code>', 'revoke a code, by its id or its text'), revoke);
   perform<RedeemOptions>(
     addCommand(group, 'redeem <code>', 'add what a code is worth to an account').requiredOption(
       '--account <account>',

@@ -1,15 +1,15 @@
-// What every command is made of: it takes the context and its arguments and returns one output,
-// which the program prints as text or as JSON. No command prints or exits by itself.
+// The contract of commands: a command takes the context and its arguments and returns one output,
+// which the program prints as text or JSON. No command prints or exits by itself.
 
 import type { Command, OptionValues } from 'commander';
 import { isDay, parseInstant } from '../core/instant.ts';
 import type { Context } from './context.ts';
 
-/** `text` is for people, without a line break at its end; `json` is one document for programs. */
+/** `text` is for people, without a trailing line break; `json` is one document for programs. */
 export type Output = {
   readonly json: unknown;
   readonly text: string;
-  /** In place of both, where it is too much to have in memory. */
+  /** Replaces both, where the output is too large for memory. */
   readonly pieces?: AsyncIterable<string>;
   /** 0 where absent. */
   readonly exitCode?: number;
@@ -17,10 +17,10 @@ export type Output = {
 
 const DURATION_MS_MAX = 3_650 * 86_400_000;
 
-/** Who changes things from here, in the audit trail. */
+/** The actor of commands in the audit trail. */
 export const OPERATOR = 'operator';
 
-/** A command that cannot do what it was asked; printed with its code, exit code 1. */
+/** A command that fails; printed with its code, exit code 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly code: string;
@@ -31,17 +31,17 @@ export class CommandError extends Error {
   }
 }
 
-/** What a command does with its options and its arguments. */
+/** The function of a command, with its options and arguments. */
 export type Work<Options extends OptionValues> = (
   context: Context,
   options: Options,
   ...args: string[]
 ) => Output | Promise<Output>;
 
-/** Ties a command to its work, so that the output is printed; made by the program. */
+/** Connects a command to its function and prints the output; made by the program. */
 export type Perform = <Options extends OptionValues>(command: Command, work: Work<Options>) => void;
 
-/** Adds a command with the option that all of them have. */
+/** Adds a command with the options that all commands share. */
 export function addCommand(parent: Command, signature: string, about: string): Command {
   return parent
     .command(signature)
@@ -50,12 +50,12 @@ export function addCommand(parent: Command, signature: string, about: string): C
     .option('--json', 'print one JSON document instead of text');
 }
 
-/** Adds a command that only holds others. */
+/** Adds a command that only groups others. */
 export function addGroup(program: Command, name: string, about: string): Command {
   return program.command(name).description(about).helpCommand(false);
 }
 
-/** Reads a whole number of at least 1. Throws `invalid_number` that names `option`. */
+/** Parses a whole number of at least 1. Throws `invalid_number` that names `option`. */
 export function parseCount(text: string | undefined, option: string): number | undefined {
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
@@ -69,7 +69,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Reads how long something lasts, in milliseconds. Throws `invalid_duration` that names `option`. */
+/** Parses a duration to milliseconds. Throws `invalid_duration` that names `option`. */
 export function parseDuration(text: string, option: string): number {
   const [, digits = '', unit = ''] = /^([1-9]\d{0,6})([smhd])$/.exec(text) ?? [];
   const ms = Number(digits) * (UNIT_MS[unit] ?? 0);
@@ -80,7 +80,7 @@ export function parseDuration(text: string, option: string): number {
   );
 }
 
-/** Reads when something ends, in Unix milliseconds. Throws `invalid_expiry`. */
+/** Parses an expiry to Unix milliseconds. Throws `invalid_expiry`. */
 export function parseExpiry(text: string): number {
   const ms = parseInstant(isDay(text) ? `${text}T00:00:00Z` : text);
   if (ms !== undefined) return ms;
@@ -106,7 +106,7 @@ export function table(header: readonly string[], rows: readonly (readonly string
     .join('\n');
 }
 
-/** A list: `cells` makes a row of the table of each record. */
+/** A list; `cells` maps a record to a row of the table. */
 export function listOutput<Row>(
   data: readonly Row[],
   header: readonly string[],
@@ -115,7 +115,7 @@ export function listOutput<Row>(
   return { json: { object: 'list', data }, text: table(header, data.map(cells)) };
 }
 
-/** The same of an instant in a record; `-` where there is none. */
+/** A short time from a record; `-` where there is none. */
 export function shortInstant(text: string | null): string {
   return text === null ? '-' : shortTime(Date.parse(text));
 }

@@ -1,5 +1,5 @@
-// What a command says about the servers that have taken up its change: for changes where somebody has
-// to know that they are in force everywhere, such as the end of a key.
+// Reports which servers have applied a change: for changes that must be effective everywhere, such
+// as the revocation of a key.
 
 import { type Confirmation, confirmSeen } from '../cluster/confirm.ts';
 import { CACHE_TIME_MS } from '../identity/authenticate.ts';
@@ -8,26 +8,29 @@ import { isServing } from './is-server-running.ts';
 
 export type Confirmed = {
   readonly json: readonly ConfirmationRecord[];
-  /** One sentence, or one more for each node that did not confirm. */
+  /** One sentence, and one more for each node that did not confirm. */
   readonly text: string;
 };
 
 type ConfirmationRecord = {
   readonly node: string;
   readonly host: string;
-  /** Milliseconds; null where the node did not say so in time. */
+  /** Milliseconds; null where the node did not confirm in time. */
   readonly confirmed_after_ms: number | null;
 };
 
 /**
- * Waits up to 5 s for every live node to have taken up what was written before. Never rejects: what
- * the command did is done, and has to be told.
+ * Waits up to 5 s for every live node to apply the change. Never rejects: the change is committed,
+ * and its result must be printed.
  */
 export async function confirmed(context: Context): Promise<Confirmed> {
   try {
     return await ask(context);
   } catch {
-    return { json: [], text: 'Whether the nodes know of it could not be found out.' };
+    return {
+      json: [],
+      text: 'It is unknown whether the nodes have applied it. Check them with tollgate nodes.',
+    };
   }
 }
 
@@ -46,7 +49,7 @@ async function ask(context: Context): Promise<Confirmed> {
 }
 
 function textOf(confirmations: readonly Confirmation[]): string {
-  if (confirmations.length === 0) return 'No server runs that would have to know.';
+  if (confirmations.length === 0) return 'No server is running.';
   const times = confirmations.flatMap(({ afterMs }) => afterMs ?? []);
   const late = confirmations.filter(({ afterMs }) => afterMs === null);
   const last = times.length === 0 ? '' : `, the last after ${Math.max(...times)} ms`;
@@ -55,7 +58,7 @@ function textOf(confirmations: readonly Confirmation[]): string {
     `${times.length} of ${confirmations.length} ${nodes} confirmed it${last}.`,
     ...late.map(
       ({ node, host }) =>
-        `${node} (${host}) has not: it remembers keys for ${CACHE_TIME_MS / 1_000} s at most. tollgate nodes says how it does.`,
+        `${node} (${host}) has not: it caches keys for ${CACHE_TIME_MS / 1_000} s at most. Check it with tollgate nodes.`,
     ),
   ].join('\n');
 }

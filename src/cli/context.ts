@@ -1,5 +1,5 @@
-// What a command works with: settings, catalog and database, each read when it is first asked for.
-// Made anew for every command by the program, which also closes it. Nothing here is global.
+// What a command works with: settings, catalog and database, each read on first use. The program
+// makes one per command and closes it. Nothing here is global.
 
 import { randomBytes } from 'node:crypto';
 import type { Environment } from '../core/environment.ts';
@@ -21,7 +21,9 @@ export type Context = Inputs & {
   readonly openDatabase: (options: { readonly readonly: boolean }) => Database;
   /** Opens the database once, migrated first. Throws `StoreError`. */
   readonly openStore: () => Promise<Store>;
-  /** Tells the nodes to look at once where something was changed; `close` does so too. Never rejects. */
+  /**
+   * Asks the nodes to look at once if something was changed; `close` does so too. Never rejects.
+   */
   readonly announce: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -31,7 +33,7 @@ export function createContext(processEnvironment: Environment, directory: string
   const { clock, config } = inputs;
   const catalog = (): Catalog => inputs.loadedCatalog().catalog;
   let store: Store | undefined;
-  /** Of what this command changes, where there is a Redis to tell others of it. */
+  /** Detects this command's changes, where there is a Redis to announce them. */
   let tail: AuditTail | undefined;
 
   async function openStore(): Promise<Store> {
@@ -52,7 +54,7 @@ export function createContext(processEnvironment: Environment, directory: string
       const { announceOnce } = await import('../server/announcements.ts');
       await announceOnce(redis);
     } catch {
-      // They look by themselves all the same.
+      // The nodes poll anyway.
     }
   }
 

@@ -1,5 +1,5 @@
-// `tollgate doctor`: looks at everything that a server needs and says what is wrong, one line
-// each. It changes nothing. A check that cannot be made because of an earlier one says so.
+// `tollgate doctor`: checks everything that a server needs and prints one line per check. Changes
+// nothing. Reports a check that cannot run because of an earlier failure.
 
 import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
@@ -25,7 +25,7 @@ const OPEN_FILES_MIN = 4_096;
 
 export function addDoctorCommand(program: Command, perform: Perform): void {
   perform(
-    addCommand(program, 'doctor', 'look at everything that a server needs; changes nothing'),
+    addCommand(program, 'doctor', 'check everything that a server needs; changes nothing'),
     doctor,
   );
 }
@@ -75,7 +75,7 @@ function checkConfig(context: Context): Finding {
 
 async function openForChecks(context: Context): Promise<Database | Finding> {
   try {
-    // Looked at without the right to create: a missing file is a finding, not a new database.
+    // Read-only: a missing file is a finding, and must not be created.
     await context.openDatabase({ readonly: true }).close();
     return context.openDatabase({ readonly: false });
   } catch (error) {
@@ -102,7 +102,7 @@ async function checkDatabase(database: Database): Promise<Finding> {
   return { ok: true, detail: 'intact and writable' };
 }
 
-/** PostgreSQL looks after its own files. */
+/** PostgreSQL checks its own files. */
 function isIntact({ connection }: SqliteDatabase): boolean {
   const rows = connection.query<{ quick_check: string }, []>('PRAGMA quick_check').all();
   return rows.length === 1 && rows[0]?.quick_check === 'ok';
@@ -122,21 +122,21 @@ async function checkMigrations(database: Database): Promise<Finding> {
   };
 }
 
-/** Differences that are told one by one; the rest is counted. */
-const TOLD_DIFFERENCES_MAX = 50;
+/** Differences that are listed; the rest is only counted. */
+const LISTED_DIFFERENCES_MAX = 50;
 
 async function checkLedger(database: Database): Promise<Finding> {
-  const told: string[] = [];
+  const listed: string[] = [];
   let count = 0;
   for await (const { kind, subject, accountId, detail } of findDifferences(database)) {
     count += 1;
-    if (count > TOLD_DIFFERENCES_MAX) continue;
+    if (count > LISTED_DIFFERENCES_MAX) continue;
     const owner = accountId === null || accountId === subject ? '' : ` (account ${accountId})`;
-    told.push(`${kind} of ${subject}${owner}: ${detail}`);
+    listed.push(`${kind} of ${subject}${owner}: ${detail}`);
   }
   if (count === 0) return { ok: true, detail: 'every balance is the sum of its entries' };
-  if (count > told.length) told.push(`and ${count - told.length} more`);
-  return { ok: false, detail: `${count} differences: ${told.join('; ')}` };
+  if (count > listed.length) listed.push(`and ${count - listed.length} more`);
+  return { ok: false, detail: `${count} differences: ${listed.join('; ')}` };
 }
 
 async function checkClock(database: Database, nowMs: number): Promise<Finding> {
@@ -153,7 +153,7 @@ async function checkClock(database: Database, nowMs: number): Promise<Finding> {
   return { ok: false, detail: `${seconds} seconds behind the newest record; set the clock` };
 }
 
-/** An operator may take a plan out of the catalog while accounts are on it. */
+/** An operator may remove a plan from the catalog while accounts are on it. */
 async function checkPlans(database: Database, context: Context): Promise<Finding> {
   const { plans } = context.catalog();
   const missing = (await accountsByPlan(database)).filter(([plan]) => !plans.has(plan));
@@ -161,7 +161,7 @@ async function checkPlans(database: Database, context: Context): Promise<Finding
   const words = missing.map(([plan, count]) => `${plan} (${count} accounts)`).join(', ');
   return {
     ok: false,
-    detail: `not in the catalog, so that the accounts are refused: ${words}; put the plans back, or use account plan`,
+    detail: `not in the catalog, so these accounts are refused: ${words}; restore the plans, or move the accounts with account plan`,
   };
 }
 
@@ -182,7 +182,7 @@ function checkCatalog(context: Context): Finding {
   };
 }
 
-/** Nothing that can fail: who reads this wants to see what each upstream is taken for. */
+/** Cannot fail: shows the profile that is used for each upstream. */
 function checkProfiles(context: Context): Finding {
   const names = [...context.catalog().upstreams.values()].map((upstream) =>
     upstream.dialect === 'demo'
@@ -213,7 +213,7 @@ function checkOpenFiles(): Finding {
   };
 }
 
-/** A port in use is right when Tollgate itself answers there. */
+/** A busy port is fine when Tollgate itself answers there. */
 async function checkPort(context: Context): Promise<Finding> {
   const { host, port } = context.config();
   if (port === 0) return { ok: true, detail: 'any free one' };

@@ -1,5 +1,5 @@
-// `tollgate explain REQUEST_ID`: how a charge came about, from the books alone. The figures are
-// computed again from usage and prices, so a difference would show; here they get their words.
+// `tollgate explain REQUEST_ID`: explains a charge from the books alone. The figures are recomputed
+// from usage and prices, so a difference would show; this file formats them.
 
 import type { Command } from 'commander';
 import { PLAYGROUND_KEY_ID } from '../core/id.ts';
@@ -12,20 +12,17 @@ import type { Context } from './context.ts';
 type Usage = NonNullable<Explanation['usage']>;
 type Booked = NonNullable<Explanation['booked']>;
 
-/** What is meant by each doubt about a report, and what was done. */
+/** What each doubt about a report means, and how it was handled. */
 const DOUBTS: Readonly<Record<NonNullable<Usage['doubt']>, string>> = {
-  malformed: 'not charged: a count in it is missing or is none',
-  inconsistent: 'not charged: its counts do not make up their total',
+  malformed: 'not charged: a count is missing or invalid',
+  inconsistent: 'not charged: its counts do not add up to their total',
   implausible:
     'not charged as such: it is more than the model could have read, or was allowed to write; the larger of our count and the bound of the request is charged',
   zero: 'charged as it is, although there was something to count',
 };
 
 export function addExplainCommand(program: Command, perform: Perform): void {
-  perform(
-    addCommand(program, 'explain <request>', 'show how the charge of a request came about'),
-    explain,
-  );
+  perform(addCommand(program, 'explain <request>', 'explain the charge of a request'), explain);
 }
 
 async function explain(context: Context, _options: object, requestId = ''): Promise<Output> {
@@ -46,7 +43,7 @@ export function explanationText(facts: Explanation): string {
     ...holdLines(facts.hold),
   ];
   if (request === null || usage === null || booked === null) {
-    return [...lines, 'The request is still under way; nothing is charged yet.'].join('\n');
+    return [...lines, 'The request is still running; nothing is charged yet.'].join('\n');
   }
   const answer = `${request.format}${request.stream ? ', streamed' : ''}`;
   lines.push(
@@ -83,7 +80,9 @@ function usageLines(usage: Usage): string[] {
   const output = `${usage.output_tokens} output (${usage.reasoning_tokens} of them reasoning)`;
   const lines = [`Usage   ${usage.basis}: ${input}, ${output}`];
   if (usage.basis === 'recovered') {
-    lines.push('        The gateway died before the request ended; this is what it knew of it.');
+    lines.push(
+      '        The gateway crashed before the request ended; these are its last known counts.',
+    );
   }
   const { doubt, reported } = usage;
   const words = doubt === null ? '' : ` (${doubt}; ${DOUBTS[doubt]})`;
@@ -114,7 +113,7 @@ function bookedLines(booked: Booked): string[] {
   ];
 }
 
-/** A second line has what records of older programs do not know. */
+/** The second line has what records of older versions lack. */
 function attemptLines(attempt: AttemptFacts, number: number): string[] {
   const { upstream, model, started_at: startedAt, duration_ms: durationMs } = attempt;
   const where = `${upstream ?? 'unknown upstream'}, ${model ?? 'unknown model'}`;

@@ -1,6 +1,6 @@
-// `tollgate export FILE` and `tollgate import FILE`: move an installation from one database to another,
-// such as from SQLite to PostgreSQL or back. Neither runs while somebody serves the database: what
-// happened after an export would be missing, and nobody may write between the rows of an import.
+// `tollgate export FILE` and `tollgate import FILE`: move an installation between databases, such
+// as from SQLite to PostgreSQL or back. Both require that no server runs on the database: an export
+// would miss later changes, and an import must be the only writer.
 
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -31,7 +31,7 @@ import { fileExists, fileNotWritable } from './new-file.ts';
 /** A sum over all books is one statement. */
 const STATEMENT_MS = 600_000;
 
-/** Keeps commands, and another import, out of the transaction that takes it. */
+/** Blocks commands, and another import, for the length of the transaction. */
 const ONE_BY_ONE = sql`select pg_advisory_xact_lock(${sql.raw(WRITING)})`;
 
 export function addMovingCommands(program: Command, perform: Perform): void {
@@ -64,7 +64,7 @@ function exportOutput(path: string, { tables, ledger }: Moved, context: Context)
     text: [
       `Wrote ${rows} rows of ${Object.keys(tables).length} tables to ${path}.`,
       factTable(['EXPORTED'], [ledger]),
-      'The file holds what the database does: mail addresses, books, digests of keys and passwords.',
+      'The file contains everything in the database: mail addresses, books, digests of keys and passwords.',
       'Only its owner can read it. Move it as carefully as the database itself.',
       ...secretHint(context),
     ].join('\n'),
@@ -76,7 +76,8 @@ async function importFrom(context: Context, _options: object, file = ''): Promis
   const path = resolve(context.directory, file);
   await checkArchive(path).catch(fileFailure(path));
   return withDatabase(context, async (database) => {
-    // A new database is made what it has to be; another one was named by mistake.
+    // Migrates a new database; refuses one that is not empty, because it was probably named by
+    // mistake.
     const { applied } = await migrationStatus(database);
     if (applied.length > 0) await refuseOutdated(database);
     await migrate(database);
@@ -98,14 +99,14 @@ function importOutput(path: string, { tables, ledger, exported, madeBy }: Import
       factTable(['EXPORTED', 'IMPORTED'], [exported, ledger]),
       isWhole(ledger)
         ? 'The books are whole, and the same on both sides.'
-        : 'The books are the same on both sides, and had their differences before; tollgate doctor tells them.',
-      'Usage by hour and by day is added up again by the next server.',
+        : 'The books are the same on both sides. They had differences before the export; tollgate doctor lists them.',
+      'The next server aggregates usage by hour and by day again.',
     ].join('\n'),
     exitCode: isWhole(ledger) ? 0 : 1,
   };
 }
 
-/** Opens the database; of SQLite, no server can start on it meanwhile. */
+/** Opens the database; on SQLite, no server can start on it until it is closed. */
 async function withDatabase(
   context: Context,
   work: (database: Database) => Promise<Output>,
@@ -137,12 +138,12 @@ async function refuseOutdated(database: Database): Promise<void> {
 }
 
 /**
- * No node can say that it serves before the transaction has ended. Of SQLite, the file is ours
- * already: whoever is in the table has died.
+ * No node can register before the transaction has ended. On SQLite this process has the lock, so
+ * the nodes in the table are dead.
  */
 async function keepNodesOut(database: Database): Promise<void> {
   if (database.isolation === 'one writer') return;
-  // A snapshot begins behind it, and so has all that a node that has just left had written.
+  // A snapshot begins after the lock, and so sees all writes of a node that has just left.
   await database.rows(sql`lock table nodes in share mode`);
   const rows = await createNodes(database).list();
   const live = rows.filter(({ deadAt, silentMs }) => deadAt === null && silentMs < EVICT_MS);
@@ -165,7 +166,7 @@ function factTable(header: readonly string[], sides: readonly LedgerFacts[]): st
   return table(['BOOKS', ...header], rows);
 }
 
-/** Without it nobody could open what it has sealed. */
+/** Without the secret, its sealed data cannot be opened. */
 function secretHint({ config }: Context): string[] {
   const { databaseUrl, sessionSecret } = config();
   const file = databaseFile(databaseUrl);
@@ -173,11 +174,11 @@ function secretHint({ config }: Context): string[] {
   const path = join(dirname(file), 'session-secret');
   if (!existsSync(path)) return [];
   return [
-    `Second factors are sealed by ${path}: set SESSION_SECRET of the new installation to what is in it.`,
+    `Second factors are sealed by ${path}: set SESSION_SECRET of the new installation to its content.`,
   ];
 }
 
-/** Words for what can be wrong with the file of either command. */
+/** Messages for problems with the file of either command. */
 function fileFailure(path: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof ArchiveError) {

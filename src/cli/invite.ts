@@ -1,5 +1,5 @@
-// `tollgate invite …`: invitations to sign up, for a server with SIGNUP=invite. The link of one is
-// printed when it is made and never again.
+// `tollgate invite …`: invitations to sign up, for a server with SIGNUP=invite. The link is printed
+// only at its creation.
 
 import type { Command } from 'commander';
 import { publicUrl } from '../config/urls.ts';
@@ -23,12 +23,12 @@ export function addInviteCommands(program: Command, perform: Perform): void {
   perform<CreateOptions>(
     addCommand(group, 'create', 'make an invitation, and print its link')
       .option('--email <address>', 'the only address that may use it')
-      .option('--expires <date>', 'when it ends, such as 2027-01-31; after two weeks without'),
+      .option('--expires <date>', 'when it expires, such as 2027-01-31 (default: after two weeks)'),
     create,
   );
   perform(addCommand(group, 'list', 'list all invitations, without their links'), list);
   perform(
-    addCommand(group, 'revoke <id>', 'make an invitation worthless'),
+    addCommand(group, 'revoke <id>', 'revoke an invitation'),
     async (context, _options, id = '') => {
       const invite = await (await openPeople(context)).invites.revoke(id, OPERATOR);
       const record = inviteRecord(invite, context.clock());
@@ -45,7 +45,7 @@ async function create(context: Context, options: CreateOptions): Promise<Output>
   const { invite, token } = await (await openPeople(context)).invites.create(facts, OPERATOR);
   const config = context.config();
   const link = `${publicUrl(config, config.port)}/dashboard/signup?invite=${token}`;
-  const whom = invite.email === null ? 'Whoever has this link' : invite.email;
+  const whom = invite.email === null ? 'Anyone with this link' : invite.email;
   return {
     json: { invite: inviteRecord(invite, context.clock()), token, link },
     text: `${whom} may sign up once, until ${shortTime(invite.expiresAt)} UTC:\n${link}`,
@@ -58,7 +58,7 @@ async function list(context: Context): Promise<Output> {
   const records = invites.map((invite) => inviteRecord(invite, now));
   return listOutput(records, ['ID', 'FOR', 'STATUS', 'CREATED', 'EXPIRES'], (invite) => [
     invite.id,
-    invite.email ?? 'anybody',
+    invite.email ?? 'anyone',
     invite.status,
     shortInstant(invite.created_at),
     shortInstant(invite.expires_at),

@@ -1,5 +1,5 @@
-// `tollgate key …`: create, list, show, rotate and revoke API keys. A key is named by its id or by the
-// whole key; its masked form is not enough.
+// `tollgate key …`: creates, lists, shows, rotates and revokes API keys. A key is named by its id
+// or the whole key; its masked form is not enough.
 
 import { type Command, Option } from 'commander';
 import { keyRecord } from '../identity/key-record.ts';
@@ -24,11 +24,11 @@ export function addKeyCommands(program: Command, perform: Perform): void {
   perform<CreateOptions>(
     addCommand(group, 'create <account>', 'create a key, which is shown once')
       .option('--name <text>', 'a name of at most 100 characters')
-      .option('--expires <date>', 'when it ends, such as 2027-01-31 or 2027-01-31T12:00:00Z'),
+      .option('--expires <date>', 'when it expires, such as 2027-01-31 or 2027-01-31T12:00:00Z'),
     createKey,
   );
   perform(addCommand(group, 'list <account>', 'list the keys of an account'), listKeys);
-  perform(addCommand(group, 'show <key>', 'say whose key it is, and how it stands'), showKey);
+  perform(addCommand(group, 'show <key>', 'show the account of a key, and its state'), showKey);
   perform<RevokeOptions>(
     addCommand(group, 'revoke <key>', 'revoke a key, at once and for good').addOption(
       new Option('--reason <reason>', 'why')

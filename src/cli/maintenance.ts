@@ -12,7 +12,7 @@ export function addMaintenanceCommands(program: Command, perform: Perform): void
   perform<OnOptions>(
     addCommand(group, 'on', 'refuse all requests with 503').option(
       '--message <text>',
-      'what callers are told, on one line; the standard words without it',
+      'the message to callers, on one line (default: a standard message)',
     ),
     (context, { message }) =>
       change(context, message === undefined ? { on: true } : { on: true, message }),
@@ -20,7 +20,7 @@ export function addMaintenanceCommands(program: Command, perform: Perform): void
   perform(addCommand(group, 'off', 'serve requests again'), (context) =>
     change(context, { on: false }),
   );
-  perform(addCommand(group, 'status', 'say whether it is on'), statusOutput);
+  perform(addCommand(group, 'status', 'show whether it is on'), statusOutput);
 }
 
 async function change(context: Context, maintenance: Maintenance): Promise<Output> {
@@ -30,7 +30,7 @@ async function change(context: Context, maintenance: Maintenance): Promise<Outpu
 
 async function statusOutput(context: Context): Promise<Output> {
   const { on, message } = await (await context.openStore()).settings.maintenance();
-  const words = message === undefined ? '' : ` Callers are told: ${message}`;
+  const words = message === undefined ? '' : ` Message to callers: ${message}`;
   return {
     json: { maintenance: on, message: message ?? null },
     text: `Maintenance is ${on ? 'on' : 'off'}.${words}`,

@@ -1,4 +1,4 @@
-// `tollgate migrate`: brings the database up to this version, or shows what that would do.
+// `tollgate migrate`: migrates the database to this version, or shows what that would do.
 
 import type { Command } from 'commander';
 import type { Database } from '../store/contract.ts';

@@ -1,4 +1,5 @@
-// `tollgate models`: the catalog with its prices, and the lower limits of a capacity incident.
+// `tollgate models`: lists the catalog with its prices, and the reduced limits of capacity
+// incidents.
 
 import type { Command } from 'commander';
 import { type Incident, readIncidents } from '../catalog/incidents.ts';

@@ -1,5 +1,5 @@
-// `tollgate account credit|grant|adjust|movements`: money that a customer paid in, money that is given
-// away, and corrections up or down. Each is booked once by its id, however often the command runs.
+// `tollgate account credit|grant|adjust|movements`: books payments, gifts, and corrections up or
+// down. Each is booked once by its id, even if the command is repeated.
 
 import type { Command } from 'commander';
 import { formatTokens } from '../core/money.ts';
@@ -52,7 +52,7 @@ export function addMovementCommands(group: Command, perform: Perform): void {
     );
   }
   perform<ListOptions>(
-    addCommand(group, 'movements <account>', 'list what has come in and out, newest first').option(
+    addCommand(group, 'movements <account>', 'list movements of money, newest first').option(
       '--limit <number>',
       'how many at most',
       '100',
@@ -64,7 +64,7 @@ export function addMovementCommands(group: Command, perform: Perform): void {
 type MovementOptions = { readonly reason: string; readonly id?: string };
 
 function withId(command: Command): Command {
-  return command.option('--id <id>', 'names this movement: the same id is never booked twice');
+  return command.option('--id <id>', 'the id of this movement, which is booked only once');
 }
 
 async function move(
@@ -82,7 +82,7 @@ async function move(
   const left = `${formatTokens(moved.available)} service tokens are available`;
   const text = movement.applied
     ? `${WORDS[kind]} ${movement.amount} service tokens under the id ${moved.id}; ${left}.`
-    : `The ${kind} ${moved.id} was booked before; nothing has changed now. ${left}.`;
+    : `The ${kind} ${moved.id} was already booked; nothing has changed. ${left}.`;
   return {
     json: { [kind]: movement, account: printedAccount(await readAccount(parts, account.id)) },
     text,

@@ -1,9 +1,9 @@
-// A file that a command creates and that only its owner can read. An existing one is never overwritten.
+// Creates a file that only its owner can read. Never overwrites one.
 
 import { openSync } from 'node:fs';
 import { CommandError } from './command.ts';
 
-/** Returns its descriptor. `hint` says what to do where there is such a file. */
+/** Returns its descriptor. `hint` says what to do where the file exists. */
 export function createFile(path: string, hint: string): number {
   try {
     return openSync(path, 'wx', 0o600);

@@ -1,4 +1,4 @@
-// `tollgate nodes`: who serves this database, who leads, and how each of them does.
+// `tollgate nodes`: lists the nodes of this database, with the leader and the state of each.
 
 import type { Command } from 'commander';
 import { createLeases } from '../cluster/leases.ts';
@@ -10,7 +10,7 @@ import { addCommand, type Output, type Perform, table } from './command.ts';
 import type { Context } from './context.ts';
 
 export function addNodesCommand(program: Command, perform: Perform): void {
-  perform(addCommand(program, 'nodes', 'list the nodes that serve, and say which one leads'), list);
+  perform(addCommand(program, 'nodes', 'list the running nodes and their leader'), list);
 }
 
 async function list(context: Context): Promise<Output> {

@@ -1,17 +1,17 @@
-// What operations work with, for the commands that show or change something.
+// Opens the dependencies of operations for commands.
 
 import type { Change } from '../operations/audited-change.ts';
 import type { OperationDependencies } from '../operations/dependencies.ts';
 import { OPERATOR } from './command.ts';
 import type { Context } from './context.ts';
 
-/** The catalog is read when an operation first asks for it. */
+/** The catalog is read on first use. */
 export async function openParts(context: Context): Promise<OperationDependencies> {
   const { catalog, clock, randomBytes } = context;
   return { ...(await context.openStore()), catalog, clock, randomBytes };
 }
 
-/** The catalog first: a broken one refuses the command before it has changed anything. */
+/** Reads the catalog first: a broken one fails the command before any change. */
 export async function openAccounts(context: Context): Promise<OperationDependencies> {
   context.catalog();
   return openParts(context);

@@ -1,5 +1,5 @@
-// `tollgate operator …`: who may sign in to the operator's console. Whoever has this machine makes
-// the first operator; nobody has a password before they have chosen one themselves.
+// `tollgate operator …`: manages the users of the operator's console. A user of this machine
+// creates the first operator; operators set their own passwords.
 
 import type { Command } from 'commander';
 import { consolePortOf, urlOf } from '../config/urls.ts';
@@ -22,13 +22,13 @@ import type { Context } from './context.ts';
 const STDIN_BYTES_MAX = 4_096;
 
 export function addOperatorCommands(program: Command, perform: Perform): void {
-  const group = addGroup(program, 'operator', "say who may sign in to the operator's console");
+  const group = addGroup(program, 'operator', "manage the users of the operator's console");
   perform<CreateOptions>(
     addCommand(
       group,
       'create <email>',
-      'make an operator, and print the link with which they choose a password',
-    ).option('--password-stdin', 'take the password from standard input, and print no link'),
+      'create an operator, and print a link to set the password',
+    ).option('--password-stdin', 'read the password from standard input; prints no link'),
     create,
   );
   perform(addCommand(group, 'list', 'list all operators'), list);
@@ -36,7 +36,7 @@ export function addOperatorCommands(program: Command, perform: Perform): void {
     addCommand(
       group,
       'reset <email>',
-      'take away password and second factor, and print the link for a new password',
+      'remove password and second factor, and print a link to set a new password',
     ),
     async (context, _options, email = '') => {
       const url = await consoleUrl(context);
@@ -45,10 +45,10 @@ export function addOperatorCommands(program: Command, perform: Perform): void {
     },
   );
   perform(
-    addCommand(group, 'remove <email>', 'end all sessions of an operator, and let them in no more'),
+    addCommand(group, 'remove <email>', 'remove an operator, and end all their sessions'),
     async (context, _options, given = '') => {
       const email = await (await openPeople(context)).operators.remove(given, OPERATOR);
-      return { json: { removed: { email } }, text: `${email} is no operator any more.` };
+      return { json: { removed: { email } }, text: `${email} is no longer an operator.` };
     },
   );
 }
@@ -70,7 +70,7 @@ async function create(context: Context, options: CreateOptions, email = ''): Pro
       text: `${user.email} is an operator and signs in at ${url} with that password.`,
     };
   }
-  return linkOutput(url, await operators.invite(email, OPERATOR), 'is going to be an operator');
+  return linkOutput(url, await operators.invite(email, OPERATOR), 'is invited as an operator');
 }
 
 async function list(context: Context): Promise<Output> {
@@ -93,8 +93,8 @@ function linkOutput(
 }
 
 /**
- * Where the server that runs, or the last one that did, has its console: options of its command line
- * are in no setting. Before the first one, where a server with these settings will have it.
+ * The console's address of the running or last server, because a port from its command line is in
+ * no setting. Before the first start, the address by the present settings.
  */
 async function consoleUrl(context: Context): Promise<string> {
   const config = context.config();
@@ -105,8 +105,8 @@ async function consoleUrl(context: Context): Promise<string> {
       'OPERATOR_PORT is off, so there is no console to sign in to. Set it to a port first.',
     );
   }
-  const told = await readNote((await context.openStore()).database, 'console');
-  if (told !== undefined && URL.canParse(told)) return told;
+  const known = await readNote((await context.openStore()).database, 'console');
+  if (known !== undefined && URL.canParse(known)) return known;
   return port === 0 ? '/operator' : urlOf(config.operatorHost, port);
 }
 

@@ -1,4 +1,4 @@
-// Reads which stretch of time a command is about: a month, or a beginning and an end.
+// Parses the period of a command: a month, or a beginning and an end.
 
 import { type Span, utcMonth } from '../core/calendar.ts';
 import { isDay, parseInstant } from '../core/instant.ts';
@@ -10,7 +10,7 @@ export type SpanOptions = {
   readonly to?: string;
 };
 
-/** `undefined` where no option says anything. Throws `invalid_time`. */
+/** `undefined` without any of the options. Throws `invalid_time`. */
 export function readSpan({ month, from, to }: SpanOptions): Span | undefined {
   if (from === undefined && to === undefined) {
     return month === undefined ? undefined : parseMonth(month);
@@ -24,7 +24,7 @@ export function readSpan({ month, from, to }: SpanOptions): Span | undefined {
   return { fromMs, untilMs };
 }
 
-/** A day is its first instant. */
+/** A day stands for its first instant. */
 export function parseTime(text: string | undefined, option: string): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseInstant(isDay(text) ? `${text}T00:00:00Z` : text);

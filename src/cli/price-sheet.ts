@@ -1,5 +1,5 @@
-// Every price of a catalog as text, for `tollgate prices show`. What is in force at the instant asked
-// for is marked.
+// Formats every price of a catalog for `tollgate prices show`. Marks the prices that are effective
+// at the given time.
 
 import { timeOfDay } from '../catalog/pricing-record.ts';
 import type { Catalog, Model } from '../core/model.ts';
@@ -33,7 +33,7 @@ export function priceSheetText(
     });
   });
   const foot = [
-    `* in force at ${shortTime(atMs)}. Times are UTC.`,
+    `* effective at ${shortTime(atMs)}. Times are UTC.`,
     'Prices are in service tokens for one model token, and in USD for a million of them.',
   ];
   return [table(header, rows), '', ...foot].join('\n');
@@ -48,7 +48,7 @@ function priceCells({ input, cachedInput, cacheWrite, output, version }: Price, 
   ];
 }
 
-/** `16:30-00:30 sat sun`; the days are left out where they are all. */
+/** `16:30-00:30 sat sun`; without days where it applies to all. */
 function hoursOf({ fromMinute, toMinute, days }: PriceWindow): string {
   const hours = `${timeOfDay(fromMinute)}-${timeOfDay(toMinute)}`;
   return days.length === WEEKDAYS.length ? hours : [hours, ...days].join(' ');

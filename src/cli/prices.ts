@@ -1,5 +1,5 @@
-// `tollgate prices`: the price book of every model, and what the prices of another catalog would
-// have made of requests that are in the books.
+// `tollgate prices`: shows the price book of every model, and what other prices would have charged
+// for past requests.
 
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -41,22 +41,26 @@ import { parseTime, readSpan } from './period.ts';
 import { priceSheetText } from './price-sheet.ts';
 
 export function addPriceCommands(program: Command, perform: Perform): void {
-  const prices = addGroup(program, 'prices', 'show prices, and what other prices would mean');
+  const prices = addGroup(
+    program,
+    'prices',
+    'show prices, preview other prices, and publish drafts',
+  );
   perform<ShowOptions>(
-    addCommand(prices, 'show', 'show every price of the catalog, from when and at which hours')
+    addCommand(prices, 'show', 'show every price of the catalog, with its start and its hours')
       .option('--model <model>', 'only this model')
-      .option('--at <time>', 'mark what is in force then (default: now)'),
+      .option('--at <time>', 'mark the prices that are effective then (default: now)'),
     showPrices,
   );
   perform<PreviewOptions>(
-    addCommand(prices, 'preview', 'show what a catalog would have made of past requests')
+    addCommand(prices, 'preview', 'show what past requests would have cost with other prices')
       .option('--catalog <file>', 'the catalog to try; the server does not see it')
-      .option('--draft <file>', 'prices to try in the catalog in force: see publish')
+      .option('--draft <file>', 'prices to try in the current catalog: see publish')
       .option('--month <month>', 'requests of a month such as 2026-10 (default: the last one)')
       .option('--from <time>', 'requests from a day or an instant on')
       .option('--to <time>', 'requests before a day or an instant')
       .option('--account <account>', 'only the requests of this account')
-      .option('--prices-at <time>', 'as if the prices that begin by then had been there always'),
+      .option('--prices-at <time>', 'apply the prices that are effective then to all requests'),
     previewPrices,
   );
   perform<{ readonly dryRun?: true }>(
@@ -146,8 +150,8 @@ function previewText({ models, totals, unpriced }: Preview): string {
 }
 
 /**
- * Another file in the place of the configured one, or a draft in it, with the same environment. The
- * prices of a draft are all to come, so they are applied as if they had begun.
+ * Loads another file in place of the configured one, or a draft merged into it. The prices of a
+ * draft begin in the future, so they are applied as if they had begun.
  */
 function loadCandidate(
   context: Context,
@@ -193,6 +197,6 @@ async function publish(
   );
   return {
     json: { ...published },
-    text: `${published.path} is written. What was there before is in ${published.backup}. A running server takes it up within a second; tollgate catalog status says so.`,
+    text: `${published.path} is written. The previous file is ${published.backup}. A running server applies it within a second; check with tollgate catalog status.`,
   };
 }

@@ -1,5 +1,5 @@
-// The command line: which commands there are, how their output and errors are printed, and which
-// exit code they end with (0 done, 1 refused or failed, 2 used wrongly).
+// The command line: defines the commands, prints their output and errors, and sets the exit code (0
+// done, 1 refused or failed, 2 used wrongly).
 
 import { Command, CommanderError, type OptionValues } from 'commander';
 import { CatalogError } from '../catalog/source.ts';
@@ -34,7 +34,7 @@ import { addReceiptCommands } from './receipts.ts';
 import { addServeCommand } from './serve-command.ts';
 import { addUpstreamCommands } from './upstream.ts';
 
-/** Runs one command line and answers with its exit code; never throws. */
+/** Runs one command line and returns its exit code; never throws. */
 export async function main(argv: readonly string[]): Promise<number> {
   let exitCode = 0;
   const perform: Perform = (command, work) => {
@@ -96,7 +96,7 @@ async function carryOut<Options extends OptionValues>(
     else print(options['json'] === true ? JSON.stringify(output.json) : output.text);
     return output.exitCode ?? 0;
   } catch (error) {
-    // Where the settings themselves are wrong, there is no database to look at.
+    // Without valid settings there is no database to look at.
     throw error instanceof ConfigError
       ? error
       : (fullDiskError(error, context.config().databaseUrl) ?? error);
@@ -109,7 +109,7 @@ function print(text: string): void {
   if (text !== '') process.stdout.write(`${text}\n`);
 }
 
-/** One after the other has left: whoever reads may be slower than the disk. */
+/** Writes one piece at a time: the reader may be slower than the disk. */
 async function printPieces(pieces: AsyncIterable<string>): Promise<void> {
   for await (const piece of pieces) {
     await new Promise((resolve) => process.stdout.write(piece, resolve));
@@ -132,7 +132,7 @@ function describeFailure(error: unknown): Failure {
   return { code: failureCode(error), message: plainMessage(error) ?? message, exitCode: 1 };
 }
 
-/** A group without a command has printed its help already. */
+/** A group without a command has already printed its help. */
 function usageFailure(error: CommanderError): Failure {
   const message =
     error.code === 'commander.help'
@@ -152,12 +152,12 @@ function failureCode(error: unknown): string {
   return 'internal_error';
 }
 
-/** Words for what the database itself reports; other errors have words of their own. */
+/** Messages for errors of the database; other errors have their own. */
 function plainMessage(error: unknown): string | undefined {
   const code = sqliteCode(error);
   if (code === undefined) return undefined;
   if (code.startsWith('SQLITE_BUSY')) {
-    return 'The database is locked by another process for too long. Nothing was changed; try again.';
+    return 'The database was locked by another process for too long. Nothing was changed; try again.';
   }
-  return `The database failed (${code}). Nothing was changed; tollgate doctor says more.`;
+  return `The database failed (${code}). Nothing was changed; run tollgate doctor.`;
 }

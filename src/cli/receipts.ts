@@ -1,5 +1,5 @@
-// `tollgate receipts`: what each account was told of its money, to take along and to check without
-// this server. `verify` with files needs neither a database nor settings.
+// `tollgate receipts`: shows, exports and verifies the receipts of accounts. `verify` with files
+// needs neither a database nor settings.
 
 import { closeSync, fsyncSync, rmSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -76,7 +76,7 @@ function writeAll(descriptor: number, bytes: Buffer): void {
 
 type VerifyOptions = { readonly account?: string; readonly all?: boolean };
 
-/** What was looked at: a file by its name, or an account of the books. */
+/** What was verified: a file by its name, or an account of the books. */
 type Verified = VerifiedReceipts & { readonly name: string };
 
 async function verify(
@@ -145,22 +145,22 @@ function verifiedRecord({ name, totals, problems }: Verified) {
   } as const;
 }
 
-/** Problems that are told in words; programs get all of them. */
-const TOLD_PROBLEMS_MAX = 20;
+/** Problems that are printed as text; JSON contains all of them. */
+const LISTED_PROBLEMS_MAX = 20;
 
 function verifiedText(verified: Verified): string {
   const { name, totals, problems } = verified;
   const { first, last, requests, movements } = totals;
   const record = verifiedRecord(verified);
-  const told = problems
-    .slice(0, TOLD_PROBLEMS_MAX)
+  const listed = problems
+    .slice(0, LISTED_PROBLEMS_MAX)
     .map(({ of, kind, detail }) => `  ${kind}  ${of}  ${detail}`);
-  const more = problems.length - told.length;
+  const more = problems.length - listed.length;
   return [
-    `${problems.length === 0 ? 'ok   ' : 'WRONG'}  ${name}: receipts ${first} to ${last} of ${record.account_id ?? 'nobody'}`,
+    `${problems.length === 0 ? 'ok   ' : 'WRONG'}  ${name}: receipts ${first} to ${last} of ${record.account_id ?? 'no account'}`,
     `  ${requests} requests, ${movements} other movements`,
     `  ${record.opening_balance} at first, ${record.credited} credited, ${record.debited} debited, ${record.closing_balance} at last`,
-    ...told,
+    ...listed,
     ...(more > 0 ? [`  and ${more} more`] : []),
   ].join('\n');
 }

@@ -1,11 +1,11 @@
-// `tollgate serve`: only the options. The server itself is loaded when it is asked for, so that
-// the small commands start fast.
+// `tollgate serve`: only the options. Loads the server lazily, so that the other commands start
+// fast.
 
 import type { Command } from 'commander';
 import { liftRequestCap } from '../server/runtime.ts';
 import { addCommand, CommandError, type Perform } from './command.ts';
 
-/** For the last lines of the log. A connection that nobody reads would keep the process for ever. */
+/** For the last lines of the log. An unread connection would keep the process alive forever. */
 const EXIT_MS = 1_000;
 
 type ServeOptions = {
@@ -16,9 +16,9 @@ type ServeOptions = {
 };
 
 export function addServeCommand(program: Command, perform: Perform): void {
-  const command = addCommand(program, 'serve', 'serve the gateway until it is told to stop')
+  const command = addCommand(program, 'serve', 'serve the gateway until SIGTERM or SIGINT')
     .option('--demo', 'make a demo account with a key on the first start, and print both')
-    .option('--new', 'begin with an empty database although there was one at this path')
+    .option('--new', 'start with an empty database although there was one at this path')
     .option('--port <number>', 'listen on this port instead of PORT')
     .option('--host <address>', 'listen on this address instead of HOST');
   perform<ServeOptions>(command, async (context, options) => {

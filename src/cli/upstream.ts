@@ -1,5 +1,5 @@
-// `tollgate upstream list|disable|enable|reset`: where models run, and taking one of those places out
-// of service without touching the catalog. A running server takes it up within a second.
+// `tollgate upstream list|disable|enable|reset`: lists where models run, and takes a place out of
+// service without a change of the catalog. A running server applies it within a second.
 
 import type { Command } from 'commander';
 import type { Place } from '../catalog/disabled.ts';
@@ -32,7 +32,7 @@ export function addUpstreamCommands(program: Command, perform: Perform): void {
       );
       return {
         json: { disabled: placeRecord(disabled) },
-        text: `${nameOf(disabled)} is out of service. Requests under way there end as they began.`,
+        text: `${nameOf(disabled)} is out of service. Running requests there continue.`,
       };
     },
   );
@@ -49,12 +49,12 @@ export function addUpstreamCommands(program: Command, perform: Perform): void {
     },
   );
   perform(
-    addCommand(group, 'reset <upstream>', 'forget its failures, so that it is asked at once'),
+    addCommand(group, 'reset <upstream>', 'reset its failures, so that it is used at once'),
     async (context, _options, upstream = '') => {
       await resetUpstream(await changeOf(context), context.catalog(), upstream);
       return {
         json: { reset: upstream },
-        text: `A running server forgets the failures of ${upstream} within a second.`,
+        text: `A running server resets the failures of ${upstream} within a second.`,
       };
     },
   );

@@ -660,7 +660,7 @@ describe('explain tells the story', () => {
     });
     const { json, text } = await explained(requestId);
     expect(json).toMatchObject({ hold: { phase: 'delivering', ended_at: null }, booked: null });
-    expect(text).toContain('still under way');
+    expect(text).toContain('still running');
     abort.abort();
     // Whoever forgets a response that is still coming has left it.
     await response.text().catch(() => {});

@@ -57,7 +57,7 @@ test('explain shows how a charge came about, and doctor finds nothing wrong', as
     outputBound: tokenCount(64),
     nowMs: now,
   });
-  expect((await tollgate.run('explain', 'req_one')).stdout).toContain('still under way');
+  expect((await tollgate.run('explain', 'req_one')).stdout).toContain('still running');
   await ledger.settle({
     requestId: 'req_one',
     served: { model: 'swift-0', upstream: 'second', price: served },

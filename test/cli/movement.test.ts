@@ -49,7 +49,7 @@ test('the words say what happened', async () => {
     'Adjusted by 7 service tokens under the id b1; 7 service tokens are available.\n',
   );
   expect((await tollgate.run(...line)).stdout).toBe(
-    'The adjustment b1 was booked before; nothing has changed now. 7 service tokens are available.\n',
+    'The adjustment b1 was already booked; nothing has changed. 7 service tokens are available.\n',
   );
   const more = ['account', 'adjust', 'bob@example.com', '-7.000001', '--reason', 'too much'];
   const { exitCode, stderr } = await tollgate.run(...more);

@@ -23,7 +23,7 @@ describe('operator', () => {
     });
     expect(await json('operator', 'list')).toEqual({ object: 'list', data: [] });
     const { stdout } = await run('operator', 'create', EMAIL);
-    expect(stdout).toMatch(/^op@example\.com is going to be an operator\. .* 30 minutes .*\nhttp/);
+    expect(stdout).toMatch(/^op@example\.com is invited as an operator\. .* 30 minutes .*\nhttp/);
   });
 
   test('names the path alone where only the server knows its port, and nothing without a console', async () => {

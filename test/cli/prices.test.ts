@@ -440,7 +440,7 @@ describe('the commands', () => {
       '* | swift-1 | 2026-10-15 00:00:00 | - | 0.2 | 0.2',
       '* | swift-0 | - | - | 0.1 | 0.05',
     ]);
-    expect(stdout).toContain('* in force at 2026-10-20 12:00:00. Times are UTC.');
+    expect(stdout).toContain('* effective at 2026-10-20 12:00:00. Times are UTC.');
   });
 
   function bookOf() {
