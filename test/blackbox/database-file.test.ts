@@ -77,14 +77,14 @@ describe('a file that is lost while it is served', () => {
       expect(JSON.stringify(json)).toContain('cannot reach its books');
     }
     expect(upstream.requests.length).toBe(asked);
-    // What is under way ends as it would have, and the log says that its bill is not booked.
+    // Running requests end as they would have, and the log says that its bill is not booked.
     const requestId = (await running).headers.get('x-request-id') ?? 'none';
     await waitUntil(() => gateway.output().includes(`unbooked ${requestId}: `));
     expect(gateway.output()).toContain(
       `requests running while the database file was lost: ${requestId}`,
     );
     expect(alerts(gateway)).toHaveLength(1);
-    expect(alerts(gateway)[0]).toContain('1 request under way');
+    expect(alerts(gateway)[0]).toContain('1 request in progress');
   });
 });
 
