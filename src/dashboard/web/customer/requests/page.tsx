@@ -79,7 +79,7 @@ function None() {
   return (
     <Empty
       title="No requests yet"
-      action={<LinkButton href="/playground">Open the playground</LinkButton>}
+      action={<LinkButton href="/playground">Open playground</LinkButton>}
     >
       Send one in the playground, or call the API with your key.
     </Empty>

@@ -104,7 +104,7 @@ function Shown({
         <Card>
           <Empty
             title="No requests in this period"
-            action={<LinkButton href="/playground">Open the playground</LinkButton>}
+            action={<LinkButton href="/playground">Open playground</LinkButton>}
           >
             Choose a longer period, or send a request in the playground or with your key.
           </Empty>

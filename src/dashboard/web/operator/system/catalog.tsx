@@ -119,7 +119,7 @@ function Shown({ record }: { readonly record: CatalogRecord }) {
       <Card title="Active version">
         <Facts
           items={[
-            ['Version', `${record.version} since the start of the server`],
+            ['Version', `${record.version} since server start`],
             ['Source', record.path ?? 'Built-in demo catalog'],
             ['Loaded', <Time key="read" at={record.loaded_at} detail="second" />],
             ['Digest', <code key="digest">{digest}</code>],
