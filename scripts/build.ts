@@ -15,8 +15,8 @@ const outfile = join(folder, 'tollgate');
 const workshop = join(folder, `.build-${process.pid}`);
 
 /**
- * What runs in threads. They lie beside the program in the executable, whatever their folder here,
- * so `new URL('./thread.ts', import.meta.url)` names the same one in both; names must differ.
+ * What runs in threads. They lie beside the program in the executable, regardless of their folder
+ * here, so `new URL('./thread.ts', import.meta.url)` names the same one in both; names must differ.
  */
 const threads = [
   'src/ledger/thread.ts',

@@ -1,5 +1,5 @@
-// Format, lint, types and unused code. `bun run check` runs them alone; scripts/test runs them
-// first and counts each as one test.
+// Checks format, lint, types and unused code. `bun run check` runs only these; scripts/test runs
+// them first and counts each as one test.
 
 import { resolve } from 'node:path';
 

@@ -1,4 +1,4 @@
-// Branches that no test takes, each with the reason. coverage.ts holds them against a run.
+// Branches that no test takes, each with the reason. coverage.ts compares them with a run.
 
 type Gap = { readonly file: string; readonly code: string; readonly reason: string };
 
@@ -45,6 +45,6 @@ export const GAPS: readonly Gap[] = [
     file: 'src/ledger/remote.ts',
     code: '?.[0] ?? message',
     reason:
-      'the runtime has such a line in every message so far; who dies without one is told whole',
+      'the runtime has such a line in every message so far; a message without one is reported whole',
   },
 ];

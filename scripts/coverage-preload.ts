@@ -1,5 +1,5 @@
-// Counts branches while tests run: Bun's own coverage knows lines and functions alone. Loaded before
-// the tests by coverage.ts; what runs in threads and in the compiled program is not seen.
+// Counts branches while tests run, because Bun's coverage reports only lines and functions.
+// Preloaded by coverage.ts; threads and the compiled program are not covered.
 
 import { afterAll } from 'bun:test';
 import { writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
-// The long run of the crash rig: rounds of load and kills, each with its line in a table, then how
-// often each fault fired, how often a law had to excuse something, and the verdict. It ends with 0
-// where every law held and the run proves it, with 1 where a law broke, and with 3 where a fault was
-// too rare or an excuse too frequent.
+// The long run of the crash test: rounds of load and kills with one table line each, then how often
+// each fault fired, how often a law needed an excuse, and the verdict. Exits with 0 when every law
+// held and the run proves it, 1 when a law broke, and 3 when a fault was too rare or an excuse too
+// frequent.
 
 import { parseArgs } from 'node:util';
 import { type Books, joinBooks } from '../test/crash/books.ts';

@@ -1,5 +1,6 @@
-// The long run of the fuzzers: the time is divided among the laws, each prints one line with its
-// runs. What breaks a law is made small, kept in test/fuzz/found and from then on part of the tests.
+// The long run of the fuzzers: divides the time among the laws and prints one line with the number
+// of runs for each. A failing input is shrunk and kept in test/fuzz/found, where the tests run it
+// from then on.
 
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';

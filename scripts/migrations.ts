@@ -1,5 +1,5 @@
-// `bun run migrations NAME`: writes the next migration of both databases from the table definitions.
-// Each is then put into the list of src/store/migrations.ts; a test says so where it was forgotten.
+// `bun run migrations NAME`: generates the next migration of both databases from the table
+// definitions. Add it to the list in src/store/migrations.ts; a test fails until you do.
 
 import { spawn } from 'bun';
 

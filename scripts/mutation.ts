@@ -1,6 +1,6 @@
-// The mutation tests: copies the repository, applies one mutant after the other to the copy, and runs
-// the tests that must catch it, first without the mutant and then with it. A mutant that does not
-// compile, or whose tests fail without it, proves nothing and counts as not caught.
+// The mutation tests: applies one mutant at a time to a copy of the repository and runs the tests
+// that must catch it, first without the mutant and then with it. A mutant that does not compile, or
+// whose tests fail without it, counts as not caught.
 
 import {
   chmodSync,
@@ -20,7 +20,7 @@ import { type Mutant, readTree } from '../test/mutation/mutant.ts';
 
 const root = resolve(import.meta.dir, '..');
 
-/** What the copy does without: it is large, made anew, or none of the program's business. */
+/** What the copy does without: it is large, rebuilt, or none of the program's business. */
 const LEFT_OUT = ['.git', '.tools', 'data', 'dist', 'node_modules'];
 
 /** A single test is slow on a busy machine; a mutant may make it wait for what never comes. */

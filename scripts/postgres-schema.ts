@@ -1,7 +1,8 @@
 // The tables as PostgreSQL has them, made from the definitions in src/store: for drizzle-kit alone,
 // which writes the migrations of drizzle/postgres from what is exported here. Texts are ordered by
-// their bytes and integers have 64 bits, as in SQLite; a table whose rows are told apart by when they
-// were added gets the row number that SQLite has of itself. A test finds a table that is missing.
+// their bytes and integers have 64 bits, as in SQLite; a table whose rows are distinguished by when
+// they were added gets the row number that SQLite has of itself. A test finds a table that is
+// missing.
 
 import { is, SQL, sql } from 'drizzle-orm';
 import {
@@ -36,7 +37,10 @@ import * as tables from '../src/store/tables.ts';
 const text = customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' });
 const bytes = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
 
-/** Columns of the ledger's rows whose values need fewer bytes: places in short lists, and numbers of rows. */
+/**
+ * Columns of the ledger's rows whose values need fewer bytes: places in short lists, and numbers of
+ * rows.
+ */
 const NARROW: Readonly<Record<string, readonly string[]>> = {
   smallint: ['format', 'stream', 'outcome', 'ending', 'basis', 'doubt', 'kind'],
   integer: ['key', 'model', 'price', 'upstream', 'model_served', 'price_served', 'incarnation'],
@@ -44,7 +48,9 @@ const NARROW: Readonly<Record<string, readonly string[]>> = {
 
 const made = new Map<SQLiteTable, AnyPgTable>();
 
-/** The same table; `numbered` gives it a `rowid` that grows with every row, `narrow` short integers. */
+/**
+ * The same table; `numbered` gives it a `rowid` that grows with every row, `narrow` short integers.
+ */
 function toPostgres(
   table: SQLiteTable,
   kind: 'numbered' | 'narrow' | 'plain' = 'plain',

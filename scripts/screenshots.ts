@@ -1,5 +1,5 @@
-// `scripts/screenshots`: walks over the page tables of both applications in a real browser, over the
-// gateway of screenshot-pages/demo.ts, and writes a picture of each page in each form.
+// `scripts/screenshots`: opens every page of both applications in a real browser, over the gateway
+// of screenshot-pages/demo.ts, and writes a screenshot of each variant.
 
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -78,13 +78,13 @@ async function walk(
   const origin = realm === 'customer' ? demo.gateway.url : demo.gateway.operatorUrl();
   const base = `${origin}${PREFIXES[realm]}`;
   await using visitor = await openVisitor(browser, base, form);
-  let told = 0;
+  let seen = 0;
   const visit = async (row: PageRow, path: string) => {
     await visitor.page.goto(`${base}${path}`);
     await settle(visitor.page);
     for (const link of await linksOn(visitor.page, PREFIXES[realm])) links.add(link);
     if (wanted.length > 0 && !wanted.includes(row.path)) return;
-    told = await keep(visitor, `${realm}${nameOf(row.path)}-${form.name}`, told);
+    seen = await keep(visitor, `${realm}${nameOf(row.path)}-${form.name}`, seen);
   };
   for (const row of pages.filter(({ signedOut }) => signedOut)) await visit(row, row.path);
   await signInOn(visitor.page, demo, realm);
@@ -97,8 +97,8 @@ async function walk(
   }
 }
 
-/** `told` complaints of the visitor are known already; answers how many are now. */
-async function keep(visitor: Visitor, name: string, told: number): Promise<number> {
+/** `seen` complaints of the visitor are known already; returns how many there are now. */
+async function keep(visitor: Visitor, name: string, seen: number): Promise<number> {
   const { page } = visitor;
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
   const wider = await page.evaluate<boolean>(
@@ -106,7 +106,7 @@ async function keep(visitor: Visitor, name: string, told: number): Promise<numbe
   );
   if (wider) problems.push(`${name}: the page is wider than the screen`);
   for (const finding of await visitor.accessibilityFindings()) problems.push(`${name}: ${finding}`);
-  for (const complaint of visitor.complaints().slice(told)) problems.push(`${name}: ${complaint}`);
+  for (const complaint of visitor.complaints().slice(seen)) problems.push(`${name}: ${complaint}`);
   return visitor.complaints().length;
 }
 

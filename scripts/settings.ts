@@ -1,5 +1,5 @@
-// Writes what documents say about the settings, from their table in src/config/settings.ts:
-// `.env.example` and the table of the configuration page. Run with `bun run settings`; a test compares them.
+// Generates `.env.example` and the table of the configuration page from src/config/settings.ts. Run
+// with `bun run settings`; a test compares the result.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -1,6 +1,6 @@
-// `scripts/sim --cluster`: simulated clusters of 2 to 64 nodes as tables that src/docs/operators/benchmarks.md shows: how much
-// of a limit is let in, how much lies at nodes unused, and what Redis has to do for it. A limit that
-// is exceeded, other than without Redis, ends it with an error.
+// `scripts/sim --cluster`: simulates clusters of 2 to 64 nodes and prints the tables of
+// src/docs/operators/benchmarks.md: the admitted share of a limit, the unused permits at nodes, and
+// the load on Redis. Exits with an error when a limit is exceeded, except without Redis.
 
 import { type Report, type Scenario, simulateCluster } from '../test/sim/cluster/simulate.ts';
 
@@ -100,7 +100,10 @@ export async function simulateClusters(seed: number, minutes: number): Promise<n
   return 1;
 }
 
-/** Without Redis each node has its share; after it has forgotten, nobody knows what others run. */
+/**
+ * Without Redis each node has its share; after it loses its data, no node knows what the others
+ * run.
+ */
 function isUnsure({ bound, redisAwayMs, redisForgets }: Varied): boolean {
   return redisAwayMs !== undefined || (redisForgets === true && bound === 'slots');
 }

@@ -1,6 +1,6 @@
 // The long run of the simulation: one world a seed, then how often each fault fired in all of them.
-// A world that breaks an invariant is told with the command that plays it again; its seed belongs
-// into test/sim/seeds.ts, which the tests play from then on. `--cluster`: see sim-cluster.ts.
+// A world that breaks an invariant is reported with the command that replays it; add its seed to
+// test/sim/seeds.ts, which the tests replay. `--cluster`: see sim-cluster.ts.
 
 import { parseArgs } from 'node:util';
 import { FAULTS, type FaultCounts } from '../test/sim/faults.ts';

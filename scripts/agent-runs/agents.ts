@@ -1,5 +1,5 @@
-// The agents and how each of them is pointed at a gateway: the environment, the files and the
-// command of one run. Only data and text; scripts/agent-runs/run.ts starts them.
+// How each coding agent is pointed at a gateway: the environment, the files and the command of one
+// run. Data and text only; run.ts starts the agents.
 
 import { join, resolve } from 'node:path';
 import type { Format } from '../../test/support/client.ts';

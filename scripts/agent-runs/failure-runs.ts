@@ -1,5 +1,5 @@
-// Runs in which something goes wrong, and some with two requests at once: what the agent makes of
-// it, and what must have been booked. Called by scripts/agent-runs/run.ts.
+// Runs in which the upstream fails, and runs with two parallel requests: how the agent reacts, and
+// what the ledger must have booked. Called by run.ts.
 
 import { HELLO } from '../../test/support/behaviours.ts';
 import type { Format } from '../../test/support/client.ts';
@@ -118,7 +118,7 @@ export const FAILURE_RUNS: readonly FailureRun[] = [
   ),
 ];
 
-/** One request, refused with this status, told to the user, and not a second one. */
+/** One request, refused with this status, reported to the user, and not a second one. */
 function judgeRefusal(seen: Seen, status: number, text: string): string[] {
   return [
     ...judgeEnd(seen, text),

@@ -1,5 +1,5 @@
-// What must be true of a run, as sentences about what is not: an empty list is a run that passed.
-// Pure; scripts/agent-runs/run.ts and failure-runs.ts call it with what the stage has seen.
+// Checks one run and returns a sentence for each violation; an empty list is a pass. Pure; called
+// by run.ts and failure-runs.ts.
 
 import { isDeepStrictEqual } from 'node:util';
 import { noteThinking } from '../../test/support/file-reader.ts';

@@ -1,5 +1,5 @@
-// Runs one agent once: in a home and a working folder of its own, with an environment of its own,
-// within a time. Called by scripts/agent-runs/run.ts. Nothing that it starts outlives it.
+// Runs one agent once, with its own home, working folder, environment and time limit. Kills every
+// process that the agent started. Called by run.ts.
 
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, mkdtemp } from 'node:fs/promises';
@@ -42,7 +42,7 @@ async function runCommand(
   limitMs: number,
 ): Promise<Ran> {
   const startedAt = performance.now();
-  // A file and not a pipe: whatever the agent leaves behind cannot keep us waiting.
+  // A file and not a pipe: a process that the agent leaves running cannot delay us.
   const outputPath = join(home, `output-${startedAt}.log`);
   const outputFile = openSync(outputPath, 'w');
   const child = Bun.spawn([...command], {
@@ -74,7 +74,7 @@ function killGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
-    // Nobody of the group is left.
+    // No process of the group is left.
   }
 }
 

@@ -1,5 +1,5 @@
-// The tables of what the agents did, as Markdown: they are printed, and written into the page of tested clients
-// between two markers. Called by scripts/agent-runs/run.ts.
+// Formats the results of agent runs as Markdown tables, prints them, and writes them between two
+// markers in the page of tested clients. Called by run.ts.
 
 import { resolve } from 'node:path';
 

@@ -1,7 +1,7 @@
-// `scripts/agents`: runs published coding agents against the executable, one at a time: one answer
-// and one round with a tool in every format that an agent speaks, then runs in which something goes
-// wrong, over upstreams of both dialects. Prints two tables; fails when a run fails. The script
-// encloses it: loopback is all there is.
+// `scripts/agents`: runs published coding agents against the executable, one at a time, over
+// upstreams of both dialects. Each agent gets one answer and one tool round in every format that it
+// speaks, then runs with failures. Prints two tables and exits with an error when a run fails. The
+// calling script restricts the network to loopback.
 //
 //   scripts/agents [--only pi] [--upstream chat] [--update-docs] [--keep]
 

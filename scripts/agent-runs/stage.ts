@@ -1,6 +1,6 @@
-// What all runs of agents share: the scripted upstream, the gateway, the tap before it and the
-// books behind it. `perform` runs one agent once and gathers what could be seen from all sides.
-// One run at a time: the tap and the upstream do not know who asks.
+// Shared by all agent runs: the scripted upstream, the gateway, the tap in front of it and access
+// to the ledger. `perform` runs one agent once and collects what each side observed. Runs are
+// sequential, because the tap and the upstream cannot tell runs apart.
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -59,7 +59,7 @@ export type Seen = {
   /** All other requests of the agent. */
   readonly others: readonly Passed[];
   readonly upstream: readonly RecordedRequest[];
-  /** Once everything had ended: requests under way, and service tokens that are still held. */
+  /** Once everything had ended: requests in progress, and service tokens that are still held. */
   readonly inFlight: unknown;
   readonly reserved: unknown;
 };
@@ -135,7 +135,7 @@ function isGeneration({ method, path }: Passed): boolean {
   return method === 'POST' && (path.endsWith('/chat/completions') || path.endsWith('/messages'));
 }
 
-/** Waits until nothing of the account is under way; what is never given back is told as it is. */
+/** Waits until the account has no request in progress; returns what is never released. */
 async function untilQuiet(account: TestAccount): Promise<Pick<Seen, 'inFlight' | 'reserved'>> {
   const look = async () => {
     const { json } = await get(account, '/v1/account');

@@ -1,5 +1,5 @@
-// Stands between an agent and the gateway and writes down what passes: what was asked for, how it
-// was answered, and when. Changes nothing. Started by scripts/agent-runs/stage.ts.
+// A transparent proxy between an agent and the gateway that records requests, responses and times.
+// Started by stage.ts.
 
 /** One request of an agent. */
 export type Passed = {

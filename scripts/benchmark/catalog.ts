@@ -1,5 +1,5 @@
-// What the benchmark asks for: the catalog of its gateways, with a plan whose limits are checked but
-// never met, and the bodies of its requests.
+// The benchmark's catalog and request bodies. Its plan has limits that are checked but never
+// reached.
 
 /** Each is a behaviour of upstream.ts. */
 export type BenchModel = 'bench' | 'long' | 'held' | 'slow';

@@ -1,4 +1,4 @@
-// A row of the benchmark, and the comparison that most rows are: cases that run beside each other.
+// The type of a benchmark row, and the comparison that most rows make: cases measured side by side.
 
 import type { Ask } from './catalog.ts';
 import { interleave, measure, type Sample, type Subject } from './measure.ts';

@@ -1,6 +1,6 @@
-// B, the yardstick: the least a proxy on Bun can do. Takes a request, sends its body on with fetch,
-// hands the answer's body back. No keys, no limits, no money. Started as a process with the
-// upstream's URL; prints its address.
+// B, the baseline: a minimal proxy on Bun. Forwards the request body with fetch and returns the
+// response body. No keys, limits or money. Started as a process with the upstream's URL; prints its
+// address.
 
 const target = process.argv[2] ?? '';
 

@@ -1,5 +1,5 @@
-// Books with a past: so many requests of so many accounts over so many days, written by the ledger
-// itself, so that entries, receipts and balances are those of a gateway that has served them.
+// Fills a database with past requests: a number of requests, accounts and days, written by the
+// ledger itself, so that entries, receipts and balances match a gateway that served them.
 
 import type { Outcome } from '../../src/core/generation.ts';
 import { createRequestId } from '../../src/core/id.ts';

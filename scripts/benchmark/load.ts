@@ -1,6 +1,6 @@
-// Puts load on one URL: so many connections, each of which sends its next request when the last answer
-// has come. With wrk where it is installed, else with raw sockets, run as a process of its own so that
-// it can be pinned. Both must cost less than anything that is measured.
+// Generates load on one URL: a fixed number of connections, each of which sends its next request
+// after the last response. Uses wrk where it is installed, else raw sockets in a separate process
+// that can be pinned to a core. Either must cost less than anything that is measured.
 
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,4 @@
-// Reads what processes and cores of this machine have used, from /proc. Where a system has no /proc
-// every figure is zero.
+// Reads the CPU time of processes and cores from /proc. Returns zeros on systems without /proc.
 
 import { readdirSync, readFileSync } from 'node:fs';
 

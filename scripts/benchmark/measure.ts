@@ -1,5 +1,5 @@
-// Measures subjects beside each other: one short window of load each, in rotating order, until every
-// subject has enough windows in which nothing else ran on the machine.
+// Measures subjects side by side in short windows of load, in rotating order, until each subject
+// has enough windows without other activity on the machine.
 
 import { statSync } from 'node:fs';
 import type { Ask } from './catalog.ts';

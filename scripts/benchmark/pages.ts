@@ -1,5 +1,5 @@
-// The data of every page of both applications, asked for through HTTP. Beside all of it a health probe is
-// asked over and over: what it waits at most is how long the event loop stood still.
+// Measures the data of every page of both applications over HTTP. A health probe runs in parallel;
+// its longest wait shows how long the event loop was blocked.
 
 import { createOperator, signUp } from '../../test/support/customer.ts';
 import type { Gateway } from '../../test/support/gateway.ts';
@@ -65,7 +65,7 @@ function customerPaths(nowMs: number): readonly string[] {
     '/requests?outcome=failed',
     '/requests?model=mini-1',
     '/requests?end_user=user-7',
-    '/requests?end_user=nobody',
+    '/requests?end_user=unknown',
     `/requests?key=key_${HEAVY}_3&model=mini-1&outcome=client_cancelled&end_user=user-9`,
     '/requests?id=req_01a1ff000',
     '/ledger',

@@ -1,5 +1,5 @@
-// What the rows of the benchmark measure: the upstream, B, L4, and the gateways, which are one
-// executable or two beside each other. Each starts when a row first asks for it.
+// The subjects of the benchmark rows: the upstream, B, L4, and the gateways, either one executable
+// or two side by side. Each starts when a row first needs it.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

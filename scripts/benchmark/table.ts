@@ -1,4 +1,4 @@
-// Prints tables as Markdown, so that what a run says can be kept as it is.
+// Formats results as Markdown tables.
 
 export type Line = readonly (string | number)[];
 

@@ -1,6 +1,6 @@
-// The benchmark's upstream: raw sockets, keep-alive, bytes made once. Its only work is to find the
-// end of a request and to copy an answer, so that it costs next to nothing beside what is measured.
-// The model of a request says what it does. Started as a process of its own; prints its address.
+// The benchmark's upstream: raw sockets, keep-alive, responses built once. It only finds the end of
+// a request and copies an answer, so that its cost is negligible. The model name selects the
+// answer. Started as a separate process; prints its address.
 
 import type { Socket } from 'bun';
 import type { BenchModel } from './catalog.ts';

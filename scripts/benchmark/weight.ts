@@ -1,5 +1,5 @@
-// The weight of a request: CPU of all threads of the gateway, as a multiple of what B takes for the same
-// request in the same rounds. Machines differ in speed, and less in this.
+// The weight of a request: CPU of all gateway threads, as a multiple of B's CPU for the same
+// request in the same rounds. This varies less between machines than absolute times.
 
 import { type Ask, streamed, whole } from './catalog.ts';
 import { compare } from './compare.ts';

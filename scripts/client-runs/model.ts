@@ -1,5 +1,6 @@
-// The model behind the vendors' suites: it calls the tool that a prompt means, fills arguments and
-// structured answers from their schema, and says hello otherwise. No suite's name is known here.
+// The model behind the vendors' test suites: it calls the tool that a prompt refers to, fills
+// arguments and structured answers from their schema, and otherwise says hello. It knows no suite
+// by name.
 
 import { play } from '../../test/support/behaviours.ts';
 import type { Piece } from '../../test/support/render.ts';

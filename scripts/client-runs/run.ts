@@ -1,6 +1,6 @@
-// `scripts/clients`: runs the vendors' own suites against the executable, over upstreams of both
-// dialects. The script has put the suites into .tools/clients. Prints what failed, what was expected
-// to, and `N passed, N failed`.
+// `scripts/clients`: runs the vendors' own test suites against the executable, over upstreams of
+// both dialects. The script has installed the suites into .tools/clients. Prints failures, expected
+// failures, and `N passed, N failed`.
 //
 //   scripts/clients [--only schemathesis] [--upstream chat]
 

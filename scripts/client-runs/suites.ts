@@ -1,5 +1,5 @@
-// The suites of `scripts/clients`: which tests of each run, and which of them fail by the
-// specification. A row that matches no failure fails the run, so none outlives its reason.
+// The suites of `scripts/clients`: which of their tests run, and which fail because of the
+// specification. A row that matches no failure fails the run, so that stale rows are removed.
 
 import type { Format } from '../../test/support/client.ts';
 

@@ -1,5 +1,5 @@
-// A gateway with a month behind it, for pictures of pages: accounts, keys, requests of every day that
-// were answered, refused and served by fallbacks, money in and out, blocks, an incident.
+// A gateway with a month of demonstration data for screenshots: accounts, keys, daily requests with
+// refusals and fallbacks, payments, blocks and an incident.
 
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// The pages of an application as its own table has them, and what it takes to look at one.
+// The pages of an application, read from its route table, and what it takes to open each.
 
 import { resolve } from 'node:path';
 import type { Page } from 'playwright-core';

@@ -1,6 +1,6 @@
-// Makes a picture small: from one that has each pixel's colours to one that has a number a pixel, and
-// 256 colours. Pages have few colours, and text at its edges a few hundred more that are near them.
-// Reads what a browser writes: 8 bits a channel, not interlaced.
+// Shrinks a PNG from true colour to a palette of 256 colours. Pages have few colours; antialiased
+// text adds a few hundred similar ones. Reads the PNGs that browsers write: 8 bits a channel, not
+// interlaced.
 
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 

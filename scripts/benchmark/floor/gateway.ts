@@ -1,7 +1,8 @@
-// L4, the floor: the least that a gateway with durable money does for a whole answer. It finds the
-// key, checks the body, holds and settles on disk in the ledger's thread, asks the upstream through
-// pooled raw sockets, counts, logs, and answers with the same headers. It has no feature of the
-// product and handles no failure. Started as a process with the upstream's URL; prints its address.
+// L4, the lower bound: the minimum that a gateway with durable money does for a whole answer. It
+// authenticates the key, checks the body, reserves and settles on disk in a ledger thread, calls
+// the upstream over pooled raw sockets, counts tokens, logs, and sends the same headers. It has no
+// product features and handles no failures. Started as a process with the upstream's URL; prints
+// its address.
 
 import { closeSync, openSync, write } from 'node:fs';
 import { Elysia } from 'elysia';

@@ -1,5 +1,5 @@
-// The ledger's thread of the floor: one compact row a request with a receipt chained by SHA-256,
-// one transaction a batch, full sync, flat numbers in.
+// The ledger thread of the lower bound: one compact row a request with a receipt chained by
+// SHA-256, one transaction a batch, full sync, and plain numbers as input.
 
 import { Database } from 'bun:sqlite';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// What a request leaves in the database for ever: how much larger the file is after a number of
-// requests, its log of writes folded in.
+// Permanent bytes a request: how much the database file grows over a number of requests, after a
+// checkpoint of its write-ahead log.
 
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';

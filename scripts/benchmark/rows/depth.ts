@@ -1,4 +1,4 @@
-// CPU by depth of the request: how far into the pipeline the time goes.
+// CPU by depth of the request: which stage of the pipeline takes the time.
 
 import { type Ask, countTokens, health, keyless, whole } from '../catalog.ts';
 import { type BenchRow, compare, type Finding } from '../compare.ts';

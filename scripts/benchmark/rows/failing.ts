@@ -1,5 +1,5 @@
-// What failures cost: the time that a failover adds to an answer, and how soon an upstream learns
-// that its client has left.
+// The cost of failures: the latency that a failover adds, and how soon an upstream sees that its
+// client has left.
 
 import { catalogOf, ROOMY_PLAN } from '../../../test/support/catalog.ts';
 import { generate, openStream } from '../../../test/support/client.ts';

@@ -1,4 +1,4 @@
-// What the gateway adds to the time of an answer where nothing else is asked for.
+// The latency that the gateway adds to an answer on an otherwise idle machine.
 
 import { whole } from '../catalog.ts';
 import { type BenchRow, compare } from '../compare.ts';

@@ -1,5 +1,5 @@
-// Resident memory of fresh gateways: of one with many open streams; and of one that is idle, then after
-// many connections, then with many large requests at the upstream at once.
+// Resident memory of fresh gateways: with many open streams, idle, after many connections, and with
+// many large requests in flight at the upstream.
 
 import { large, streamed, whole } from '../catalog.ts';
 import type { BenchRow } from '../compare.ts';

@@ -1,5 +1,5 @@
-// A gateway with an empty database beside one with a past: so many requests of 90 days and 200 accounts,
-// one of which made half of them. What it answers, how it starts, what its pages and a backup take.
+// A gateway with an empty database beside one with 90 days of requests of 200 accounts, half of
+// them by one account. Measures answers, start, pages and a backup.
 
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

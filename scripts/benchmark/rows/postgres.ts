@@ -1,5 +1,5 @@
-// The same requests with the books in PostgreSQL, which shares core 0 with the gateway and waits for
-// its disk. Its processes count as the gateway's.
+// The same requests with the ledger in PostgreSQL, which shares core 0 with the gateway and waits
+// for its disk. Its processes count as the gateway's.
 
 import { join } from 'node:path';
 import { startPostgres } from '../../../test/support/services.ts';

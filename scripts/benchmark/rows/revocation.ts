@@ -1,4 +1,4 @@
-// How soon every node refuses a revoked key, counted from the start of the command's process. Three
+// The time until every node refuses a revoked key, from the start of the command's process. Three
 // nodes share one PostgreSQL and one Redis.
 
 import type { Gateway, TestAccount } from '../../../test/support/gateway.ts';

@@ -1,4 +1,4 @@
-// Streamed answers as fast as they go: short ones, and long ones against B's raw pipe.
+// Streamed answers without pacing: short ones, and long ones against B's raw pipe.
 
 import { streamed } from '../catalog.ts';
 import { type BenchRow, compare, type Finding } from '../compare.ts';

@@ -1,4 +1,4 @@
-// Whole answers: of B, CPU by thread against L4, and what reaches the disk.
+// Whole answers: against B, CPU by thread against L4, and bytes written to disk.
 
 import { whole } from '../catalog.ts';
 import { type BenchRow, compare, type Finding } from '../compare.ts';
