@@ -1,5 +1,5 @@
-// Many accounts at once, made in this process as the command line makes one: a command for each would
-// take most of a test's time.
+// Creates many accounts in this process, as the command line would: a command for each takes most
+// of a test's time.
 
 import { createContext } from '../../src/cli/context.ts';
 import { openAccounts } from '../../src/cli/open-operations.ts';

@@ -1,5 +1,5 @@
-// What an answer says, read off the bytes of either client format, streamed or whole: one shape to
-// compare. Independent of the gateway's own readers on purpose.
+// Parses the bytes of an answer in either client format, streamed or whole, into one shape to
+// compare. Deliberately independent of the gateway's own parsers.
 
 import type { Format } from './client.ts';
 import { parseEvents } from './sse.ts';

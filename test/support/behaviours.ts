@@ -1,5 +1,5 @@
-// What the scripted upstream can do, one row a model name. A new behaviour is a new row; a name
-// with numbers in it is a row of PATTERNS. A name that is in neither table behaves as `ok`.
+// The behaviours of the scripted upstream, one row a model name. To add a behaviour, add a row;
+// names with numbers are rows of PATTERNS. A name in neither table behaves as `ok`.
 
 import { readNote } from './file-reader.ts';
 import {
@@ -31,7 +31,7 @@ const secondTool: readonly Piece[] = [
   { tool: 1, json: '{"zone":"CET"}' },
 ];
 
-/** A script that says hello and ends well, unless told otherwise. */
+/** A script that says hello and ends well, by default. */
 function script(pieces: readonly Piece[] = hello, finish: Finish = 'stop'): Script {
   return { pieces, finish, usage: USAGE };
 }
@@ -61,7 +61,7 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
     const what = result === undefined ? undefined : script([{ text: `It is ${result}.` }]);
     return play(what ?? script([...thoughts, ...oneTool], 'tool_calls'))(exchange);
   },
-  /** For coding agents: reads a file with whatever tool the agent has for it, and tells its word. */
+  /** For coding agents: reads a file with the agent's own tool, and answers with its word. */
   'reads-a-note': (exchange) => play(readNote(exchange.request))(exchange),
 
   bytewise: (exchange) => sendBytewise(exchange, framesOf(exchange).join('')),
@@ -294,7 +294,10 @@ function framesOf(exchange: Exchange, what: Script = script()): string[] {
   return streamFrames(exchange.request.dialect, exchange.request.model, what);
 }
 
-/** All but the last three frames of either dialect, which end the content, given time to arrive before anything happens to them. */
+/**
+ * All but the last three frames of either dialect, which end the content, given time to arrive
+ * before anything happens to them.
+ */
 async function sendUntilFinish(exchange: Exchange): Promise<void> {
   streamHead(exchange);
   for (const frame of framesOf(exchange).slice(0, -3)) exchange.write(frame);

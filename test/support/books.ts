@@ -1,5 +1,5 @@
-// The books of a gateway under test, read in this process: a command for each look would take most
-// of a table's time. What is told is what `tollgate explain` tells.
+// Reads the ledger of a gateway under test in this process: a command for each read would take most
+// of a table's time. Returns what `tollgate explain` prints.
 
 import { micro, usdRate } from '../../src/core/money.ts';
 import { explain } from '../../src/ledger/explain.ts';

@@ -1,5 +1,5 @@
-// Signs somebody in on a page, for tests that are about what comes after. The request is made by the
-// page itself, so the cookie is the browser's own.
+// Signs a user in on a page, for tests of what follows. The page itself sends the request, so the
+// cookie is the browser's own.
 
 import type { Page } from 'playwright-core';
 import { PREFIXES, type Realm } from './session.ts';

@@ -1,4 +1,4 @@
-// The browser of the tests notices what it is there to notice: each complaint is made once on purpose.
+// The test browser reports what it is meant to report: each complaint is provoked once.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { describeInBrowser } from './browser.ts';

@@ -1,5 +1,6 @@
-// Drives a real Chromium for tests of pages. One browser a test file, a visitor a test: each has
-// cookies of its own, and keeps whatever the browser complains of, so that a test can ask for silence.
+// Drives a real Chromium for page tests. One browser a test file, one visitor a test: each has its
+// own cookies and collects the browser's complaints, so that a test can require that there are
+// none.
 
 import { afterAll, describe, setDefaultTimeout } from 'bun:test';
 import { readFileSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 export type VisitorOptions = {
   readonly colorScheme?: 'light' | 'dark';
   readonly viewport?: { readonly width: number; readonly height: number };
-  /** An IANA name; UTC unless told otherwise. */
+  /** An IANA name; UTC by default. */
   readonly timeZone?: string;
 };
 
@@ -54,7 +55,7 @@ export function findChromium(): string | undefined {
 
 /**
  * A group of tests with a browser. On a machine without one they are skipped, and say so; where CI
- * is true they fail, because there nobody would read it.
+ * is true they fail, because there the hint would not be read.
  */
 export function describeInBrowser(name: string, body: (browser: TestBrowser) => void): void {
   const path = findChromium();

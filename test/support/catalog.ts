@@ -24,7 +24,7 @@ export type CatalogOptions = {
 /** The credential that the gateway sends upstream; it must never show up anywhere else. */
 export const UPSTREAM_KEY = 'upstream-secret-4411';
 
-/** The limits of a plan that is in nobody's way; tests of one limit lower that one. */
+/** The limits of a plan that no test reaches; tests of one limit lower that one. */
 export const ROOMY_PLAN = {
   requests_per_minute: 100_000,
   tokens_per_minute: 1_000_000_000,

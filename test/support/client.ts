@@ -1,6 +1,5 @@
-// Sends requests to a gateway the way clients of the two formats do. Used by tests over a real
-// socket; answers are returned as they came, for the test to judge, once they are as the description of
-// the API says.
+// Sends requests to a gateway as clients of the two formats do, over a real socket. Returns answers
+// unparsed, for the test to judge, after a check against the description of the API.
 
 import { held } from './description.ts';
 import { collectEvents, type SseEvent } from './sse.ts';
@@ -83,7 +82,7 @@ export async function generateStream(
   return { status: response.status, headers: response.headers, events };
 }
 
-/** A response that nobody refers to any more is collected, and its connection closed with it. */
+/** A response without a reference is collected, and its connection closed with it. */
 const opened: Response[] = [];
 
 /** A streamed answer that the test reads, or leaves, by itself. */

@@ -1,5 +1,5 @@
-// People who are signed in, made quickly through the JSON that pages use: customers by signing up and
-// following the link of the mail, operators by the command line.
+// Creates signed-in users through the JSON that pages use: customers by sign-up and the mailed
+// link, operators by the command line.
 
 import { type Gateway, gatewayCommand } from './gateway.ts';
 import type { Mailbox } from './mailbox.ts';
@@ -36,7 +36,7 @@ export async function signUp(
   return { email, password, accountId: await accountIdOf(session), session };
 }
 
-/** Somebody who has been here before, in a browser of their own. */
+/** A returning user, in a browser of their own. */
 export async function signIn(
   gateway: Gateway,
   { email, password }: { readonly email: string; readonly password: string },
@@ -86,7 +86,7 @@ export function tokenOf(link: string): string {
 async function accountIdOf(session: ApiSession): Promise<string> {
   const { json } = await session.get('/auth/session');
   const user = json['user'] as { readonly account: { readonly id: string } } | null;
-  if (user === null) throw new Error('nobody is signed in');
+  if (user === null) throw new Error('no session');
   return user.account.id;
 }
 

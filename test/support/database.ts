@@ -1,5 +1,5 @@
 // Real databases: SQLite files in a temporary directory, and databases of the PostgreSQL that all
-// tests share. `describeOnEachDatabase` runs a group of tests on both, one after the other.
+// tests share. `describeOnEachDatabase` runs a group of tests on both.
 
 import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, spyOn, test } from 'bun:test';
@@ -108,7 +108,7 @@ async function tableNames({ rows }: Database): Promise<readonly string[]> {
 }
 
 /**
- * Writes past everything but the tables' own guards, as somebody with the database's tool may. A
+ * Writes past everything but the tables' own guards, as a user of the database's own tool may. A
  * request id is written in braces: the database has it as bytes.
  */
 export async function tamper({ db }: Database, statement: string): Promise<void> {

@@ -1,5 +1,5 @@
-// Ports behind which HTTP never begins: one that hangs up on whoever comes, one that resets, one that
-// takes the connection and says nothing, one where nobody listens. For tests of failing upstreams.
+// Ports without working HTTP, for tests of failing upstreams: one closes every connection, one
+// resets it, one accepts and stays silent, one has no listener.
 
 import { createServer, type Server, type Socket } from 'node:net';
 

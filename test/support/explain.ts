@@ -1,4 +1,4 @@
-// The story of a request as the operator reads it, for tests that look at money.
+// The explanation of a request as the operator reads it, for tests of money.
 
 import type { Gateway } from './gateway.ts';
 import { waitUntil } from './upstream.ts';

@@ -1,4 +1,4 @@
-// A clock and timers that a test moves by hand, or that run by themselves when nothing else does.
+// A clock and timers that a test advances by hand, or that advance when the process is idle.
 
 import type { StartTimer } from '../../src/upstream/timer.ts';
 

@@ -1,4 +1,4 @@
-// Each fault of the proxy, as a client of a server of lines, of Redis and of PostgreSQL sees it.
+// Each fault of the proxy, as seen by a client of a line server, of Redis and of PostgreSQL.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -47,7 +47,7 @@ describe('between a client and a server that repeats what it hears', () => {
     client.socket.destroy();
   });
 
-  test('what was stalled comes afterwards, in order, also on a connection made meanwhile', async () => {
+  test('stalled bytes arrive afterwards, in order, also on a connection made in between', async () => {
     const client = await open(proxy);
     proxy.set({ kind: 'stall' });
     client.write('a');
@@ -138,7 +138,7 @@ describe('where a reply ends', () => {
 });
 
 describeWithServices('before real servers', ['PostgreSQL', 'Redis'], () => {
-  test('one reply of several under way is dropped, doubled', async () => {
+  test('one reply of several in flight is dropped, doubled', async () => {
     await using redis = await startRedis();
     await using proxy = await startFaultProxy(redis, 'redis');
     const client = await open(proxy);

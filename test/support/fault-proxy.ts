@@ -1,6 +1,5 @@
-// A TCP proxy between a gateway and a server that it needs (PostgreSQL, Redis, an upstream), which
-// breaks the connection in ways that a test chooses and changes while it runs. It passes on what it is
-// told to, in order, and counts what it did.
+// A TCP proxy between a gateway and a server that it needs (PostgreSQL, Redis, an upstream). A test
+// selects faults while the proxy runs; it applies them in order and counts them.
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { anyBytes, postgresReply, type ReplyLength, redisReply } from './replies.ts';
@@ -11,11 +10,11 @@ import { anyBytes, postgresReply, type ReplyLength, redisReply } from './replies
  * stall      nothing passes until the next fault is set; then all of it does, as after a partition
  * refuse     open connections are reset, new ones too
  * reset      instead of a reply the connection is reset
- * drop       a reply is missing, what comes after it passes
+ * drop       a reply is missing, later ones pass
  * duplicate  a reply comes twice
  * cut        half of what has come of a reply, then the end of the connection
  *
- * The last four hit as many replies as they say, one unless told otherwise; then everything passes.
+ * The last four hit as many replies as they say, one by default; then everything passes.
  */
 export type Fault =
   | { readonly kind: 'none' | 'stall' | 'refuse' }

@@ -1,6 +1,6 @@
-// Every way in which an upstream fails, one row a model name, in both dialects. Names that begin with
-// `late-` fail after content; what is not here behaves as behaviours.ts says. Used by the failure
-// matrix and by the canary test, which plants its own strings in all that an upstream can say.
+// Every upstream failure, one row a model name, in both dialects. Names that start with `late-`
+// fail after content; other names behave as in behaviours.ts. Used by the failure matrix and by the
+// canary test, which inserts its own strings wherever an upstream can send text.
 
 import { type Behaviour, HELLO, sendText, sendWhole, streamHead } from './behaviours.ts';
 import type { RecordedRequest } from './recorded-request.ts';
@@ -8,13 +8,13 @@ import { chatFrame, type Piece, type Script, streamFrames, USAGE, wholeBody } fr
 import type { Exchange } from './upstream.ts';
 
 export type FaultOptions = {
-  /** Rides in every error text, header and name of the upstream: nobody must ever read it. */
+  /** Rides in every error text, header and name of the upstream: it must never reach a client. */
   readonly canary: string;
   /** Whether the client has seen content of this request: without it a late fault is an early one. */
   readonly delivered: (request: RecordedRequest) => boolean;
 };
 
-/** Where redirects lead: a site that would answer, and that nobody must ask. */
+/** Where redirects lead: a site that would answer, and that must never be called. */
 export const REDIRECTED_SITE = 'redirected';
 
 const STATUSES = [
@@ -194,7 +194,7 @@ function beforeContent(error: Behaviour, garbage: Behaviour): Readonly<Record<st
 
 /**
  * Says hello, waits until the client has got it, and breaks. An answer that is wanted whole is broken
- * in the middle of its body: nobody has got anything of it then.
+ * in the middle of its body: nothing of it has been delivered then.
  */
 function afterContent({ delivered }: FaultOptions, breaks: Behaviour, piece: Piece): Behaviour {
   const script = { ...SCRIPT, pieces: [piece] };

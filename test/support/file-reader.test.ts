@@ -1,4 +1,4 @@
-// The model that agents run against must find the reading tool of each of them.
+// The model for agent runs finds the file-reading tool of each agent.
 
 import { expect, test } from 'bun:test';
 import { noteAnswer, noteText, noteThinking, readNote } from './file-reader.ts';
@@ -51,7 +51,7 @@ test.each<[tools: unknown, called: unknown]>([
   expect(calls(tools)).toEqual(called);
 });
 
-test('tells the word once it is there', () => {
+test('answers with the word once it is there', () => {
   const result = { role: 'tool', tool_call_id: 'call_1', content: noteText('willow') };
   const { pieces, finish } = readNote(
     asked({ messages: [question, result], tools: tool('Read', {}) }),

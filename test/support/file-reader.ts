@@ -1,10 +1,12 @@
-// A model that reads a file, for coding agents: it finds the tool for that among the agent's own,
-// calls it once, and answers with the word that the file has. Used by test/support/behaviours.ts.
+// A model for coding agents that reads a file: it finds the agent's own tool for that, calls it
+// once, and answers with the word in the file. Used by behaviours.ts.
 
 import { type Finish, type Piece, type Script, USAGE } from './render.ts';
 import type { RecordedRequest } from './upstream.ts';
 
-/** What the file to read has in it. Its name begins with `note-` and it is named by its whole path. */
+/**
+ * What the file to read has in it. Its name begins with `note-` and it is named by its whole path.
+ */
 export function noteText(word: string): string {
   return `The word of this note is ${word}.\n`;
 }
@@ -19,7 +21,7 @@ export function noteThinking(path: string): string {
   return `First I have to look into ${path}.`;
 }
 
-/** One answer to whatever an agent asks: a call of its reading tool, or the word. */
+/** One answer to any request of an agent: a call of its reading tool, or the word. */
 export function readNote(request: RecordedRequest): Script {
   const word = /word of this note is (\w+)/.exec(request.text)?.[1];
   if (word !== undefined) return answer('stop', { text: noteAnswer(word) });

@@ -1,5 +1,5 @@
-// One request of each kind through everything that tests stand on: the scripted upstream, the
-// executable, its command line and the clients.
+// One request of each kind through the common test setup: the scripted upstream, the executable,
+// its command line and the clients.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { HELLO } from './behaviours.ts';
@@ -49,7 +49,7 @@ test('the models of the catalog are listed', async () => {
   expect(JSON.stringify(list.json)).toContain('"stall"');
 });
 
-test('the upstream gets its own key, and nobody else does', () => {
+test('the upstream gets its own key, and no other server does', () => {
   const keys = new Set(upstream.requests.map((request) => request.headers['authorization']));
   expect([...keys]).toEqual([`Bearer ${UPSTREAM_KEY}`]);
   expect(gateway.output()).not.toContain(UPSTREAM_KEY);

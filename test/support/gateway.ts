@@ -1,6 +1,6 @@
-// Starts a real gateway in a folder of its own: the executable that the build left in dist/, the one
-// that TOLLGATE_TEST_BINARY names, or, with TOLLGATE_TEST_SOURCE=1, the source. Tests talk to it
-// over its socket and its command line.
+// Starts a real gateway in its own folder: the executable in dist/, the one that
+// TOLLGATE_TEST_BINARY names, or, with TOLLGATE_TEST_SOURCE=1, the source. Tests use its socket and
+// its command line.
 
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -31,9 +31,9 @@ export type GatewayOptions = {
 export type AccountOptions = {
   readonly email?: string;
   readonly plan?: string;
-  /** In service tokens; 1,000,000 unless told otherwise. */
+  /** In service tokens; 1,000,000 by default. */
   readonly credit?: number | string;
-  /** True unless told otherwise. */
+  /** True by default. */
   readonly verified?: boolean;
 };
 
@@ -63,7 +63,7 @@ export type Gateway = {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-/** How the gateway is run: an executable, dist/ unless told otherwise, or the source in this Bun. */
+/** How the gateway is run: an executable, dist/ by default, or the source in this Bun. */
 export function gatewayCommand(preload?: string, binary?: string): string[] {
   const program = join(root, 'src/main.ts');
   if (binary !== undefined) return [binary];
@@ -180,7 +180,7 @@ export type CommandResult = {
   readonly stderr: string;
 };
 
-/** Runs one command of the gateway's command line in `directory`, whatever it ends with. */
+/** Runs one command of the gateway's command line in `directory`, with any exit code. */
 export async function runCommand(
   directory: string,
   environment: Readonly<Record<string, string>>,

@@ -1,5 +1,5 @@
-// Loaded before a gateway that runs from source: at SIGUSR2 it writes how many objects the runtime's heap
-// has into the file that HEAP_PROBE names. With the collector off, that is how many were ever made.
+// Preloaded by a gateway that runs from source: on SIGUSR2 it writes the number of heap objects to
+// the file that HEAP_PROBE names. With the collector off, that is the number of allocations.
 
 import { heapStats } from 'bun:jsc';
 import { renameSync, writeFileSync } from 'node:fs';

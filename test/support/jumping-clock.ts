@@ -1,5 +1,5 @@
-// Run before a gateway: on SIGUSR2 its wall clock jumps, as a clock does that is put right, and says
-// so. By an hour ahead, or as far and to the side that CLOCK_JUMP_MS says.
+// Preloaded by a gateway: on SIGUSR2 its wall clock jumps, as on a correction by NTP, and it prints
+// a line. The jump is an hour ahead, or CLOCK_JUMP_MS.
 
 const jumpMs = Number(process.env['CLOCK_JUMP_MS'] ?? 3_600_000);
 

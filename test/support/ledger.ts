@@ -1,4 +1,4 @@
-// A ledger and its books over a real file, and short ways to say the ledger's commands.
+// A ledger over a real file, and short forms of its commands.
 
 import type { Usage } from '../../src/core/generation.ts';
 import { micro, pico, tokenCount, usdRate } from '../../src/core/money.ts';

@@ -1,4 +1,4 @@
-// The mailbox keeps what a mail client sends it, with every byte of the text.
+// The mailbox stores what a mail client sends, with every byte of the text.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createTransport } from 'nodemailer';
@@ -35,7 +35,7 @@ test('the text of a mail arrives as it was written, with its links', async () =>
   transport.close();
 });
 
-test('a refused recipient is told to the sender', async () => {
+test('a refused recipient is reported to the sender', async () => {
   mailbox.refuse(true);
   const transport = createTransport(mailbox.url);
   const sent = transport.sendMail({

@@ -1,5 +1,5 @@
-// An SMTP server on a real socket that keeps every mail which it is given, for tests that follow the
-// links of mails. It takes what a mail client says and nothing more: no TLS, any credentials.
+// An SMTP server on a real socket that stores every mail, for tests that follow mailed links. Plain
+// SMTP only: no TLS, any credentials.
 
 import { createServer, type Socket } from 'node:net';
 import { waitUntil } from './upstream.ts';

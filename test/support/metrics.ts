@@ -1,5 +1,5 @@
-// Reads the text of /metrics as strictly as a scraper: every line is well formed, and every series
-// belongs to a metric that has said its help and its type.
+// Parses /metrics as strictly as a scraper: every line is well formed, and every series belongs to
+// a metric with a help text and a type.
 
 export type Series = {
   readonly name: string;

@@ -1,4 +1,4 @@
-// Upstreams for tests that need one by type and talk to none.
+// Upstreams for tests that need one by type and send it nothing.
 
 import type { Upstream, UpstreamTimeouts } from '../../src/core/model.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
@@ -24,7 +24,7 @@ export function demoUpstream(id: string): Extract<Upstream, { readonly dialect: 
   return { ...BASE, id, dialect: 'demo' };
 }
 
-/** A chat upstream at a port where nobody is. */
+/** A chat upstream at a port without a listener. */
 export function chatUpstream(id: string): Extract<Upstream, { readonly dialect: 'chat' }> {
   return {
     ...BASE,

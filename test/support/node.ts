@@ -1,4 +1,4 @@
-// What a server's store needs to be a node, in tests of something else.
+// The parts that a server's store needs to be a node, for tests of other parts.
 
 import { randomBytes } from 'node:crypto';
 import { createDatabaseClock } from '../../src/cluster/clock.ts';

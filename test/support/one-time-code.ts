@@ -1,5 +1,5 @@
-// What an authenticator app shows: six digits made of a secret and the time (RFC 6238), in a few lines
-// of our own, so that tests do not ask the program itself.
+// An authenticator app: six digits from a secret and the time (RFC 6238). Reimplemented here, so
+// that tests do not depend on the program's own code.
 
 import { createHmac } from 'node:crypto';
 

@@ -1,4 +1,4 @@
-// What operators have set, for tests that set nothing but a catalog.
+// The operator's settings for tests that configure only a catalog.
 
 import type { Catalog } from '../../src/core/model.ts';
 import type { OperatorState } from '../../src/core/operator.ts';

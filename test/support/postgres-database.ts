@@ -1,5 +1,5 @@
-// Databases of the shared PostgreSQL, each a copy of one that was migrated once. To copy takes as long
-// as a test, so one that was closed is emptied and used again.
+// Databases of the shared PostgreSQL, each a copy of one that was migrated once. Copying takes as
+// long as a test, so closed databases are emptied and reused.
 
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../src/store/contract.ts';

@@ -1,6 +1,6 @@
-// A PostgreSQL of its own for a test, from Debian's packages: empty, on a free port, with the order of
-// bytes as its order of texts. Commits reach the operating system and so survive every kill; only with
-// `durable` do they reach the disk.
+// A dedicated PostgreSQL for a test, from Debian's packages: empty, on a free port, with byte order
+// as its collation. Commits reach the operating system and survive every kill; only with `durable`
+// do they reach the disk.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chown, stat, writeFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ export type ShutdownMode = 'fast' | 'immediate';
 export type PostgresOptions = {
   /** Waits for the disk at each commit, as in production. */
   readonly durable?: boolean;
-  /** Encrypts connections of whoever asks for it; both in PEM. */
+  /** Encrypts connections of clients that request it; both in PEM. */
   readonly certificate?: { readonly key: string; readonly cert: string };
   /** More settings, such as `{ max_connections: '20' }`. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -146,7 +146,7 @@ async function tell(url: string, command: string): Promise<void> {
   await sql.unsafe(command).finally(() => sql.end());
 }
 
-/** PostgreSQL refuses root: the words in front of a command that run it as somebody else. */
+/** PostgreSQL refuses root: the words in front of a command that run it as another user. */
 async function lowerPrivileges(directory: string): Promise<string[]> {
   if (process.getuid?.() !== 0) return [];
   const passwd = readFileSync('/etc/passwd', 'utf8');
@@ -156,7 +156,7 @@ async function lowerPrivileges(directory: string): Promise<string[]> {
   return ['setpriv', `--reuid=${user}`, `--regid=${group}`, '--clear-groups'];
 }
 
-/** PostgreSQL wants its key to be its own, and nobody else to read it. */
+/** PostgreSQL wants its key to be its own, and not readable by others. */
 async function placeCertificate(
   directory: string,
   certificate: PostgresOptions['certificate'],

@@ -1,4 +1,4 @@
-// Price books for tests that have nothing to say about time.
+// Price books without time-dependent prices.
 
 import { pico } from '../../src/core/money.ts';
 import type { Price } from '../../src/core/price.ts';

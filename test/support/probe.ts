@@ -1,4 +1,4 @@
-// Probes of upstreams for tests of what asks for them: made of promises that a test settles.
+// Upstream probes made of promises that a test settles.
 
 import type { UpstreamFailure } from '../../src/core/failure.ts';
 import type { Candidate } from '../../src/core/route.ts';
@@ -11,7 +11,7 @@ export type ListedProbes = {
   readonly probe: Probe;
   /** The upstreams that were probed, with the credential, in order. */
   readonly asked: string[];
-  /** Ends the oldest probe that is under way, and lets what waits for it go on. */
+  /** Ends the oldest probe in progress, and lets what waits for it go on. */
   readonly answer: (outcome: 'finished' | UpstreamFailure) => Promise<void>;
 };
 
@@ -26,7 +26,7 @@ export function listedProbes(): ListedProbes {
     },
     async answer(outcome) {
       const settle = waiting.shift();
-      if (settle === undefined) throw new Error('no probe is under way');
+      if (settle === undefined) throw new Error('no probe is in progress');
       settle(outcome);
       await new Promise((wake) => setImmediate(wake));
     },

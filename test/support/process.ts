@@ -1,4 +1,4 @@
-// Other processes: scripts that run in a Bun of their own, start together and talk in lines.
+// Runs scripts in separate Bun processes that start together and communicate by lines.
 
 import { join } from 'node:path';
 

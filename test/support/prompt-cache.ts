@@ -1,7 +1,7 @@
-// A prompt cache as Anthropic's, for the scripted upstream: by credential, by exact prefix, at marked
-// blocks alone. The rules are those of its prompt caching guide: tools, then system, then messages;
-// at most four marks; a mark finds what an earlier request has written at most 20 blocks before it;
-// nothing below a minimum is written; `tool_choice` and thinking belong to the messages.
+// Anthropic's prompt cache, for the scripted upstream: by credential, by exact prefix, at marked
+// blocks only. The rules are from its prompt caching guide: order is tools, system, messages; at
+// most four marks; a mark finds an entry at most 20 blocks before it; nothing below a minimum is
+// written; `tool_choice` and thinking belong to the messages.
 
 import type { RecordedRequest } from './recorded-request.ts';
 

@@ -1,5 +1,5 @@
-// HTTP by hand over a raw socket: for requests that no client library would send, and to see what
-// is left on a connection after a refusal. Reads answers as a strict client does.
+// HTTP over a raw socket: for requests that no client library would send, and to see what remains
+// on a connection after a refusal. Parses answers as a strict client does.
 
 import { connect, type Socket } from 'node:net';
 import type { Caller } from './client.ts';

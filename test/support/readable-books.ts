@@ -1,5 +1,5 @@
-// The books of a gateway under test, for tests that ask them in SQL: with request ids and words in
-// place of bytes and codes, and the hold of a request whether it is open or has ended.
+// SQL views over the ledger of a gateway under test: request ids and names in place of bytes and
+// codes, and the hold of a request whether open or ended.
 
 import { Database } from 'bun:sqlite';
 import { unpackText } from '../../src/core/shape.ts';

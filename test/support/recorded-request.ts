@@ -1,5 +1,5 @@
-// Requests as the scripted upstream gets them: cut by hand out of the bytes of a connection and handed
-// on one after the other, each with what it asked for.
+// Parses the requests of a connection to the scripted upstream from its bytes and returns them in
+// order.
 
 import type { Socket } from 'node:net';
 

@@ -1,5 +1,5 @@
-// A Redis of its own for a test, in memory alone: one server, a cluster of three, or a primary with a
-// replica and the sentinel that watches both. What is killed comes back empty.
+// A dedicated in-memory Redis for a test: one server, a cluster of three, or a primary with a
+// replica and the sentinel that watches both. A killed server restarts empty.
 
 import { connect } from 'node:net';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// What a refusal must look like, whatever refused: the whole envelope of either format and the
-// headers that go with its code, held against the one table of errors.
+// Checks a refusal of any cause: the whole envelope of either format and the headers of its code,
+// against the one table of errors.
 
 import { expect } from 'bun:test';
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/core/error.ts';
@@ -53,7 +53,7 @@ function tableText(code: ErrorCode) {
   return code === 'not_found' ? expect.stringContaining(text.split('this path')[1] ?? '') : text;
 }
 
-/** `retry-after` on every 429 and nowhere else; SDKs are told where a retry makes no sense. */
+/** `retry-after` on every 429 and nowhere else; SDKs see where a retry makes no sense. */
 function expectRetryAdvice({ status, headers }: JsonAnswer): void {
   const retryAfter = headers.get('retry-after');
   if (status === 429) expect(retryAfter).toMatch(/^[1-9]\d*$/);

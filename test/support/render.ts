@@ -1,5 +1,5 @@
-// What a model said, written out in either upstream dialect: as one JSON body or as the frames of
-// an event stream. The scripted upstream's behaviours are made of these.
+// Renders a model's answer in either upstream dialect: one JSON body or the frames of an event
+// stream. The scripted upstream's behaviours are built from these.
 
 export type Piece =
   | { readonly reasoning: string }

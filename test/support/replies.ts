@@ -1,10 +1,10 @@
-// Where one reply of a server ends in its bytes, so that a fault can hit exactly one of several replies
-// that are under way on a connection. Called by fault-proxy.ts. It understands no reply.
+// Finds the end of a server's reply in its bytes, so that a fault hits exactly one of several
+// replies in flight on a connection. Does not interpret replies. Called by fault-proxy.ts.
 
 /** The length of the first reply in `bytes`; undefined while it is not complete. */
 export type ReplyLength = (bytes: Buffer) => number | undefined;
 
-/** Whatever arrived together is one reply. */
+/** Bytes that arrived together are is one reply. */
 export const anyBytes: ReplyLength = (bytes) => (bytes.length === 0 ? undefined : bytes.length);
 
 const READY_FOR_QUERY = 'Z'.charCodeAt(0);

@@ -1,5 +1,5 @@
-// A way to PostgreSQL on which one reply gets lost, comes twice, or never comes: what a connection
-// that is out of step looks like from our side.
+// A proxy to PostgreSQL that drops, doubles or withholds one reply: a connection out of sync, seen
+// from our side.
 
 import { connect, createServer, type Socket } from 'node:net';
 

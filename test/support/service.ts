@@ -1,6 +1,6 @@
-// One server program of others (PostgreSQL, Redis) in a temporary directory, on a port of its own.
-// All of its processes work in that directory: by that they are found, and never by a name. A
-// guardian outside of this process ends them and removes the directory, however this process ends.
+// A third-party server program (PostgreSQL, Redis) in a temporary directory, on its own port. Its
+// processes are found by their working directory, never by name. A guardian process ends them and
+// removes the directory, however this process ends.
 
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdtemp, realpath } from 'node:fs/promises';
@@ -13,14 +13,14 @@ export type Service = {
   readonly directory: string;
   /** All that the program has written about itself. */
   readonly log: () => string;
-  /** SIGKILL to all of its processes; `start` begins anew on the same port. */
+  /** SIGKILL to all of its processes; `start` starts again on the same port. */
   readonly kill: () => Promise<void>;
   /** Starts what does not run, and waits until it answers. */
   readonly start: () => Promise<void>;
-  /** SIGSTOP to all of its processes: connections stay, and nobody answers. */
+  /** SIGSTOP to all of its processes: connections stay, without an answer. */
   readonly pause: () => void;
   readonly resume: () => void;
-  /** Ends it, whatever its state, and removes its directory. */
+  /** Ends it, in any state, and removes its directory. */
   readonly stop: () => Promise<void>;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
@@ -147,14 +147,14 @@ function startGuardian(directory: string) {
   return guardian;
 }
 
-/** Again while there are new ones: a process may have started another one meanwhile. */
+/** Again while there are new ones: a process may have started another one in the meantime. */
 function signalAll(directory: string, signal: NodeJS.Signals): void {
-  const told = new Set<number>();
+  const signalled = new Set<number>();
   for (;;) {
-    const untold = processesIn(directory).filter((pid) => !told.has(pid));
-    if (untold.length === 0) return;
-    for (const pid of untold) {
-      told.add(pid);
+    const unsignalled = processesIn(directory).filter((pid) => !signalled.has(pid));
+    if (unsignalled.length === 0) return;
+    for (const pid of unsignalled) {
+      signalled.add(pid);
       try {
         process.kill(pid, signal);
       } catch {
@@ -164,7 +164,7 @@ function signalAll(directory: string, signal: NodeJS.Signals): void {
   }
 }
 
-/** Dead processes that nobody has collected yet work nowhere, so they are none. */
+/** Dead processes that are not reaped yet work nowhere, so they are none. */
 function processesIn(directory: string): number[] {
   return readdirSync('/proc')
     .map(Number)
@@ -178,7 +178,7 @@ function processesIn(directory: string): number[] {
     });
 }
 
-/** A port that nobody listens on now, for programs that cannot tell us the one that they chose. */
+/** A port without a listener, for programs that cannot report the one that they chose. */
 export async function freePort(below = 65_536): Promise<number> {
   for (;;) {
     const port = await new Promise<number>((resolve, reject) => {

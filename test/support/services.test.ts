@@ -1,4 +1,4 @@
-// The servers that other tests stand on: that they come, crash, pause and go as they are told.
+// The servers that other tests depend on start, crash, pause and stop on request.
 
 import { expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
@@ -56,7 +56,7 @@ describeWithServices('PostgreSQL', ['PostgreSQL'], () => {
     await theirs.stop();
   }, 30_000);
 
-  test('is gone with its directory, also when whoever started it was killed', async () => {
+  test('is gone with its directory, also when its parent was killed', async () => {
     const owner = Bun.spawn(
       [
         process.execPath,
@@ -107,14 +107,14 @@ describeWithServices('Redis', ['Redis'], () => {
     expect(outcomes).toEqual(['+OK', '-MOVED', '-MOVED']);
   }, 30_000);
 
-  test('fails over to the replica, as the sentinel tells', async () => {
+  test('fails over to the replica, as the sentinel reports', async () => {
     await using group = await startRedisSentinel();
     const [primary, replica, sentinel] = group.servers;
     if (primary === undefined || replica === undefined || sentinel === undefined) throw new Error();
-    const told = () => sentinel.ask('SENTINEL GET-MASTER-ADDR-BY-NAME main');
-    expect(await told()).toContain(String(primary.port));
+    const reported = () => sentinel.ask('SENTINEL GET-MASTER-ADDR-BY-NAME main');
+    expect(await reported()).toContain(String(primary.port));
     await primary.kill();
-    await until(async () => (await told()).includes(String(replica.port)));
+    await until(async () => (await reported()).includes(String(replica.port)));
   }, 30_000);
 });
 

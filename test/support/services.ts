@@ -1,5 +1,5 @@
-// PostgreSQL and Redis for tests: real servers, each in a temporary directory and on a free port.
-// A test that needs them is in a group of `describeWithServices`, and stops what it starts.
+// PostgreSQL and Redis for tests: real servers, each in a temporary directory and on a free port. A
+// test that needs them is in a group of `describeWithServices`, and stops what it starts.
 
 import { describe } from 'bun:test';
 import { findPostgres } from './postgres-server.ts';
@@ -21,7 +21,7 @@ const FIND = { PostgreSQL: findPostgres, Redis: findRedis };
 
 /**
  * A group of tests that need servers of others. On a machine without them they are skipped, and say
- * so; where CI is true they fail, because there nobody would read it.
+ * so; where CI is true they fail, because the hint would not be read there.
  */
 export function describeWithServices(
   name: string,

@@ -1,5 +1,5 @@
-// Speaks the JSON of the dashboard or of the operator's console as a page of it does: from its own
-// origin, and with the cookies that it was given.
+// Calls the JSON of the dashboard or the operator's console as a page does: from its own origin,
+// with its cookies.
 
 export type Realm = 'customer' | 'operator';
 
@@ -29,7 +29,7 @@ export type ApiSession = {
   readonly open: (path: string, init?: RequestInit) => Promise<Response>;
   /** What the browser would send now; empty where there is nothing. */
   readonly cookie: () => string;
-  /** Another visitor with the same cookies, as somebody who has stolen them. */
+  /** Another visitor with the same cookies, as an attacker who has stolen them. */
   readonly copy: () => ApiSession;
 };
 

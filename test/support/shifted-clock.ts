@@ -1,5 +1,5 @@
-// Run before a gateway: its wall clock is behind by as many milliseconds as CLOCK_BEHIND_MS says, so
-// that what is done now was done days ago. On SIGUSR2 it goes on by a day, and says so.
+// Preloaded by a gateway: its wall clock is CLOCK_BEHIND_MS milliseconds behind, so that present
+// actions are days old. On SIGUSR2 it advances by a day and prints a line.
 
 const DAY_MS = 86_400_000;
 

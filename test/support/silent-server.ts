@@ -1,5 +1,5 @@
-// A server that takes connections and never says a word, so that no TLS handshake with it comes to an
-// end: for tests of what happens while a connection is made.
+// A server that accepts connections and never answers, so that no TLS handshake completes: for
+// tests of events during connection setup.
 
 import { createServer, type Socket } from 'node:net';
 
@@ -11,7 +11,7 @@ export type SilentServer = {
   readonly close: () => void;
 };
 
-/** `onGone` is told of each connection that the other side has closed. */
+/** `onGone` is called for each connection that the other side has closed. */
 export function startSilentServer(onGone: () => void = () => {}): Promise<SilentServer> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

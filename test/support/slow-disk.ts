@@ -1,5 +1,5 @@
-// A disk whose syncs are slow: a library that the server is started with (`slow-disk.c`), compiled
-// where the machine has a C compiler. It also says what the main thread itself has waited for.
+// A disk with slow syncs: a library preloaded into the server (`slow-disk.c`), compiled where the
+// machine has a C compiler. It also reports what the main thread itself waited for.
 
 import { describe } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';

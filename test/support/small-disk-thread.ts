@@ -1,5 +1,5 @@
-// The ledger's thread on a disk that is full for as long as a file beside the database says so:
-// SQLite then has no page left to give, and fails as it does on a real one.
+// The ledger's thread on a disk that is full while a file beside the database says so: SQLite gets
+// no more pages and fails as on a real full disk.
 
 import { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';

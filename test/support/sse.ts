@@ -1,5 +1,5 @@
-// Reads an event stream as a client sees it: every event with its name, its data and the time at
-// which it arrived. Independent of the gateway's own parser on purpose.
+// Reads an event stream as a client does: every event with its name, its data and its arrival time.
+// Deliberately independent of the gateway's own parser.
 
 import { holdEvent } from './description.ts';
 

@@ -1,4 +1,4 @@
-// Tables as text: one step a line, what is done on the left of `->`, what comes of it on the right.
+// Tables as text: one step a line, the action on the left of `->`, the outcome on the right.
 
 export type Row = { readonly step: readonly string[]; readonly expected: string };
 

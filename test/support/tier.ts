@@ -1,5 +1,5 @@
-// How much of the suite runs: `quick` for every change, `default` for every push, `all` for
-// everything. scripts/test sets it; a test that is run by hand runs as in `default`.
+// The test tier: `quick` for every change, `default` for every push, `all` for everything.
+// scripts/test sets it; a test that is run by hand uses `default`.
 
 import { describe, test } from 'bun:test';
 

@@ -1,5 +1,5 @@
-// A process of its own that calls an upstream over TLS: which certificates are trusted is read from
-// the environment when a process starts. Run by tls.test.ts; prints one line of JSON for each call.
+// A separate process that calls an upstream over TLS, because trusted certificates are read from
+// the environment at process start. Run by tls.test.ts; prints one line of JSON a call.
 
 import { isFailure } from '../../src/core/failure.ts';
 import { createCaller } from '../upstream/sockets/rig.ts';

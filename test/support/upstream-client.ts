@@ -1,4 +1,4 @@
-// The client that calls upstreams, with the parts of a real gateway, for tests that call it alone.
+// The upstream client with the parts of a real gateway, for tests that use it alone.
 
 import { type ClosingUpstreamClient, createUpstreamClient } from '../../src/upstream/client.ts';
 import { answerDemo } from '../../src/upstream/demo.ts';

@@ -1,4 +1,4 @@
-// The scripted upstream is what most tests of the gateway stand on, so it is tested itself.
+// The scripted upstream, tested itself because most gateway tests depend on it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { CANARY, HELLO } from './behaviours.ts';

@@ -1,6 +1,6 @@
-// A scripted upstream: a real server on port 0 that speaks both dialects. The name of the requested
-// model picks what it does (behaviours.ts). Bytes, resets and half-closes are under control because
-// it writes HTTP by hand on a raw socket. Tests of the whole gateway and of the client use it.
+// A scripted upstream: a real server on port 0 that speaks both dialects. The requested model name
+// selects its behaviour (behaviours.ts). It writes HTTP by hand on a raw socket, which gives
+// control over bytes, resets and half-closes. Used by tests of the gateway and of the client.
 
 import { createServer, type Socket } from 'node:net';
 import { PROBE_TEXT } from '../../src/upstream/probe.ts';
@@ -26,7 +26,7 @@ export type Exchange = {
   readonly raw: (bytes: string | Uint8Array) => void;
   /** Ends the body as HTTP wants it; the connection stays usable. */
   readonly end: () => void;
-  /** Closes the connection in the middle of whatever it was doing: the other side reads an end. */
+  /** Closes the connection in the middle of an exchange: the other side reads an end. */
   readonly cut: () => void;
   /** Resets the connection: the other side reads an error. */
   readonly reset: () => void;
@@ -53,9 +53,9 @@ export type Upstream = BaseUrls & {
   readonly requests: RecordedRequest[];
   /** Connections that are open now. */
   readonly connections: () => number;
-  /** Answers that were under way when the other side closed the connection. */
+  /** Answers that were in progress when the other side closed the connection. */
   readonly aborted: () => number;
-  /** Answers that are under way now. */
+  /** Answers in progress now. */
   readonly active: () => number;
   /** Waits until `condition` holds; fails after `timeoutMs` (5 s). */
   readonly waitFor: (

@@ -1,5 +1,5 @@
-// Usage records by the handful, for whatever adds them up or lists them: written past the ledger,
-// which would need a hold and a settle for each.
+// Writes many usage records for code that sums or lists them, without the ledger, which would need
+// a hold and a settlement for each.
 
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';

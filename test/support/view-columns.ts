@@ -1,4 +1,4 @@
-// What the views of the books are read by, for tests that the migrations make them so.
+// The columns of the ledger's views, for tests that the migrations create them.
 
 import { is } from 'drizzle-orm';
 import { getViewConfig, SQLiteColumn, SQLiteView } from 'drizzle-orm/sqlite-core';

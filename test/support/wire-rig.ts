@@ -1,5 +1,5 @@
-// What the tests of both wire formats run against: a gateway over the scripted upstream, and a
-// second one that loses its patience soon, each with an account that nothing limits.
+// The setup of both wire formats' tests: a gateway over the scripted upstream, and a second one
+// with short timeouts, each with an account without limits.
 
 import { type CatalogOptions, catalogFor } from './catalog.ts';
 import { type Gateway, startGateway, type TestAccount } from './gateway.ts';
