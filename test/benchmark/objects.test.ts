@@ -1,6 +1,6 @@
-// Fails when a request makes a tenth more objects than when they were counted. Objects are what a request
-// costs most of all, and unlike time they can be counted on a busy machine. After a change that is meant
-// to make more or fewer: UPDATE_RECORD=1 bun test test/benchmark/objects.test.ts
+// Fails when a request allocates 10 % more objects than recorded. Objects dominate the cost of a
+// request and, unlike time, can be counted on a busy machine. To accept an intended change:
+// UPDATE_RECORD=1 bun test test/benchmark/objects.test.ts
 
 import { expect, test } from 'bun:test';
 import { existsSync, readFileSync, rmSync } from 'node:fs';

@@ -1,6 +1,5 @@
-// Fails when a request has become half as heavy again as it was when its weight was recorded. Time is
-// not measured, only CPU, and against B in the same rounds. After a change that is meant to cost or to
-// save something: UPDATE_RECORD=1 bun test test/benchmark
+// Fails when a request uses 50 % more CPU than recorded. Measures CPU relative to B in the same
+// rounds, not time. To accept an intended change: UPDATE_RECORD=1 bun test test/benchmark
 
 import { expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';

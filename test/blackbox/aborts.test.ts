@@ -1,6 +1,6 @@
-// A client that leaves, in the phases that `endings.test.ts` does not go through: while the connection
-// is made, in a queue, while nobody reads, and in the pause before an upstream is asked again. Within
-// 500 ms its upstream knows, its money is free, and nobody is asked for it any more.
+// Client disconnects in the phases that `endings.test.ts` does not cover: while the connection is
+// made, in a queue, while the client does not read, and in the pause before a retry. Within 500 ms
+// the upstream sees the abort, the hold is released, and no further upstream is called.
 
 import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
@@ -20,10 +20,10 @@ const FORMATS: readonly Format[] = ['chat', 'messages'];
 const KINDS = FORMATS.flatMap((format) => [[format, false] as const, [format, true] as const]);
 const SOON_MS = 500;
 
-/** When answers under way saw the other side go. */
+/** When answers in progress saw the other side go. */
 const goneAt: number[] = [];
 
-/** Writes for as long as the connection lives, whether anybody reads or not. */
+/** Writes for as long as the connection lives, whether or not the client reads. */
 const flood: Behaviour = async (exchange) => {
   const script = { pieces: [{ text: ' a'.repeat(4_000) }], finish: 'stop' } as const;
   const frames = streamFrames('chat', 'flood', script);
@@ -192,7 +192,7 @@ function askUnread({ url, key }: Caller, format: Format): Socket {
   return socket;
 }
 
-test.each(FORMATS)('%s: while nobody reads', async (format) => {
+test.each(FORMATS)('%s: while the client does not read', async (format) => {
   const payer = await account();
   const before = goneAt.length;
   const asks = asked('flood');
@@ -216,7 +216,7 @@ test.each(FORMATS)('%s: while nobody reads', async (format) => {
   expect(end.at - leftAt).toBeLessThan(SOON_MS);
 });
 
-test('afterwards nothing is under way anywhere', async () => {
+test('afterwards no request is in progress', async () => {
   await upstream.waitFor(({ active }) => active() === 0);
   expect([upstream.active(), mute.connections()]).toEqual([0, 0]);
 });

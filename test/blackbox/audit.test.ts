@@ -1,5 +1,5 @@
-// A server that audits its own books: an account whose books differ is stopped, alone, and served
-// again once they are right. Nobody else notices, and the server stays ready.
+// The server audits its own ledger: it stops an account whose figures differ, and serves it again
+// once they match. Other accounts do not notice, and the server stays ready.
 
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
@@ -55,7 +55,7 @@ async function warned(count: number): Promise<string[]> {
   return warnings;
 }
 
-test('an account with a wrong balance is stopped until it is right, and nobody else', async () => {
+test('an account with a wrong balance is stopped until it is right, and no other account', async () => {
   expect((await generate(ada, 'chat', 'ok')).status).toBe(200);
   expect(await ready()).toEqual({ status: 200, warnings: [] });
   // It ends while the account is stopped, and settles: what is posted stays the sum of the entries.
@@ -76,7 +76,7 @@ test('an account with a wrong balance is stopped until it is right, and nobody e
     expect((await generate(bob, format, 'ok')).status).toBe(200);
   }
   await waitUntil(() => gateway.output().includes(`audit: held of ${ada.id}`));
-  // What was under way when the difference came is answered to its end.
+  // What was in progress when the difference came is answered to its end.
   expect(await running.text()).toContain('[DONE]');
 
   tamper('UPDATE balances SET held = held - 1 WHERE account_id = ?', ada.id);
@@ -85,7 +85,7 @@ test('an account with a wrong balance is stopped until it is right, and nobody e
   await waitUntil(() => gateway.output().includes(`audit: ${ada.id} is clean again and served`));
 });
 
-test('a wrong sum is told of the balance and of the receipts', async () => {
+test('reports a wrong sum for the balance and for the receipts', async () => {
   tamper('UPDATE balances SET posted = posted + 1 WHERE account_id = ?', ada.id);
   expect(await warned(2)).toEqual(['the audit found 1 × chain', 'the audit found 1 × posted']);
   expect((await generate(ada, 'chat', 'ok')).status).toBe(503);
@@ -93,7 +93,7 @@ test('a wrong sum is told of the balance and of the receipts', async () => {
   expect(await warned(0)).toEqual([]);
 });
 
-test('a difference of nobody warns and stops nobody', async () => {
+test('a difference without an account warns and stops no account', async () => {
   tamper(
     `INSERT INTO movements (transfer_id, account, kind, amount, at, reason, sequence, posted, reserved, hash)
       VALUES (?, 99, 0, 7, 1, 'odd', 1, 7, 0, x'00')`,

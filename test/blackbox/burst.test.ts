@@ -1,5 +1,5 @@
-// A hundred requests of one account at once, whose upstream reports far more than they were held at:
-// together they lose the operator no more than one of them, and so do those that follow.
+// A hundred parallel requests of one account whose upstream reports far more than was reserved:
+// together they cost the operator no more than one of them, and so do later ones.
 
 import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
@@ -58,7 +58,7 @@ function lostBy(accountId: string): number {
 }
 
 describe.each(FORMATS)('%s', (format) => {
-  test('a hundred at once lose no more than one, on a wallet that holds them all', async () => {
+  test('a hundred at once lose no more than one, with a balance that covers all of them', async () => {
     const account = await gateway.createAccount({ plan: 'burst', credit: 815_000 });
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => generate(account, format, 'dear', asked)),
@@ -70,7 +70,7 @@ describe.each(FORMATS)('%s', (format) => {
     for (const { status, headers } of answers) {
       if (status === 429) expect(headers.get('retry-after')).toBe('2');
     }
-    // And none after them, whatever is left.
+    // And none after them, regardless of what is left.
     await generate(account, format, 'dear', asked);
     expect(lostBy(account.id)).toBeLessThanOrEqual(REPORTED + 100);
   });

@@ -1,6 +1,6 @@
-// Nothing that somebody hands to the gateway in confidence comes out where it should not: random
-// strings go in at every place, through every success and every error, in both formats; then all that
-// was answered, printed, counted, sent and stored is searched for them.
+// Searches for leaks of confidential data. Random strings enter at every place, through every
+// success and every error, in both formats; then everything that was answered, printed, counted,
+// sent and stored is searched for them.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { CANARY } from '../support/behaviours.ts';
@@ -74,11 +74,11 @@ function emailOf(plan: string, credit: number | string): string {
 async function keepAlert(request: Request): Promise<Response> {
   const text = `${JSON.stringify([...request.headers])}\n${await request.text()}`;
   webhookSeen.push({ place: 'webhook', where: 'alert', text });
-  // One in three is refused: that it could not be sent is told, and where to is not.
+  // One in three is refused: the failure is reported, the address is not.
   return new Response(null, { status: webhookSeen.length % 3 === 0 ? 400 : 200 });
 }
 
-/** Sends as a customer and keeps what comes back. */
+/** Sends as a customer and keeps the response. */
 async function ask(account: TestAccount, sent: Sent, site?: string): Promise<Response> {
   const response = await fetch(`${gateway.url}${sent.path}`, {
     method: sent.method,

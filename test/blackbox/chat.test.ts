@@ -1,5 +1,5 @@
-// Every request field and answer field of the chat-completions format, over a real socket:
-// what the model is asked for each request field, and what the caller gets back.
+// Every request and response field of the chat-completions format, over a real socket: what the
+// upstream receives for each request field, and what the client gets back.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { HELLO, REASONING } from '../support/behaviours.ts';
@@ -129,7 +129,7 @@ const FIELDS: readonly (readonly [name: string, request: Fields, expected: Field
     { thinking: disabled },
   ],
   ['n', { n: 1 }, {}],
-  ['user', { user: 'somebody' }, {}],
+  ['user', { user: 'end-user' }, {}],
   ['stream_options', { stream_options: { include_usage: false } }, {}],
   [
     'fields that are accepted and ignored',

@@ -1,5 +1,5 @@
-// Two servers over one PostgreSQL: each sees the other and what operators change, one leads, one may
-// be replaced without a refused request, and one that dies leaves nothing behind.
+// Two servers over one PostgreSQL: each sees the other and the operators' changes, one is the
+// leader, one can be replaced without a refused request, and a killed one leaves nothing behind.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
@@ -115,7 +115,7 @@ describeWithServices('two servers over one database', ['PostgreSQL'], () => {
     await waitUntil(async () => Bun.deepEquals(await readiness(two), []));
   });
 
-  test('one that is replaced is not ready first, and refuses nobody until then', async () => {
+  test('one that is replaced is not ready first, and refuses no request until then', async () => {
     const leader = (await nodesOf(one)).find((node) => node.leader)?.id;
     const leads = async (gateway: Gateway): Promise<boolean> =>
       gateway.output().includes('this node is the leader');

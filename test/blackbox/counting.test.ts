@@ -1,5 +1,5 @@
-// The size of a prompt, from outside: every character of it is counted, count_tokens and the hold say
-// the same, and no account has more counted in a minute than its plan allows.
+// The size of a prompt, from outside: every character counts, count_tokens and the hold agree, and
+// no account has more counted in a minute than its plan allows.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
@@ -41,7 +41,9 @@ async function counted(account: TestAccount, text: string): Promise<number> {
   return body.input_tokens;
 }
 
-/** The words of `text`, with blanks of 512 characters between them wherever 128 samples would look. */
+/**
+ * The words of `text`, with blanks of 512 characters between them wherever 128 samples would look.
+ */
 function hiddenFrom128Samples(text: string, length: number): string {
   const stride = length / 128;
   let hidden = '';
@@ -113,7 +115,7 @@ describe('what an account may have counted in a minute', () => {
 });
 
 describe('an account without a balance', () => {
-  test('is told so before its prompt is counted, in both formats', async () => {
+  test('is refused before its prompt is counted, in both formats', async () => {
     const account = await gateway.createAccount({ plan: 'slow', credit: '0.5' });
     // Counted, each of these would use up what the account may have counted in many minutes.
     for (const format of FORMATS) {
@@ -136,7 +138,7 @@ describe('an account without a balance', () => {
     expect((await generate(account, 'chat', 'ok')).status).toBe(200);
   });
 
-  test('is told so as soon as its last request has taken all of it', async () => {
+  test('is refused as soon as its last request has taken all of it', async () => {
     const account = await gateway.createAccount({ plan: 'slow', credit: 300 });
     const spent = { max_tokens: 5, ...prompt('word '.repeat(250)) };
     expect((await generate(account, 'chat', 'usage-300-0-0', spent)).status).toBe(200);

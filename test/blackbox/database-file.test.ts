@@ -1,5 +1,5 @@
-// The database file of a running server is deleted, replaced, emptied or moved: the server sells nothing
-// on books that end with it, says so at once, and no start makes an empty database in its place.
+// The database file of a running server is deleted, replaced, emptied or moved: the server stops
+// selling, says so at once, and no start creates an empty database in its place.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { copyFileSync, existsSync, renameSync, rmSync, truncateSync } from 'node:fs';

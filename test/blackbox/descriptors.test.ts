@@ -1,5 +1,5 @@
-// A process with few file descriptors and more clients than it can serve: those that are let in are
-// served to their end, the others are refused at once, and no upstream is blamed.
+// A process with fewer file descriptors than clients: admitted requests complete, the others are
+// refused at once, and no upstream is blamed.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';

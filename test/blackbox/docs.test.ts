@@ -1,5 +1,5 @@
-// The documentation as the program serves and prints it: the customers' part on the public listener, the
-// operators' part in the console, each page complete without a script.
+// The documentation as the program serves and prints it: the customers' part on the public
+// listener, the operators' part in the console, each page complete without a script.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { PAGES, read } from '../docs/documents.ts';

@@ -1,5 +1,5 @@
-// Every ending from outside: one outcome, one settle, a free slot and nothing left in hold, whatever
-// moment a client chooses to leave, and whether its upstream then stops its bill or not.
+// Every outcome from outside: one outcome, one settlement, a free slot and no hold left, at any
+// moment a client leaves, and whether or not its upstream then stops billing.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
@@ -24,7 +24,7 @@ let stopping: Gateway;
 /** Its upstream bills to the end. */
 let billing: Gateway;
 
-/** When answers under way saw the other side go. */
+/** When answers in progress saw the other side go. */
 const goneAt: number[] = [];
 
 /** A token every five milliseconds, for ever. */
@@ -270,7 +270,7 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
     expect(count('never-asked')).toBe(asks);
   });
 
-  test('whoever leaves at whatever moment, there is one end, and the slot is free', async () => {
+  test('a client that leaves at any moment causes one end and frees the slot', async () => {
     const payer = await account(stopping, 1_000_000);
     const requests = Array.from({ length: 25 }, (_, index) => {
       const { leave, response } = begin(payer, format, stream, 'slow-tokens-40-10');

@@ -1,5 +1,5 @@
-// Every code of the error table, provoked for real in both formats, and every condition that an
-// operator sets beside a running server. Run against the executable.
+// Provokes every code of the error table in both formats, and every condition that an operator sets
+// on a running server. Runs against the executable.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ERRORS, type ErrorCode } from '../../src/core/error.ts';
@@ -272,7 +272,7 @@ describe('case 168: every code', () => {
   test.each(CASES)('%s on %s', async (code, format) => {
     const { answer, wait, ...detail } = await PROVOCATIONS[code](format);
     expectRefusal(answer, CHAT_ALONE.has(code) ? 'chat' : format, code, detail);
-    // Whoever was let in used a request of the window, also where no upstream answered.
+    // An admitted call used a request of the window, also where no upstream answered.
     const limited = [402, 429].includes(answer.status) || code === 'provider_unavailable';
     expect(limitHeaders(answer.headers)).toEqual(limited ? [...ALL_LIMIT_HEADERS] : []);
     expect(answer.headers.get('allow')).toBe(code === 'method_not_allowed' ? 'POST' : null);
@@ -426,7 +426,7 @@ describe('a change beside the running server is seen within a second', () => {
   });
 });
 
-test('what is under way when an account is blocked, or maintenance begins, is finished', async () => {
+test('a request in progress when an account is blocked, or maintenance begins, is finished', async () => {
   const account = await newAccount();
   const streams = FORMATS.map((format) => generateStream(account, format, 'slow-tokens-20-50'));
   await upstream.waitFor(

@@ -1,5 +1,5 @@
-// A stranger who guesses passwords of an address, from many networks, does not delay its owner where
-// the owner was let in by a mailed or printed link: sign-up, reset, an operator's invitation.
+// Password guessing from many networks does not delay the owner of an address who signs in with a
+// mailed or printed link: sign-up, reset, or an operator's invitation.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { newEmail, newPassword, openSignUp, tokenOf } from '../support/customer.ts';

@@ -1,6 +1,6 @@
-// Answers that outgrow their money, from outside: they end truthfully in either format, streamed or
-// whole, after the last token that could be paid, and whatever comes at once, no balance is ever
-// below zero.
+// Answers that exceed their hold, from outside: they end correctly in either format, streamed or
+// whole, after the last token that the balance covers, and no balance drops below zero under any
+// number of parallel requests.
 
 import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
@@ -34,7 +34,7 @@ type Json = Record<string, unknown>;
 const FORMATS: readonly Format[] = ['chat', 'messages'];
 const KINDS = FORMATS.flatMap((format) => [[format, false] as const, [format, true] as const]);
 
-/** What an agent asks for, whatever it needs. */
+/** What an agent asks for, of any size. */
 const MUCH = { max_tokens: 32_000 };
 
 let upstream: Upstream;
@@ -272,7 +272,7 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
     expect(await balance(payer)).toMatchObject({ reserved: '0' });
   });
 
-  test('a small wallet is no reason to refuse a client that always asks for much', async () => {
+  test('a small balance is no reason to refuse a client that always asks for much', async () => {
     const payer = await moneyFor(4_096);
     expect((await ask(payer, format, stream, 'ok')).status).toBe(200);
   });
@@ -299,7 +299,7 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
     return { payer, answering, leave: () => abort.abort(), open: () => gates[0]?.() };
   }
 
-  test('a slice that nobody can pay ends the answer; what was made beyond it is a loss', async () => {
+  test('a slice that the balance cannot cover ends the answer; what was made beyond it is a loss', async () => {
     const { payer, answering, leave, open } = await squeezed();
     open();
     const answer = await answering;
@@ -335,7 +335,7 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
   });
 });
 
-test('eight long answers on one wallet all end truthfully, and it is never below zero', async () => {
+test('eight long answers on one balance all end correctly, and it is never below zero', async () => {
   // All of them get their first slice, and less than half of what they say beyond it.
   const credit = 8 * (prompt + 2 * 4_096) + 2 * 30_000;
   const payer = await account(credit);

@@ -1,5 +1,5 @@
-// Hidden reasoning is paid for, from outside: with the profiles as shipped, an upstream that reports
-// 9,980 tokens of thinking that it does not show. An input token costs 1 service token, output 4.
+// Hidden reasoning is charged, from outside: with the built-in profiles, an upstream reports 9,980
+// tokens of thinking that it does not show. An input token costs 1 service token, output 4.
 
 import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
@@ -175,7 +175,7 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
 });
 
 test.each(KINDS)(
-  '%s, streamed: %p: whoever leaves a hundred times pays a hundred times',
+  '%s, streamed: %p: a client that leaves a hundred times pays a hundred times',
   async (format, stream) => {
     const payer = await account();
     gate = Promise.withResolvers();

@@ -1,6 +1,6 @@
-// Bad and odd input over real sockets, as tables. Each refusal has the right code and envelope, and
-// costs, holds, stores and logs nothing; after every test the server still serves. Run against the
-// executable.
+// Malformed and hostile input over real sockets, as tables. Each refusal has the right code and
+// envelope, and charges, holds, stores and logs nothing; the server still serves after every test.
+// Runs against the executable.
 
 import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
@@ -37,7 +37,7 @@ let gateway: Gateway;
 let refused: TestAccount;
 /** Served. */
 let customer: TestAccount;
-/** Breaks its requests off while they are under way. */
+/** Breaks its requests off while they are in progress. */
 let leaver: TestAccount;
 
 beforeAll(async () => {

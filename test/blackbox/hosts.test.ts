@@ -1,5 +1,5 @@
-// What is the operator's answers on the gateway's own machine under its own names alone, so that a page
-// that has its name resolved to 127.0.0.1 (DNS rebinding) reads none of it. Over sockets, by hand.
+// The operator's endpoints answer on the gateway's own machine under its own names only, so that a
+// page whose name resolves to 127.0.0.1 (DNS rebinding) reads none of them. Over raw sockets.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Gateway, startGateway } from '../support/gateway.ts';

@@ -1,5 +1,5 @@
-// The life of the process: its first start, its changes while it runs, its mistakes at the start,
-// and its end, whether it was asked to stop or killed. What has been promised must outlive it.
+// The life cycle of the process: first start, changes at run time, configuration errors at start,
+// and its end, by a signal or a kill. Acknowledged results must survive it.
 
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
@@ -103,7 +103,7 @@ test('the link for an operator leads to the console of the server that runs', as
 });
 
 describe.concurrent('a stop', () => {
-  test('is told on the listener of the operator for as long as something is under way', async () => {
+  test('is reported to the operator while a request is in progress', async () => {
     await using gateway = await start();
     const account = await gateway.createAccount();
     const console = gateway.operatorUrl();
@@ -124,7 +124,7 @@ describe.concurrent('a stop', () => {
     expect(await stopped).toBe(0);
   });
 
-  test('lets what is under way finish, and takes nothing new', async () => {
+  test('finishes requests in progress and accepts no new ones', async () => {
     await using gateway = await start();
     const account = await gateway.createAccount();
     const streams = FORMATS.map((format) => generateStream(account, format, 'slow-tokens-20-30'));
@@ -187,7 +187,7 @@ describe.concurrent('a stop', () => {
     expect(await ledgerCheck(gateway)).toEqual(LEDGER_OK);
   });
 
-  test('told twice does not wait for the drain time', async () => {
+  test('a second signal does not wait for the drain time', async () => {
     await using gateway = await start({ DRAIN_SECONDS: '60' });
     const account = await gateway.createAccount();
     const stream = await openStream(account, 'messages', 'stall');
@@ -200,7 +200,7 @@ describe.concurrent('a stop', () => {
     expect(booksOf(gateway, account.id).open).toBe(0n);
   });
 
-  test('is not held up by a connection that nobody uses', async () => {
+  test('is not held up by a connection that is idle', async () => {
     await using gateway = await start({ DRAIN_SECONDS: '60' });
     const { port, hostname } = new URL(gateway.url);
     await Bun.connect({
@@ -234,21 +234,21 @@ describe.concurrent('a stop', () => {
 });
 
 describe('a kill', () => {
-  test('takes back no debit that a client has been told of', async () => {
+  test('takes back no debit that a client has seen', async () => {
     await using gateway = await start({ LOG_LEVEL: 'warn' });
     const account = await gateway.createAccount({ plan: 'business' });
-    let told = 0;
+    let acknowledged = 0;
     let alive = true;
     const client = async (index: number): Promise<void> => {
       const format = FORMATS[index % 2] ?? 'chat';
       while (alive) {
         const answer = await generate(account, format, 'ok', { max_tokens: 100 });
-        if (answer.headers.get('x-svc-tokens-debited') === '16.4') told += 1;
+        if (answer.headers.get('x-svc-tokens-debited') === '16.4') acknowledged += 1;
       }
     };
     const clients = Array.from({ length: 8 }, (_, index) => client(index).catch(() => {}));
     const stalled = await openStream(account, 'chat', 'stall', { max_tokens: 100 });
-    await waitUntil(() => told >= 100);
+    await waitUntil(() => acknowledged >= 100);
     await gateway.kill();
     alive = false;
     await Promise.all([...clients, stalled.text().catch(() => {})]);
@@ -256,8 +256,8 @@ describe('a kill', () => {
     await using again = await start({}, { directory: gateway.directory });
     const { json } = await get({ url: again.url, key: account.key }, '/v1/account');
     const books = booksOf(again, account.id);
-    expect(Number(books.debited)).toBeGreaterThanOrEqual(told * 16_400_000);
-    // What was under way was ended before the server listened.
+    expect(Number(books.debited)).toBeGreaterThanOrEqual(acknowledged * 16_400_000);
+    // What was in progress was ended before the server listened.
     expect(books).toMatchObject({ open: 0n, held: 0n });
     await waitUntil(() => /ledger: recovered \d+ open holds/.test(again.output()));
     expect(books.available + books.debited).toBe(1_000_000_000_000n);
@@ -346,7 +346,7 @@ describe.skipIf(Bun.which('prlimit') === null)('a disk that is full', () => {
   });
 });
 
-describe('changes from the command line are in force within a second', () => {
+describe('changes from the command line take effect within a second', () => {
   let gateway: Gateway;
 
   beforeAll(async () => {

@@ -1,5 +1,5 @@
-// The limits over what would open them: a server that is killed and started again, and an operator
-// who lowers a model's limits while its requests run.
+// Limits that must hold over a restart after a kill, and while an operator lowers a model's limits
+// with requests running.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { catalogFor } from '../support/catalog.ts';

@@ -1,5 +1,5 @@
-// The limits, from outside: who is refused, with which words and headers, and that a refusal costs
-// nothing anywhere. The plans are tiny, so that every limit is reached within a few requests.
+// The limits, from outside: which requests are refused, with which message and headers, and that a
+// refusal is never charged. The plans are tiny, so that a few requests reach every limit.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { catalogFor } from '../support/catalog.ts';
@@ -66,8 +66,8 @@ beforeAll(async () => {
     }),
     environment: { LOG_LEVEL: 'warn' },
   });
-  const anybody = await gateway.createAccount({ plan: 'wide' });
-  const counted = await count(anybody);
+  const wideAccount = await gateway.createAccount({ plan: 'wide' });
+  const counted = await count(wideAccount);
   prompt = ((await counted.json()) as { input_tokens: number }).input_tokens;
 });
 
@@ -371,12 +371,12 @@ describe('a capacity incident', () => {
     await waitUntil(async () => (await limits()).length === 0, 1_500);
     const after = await generate(account, 'chat', 'scarce', { max_tokens: 100 });
     expect([after.status, limitHeaders(after).requests]).toEqual([200, ['3', '0']]);
-    // The plan's own limit was always in force too.
+    // The plan's own limit was always enforced too.
     expectRefused(await generate(account, 'chat', 'scarce'), 'rate_limit_exceeded');
   });
 });
 
-test('a change of plan is in force within a second, and what was used stays used', async () => {
+test('a change of plan takes effect within a second, and what was used stays used', async () => {
   const account = await onPlan('three-requests');
   for (let turn = 0; turn < 3; turn += 1) await generate(account, 'chat', 'ok');
   expectRefused(await generate(account, 'chat', 'ok'), 'rate_limit_exceeded');

@@ -1,5 +1,5 @@
-// Upstreams of the Messages dialect through the whole program: what they are asked, what clients of
-// both formats get from them, streamed and whole, and what is booked.
+// Upstreams of the Messages dialect through the whole program: what they receive, what clients of
+// both formats get, streamed and whole, and what is booked.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type AnswerContent, inWordsOf, readAnswerContent } from '../support/answer.ts';
@@ -65,10 +65,10 @@ const BYTES = ['bytewise', 'crlf', 'one-write', 'comments', 'no-done', 'json-for
 /** The standard usage: 6 prompt tokens, 4 cached ones at a tenth, 5 of output at the double. */
 const STANDARD = { basis: 'reported', input_tokens: 10, cached_input_tokens: 4, output_tokens: 5 };
 
-type Told = 'provider_unavailable' | 'invalid_request' | 'context_length_exceeded';
+type Reported = 'provider_unavailable' | 'invalid_request' | 'context_length_exceeded';
 
-/** Before any content: what the customer is told, and the class in the books; `*` is any. */
-const BEFORE: readonly (readonly [name: string, told: Told, failure: string])[] = [
+/** Before any content: what the customer receives, and the class in the books; `*` is any. */
+const BEFORE: readonly (readonly [name: string, told: Reported, failure: string])[] = [
   ['status-400', 'invalid_request', 'bad_request'],
   ['status-413', 'invalid_request', 'bad_request'],
   ['context-400', 'context_length_exceeded', 'context_length'],
@@ -478,7 +478,7 @@ describe('what the upstream is asked', () => {
         },
       ],
       ...{ stop: ['END', '\n'], tools: TOOLS.chat, tool_choice: 'required' },
-      ...{ parallel_tool_calls: false, user: 'somebody', response_format: { type: 'json_object' } },
+      ...{ parallel_tool_calls: false, user: 'end-user', response_format: { type: 'json_object' } },
       ...{ temperature: 1.7, frequency_penalty: 1 },
     });
     expect(body).toEqual({
@@ -548,7 +548,9 @@ describe('what the upstream is asked', () => {
   );
 });
 
-/** The second turn of a conversation in which a tool was called, as a client of the format sends it. */
+/**
+ * The second turn of a conversation in which a tool was called, as a client of the format sends it.
+ */
 function secondTurn(format: Format, json: string): readonly string[] {
   const call =
     format === 'chat'
@@ -629,7 +631,7 @@ describe('a second turn', () => {
   );
 });
 
-test('afterwards nothing is under way, and the log has no word of the upstream', async () => {
+test('afterwards no request is in progress, and the log has no word of the upstream', async () => {
   await upstream.waitFor(() => upstream.active() === 0);
   expect(upstream.requests.every((request) => request.path === '/v1/messages')).toBe(true);
   for (const secret of [CANARY, UPSTREAM_KEY, SIGNATURE, 'nginx']) {

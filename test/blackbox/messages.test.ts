@@ -1,5 +1,5 @@
-// Every request field and answer field of the Messages format, over a real socket: what the
-// model is asked for each request field, and what the caller gets back.
+// Every request and response field of the Messages format, over a real socket: what the upstream
+// receives for each request field, and what the client gets back.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { HELLO, REASONING } from '../support/behaviours.ts';
@@ -108,7 +108,7 @@ const FIELDS: readonly (readonly [name: string, request: Fields, expected: Field
     { thinking: enabled, reasoning_effort: 'high' },
   ],
   ['thinking of a type from the future', { thinking: { type: 'quantum' } }, {}],
-  ['metadata', { metadata: { user_id: 'somebody' } }, {}],
+  ['metadata', { metadata: { user_id: 'end-user' } }, {}],
   [
     'fields that are accepted and ignored',
     {
@@ -406,7 +406,7 @@ describe('whole answers', () => {
     expect(headers.get('request-id')).toBe(headers.get('x-request-id'));
   });
 
-  test('thinking that is turned off is not shown, whatever the model does', async () => {
+  test('thinking that is turned off is not shown, even if the model thinks', async () => {
     const { json } = await generate(account, 'messages', 'reasoning', { thinking: disabled });
     expect(json['content']).toEqual([TEXT]);
     const { events } = await generateStream(account, 'messages', 'reasoning', {

@@ -1,5 +1,5 @@
-// The list endpoints over a real socket: models with their aliases and what a plan sees of them,
-// the keys of an account, and its limits. What they say is held against what generation does.
+// The list endpoints over a real socket: models with their aliases and what a plan includes, the
+// keys of an account, and its limits. The lists are compared with what generation does.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
@@ -209,7 +209,7 @@ describe('what is not offered', () => {
     ['GET', '/v1/files', 'This service generates text'],
     ['POST', '/v1/v1/messages', 'Nothing is served at /v1/v1/messages'],
     ['POST', '/v1/responsestore', 'Nothing is served at /v1/responsestore'],
-  ])('%s %s is told so', async (method, path, words) => {
+  ])('%s %s is refused', async (method, path, words) => {
     const headers = { authorization: `Bearer ${account.key}` };
     const answer = held(await fetch(`${account.url}${path}`, { method, headers }), method);
     const { error } = (await answer.json()) as { error: { code: string; message: string } };
@@ -218,7 +218,7 @@ describe('what is not offered', () => {
     expect(error.message).toMatch(/POST \/v1|base URL|by itself/);
   });
 
-  test('a WebSocket is told the same', async () => {
+  test('a WebSocket gets the same refusal', async () => {
     const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
     const key = { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
     const answer = await fetch(`${account.url}/v1/responses`, { headers: { ...headers, ...key } });
@@ -230,7 +230,7 @@ describe('what is not offered', () => {
 });
 
 describe('a lower limit of one model', () => {
-  test('is told with the model, and is the one in the headers', async () => {
+  test('is reported with the model and equals the one in the headers', async () => {
     const { json } = await get(account, '/v1/models/busy');
     expect(json).toMatchObject({
       status: 'degraded',
@@ -260,7 +260,7 @@ describe('keys and account', () => {
     ]);
   });
 
-  test('the account tells its limits and its balance', async () => {
+  test('the account reports its limits and its balance', async () => {
     const { json } = await get(narrow, '/v1/account');
     expect(json).toMatchObject({
       id: narrow.id,

@@ -1,5 +1,5 @@
-// Money, from outside: what an answer says, what the books say and what the account has left are
-// one number, whatever the client, the upstream or the neighbours do.
+// Money, from outside: the answer, the ledger and the remaining balance agree on one amount,
+// regardless of what the client, the upstream or other requests do.
 
 import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
@@ -113,7 +113,7 @@ async function balance(of: Caller): Promise<{ available: string; reserved: strin
   return json['balance'] as { available: string; reserved: string };
 }
 
-/** Waits until nothing of the account is under way any more, neither a slot nor a hold. */
+/** Waits until the account has no request in progress, neither a slot nor a hold. */
 async function settled(of: Caller): Promise<void> {
   await waitUntil(async () => {
     const { json } = await get(of, '/v1/account');
@@ -233,7 +233,7 @@ describe('case 57: one number everywhere', () => {
         output * atto(FINE.output);
       const charge = ((exact + MICRO / 2n) / MICRO) * MICRO;
 
-      // A report above the bound that the upstream was told would not be believed.
+      // A report above the bound that the upstream was given would not be believed.
       const more = { max_tokens: Math.max(100, Number(output)) };
       const said = await bill(payer, format, stream, slug, more);
       expect([slug, said.status, said.model]).toEqual([slug, 200, slug]);
@@ -276,7 +276,7 @@ describe('the reservation', () => {
     });
   });
 
-  test('is at least the minimum, whatever the request would cost', async () => {
+  test('is at least the minimum, regardless of what the request would cost', async () => {
     const payer = await account('4.999999');
     expect((await generate(payer, 'chat', 'tiny')).status).toBe(402);
     await gateway.run('account', 'credit', payer.id, '0.000001');
@@ -316,7 +316,7 @@ describe('a charge above the hold', () => {
       expect(await balance(payer)).toMatchObject({ available: '0', reserved: '0' });
       expect(booked(said.requestId)).toMatchObject({
         debited: 500_000_000n,
-        // The output is charged up to the bound, whatever the upstream says that it has made.
+        // The output is charged up to the bound, regardless of what the upstream reports.
         loss: 520_000_000n,
         entries: [500_000_000n, -500_000_000n, 520_000_000n, -520_000_000n],
       });
@@ -433,7 +433,7 @@ describe('what the upstream reports', () => {
     const said = await bill(payer, format, stream, 'zero-usage');
     expect(said).toMatchObject({ status: 200, debited: '0', usd: '0', balance: '100000' });
     expect(booked(said.requestId)).toMatchObject({ basis: 'reported', entries: [] });
-    // The operator pays for what was delivered, and is told so.
+    // The operator pays for what was delivered, and is informed.
     const reported = { prompt_tokens: 0, completion_tokens: 0 };
     expect(await usageOf(said)).toMatchObject({ doubt: 'zero', reported });
   });
@@ -581,7 +581,7 @@ describe('a client that leaves', () => {
   });
 });
 
-describe('explain tells the story', () => {
+describe('explain describes the attempts', () => {
   async function explained(requestId: string): Promise<{ json: Json; text: string }> {
     const { stdout } = await runCommand(gateway.directory, {}, ['explain', requestId]);
     return { json: await gateway.run('explain', requestId), text: stdout };
@@ -626,7 +626,7 @@ describe('explain tells the story', () => {
       model: { requested: 'status-503', served: null },
       request: { outcome: 'upstream_failed' },
       booked: { charged: '0', debited: '0', loss: '0', entries: [] },
-      // Nobody else serves it, so it was asked three times.
+      // No other upstream serves it, so it was asked three times.
       attempts: Array(3).fill({ upstream: 'scripted', failure: 'overloaded' }),
     });
     expect(text).toContain('none served');
@@ -648,7 +648,7 @@ describe('explain tells the story', () => {
     expect(text).toContain('upstream_failed');
   });
 
-  test('of a request under way, and of one that never was', async () => {
+  test('of a request in progress, and of one that never was', async () => {
     const payer = await account(1_000_000);
     const abort = new AbortController();
     const response = await openStream(payer, 'chat', 'stall', {}, abort.signal);
@@ -662,7 +662,7 @@ describe('explain tells the story', () => {
     expect(json).toMatchObject({ hold: { phase: 'delivering', ended_at: null }, booked: null });
     expect(text).toContain('still running');
     abort.abort();
-    // Whoever forgets a response that is still coming has left it.
+    // A client that drops an unfinished response has left it.
     await response.text().catch(() => {});
     await settled(payer);
     await expect(gateway.run('explain', 'req_0')).rejects.toThrow('request_not_found');

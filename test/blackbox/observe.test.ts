@@ -1,5 +1,5 @@
 // What operators see of a running gateway: its metrics hold against what was asked and booked, each
-// request has one line in the log, and alerts reach the webhook while nobody waits for it.
+// request has one line in the log, and alerts reach the webhook without delaying a request.
 
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
@@ -159,22 +159,22 @@ describe('a shop with customers', () => {
     const lines = linesOf(gateway, 'request').slice(5);
     const facts = ({ level, route, status, code, model, accountId }: Json): unknown[] => [
       ...[level, route, status, code ?? null, model ?? null],
-      accountId === undefined ? 'nobody' : 'somebody',
+      accountId === undefined ? 'anonymous' : 'account',
     ];
     expect(lines.map(facts)).toEqual([
-      ['warn', 'chat_completions', 503, 'provider_unavailable', 'status-500', 'somebody'],
-      ['info', 'chat_completions', 404, 'model_not_found', null, 'somebody'],
-      ['info', 'messages', 401, 'invalid_api_key', null, 'nobody'],
-      ['info', 'messages', 401, 'invalid_api_key', null, 'nobody'],
-      ['info', 'count_tokens', 200, null, 'ok', 'somebody'],
-      ['info', 'models', 200, null, null, 'somebody'],
-      ['info', 'elsewhere', 404, 'not_found', null, 'nobody'],
-      ['info', 'chat_completions', 400, 'invalid_request', null, 'somebody'],
+      ['warn', 'chat_completions', 503, 'provider_unavailable', 'status-500', 'account'],
+      ['info', 'chat_completions', 404, 'model_not_found', null, 'account'],
+      ['info', 'messages', 401, 'invalid_api_key', null, 'anonymous'],
+      ['info', 'messages', 401, 'invalid_api_key', null, 'anonymous'],
+      ['info', 'count_tokens', 200, null, 'ok', 'account'],
+      ['info', 'models', 200, null, null, 'account'],
+      ['info', 'elsewhere', 404, 'not_found', null, 'anonymous'],
+      ['info', 'chat_completions', 400, 'invalid_request', null, 'account'],
     ]);
     expect(lines[0]).toMatchObject({ outcome: 'upstream_failed', failure: 'server_error' });
   });
 
-  test('tells nothing of a key, of a prompt, or of what an upstream said', async () => {
+  test('contains nothing of a key, of a prompt, or of what an upstream said', async () => {
     const response = await fetch(`${gateway.url}/metrics`);
     const text = await response.text();
     for (const secret of [ada.key, UPSTREAM_KEY, CANARY, 'Hello']) {
@@ -209,7 +209,7 @@ describe('who may look', () => {
     expect(await looks(gateway, key)).toEqual([403, false]);
   });
 
-  test('with a token: whoever has it, and no API key', async () => {
+  test('with a token: accepts the token and no API key', async () => {
     await using gateway = await start({ METRICS_TOKEN: TOKEN });
     const ada = await gateway.createAccount();
     expect(await looks(gateway, OPERATOR)).toEqual([200, true]);
@@ -309,7 +309,7 @@ describe('alerts', () => {
     expect(sumOf(all, 'tollgate_upstream_attempts_total', { result: 'credential' })).toBe(1);
   });
 
-  test('that nobody takes slow down no request and no stop', async () => {
+  test('that no receiver accepts slow down no request and no stop', async () => {
     using hook = Bun.serve({ port: 0, fetch: () => new Promise<never>(() => {}) });
     await using gateway = await start({ ALERT_WEBHOOK_URL: `http://127.0.0.1:${hook.port}/` });
     const ada = await gateway.createAccount();
@@ -323,7 +323,7 @@ describe('alerts', () => {
     expect(performance.now() - before).toBeLessThan(4_000);
   }, 20_000);
 
-  test('that nobody takes are waited for, and a SIGHUP meanwhile does not end the stop', async () => {
+  test('that no receiver accepts are waited for, and a SIGHUP during the wait does not end the stop', async () => {
     using hook = Bun.serve({ port: 0, fetch: () => new Promise<never>(() => {}) });
     await using gateway = await start({ ALERT_WEBHOOK_URL: `http://127.0.0.1:${hook.port}/` });
     const ada = await gateway.createAccount();

@@ -1,4 +1,4 @@
-// What an operator changes beside a running server is in effect within a second: blocks, standings,
+// What an operator changes on a running server takes effect within a second: blocks, standings,
 // plans, keys, maintenance, incident limits. In both formats, against a real server.
 
 import { Database } from 'bun:sqlite';
@@ -149,7 +149,7 @@ test('maintenance, in the standard words or in the words of the operator', async
   await gateway.run('maintenance', 'on', '--message', message);
   await waitUntil(async () => (await words()) === message, PROMISED_MS);
   expect(await gateway.run('maintenance', 'status')).toEqual({ maintenance: true, message });
-  // Who is refused anyway is not told of it.
+  // A request that is refused anyway does not report it.
   await answers({ ...account, key: `sk-${'x'.repeat(48)}` }, 'invalid_api_key');
   await gateway.run('maintenance', 'off');
   await answers(account, 'ok');

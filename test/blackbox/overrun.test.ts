@@ -1,5 +1,5 @@
-// An upstream that ignores the bound that it was given: nothing beyond it is passed on, and what was
-// passed on is charged. An upstream with another tokenizer, which kept the bound, loses no word.
+// An upstream that ignores max_tokens: nothing beyond the bound is passed on, and everything passed
+// on is charged. An upstream with another tokenizer that kept the bound loses no text.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readAnswerContent } from '../support/answer.ts';

@@ -1,5 +1,5 @@
-// A node that stood still for so long that the others hold it for dead, and wakes: it refuses
-// what waited in its sockets, until it registers again as another incarnation.
+// A node that was suspended until the others evicted it resumes: it refuses the requests that
+// waited in its sockets until it registers again as a new incarnation.
 
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
@@ -26,7 +26,7 @@ const PAID = sql`select count(*) as paid from requests where charged > loss`;
 type Paid = { readonly paid: bigint | number | string };
 
 describeWithServices('a node that stood still', ['PostgreSQL'], () => {
-  test('serves nobody under the incarnation that the others have evicted', async () => {
+  test('serves no request under the incarnation that the others have evicted', async () => {
     await using stack = new AsyncDisposableStack();
     const upstream = await startUpstream({ answers: ANSWER });
     stack.defer(upstream.close);

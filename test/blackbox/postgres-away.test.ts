@@ -1,5 +1,5 @@
-// A server whose PostgreSQL goes away and comes back: nothing new begins, what runs goes on, and no
-// bill is told before it is booked.
+// A server loses its PostgreSQL and gets it back: no new request starts, running ones continue, and
+// no bill is reported before it is booked.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { play } from '../support/behaviours.ts';
@@ -12,7 +12,7 @@ import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts'
 
 setDefaultTimeout(60_000);
 
-/** A server that is alone with its books tells what it will book after five seconds. */
+/** A server with a local ledger reports what it will book after five seconds. */
 const LONGER_THAN_ALONE_MS = 6_000;
 
 describeWithServices('a server without its PostgreSQL', ['PostgreSQL'], () => {
@@ -41,7 +41,7 @@ describeWithServices('a server without its PostgreSQL', ['PostgreSQL'], () => {
     await postgres.stop();
   });
 
-  test('refuses what is new, goes on with what runs, and tells the bill when it is booked', async () => {
+  test('refuses new requests, continues running ones, and reports the bill once it is booked', async () => {
     const account = await gateway.createAccount();
     const response = await openStream(account, 'chat', 'waits-until-it-is-gone');
     let text = '';
@@ -59,7 +59,7 @@ describeWithServices('a server without its PostgreSQL', ['PostgreSQL'], () => {
     await reading;
     const told = /"svc_tokens_debited":"?([\d.]+)/.exec(text)?.[1];
     const { booked } = await explain(gateway, response.headers.get('x-request-id'));
-    expect(booked).toMatchObject({ debited: told ?? 'nothing was told' });
+    expect(booked).toMatchObject({ debited: told ?? 'no bill was sent' });
     await waitUntil(async () => (await generate(account, 'chat', 'ok')).status === 200, 15_000);
   });
 });

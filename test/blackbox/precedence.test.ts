@@ -1,5 +1,5 @@
-// Where several refusals apply at once, the first one in REFUSAL_ORDER is the answer, in both
-// formats: for every pair of neighbours and for a random sample of sets. Run against the executable.
+// Where several refusals apply, the first in REFUSAL_ORDER is returned, in both formats: for every
+// pair of neighbours and a random sample of sets. Runs against the executable.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -74,7 +74,7 @@ let gateway: Gateway;
 /** One account for each set of traits. */
 const accounts = new Map<string, TestAccount>();
 const leave = new AbortController();
-/** Kept, because an answer that nobody holds is collected, and its connection closed with it. */
+/** Kept, because an answer without a reference is collected, and its connection closed with it. */
 const firstAnswers: Response[] = [];
 
 beforeAll(async () => {
@@ -115,7 +115,7 @@ afterAll(async () => {
 
 /**
  * An account with these traits. A slot, a window and a small balance are taken by a first request,
- * which stays under way; an account that was never verified cannot have made one.
+ * which stays in progress; an account that was never verified cannot have made one.
  */
 async function createAccount(traits: readonly Trait[]): Promise<TestAccount> {
   const verified = !traits.includes('email_not_verified');

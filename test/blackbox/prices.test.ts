@@ -1,5 +1,5 @@
-// What a running gateway charges where a model's price has changed or depends on the hour, and that
-// the present catalog makes of its records what it has booked.
+// What a running gateway charges when a model's price has changed or depends on the hour, and that
+// the current catalog reproduces the booked charges from its records.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Lost thinking through the whole program: a model thinks and calls a tool, the client comes back
-// without the thinking, and the upstream gets it all the same; and nobody else does.
+// Lost thinking through the whole program: a model thinks and calls a tool, the client omits the
+// thinking in its next request, and the gateway restores it for that upstream and for no other.
 
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
@@ -16,7 +16,7 @@ const SECRET = 'a secret of thirty-two characters';
 const UNIQUE_ID = 'call_00_Xk2Lq8Zp0aVbT3mNwR5yQ1';
 const MODELS = ['reasoning-and-tool', 'unique-id', 'tool'];
 
-/** Thinking as a vendor signs it: in two blocks, one of which nobody can read. */
+/** Thinking as a vendor signs it: in two blocks, one of which is encrypted. */
 const SIGNED = [
   { type: 'thinking', thinking: REASONING, signature: 'c2lnbmVkIGJ5IHRoZSBzY3JpcHQ=' },
   { type: 'redacted_thinking', data: 'ZW5jcnlwdGVkIGJ5IHRoZSBzY3JpcHQ=' },
@@ -77,7 +77,7 @@ const TOOLS = {
 };
 
 type History = {
-  /** What the user says first: a conversation is told by it. */
+  /** What the user says first: it identifies a conversation. */
   readonly words: string;
   readonly id?: string;
   /** The input as a chat client prints it; every client prints it in its own way. */
@@ -154,7 +154,7 @@ describe('a client that lost the thinking of a tool turn', () => {
     expect(await restored(words, { format, stream: !stream })).toBe(REASONING);
   });
 
-  test('case 129: on Messages, whatever is left of the block', async () => {
+  test('case 129: on Messages, with any part of the block', async () => {
     const words = 'What is left';
     const mark = 'tg1.dG9sbGdhdGU=';
     await first(words, { format: 'messages' });

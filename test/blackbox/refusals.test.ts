@@ -1,5 +1,5 @@
-// Requests that are read and refused use up the requests of a minute, so a flood of them ends in 429,
-// however many connections it has. They are never billed, and take nothing else.
+// Refused requests count towards the requests of a minute, so that a flood of them ends in 429
+// regardless of the number of connections. They are never billed.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';

@@ -1,6 +1,6 @@
-// A thousand reloads of a running server, half of them invalid, while clients of both formats stream
-// and ask for whole answers. Every answer is of exactly one catalog: its model, its price, its limits
-// and its rate in USD change together. Nothing is lost, nothing fails, nothing piles up.
+// A thousand reloads of a running server, half of them invalid, while clients of both formats send
+// streamed and whole requests. Every answer uses exactly one catalog: its model, price, limits and
+// USD rate change together. Nothing is lost, fails or accumulates.
 
 import { expect, test } from 'bun:test';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// The catalog of a running server, changed under it: by its file in every way that a file changes,
-// by a signal, by the command line. What is invalid is refused whole, and what is under way ends by
-// the catalog that it began with.
+// The catalog of a running server changes: by every kind of file change, by a signal, by the
+// command line. An invalid catalog is rejected as a whole, and requests in progress end by the
+// catalog that they started with.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ async function statusOf(gateway: Gateway): Promise<Status> {
   return (await gateway.run('catalog', 'status')) as Status;
 }
 
-/** The price that is in force, as `/v1/models` tells everybody. */
+/** The price that is effective, as `/v1/models` lists it. */
 async function waitForPrice(gateway: Gateway, key: string, output: string): Promise<void> {
   await waitUntil(async () => {
     const { json } = await get({ url: gateway.url, key }, '/v1/models/ok');
@@ -218,7 +218,7 @@ test('the command line and SIGHUP have it read at once and say what became of it
   });
 });
 
-describe('what is under way', () => {
+describe('requests in progress', () => {
   test.each(FORMATS)('ends by the catalog that it began with: %s', async (format) => {
     const { gateway, path, caller } = await start();
     await using _ = gateway;
@@ -246,7 +246,7 @@ describe('what is under way', () => {
   });
 });
 
-test('accounts on a plan that is gone are told that it is not their fault, and the operator is told', async () => {
+test('accounts on a plan that is gone get a server error, and the operator is alerted', async () => {
   const { gateway, path } = await start();
   await using _ = gateway;
   const caller = await gateway.createAccount({ plan: 'doomed' });

@@ -1,5 +1,5 @@
-// The HTTP rim: every trap of the runtime and of the framework that once broke a gateway, shut in
-// front of the executable. Raw sockets and fetch; the upstream is scripted.
+// The HTTP edge: each trap of the runtime and the framework that once broke a gateway, tested
+// against the executable. Raw sockets and fetch; the upstream is scripted.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
@@ -168,7 +168,7 @@ describe('a client that leaves', () => {
   );
 
   test.each(CASES)(
-    '%s, %s, stream %p: the upstream is told within 500 ms',
+    '%s, %s, stream %p: the upstream sees the abort within 500 ms',
     async (format, model, stream) => {
       const caller = await gateway.createAccount({ plan: 'large' });
       const before = { requests: upstream.requests.length, aborted: upstream.aborted() };
@@ -477,7 +477,7 @@ describe('a client that does not read', () => {
     return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
   };
 
-  test('costs bounded memory, delays nobody, and is let go of when it leaves', async () => {
+  test('costs bounded memory, delays no other client, and is released when it leaves', async () => {
     const slow = await gateway.createAccount({ plan: 'large', credit: 1_000_000_000 });
     const before = residentMb();
     const body = JSON.stringify(requestBody('chat', 'flood', { stream: true }));

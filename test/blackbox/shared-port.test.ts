@@ -1,4 +1,5 @@
-// Two nodes of one machine on one port: both serve, and a node that was not told to share it says so.
+// Two nodes of one machine on one port: both serve, and a node that is not configured to share it
+// reports that.
 
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';

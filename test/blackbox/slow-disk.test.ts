@@ -1,6 +1,7 @@
-// A disk whose syncs take 300 ms, and another process that keeps SQLite's lock for ten seconds: the
-// event loop waits for neither. Streams go on, what needs the books is refused in time, and nothing is
-// lost. Asserts on what threads wait for; times only where a waiting thread is late by seconds.
+// A disk whose syncs take 300 ms, and another process that holds SQLite's lock for ten seconds: the
+// event loop is blocked by neither. Streams continue, calls that need the ledger are refused in
+// time, and nothing is lost. Asserts on what threads wait for; on times only where a blocked thread
+// would be late by seconds.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync } from 'node:fs';
@@ -104,7 +105,7 @@ async function repeat(ms: number, atOnce: number, work: () => Promise<unknown>):
   await Promise.all(Array.from({ length: atOnce }, loop));
 }
 
-/** Somebody who has no account. */
+/** A caller without an account. */
 async function strangerSignsIn({ gateway }: Rig): Promise<number> {
   const email = `${crypto.randomUUID()}@example.com`;
   const session = openApi(gateway.url, 'customer');

@@ -1,5 +1,5 @@
 // Clients that do not read: one that pauses longer than a heartbeat gets its answer to the end, and
-// one that never reads keeps neither its money nor the server from ending.
+// one that never reads delays neither its settlement nor the server's shutdown.
 
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
@@ -62,7 +62,7 @@ async function stalled(of: Caller): Promise<void> {
   }, 15_000);
 }
 
-test('a pause longer than a heartbeat costs nothing, and who never reads holds nobody up', async () => {
+test('a pause longer than a heartbeat costs nothing, and a client that never reads blocks no other client', async () => {
   await using upstream = await startUpstream({ flood });
   const catalog = catalogFor(upstream, ['flood'], {
     model: { context_window: 20_000_000, max_output: 10_000_000 },

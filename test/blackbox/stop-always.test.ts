@@ -1,5 +1,5 @@
-// A server ends when it is told to, whoever does not read its output; and what keeps a start from
-// succeeding is said as what it is.
+// A server stops on request, even if its output is not read; and a failed start reports its actual
+// cause.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {

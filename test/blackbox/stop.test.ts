@@ -1,5 +1,6 @@
-// More stop sequences than the upstream takes, end to end: the upstream is told as many as it takes
-// and is left where the first of the others begins; the customer pays for what was delivered.
+// More stop sequences than the upstream takes, end to end: the upstream gets as many as it takes,
+// and the gateway stops it where the first of the others begins; the customer pays for what was
+// delivered.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Behaviour, play, sendWhole, streamHead } from '../support/behaviours.ts';
@@ -74,7 +75,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-type Told = {
+type Reported = {
   readonly requestId: string | null;
   readonly text: unknown;
   readonly finish: unknown;
@@ -84,7 +85,12 @@ type Told = {
 };
 
 /** The same facts of a whole answer and of a stream, in either format. */
-async function ask(format: Format, model: string, stream: boolean, stops: unknown): Promise<Told> {
+async function ask(
+  format: Format,
+  model: string,
+  stream: boolean,
+  stops: unknown,
+): Promise<Reported> {
   const more = format === 'chat' ? { stop: stops } : { stop_sequences: stops };
   if (stream) {
     const { headers, events } = await generateStream(account, format, model, more);
@@ -103,7 +109,7 @@ async function ask(format: Format, model: string, stream: boolean, stops: unknow
   return { requestId, text, finish, sequence, usage };
 }
 
-function readStream(format: Format, events: readonly SseEvent[]): Omit<Told, 'requestId'> {
+function readStream(format: Format, events: readonly SseEvent[]): Omit<Reported, 'requestId'> {
   const all: Json[] = events.flatMap(({ json }) => (json === undefined ? [] : [json]));
   if (format === 'chat') {
     const choices = all.flatMap(
@@ -141,7 +147,7 @@ describe('case 134: five stop sequences where the upstream takes four', () => {
     const [sent] = upstream.requests.slice(before);
     expect(sent?.body).toMatchObject({ stop: STOPS.slice(0, 4), stream: true });
 
-    // What was delivered is counted and charged, not the 50 tokens that may have been told.
+    // What was delivered is counted and charged, not the 50 tokens that may have been reported.
     const story = await books.story(told.requestId);
     expect(story?.usage).toMatchObject({ basis: 'estimated', cached_input_tokens: 0 });
     const [input, output] = [story?.usage?.['input_tokens'], story?.usage?.['output_tokens']].map(
@@ -185,7 +191,7 @@ test.each(FORMATS)('%s: white space that the upstream refuses is cut here', asyn
   expect(upstream.requests.at(-1)?.body['stop_sequences']).toEqual(['never']);
 });
 
-test('afterwards nothing is under way and nothing is held', async () => {
+test('afterwards no request is in progress and nothing is held', async () => {
   await upstream.waitFor(({ active }) => active() === 0);
   const { account: record } = await gateway.run('account', 'show', account.id);
   expect(record).toMatchObject({ balance: { reserved: '0' } });

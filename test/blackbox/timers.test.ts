@@ -1,6 +1,6 @@
-// The timers of attempts from outside: an upstream that lets its clients wait is left for the next
-// one while nothing has been delivered, each timer is set where an operator sets it, and `explain`
-// tells which of them ran out, what came before it, and what all of it cost.
+// The timers of attempts from outside: a slow upstream is replaced while nothing has been
+// delivered, each timer follows its setting, and `explain` reports which of them expired, what came
+// before it, and the cost.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
@@ -22,7 +22,7 @@ type Kind = 'stream' | 'whole' | 'long';
 const FORMATS: readonly Format[] = ['chat', 'messages'];
 const KINDS: readonly Kind[] = ['stream', 'whole', 'long'];
 const ALL = FORMATS.flatMap((format) => KINDS.map((kind) => [format, kind] as const));
-const ASKS = [...ALL.map(([format, kind]) => `${format}-${kind}`), 'told'];
+const ASKS = [...ALL.map(([format, kind]) => `${format}-${kind}`), 'reported'];
 
 const wordOf = ({ request }: Exchange): string => {
   const script = { pieces: [{ text: 'word ' }], finish: 'stop' } as const;
@@ -76,7 +76,7 @@ beforeAll(async () => {
     const model = Object.keys(BEHAVIOURS).find((name) => slug.startsWith(name));
     const cost = { input: '0.1', output: '0.2' };
     const served_by = [{ upstream: 'first', model, cost, ...keys }];
-    // One for each who asks: no breaker opens.
+    // One for each caller: no breaker opens.
     return ASKS.map((ask) => ({ slug: `${slug}-${ask}`, served_by, fallbacks: ['ok'] }));
   });
   const cost = { input: '0.5', output: '1.5' };
@@ -156,7 +156,7 @@ describe.concurrent.each(ALL)('%s, %s: the next one answers', (format, kind) => 
       usage: null,
       cost: null,
     });
-    // Nobody pays for what was not delivered: 6 × 0.5 + 4 × 0.5 + 5 × 1.5 of the one that served.
+    // Undelivered output is not charged: 6 × 0.5 + 4 × 0.5 + 5 × 1.5 of the one that served.
     expect(story['upstream_costs']).toEqual({ total: '12.5', complete: true, margin: '3.9' });
   });
 });
@@ -239,7 +239,7 @@ describe.concurrent.each(FORMATS)('%s', (format) => {
 });
 
 test('in words', async () => {
-  const answer = await ask('chat', 'stream', 'keeps-alive-content-told');
+  const answer = await ask('chat', 'stream', 'keeps-alive-content-reported');
   await storyOf(answer);
   const requestId = String(answer.headers.get('x-request-id'));
   const environment = { PATH: process.env['PATH'] ?? '', HOME: gateway.directory };
@@ -249,7 +249,7 @@ test('in words', async () => {
     .map((line) => line.replace(/20\d\d-\S+Z/g, 'TIME').replace(/(,|after) [\d.]+ ms/g, '$1 N ms'));
   const from = lines.findIndex((line) => line.startsWith('Attempt 1'));
   expect(lines.slice(from, from + 4)).toEqual([
-    'Attempt 1: first, keeps-alive-content-told, TIME, N ms, timeout (first_content): no content within 300 ms',
+    'Attempt 1: first, keeps-alive-content-reported, TIME, N ms, timeout (first_content): no content within 300 ms',
     '        as keeps-alive, credential 1; first byte after N ms',
     'Attempt 2: spare, ok, TIME, N ms, served',
     '        credential 1; first byte after N ms, content after N ms; 10 input and 5 output reported, costs 12.5',

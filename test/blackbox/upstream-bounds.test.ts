@@ -1,6 +1,6 @@
-// Upstreams that send without end, in front of the whole gateway: text ends at the bound of its
-// request, every other flood becomes the error of the format. The upstream is hung up on, and nobody
-// pays more than the bound that they set.
+// Upstreams that send without end, through the whole gateway: text ends at the bound of its
+// request, every other flood becomes an error of the format. The gateway closes the connection, and
+// no customer pays more than the bound that they set.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
@@ -16,7 +16,9 @@ import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts'
 const MAX_TOKENS = 100;
 const CHARGE_MAX = 2 * MAX_TOKENS + 50;
 
-/** Above this an answer is read from the upstream as a stream also where the client wants it whole. */
+/**
+ * Above this an answer is read from the upstream as a stream also where the client wants it whole.
+ */
 const LONG = 5_000;
 
 const KILOBYTES = 'x '.repeat(32_768);

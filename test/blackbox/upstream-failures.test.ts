@@ -1,5 +1,5 @@
-// What a customer sees and pays when the upstream fails, in every way it can, in both formats,
-// whole and streamed; and that nothing of the upstream's own words ever reaches anybody.
+// What a customer sees and pays for every upstream failure, in both formats, whole and streamed;
+// and that the upstream's own error text never reaches a client.
 
 import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
@@ -18,7 +18,7 @@ type Json = Record<string, unknown>;
 type Kind = 'whole' | 'long' | 'stream';
 type Failure = 'unavailable' | 'invalid_request' | 'context_length_exceeded';
 
-/** Before any content: what the customer is told, and the class that the books name. */
+/** Before any content: what the customer receives, and the class that the books name. */
 const BEFORE: readonly (readonly [name: string, told: Failure, failure: string])[] = [
   ['status-400', 'invalid_request', 'bad_request'],
   ['status-413', 'invalid_request', 'bad_request'],
@@ -119,7 +119,7 @@ const ALL_KINDS = FORMATS.flatMap((format) =>
 const withFallback = (name: string): string => `${name}-or-ok`;
 
 /**
- * Whoever cannot be reached is asked again out of a budget that an upstream has for all who ask it, so
+ * An unreachable upstream is retried out of a budget that an upstream has for all callers, so
  * each has an upstream of its own, which is asked less often than the budget always allows.
  */
 const UNREACHABLE: ReadonlyMap<string, string> = new Map(
@@ -341,7 +341,7 @@ describe.concurrent('after content', () => {
         expect([name, answer.status, error['code']]).toEqual([name, 503, 'provider_unavailable']);
         expectNoLeak(name, answer);
         const record = await booked(answer);
-        // Where nobody else is left, the same one may have been asked again.
+        // Where no other upstream is left, the same one may have been asked again.
         const kinds = [...new Set(failuresOf(record))];
         expect([name, record.phase, record.debited, kinds]).toEqual([
           name,
@@ -402,7 +402,7 @@ test.each(FORMATS)(
   30_000,
 );
 
-test('afterwards nothing is under way anywhere, and the log has no word of the upstream', async () => {
+test('afterwards no request is in progress, and the log has no word of the upstream', async () => {
   await upstream.waitFor(() => upstream.active() === 0);
   const { json } = await get(payer, '/v1/account');
   expect([(json['usage'] as Json)['in_flight'], (json['balance'] as Json)['reserved']]).toEqual([

@@ -1,5 +1,5 @@
-// What an upstream reports as usage may be wrong in any way. Each answer must be charged what the
-// books say, a report that cannot be true must not lower the charge, and the books must balance.
+// Upstreams that report wrong usage in any way. Each answer is charged as booked, an implausible
+// report never lowers the charge, and the ledger balances.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Behaviour, HELLO, sendText, sendWhole } from '../support/behaviours.ts';

@@ -1,5 +1,4 @@
-// A wall clock that jumps by an hour while a server runs: minutes and deadlines go on as if nothing
-// had happened.
+// The wall clock jumps by an hour while a server runs: minutes and deadlines continue unaffected.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
@@ -38,7 +37,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-test('an hour ahead, a full minute is still full, and an answer under way comes', async () => {
+test('an hour ahead, a full minute is still full, and an answer in progress completes', async () => {
   const account = await gateway.createAccount({ plan: 'tight' });
   expect((await generate(account, 'chat', 'ok')).status).toBe(200);
   const underWay = generate(account, 'chat', 'waits-for-the-jump');

@@ -1,5 +1,5 @@
-// What strangers can put into a page is text there and nothing else: markup in every name that a page
-// shows, addresses to go on to, frames around the pages, the way back after signing out.
+// Text from strangers stays text: markup in every name that a page shows, redirect addresses,
+// frames around the pages, the back button after signing out.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { describeInBrowser } from '../support/browser.ts';

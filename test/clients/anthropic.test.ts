@@ -164,7 +164,7 @@ const OWN_HISTORY = [
   { name: 'toolRunner, streamed', mode: { stream: true, thread: false }, requests: 2 },
 ] as const;
 
-/** There is no history at this server. The library is told so, and then sends all messages. */
+/** There is no history at this server. The library learns that, and then sends all messages. */
 const SERVER_HISTORY = [
   { name: 'toolRunner with a thread', mode: { stream: false }, requests: 3 },
   { name: 'toolRunner with a thread, streamed', mode: { stream: true }, requests: 3 },

@@ -1,5 +1,5 @@
 // What every published client library must be able to do with the gateway, as tests over a list of
-// libraries. Each file of a library family calls this and adds what only that family has.
+// libraries. Each library family calls this and adds what only that family has.
 
 import { describe, expect, test } from 'bun:test';
 import { ERRORS, type ErrorCode } from '../../src/core/error.ts';
@@ -24,7 +24,7 @@ import { type ClientRig, CROWD, type RestrictedAccount, recordFetch } from './ri
 
 type Refusal = {
   readonly code: ErrorCode;
-  /** Who asks; the account that nothing limits unless told otherwise. */
+  /** The caller; by default, the account without limits. */
   readonly account?: RestrictedAccount;
   readonly model?: string;
   /** Merged into the body. */
@@ -180,7 +180,7 @@ function testRounds(library: Library, rig: () => ClientRig): void {
   );
 }
 
-/** What of the upstream's thinking a request holds, in whatever field. */
+/** What of the upstream's thinking a request holds, in any field. */
 function replayedThinking(body: unknown): Round['replays'] {
   const text = JSON.stringify(body);
   const kinds = ['all', 'last piece'] as const;
@@ -190,7 +190,7 @@ function replayedThinking(body: unknown): Round['replays'] {
 /** All at once, because what is tested is waiting. */
 function testSilence(libraries: readonly Library[], rig: () => ClientRig): void {
   test.concurrent.each(SLOW_ANSWERS.map((answer) => [answer.model, answer] as const))(
-    'cases 69 and 154: heartbeats of a silent upstream harm nobody: %s',
+    'cases 69 and 154: heartbeats of a silent upstream harm no client: %s',
     async (model, answer) => {
       const ways = libraries.flatMap((library) =>
         streamedWays(library).map((way) => ({ library, way })),

@@ -1,6 +1,6 @@
-// What a published client library is to the tests of this folder: the ways in which it reads an
-// answer, the tool rounds that it makes by itself, and where its view differs from what was sent.
-// One object a library and major; contract.ts holds each of them to the same tables.
+// How the tests of this folder use a published client library: how it reads an answer, which tool
+// rounds it makes by itself, and where its view differs from the bytes sent. One object a library
+// and major version; contract.ts runs the same tables on each.
 
 import { expect } from 'bun:test';
 import { HELLO, REASONING } from '../support/behaviours.ts';
@@ -48,7 +48,7 @@ export type Way = {
   readonly name: string;
   readonly streamed: boolean;
   readonly view?: View;
-  /** Asks with both tools offered. Throws whatever the library reports as an error. */
+  /** Asks with both tools offered. Throws the error that the library reports. */
   readonly ask: (connection: Connection, model: string) => Promise<Reading>;
 };
 
@@ -56,7 +56,7 @@ export type Round = {
   readonly name: string;
   /** What of the thinking goes back with the call that it led to. */
   readonly replays: 'all' | 'last piece' | 'none';
-  /** How many requests it takes; two unless it has to be told something first. */
+  /** How many requests it takes; two unless it needs setup first. */
   readonly requests?: number;
   /** Asks, runs the tool that is called, sends its result, and returns the last answer's text. */
   readonly run: (connection: Connection, tool: Tool) => Promise<string>;
@@ -83,7 +83,7 @@ export type Library = {
   /** The name of the error for each status, and for codes that have one of their own. */
   readonly errors: Readonly<Record<string, string>>;
   readonly failure: (error: unknown) => Failure;
-  /** How often it asks when it may retry once and is told not to; once unless it does not listen. */
+  /** How often it asks when it may retry once and is asked not to; once unless it does not listen. */
   readonly asksAgainWhenTold?: number;
 };
 

@@ -1,5 +1,5 @@
-// What the tests of the published clients run against: the scripted upstream, a gateway with an
-// account for each thing that can be refused, and a second gateway that sends heartbeats soon.
+// The setup of the client tests: the scripted upstream, a gateway with an account for each kind of
+// refusal, and a second gateway with a short heartbeat interval.
 
 import { afterAll, beforeAll } from 'bun:test';
 import { type Behaviour, behaviourFor, HELLO, play, REASONING } from '../support/behaviours.ts';

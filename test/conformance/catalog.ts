@@ -40,7 +40,7 @@ function slugOf(index: number): string {
 
 /**
  * `lines` may set any key, the dialect and the profile among them, and add tables behind. It is asked
- * whatever it does: no case may cost the others their turn.
+ * even if it fails: no case may cost the others their turn.
  */
 function remote(upstream: Upstream, id: string, lines: string): string {
   const isMessages = /^dialect *= *"messages"/m.test(lines);

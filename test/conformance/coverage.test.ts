@@ -1,5 +1,5 @@
-// Every numbered case of the wire has a test that names its number: a recording whose file begins
-// with it, or a test whose title says `case 12: …` or `cases 12 and 13: …`.
+// Every numbered case of the wire has a test that names its number: a recording whose file name
+// starts with it, or a test whose title says `case 12: …` or `cases 12 and 13: …`.
 
 import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// What holds for every stream that leaves the gateway, whatever came in: the rules of both formats
-// over all recorded answers. A recording that breaks one is a defect even where it was accepted.
+// The grammar of every stream that leaves the gateway: the rules of both formats over all recorded
+// answers. A recording that breaks one is a defect, even an accepted one.
 
 import { describe, expect, test } from 'bun:test';
 import { recordings } from '../support/golden.ts';

@@ -1,7 +1,7 @@
-// A request all the way through the executable, one file a case: what a client of each format
-// sends, what the upstream is asked, what it answers, what each client gets, and what is booked.
-// A file is read from its input sections; the others are held against what happens. The sections
-// `upstream` and `model` are lines of the catalog for this case alone.
+// One recorded request through the executable, one file a case: what a client of each format sends,
+// what the upstream receives and answers, what each client gets, and what is booked. The input
+// sections of a file are played; the others are compared with the result. The sections `upstream`
+// and `model` are catalog lines for this case alone.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sendWhole, streamHead } from '../support/behaviours.ts';
@@ -110,7 +110,7 @@ function both(name: string, chat: string | undefined, messages: string | undefin
 
 const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' };
 
-/** Sends one request and tells what came of it. `model` stands in for the name in the recording. */
+/** Sends one request and returns the outcome. `model` stands in for the name in the recording. */
 async function run(format: Format, body: string | undefined, model: string) {
   if (body === undefined) return undefined;
   const before = upstream.requests.length;

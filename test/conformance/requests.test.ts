@@ -114,7 +114,7 @@ test.each(FORMATS)('case 43: a slug, an alias, and models out of reach, %s', asy
     'ok',
     'ok',
   ]);
-  const unknown = await generate(account, format, 'nobody');
+  const unknown = await generate(account, format, 'unknown');
   expectRefusal(unknown, format, 'model_not_found', { param: 'model' });
   const excluded = await generate(account, format, 'elsewhere');
   expectRefusal(excluded, format, 'model_not_in_plan');

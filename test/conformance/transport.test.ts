@@ -1,5 +1,5 @@
-// Routing, keys, headers and bodies, as published clients really send them: what goes wrong here
-// goes wrong before any codec has seen a byte. Over the executable and real sockets.
+// Routing, keys, headers and bodies as published clients send them, over the executable and real
+// sockets: a failure here happens before any codec sees a byte.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
@@ -134,7 +134,7 @@ test.each(FORMATS)('case 8: keys of another shape, %s', async (format) => {
   }
 });
 
-test('case 9: the version header is ignored, whatever it says', async () => {
+test('case 9: the version header is ignored, with any value', async () => {
   const versions = [undefined, '2023-01-01', '2026-10-21', 'garbage; é', ''];
   const answers = await Promise.all(
     versions.map(async (version) => {
@@ -146,7 +146,7 @@ test('case 9: the version header is ignored, whatever it says', async () => {
   expect(new Set(answers).size).toBe(1);
 });
 
-test('case 10: beta features that nobody knows are ignored', async () => {
+test('case 10: beta features that are unknown are ignored', async () => {
   const names = Array.from({ length: 10 }, (_, index) => `feature-${index}-2026-01-01`);
   const headers = { 'anthropic-beta': names.join(',') };
   expect((await post(account, '/v1/messages', messagesBody, { headers })).status).toBe(200);
@@ -157,7 +157,7 @@ test.each(FORMATS)(
   async (format) => {
     const answers = [
       await generate(account, format, 'ok'),
-      await generate(account, format, 'nobody'),
+      await generate(account, format, 'unknown'),
       await generate(account, format, 'ok', { messages: 1 }),
       await generateStream(account, format, 'ok'),
       await generateStream(account, format, 'cut'),
@@ -248,9 +248,9 @@ test('case 16: both libraries list the models to the end', async () => {
   });
 });
 
-test('case 17: one model by its slug, and one that nobody knows', async () => {
+test('case 17: one model by its slug, and an unknown one', async () => {
   expect((await get(account, '/v1/models/ok')).json).toMatchObject({ id: 'ok', object: 'model' });
-  const unknown = await get(account, '/v1/models/nobody');
+  const unknown = await get(account, '/v1/models/unknown');
   expectRefusal(unknown, 'chat', 'model_not_found', { param: 'model' });
 });
 
@@ -289,7 +289,7 @@ test.each(FORMATS)('case 20: no content type, or that of plain text, %s', async 
 });
 
 test.each(FORMATS)(
-  'case 21: a stream that its client gives up disturbs nobody, %s',
+  'case 21: a stream that its client gives up disturbs no other stream, %s',
   async (format) => {
     const leave = new AbortController();
     const slow = await openStream(account, format, 'slow-tokens-500-10', {}, leave.signal);

@@ -1,10 +1,10 @@
-// The canaries: one random string for each thing that somebody hands to the gateway in confidence, and
-// the few places in which it may be seen again. Anything else is a leak.
+// The canaries: one random string for each confidential value of a client or the operator, and the
+// few places where it may appear. Any other appearance is a leak.
 
 /**
  * upstream     what upstreams were asked, heads and bodies
  * own answer   what the customer who sent the request has got
- * stranger     what another customer, or nobody, has got from any endpoint
+ * stranger     what another customer, or an anonymous caller, got from any endpoint
  * operator     /metrics and /readyz, with the operator's token
  * output       all that the server has printed, at LOG_LEVEL=debug
  * command      all that commands beside it have printed
@@ -124,7 +124,7 @@ export function findMissing(canaries: Canaries, seen: readonly Seen[]): string[]
   );
 }
 
-/** A value as it is, and as something may have encoded it, whatever stood in front of it. */
+/** A value as it is, and as something may have encoded it, with any text in front of it. */
 function formsOf(value: string): [how: string, written: string][] {
   const base64 = [0, 1, 2].map((shift): [string, string] => {
     const encoded = Buffer.from('x'.repeat(shift) + value).toString('base64');

@@ -1,5 +1,5 @@
-// What the customers of the canary test send: requests with a canary in every place that a body and a
-// head have, in both formats, and every kind of request that is refused.
+// The requests of the canary test: a canary in every field of a body and every header, in both
+// formats, and every kind of refused request.
 
 import { type Format, PATHS } from '../../support/client.ts';
 import type { Canaries } from './canaries.ts';

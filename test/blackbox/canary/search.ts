@@ -1,5 +1,5 @@
-// Everything that a gateway leaves behind, gathered as text to search: what its commands print, what
-// its endpoints tell, the rows and the bytes of its database.
+// Everything that a gateway leaves behind, as text to search: the output of its commands, the
+// responses of its endpoints, and the rows and bytes of its database.
 
 import { Database } from 'bun:sqlite';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -20,8 +20,8 @@ export async function commandsSeen(
     ...[`account show ${account.id}`, `key list ${account.id}`],
     ...[`receipts export --account ${account.id}`, 'backup backup.db'],
     ...requestIds.flatMap((id) => [`explain ${id}`, `receipts show ${id}`]),
-    // What is refused is told, too.
-    ...['explain req_unknown', 'account show nobody@example.com', 'no-such-command'],
+    // What is refused is searched, too.
+    ...['explain req_unknown', 'account show unknown@example.com', 'no-such-command'],
   ];
   const runs = commands.flatMap((command) =>
     command.startsWith('backup') ? [command] : [command, `${command} --json`],

@@ -1,5 +1,5 @@
-// The stage of the canary test: every failure of the matrix and every kind of answer as a model with
-// an upstream of its own, all of them with canaries in what they are called and in what they say.
+// The setup of the canary test: every failure of the matrix and every kind of answer as a model
+// with its own upstream, with canaries in all names and responses.
 
 import { type Behaviour, behaviourFor, play } from '../../support/behaviours.ts';
 import { catalogOf, ROOMY_PLAN } from '../../support/catalog.ts';
@@ -95,7 +95,7 @@ export function stagedCatalog(canaries: Canaries, upstream: Upstream, ports: Dea
           model: upstreamName(canaries, name),
         },
       ],
-      // Those of one dialect fail to the end, those of the other have somebody behind them.
+      // Those of one dialect fail to the end, those of the other have a fallback.
       ...(dialect === 'messages' && !ANSWERS.includes(name) ? { fallbacks: ['ok-chat'] } : {}),
     })),
     plans: { roomy: ROOMY_PLAN, tight: { ...ROOMY_PLAN, requests_per_minute: 1 } },

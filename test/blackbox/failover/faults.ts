@@ -1,11 +1,10 @@
-// The rows of the failure matrix: every fault of an upstream, what class of failure it is, and with
-// that what a customer may see of it. What each fault does is in test/support/faults.ts and
-// test/support/dead-ports.ts.
+// The rows of the failure matrix: each upstream fault, its failure class, and what a customer may
+// see of it. The faults themselves are in test/support/faults.ts and test/support/dead-ports.ts.
 
 import type { DeadPorts } from '../../support/dead-ports.ts';
 
 /**
- * mistake   the caller's: told as it is, and nobody else is asked
+ * mistake   the caller's: returned as it is, without failover
  * early     before content: the next candidate is asked, and in the end it is 503
  * late      after content, where the client has asked for a stream; early where it has not
  */
@@ -28,9 +27,9 @@ export type Row = {
   readonly door?: keyof DeadPorts['urls'];
   /** Where that is not what its class says: because of what `retry-after` says. */
   readonly triesAlone?: number;
-  /** The same where somebody else could answer. */
+  /** The same where another upstream could answer. */
   readonly triesBefore?: number;
-  /** What the customer's own `retry-after` says where nobody else could answer. */
+  /** What the customer's own `retry-after` says where no other upstream could answer. */
   readonly retryAfter?: number;
 };
 

@@ -1,6 +1,6 @@
-// How a gateway treats an upstream that does badly for a while, seen from both sides: breakers,
-// `retry-after`, several credentials, a cap on requests in flight with its queue, the retry budget,
-// weights, and who may take a model's place.
+// How a gateway treats an unhealthy upstream, seen from both sides: breakers, `retry-after`,
+// several credentials, a cap on requests in flight with its queue, the retry budget, weights, and
+// fallbacks.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createAccounts } from '../../support/accounts.ts';
@@ -107,7 +107,7 @@ describe.concurrent('an upstream that fails', () => {
     expect(Number(second?.atMs) - Number(first?.atMs)).toBeGreaterThanOrEqual(2_990);
   });
 
-  test('where nobody else serves, the customer is told when to come back', async () => {
+  test('without another upstream, the customer gets a retry time', async () => {
     for (const tries of [
       [['retry-after-alone', 'overloaded']],
       [['retry-after-alone', 'no_capacity']],
@@ -162,7 +162,7 @@ describe.concurrent('of several credentials', () => {
     expect(keys.length).toBe(7);
   });
 
-  test('where all are refused, the customer is told 503, and the upstream is not asked again', async () => {
+  test('where all are refused, the customer gets a 503, and the upstream is not asked again', async () => {
     for (const format of ['chat', 'messages', 'chat'] as const) {
       const { status, json } = await generate(customer, format, 'all-keys-refused');
       expect([status, json['error']]).toMatchObject([503, { code: 'provider_unavailable' }]);
@@ -191,7 +191,7 @@ describe.concurrent('an upstream that takes one request at a time', () => {
     expect([asked('overflow'), mostAtOnce.get('overflow')]).toEqual([1, 1]);
   });
 
-  test('nobody waits for longer than is said', async () => {
+  test('no request waits for longer than announced', async () => {
     const answers = await send('impatient', 3);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 503, 503]);
     expect(await stateOf('impatient')).toMatchObject({ in_flight: 0, queued: 0 });
@@ -328,7 +328,7 @@ describe.concurrent('who may answer', () => {
   });
 });
 
-test('afterwards nobody is under way or waits anywhere', async () => {
+test('afterwards no request is in progress or waiting', async () => {
   await upstream.waitFor(({ active }) => active() === 0);
   const answer = (await (await fetch(`${gateway.url}/readyz`)).json()) as Json;
   const { upstreams } = answer['detail'] as { readonly upstreams: readonly Json[] };

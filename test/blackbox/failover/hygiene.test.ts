@@ -1,5 +1,5 @@
-// What passes between a gateway and an upstream beside the answer, through either HTTP client: headers,
-// bytes that nobody asked for, compression that nobody wanted, and pictures that are only addresses.
+// Traffic between gateway and upstream beside the answer, through either HTTP client: headers,
+// bytes without a request, unrequested compression, and images by URL.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Behaviour, HELLO, play, sendWhole } from '../../support/behaviours.ts';
@@ -25,7 +25,7 @@ function answer(body: string): string {
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
-const STOLEN = 'This is the answer of somebody else.';
+const STOLEN = 'This is the answer to another customer.';
 
 const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   'with-headers': (exchange) =>
@@ -38,7 +38,7 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
       'x-ratelimit-remaining-requests': 'leaked',
       'cf-ray': 'leaked',
     }),
-  /** Whoever asks next on this connection must not be given the second one. */
+  /** The next request on this connection must not get the second one. */
   'answers-twice': (exchange) => {
     exchange.raw(answer(whole(exchange)) + answer(whole(exchange, STOLEN)));
     exchange.end();
@@ -139,19 +139,19 @@ describe.each(TRANSPORTS)('by %s', (transport) => {
   });
 
   test.each(['answers-twice', 'answers-late'])(
-    'what nobody asked for is nobody’s: %s',
+    'an unrequested response is delivered to no request: %s',
     async (name) => {
       for (let round = 0; round < 10; round += 1) {
         const slug = round % 2 === 0 ? `${name}-${transport}` : `ok-${transport}`;
         const given = await generate(customer, 'chat', slug);
         expect([given.status, textOf(given)]).toEqual([200, HELLO]);
-        // Before the next question: behind it, nobody could tell them from its answer.
+        // Before the next question: behind it, they could not be distinguished from its answer.
         await Bun.sleep(40);
       }
     },
   );
 
-  test('compression that nobody wanted is not unpacked without end', async () => {
+  test('compression that was not requested is not unpacked without end', async () => {
     const { status } = await generate(customer, 'chat', `bomb-${transport}`);
     expect(status).toBe(503);
   });

@@ -1,6 +1,6 @@
-// Every way in which an upstream fails, before and after content, in both formats over both dialects,
-// streamed and whole, with nobody, another upstream and a fallback model behind it. Each cell is held
-// to status, model served, attempts, charge, slot and hold; the whole of it to the books.
+// Every upstream failure, before and after content, in both formats over both dialects, streamed
+// and whole, with nothing, another upstream or a fallback model behind it. Each cell checks status,
+// serving model, attempts, charge, slot and hold; the ledger audit checks the whole.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createAccounts } from '../../support/accounts.ts';
@@ -75,7 +75,7 @@ describe.concurrent(`${cells.length} cells`, () => {
   });
 });
 
-test('afterwards nothing is under way, and every service token is where it should be', async () => {
+test('afterwards no request is in progress, and every service token is where it should be', async () => {
   await upstream.waitFor(({ active }) => active() === 0);
   expect(upstream.asked(REDIRECTED_SITE)).toEqual([]);
   const ready = (await (await fetch(`${gateway.url}/readyz`)).json()) as {

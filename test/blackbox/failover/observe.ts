@@ -1,5 +1,5 @@
-// What one cell of the failure matrix has shown, to its customer, at its upstreams and in the books,
-// as one object to compare, and what it should have been.
+// The observed and the expected result of one cell of the failure matrix, for the client, the
+// upstreams and the ledger, as one object to compare.
 
 import { expect } from 'bun:test';
 import { readAnswerContent } from '../../support/answer.ts';
@@ -21,7 +21,7 @@ export type Scene = {
   readonly canary: string;
   /** Cells whose client has got content. */
   readonly delivered: Set<string>;
-  /** Borrows an account that nobody else uses meanwhile. */
+  /** Borrows an account for exclusive use. */
   readonly withAccount: <T>(use: (account: TestAccount) => Promise<T>) => Promise<T>;
 };
 
@@ -86,7 +86,7 @@ export function expectedOf(cell: Cell) {
       paid: expect.any(Number),
     };
   }
-  if (behind === 'nobody') {
+  if (behind === 'none') {
     return {
       ...common,
       ...refused(503, 'provider_unavailable'),
@@ -166,7 +166,10 @@ function promptOf(id: string): string {
   return `This is ${id}.`;
 }
 
-/** What the body tells: the code of an error, the text, whether a fallback model was used, the bill. */
+/**
+ * What the body reports: the code of an error, the text, whether a fallback model was used, the
+ * bill.
+ */
 function toldOf(cell: Cell, { status, headers, body }: Answer, story: Story | undefined) {
   const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
   const events: readonly Json[] = isStream
@@ -215,7 +218,7 @@ function attemptsOf({ upstream }: Scene, cell: Cell, story: Story | undefined) {
     failing:
       told === allowed && counted === allowed
         ? AS_ALLOWED
-        : `${failure}: ${told} times in the story, ${counted} in its own book, not ${allowed}`,
+        : `${failure}: ${told} times in the explanation, ${counted} in its own book, not ${allowed}`,
     second: asked(`${SECOND}-${dialect}`),
     spare: asked(`${SPARE}-${dialect}`),
   };
@@ -224,13 +227,13 @@ function attemptsOf({ upstream }: Scene, cell: Cell, story: Story | undefined) {
 /** How often a failing upstream is asked in one request, by its first failure and where that was. */
 function triesOf({ row, kind, behind }: Cell, failure: string, phase: unknown): number {
   if (row.phase === 'mistake' || (row.phase === 'late' && kind === 'stream')) return 1;
-  // A connection that is lost is made anew; one that cannot be made is left to who has one.
+  // A connection that is lost is opened again; one that cannot be made is left to another upstream.
   const wasLost = failure === 'unreachable' && phase !== 'connect';
-  if (behind !== 'nobody') return row.triesBefore ?? (wasLost ? 2 : 1);
+  if (behind !== 'none') return row.triesBefore ?? (wasLost ? 2 : 1);
   return row.triesAlone ?? TRIES_ALONE[failure] ?? 1;
 }
 
-/** Where nobody else could answer: what may pass is asked for three times, the rest once. */
+/** Where no other upstream could answer: what may pass is asked for three times, the rest once. */
 const TRIES_ALONE: Readonly<Record<string, number>> = {
   unreachable: 3,
   timeout: 3,

@@ -1,5 +1,5 @@
-// The upstreams and the catalog of health.test.ts: a model for each scene, with an upstream that does
-// badly in one way, and others that are well.
+// The upstreams and the catalog of health.test.ts: one model a scene, with an upstream that fails
+// in one way and healthy ones.
 
 import { type Behaviour, play, sendWhole } from '../../support/behaviours.ts';
 import { catalogOf, ROOMY_PLAN } from '../../support/catalog.ts';

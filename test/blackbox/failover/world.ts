@@ -1,7 +1,7 @@
-// The world of the failure matrix: one gateway and one scripted upstream, in which every cell has a
-// model and a failing upstream of its own, so that no cell's breaker, credential or queue is
-// another's; behind all of them healthy upstreams and healthy fallback models. Half of the cells go
-// through the program's own HTTP client, half through the runtime's.
+// The setup of the failure matrix: one gateway and one scripted upstream. Every cell has its own
+// model and failing upstream, so that cells share no breaker, credential or queue; behind them are
+// healthy upstreams and fallback models. Half of the cells use the program's own HTTP client, half
+// the runtime's.
 
 import { catalogOf, ROOMY_PLAN, UPSTREAM_KEY } from '../../support/catalog.ts';
 import type { Format } from '../../support/client.ts';
@@ -10,7 +10,7 @@ import type { Upstream } from '../../support/upstream.ts';
 import type { Row } from './faults.ts';
 
 /** Who could answer in the place of the failing upstream. */
-export type Behind = 'nobody' | 'second upstream' | 'fallback model';
+export type Behind = 'none' | 'second upstream' | 'fallback model';
 
 /** `long`: an answer that is wanted whole and is so long that it is read from a stream. */
 export type Kind = 'whole' | 'long' | 'stream';
@@ -30,7 +30,7 @@ export const SECOND = 'second';
 export const SPARE = 'spare';
 
 const FORMATS: readonly Format[] = ['chat', 'messages'];
-const BEHIND: readonly Behind[] = ['nobody', 'second upstream', 'fallback model'];
+const BEHIND: readonly Behind[] = ['none', 'second upstream', 'fallback model'];
 
 /** Every row in every way in which it can meet a customer. */
 export function cellsOf(rows: readonly Row[]): Cell[] {

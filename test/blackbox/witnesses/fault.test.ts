@@ -1,5 +1,5 @@
-// Credentials and upstreams that are really at fault, as several customers meet them: they are found
-// within a few requests, fallbacks serve, the operator is told once, and they come back by themselves.
+// Faulty credentials and upstreams, as several customers meet them: they are detected within a few
+// requests, fallbacks serve, the operator is alerted once, and they recover without intervention.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createAccounts } from '../../support/accounts.ts';

@@ -1,5 +1,5 @@
-// One poisoned prompt against the customers beside it: whatever its failure looks like, they are
-// served, and the operator is told of no credential. Each cell has an upstream of its own.
+// One poisoned prompt beside other customers: for every kind of failure they are served, and the
+// operator gets no alert about a credential. Each cell has its own upstream.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createAccounts } from '../../support/accounts.ts';
@@ -140,7 +140,7 @@ describe('a poisoned prompt', () => {
     }
   });
 
-  test('tells the operator of nothing that is at fault', async () => {
+  test('reports no fault to the operator', async () => {
     const told = gateway
       .output()
       .split('\n')

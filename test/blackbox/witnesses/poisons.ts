@@ -1,6 +1,6 @@
-// Every kind of failure that one prompt can bring about at an upstream, as the scripted upstream plays
-// it: for a prompt that holds the poison, and for no other one. Bodies look like errors of our own
-// credential and repeat what the caller wrote, as servers do that show the value they refuse.
+// Every kind of failure that one prompt can cause at an upstream, played by the scripted upstream
+// for prompts that contain the poison. Bodies look like credential errors and echo the caller's
+// text, as servers do that show the rejected value.
 
 import { type Behaviour, play, sendWhole, streamHead } from '../../support/behaviours.ts';
 import { USAGE } from '../../support/render.ts';
