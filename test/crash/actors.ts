@@ -1,5 +1,5 @@
-// Who plays in a round beside whoever breaks things: clients that ask again and again, operators who
-// top accounts up, and an observer of balances. They know servers by where to ask alone.
+// The actors of a round beside the faults: clients that keep sending requests, operators who top up
+// accounts, and an observer of balances. They know a server only by its address.
 
 import { readTokens } from './amounts.ts';
 import type { Lag, RoundAccount, Sample, Verdict } from './books.ts';
@@ -26,7 +26,7 @@ export type Stage = {
   readonly accounts: readonly RoundAccount[];
   readonly clients: ClientEntry[];
   readonly commands: CommandPlace;
-  /** Where to ask now; waits while nobody serves. */
+  /** Where to ask now; waits while no gateway serves. */
   readonly target: () => Promise<Target>;
   /** Something happened to a request that was sent to that target. */
   readonly happened: (trigger: Trigger, target: Target) => void;
@@ -122,9 +122,9 @@ function availableOf(answer: unknown): string | undefined {
 }
 
 /**
- * Gives the accounts that are short of money what a burst needs. The ledger takes another request of an
- * account only if its balance covers the worst cases of all its open requests but one, and a refusal
- * for that would look like a slot that leaked.
+ * Gives the accounts that are short of money what a burst needs. The ledger takes another request
+ * of an account only if its balance covers the worst cases of all its open requests but one, and a
+ * refusal for that would look like a slot that leaked.
  */
 export async function fundBursts({ commands, accounts }: Stage): Promise<Credit[]> {
   const credits: Credit[] = [];

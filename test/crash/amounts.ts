@@ -1,5 +1,5 @@
-// The rig's own arithmetic of money, apart from the gateway's: what a usage costs, and how amounts
-// are written.
+// The crash test's own arithmetic of money, independent of the gateway's: the cost of usage, and
+// how amounts are written.
 
 import { type ModelName, PRICES } from './setup.ts';
 

@@ -1,4 +1,4 @@
-// The books of one round, side by side, as the laws read them.
+// The records of all parties of one round, as the laws read them.
 
 import type { ClientEntry } from './client.ts';
 import type { Credit } from './credits.ts';
@@ -88,7 +88,7 @@ export type Story = {
   readonly entries: readonly Entry[];
   /** The kill that ended the process that had this request, where one did. */
   readonly kill: Kill | undefined;
-  /** What kept its node from its work while it was under way. */
+  /** Faults that delayed its node while it was in progress. */
   readonly troubles: readonly Trouble[];
 };
 
@@ -116,7 +116,7 @@ export function joinBooks(books: Books): Story[] {
   });
 }
 
-/** What was told or booked shortly before a kill may be known a little later than it was. */
+/** What was acknowledged or booked shortly before a kill may be known a little later than it was. */
 const KILL_SEAM_MS = 100;
 
 /** Its client waited for an answer then, or its hold was open. */
@@ -130,7 +130,7 @@ function endedBy({ generation, atMs }: Kill, client: ClientEntry, hold: Hold | u
 const BOOKED_MS = 1_000;
 
 /**
- * Whether a request was under way on a node while something kept it from its work. Of the books that
+ * Whether a request was in progress on a node while a fault delayed it. Of the books that
  * is as long as there is something to book: an upstream may go on when its client has left.
  */
 function hits(
@@ -148,7 +148,7 @@ export function isKeptFrom({ troubles }: Story, what: Trouble['keepsFrom']): boo
   return troubles.some(({ keepsFrom }) => keepsFrom === what);
 }
 
-/** A machine that was busy is busy a little before and after, for everybody. */
+/** A machine that was busy is busy a little before and after, for every process. */
 const AROUND_MS = 2_000;
 
 /** How late the rig's own timers were around that time, at most. */

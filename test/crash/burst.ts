@@ -1,5 +1,5 @@
-// After a round, when all is quiet: as many requests as an account may have at once, and one more.
-// A slot that leaked shows as one that is not admitted.
+// After a round, at rest: sends as many parallel requests as an account may have, and one more. A
+// leaked slot shows as one that is not admitted.
 
 import type { Burst, RoundAccount } from './books.ts';
 import { type ClientEntry, readAnswer } from './client.ts';
@@ -11,8 +11,8 @@ const ADMITTED_WITHIN_MS = 5_000;
 type Ask = (account: RoundAccount, drawn: Drawn) => Promise<ClientEntry>;
 
 /**
- * Asks for all `accounts` at once; each has to cover the worst cases of its requests. Slots that a node died
- * with lapse by themselves: whoever is refused asks again for `patienceMs`.
+ * Asks for all `accounts` at once; each has to cover the worst cases of its requests. Slots that a
+ * node died with lapse by themselves: a refused client retries for `patienceMs`.
  */
 export async function burst(
   accounts: readonly RoundAccount[],

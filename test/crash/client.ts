@@ -1,5 +1,5 @@
-// One client of the rig and its page in the clients' book: bytes with their times, when and how it
-// left, and what it was told. It speaks HTTP over a raw socket, so that it can leave at any byte.
+// One client of the crash test and its record: bytes with their times, when and how it left, and
+// what it received. It speaks HTTP over a raw socket, so that it can leave at any byte.
 
 import { connect } from 'node:net';
 import { PATHS } from '../support/client.ts';
@@ -29,7 +29,7 @@ export type ClientWatch = {
 /** A client that is still waiting after this is a finding of its own. */
 export const PATIENCE_MS = 25_000;
 
-/** Asks, and resolves when the exchange is over for the client, whatever its end. */
+/** Sends the request and resolves when the exchange is over for the client, with any outcome. */
 export function ask(
   target: Target,
   key: string,
@@ -70,7 +70,7 @@ export function ask(
   });
   socket.on('data', (data) => {
     const bytes = Buffer.from(data);
-    // What comes after a client has closed its side is nothing that it was told.
+    // Bytes after a client has closed its side do not count as received.
     if (entry.left !== undefined) return;
     entry.received.push({ atMs: Date.now(), bytes });
     length += bytes.length;
@@ -129,7 +129,7 @@ function requestBytes(key: string, drawn: Drawn): string {
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** What the client was told of the cost, string by string as it came. */
+/** What the client received of the cost, string by string as it came. */
 export type Bill = {
   readonly debited: string;
   readonly usd: string;
@@ -217,12 +217,12 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A body that was cut: it told nothing that can be held against anybody.
+    // A body that was cut: it proves nothing about the gateway.
     return undefined;
   }
 }
 
-/** Every object in `value` that has an amount: the same one may be told at two levels. */
+/** Every object in `value` that has an amount: the same one may appear at two levels. */
 function findBills(value: unknown): Bill[] {
   if (typeof value !== 'object' || value === null) return [];
   const fields = value as Readonly<Record<string, unknown>>;

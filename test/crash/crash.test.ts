@@ -1,5 +1,5 @@
-// A short run of the crash rig: some rounds of kills under load in which every law holds, and the
-// same books made wrong, to see each law break. scripts/crash is the long run.
+// A short run of the crash test: rounds of kills under load in which every law holds, then the same
+// records with tampering, which must break each law. scripts/crash is the long run.
 
 import { describe, expect, test } from 'bun:test';
 import { describeWithSlowDisk } from '../support/slow-disk.ts';

@@ -1,7 +1,7 @@
-// Top-ups and codes by the command line while the gateway serves and is killed: each is sent several
-// times, at once and one after the other, and some of the commands are killed. Whoever finds no
-// database sends again until there is one. Its book says what must have been booked, once. No two
-// have the same amount, so that each is known by it.
+// Top-ups and codes by the command line while the gateway serves and is killed. Each is sent
+// several times, in parallel and in sequence, and some of the commands are killed. A client that
+// finds no database retries until there is one. Its record says what must be booked once. No two
+// amounts are equal, so that the amount identifies the top-up.
 
 import { gatewayCommand } from '../support/gateway.ts';
 import { writeTokens } from './amounts.ts';
@@ -11,7 +11,7 @@ export type Credit = {
   readonly kind: 'credit' | 'redemption';
   /** In 10⁻⁶ service token. */
   readonly amount: bigint;
-  /** Accounts that were told that the money is theirs; it has to be one. */
+  /** Accounts that got a confirmation of the money; it has to be one. */
   readonly takers: readonly string[];
   readonly sent: number;
   readonly killed: number;

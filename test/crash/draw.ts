@@ -1,6 +1,6 @@
-// Draws what clients ask for, what the upstream does with it and when the client leaves. The whole
-// of it travels in the prompt, so that the upstream needs no other word from the rig, and the
-// mark in it joins the three books.
+// Draws the clients' requests, the upstream's behaviour and the moment a client leaves. All of it
+// travels in the prompt, so that the upstream needs no other channel; the mark in it joins the
+// three records.
 
 import type { Format } from '../support/client.ts';
 import type { Random } from './random.ts';

@@ -1,5 +1,5 @@
-// How far each excuse of the cluster's laws reaches: what is just within it passes, and what is just
-// outside breaks its law. The books are made up; those of real rounds are judged in cluster/.
+// The limits of each excuse of the cluster's laws: a case just inside passes, a case just outside
+// breaks its law. The records are synthetic; those of real rounds are judged in cluster/.
 
 import { expect, test } from 'bun:test';
 import { type Books, joinBooks, type Trouble } from './books.ts';
@@ -28,7 +28,7 @@ type Asked = {
   readonly endedAtMs?: number;
   readonly generation?: number;
   readonly status?: number;
-  /** True unless told otherwise. */
+  /** True by default. */
   readonly complete?: boolean;
 };
 
@@ -120,7 +120,7 @@ test.each(REFUSALS)('a 503 %s', (_name, asked, change, broken) => {
   expect(brokenBy({ ...asked, status: 503 }, change)).toEqual([...broken]);
 });
 
-test('what an upstream goes on with is under way when its client has left, until it is booked', () => {
+test('what an upstream goes on with is in progress after its client has left, until it is booked', () => {
   const client = clientOf({ sentAtMs: FROM_MS - 5_000 }, 0);
   const troublesOf = (endedAtMs: number) => {
     const served: Served = {
@@ -143,7 +143,7 @@ test('no trouble excuses any other refusal', () => {
   }
 });
 
-const SILENT = ['nobody waits forever'];
+const SILENT = ['every request ends'];
 const SILENCES: readonly (readonly [string, number, Trouble['keepsFrom'], readonly string[]])[] = [
   ['cut off on its way', 100, 'clients', []],
   ['whose bill waits for the books', PATIENCE_MS, 'database', []],
@@ -157,7 +157,7 @@ test.each(SILENCES)('an answer %s', (_name, waitedMs, keepsFrom, broken) => {
   expect(brokenBy(asked, { troubles: [trouble(keepsFrom)] })).toEqual([...broken]);
 });
 
-/** Requests that are under way for so long that all of them overlap. */
+/** Requests that run for so long that all of them overlap. */
 function crowd(sentAtMs: number, size: number, generation = 1): readonly Asked[] {
   const endedAtMs = TO_MS + 60_000;
   return Array.from({ length: size }, () => ({ sentAtMs, endedAtMs, generation, status: 200 }));

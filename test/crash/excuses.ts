@@ -1,5 +1,5 @@
-// What the laws let pass for the sake of what was done to a cluster, and how often: each excuse has
-// its bounds here, and a run in which one was needed too often has proved nothing.
+// What the laws excuse because of a cluster fault, and how often. Each excuse is bounded here; a
+// run that needed one too often proves nothing.
 
 import { type Books, isKeptFrom, lagAround, type Story, type Trouble } from './books.ts';
 import { PATIENCE_MS, readAnswer } from './client.ts';
@@ -11,7 +11,9 @@ function isBusy(books: Books, ...timesMs: readonly number[]): boolean {
   return books.nodes > 1 && timesMs.some((atMs) => lagAround(books, atMs) > BUSY_LAG_MS);
 }
 
-/** Why a request was refused, or given up, that no upstream had failed; undefined without an excuse. */
+/**
+ * Why a request was refused, or given up, that no upstream had failed; undefined without an excuse.
+ */
 export function excuseForRefusal(
   story: Story,
   books: Books,
@@ -24,7 +26,7 @@ export function excuseForRefusal(
 /** A timer and the wall clock do not agree to the millisecond. */
 const TIMER_SEAM_MS = 50;
 
-/** Why an answer has no end: it was cut off on its way, or waits for the books to be told its bill. */
+/** Why an answer has no end: it was cut off on its way, or waits for the books to return its bill. */
 export function excuseForSilence(story: Story): 'clients' | 'database' | undefined {
   if (isKeptFrom(story, 'clients')) return 'clients';
   const { sentAtMs, endedAtMs } = story.client;
@@ -33,9 +35,9 @@ export function excuseForSilence(story: Story): 'clients' | 'database' | undefin
 }
 
 /**
- * A node that is cut off for longer than ten seconds is held for dead, and what it had open is ended
- * for it: as after a crash, by the checkpoints. When it is back it tells that amount, and cannot change
- * it.
+ * A node that is cut off for longer than ten seconds is declared dead, and what it had open is ended
+ * for it: as after a crash, by the checkpoints. When it is back it reports that amount, and cannot
+ * change it.
  */
 export function isEndedByOthers(story: Story): boolean {
   return story.record?.basis === 'recovered' && isKeptFrom(story, 'database');
@@ -54,7 +56,9 @@ export function isLetInUnseen({ client, served }: Story, books: Books): boolean 
   );
 }
 
-/** How often all nodes had lost sight of each other before: what is let in since is known of again. */
+/**
+ * How often all nodes had lost sight of each other before: what is let in since is known of again.
+ */
 export function sinceUnseen({ client }: Story, { troubles }: Books): number {
   return troubles.filter((trouble) => isOfAll(trouble) && trouble.toMs < client.sentAtMs).length;
 }

@@ -1,4 +1,4 @@
-// The story of one request as all books tell it, for whoever has to find out what went wrong.
+// Explains one request from all books, to diagnose a broken law.
 
 import { type Books, joinBooks } from './books.ts';
 import { readAnswer } from './client.ts';
@@ -14,7 +14,7 @@ export function explainRequest(books: Books, mark: string): string[] {
   const answer = readAnswer(client);
   const lines = [
     `asked     ${JSON.stringify(client.drawn)}`,
-    `client    status ${answer.status}, ${answer.words} words, ${client.complete ? 'complete' : 'incomplete'}, ended ${at(client.endedAtMs)}, left ${at(client.left?.atMs)}, told ${JSON.stringify(answer.bills)}`,
+    `client    status ${answer.status}, ${answer.words} words, ${client.complete ? 'complete' : 'incomplete'}, ended ${at(client.endedAtMs)}, left ${at(client.left?.atMs)}, received ${JSON.stringify(answer.bills)}`,
     ...served.map(
       (each) =>
         `upstream  ${each.model} ${at(each.atMs)}, ${sentWords(each)} words sent, ${each.ended?.how ?? 'not ended'} ${at(each.ended?.atMs)}, reported ${JSON.stringify(each.reported)}`,

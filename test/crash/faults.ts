@@ -1,5 +1,5 @@
-// Which faults a round can have, how often each one fired, and how often it has to: a run in which
-// a fault was too rare has proved nothing about it.
+// The faults of a round, how often each one fired, and how often it must: a run in which a fault
+// was too rare proves nothing about it.
 
 import { readTokens } from './amounts.ts';
 import type { Books, Story } from './books.ts';
@@ -25,7 +25,7 @@ const KILLS: readonly Fault[] = [
       count: ({ kills }) => kills.filter((kill) => kill.trigger === trigger).length,
     }),
   ),
-  // What was under way when the process died, by how far it had come.
+  // What was in progress when the process died, by how far it had come.
   stories('cut off before the upstream', 0.2, ({ served, kill, record }) =>
     Boolean(
       kill && served.length === 0 && record?.debited === 0n && record.outcome === 'gateway_failed',

@@ -1,6 +1,6 @@
-// The gateway of a round and its killer: starts it, kills it with SIGKILL at a moment that the seed
-// chose, starts it again on the same files. The moment is a time, or the next event of a kind after
-// that time: the most is to be learnt right behind an attempt, a first word, a bill, a leaving.
+// Starts the gateway of a round, kills it with SIGKILL at a moment that the seed chose, and
+// restarts it on the same files. The moment is a time, or the next event of a kind after that time:
+// kills right after an attempt, a first token, a bill or a disconnect find the most.
 
 import { type Gateway, type GatewayOptions, startGateway } from '../support/gateway.ts';
 import type { Target } from './client.ts';
@@ -24,7 +24,7 @@ export type Moment = {
   readonly trigger: Trigger;
   /** From the event to the kill; at 0 it comes before anything else can. */
   readonly delayMs: number;
-  /** How long it stays dead; it starts again at once unless told otherwise. */
+  /** How long it stays dead; it starts again at once by default. */
   readonly downMs?: number;
 };
 
@@ -39,17 +39,20 @@ export type Killer = {
   readonly happened: (trigger: Trigger) => void;
   /** Waits for the moment, kills, and starts again. Resolves when the next one listens. */
   readonly killOnce: (moment: Moment) => Promise<void>;
-  /** Sends nobody there any more, stops it as an operator does, and starts it again. */
+  /** Takes it out of rotation, stops it as an operator does, and starts it again. */
   readonly restart: () => Promise<number>;
 };
 
-/** Half of the kills that wait for an event come at once: what is told has to be on disk by then. */
+/**
+ * Half of the kills that wait for an event come at once: an acknowledgement has to be on disk by
+ * then.
+ */
 export const KILL_DELAYS_MS = [0, 0, 0, 1, 2, 4] as const;
 
 /** How long a killer waits for its event before any moment will do. */
 const IMPATIENCE_MS = 500;
 
-/** How long whoever spreads the load may go on sending after a server was taken out. */
+/** How long the load balancer may go on sending after a server was taken out. */
 const TAKEN_OUT_MS = 300;
 
 /** `nextGeneration` counts the starts of all gateways that it is shared by. */
@@ -71,7 +74,7 @@ export async function startKiller(
     return killed;
   }
 
-  /** From now on nobody asks it; the answer lets them again, once it has started. */
+  /** From now on no client calls it; the returned function allows it again, once it has started. */
   function takeOut(): () => Promise<void> {
     const back = Promise.withResolvers<void>();
     up = back.promise;

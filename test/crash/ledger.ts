@@ -1,6 +1,5 @@
-// The gateway's books as they lie in its database, a file or a PostgreSQL: read with plain SQL, so
-// that nothing of the code that wrote them is needed to read them. Receipts are read as customers get
-// them, as lines of an export.
+// Reads the gateway's ledger from its database, a file or a PostgreSQL, with plain SQL, independent
+// of the code that wrote it. Receipts are read as customers get them, as lines of an export.
 
 import { Database } from 'bun:sqlite';
 import postgres from 'postgres';
@@ -84,7 +83,7 @@ export function receiptOf(line: string): readonly ReceiptRow[] {
   return id === undefined ? [] : [{ accountId: account, sequence, subject: id, body: line }];
 }
 
-/** How many holds nobody has ended. */
+/** The number of open holds. */
 export function openHolds(url: string): Promise<number> {
   return withQuery(url, async (query) => {
     const [row] = await query('SELECT count(*) AS open FROM open_holds');

@@ -1,4 +1,4 @@
-// Choices that a seed decides: whoever runs the same seed draws the same requests, faults and kills.
+// Choices that a seed decides: the same seed draws the same requests, faults and kills.
 // Only the timing of a round is not the seed's.
 
 export type Random = {

@@ -1,6 +1,6 @@
-// One round: gateways, clients of several accounts, an upstream, top-ups and whatever breaks things, all
-// at once; then recovery, rest, and the books. Here one gateway over a fresh file, with its killer; the
-// rounds of a cluster are played by the same rules. It judges nothing.
+// One round: gateways, clients of several accounts, an upstream, top-ups and faults at once; then
+// recovery, rest, and the records. Here one gateway over a fresh file, with its killer; rounds of a
+// cluster follow the same rules. Judged elsewhere.
 
 import { rm } from 'node:fs/promises';
 import { openSlowDisk } from '../support/slow-disk.ts';
@@ -53,7 +53,7 @@ type Show = Pick<Stage, 'random' | 'upstream' | 'commands' | 'target' | 'happene
 };
 
 export type Broken = Pick<Books, 'troubles' | 'played'> & {
-  /** Of gateways that were told to stop. */
+  /** Of gateways that received a stop signal. */
   readonly exits: readonly number[];
 };
 
@@ -65,12 +65,12 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
   const random = createRandom(seed);
   await using disk = syncMs === undefined ? undefined : await openSlowDisk();
   await disk?.delay(syncMs ?? 0);
-  let told: Killer | undefined;
-  await using upstream = await startCrashUpstream((trigger) => told?.happened(trigger));
+  let current: Killer | undefined;
+  await using upstream = await startCrashUpstream((trigger) => current?.happened(trigger));
   // What the gateway itself keeps is written beside the books there.
   const environment = disk && { ...disk.environment, REASONING_STORE: 'on' };
   const killer = await startKiller(gatewayOf(crashCatalog(upstream.upstream), environment));
-  told = killer;
+  current = killer;
   const { target, happened, gateway } = killer;
   const { directory, databasePath } = gateway();
   try {
@@ -92,7 +92,7 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
   }
 }
 
-/** Lets everybody play while things are broken, waits for rest, and reads the books. */
+/** Runs all actors while faults are active, waits for rest, and reads the books. */
 export async function playShow(show: Show): Promise<Books> {
   const { killers, database, slotsLapseMs, breakThings, ...shared } = show;
   const accounts = await createAccounts(killers);
@@ -140,7 +140,10 @@ async function createAccounts([killer]: readonly Killer[]): Promise<RoundAccount
   return accounts;
 }
 
-/** Kills until the time is over. Half of the rounds end with a kill, the others with clients at rest. */
+/**
+ * Kills until the time is over. Half of the rounds end with a kill, the others with clients at
+ * rest.
+ */
 async function playKills(
   random: Random,
   killer: Killer,
@@ -154,7 +157,7 @@ async function playKills(
   const broken: Broken = { troubles: [], played: [], exits: [] };
   for (;;) {
     const afterMs = own.whole(300, Math.max(300, every * 1_000));
-    // Whatever else is cut off, an acknowledged debit must not be: that is tried most.
+    // An acknowledged debit must survive every cut, so that is tried most.
     const trigger = own.pick([...TRIGGERS, 'bill', 'bill'] as const);
     const delayMs = own.pick(KILL_DELAYS_MS);
     if (afterMs > leftMs()) {

@@ -1,5 +1,5 @@
-// What a round plays in: the accounts with their small limits and balances, the plans, the models
-// with their prices, and the words that answers are made of. The laws compute with these numbers.
+// The constants of a round: the accounts with their small limits and balances, the plans, the
+// models with their prices, and the words of answers. The laws compute with these numbers.
 
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import type { Upstream } from '../support/upstream.ts';
@@ -46,9 +46,9 @@ const USUAL: Prices = { input: 1_000_000n, cached: 100_000n, output: 2_000_000n 
 export const PRICES: Readonly<Record<ModelName, Prices>> = {
   swift: USUAL,
   'swift-messages': USUAL,
-  /** Its upstream bills all of an answer, whoever leaves: it is read to its end. */
+  /** Its upstream bills all of an answer, even after a client leaves: it is read to its end. */
   steady: USUAL,
-  /** Thinks unseen, and tells at the end how much: its answers are read to their report. */
+  /** Thinks unseen, and reports at the end how much: its answers are read to their report. */
   thinker: USUAL,
   /** Falls back to `spare`. */
   careful: USUAL,
@@ -63,7 +63,7 @@ export const MAX_OUTPUT = 30_000;
 /** A refusal here has a cause at the upstream: that breakers refuse, too, is tested elsewhere. */
 const ASKED_WHATEVER_IT_DOES = 'cool_down_seconds = 0';
 
-/** Upstreams that are one process: chat, messages, one that bills what nobody reads, and OpenAI's. */
+/** Upstreams that are one process: chat, messages, one that bills unread output, and OpenAI's. */
 export function crashCatalog(upstream: Upstream): string {
   const plans = Object.fromEntries(
     ACCOUNTS.map(({ name, concurrency }) => [

@@ -1,5 +1,5 @@
-// How the books of a round can be wrong: one change for each law, made to books in which all is
-// well. A law that does not see its change sees nothing.
+// How the records of a round can be wrong: one change for each law, applied to correct records. A
+// law that does not detect its change is broken.
 
 import type { Books, Story } from './books.ts';
 import type { ClientEntry } from './client.ts';
@@ -160,7 +160,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   request('charged = usage x price', 'one token more was charged', isPaid, (all, story) =>
     withRecord(all, story, { outputTokens: tokensOf(story) + 1 }),
   ),
-  request('what was told is booked', 'an acknowledged debit is lost', isPaid, (all, story) =>
+  request('what was reported is booked', 'an acknowledged debit is lost', isPaid, (all, story) =>
     withRecord(all, story, { debited: 0n }),
   ),
   books('one receipt, with the amount', 'the receipts say nothing', (all) =>
@@ -263,7 +263,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   ),
   request(
     'who runs out of money has paid for each token',
-    'tokens were passed on that nobody paid for',
+    'unpaid tokens were passed on',
     isPaidStream,
     (all, story) => withRecord(all, story, { outcome: 'stopped_balance', debited: 1n }),
   ),
@@ -273,7 +273,7 @@ export const TAMPERINGS: readonly Tampering[] = [
     isPaidAndCalm,
     (all, story) => withRecord(all, story, { outcome: 'gateway_failed' }),
   ),
-  request('nobody waits forever', 'an answer had no end', isPaidAndCalm, (all, { mark }) => ({
+  request('every request ends', 'an answer had no end', isPaidAndCalm, (all, { mark }) => ({
     ...all,
     clients: all.clients.map((client) =>
       client.drawn.mark === mark ? { ...client, complete: false } : client,

@@ -1,5 +1,5 @@
-// The upstream of the rig and its book: for each request that reached it, what it generated and
-// when, and how the exchange ended. It does what the prompt says (draw.ts).
+// The upstream of the crash test and its record: for each request, what it generated and when, and
+// how the exchange ended. It does what the prompt says (draw.ts).
 
 import { sendWhole, streamHead } from '../support/behaviours.ts';
 import {
@@ -18,7 +18,7 @@ export type Sent = { readonly atMs: number; readonly words: number };
 
 /**
  * finished   said all that it wanted
- * broke      broke off as it had been told to, or refused
+ * broke      broke off as instructed, or refused
  * gone       the gateway closed the connection before that
  */
 export type Served = {
@@ -40,7 +40,7 @@ export type CrashUpstream = {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-/** `happened` is told of each request and of each piece of content. */
+/** `happened` is called for each request and of each piece of content. */
 export async function startCrashUpstream(
   happened: (trigger: 'dispatch' | 'content') => void,
 ): Promise<CrashUpstream> {
@@ -79,7 +79,7 @@ async function answer(
   served: Served,
   onContent: () => void,
 ): Promise<How> {
-  // The fallback is there to serve; the model that it stands in for fails as it is told.
+  // The fallback is there to serve; the model that it stands in for fails as instructed.
   const behaviour: BehaviourName = exchange.request.model === 'spare' ? 'ok' : asked.behaviour;
   if (asked.delayMs > 0) await exchange.sleep(asked.delayMs);
   if (behaviour === 'refused') return end(exchange.cut);
@@ -133,7 +133,7 @@ const BREAKS: Partial<Record<BehaviourName, (exchange: Exchange) => void>> = {
   },
 };
 
-/** A model stops at the bound that it was told, and says so. */
+/** A model stops at the bound in the request, and says so. */
 function scriptOf(
   exchange: Exchange,
   asked: Asked,

@@ -1,5 +1,5 @@
-// The short run of the fuzzers: some inputs for every law, always the same ones, and every input
-// that failed once. scripts/fuzz is the long run.
+// The short run of the fuzzers: a fixed set of inputs for every law, and every input that failed
+// once. scripts/fuzz is the long run.
 
 import { describe, expect, test } from 'bun:test';
 import { foundInputs } from './found.ts';

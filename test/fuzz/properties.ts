@@ -1,4 +1,4 @@
-// Every law that is fuzzed. A new one is added to the list of the file that it belongs to.
+// Every fuzzed law. Add a new one to the list of its own file.
 
 import { CATALOG_PROPERTIES } from './laws/catalog.ts';
 import { DECODER_PROPERTIES } from './laws/decode.ts';

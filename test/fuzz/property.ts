@@ -1,6 +1,6 @@
-// What a law of the fuzzers is: inputs to draw and a check that throws where the law does not hold.
-// Both runners (fuzz.test.ts and scripts/fuzz.ts) see only this. Inputs are plain data, so that
-// one that failed can be kept in a file and tried again when the generators have changed.
+// The type of a fuzzed law: inputs to draw and a check that throws when the law fails. Both runners
+// (fuzz.test.ts and scripts/fuzz.ts) use only this. Inputs are plain data, so that a failing one
+// can be kept in a file and replayed after the generators change.
 
 import fc from 'fast-check';
 

@@ -1,5 +1,5 @@
-// All mutants, by what they are about. `S-` are faults that gateways have really had, `T-` those
-// that this design invites.
+// All mutants by subject. `S-` are faults that gateways have really had, `T-` those that this
+// design invites.
 
 import { BOOK_MUTANTS } from './mutants/books.ts';
 import { CHARGE_MUTANTS } from './mutants/charges.ts';

@@ -1,5 +1,5 @@
-// What a mutant is: plain data. scripts/mutation applies each one to a copy of the repository, one
-// at a time, and expects the tests that it names to fail.
+// The type of a mutant: plain data. scripts/mutation applies each one to a copy of the repository,
+// one at a time, and expects the tests that it names to fail.
 
 import { join } from 'node:path';
 import { createSource, type Source } from './source.ts';

@@ -1,5 +1,5 @@
-// That the mutants still fit the tree: the code of each is found once, and its tests are there.
-// scripts/mutation applies them and expects the tests to fail, which takes too long for here.
+// The mutants fit the tree: the code of each is found once, and its tests exist. scripts/mutation
+// applies them and expects the tests to fail, which is too slow for here.
 
 import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';

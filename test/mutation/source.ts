@@ -1,4 +1,4 @@
-// A source text as tokens, in which code is found by the declaration that has it.
+// Tokenizes source text and finds code by the declaration that contains it.
 
 import { SyntaxKind } from 'typescript/unstable/ast';
 import { createScanner } from 'typescript/unstable/ast/scanner';

@@ -1,18 +1,18 @@
-// The invariants of a simulation. Each check names what it looks at by the number of the invariant
-// that it stands for, and throws with the request's story where it does not hold.
+// The invariants of a simulation. Each check is named after the number of its invariant and throws
+// with the request's history when it fails.
 
 import { eq, sql } from 'drizzle-orm';
 import { formatTokens } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import { balances } from '../../src/store/money-tables.ts';
 import { holds, ledgerEntries, usageRecords } from '../../src/store/money-views.ts';
-import type { Told } from './customer.ts';
+import type { Received } from './customer.ts';
 import type { Gateway } from './gateway.ts';
 import type { Served } from './upstream.ts';
 
 export type Facts = {
   readonly gateway: Gateway;
-  readonly told: readonly Told[];
+  readonly received: readonly Received[];
   readonly book: readonly Served[];
   /** Everything that was paid in, once, in 10⁻⁶ service token. */
   readonly paidIn: ReadonlyMap<string, bigint>;
@@ -34,13 +34,13 @@ function hold(invariant: string, holds: boolean, story: () => unknown): void {
 /** After every step: what must be true at any instant. */
 export async function checkInstant({ database }: Gateway): Promise<void> {
   for (const row of await database.db.select().from(balances).all()) {
-    hold('I-03 nobody has less than nothing', row.posted - row.held >= 0n, () => row);
+    hold('I-03 no balance is negative', row.posted - row.held >= 0n, () => row);
   }
 }
 
-/** When nothing is under way any more. */
+/** When no request is in progress any more. */
 export async function checkEnd(facts: Facts): Promise<void> {
-  const { gateway, told, book } = facts;
+  const { gateway, received, book } = facts;
   const { db } = gateway.database;
   const open = await db.select().from(holds).all();
   hold('I-08 every hold has ended', open.length === 0, () => open);
@@ -58,7 +58,7 @@ export async function checkEnd(facts: Facts): Promise<void> {
   hold('I-01 all legs sum to zero', total?.sum === 0n, () => total);
   await checkCredits(facts);
   const served = Map.groupBy(book, (each) => each.marker);
-  for (const memory of told) await checkRequest(facts, memory, served.get(memory.marker) ?? []);
+  for (const memory of received) await checkRequest(facts, memory, served.get(memory.marker) ?? []);
   checkSlots(facts);
   await checkWindows(facts);
 }
@@ -83,7 +83,7 @@ async function checkCredits({ gateway, paidIn }: Facts): Promise<void> {
 
 async function checkRequest(
   { gateway }: Facts,
-  memory: Told,
+  memory: Received,
   served: readonly Served[],
 ): Promise<void> {
   const { db } = gateway.database;
@@ -96,10 +96,10 @@ async function checkRequest(
   const sent = Math.max(0, ...served.map((each) => each.sent));
   if (memory.bill !== undefined) {
     const booked = record === undefined ? undefined : formatTokens(record.debited);
-    hold('I-11 what is told is what is booked', booked === memory.bill.debited, story);
+    hold('I-11 what is reported is what is booked', booked === memory.bill.debited, story);
     const sameOutcome =
       memory.bill.outcome === undefined || memory.bill.outcome === record?.outcome;
-    hold('I-11 the outcome that is told is the one that is booked', sameOutcome, story);
+    hold('I-11 the outcome that is reported is the one that is booked', sameOutcome, story);
   }
   if (memory.refused !== undefined) {
     hold('I-10 a refusal costs nothing', (record?.debited ?? 0n) === 0n, story);
@@ -148,11 +148,11 @@ async function checkRequest(
 }
 
 /**
- * At the upstreams themselves: no account has more under way than its plan has slots. What a client
- * has left does not count, for it may be read to its end without a slot.
+ * At the upstreams themselves: no account has more requests in progress than its plan has slots.
+ * What a client has left does not count, for it may be read to its end without a slot.
  */
-function checkSlots({ told, book, planOf }: Facts): void {
-  const asked = new Map(told.filter(({ left }) => !left).map((each) => [each.marker, each]));
+function checkSlots({ received, book, planOf }: Facts): void {
+  const asked = new Map(received.filter(({ left }) => !left).map((each) => [each.marker, each]));
   const counted = book.filter(({ marker }) => asked.has(marker));
   const accountOf = ({ marker }: Served): string => asked.get(marker)?.accountId ?? '';
   for (const [accountId, served] of Map.groupBy(counted, accountOf)) {
@@ -174,12 +174,12 @@ function checkSlots({ told, book, planOf }: Facts): void {
 const SPAN_MS = 60_000;
 
 /** A span as long as a window meets two windows at most. */
-async function checkWindows({ gateway, told, planOf }: Facts): Promise<void> {
+async function checkWindows({ gateway, received, planOf }: Facts): Promise<void> {
   const { db } = gateway.database;
   const admitted = new Set(
     (await db.select({ id: usageRecords.requestId }).from(usageRecords).all()).map(({ id }) => id),
   );
-  for (const [accountId, asked] of Map.groupBy(told, (memory) => memory.accountId)) {
+  for (const [accountId, asked] of Map.groupBy(received, (memory) => memory.accountId)) {
     const times = asked
       .filter(({ requestId }) => admitted.has(requestId))
       .map(({ askedAt }) => askedAt);

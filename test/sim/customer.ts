@@ -1,5 +1,5 @@
-// The customers of a simulation: they ask, read or stop reading, leave, and write down what they
-// were told. What they wrote down is held against the books at the end.
+// The customers of a simulation: they send requests, read or stop reading, leave, and record what
+// they received. The checks compare their records with the ledger at the end.
 
 import { GatewayError } from '../../src/core/error.ts';
 import { chatFormat } from '../../src/wire/chat/format.ts';
@@ -9,7 +9,7 @@ import type { Asking, Gateway } from './gateway.ts';
 import type { World } from './world.ts';
 
 /** What a customer remembers of one request. */
-export type Told = {
+export type Received = {
   readonly requestId: string;
   readonly marker: string;
   readonly accountId: string;
@@ -32,7 +32,7 @@ export type Told = {
 export type CustomerAccount = { readonly id: string; readonly plan: string };
 
 export type Customers = {
-  readonly told: readonly Told[];
+  readonly received: readonly Received[];
   readonly ask: (account: CustomerAccount) => void;
 };
 
@@ -44,12 +44,12 @@ export function createCustomers(
   faults: FaultCounter,
   gateway: () => Gateway | undefined,
 ): Customers {
-  const told: Told[] = [];
+  const received: Received[] = [];
 
   function ask(account: CustomerAccount): void {
     const node = gateway();
     if (node === undefined) return;
-    const number = told.length;
+    const number = received.length;
     const marker = `#${number}#`;
     const prompt = `${marker}${'word'.repeat(world.between(1, world.chance(0.2) ? 4_000 : 200))}`;
     const format = world.chance(0.5) ? chatFormat : messagesFormat;
@@ -65,7 +65,7 @@ export function createCustomers(
       ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
     });
     const requestId = `req_${String(number).padStart(8, '0')}`;
-    const memory: Told = {
+    const memory: Received = {
       requestId,
       marker,
       accountId: account.id,
@@ -78,7 +78,7 @@ export function createCustomers(
       left: false,
       over: false,
     };
-    told.push(memory);
+    received.push(memory);
     const leaving = new AbortController();
     if (world.chance(0.25)) {
       world.after(world.pick([0, 5, 40, 400, 3_000]), () => leave(memory, leaving));
@@ -97,7 +97,7 @@ export function createCustomers(
     );
   }
 
-  function leave(memory: Told, leaving: AbortController): void {
+  function leave(memory: Received, leaving: AbortController): void {
     if (memory.over) return;
     faults.count(
       memory.characters > 0 ? 'client left in the middle' : 'client left before content',
@@ -107,7 +107,7 @@ export function createCustomers(
     leaving.abort();
   }
 
-  async function live(node: Gateway, asking: Asking, memory: Told): Promise<void> {
+  async function live(node: Gateway, asking: Asking, memory: Received): Promise<void> {
     try {
       const answer = await node.ask(asking);
       if (!node.isAlive()) return;
@@ -124,7 +124,7 @@ export function createCustomers(
   async function readStream(
     node: Gateway,
     body: ReadableStream<Uint8Array>,
-    memory: Told,
+    memory: Received,
   ): Promise<void> {
     const reader = body.getReader();
     const decoder = new TextDecoder();
@@ -133,7 +133,7 @@ export function createCustomers(
     let rest = '';
     for (;;) {
       if (isSlow) await world.sleep(world.between(1, 2_000));
-      // Whoever reads too slowly is cut off.
+      // A client that reads too slowly is cut off.
       const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
       if (done || value === undefined || !node.isAlive()) return;
       rest += decoder.decode(value, { stream: true });
@@ -148,7 +148,7 @@ export function createCustomers(
     }
   }
 
-  return { told, ask };
+  return { received, ask };
 }
 
 type StreamEvent = {
@@ -158,12 +158,12 @@ type StreamEvent = {
   readonly error?: Bill;
 } & Bill;
 
-function readEvent(event: StreamEvent, memory: Told): void {
+function readEvent(event: StreamEvent, memory: Received): void {
   memory.characters += (event.choices?.[0]?.delta?.content ?? event.delta?.text ?? '').length;
   for (const bill of [event, event.usage, event.error]) takeBill(bill, memory);
 }
 
-function takeBill(bill: Bill | undefined, memory: Told): void {
+function takeBill(bill: Bill | undefined, memory: Received): void {
   if (bill?.svc_tokens_debited === undefined) return;
   memory.bill = { debited: bill.svc_tokens_debited, outcome: bill.svc_outcome };
 }
@@ -171,7 +171,7 @@ function takeBill(bill: Bill | undefined, memory: Told): void {
 function readWhole(
   body: string,
   receipt: { readonly tokensDebited: string; readonly outcome: string },
-  memory: Told,
+  memory: Received,
 ): void {
   const answer = JSON.parse(body) as {
     readonly choices?: readonly { readonly message: { readonly content: string | null } }[];

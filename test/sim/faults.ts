@@ -1,5 +1,5 @@
-// What goes wrong in a simulation, and how often it has. A run in which a fault hardly happened
-// proves nothing about it: the runner calls such a run invalid.
+// The faults of a simulation, and how often each fired. A run in which a fault hardly fired proves
+// nothing about it: the runner reports such a run as invalid.
 
 export const FAULTS = [
   'kill',
@@ -13,9 +13,9 @@ export const FAULTS = [
   'upstream overloaded',
   'upstream cut',
   'upstream stalls',
-  'upstream tells no usage',
-  'upstream tells zeros',
-  'upstream tells nonsense',
+  'upstream reports no usage',
+  'upstream reports zeros',
+  'upstream reports nonsense',
   'upstream ignores the bound',
   'settled twice',
   'credited twice',

@@ -1,6 +1,6 @@
-// One life of a simulated gateway: the product's own pipeline, limits, ledger and codecs over a real
-// database file; only the network, the clocks and the keys are the simulation's. A killed gateway
-// writes nothing any more, and its file is all that the next one finds.
+// One incarnation of a simulated gateway: the product's own pipeline, limits, ledger and codecs
+// over a real database file; only the network, the clocks and the keys are simulated. A killed
+// gateway writes nothing more, and the next one starts from its file.
 
 import { createDeadlines } from '../../src/core/deadlines.ts';
 import type { Catalog } from '../../src/core/model.ts';
@@ -84,7 +84,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   const tokens = (text: string): number => Math.ceil(text.length / FOUR_CHARACTERS);
   setInterval(() => deadlines.sweep(), SWEEP_MS);
   const startAttempt = createAttempts({
-    // One that was killed asks nobody, whatever its promises still come to.
+    // One that was killed makes no more calls.
     client: { send: (call) => (alive ? upstreams.client.send(call) : NEVER) },
     clock: world.wall,
     deadlines,
@@ -182,7 +182,7 @@ function slow(ledger: Ledger, world: World, faults: FaultCounter, alive: () => b
   const later = <Command, Result>(send: (command: Command) => Promise<Result>) => {
     return (command: Command): Promise<Result> =>
       new Promise((resolve, reject) => {
-        // What is left of a dead gateway runs on in this process, and nobody hears of it.
+        // What is left of a dead gateway runs on in this process, and no client sees it.
         if (!alive()) return;
         arrivesAt = Math.max(arrivesAt, world.monotonic() + world.between(0, 3));
         setTimeout(() => {

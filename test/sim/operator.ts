@@ -1,5 +1,5 @@
-// What happens to a simulated gateway from outside of any request: money comes in, clocks jump,
-// incidents come and go, disks fail.
+// Events of a simulated gateway outside of requests: payments, clock jumps, incidents and disk
+// failures.
 
 import { micro } from '../../src/core/money.ts';
 import type { IncidentLimits } from '../../src/core/plan.ts';
@@ -14,13 +14,13 @@ export type Stage = {
   readonly faults: FaultCounter;
   /** Undefined while none is alive. */
   readonly gateway: () => Gateway | undefined;
-  /** No new troubles: what is under way comes to its end. */
+  /** No new troubles: requests in progress finish. */
   readonly isOver: () => boolean;
 };
 
 const MICRO = 1_000_000n;
 
-/** How soon somebody who got no answer asks again. */
+/** The delay of a retry without an answer. */
 const AGAIN_MS = 500;
 
 /** Does `work` again and again, about that often. */
@@ -70,7 +70,7 @@ function insist(
     tries += 1;
     if (tries > 1) faults.count(fault);
     let answered = false;
-    // A gateway that dies does not answer; whoever pays does not wait for ever.
+    // A gateway that dies does not answer; the payer does not wait for ever.
     world.after(10_000, () => {
       if (!answered) attempt();
       answered = true;
@@ -124,7 +124,7 @@ function redemption(
   const create = async (): Promise<void> => {
     const node = stage.gateway();
     try {
-      if (node === undefined) throw new Error('nobody is there');
+      if (node === undefined) throw new Error('no node is alive');
       const code = { digest, masked: '', amount: micro(amount), reason: 'simulated', createdAt: 0 };
       await node.database.db.insert(redemptionCodes).values(code).run();
     } catch {

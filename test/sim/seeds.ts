@@ -1,4 +1,4 @@
-// Seeds that the tests play each time: a few that stand for all, and every one that has failed.
+// The seeds that the tests replay: a few representative ones, and every one that has failed.
 
 import { samples } from '../support/tier.ts';
 

@@ -1,5 +1,4 @@
-// A short run of the simulation, and a look at the simulation itself: it is worth what its faults
-// and its checks are worth.
+// A short run of the simulation, and tests of its faults and checks.
 
 import { afterAll, describe, expect, test } from 'bun:test';
 import { FAULTS } from './faults.ts';

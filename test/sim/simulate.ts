@@ -1,6 +1,6 @@
 // One simulation: customers, upstreams, an operator and a killer around the product's own pipeline,
-// for some virtual minutes, all drawn from one seed. It answers what happened and how often each
-// fault fired, or throws the first violation of an invariant.
+// for some virtual minutes, drawn from one seed. Returns the counts of outcomes and faults, or
+// throws the first violation of an invariant.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -123,7 +123,7 @@ async function play(world: World, minutes: number, path: string): Promise<Report
   for (const account of ACCOUNTS) {
     const askAgain = (): void => {
       if (isOver()) return;
-      // Bursts, because limits and small wallets are met in bursts alone.
+      // Bursts, because only bursts reach limits and small balances.
       for (let more = world.between(1, 4); more > 0; more -= 1) customers.ask(account);
       world.after(world.between(50, 6_000), askAgain);
     };
@@ -155,11 +155,11 @@ async function play(world: World, minutes: number, path: string): Promise<Report
     if (gateway !== undefined) await checkInstant(gateway);
   };
   await world.run(endsAt, look);
-  // Everybody finishes: the longest timeout is an upstream that stalls.
+  // Every customer finishes: the longest timeout is an upstream that stalls.
   await world.run(endsAt + 15 * 60_000, look);
   if (gateway === undefined) throw new Violation('the gateway did not come back');
-  await checkEnd({ gateway, told: customers.told, book: upstreams.book, paidIn, planOf });
-  const report = await reportOf(gateway, customers.told, faults);
+  await checkEnd({ gateway, received: customers.received, book: upstreams.book, paidIn, planOf });
+  const report = await reportOf(gateway, customers.received, faults);
   await gateway.kill();
   return report;
 
@@ -194,7 +194,7 @@ async function openAccounts(
 
 async function reportOf(
   { database }: Gateway,
-  told: readonly { readonly refused?: string }[],
+  received: readonly { readonly refused?: string }[],
   faults: FaultCounter,
 ): Promise<Report> {
   const records = await database.db.select().from(usageRecords).all();
@@ -208,7 +208,7 @@ async function reportOf(
     rate_limit_exceeded: 'out of requests',
     tokens_per_minute_exceeded: 'out of tokens',
   } as const;
-  for (const { refused } of told) {
+  for (const { refused } of received) {
     if (refused === undefined) continue;
     add(`refused: ${refused}`);
     if (Object.hasOwn(refusals, refused)) faults.count(refusals[refused as keyof typeof refusals]);
@@ -220,5 +220,5 @@ async function reportOf(
     if (record.outcome === 'stopped_balance') faults.count('answer stopped for money');
     if (record.outputTokens > 4_096) faults.count('answer outgrew its hold');
   }
-  return { requests: told.length, outcomes, faults: faults.counts() };
+  return { requests: received.length, outcomes, faults: faults.counts() };
 }

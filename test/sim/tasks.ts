@@ -1,5 +1,5 @@
-// The queue of a simulated world: tasks by their instant, and by a drawn rank where several have the
-// same. A heap, because a cluster has thousands of them waiting.
+// The queue of a simulated world: tasks by their instant, and by a drawn rank among equals. A heap,
+// because a cluster has thousands of them waiting.
 
 export type Task = {
   at: number;
@@ -9,7 +9,7 @@ export type Task = {
   readonly life: number;
   readonly run: () => void;
   everyMs?: number;
-  /** Nobody waits for it any more; it is dropped when its turn comes. */
+  /** It is no longer awaited; it is dropped when its turn comes. */
   gone: boolean;
 };
 

@@ -1,5 +1,5 @@
-// The upstreams of a simulation: they answer in the chat dialect, in virtual time, and keep a book
-// of their own. What an answer is like is drawn when it is asked for.
+// The upstreams of a simulation: they answer in the chat dialect, in virtual time, and keep their
+// own record. An answer is drawn when it is requested.
 
 import type { UpstreamFailure } from '../../src/core/failure.ts';
 import type { ByteReader, UpstreamAnswer, UpstreamClient } from '../../src/upstream/transport.ts';
@@ -124,7 +124,7 @@ type Script = {
   readonly pieces: readonly string[];
   readonly gapMs: number;
   readonly end: 'stop' | 'length' | 'cut' | 'stall';
-  /** As JSON; absent where none is told. */
+  /** As JSON; absent where none is reported. */
   readonly usage: string | undefined;
 };
 
@@ -164,21 +164,26 @@ function drawUsage(
   prompt: number,
   output: number,
 ): string | undefined {
-  const told = (input: unknown, produced: unknown): string =>
+  const usageJson = (input: unknown, produced: unknown): string =>
     JSON.stringify({ prompt_tokens: input, completion_tokens: produced });
   if (world.chance(0.1)) {
-    faults.count('upstream tells no usage');
+    faults.count('upstream reports no usage');
     return undefined;
   }
   if (world.chance(0.05)) {
-    faults.count('upstream tells zeros');
-    return told(0, 0);
+    faults.count('upstream reports zeros');
+    return usageJson(0, 0);
   }
   if (world.chance(0.1)) {
-    faults.count('upstream tells nonsense');
-    return world.pick([told(-1, output), told(prompt, 1e18), told('7', 1.5), told(prompt, -5)]);
+    faults.count('upstream reports nonsense');
+    return world.pick([
+      usageJson(-1, output),
+      usageJson(prompt, 1e18),
+      usageJson('7', 1.5),
+      usageJson(prompt, -5),
+    ]);
   }
-  return told(world.chance(0.1) ? prompt * 3 : prompt, output);
+  return usageJson(world.chance(0.1) ? prompt * 3 : prompt, output);
 }
 
 function wholeAnswer({ pieces, end, usage }: Script): string {

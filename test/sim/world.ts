@@ -1,6 +1,6 @@
-// Time and chance of a simulation: one seed, one queue of tasks, two clocks. While a world is
-// installed, the timers of the whole process are its own, so that the product's code waits in
-// virtual time; an hour of it takes a second, and the same seed gives the same order of everything.
+// Time and randomness of a simulation: one seed, one queue of tasks, two clocks. An installed world
+// replaces the timers of the whole process, so that the product's code waits in virtual time; an
+// hour takes a second, and a seed always gives the same order of events.
 
 import type { Awaitable } from '../../src/async/awaitable.ts';
 import { createTasks, type Task } from './tasks.ts';
@@ -16,19 +16,24 @@ export type World = {
   /** Unix milliseconds, as wrong as `jump` has made them. */
   readonly wall: () => number;
   readonly jump: (ms: number) => void;
-  /** Runs `work` later, whatever becomes of the gateway. */
+  /** Runs `work` later, regardless of the gateway. */
   readonly after: (ms: number, work: () => void) => void;
   readonly sleep: (ms: number) => Promise<void>;
   /** Forgets every timer that the product has set so far. */
   readonly endLife: () => void;
-  /** Runs tasks until none is left or `untilMs` is reached. `onStep` is told, and awaited, after each. */
+  /**
+   * Runs tasks until none is left or `untilMs` is reached. `onStep` is called, and awaited, after
+   * each.
+   */
   readonly run: (untilMs: number, onStep: () => Awaitable<void>) => Promise<void>;
 };
 
 /** What outlives the gateway. */
 const OUTSIDE = 0;
 
-/** Turns of the real event loop in which promises, native ones too, come to rest; one without those. */
+/**
+ * Turns of the real event loop in which promises, native ones too, come to rest; one without those.
+ */
 const TURNS = 3;
 
 const WALL_START = Date.UTC(2026, 10, 21, 23, 50);

@@ -1,5 +1,5 @@
-// Ten times of each limit, offered to three nodes at once, evenly and unevenly: all nodes together
-// admit no more than the plan allows, and no less than 98 % of it, because there is demand.
+// Offers ten times each limit to three nodes at once, evenly and unevenly: together they admit no
+// more than the plan allows, and at least 98 % of it.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sendWhole } from '../../support/behaviours.ts';
@@ -33,7 +33,7 @@ type LimitName = keyof typeof LIMITS;
 
 const SPREADS = { evenly: [1, 1, 1], unevenly: [0.85, 0.12, 0.03] } as const;
 
-/** What nobody needs at one node goes to the others within a second, so demand must last longer. */
+/** Unused capacity of one node goes to the others within a second, so demand must last longer. */
 const DEMAND_MS = 3_500;
 
 const ATTEMPTS = 10;
@@ -49,7 +49,7 @@ describeSlowWithServices(
   () => {
     let cluster: Cluster;
     let upstream: Upstream;
-    /** Until it opens, nobody whom the limit of concurrency let in gives the slot back. */
+    /** Until it opens, no admitted request releases its slot. */
     let gate = Promise.withResolvers<void>();
     let atGate = 0;
 
@@ -95,8 +95,8 @@ describeSlowWithServices(
     );
 
     /**
-     * What was admitted of each limit while all nodes went by Redis. On a machine that is so busy that
-     * Redis does not answer in time, a node serves its share, which is not what is tried here.
+     * What was admitted of each limit while all nodes went by Redis. On a machine that is so busy
+     * that Redis does not answer in time, a node serves its share, which is not what is tried here.
      */
     async function offerAll(spread: keyof typeof SPREADS) {
       const names = Object.keys(LIMITS) as LimitName[];

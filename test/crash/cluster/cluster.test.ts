@@ -1,5 +1,5 @@
-// A short run of the rig over a cluster: each fault at least once, under load, and every law holds
-// afterwards. `scripts/crash --nodes 3` is the long run.
+// A short run of the crash test over a cluster: each fault at least once, under load, after which
+// every law holds. `scripts/crash --nodes 3` is the long run.
 
 import { expect, test } from 'bun:test';
 import { describeSlowWithServices } from '../../support/services.ts';

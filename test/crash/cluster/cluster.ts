@@ -1,7 +1,7 @@
-// Several gateways over one PostgreSQL and one Redis, as one round of the rig has them: a proxy in front
-// of each gateway, and before either server one for each gateway. Who starts one stops it: gateways,
-// servers and proxies end. The folders of the gateways stay until they are discarded, for whoever has
-// to find out what went wrong.
+// Several gateways over one PostgreSQL and one Redis, for one round: a proxy in front of each
+// gateway, and one for each gateway in front of either server. The caller stops it: gateways,
+// servers and proxies end. The folders of the gateways stay until they are discarded, for
+// diagnosis.
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

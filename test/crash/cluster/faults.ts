@@ -1,6 +1,6 @@
-// What can happen to a cluster: one fault at a time, played from its beginning until all is mended
-// again, and the trouble that it means for whoever is served meanwhile. How far a trouble reaches is
-// what the laws excuse: no further than what the gateway promises needs.
+// The faults of a cluster: one at a time, played from its start until everything has recovered,
+// with the disruption that requests may see during it. The laws excuse no more than the gateway's
+// guarantees allow.
 
 import type { Fault } from '../../support/fault-proxy.ts';
 import { waitUntil } from '../../support/upstream.ts';
@@ -40,20 +40,20 @@ export type FaultScene = {
   readonly random: Random;
   /** How long what is stalled stays so, and what is apart at most. */
   readonly stallMs: number;
-  /** Exit codes of nodes that were told to stop. */
+  /** Exit codes of nodes that received a stop signal. */
   readonly exits: number[];
 };
 
 /**
  * After all is mended, a node needs so long to notice: a heartbeat is due every second, a question to
- * PostgreSQL that was under way is given up after three, and Redis is probed every two.
+ * PostgreSQL that was in progress is given up after three, and Redis is probed every two.
  */
 const NOTICE_MS = 4_000;
 
 /** PostgreSQL ends an idle transaction after five seconds, and who waits for its locks after one. */
 const IDLE_LOCKS_MS = 6_000;
 
-/** A dead node's locks go with its connection, or with the statement that is under way there. */
+/** A dead node's locks go with its connection, or with the statement that is running there. */
 const DEAD_LOCKS_MS = 3_000;
 
 /** What had been held back on its way comes at once. */
@@ -64,7 +64,7 @@ type Kept = Pick<Trouble, 'keepsFrom'> & Partial<Pick<Trouble, 'generation' | 'f
 
 type Play = {
   readonly kept: readonly Kept[];
-  /** True unless told otherwise. */
+  /** True by default. */
   readonly hasHit?: boolean;
 };
 
@@ -176,7 +176,7 @@ async function harmReplies(
   return { kept: ofNode(node), hasHit: hits.every(Boolean) };
 }
 
-/** The node itself is troubled, and whoever waits for what it has locked. */
+/** The node itself is troubled, and every node that waits for its locks. */
 function ofNode({ killer }: ClusterNode): readonly Kept[] {
   const generation = killer.generation();
   return [

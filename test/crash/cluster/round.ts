@@ -1,4 +1,5 @@
-// One round of a cluster: what every round has, and one fault after the other. It judges nothing.
+// One round of a cluster: the common parts of a round, and one fault after the other. Judged
+// elsewhere.
 
 import { createRandom } from '../random.ts';
 import { type Broken, playShow, type RoundResult } from '../round.ts';
@@ -20,7 +21,7 @@ export type ClusterRoundOptions = {
   readonly seconds: number;
   /** How long what is stalled or apart stays so, in seconds. */
   readonly stallSeconds: number;
-  /** Played first, in this order; then whatever the seed draws. */
+  /** Played first, in this order; then what the seed draws. */
   readonly faults?: readonly ClusterFaultName[];
 };
 

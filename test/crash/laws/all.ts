@@ -1,4 +1,4 @@
-// Every law that the books of a round are held against.
+// Every law that the records of a round are checked against.
 
 import { type Books, joinBooks } from '../books.ts';
 import { ENDING_LAWS } from './endings.ts';

@@ -1,6 +1,6 @@
-// Each ending costs what it should: nothing where nothing was delivered, what was produced where
-// somebody left, the upstream's own counts where an answer is complete (I-04, I-07, and the rules
-// for clients that leave and upstreams that fail).
+// Each outcome costs what it should: nothing where nothing was delivered, what was produced where a
+// client left, the upstream's own counts where an answer is complete (I-04, I-07, and the rules for
+// clients that leave and upstreams that fail).
 
 import { costOf, promptCost } from '../amounts.ts';
 import { isKeptFrom, lagAround, type Story } from '../books.ts';
@@ -10,12 +10,12 @@ import { sentWords } from '../upstream.ts';
 import { eachRequest, type Law } from './law.ts';
 import { checkpointSeamMs } from './recovery.ts';
 
-/** Two percent, or a few tokens: words that were under way, and seams between counted pieces. */
+/** Two percent, or a few tokens: words that were in flight, and seams between counted pieces. */
 function seam(words: number): number {
   return Math.max(16, Math.ceil(words / 50));
 }
 
-/** An upstream's own zero is a zero, whatever it had said. */
+/** An upstream's own zero is a zero, after any earlier count. */
 function saysZero({ client }: Story): boolean {
   return client.drawn.behaviour === 'zero';
 }
@@ -26,7 +26,7 @@ const SLICE_WORDS = 4_096;
 /** After a client has left, the gateway has so long to stop the upstream. */
 const ABORT_MS = 500;
 
-/** What an upstream has sent that is read on whoever leaves. */
+/** What an upstream has sent that is read to its end after a client leaves. */
 const isReadOn = ({ client }: Story): boolean =>
   client.drawn.model === 'steady' || client.drawn.model === 'thinker';
 
@@ -175,7 +175,7 @@ const billedIsRead = eachRequest('what is billed to its end is read to its end',
   return 'the upstream was stopped';
 });
 
-/** No token is passed on that is not paid for, and the client is told that there was more. */
+/** No token is passed on that is not paid for, and the client learns that there was more. */
 const stoppedIsPaid = eachRequest('who runs out of money has paid for each token', (story) => {
   const { client, record } = story;
   if (record?.outcome !== 'stopped_balance') return undefined;
@@ -189,7 +189,7 @@ const stoppedIsPaid = eachRequest('who runs out of money has paid for each token
   return 'the answer does not say that it was cut for its length';
 });
 
-/** Each outcome needs somebody who did it. */
+/** Each outcome needs a cause. */
 const outcomeHasACause = eachRequest('an outcome has its cause', (story, books) => {
   const { client, record, served } = story;
   if (record === undefined) return undefined;
@@ -215,7 +215,7 @@ function isGarbage({ client }: Story): boolean {
   return client.drawn.behaviour === 'garbage';
 }
 
-const everybodyIsAnswered = eachRequest('nobody waits forever', (story) => {
+const everyRequestEnds = eachRequest('every request ends', (story) => {
   const { client, kill } = story;
   if (client.complete || client.left !== undefined || kill !== undefined) return undefined;
   if (excuseForSilence(story) !== undefined) return undefined;
@@ -236,5 +236,5 @@ export const ENDING_LAWS: readonly Law[] = [
   billedIsRead,
   stoppedIsPaid,
   outcomeHasACause,
-  everybodyIsAnswered,
+  everyRequestEnds,
 ];

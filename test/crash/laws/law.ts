@@ -1,4 +1,4 @@
-// What a law is: a question to the books of a round, answered with what breaks it.
+// The type of a law: a function over the records of a round that returns the violations.
 
 import type { Books, RoundAccount, Story } from '../books.ts';
 

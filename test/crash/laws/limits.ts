@@ -1,6 +1,6 @@
-// Slots neither leak nor are given out twice (I-12), told from what the upstream saw at one time.
-// While the nodes of a cluster do not know of each other, each has a share, and their sum with what
-// had been let in before may be above the limit; what is let in afterwards may not.
+// Slots neither leak nor are granted twice (I-12), derived from the upstream's concurrent requests.
+// While cluster nodes are partitioned, each has a share, and their sum with earlier admissions may
+// exceed the limit; later admissions may not.
 
 import { type Books, lagAround, type Story } from '../books.ts';
 import { isLetInUnseen, sinceUnseen } from '../excuses.ts';
@@ -29,7 +29,7 @@ const neverAboveTheLimit: Law = {
 
 /**
  * What had been let in before, and the shares of all nodes. A Redis that has forgotten it all may let
- * the whole limit in once more before it is told.
+ * the whole limit in once more before it is notified.
  */
 function mostUnseen(limit: number, { nodes, played }: Books): number {
   const shares = nodes * Math.max(1, Math.floor(limit / nodes));
@@ -43,7 +43,9 @@ function crowdAbove(most: number, subject: string, stories: readonly Story[], bo
   return [{ subject, detail }];
 }
 
-/** While this request was certainly in flight: until its client, its upstream or its process ended. */
+/**
+ * While this request was certainly in flight: until its client, its upstream or its process ended.
+ */
 function intervalOf({ mark, client, served, kill }: Story, books: Books): Interval[] {
   const [first] = served;
   if (first === undefined) return [];

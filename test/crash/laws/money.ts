@@ -1,4 +1,4 @@
-// Money is conserved, and every request is booked once, with the amount that its client was told
+// Money is conserved, and every request is booked once, with the amount that its client received
 // (I-01 to I-03, I-06, I-11).
 
 import { costOf, readTokens, writeTokens, writeUsd } from '../amounts.ts';
@@ -97,26 +97,26 @@ const chargedByPrice = eachRequest('charged = usage x price', ({ record }) => {
   return charged === cost ? undefined : `charged ${charged}, and its tokens cost ${cost}`;
 });
 
-const toldIsBooked = eachRequest('what was told is booked', (story) => {
+const reportedIsBooked = eachRequest('what was reported is booked', (story) => {
   const { status, headers, bills } = readAnswer(story.client);
   if (status === undefined || bills.length === 0) return undefined;
   const requestId = headers.get('x-request-id');
   if (requestId !== story.hold?.requestId) {
-    return `the client was told of ${requestId}, its hold is ${story.hold?.requestId}`;
+    return `the client received ${requestId}, its hold is ${story.hold?.requestId}`;
   }
   const { record } = story;
-  if (record === undefined) return `told ${bills[0]?.debited}, and there is no record`;
+  if (record === undefined) return `reported ${bills[0]?.debited}, and there is no record`;
   const debited = writeTokens(record.debited);
   const wrong = bills.find((bill) => bill.debited !== debited);
-  if (wrong !== undefined) return `told ${wrong.debited}, booked ${debited}`;
+  if (wrong !== undefined) return `reported ${wrong.debited}, booked ${debited}`;
   const usd = writeUsd(record.debited);
   const wrongUsd = bills.find((bill) => bill.usd !== '' && bill.usd !== usd);
-  if (wrongUsd !== undefined) return `told ${wrongUsd.usd} USD, booked ${usd}`;
+  if (wrongUsd !== undefined) return `reported ${wrongUsd.usd} USD, booked ${usd}`;
   const outcome = bills.find((bill) => bill.outcome !== undefined)?.outcome;
   if (outcome === undefined || outcome === record.outcome || isEndedByOthers(story)) {
     return undefined;
   }
-  return `told ${outcome}, booked ${record.outcome}`;
+  return `reported ${outcome}, booked ${record.outcome}`;
 });
 
 const receiptSaysTheSame = eachRequest(
@@ -173,7 +173,7 @@ export const MONEY_LAWS: readonly Law[] = [
   creditedOnce,
   endedOnce,
   chargedByPrice,
-  toldIsBooked,
+  reportedIsBooked,
   receiptSaysTheSame,
   chainsHaveNoGaps,
 ];

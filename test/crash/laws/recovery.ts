@@ -1,6 +1,6 @@
-// What the next start, or another node, makes of the requests that a kill cut off (I-08): soon, nothing
-// where nothing was delivered, never more than the hold, never less than the prompt of what was
-// delivered, and close to what had passed.
+// How the next start, or another node, recovers the requests that a kill cut off (I-08): soon,
+// nothing where nothing was delivered, never more than the hold, never less than the prompt of what
+// was delivered, and close to what was passed on.
 
 import { promptCost } from '../amounts.ts';
 import { type Books, isKeptFrom, lagAround, type Story } from '../books.ts';
@@ -11,8 +11,8 @@ import { eachRequest, type Law } from './law.ts';
 
 /**
  * A checkpoint is written without waiting: this close to a kill it may be missing, or stand alone. A
- * machine that lets the rig wait lets the writer wait as well. On a slow disk it waits for the sync of
- * the batch before it, and for its own.
+ * machine that lets the rig wait lets the writer wait as well. On a slow disk it waits for the sync
+ * of the batch before it, and for its own.
  */
 export function checkpointSeamMs(books: Books, { atMs }: Kill): number {
   return 250 + 2 * (books.syncMs ?? 0) + lagAround(books, atMs);
@@ -22,7 +22,7 @@ export function checkpointSeamMs(books: Books, { atMs }: Kill): number {
 const CHECKPOINT_TOKENS = 256;
 const CHECKPOINT_MS = 2_000;
 
-/** Text is counted in pieces of 1,024 characters, and a write may be under way. */
+/** Text is counted in pieces of 1,024 characters, and a write may be in flight. */
 const COUNTING_SEAM_TOKENS = 200;
 
 const isRecovered = ({ record }: Story) => record?.basis === 'recovered';
@@ -41,7 +41,7 @@ const withinTheHold = eachRequest('recovered within the hold', (story) => {
   return `${record.debited} debited, ${record.held} held`;
 });
 
-/** Until when the books could be told of it. */
+/** Until when the books could record it. */
 function writtenUntilMs({ troubles }: Story, kill: Kill): number {
   const away = troubles.filter(({ keepsFrom }) => keepsFrom === 'database');
   return Math.min(kill.atMs, ...away.map(({ fromMs }) => fromMs));
@@ -84,10 +84,10 @@ const closeToWhatPassed = eachRequest('recovered close to what had passed', (sto
   return `${record.outputTokens} booked, and at least ${least} had passed long before the kill`;
 });
 
-/** What is promised of a gateway that died, whoever takes over. */
+/** What is promised of a gateway that died, for every successor. */
 const ENDED_WITHIN_MS = 30_000;
 
-/** Nobody can end anything while the books are away. */
+/** No request can end while the books are away. */
 const endedInTime = eachRequest('what a dead gateway held is ended within 30 s', (story, books) => {
   const { kill, hold } = story;
   if (kill === undefined || hold?.endedAtMs === undefined) return undefined;

@@ -67,7 +67,7 @@ function lengthOf(value: unknown): number {
   return length;
 }
 
-/** The work of one run. Built-in functions are put back whatever happens. */
+/** The work of one run. Built-in functions are put back after every outcome. */
 function workOf(run: () => void): number {
   let work = 0;
   const undo: (() => void)[] = [];
@@ -99,7 +99,7 @@ const REPEATS = 400;
 /** A linear codec does four times as much; one that looks back at everything, up to sixteen. */
 const GROWTH_MAX = 6;
 
-/** What is done once, whatever the length. */
+/** What is done once, for any length. */
 const FIXED_WORK = 20_000;
 
 /** Fails where four times the input is more than a few times the work. */

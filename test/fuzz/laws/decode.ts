@@ -1,6 +1,6 @@
-// What upstreams answer: any bytes through the decoder of any profile. It never throws, says only
-// what its contract allows, says the same however the bytes were split, and takes no answer whose
-// end is missing for a whole one.
+// Decoders on arbitrary upstream bytes under any profile. They never throw, emit only what the
+// contract allows, give the same result for any split of the bytes, and never take a truncated
+// answer for a whole one.
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';

@@ -1,6 +1,5 @@
-// What clients of both formats are sent: any answer, streamed with heartbeats or whole, cut by the
-// balance or by a failure. The checks say what a client must be able to rely on; here is what it
-// must have in the end.
+// What clients of both formats receive: any answer, streamed with heartbeats or whole, cut by the
+// balance or by a failure. The checks verify the grammar; these laws verify the final result.
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
-// What clients ask: any bytes are a refusal with words of ours or a request that everything behind
-// the parsers can rely on, and members that no table knows change nothing.
+// Request bodies: any bytes are a refusal with our own text or a valid request, and unknown members
+// change nothing.
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
@@ -22,7 +22,7 @@ import { property } from '../property.ts';
 
 const REASONING = ['off', 'on', 'low', 'high', 'max'];
 
-/** The request, or the refusal. Whatever else is thrown is a failure of the law. */
+/** The request, or the refusal. Any other error is a failure of the law. */
 function parse(format: FormatName, bytes: Uint8Array): GenerationRequest | GatewayError {
   try {
     return FORMATS[format].parse(parseBody(bytes));

@@ -18,7 +18,7 @@ import { inReads } from '../inputs/reads.ts';
 import { toBytes } from '../inputs/recordings.ts';
 import { property } from '../property.ts';
 
-/** Text that has think tags is text to us: nobody splits it off twice. */
+/** Text that has think tags is text to us: it is not split off twice. */
 const CHAT = chatDialect({ ...DEFAULT_PROFILE.chat, thinkTags: 'ignore' });
 const MESSAGES = messagesDialect(DEFAULT_PROFILE.messages);
 

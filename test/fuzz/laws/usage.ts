@@ -1,5 +1,4 @@
-// Token counts as upstreams report them: whatever JSON stands there, what is believed of it can be
-// charged for.
+// Token counts as upstreams report them: for any JSON, the accepted counts can be charged.
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';

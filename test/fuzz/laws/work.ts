@@ -1,5 +1,5 @@
-// How much is done for how much input: four times the input may cost four times the work and not
-// sixteen times. A caller's body has 2 MB and an upstream's stream no end.
+// The complexity of codecs: four times the input may cost four times the work, not sixteen times. A
+// caller's body has up to 2 MB, an upstream's stream has no limit.
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';

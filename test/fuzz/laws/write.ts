@@ -1,5 +1,5 @@
-// What upstreams are asked: any request under any profile is JSON that the profile's server takes,
-// with every result behind its call, every argument as it was written, and no text lost.
+// Requests to upstreams: any request under any profile is JSON that the profile's server accepts,
+// with every result after its call, every argument unchanged, and no text lost.
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
@@ -115,7 +115,7 @@ function checkNothingLost({ request: { format, body }, profile: choice, call }: 
 function checkPrefix({ request: { format, body }, profile: choice, call, signed }: Asked): void {
   const profile = profileOf(choice);
   const turns = listAt(body, 'messages');
-  // The model is then told how to go on, which may change more than the last turn.
+  // The model then gets an instruction to continue, which may change more than the last turn.
   if (parseValid({ format, body }).turns.at(-1)?.role === 'assistant') return;
   for (let length = 1; length < turns.length; length += 1) {
     if (roleOf(turns[length]) !== 'assistant') continue;
@@ -134,7 +134,9 @@ function checkPrefix({ request: { format, body }, profile: choice, call, signed 
   }
 }
 
-/** Messages, tools or a system prompt without their marks for a cache: they are no part of a prefix. */
+/**
+ * Messages, tools or a system prompt without their marks for a cache: they are no part of a prefix.
+ */
 function unmarked(value: Json): Json {
   if (!Array.isArray(value)) return value;
   return value.map((each: Json) => {

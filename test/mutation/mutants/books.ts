@@ -1,4 +1,5 @@
-// Mutants of the ledger: movements, balances, receipts, credits, the transactions around them and the audit.
+// Mutants of the ledger: movements, balances, receipts, credits, the transactions around them and
+// the audit.
 
 import type { Mutant } from '../mutant.ts';
 
@@ -53,7 +54,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'S-17',
-    does: 'whoever reads while the transaction of another is open sees what is not committed',
+    does: 'a read during the transaction of another sees what is not committed',
     edits: [
       {
         in: 'whenFree',
@@ -101,7 +102,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'T-04',
-    does: 'a charge above the hold is taken whatever is available',
+    does: 'a charge above the hold is taken without regard to the balance',
     edits: [
       {
         in: 'payable',

@@ -71,7 +71,7 @@ export const CHARGE_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'T-28a',
-    does: 'an answer that was cut for lack of money is told as complete',
+    does: 'an answer that was cut for lack of money is reported as complete',
     edits: [
       {
         in: 'decideOutcome',

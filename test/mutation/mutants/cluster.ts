@@ -54,7 +54,7 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'T-142',
-    does: 'a lease is taken from whoever has it',
+    does: 'a lease is taken from its holder',
     edits: [
       {
         in: 'setWhere',
@@ -126,6 +126,6 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
       },
     ],
     tests: ['test/generate/generate.test.ts'],
-    only: 'held for dead before it was booked',
+    only: 'declared dead before it was booked',
   },
 ];

@@ -17,7 +17,7 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'S-08a',
-    does: 'every admitted request starts the window anew',
+    does: 'every admitted request restarts the window',
     edits: [
       { in: 'takeFrom', find: 'window.startedAt ??= nowMs;', put: 'window.startedAt = nowMs;' },
     ],

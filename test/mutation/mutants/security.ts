@@ -29,7 +29,7 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'S-15a',
-    does: 'an internal error is told to the caller in its own words',
+    does: 'an internal error reaches the caller in its own words',
     edits: [
       {
         in: 'respondError',
@@ -107,7 +107,7 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'T-110c',
-    does: 'money can be moved by whoever finds a console open',
+    does: 'money can be moved in any open console session',
     edits: [
       {
         in: 'movementRoutes',

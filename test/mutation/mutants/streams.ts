@@ -87,7 +87,7 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'T-95a',
-    does: 'a breaker lets everybody in as soon as its time is over',
+    does: 'a breaker admits every request as soon as its time is over',
     edits: [
       {
         in: 'enter',

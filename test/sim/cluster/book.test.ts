@@ -1,5 +1,5 @@
-// The judge of the cluster simulation has to be right before it judges: it finds over-admission where
-// there is some, and none where one process decided.
+// The judge of the cluster simulation: it finds over-admission where there is some, and none where
+// one process decided.
 
 import { describe, expect, test } from 'bun:test';
 import { inWorld } from '../world.ts';

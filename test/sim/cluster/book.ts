@@ -1,6 +1,5 @@
-// What a simulated cluster let in, seen from outside: it knows no limits and no leases, only what was
-// admitted when, and finds the smallest limit under which that would have been right. Whatever that
-// is above the plan's limit is over-admission.
+// Measures over-admission of a simulated cluster from outside: from admissions alone it finds the
+// smallest limit that permits them. What exceeds the plan's limit is over-admission.
 
 import { WINDOW_MS } from '../../../src/core/window.ts';
 import type { Arrival, Bound } from './demand.ts';
@@ -88,7 +87,7 @@ const EARLY_MS = 1_000;
 
 /**
  * Whether there are windows of 60 seconds that do not overlap, hold everything and never hold more
- * than `limit`. When exactly each of them began, nobody outside can see.
+ * than `limit`. When exactly each of them began, is not visible from outside.
  */
 function fitsWindows(admitted: readonly Weighted[], limit: number): boolean {
   const count = admitted.length;

@@ -1,4 +1,5 @@
-// Short runs of the cluster simulation: no limit is ever exceeded, and what a limit allows is let in.
+// Short runs of the cluster simulation: no limit is ever exceeded, and allowed requests are
+// admitted.
 
 import { describe, expect, test } from 'bun:test';
 import { type Scenario, simulateCluster } from './simulate.ts';
@@ -33,16 +34,16 @@ test('nodes that die take nothing with them for longer than a lease', async () =
 });
 
 test.each(['requests', 'tokens'] as const)(
-  'a Redis that forgets in the middle of a window is told of it: %s',
+  'a Redis that forgets in the middle of a window learns of it: %s',
   async (bound) => {
     const demand = { bound, spread: 'even', times: 10 } as const;
-    const told = await simulateCluster({ ...SMALL, ...demand, redisForgets: true });
-    expect(told.overAdmitted).toBe(0);
-    expect(told.share).toBeGreaterThan(0.98);
+    const outcome = await simulateCluster({ ...SMALL, ...demand, redisForgets: true });
+    expect(outcome.overAdmitted).toBe(0);
+    expect(outcome.share).toBeGreaterThan(0.98);
   },
 );
 
-test('packets that are late let nobody use a window twice, nor after its end', async () => {
+test('packets that are late let no node use a window twice, nor after its end', async () => {
   const demand = { bound: 'requests', spread: 'even', times: 10, size: 600 } as const;
   const late = await simulateCluster({ ...SMALL, ...demand, nodes: 4, lateChance: 0.3 });
   // Those that are too late are decided by a share, which is the one way above the limit.

@@ -1,6 +1,6 @@
-// What customers ask of a simulated cluster: requests of one account that arrive at random, at a
-// rate in multiples of its limit, spread over the nodes evenly or not, and what each of them is like.
-// All of it is drawn before anything is decided, so that one process may be asked the same.
+// The demand on a simulated cluster: requests of one account that arrive at random, at a multiple
+// of its limit, spread over the nodes evenly or not. All of it is drawn in advance, so that one
+// process can get the same demand.
 
 import type { Plan } from '../../../src/core/plan.ts';
 import type { World } from '../world.ts';

@@ -1,5 +1,5 @@
-// The books of a simulated cluster, as far as limits ask them: what was admitted of late, and what
-// ended requests have used. All nodes write into them, a little after they have admitted.
+// The ledger of a simulated cluster, as far as limits read it: recent admissions, and the usage of
+// ended requests. All nodes write to it, shortly after they admit.
 
 import type { AdmissionHistory } from '../../../src/limits/contract.ts';
 import type { World } from '../world.ts';

@@ -1,5 +1,5 @@
-// The way from the nodes of a simulated cluster to its Redis and back: each node has a connection on
-// which nothing overtakes anything, Redis does one thing after another, and both may fail.
+// The network between the nodes of a simulated cluster and its Redis: each node has an ordered
+// connection, Redis executes one command at a time, and both may fail.
 
 import type { World } from '../world.ts';
 import { exponential } from './demand.ts';
@@ -8,7 +8,7 @@ import { exponential } from './demand.ts';
 const LEAST_MS = 0.1;
 const QUEUES_MS = 0.1;
 
-/** Now and then a packet is late: it was lost, or somebody collected garbage. */
+/** Now and then a packet is late: it was lost, or a process collected garbage. */
 const LATE_CHANCE = 0.001;
 const LATE_MS = 20;
 
@@ -23,7 +23,7 @@ export type Traffic = {
 };
 
 export type Connection = {
-  /** Runs `work` at Redis. Never answers where Redis or the node is gone meanwhile. */
+  /** Runs `work` at Redis. Never answers where Redis or the node is gone by then. */
   readonly call: <T>(work: () => T) => Promise<T>;
   /** The node has died: nothing of it arrives any more. */
   readonly cut: () => void;
@@ -31,7 +31,7 @@ export type Connection = {
 
 export type Network = {
   readonly connect: () => Connection;
-  /** Redis stops to answer, and forgets nothing; what reaches it meanwhile is lost. */
+  /** Redis stops to answer, and forgets nothing; what reaches it during that time is lost. */
   readonly setAway: (away: boolean) => void;
   readonly traffic: () => Traffic;
 };

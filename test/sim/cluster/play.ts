@@ -1,5 +1,5 @@
-// One scenario: the demand of some virtual minutes, sent to limits that may be one process, or nodes
-// with a Redis between them. It answers what was admitted; nothing in here decides.
+// One scenario: the demand of some virtual minutes, sent to the limits of one process or of nodes
+// with a shared Redis. Returns the admissions; makes no decisions.
 
 import type { Awaitable } from '../../../src/async/awaitable.ts';
 import { tokenCount } from '../../../src/core/money.ts';
@@ -27,7 +27,7 @@ export type Played = {
 export type Play = {
   /** Ends when the virtual minutes are over. */
   readonly played: () => Played;
-  /** What runs on a node ends at once, and nobody settles it. */
+  /** What runs on a node ends at once, and is never settled. */
   readonly kill: (node: NodeLimits) => void;
 };
 

@@ -1,5 +1,5 @@
-// The limits of one process in a simulated world, as the product has them without a cluster: the
-// measure of what a cluster should admit, and what each node asks first.
+// The limits of one process in a simulated world: the baseline for what a cluster should admit, and
+// the first check of each node.
 
 import type { AccountLimits, AdmissionHistory } from '../../../src/limits/contract.ts';
 import { createLimits } from '../../../src/limits/limits.ts';

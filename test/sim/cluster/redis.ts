@@ -1,5 +1,5 @@
-// The client of Redis as a node of a simulated cluster has it: it waits as long as the real one, gives
-// up and tries again as the real one does, and what it asks goes through the simulated network.
+// The Redis client of a node in a simulated cluster: the timeouts and retries of the real one, over
+// the simulated network.
 
 import type { Redis } from '../../../src/store/redis/client.ts';
 import type { RedisScript } from '../../../src/store/redis/script.ts';

@@ -1,5 +1,5 @@
-// The simulated Redis decides as the script on a real one does, call for call: else the simulation
-// would be of something else than what is sold.
+// The simulated Redis decides as the script on a real one does, call for call; otherwise the
+// simulation would test something else than the product.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -35,7 +35,7 @@ const step = fc.record({
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** The call that a holder makes who has been told `last`. */
+/** The call of a holder whose last answer was `last`. */
 function callOf(
   given: Step,
   seq: number,
@@ -115,7 +115,7 @@ describeWithServices('the simulated Redis', ['Redis'], () => {
 
   async function play(accountId: string, steps: readonly Step[]): Promise<void> {
     const model = createServer(() => 0, run);
-    const told = new Map<string, ScriptDecision>();
+    const answers = new Map<string, ScriptDecision>();
     const calls = new Map<string, ScriptCall>();
     let now = START;
     let seq = 0;
@@ -123,7 +123,7 @@ describeWithServices('the simulated Redis', ['Redis'], () => {
       now += given.laterMs;
       seq += 1;
       const before = given.again ? calls.get(given.holder) : undefined;
-      const call = before ?? callOf(given, seq, now, told.get(given.holder));
+      const call = before ?? callOf(given, seq, now, answers.get(given.holder));
       const names = ['limits', ...call.periods.map(({ name }) => name)];
       const keys = names.map((name) => `${PREFIX}{${accountId}}:${name}`);
       const expected = model.decide(keys, call);
@@ -134,7 +134,7 @@ describeWithServices('the simulated Redis', ['Redis'], () => {
       if ('missing' in reply) seen.missing += 1;
       else if (reply.fits) seen.fits += 1;
       else seen.refused += 1;
-      if (!('missing' in reply)) told.set(given.holder, reply);
+      if (!('missing' in reply)) answers.set(given.holder, reply);
     }
   }
 });

@@ -1,6 +1,6 @@
-// What Redis makes of a call about an account: decide.lua again, in TypeScript, so that a simulation
-// needs no Redis and knows its own time. server.test.ts holds it against the script on a real one.
-// Keys never run out here, because no simulation lasts an hour.
+// How Redis handles a call about an account: decide.lua in TypeScript, so that a simulation needs
+// no Redis and controls its clock. server.test.ts compares it with the script on a real one. Keys
+// never expire here, because no simulation lasts an hour.
 
 import type {
   Missing,
@@ -15,7 +15,7 @@ import type {
 
 const WINDOW_MS = 60_000;
 const LEASE_MS = 30_000;
-/** What a holder does not use it has told of after so long, or may not use any more. */
+/** What a holder does not use it has returned after so long, or may not use any more. */
 const LAPSE_MS = 1_000;
 /** What was admitted is in the books after so long. */
 const BOOKED_MS = 500;
@@ -241,10 +241,10 @@ type LookedUp = {
 
 function lookedUp(asked: PeriodAsked, kept: Period | undefined, holder: string): LookedUp {
   const mark = kept?.mark ?? asked.mark;
-  const told = asked.before >= 0 && asked.known === mark ? asked.before : undefined;
+  const claimed = asked.before >= 0 && asked.known === mark ? asked.before : undefined;
   return {
     mark,
-    before: kept?.before ?? told,
+    before: kept?.before ?? claimed,
     total: kept?.total ?? 0,
     own: kept?.used.get(holder) ?? 0,
   };
@@ -285,7 +285,7 @@ function begin(
 const othersOf = ({ holders }: Account, call: ScriptCall): Holder[] =>
   [...holders].flatMap(([name, holder]) => (name === call.holder ? [] : [holder]));
 
-/** Who was heard of so lately may have what it does not use, and need not have told of it yet. */
+/** A holder seen so recently may still have unused permits that it has not returned. */
 const isRecent = ({ ends }: Holder, now: number): boolean => ends - LEASE_MS > now - LAPSE_MS;
 
 /** Of a limit below zero there is none. */
@@ -298,7 +298,7 @@ function lookAtWindow(
   call: ScriptCall,
   asked: WindowAsked,
   now: number,
-  /** What the holder has, where it has been told already. */
+  /** What the holder has, where it knows already. */
   repeated: Holder | undefined,
 ) {
   const start = starts.get(asked.name);

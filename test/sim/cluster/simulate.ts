@@ -1,5 +1,5 @@
-// One simulated cluster: nodes that lease permits from one Redis, under a demand, with what may go
-// wrong. It answers what was admitted, what that cost, and what one process would have admitted.
+// One simulated cluster: nodes that lease permits from one Redis, with a demand and faults. Returns
+// what was admitted, what it cost, and what one process would have admitted.
 
 import { createLeasedLimits, type LeasedLimits } from '../../../src/limits/leased/leased.ts';
 import type { ScriptCall } from '../../../src/limits/leased/script.ts';
@@ -20,7 +20,7 @@ export type Scenario = Demand &
     /** About how many requests a minute the limit allows. */
     readonly size: number;
     readonly minutes: number;
-    /** Redis answers nobody for so long, in the middle. */
+    /** Redis answers no node for so long, in the middle. */
     readonly redisAwayMs?: number;
     /** Redis is started again in the middle, and knows nothing. */
     readonly redisForgets?: boolean;
@@ -153,7 +153,7 @@ async function playCluster(world: World, scenario: Scenario): Promise<Report> {
   };
 }
 
-/** Permits that Redis has given and nobody has used, at this instant. */
+/** Permits that Redis has given and no node has used, at this instant. */
 function unusedNow(
   server: Server,
   admissions: readonly Admission[],
