@@ -1,5 +1,4 @@
-// What is out of service, over a real database: whole upstreams and single models, and that a
-// snapshot stays what it was.
+// Disabled upstreams and models over a real database, and that a snapshot does not change.
 
 import { afterAll, expect, test } from 'bun:test';
 import { disable, enable, listDisabled, readDisabled } from '../../src/catalog/disabled.ts';

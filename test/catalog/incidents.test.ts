@@ -1,4 +1,4 @@
-// Incident limits over a real database: snapshots, replacement, and what is refused.
+// Incident limits over a real database: snapshots, replacement, and refusals.
 
 import { afterAll, expect, test } from 'bun:test';
 import { createIncidents, readIncidents } from '../../src/catalog/incidents.ts';

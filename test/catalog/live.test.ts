@@ -1,4 +1,5 @@
-// The catalog of a running server: what a reload swaps, what it refuses, and what its status says.
+// The catalog of a running server: what a reload replaces, what it rejects, and what its status
+// reports.
 
 import { expect, test } from 'bun:test';
 import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';

@@ -123,7 +123,7 @@ describe('modelRecord', () => {
 });
 
 describe('modelList', () => {
-  test('is one page of every model, whatever the plan', () => {
+  test('is one page of every model, on every plan', () => {
     const plan = catalog.plans.get('pro');
     const incidents = new Map([['demo-chat', { requestsPerMinute: 1 }]]);
     const incidentOf = (slug: string) => incidents.get(slug);

@@ -1,5 +1,5 @@
-// Notes between a server and its commands: what was written is read, and what another version may
-// have written is taken for nothing.
+// Notes between a server and its commands: they are read back as written, and notes of an unknown
+// version are ignored.
 
 import { afterAll, expect, test } from 'bun:test';
 import {

@@ -1,5 +1,5 @@
-// Drafts of prices in the text of a catalog: comments, order and everything around them stay, and
-// what cannot be edited safely is left to its owner.
+// Price drafts in the text of a catalog: comments, order and surrounding text stay, and what cannot
+// be edited safely is rejected.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -191,7 +191,7 @@ test('a draft is read from TOML and from JSON, and its mistakes by their place',
   );
 });
 
-test('whatever is added can be withdrawn again, and leaves the text as it was', () => {
+test('every addition can be withdrawn again, and leaves the text as it was', () => {
   const instant = fc.integer({ min: 1, max: 5_000 }).map((hours) => NOW + hours * 3_600_000);
   fc.assert(
     fc.property(instant, fc.constantFrom('swift-0', 'swift-1'), (ms, model) => {

@@ -1,4 +1,4 @@
-// The prices of a catalog: what becomes of them, and what each mistake in them is called.
+// The prices of a catalog: how they are parsed, and the message for each mistake.
 
 import { describe, expect, test } from 'bun:test';
 import { loadCatalog } from '../../src/catalog/catalog.ts';

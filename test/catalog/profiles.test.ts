@@ -1,5 +1,5 @@
-// Profiles in a catalog: which one an upstream gets, what a table changes, and every way to get one
-// wrong. That each field is known and keeps its values is held for all built-in profiles at once.
+// Profiles in a catalog: which one an upstream gets, what a table overrides, and every invalid
+// profile. All built-in profiles are checked for known fields and valid values.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -214,7 +214,7 @@ describe('laws', () => {
 
   const names = [...BUILT_IN_PROFILES.keys()];
 
-  test.each(names)('%s written out is itself, whatever its base', (name) => {
+  test.each(names)('%s written out is itself, with any base', (name) => {
     const profile = builtIn(name);
     for (const [base, { dialect }] of BUILT_IN_PROFILES) {
       if (dialect !== profile.dialect) continue;
@@ -424,7 +424,7 @@ describe('mistakes', () => {
     ]);
   });
 
-  test('an upstream of a profile that is wrong itself is told once', () => {
+  test('an upstream of a profile that is wrong itself is reported once', () => {
     expect(problemsOf(catalogText('[profile.mine]\nbase = "soap"', 'mine'))).toEqual([
       `profile.mine.base: ${unknown}`,
     ]);

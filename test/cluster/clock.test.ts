@@ -1,4 +1,4 @@
-// The database's time carried on by a clock that never jumps.
+// The database's time, carried forward by a monotonic clock.
 
 import { expect, test } from 'bun:test';
 import { createDatabaseClock } from '../../src/cluster/clock.ts';

@@ -1,4 +1,4 @@
-// What a command hears of the nodes that have taken up its change.
+// What a command learns about the nodes that have applied its change.
 
 import { expect, test } from 'bun:test';
 import { confirmSeen } from '../../src/cluster/confirm.ts';
@@ -28,7 +28,7 @@ describeOnDatabases('confirmations', 2, (connections) => {
     return { nodes, see, ask };
   }
 
-  test('are none where nobody serves', async () => {
+  test('are none where no node serves', async () => {
     const { ask } = await open();
     expect(await ask()).toEqual([]);
   });
@@ -58,7 +58,7 @@ describeOnDatabases('confirmations', 2, (connections) => {
     ]);
   });
 
-  test('are not waited for from a node that is dead, or ends meanwhile', async () => {
+  test('are not waited for from a node that is dead, or ends during the wait', async () => {
     const { nodes, see, ask } = await open('a', 'b', 'c');
     const confirmed = await ask({
       async announce() {

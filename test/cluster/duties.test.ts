@@ -1,9 +1,9 @@
-// Jobs that begin and end with the lead.
+// Jobs that start and stop with leadership.
 
 import { expect, test } from 'bun:test';
 import { createDuties } from '../../src/cluster/duties.ts';
 
-test('jobs begin once with the lead, end with it, and begin anew', () => {
+test('jobs start once with leadership, stop with it, and start again', () => {
   const told: string[] = [];
   let leads = false;
   const job = (name: string) => () => {

@@ -1,4 +1,5 @@
-// Leases under any order of taking, giving back and time passing, from several connections at once.
+// Leases under any order of acquiring, releasing and passing time, from several connections at
+// once.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';

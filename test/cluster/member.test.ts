@@ -1,5 +1,5 @@
-// Nodes that beat, fall silent and come back, in any order, with clocks that are set: who leads, who
-// is held for dead, and what a node knows of itself.
+// Nodes that send heartbeats, fall silent and return, in any order, with clocks that are set: which
+// one is the leader, which are evicted, and what a node knows of itself.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -136,7 +136,7 @@ describeOnDatabases('nodes', COUNT, (connections) => {
     expect(second.member.liveNodes()).toBe(2);
   });
 
-  test('evict no node after an absence of their own, or of everybody', async () => {
+  test('evict no node after an absence of their own, or of all nodes', async () => {
     const world = await openWorld(connections());
     await seconds(world, 2, [0, 1, 2]);
     await world.pass(60_000);

@@ -1,4 +1,4 @@
-// The holds of dead nodes: ended once, by whoever leads, and by nobody while their node lives.
+// The holds of evicted nodes: ended once, by the leader, and never while their node lives.
 
 import { expect, test } from 'bun:test';
 import { recoverEvicted } from '../../src/cluster/recovery.ts';
@@ -47,7 +47,7 @@ describeOnDatabases('dead nodes', 3, (connections, dialect) => {
     return { world, nodes: [first, second, third] as const, books, hold, phaseOf, look };
   }
 
-  test('are declared so, and their holds are ended, once, whoever looks', async () => {
+  test('are declared so, and their holds are ended, once, by any node', async () => {
     const { world, nodes, books, hold, phaseOf, look } = await open(`ada-${dialect}`);
     const [dead, one, two] = nodes;
     const ids = [`dead-${dialect}`, `alive-${dialect}`] as const;

@@ -1,5 +1,5 @@
-// Several nodes over one database whose clock stands still until a test moves it. Each node has a
-// connection, a wall clock and a clock that never jumps of its own.
+// Several nodes over one database whose clock only the test moves. Each node has its own
+// connection, wall clock and monotonic clock.
 
 import { sql } from 'drizzle-orm';
 import { createDatabaseClock, type DatabaseClock } from '../../src/cluster/clock.ts';
@@ -24,7 +24,7 @@ export type WorldNode = {
 
 export type World = {
   readonly nodes: readonly WorldNode[];
-  /** Time passes for everybody. */
+  /** Time passes for all nodes. */
   readonly pass: (ms: number) => Promise<void>;
   /** The database's clock alone is set. */
   readonly jumpDatabase: (ms: number) => Promise<void>;
@@ -34,7 +34,7 @@ export type World = {
 const CLOCK = sql`(select "ms" from "test_clock")`.mapWith(Number);
 const START_MS = 1_800_000_000_000;
 
-/** `databases` are connections of one database, which is migrated; whoever opened them closes them. */
+/** `databases` are connections of one database, which is migrated; the caller closes them. */
 export async function openWorld(databases: readonly Database[]): Promise<World> {
   const [first] = databases;
   if (first === undefined) throw new Error('A world needs a database.');

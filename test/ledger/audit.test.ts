@@ -1,5 +1,5 @@
-// The audit over real files: books that are right, and each kind of damage, planted by hand with
-// the triggers taken away. It is named exactly, with the account that it belongs to.
+// The audit over real files: correct ledgers, and each kind of damage, made by hand with the
+// triggers removed. Each difference is reported exactly, with its account.
 
 import { describe, expect, test } from 'bun:test';
 import { ACCOUNTS_PAGE, accountPages } from '../../src/ledger/audit/pages.ts';
@@ -201,8 +201,8 @@ const DAMAGE: readonly (readonly [string, string, readonly string[]])[] = [
   ],
   [
     'a request under another name',
-    'UPDATE requests SET id = {nobody} WHERE id = {ada-released}',
-    ['receipt ada nobody: it says something else than when its receipt was hashed'],
+    'UPDATE requests SET id = {unknown} WHERE id = {ada-released}',
+    ['receipt ada unknown: it says something else than when its receipt was hashed'],
   ],
   [
     'a request under another number',
@@ -269,7 +269,7 @@ const DAMAGE: readonly (readonly [string, string, readonly string[]])[] = [
     ],
   ],
   [
-    'a request of somebody else',
+    'a request of another account',
     "UPDATE requests SET account = (SELECT number FROM balances WHERE account_id = 'eve') WHERE id = {ada-released}",
     [
       'chain ada ada: receipt 3: missing. The receipts from 3 to 3 are not there.',
@@ -363,7 +363,7 @@ const DAMAGE: readonly (readonly [string, string, readonly string[]])[] = [
     ['redemption ada d1: 0.00005 was booked, and no code of that amount was redeemed'],
   ],
   [
-    'a code that somebody redeemed at no time',
+    'a code that is redeemed without a time',
     "INSERT INTO redemption_codes VALUES ('d2', 'm', 9, 'gift', 1, null, null, 2, null)",
     ['redemption null d2: it was redeemed, and no entry of its amount is there'],
   ],
@@ -388,7 +388,7 @@ describeOnEachDatabase('the audit', () => {
     });
   });
 
-  describe('against what is under way', () => {
+  describe('against the requests in progress', () => {
     const CLAIM = { requestId: 'ada-open', accountId: 'ada', startedAt: NOW };
 
     async function live(live: LiveRequests, accountId?: string): Promise<unknown[]> {
@@ -406,7 +406,7 @@ describeOnEachDatabase('the audit', () => {
       expect(await live({ requests: [], claims: [], createdBefore })).toEqual([lost]);
       expect(await live({ requests: [], claims: [], createdBefore }, 'bob')).toEqual([]);
       expect(await live({ requests: [], claims: [], createdBefore: NOW })).toEqual([]);
-      // What another node has under way is not known here.
+      // Requests in progress on another node are not known here.
       const ofNobody = { requests: [], claims: [], createdBefore };
       expect(await live({ ...ofNobody, boot: 'boot_other' })).toEqual([]);
       expect(await live({ ...ofNobody, boot: '' })).toEqual([lost]);
@@ -439,8 +439,8 @@ describeOnEachDatabase('the audit', () => {
   test('a balance that was wrong for a while leaves no mark on the receipts of that time', async () => {
     const open = await storyBooks();
     await tamper(open.database, "UPDATE balances SET posted = posted + 5 WHERE account_id = 'bob'");
-    await open.ledger.hold(holdOf('meanwhile', 'bob', 30n));
-    await open.ledger.settle(settleOf('meanwhile', 15n));
+    await open.ledger.hold(holdOf('between', 'bob', 30n));
+    await open.ledger.settle(settleOf('between', 15n));
     expect(
       (await audit(open.database)).map(({ kind, accountId }) => `${kind} ${accountId}`),
     ).toEqual(['chain bob', 'posted bob']);

@@ -1,4 +1,4 @@
-// What can be read from the books, and what the tables themselves refuse.
+// What can be read from the ledger, and what its tables reject.
 
 import { describe, expect, test } from 'bun:test';
 import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core';
@@ -216,7 +216,9 @@ describeOnEachDatabase('the books', () => {
     'INSERT INTO price_versions (version, model, input, cached_input, cache_write, output, first_used_at)';
   const MOVEMENT = 'account, kind, amount, at, reason, posted, reserved, hash';
 
-  /** A request that delivers, one that has ended, and a code that was used beside one that is open. */
+  /**
+   * A request that delivers, one that has ended, and a code that was used beside one that is open.
+   */
   async function bookOneOfEach({ ledger, database }: OpenBooks): Promise<void> {
     for (const id of ['delivering', 'ended']) await ledger.hold(holdOf(id, 'ada', 0n));
     const served = { model: 'swift-1', upstream: 'demo', price: PRICE };
@@ -329,7 +331,7 @@ describeOnEachDatabase('the books', () => {
       ],
       ['a code of another worth', 'UPDATE redemption_codes SET amount = 2', 'keeps its worth'],
       [
-        'a code that somebody used, but nobody',
+        'a code that is used, but by no account',
         'UPDATE redemption_codes SET redeemed_at = 1',
         'keeps its worth',
       ],

@@ -1,5 +1,5 @@
-// What a request leaves in the file for ever, its indexes and its receipt included: an operator keeps
-// it for years, so a column more is a decision. SQLite; exact, because rows and pages are.
+// The permanent bytes of a request in the file, including its indexes and its receipt: an operator
+// keeps it for years, so another column is a decision. SQLite; exact, because rows and pages are.
 
 import { expect, test } from 'bun:test';
 import { createRequestId } from '../../src/core/id.ts';

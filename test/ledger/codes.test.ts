@@ -1,4 +1,4 @@
-// Redemption codes by the operator's hand, beside a ledger that redeems them.
+// Redemption codes managed by the operator, beside a ledger that redeems them.
 
 import { expect, test } from 'bun:test';
 import { micro } from '../../src/core/money.ts';
@@ -55,7 +55,7 @@ describeOnEachDatabase('codes', () => {
     await closeBooks(open);
   });
 
-  test('a code is taken back once, and not from whoever used it', async () => {
+  test('a code is taken back once, and not after it was redeemed', async () => {
     const open = await openBooks(directory);
     const { database, ledger } = open;
     const codes = createCodes({ database, onChange: async () => {} });

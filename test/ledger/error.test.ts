@@ -1,4 +1,4 @@
-// Errors on their way between threads: whatever was thrown arrives as an error.
+// Errors on their way between threads: any thrown value arrives as an error.
 
 import { expect, test } from 'bun:test';
 import { LedgerUnavailable, packError, unpackError } from '../../src/ledger/error.ts';

@@ -1,4 +1,4 @@
-// What a new process learns from the books about the requests of the one before it.
+// What a new process reads from the ledger about the requests of the previous one.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { DAY_MS, utcMonth } from '../../src/core/calendar.ts';
@@ -176,7 +176,7 @@ describeOnEachDatabase('history', () => {
     expect(asks).toBe(3);
   });
 
-  test('a mark that fails does so for those who waited for it, and the next one is asked for anew', async () => {
+  test('a mark that fails does so for those who waited for it, and the next one is requested again', async () => {
     const { database } = open;
     let fails = true;
     const history = createHistory({

@@ -1,4 +1,4 @@
-// What the books call by numbers. Both databases.
+// The names that the ledger stores as numbers, on both databases.
 
 import { expect, test } from 'bun:test';
 import { count } from 'drizzle-orm';

@@ -1,5 +1,5 @@
-// Several ledgers over one PostgreSQL, as the nodes of a cluster have them: they wait for each other
-// and never in a circle, each movement is booked once, and a commit that nobody answered is found out.
+// Several ledgers over one PostgreSQL, as in a cluster: they wait for each other without deadlocks,
+// each movement is booked once, and the outcome of an unanswered commit is found out.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
@@ -54,7 +54,8 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
         const id = `${node}-${n}`;
         await ledger.credit(creditOf(id, account, 100n));
         const held = await ledger.hold(holdOf(`req_${id}`, account, 60n));
-        // Two nodes end each request; the first one counts. No other one sees a hold before its commit.
+        // Two nodes end each request; the first one counts. No other one sees a hold before its
+        // commit.
         await held.written.wait();
         const other = ledgers[(node + 1) % ledgers.length] ?? ledger;
         const ends = await Promise.all([
@@ -179,7 +180,7 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
     await ledger.close();
   });
 
-  test('decide by what another node has written, whatever they remember', async () => {
+  test('decide by what another node has written, regardless of their caches', async () => {
     const [one, other] = [createWriter(database), createWriter(database)];
     await addAccount(
       { database, ledger: undefined as never, books: createBooks(database) },
@@ -234,7 +235,7 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
     await node.close();
   });
 
-  test('go on while somebody waits for those that are open', async () => {
+  test('go on while a caller waits for those that are open', async () => {
     const [first = ''] = ACCOUNTS;
     const ledger = createLedger({ database });
     const history = createHistory(database);

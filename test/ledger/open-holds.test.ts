@@ -1,5 +1,5 @@
-// What the writer remembers of its open holds never outlives the row: somebody else may end a hold or
-// raise it, a transaction may be undone, and the books have the last word.
+// The writer's cache of open holds never outlives the row: another node may end a hold or raise it,
+// a transaction may be rolled back, and the database decides.
 
 import { expect, test } from 'bun:test';
 import { micro } from '../../src/core/money.ts';

@@ -1,5 +1,5 @@
-// The ledger across processes: what was acknowledged survives `kill -9`, and two processes that
-// hold from one account never hold more than there is.
+// The ledger across processes: acknowledged commands survive `kill -9`, and two processes that
+// reserve from one account never reserve more than it has.
 
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// How commands share transactions, and what becomes of them when one is bad or the disk fails.
+// How commands share transactions, and what happens to them when one is invalid or the disk fails.
 
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
@@ -57,25 +57,26 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describeOnEachDatabase('the queue', () => {
-  test('each batch that was answered is told with its size and its time', async () => {
-    const told: [size: number, isTime: boolean][] = [];
+  test('each batch that was answered is reported with its size and its time', async () => {
+    const reportedBatches: [size: number, isTime: boolean][] = [];
     const queue = createQueue({
       post: (batch) => {
         const answers = batch.map(() => ({ ok: true as const, result: undefined }));
         setTimeout(() => queue.written(answers), 2);
       },
-      onBatch: (size, durationMs) => void told.push([size, durationMs >= 1 && durationMs < 1_000]),
+      onBatch: (size, durationMs) =>
+        void reportedBatches.push([size, durationMs >= 1 && durationMs < 1_000]),
     });
     await Promise.all(['r1', 'r2', 'r3'].map((id) => queue.ledger.release(releaseOf(id))));
     await queue.ledger.release(releaseOf('r4'));
-    expect(told).toEqual([
+    expect(reportedBatches).toEqual([
       [3, true],
       [1, true],
     ]);
   });
 
   describe('group commit', () => {
-    test('what comes in one turn shares a transaction, up to 256 commands', async () => {
+    test('commands of one turn share a transaction, up to 256 commands', async () => {
       const open = await countedBooks();
       await fundAccount(open, 'ada', 1_000n);
       // The names of the first hold are written in a transaction of their own.
@@ -229,11 +230,11 @@ describeOnEachDatabase('the queue', () => {
           available: micro(80n),
         });
         await until(() => troubles.length >= 2);
-        // Tried again and again, it is told of once.
+        // Tried again and again, it is reported once.
         await new Promise((next) => setTimeout(next, 250));
 
         database.connection.run('PRAGMA query_only = OFF');
-        // Who waits is told once it is booked, and not before.
+        // The caller gets the answer once it is booked, and not before.
         expect(await ended).toEqual([
           { debited: micro(4n), loss: micro(0n), available: micro(86n) },
           { debited: micro(0n), loss: micro(0n), available: micro(96n) },
@@ -374,7 +375,7 @@ describeOnEachDatabase('the queue', () => {
       answer();
     });
 
-    test('has one batch on its way at a time, and what comes meanwhile is the next', async () => {
+    test('has one batch on its way at a time, and what arrives in between is the next', async () => {
       const { ledger, batches, answer } = silentQueue();
       void ledger.hold(holdOf('r1', 'ada', 1n));
       await until(() => batches.length === 1);
@@ -405,7 +406,7 @@ describeOnEachDatabase('the queue', () => {
       expect([batches.length, ledger.pending(), troubles]).toEqual([1, 0, []]);
     });
 
-    test('lets what nobody waits for ride along, and does not leave it behind', async () => {
+    test('lets unawaited commands ride along, and does not leave it behind', async () => {
       const { ledger, batches, answer } = silentQueue();
       const checkpoint = checkpointOf('r1', 1);
       void ledger.checkpoint(checkpoint);
@@ -448,7 +449,7 @@ describeOnEachDatabase('the queue', () => {
       expect(ledger.pending()).toBe(0);
     });
 
-    test('makes no more promises above its bound, and still takes what tells of old ones', async () => {
+    test('makes no more promises above its bound, and still takes what ends old ones', async () => {
       const { ledger, batches, answer } = silentQueue();
       const holds = Array.from({ length: WAITING_MAX }, (_, n) =>
         ledger.hold(holdOf(`r${n}`, 'ada', 1n)),
@@ -457,7 +458,7 @@ describeOnEachDatabase('the queue', () => {
       expect(await outcomeOf(ledger.hold(holdOf('more', 'ada', 1n)))).toBe(full);
       expect(await outcomeOf(ledger.extend({ requestId: 'r1', amount: micro(2n) }))).toBe(full);
       expect(await outcomeOf(ledger.credit(creditOf('c1', 'ada', 1n)))).toBe(full);
-      const told = [
+      const endings = [
         ledger.checkpoint(checkpointOf('r3', 1)),
         ledger.settle(settleOf('r1', 1n)),
         ledger.release(releaseOf('r2')),
@@ -469,7 +470,7 @@ describeOnEachDatabase('the queue', () => {
       }
       expect(batches.flat().length).toBe(WAITING_MAX + 3);
       expect((await Promise.all(holds)).length).toBe(WAITING_MAX);
-      expect(await Promise.all(told)).toEqual([undefined, nothing, nothing]);
+      expect(await Promise.all(endings)).toEqual([undefined, nothing, nothing]);
       const again = ledger.hold(holdOf('more', 'ada', 1n));
       await until(() => batches.at(-1)?.length === 1);
       answer();

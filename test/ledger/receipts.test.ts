@@ -1,5 +1,5 @@
-// Receipts as the books have them: a number and a hash. Their text is written again for each reader,
-// and is letter for letter what was hashed; chains that several ledgers write to stay chains.
+// Receipts in the ledger: a number and a hash. Their text is rendered for each reader and equals
+// the hashed text byte for byte; chains with several writers stay chains.
 
 import { expect, test } from 'bun:test';
 import { hash } from 'node:crypto';
@@ -181,8 +181,8 @@ describeOnEachDatabase('receipts', () => {
         if (step.kind === 'request') {
           const bytes = new Uint8Array(10).fill(at);
           const requestId = at % 5 === 0 ? `old-${at}` : createRequestId(nowMs, () => bytes);
-          const told = await playRequest(ledger, requestId, step, nowMs);
-          if (told !== undefined) ended.set(requestId, told);
+          const ending = await playRequest(ledger, requestId, step, nowMs);
+          if (ending !== undefined) ended.set(requestId, ending);
         } else if (step.kind === 'code') {
           const values = `'d${at}', 'm', 50, 'gift', 1`;
           await tamper(
@@ -232,8 +232,8 @@ describeOnEachDatabase('receipts', () => {
           expect(readReceipt(receiptBody(receipt))).toMatchObject({ kind: receipt.kind });
         }
       }
-      for (const [requestId, told] of ended) {
-        expect((await books.explain(requestId))?.record).toMatchObject(told);
+      for (const [requestId, ending] of ended) {
+        expect((await books.explain(requestId))?.record).toMatchObject(ending);
       }
       expect(await books.audit()).toEqual([]);
       await closeBooks(open);
@@ -261,7 +261,7 @@ describeOnEachDatabase('receipts', () => {
 
   test.each([
     ['two connections', true],
-    ['one connection, where nobody can tell', false],
+    ['one connection, where the order is not visible', false],
   ])('writers in turn keep one chain: %s', async (_name, apart) => {
     const first = await newDatabase(directory);
     const open = booksOver(first);

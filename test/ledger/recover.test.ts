@@ -1,5 +1,5 @@
-// Recovery over books that somebody has damaged: one account's hold that cannot be ended keeps
-// neither the holds of others nor the start of a server.
+// Recovery over a damaged ledger: one account's hold that cannot be ended blocks neither the holds
+// of others nor the start of a server.
 
 import { expect, test } from 'bun:test';
 import { micro, usdRate } from '../../src/core/money.ts';

@@ -1,5 +1,5 @@
-// The list of requests, page by page, is what a look at every record finds, whatever is asked for and
-// however much of it has been added up.
+// The paged list of requests equals a scan of every record, for any filter and any state of the
+// roll-up.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -34,7 +34,7 @@ const someFilter: fc.Arbitrary<RequestFilter> = fc.record(
     model: fc.constantFrom('swift-1', 'swift-0', 'deep-1', 'none'),
     keyId: fc.constantFrom('key_1', 'key_2'),
     outcome: fc.constantFrom('completed', 'stopped_balance', 'client_cancelled', 'failed'),
-    endUser: fc.constantFrom('', 'ann', 'ben', 'nobody'),
+    endUser: fc.constantFrom('', 'ann', 'ben', 'unknown'),
     fromMs: instant,
     untilMs: instant,
   },

@@ -1,5 +1,5 @@
-// The ledger in its thread: the same answers and errors as beside the caller, and what becomes of
-// what was promised when the thread dies or its database cannot be written.
+// The ledger in its thread: the same answers and errors as in-process, and what happens to
+// acknowledged commands when the thread dies or its database rejects writes.
 
 import { describe, expect, test } from 'bun:test';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -41,8 +41,8 @@ type Remote = AsyncDisposable & {
   readonly url: string;
   /** Every thread that was started, the running one last. */
   readonly threads: Worker[];
-  /** What the operator was told. */
-  readonly told: string[];
+  /** The reports to the operator. */
+  readonly reports: string[];
   /** Resolves once what is promised is on disk. */
   readonly settled: () => Promise<void>;
 };
@@ -53,12 +53,12 @@ async function openRemote(options: Partial<RemoteLedgerOptions> = {}): Promise<R
   const url = `sqlite:${join(directory, `${name}.db`)}`;
   const database = await newDatabase(directory, name);
   const threads: Worker[] = [];
-  const told: string[] = [];
+  const reports: string[] = [];
   const ledger = createRemoteLedger({
     url,
     sync: 'full',
-    onTrouble: ({ kind, requestId }) => told.push(`${kind} ${requestId}`),
-    onDeath: () => told.push('died'),
+    onTrouble: ({ kind, requestId }) => reports.push(`${kind} ${requestId}`),
+    onDeath: () => reports.push('died'),
     startThread() {
       const thread = new Worker(new URL('../../src/ledger/thread.ts', import.meta.url).href);
       threads.push(thread);
@@ -74,7 +74,7 @@ async function openRemote(options: Partial<RemoteLedgerOptions> = {}): Promise<R
     ledger,
     url,
     threads,
-    told,
+    reports,
     settled: () => until(() => ledger.pending() === 0),
     async [Symbol.asyncDispose]() {
       await ledger.close();
@@ -180,14 +180,14 @@ describe('the thread', () => {
       available: micro(400n),
     });
     expect(await outcomeOf(ledger.hold(holdOf('late', 'ada', 1n)))).toBe(LOST);
-    expect(remote.told).toEqual([]);
+    expect(remote.reports).toEqual([]);
   });
 });
 
 describe('a thread that dies', () => {
   test('loses nothing that was promised, and another one takes over', async () => {
     await using remote = await openRemote();
-    const { ledger, books, threads, told } = remote;
+    const { ledger, books, threads, reports } = remote;
     await Promise.all([
       placed(ledger, holdOf('r1', 'ada', 10n)),
       placed(ledger, holdOf('r2', 'ada', 10n)),
@@ -205,7 +205,7 @@ describe('a thread that dies', () => {
       available: micro(996n),
     });
     expect(await books.audit()).toEqual([]);
-    expect(told.toSorted()).toEqual(['died', 'kept r1', 'kept r2']);
+    expect(reports.toSorted()).toEqual(['died', 'kept r1', 'kept r2']);
     expect([threads.length, ledger.problem()]).toEqual([2, undefined]);
     expect(await placed(ledger, holdOf('r5', 'ada', 10n))).toMatchObject({
       ok: true,
@@ -215,7 +215,7 @@ describe('a thread that dies', () => {
 
   test('of an error of its own does so too', async () => {
     await using remote = await openRemote();
-    const { ledger, threads, told } = remote;
+    const { ledger, threads, reports } = remote;
     await placed(ledger, holdOf('r1', 'ada', 10n));
     threads[0]?.postMessage({
       kind: 'open',
@@ -224,9 +224,9 @@ describe('a thread that dies', () => {
       port: null,
       writer: null,
     });
-    await until(() => told.includes('died'));
+    await until(() => reports.includes('died'));
     expect((await ledger.settle(settleOf('r1', 4n))).debited).toBe(micro(4n));
-    expect(told.toSorted()).toEqual(['died', 'kept r1']);
+    expect(reports.toSorted()).toEqual(['died', 'kept r1']);
     expect(await remote.books.balance('ada')).toMatchObject({
       posted: micro(996n),
       held: micro(0n),
@@ -271,11 +271,11 @@ describe('a thread that dies', () => {
     const starts: number[] = [];
     await using remote = await openRemote();
     const { url } = remote;
-    const told: string[] = [];
+    const reports: string[] = [];
     const ledger = createRemoteLedger({
       url: url.replace('.db', '.db/nowhere.db'),
       sync: 'full',
-      onDeath: (cause) => told.push(String(cause)),
+      onDeath: (cause) => reports.push(String(cause)),
       startThread() {
         starts.push(performance.now());
         return new Worker(new URL('../../src/ledger/thread.ts', import.meta.url).href);
@@ -283,7 +283,7 @@ describe('a thread that dies', () => {
     });
     await until(() => starts.length === 3);
     expect(ledger.problem()).toBe('stopped');
-    expect(told[0]).toMatch(
+    expect(reports[0]).toMatch(
       /^LedgerUnavailable: StoreError: The database file .*nowhere.db cannot be created/,
     );
     expect((starts[2] ?? 0) - (starts[1] ?? 0)).toBeGreaterThan(190);
@@ -295,12 +295,12 @@ describe('a database that cannot be written refuses holds, and books settles whe
   const large = { ...settleOf('r1', 4n), attempts: JSON.stringify(['x'.repeat(1_000_000)]) };
 
   async function passes(remote: Remote, begin: () => void, end: () => void): Promise<void> {
-    const { ledger, books, told } = remote;
+    const { ledger, books, reports } = remote;
     await placed(ledger, holdOf('r1', 'ada', 10n));
     begin();
     const settled = ledger.settle(large);
     expect(await outcomeOf(ledger.hold(holdOf('r2', 'ada', 10n)))).toBe(UNWRITTEN);
-    expect([ledger.problem(), ledger.pending(), told]).toEqual(['failing', 1, ['kept r1']]);
+    expect([ledger.problem(), ledger.pending(), reports]).toEqual(['failing', 1, ['kept r1']]);
     end();
     expect((await settled).debited).toBe(micro(4n));
     expect(await books.balance('ada')).toEqual({
@@ -315,7 +315,7 @@ describe('a database that cannot be written refuses holds, and books settles whe
     expect([ledger.problem(), await books.audit()]).toEqual([undefined, []]);
   }
 
-  // The thread waits 5 seconds for the lock, and nobody waits for the thread.
+  // The thread waits 5 seconds for the lock, and no caller waits for the thread.
   test('a lock of another process', async () => {
     await using remote = await openRemote();
     const { connection } = remote.database;

@@ -1,5 +1,4 @@
-// What the writer has answered is in the books, all of it: nothing is left to be written later, in
-// another transaction or in none.
+// Everything the writer has answered is committed: nothing is left for a later transaction.
 
 import { expect, test } from 'bun:test';
 import { AMOUNT_MAX, micro } from '../../src/core/money.ts';
@@ -69,7 +68,7 @@ describeOnEachDatabase('the writer', () => {
     await closeBooks(open);
   });
 
-  test('a disk that fails in the middle of a batch undoes all of it, whatever else was refused', async () => {
+  test('a disk that fails in the middle of a batch undoes all of it, even if other commands were refused', async () => {
     const open = await openBooks(directory);
     await fundAccount(open, 'ada', 10n);
     const write = createWriter(failingAt(open.database, 'open_holds'));
@@ -84,7 +83,7 @@ describeOnEachDatabase('the writer', () => {
     await closeBooks(open);
   });
 
-  test('a commit whose outcome nobody knows stays unknown, whatever fails when it is asked for', async () => {
+  test('a commit of unknown outcome stays unknown, even if looking it up fails', async () => {
     const open = await openBooks(directory);
     await fundAccount(open, 'ada', 10n);
     const failures: Error[] = [];

@@ -1,4 +1,4 @@
-// What is remembered of accounts, whatever comes and goes: those in use, and idle ones for a while.
+// Which accounts stay in memory as requests come and go: those in use, and idle ones for a while.
 
 import { expect, test } from 'bun:test';
 import { AccountUses } from '../../src/limits/accounts.ts';

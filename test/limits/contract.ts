@@ -1,5 +1,5 @@
-// What every implementation of the limits has to do, by examples and by laws. Call `describeLimits`
-// with a function that opens one over the clocks, the requests and the books that it is given.
+// The contract of every implementation of the limits, by examples and by laws. Call
+// `describeLimits` with a function that opens one over the given clocks, requests and history.
 
 import { describe, expect, test } from 'bun:test';
 import { tokenCount } from '../../src/core/money.ts';
@@ -116,7 +116,7 @@ function describeWindows(open: OpenLimits): void {
       expect(await usage()).toMatchObject({ requestsUsed: 1, tokensUsed: 15, inFlight: 1 });
     });
 
-    test('what a cancelled claim is told is true at that moment', async () => {
+    test('a cancelled claim gets figures that are true at that moment', async () => {
       const { claimed, wait } = await createWorld(open);
       (await claimed()).settle(0);
       const late = await claimed();
@@ -227,7 +227,7 @@ function describeSlots(open: OpenLimits): void {
       await claimed({ plan });
     });
 
-    test('the slot of a request that nobody will end is free within 30 seconds', async () => {
+    test('the slot of a request that will never end is free within 30 seconds', async () => {
       const { claimed, refusal, usage, wait } = await createWorld(open);
       const [lost] = [await claimed({ plan }), await claimed({ plan })];
       wait(100_000);
@@ -359,7 +359,7 @@ function describeCaps(open: OpenLimits): void {
       );
     });
 
-    test('a prompt above the rest is refused by the cap, and told how much that is', async () => {
+    test('a prompt above the rest is refused by the cap, and the refusal states how much that is', async () => {
       const { ask, claimed } = await createWorld(open);
       (await claimed({ plan: capped, prompt: 300, bound: 100 })).settle(400);
       const refused = (prompt: number) => ask({ plan: capped, prompt, bound: 10 });
@@ -424,7 +424,7 @@ function describeCaps(open: OpenLimits): void {
       expect(await usage()).toMatchObject({ dayTokens: 300, monthTokens: 300 });
     });
 
-    test('requests that began before anybody asked for the calendar are counted, running or not', async () => {
+    test('requests that began before the first read of the calendar are counted, running or not', async () => {
       const { claimed, refusal, usage } = await createWorld(open);
       const wide = { ...capped, dailyTokens: 1e9, monthlyTokens: 1e9 };
       const { dailyTokens, monthlyTokens, ...uncapped } = wide;
@@ -533,7 +533,7 @@ function describeIncidents(open: OpenLimits): void {
 
 function describePlans(open: OpenLimits): void {
   describe('a change of plan', () => {
-    test('that lowers is in force at once, with requests running, and raises likewise', async () => {
+    test('that lowers is effective at once, with requests running, and raises likewise', async () => {
       const { claimed, refusal, ask } = await createWorld(open);
       const wide = { ...PLAN, requestsPerMinute: 9, concurrentRequests: 9 };
       const running: Running[] = [];

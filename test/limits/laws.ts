@@ -1,5 +1,5 @@
-// Laws of the limits: whatever happens in whatever order, they answer what the model answers, and a
-// few truths that need no model. The contract's suite runs them for every implementation.
+// Laws of the limits: for any calls in any order they answer as the model does, and a few
+// properties that need no model. The contract runs them for every implementation.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -259,7 +259,7 @@ export function describeLaws(open: OpenLimits, share = 1): void {
   const runs = (all: number): number => Math.ceil(all * share);
 
   describe('laws', () => {
-    test('whatever happens, they answer what the model answers', async () => {
+    test('for any calls, they answer what the model answers', async () => {
       let admitted = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), async (steps) => {
@@ -291,7 +291,7 @@ export function describeLaws(open: OpenLimits, share = 1): void {
       60_000,
     );
 
-    test('under steady demand every window admits its limit exactly, whatever the wall clock does', async () => {
+    test('under steady demand every window admits its limit exactly, for any wall clock', async () => {
       const skew = fc.constantFrom(-31 * DAY, -HOUR, -1_000, 0, 1_000, HOUR, DAY);
       await fc.assert(
         fc.asyncProperty(

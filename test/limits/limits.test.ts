@@ -1,5 +1,5 @@
-// The limits of one process: they pass the suite of the contract, and however many accounts there
-// are, they stay quick and small and forget nothing that counts.
+// The limits of one process: they pass the contract, and with any number of accounts they stay fast
+// and small and keep every count that matters.
 
 import { expect, test } from 'bun:test';
 import { createLimits } from '../../src/limits/limits.ts';

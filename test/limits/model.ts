@@ -1,5 +1,5 @@
-// The limits as simply as they can be said: lists of what was admitted, from which every answer is
-// worked out anew. It knows no leases: a slot whose request has died may be free or not for a while.
+// The simplest implementation of the limits: lists of admissions, from which every answer is
+// recomputed. It knows no leases: a slot whose request has died may be free or not for a while.
 
 import type { LimitCode } from '../../src/core/admit.ts';
 import { tokenCount } from '../../src/core/money.ts';

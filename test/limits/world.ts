@@ -1,5 +1,5 @@
-// A world for limits under test: two clocks, the requests that live, and books that remember what
-// was admitted and what it used, as the ledger's would. A gateway in it claims and ends.
+// A world for limits under test: two clocks, the live requests, and a history of admissions and
+// usage, as the ledger's. A gateway in it claims and ends.
 
 import type { Awaitable } from '../../src/async/awaitable.ts';
 import { tokenCount } from '../../src/core/money.ts';
@@ -35,7 +35,7 @@ export type Running = {
   /** Ends it as a gateway does: the claim first, then the books. */
   readonly settle: (usedTokens: number) => void;
   readonly cancel: Claim['cancel'];
-  /** Nobody is left who would end it. */
+  /** No node is left that would end it. */
   readonly lose: () => void;
 };
 

@@ -1,5 +1,5 @@
-// The attempts of a request as `tollgate explain` tells them, and what they cost the operator: by
-// the records of this program, of older ones and of nobody's.
+// The attempts of a request as `tollgate explain` shows them, and their cost to the operator, from
+// the records of this version, of older ones and of unknown ones.
 
 import { describe, expect, test } from 'bun:test';
 import { explanationText } from '../../src/cli/explain.ts';
@@ -130,7 +130,7 @@ function storyOf(attempts: unknown): RequestHistory {
 }
 
 /** The lines about attempts and their costs. */
-function told(attempts: unknown): string[] {
+function linesOf(attempts: unknown): string[] {
   const lines = explanationText(explanation(storyOf(attempts), TERMS)).split('\n');
   const from = lines.findIndex((line) => line.startsWith('Attempt'));
   const to = lines.findIndex((line) => line.startsWith('Usage'));
@@ -138,7 +138,7 @@ function told(attempts: unknown): string[] {
 }
 
 test('in words: who, when, how it ended, what came when, what it used and what that costs', () => {
-  expect(told([SILENT, REFUSED, BROKEN, SERVED])).toEqual([
+  expect(linesOf([SILENT, REFUSED, BROKEN, SERVED])).toEqual([
     'Attempt 1: first, swift-1, 2026-11-21T08:00:00.000Z, 310 ms, timeout (first_content): no content within 300 ms',
     '        as org/swift, credential 2; first byte after 12.3 ms',
     'Attempt 2: second, swift-1, 2026-11-21T08:00:00.310Z, 0 ms, no_capacity: it is left alone for a while',
@@ -200,7 +200,7 @@ describe('what the operator pays', () => {
     upstreamCosts(readAttempts(JSON.stringify(attempts)), micro(1_000_000n));
 
   test.each([
-    ['nobody said what it costs', [{ ...SERVED, cost: undefined }, SILENT], null],
+    ['no cost was reported', [{ ...SERVED, cost: undefined }, SILENT], null],
     [
       'more than was charged',
       [SERVED],
@@ -223,7 +223,7 @@ describe('what the operator pays', () => {
   });
 
   test('an unknown cost is said', () => {
-    expect(told([{ ...BROKEN, cost: undefined }, SERVED]).at(-1)).toBe(
+    expect(linesOf([{ ...BROKEN, cost: undefined }, SERVED]).at(-1)).toBe(
       'Cost    12.000001 of the upstreams; and what upstreams without a cost in the catalog ask',
     );
   });
@@ -239,7 +239,7 @@ test.each([
 
 test('a record of an older program has one line for each', () => {
   const { upstream, model, startedAt, endedAt, failure } = SILENT;
-  expect(told([{ upstream, model, startedAt, endedAt, failure }, { usage: {} }])).toEqual([
+  expect(linesOf([{ upstream, model, startedAt, endedAt, failure }, { usage: {} }])).toEqual([
     'Attempt 1: first, swift-1, 2026-11-21T08:00:00.000Z, 310 ms, timeout',
     'Attempt 2: unknown upstream, unknown model, served',
     '        0 input and 0 output unknown',

@@ -1,4 +1,4 @@
-// The story of a request as its customer sees it: all of the money, none of the machinery.
+// The explanation of a request for its customer: all of the money, no internals.
 
 import { expect, test } from 'bun:test';
 import { tokenCount } from '../../src/core/money.ts';
@@ -107,7 +107,7 @@ test('no name, cost or word of an upstream is anywhere in it, wherever the books
   }
 });
 
-test('a request under way has its hold, and nothing is charged yet', () => {
+test('a request in progress has its hold, and nothing is charged yet', () => {
   const { hold, ...rest } = customerExplanation(UNDER_WAY, TERMS);
   expect(hold.phase).toBe('held');
   expect(rest).toEqual({
@@ -128,7 +128,7 @@ test('an answer that was settled without a time of its first content has none', 
   expect(customerExplanation(SETTLED, TERMS).request?.first_content_ms).toBeNull();
 });
 
-test('of a request of another account nobody hears more than of one that never was', async () => {
+test('a request of another account is answered as one that never was', async () => {
   const books = {
     explain: async (id: string) => (id === 'req_1' ? SETTLED : undefined),
   } as Books;

@@ -1,4 +1,5 @@
-// All that operations work with, over one real database file, with a clock that only the test moves.
+// The dependencies of operations, over one real database file, with a clock that only the test
+// moves.
 
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';

@@ -1,4 +1,4 @@
-// The story of a request in data and in words, for every way in which one can end.
+// The explanation of a request as data and as text, for every outcome.
 
 import { describe, expect, test } from 'bun:test';
 import { explanationText } from '../../src/cli/explain.ts';
@@ -41,7 +41,7 @@ test('everything of a request that grew, was settled and cost more than there wa
   });
 });
 
-describe('a request that is under way', () => {
+describe('a request that is in progress', () => {
   test('held', () => {
     expect(lines(UNDER_WAY).slice(2)).toEqual([
       'Hold    8204.5, at price price_a: 10 prompt tokens estimated, at most 32000 of output; held',
@@ -136,9 +136,9 @@ test('a request that was recovered says so', () => {
   );
 });
 
-test('a request that nobody answered has no price to be charged at', () => {
+test('a request that no upstream answered has no price to be charged at', () => {
   const none = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
-  const nobody = {
+  const unanswered = {
     modelServed: null,
     upstream: null,
     priceVersionServed: null,
@@ -148,7 +148,7 @@ test('a request that nobody answered has no price to be charged at', () => {
   const attempts = '[{"failure":"timeout"},{}]';
   const outcome = 'upstream_failed' as const;
   const story = {
-    ...recorded({ ...none, ...nobody, ...nothing, attempts, outcome }),
+    ...recorded({ ...none, ...unanswered, ...nothing, attempts, outcome }),
     entries: [],
   };
   expect(facts(story).calculations).toEqual([]);

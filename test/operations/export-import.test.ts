@@ -1,5 +1,5 @@
-// An installation that is moved: every row is there, the books come out as they were, the target's
-// triggers held for each of them, and whatever goes wrong leaves the target as it was: empty.
+// Moving an installation: every row arrives, the ledger is unchanged, the target's triggers
+// accepted each row, and every failure leaves the target empty as it was.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ import { describeWithServices } from '../support/services.ts';
 
 describeOnEachDatabase('moving a deployment', async () => {
   const directory = temporaryDirectory();
-  /** Nobody serves the target. */
+  /** No server uses the target. */
   const alone = async (): Promise<void> => undefined;
 
   const BY = { version: '1.2.3', nowMs: NOW };
@@ -57,7 +57,10 @@ describeOnEachDatabase('moving a deployment', async () => {
     return join(directory, `export-${files}`);
   };
 
-  /** Accounts with money, requests that ended in every way and two that run, and rows of other tables. */
+  /**
+   * Accounts with money, requests that ended in every way and two that run, and rows of other
+   * tables.
+   */
   async function fill(database: SqliteDatabase): Promise<void> {
     const open = booksOver(database);
     const { ledger } = open;

@@ -1,5 +1,5 @@
-// Money that operators move: once by its id, however many ask at once, and never without its event
-// in the audit trail.
+// Money moved by operators: once by its id, under any concurrency, and never without its event in
+// the audit trail.
 
 import { afterAll, expect, test } from 'bun:test';
 import { formatTokens } from '../../src/core/money.ts';
@@ -57,7 +57,7 @@ describeOnEachDatabase('movements', async () => {
     ]);
   });
 
-  test('one whose booking nobody has confirmed is told with its id, under which it is booked once', async () => {
+  test('one without a confirmed booking is reported with its id, under which it is booked once', async () => {
     const account = await newAccount();
     const request = { kind: 'credit', account, amount: '3', reason: 'paid' } as const;
     const silent = {
@@ -67,8 +67,8 @@ describeOnEachDatabase('movements', async () => {
         throw new LedgerSilent('cut');
       },
     };
-    const told = await moveMoney({ ...parts, ledger: silent }, request, ACTOR).catch(String);
-    const id = /with the id (cred_\w+): it is booked once/.exec(String(told))?.[1] ?? '';
+    const refusal = await moveMoney({ ...parts, ledger: silent }, request, ACTOR).catch(String);
+    const id = /with the id (cred_\w+): it is booked once/.exec(String(refusal))?.[1] ?? '';
     expect(id).not.toBe('');
     expect((await moveMoney(parts, { ...request, id }, ACTOR)).applied).toBe(false);
     expect(await available(account.id)).toBe('3');

@@ -1,5 +1,5 @@
-// Publishing prices into a real file: what is written, what is kept beside it, and what is refused
-// without a change.
+// Publishing prices to a real file: what is written, what is backed up beside it, and what is
+// refused without a change.
 
 import { afterAll, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';

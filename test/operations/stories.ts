@@ -1,4 +1,4 @@
-// What the books say about a request, in the states that it can be in.
+// Ledger records of a request, in each of its states.
 
 import { add, micro, pico, tokenCount, usdRate } from '../../src/core/money.ts';
 import type { RequestHistory } from '../../src/ledger/explain.ts';

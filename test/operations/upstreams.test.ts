@@ -1,5 +1,5 @@
-// Taking upstreams out of service: what is refused, what the audit trail says, and that what the
-// catalog has lost can be put back all the same.
+// Taking upstreams out of service: what is refused, what the audit trail records, and that an
+// upstream missing from the catalog can be restored.
 
 import { afterAll, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';

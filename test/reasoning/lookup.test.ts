@@ -1,4 +1,4 @@
-// What thinking is found by: calls that are the same for a client are the same here, and calls of two
+// How stored thinking is found: calls that are equal for a client are equal here, and calls of two
 // conversations never are.
 
 import { describe, expect, test } from 'bun:test';
@@ -17,7 +17,7 @@ function digest(of: ToolCall, preceding = 'before', accountId = 'acct_a', key = 
   return Buffer.from(digestCall(key, accountId, of, () => preceding)).toString('hex');
 }
 
-describe('an id that tells its call from all others', () => {
+describe('an id that identifies its call', () => {
   test.each([
     UNIQUE,
     'toolu_01A09q90qw90lq917835lq9',

@@ -1,5 +1,5 @@
-// The store over a real database: who finds what, how much of it there is at most and for how long,
-// and that trouble stays inside.
+// The store over a real database: which requests find what, its bounds in size and age, and that
+// its failures stay inside.
 
 import { afterAll, describe, expect, test } from 'bun:test';
 import { eq } from 'drizzle-orm';
@@ -95,7 +95,7 @@ describeOnEachDatabase('stored reasoning', async () => {
       expect(await store.find(turn('acct_newest', 'call_0'))).toEqual(thought('two'));
     });
 
-    test('is nobody else’s: not of another account, another call, another conversation', async () => {
+    test('is found for no other owner: not for another account, another call, another conversation', async () => {
       const store = await open({ database: shared });
       await store.keep(turn('acct_own', 'call_0'), thought('T'));
       const own = turn('acct_own', 'call_0');
@@ -224,7 +224,7 @@ describeOnEachDatabase('stored reasoning', async () => {
     { minLength: 40, maxLength: 120, size: 'max' },
   );
 
-  test('law: whatever is done, the bounds hold, the oldest go first, and what is left is found', async () => {
+  test('law: for any calls, the bounds hold, the oldest go first, and what is left is found', async () => {
     const database = await newDatabase(directory);
     await fc.assert(
       fc.asyncProperty(commands, async (all) => {
@@ -309,7 +309,7 @@ describeOnEachDatabase('stored reasoning', async () => {
   });
 
   sqliteTest('it makes a connection refuse')(
-    'a database that refuses is told of once a call, and nothing throws',
+    'a database that refuses is reported once a call, and nothing throws',
     async () => {
       const database = await newDatabase(directory);
       const troubles: unknown[] = [];

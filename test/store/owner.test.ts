@@ -1,4 +1,4 @@
-// One server a database: the lock, and what becomes of it when its process dies.
+// One server a database: the lock, and its release when the process dies.
 
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, symlinkSync } from 'node:fs';
@@ -74,7 +74,7 @@ describe('owning a database', () => {
     release();
   });
 
-  test('keeps nobody from reading and writing, and leaves one empty file', async () => {
+  test('blocks no reader and no writer, and leaves one empty file', async () => {
     const { path, url, name } = await newFile();
     const release = ownDatabase(url);
     const beside = await newDatabase(directory, name);

@@ -1,4 +1,4 @@
-// Sealing: what comes out is what went in, and nothing comes out for anybody else.
+// Sealing: a sealed value opens unchanged with its key, and with no other key.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';

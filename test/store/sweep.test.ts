@@ -1,4 +1,4 @@
-// A sweep that finds nothing takes no lock, so it can neither wait for one nor keep others waiting.
+// A sweep that finds nothing takes no lock, so it neither waits for one nor delays others.
 
 import { Database as Connection } from 'bun:sqlite';
 import { expect } from 'bun:test';

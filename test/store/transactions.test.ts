@@ -1,5 +1,5 @@
-// Who belongs to a transaction, and who waits for it: on the one connection of a SQLite file, where
-// whatever is asked at the wrong moment would be part of somebody else's work.
+// Which statements belong to a transaction, and which wait for it: on the one connection of a
+// SQLite file, where a statement at the wrong moment would become part of another caller's work.
 
 import { afterAll, beforeEach, expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
@@ -25,7 +25,7 @@ const counted = database.prepare<object, [bigint]>(
   database.db.select({ count: sql<bigint>`count(*)` }).from(settings),
 );
 
-/** A transaction that is open until it is told to go on. */
+/** A transaction that is open until the test releases it. */
 async function openTransaction(name: string) {
   const begun = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
@@ -77,7 +77,7 @@ test.each(WAYS)(
   },
 );
 
-test('what others write meanwhile is not undone with it', async () => {
+test('what others write in between is not undone with it', async () => {
   const open = await openTransaction('undone');
   const others = [add('first'), database.quickly(() => add('second')), add('third')];
   open.undo(new Error('no'));
@@ -86,7 +86,7 @@ test('what others write meanwhile is not undone with it', async () => {
   expect((await names()).sort()).toEqual(['first', 'second', 'third']);
 });
 
-test('nobody comes in between two transactions that wait', async () => {
+test('nothing runs between two transactions that wait', async () => {
   const open = await openTransaction('first');
   const failing = database.transaction(async () => {
     await add('never');
@@ -117,7 +117,7 @@ test('two that begin in the same turn are two', async () => {
   ]);
 });
 
-test('whoever waits is served in the order of asking', async () => {
+test('waiting callers are served in order', async () => {
   const open = await openTransaction('open');
   const order: string[] = [];
   const ways = [database.transaction, database.snapshot, database.quickly, database.transaction];
@@ -182,7 +182,7 @@ test.each(['transaction', 'quickly'] as const)(
   },
 );
 
-test('what comes after a full disk, which ended the transaction, is not written alone', async () => {
+test('a statement after a full disk, which ended the transaction, is not written alone', async () => {
   const full = await newDatabase(directory);
   const { connection } = full;
   const put = (name: string, value: string) =>
@@ -198,7 +198,7 @@ test('what comes after a full disk, which ended the transaction, is not written 
   await full.close();
 });
 
-test('one that cannot begin keeps nobody waiting', async () => {
+test('one that cannot begin blocks no caller', async () => {
   const other = await newDatabase(
     directory,
     database.connection.filename.replace(/^.*\/|\.db$/g, ''),
@@ -228,7 +228,7 @@ test('closing waits for the transaction that is open', async () => {
   await again.close();
 });
 
-test('law: whatever comes in whatever order, each transaction is whole and alone', async () => {
+test('law: for any statements in any order, each transaction is whole and alone', async () => {
   const anyWork = fc.record({
     kind: fc.constantFrom('transaction', 'quickly', 'single'),
     turns: fc.array(fc.constantFrom('turn', 'promise', 'none'), { maxLength: 3 }),

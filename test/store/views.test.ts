@@ -1,4 +1,4 @@
-// The views of the books lead to the rows of the tables by an index, as readers of millions need it.
+// The ledger's views reach the rows of the tables by an index, which millions of rows require.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { SqliteDatabase } from '../../src/store/database.ts';

@@ -1,5 +1,5 @@
-// Two connections of one thread to one file: SQLite would stop the thread for the second writer, and
-// with it the first, so they take turns; readers wait for nobody's connection but their own.
+// Two connections of one thread to one file: SQLite would block the thread for the second writer,
+// and the first with it, so writers take turns; a reader waits only for its own connection.
 
 import { describe, expect } from 'bun:test';
 import { sql } from 'drizzle-orm';
@@ -28,7 +28,7 @@ async function openTwo() {
 }
 
 describe('two connections of a thread', () => {
-  test('write one after the other, in the order of asking, and stop nobody', async () => {
+  test('write one after the other, in order, and block no reader', async () => {
     const { a, b, insert, write, writers } = await openTwo();
     const startedAt = performance.now();
     await Promise.all([

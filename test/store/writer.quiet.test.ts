@@ -1,5 +1,5 @@
-// The database of a thread that serves: reads here, writes in the ledger's thread. Nothing that holds
-// SQLite's lock may stop this thread, and what was refused for waiting too long is never written.
+// The database of a serving thread: it reads here and writes in the ledger's thread. No holder of
+// SQLite's lock may block this thread, and a write refused after its timeout is never written.
 
 import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, beforeEach, expect } from 'bun:test';
@@ -159,7 +159,7 @@ test('while another process holds the lock, reads go on and timers are on time',
   for (const failure of refused) {
     expect([sqliteCode(failure), isStoreFailure(failure)]).toEqual(['SQLITE_BUSY', true]);
   }
-  // Whatever was refused must not be written once the lock is free.
+  // What was refused must not be written once the lock is free.
   await add('after');
   expect(await names()).toEqual(['after']);
 });

@@ -1,4 +1,4 @@
-// What many requests of one account at once can cost the operator, whatever they turn out to cost.
+// What many requests of one account at once can cost the operator, for any actual cost.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';

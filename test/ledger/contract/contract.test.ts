@@ -1,4 +1,4 @@
-// The ledger in the process that calls it, held to the contract.
+// The in-process ledger passes the contract.
 
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { newDatabase, temporaryDirectory } from '../../support/database.ts';

@@ -1,5 +1,5 @@
-// What every ledger must do, whatever keeps its books: the same tests for the one in this process,
-// the one in a thread and those that come. `describeLedger` is called by a test file for each.
+// The contract of every ledger implementation: the same tests for the one in this process and the
+// one in a thread. Each test file calls `describeLedger`.
 
 import type { Books } from '../../../src/ledger/books.ts';
 import type { Ledger } from '../../../src/ledger/contract.ts';

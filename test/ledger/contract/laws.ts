@@ -126,7 +126,7 @@ export function describeLaws(open: () => Promise<LedgerUnderTest>): void {
     }, 60_000);
   });
 
-  test('money is conserved, whatever comes in whatever order', async () => {
+  test('money is conserved, for any commands in any order', async () => {
     const accounts = ['ada', 'bob'];
     const property = fc.asyncProperty(
       fc.array(STEP, { maxLength: 40 }),

@@ -1,5 +1,5 @@
-// The ledger as one page of arithmetic: what any sequence of commands must answer and leave behind.
-// It knows nothing of databases, batches or prices but two small sums.
+// The ledger as one page of arithmetic: the answer and the effect of any sequence of commands. It
+// has no database, no batches, and only two small sums as prices.
 
 import { micro } from '../../../src/core/money.ts';
 
@@ -13,7 +13,7 @@ export type Step =
   | { kind: 'recover'; live: readonly string[]; phase: 'ended' | 'expired' }
   | { kind: 'redeem'; code: string; account: string };
 
-/** What a hold may cost beyond its amount: of its prompt, and of output that nobody sees. */
+/** What a hold may cost beyond its amount: of its prompt, and of output that stays hidden. */
 export type Beyond = { readonly excess: bigint; readonly hidden: bigint };
 
 export type CreditKind = 'credit' | 'grant' | 'adjustment';
@@ -80,7 +80,7 @@ export function createModel(codes: readonly ModelCode[] = []) {
   const move = (account: string, amount: bigint) =>
     posted.set(account, (posted.get(account) ?? 0n) + amount);
 
-  /** What comes in is taken off what was left unpaid. */
+  /** A credit first pays what was left unpaid. */
   function pay(account: string, amount: bigint): void {
     move(account, amount);
     unpaid.set(account, most(0n, (unpaid.get(account) ?? 0n) - most(0n, amount)));

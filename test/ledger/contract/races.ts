@@ -1,4 +1,4 @@
-// Many callers at once: what may be done once is done once.
+// Concurrent callers: an operation that may happen once happens once.
 
 import { describe, expect, test } from 'bun:test';
 import { micro, usdRate } from '../../../src/core/money.ts';

@@ -1,4 +1,4 @@
-// Carries out the steps of tables and laws on a ledger, and checks what must hold after any of them.
+// Runs the steps of tables and laws on a ledger, and checks the invariants after each.
 
 import { expect } from 'bun:test';
 import { createHash } from 'node:crypto';

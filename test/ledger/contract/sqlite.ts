@@ -1,4 +1,4 @@
-// The books of a ledger in a SQLite file, as the tests on the contract look into them.
+// Access to the ledger's SQLite file for the tests of the contract.
 
 import { micro } from '../../../src/core/money.ts';
 import { createBooks } from '../../../src/ledger/books.ts';

@@ -1,5 +1,5 @@
-// What each command answers and what it leaves behind, as tables. `balance` shows posted, held and
-// available; `entries` the legs of a transfer; `phase` how a hold ended and with which counts.
+// The answer and the effect of each command, as tables. `balance` shows posted, held and available;
+// `entries` the legs of a transfer; `phase` how a hold ended and with which counts.
 
 import { describe, expect, test } from 'bun:test';
 import { AMOUNT_MAX, micro, usdRate } from '../../../src/core/money.ts';
@@ -75,7 +75,7 @@ const TABLES: Record<string, string> = {
     entries settle:r2      ->
     record r2              -> upstream_failed charged 0 debited 0 lost 0 of 30
   `,
-  'the first end of a hold counts, whatever comes later': `
+  'the first end of a hold counts, regardless of later ones': `
     credit c1 ada 100      -> applied, 100 available
     hold r1 ada 30         -> held, 70 available
     settle r1 20           -> debited 20, lost 0, 80 available

@@ -1,4 +1,4 @@
-// The ledger in a thread of its own, as a server has it, held to the contract.
+// The ledger in its own thread, as a server runs it, passes the contract.
 
 import { createRemoteLedger } from '../../../src/ledger/remote.ts';
 import { newDatabase, temporaryDirectory, urlOf } from '../../support/database.ts';

@@ -1,5 +1,5 @@
-// The law of the series: with the records behind them they are the sums of all records, at every
-// moment, however settles, roll-ups, reads and deaths come one after another.
+// The law of the series: together with the records behind them they equal the sums of all records,
+// at every moment, for any order of settlements, roll-ups, reads and crashes.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -153,7 +153,7 @@ const someStep: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Whatever the step would have written is undone when the mark is to be moved. */
+/** The writes of the step are rolled back when the mark is to be moved. */
 async function dieInStep(database: Database, size: number): Promise<void> {
   const dies = 'trigger dying before update on usage_mark';
   await tamper(
@@ -211,10 +211,10 @@ describeOnEachDatabase('series', () => {
             await dieInStep(beside, step.size);
           } else {
             pending.push(read(step.groupBy, step.edges));
-            // Over a network, a record that comes meanwhile may be in an answer or not yet.
+            // Over a network, a record that arrives during the read may be in an answer or not yet.
             if (testDialect() === 'postgres') await Promise.all(pending);
           }
-          // The reads that are under way go on by a bucket.
+          // The reads in progress go on by a bucket.
           await new Promise(setImmediate);
         }
         await Promise.all(pending);

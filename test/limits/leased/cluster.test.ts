@@ -1,5 +1,5 @@
-// Several nodes on one Redis: whatever happens in whatever order, no limit is exceeded, what is
-// allowed is admitted, and nothing is left behind.
+// Several nodes on one Redis: for any calls in any order, no limit is exceeded, allowed requests
+// are admitted, and no permit is left behind.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -95,7 +95,8 @@ describeWithServices('limits of several nodes', ['Redis'], () => {
       plan: fc.constantFrom(...PLANS),
       incident: fc.constantFrom(...INCIDENTS),
     });
-    // A window that cancelled claims began may begin anew; then it is not seen from outside which it was.
+    // A window that cancelled claims began may start over; then it is not seen from outside which
+    // it was.
     test.each([
       [
         'over many windows',

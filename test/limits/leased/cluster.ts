@@ -1,5 +1,5 @@
-// Several nodes that lease from one Redis, over one set of books, on clocks that the test moves. Each
-// way to Redis can be broken: calls or replies get lost, or calls arrive twice.
+// Several nodes that lease from one Redis, over one history, on clocks that the test moves. Each
+// connection to Redis can fail: calls or replies get lost, or calls arrive twice.
 
 import { afterAll, beforeAll } from 'bun:test';
 import { tokenCount } from '../../../src/core/money.ts';
@@ -221,7 +221,7 @@ export function createCluster(redis: Redis, size: number, options: ClusterOption
       for (const ms of waits) {
         elapsedMs += ms;
         for (const node of nodes) node.tick();
-        // A question is answered behind what is under way.
+        // A question is answered behind the calls in progress.
         await Promise.all(nodes.map(({ limits }) => limits.usage('acct_1', PLAN)));
       }
     },

@@ -1,4 +1,4 @@
-// The limits of a cluster pass the suite of the contract as one node of it, over a real Redis.
+// The limits of a cluster pass the contract as one node, over a real Redis.
 
 import { afterAll, beforeAll, expect } from 'bun:test';
 import { createLeasedLimits, type LeasedLimits } from '../../../src/limits/leased/leased.ts';

@@ -1,6 +1,6 @@
-// Ten times the limit is offered to three nodes, evenly and unevenly: what is admitted is never above
-// the limit, and nearly all of it. And while an account is far from its limits, requests make no way
-// to Redis.
+// Ten times the limit is offered to three nodes, evenly and unevenly: they admit nearly all of the
+// limit and never more. While an account is far from its limits, requests make no round trip to
+// Redis.
 
 import { expect, test } from 'bun:test';
 import type { Plan } from '../../../src/core/plan.ts';

@@ -1,6 +1,5 @@
-// What happens to Redis happens to two nodes that share limits by it: it dies, stands still, forgets,
-// closes connections. Whatever it is, each node serves its share meanwhile, and afterwards nothing
-// that was admitted is forgotten.
+// Redis fails for two nodes that share limits: it dies, hangs, loses its data, closes connections.
+// With every fault each node serves its share, and no admission is forgotten.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Plan } from '../../../src/core/plan.ts';
@@ -72,7 +71,7 @@ describeWithServices('limits while something happens to Redis', ['Redis'], () =>
     expect(await admitted(0, 4)).toBe(4);
     server.pause();
     const startedAt = performance.now();
-    // Until nobody asks any more, each waits for an answer that does not come, and no longer.
+    // While requests arrive, each waits for an answer that does not come, and no longer.
     const asked = [0, 0, 0, 0, 0].map(() => cluster.claim(cluster.node(0), { plan: TEN }));
     expect(await Promise.all(asked)).toContain('rate_limit_exceeded');
     expect(performance.now() - startedAt).toBeLessThan(2_500);
@@ -81,7 +80,7 @@ describeWithServices('limits while something happens to Redis', ['Redis'], () =>
     expect(await admitted(1, 20)).toBe(5);
     server.resume();
     await until(() => redis.isUp());
-    // What was admitted without it is told, and nobody is asked for it.
+    // What was admitted without it is reported without a further call.
     await cluster.idle(500);
     expect([await used(0), await used(1)]).toEqual([10, 10]);
     expect([await admitted(0, 5), await admitted(1, 5)]).toEqual([0, 0]);

@@ -1,5 +1,5 @@
-// What a node refuses: nothing for want of what others merely keep, nothing twice that was asked just
-// now, and nothing that would stay taken.
+// What a node refuses: no request because of permits that others merely keep, none twice for a
+// question just asked, and no permit stays taken.
 
 import { expect, test } from 'bun:test';
 import type { Plan } from '../../../src/core/plan.ts';
@@ -54,7 +54,7 @@ describeWithServices('refusals of several nodes', ['Redis'], () => {
       for (let node = 0; node < size; node += 1) {
         expect(await admitted(cluster, node, BURST, plan)).toBe(BURST);
         for (const each of cluster.admitted) if (each.state === 'open') cluster.settle(each, 1);
-        // Nothing has told Redis yet that all of them are free.
+        // Nothing has reported to Redis yet that all of them are free.
         expect(await admitted(cluster, node + 1, 2 * SLOTS, plan)).toBe(SLOTS);
         for (const each of cluster.admitted) if (each.state === 'open') cluster.settle(each, 1);
         await cluster.idle(1_000, 1_000);
@@ -130,7 +130,8 @@ describeWithServices('refusals of several nodes', ['Redis'], () => {
     const plan = { ...WIDE, requestsPerMinute: 5 };
     const cluster = createCluster(used().redis, 2);
     expect((await admitted(cluster, 0, 3, plan)) + (await admitted(cluster, 1, 9, plan))).toBe(5);
-    // A plan that is raised, and what this node gives back itself, at once; what another one does, soon.
+    // A plan that is raised, and what this node gives back itself, at once; what another one does,
+    // soon.
     expect(await admitted(cluster, 1, 9, { ...plan, requestsPerMinute: 6 })).toBe(1);
     const cancelOne = async (node: number): Promise<void> => {
       const each = cluster.admitted.findLast((each) => each.node === cluster.node(node));

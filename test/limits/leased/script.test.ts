@@ -1,5 +1,5 @@
-// The script that decides, asked by hand: a call that arrives twice takes once, one that comes late
-// takes nothing back, and a refusal takes from no counter.
+// The deciding script, called by hand: a repeated call takes once, a late call takes nothing back,
+// and a refusal takes from no counter.
 
 import { beforeAll, describe, expect, test } from 'bun:test';
 import type {
@@ -61,7 +61,7 @@ describeWithServices('the script of the limits', ['Redis'], () => {
     decide = createDecide(used().redis, 'tollgate:');
   });
 
-  /** An account of its own, asked with whatever was answered last. */
+  /** An account of its own, asked with the last answer. */
   function openAccount() {
     accounts += 1;
     const account = `acct_${accounts}`;
@@ -99,28 +99,29 @@ describeWithServices('the script of the limits', ['Redis'], () => {
   test('takes nothing back for a call that comes after a newer one', async () => {
     const ask = openAccount();
     const { epoch } = await ask({ seq: 1, need: 1 });
-    const told = { epoch, start: NOW };
-    await ask({ seq: 3, keep: 1, need: 4, ...told });
-    await ask({ seq: 2, keep: 1, ...told });
+    const granted = { epoch, start: NOW };
+    await ask({ seq: 3, keep: 1, need: 4, ...granted });
+    await ask({ seq: 2, keep: 1, ...granted });
     expect((await ask({ seq: 1, holder: 'b' })).windows[0]?.[2]).toBe(5);
   });
 
   test('says when slots are scarce, and how many of them others may not use', async () => {
     const ask = openAccount();
-    const told = async (asked: Asked) =>
+    const permitsOf = async (asked: Asked) =>
       (await ask({ ...asked, slots: 8, holders: 3 })).slots[0]?.slice(0, 4);
-    // The others', its own, whether it may keep what it does not use, and the others that may be unused.
-    expect(await told({ seq: 1, need: 5 })).toEqual([0, 5, 1, 0]);
-    expect(await told({ seq: 1, holder: 'b', need: 1 })).toEqual([5, 1, 0, 5]);
-    expect(await told({ seq: 2, holder: 'b', keep: 1, need: 2 })).toEqual([5, 3, 0, 5]);
-    expect(await told({ seq: 3, holder: 'b', keep: 3, need: 1, now: NOW + 999 })).toEqual([
+    // The others', its own, whether it may keep what it does not use, and the others that may be
+    // unused.
+    expect(await permitsOf({ seq: 1, need: 5 })).toEqual([0, 5, 1, 0]);
+    expect(await permitsOf({ seq: 1, holder: 'b', need: 1 })).toEqual([5, 1, 0, 5]);
+    expect(await permitsOf({ seq: 2, holder: 'b', keep: 1, need: 2 })).toEqual([5, 3, 0, 5]);
+    expect(await permitsOf({ seq: 3, holder: 'b', keep: 3, need: 1, now: NOW + 999 })).toEqual([
       5, 3, 0, 5,
     ]);
-    // By then it has told what it does not use, if it lives.
-    expect(await told({ seq: 4, holder: 'b', keep: 3, need: 1, now: NOW + 1_000 })).toEqual([
+    // By then it has returned what it does not use, if it lives.
+    expect(await permitsOf({ seq: 4, holder: 'b', keep: 3, need: 1, now: NOW + 1_000 })).toEqual([
       5, 3, 0, 0,
     ]);
-    expect(await told({ seq: 2, keep: 4, now: NOW + 1_000 })).toEqual([3, 4, 0, 0]);
+    expect(await permitsOf({ seq: 2, keep: 4, now: NOW + 1_000 })).toEqual([3, 4, 0, 0]);
   });
 
   describe('takes nothing where one limit refuses', () => {

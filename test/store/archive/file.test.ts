@@ -1,5 +1,5 @@
-// The file of `tollgate export`: what is written is read again, and whatever happens to the file on
-// its way is found before anybody believes it.
+// The file of `tollgate export`: it is read back as written, and every damage to it is found before
+// the import trusts it.
 
 import { afterAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -104,7 +104,7 @@ describe('a file of an export', () => {
   });
 });
 
-describe('whatever is wrong with a file is found', () => {
+describe('every damage to a file is found', () => {
   test('every byte that is missing at its end', async () => {
     const bytes = readFileSync(await written(ROWS));
     const path = join(directory, 'cut');
@@ -120,16 +120,16 @@ describe('whatever is wrong with a file is found', () => {
   test('every bit that has turned over', async () => {
     const bytes = readFileSync(await written(ROWS));
     const path = join(directory, 'turned');
-    const told: string[] = [];
+    const missed: string[] = [];
     // The time and the system in the head of the packed file say nothing about what is in it.
     for (let at = 10; at < bytes.length; at += 1) {
       const turned = Uint8Array.from(bytes);
       turned[at] = (turned[at] ?? 0) ^ (1 << (at % 8));
       writeFileSync(path, turned);
       const failure = await failureOf(path);
-      if (failure === undefined) told.push(`byte ${at}`);
+      if (failure === undefined) missed.push(`byte ${at}`);
     }
-    expect(told).toEqual([]);
+    expect(missed).toEqual([]);
   });
 
   const whole = [
@@ -234,7 +234,7 @@ describe('whatever is wrong with a file is found', () => {
     expect(await failureOf(path)).toContain(message);
   });
 
-  test('no file, a file that nobody may read, and one that is not packed', async () => {
+  test('no file, a file that is not readable, and one that is not packed', async () => {
     expect(await failureOf(join(directory, 'missing'))).toBe('There is no such file.');
     const path = join(directory, 'plain');
     writeFileSync(path, 'plain text');

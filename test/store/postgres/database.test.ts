@@ -206,7 +206,7 @@ describeWithServices('PostgreSQL', ['PostgreSQL'], () => {
   });
 
   describe('a fault', () => {
-    test('what may take how long is told to PostgreSQL', async () => {
+    test('PostgreSQL receives the time limits', async () => {
       const database = open({ statementTimeoutMs: 1_500 });
       const limits = sql`select current_setting('statement_timeout') as statement,
         current_setting('lock_timeout') as lock,
@@ -219,7 +219,7 @@ describeWithServices('PostgreSQL', ['PostgreSQL'], () => {
       expect(await database.rows(limits)).toEqual(usual);
     });
 
-    test('after a patient transaction nobody waits for an answer any longer than before', async () => {
+    test('after a patient transaction answers have the same time limit as before', async () => {
       const database = open({ url: proxy.url, max: 1, statementTimeoutMs: 100 });
       // For longer than others are waited for.
       await database.patiently(() => database.rows(sql`select pg_sleep(0.3)`));
@@ -285,7 +285,7 @@ describeWithServices('PostgreSQL', ['PostgreSQL'], () => {
       },
     );
 
-    test('a commit that nobody answers is said to be unknown', async () => {
+    test('a commit without an answer is reported as unknown', async () => {
       const database = open({ url: proxy.url, max: 1, statementTimeoutMs: 100 });
       await database.transaction(() => Promise.resolve(add(database, 'known')));
       // Of the transaction: begin, its turn, insert, the question; then the commit.

@@ -1,5 +1,5 @@
-// The encrypted way to PostgreSQL, to a real server with a certificate of its own: what each sslmode
-// accepts and refuses, and that a password of any letters gets in and is never told.
+// TLS to a real PostgreSQL with its own certificate: what each sslmode accepts and rejects, and
+// that a password with any characters works and is never shown.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
@@ -94,20 +94,20 @@ describeWithServices('an encrypted way to PostgreSQL', ['PostgreSQL'], () => {
     ['no encryption', () => open(''), 'no encryption'],
     ['a wrong password', () => open('?sslmode=require', 'localhost', 'wr0ng'), '28P01'],
     ['an authority that is not public', () => open('?sslmode=verify-full'), 'self signed'],
-    ['the authority of somebody else', () => open(verified(stranger)), 'certificate'],
+    ['another authority', () => open(verified(stranger)), 'certificate'],
     [
       'a certificate of another name',
       () => open(verified(certificate), '127.0.0.1'),
       "does not match certificate's altnames",
     ],
-  ])('%s is refused, and no password is told', async (_, connect, words) => {
+  ])('%s is refused, and no password is shown', async (_, connect, words) => {
     const failure = await failureOf(connect());
     expect(failure).toStartWith('PostgresFailure: ');
     expect(failure).toContain(words);
     expect(failure).not.toMatch(/s3cret|wr0ng/);
   });
 
-  test('a file of authorities that is not there is told at once', () => {
+  test('a file of authorities that is not there is reported at once', () => {
     expect(() => open(verified({ ...certificate, path: '/nowhere.pem' }))).toThrow(
       'The file that sslrootcert of DATABASE_URL names cannot be read.',
     );

@@ -1,4 +1,4 @@
-// The migrations of PostgreSQL: the list, the lock, the refusals; and that its tables are all of ours.
+// The migrations of PostgreSQL: the list, the lock, the refusals, and that they create every table.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -42,7 +42,7 @@ describeWithServices('sessions of PostgreSQL', ['PostgreSQL'], () => {
     pool.close();
   });
 
-  test('end with the pool, and whoever waits for one is told', async () => {
+  test('end with the pool, and waiting callers get an error', async () => {
     const pool = poolOf(1);
     const session = await pool.acquire();
     const waiting = pool.acquire().catch((cause: Error) => cause.message);

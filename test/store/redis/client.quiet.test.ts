@@ -1,5 +1,5 @@
-// Redis as the program sees it: scripts that run where their keys are, a breaker, messages, and no
-// password in anything that is said. Over real servers: one, a cluster, one that sentinels watch.
+// The Redis client: scripts that run where their keys are, a breaker, messages, and no password in
+// any output. Over real servers: one, a cluster, one behind sentinels.
 
 import { describe, expect, test } from 'bun:test';
 import { readRedisUrl } from '../../../src/core/redis-url.ts';
@@ -153,7 +153,7 @@ describeWithServices('a client of Redis', ['Redis'], () => {
   }, 15_000);
 
   describe('messages', () => {
-    test('reach every subscriber, and each connection is told of', async () => {
+    test('reach every subscriber, and each connection is reported', async () => {
       await using server = await startRedis();
       using redis = open(server.url);
       using other = open(server.url);
