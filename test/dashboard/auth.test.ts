@@ -1,5 +1,5 @@
-// The JSON of signing in, over the sockets of a running gateway: what each answer holds and which
-// cookie comes with it. The rules behind it are held in test/identity/sign-in.
+// The JSON of sign-in, over the sockets of a running gateway: the body of each answer and its
+// cookie. The rules behind it are tested in test/identity/sign-in.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { newEmail, newPassword, openSignUp, signIn, signUp, tokenOf } from '../support/customer.ts';

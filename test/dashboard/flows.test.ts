@@ -1,5 +1,5 @@
-// What customers and operators do on a day, through the JSON that their pages use, and what clients of
-// /v1 see of it: keys that are made, rotated and revoked, accounts that are suspended, money that comes.
+// A day of customers and operators, through the JSON of their pages, and its effect on clients of
+// /v1: keys are created, rotated and revoked, accounts suspended, money paid in.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import OpenAI from 'openai';

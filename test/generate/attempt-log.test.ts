@@ -1,5 +1,5 @@
-// The record of each attempt: what is known of it and no more, its usage as the upstream reported it
-// or as we counted it, and what that costs the operator.
+// The record of each attempt: what is known of it, its usage as reported or as counted, and its
+// cost to the operator.
 
 import { expect, test } from 'bun:test';
 import type { UpstreamFailure } from '../../src/core/failure.ts';

@@ -1,4 +1,4 @@
-// The byte-pair counter against the published tokenizer, which makes the tokens.
+// The byte-pair counter against the published tokenizer.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';

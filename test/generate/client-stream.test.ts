@@ -1,5 +1,5 @@
-// The client's end of a stream: bytes as they were written, pressure when nobody reads, and one
-// word when the client is gone.
+// The client's end of a stream: bytes as written, backpressure when the client does not read, and
+// one notification when the client is gone.
 
 import { expect, test } from 'bun:test';
 import { createClientStream } from '../../src/generate/client-stream.ts';
@@ -9,13 +9,13 @@ function stream(stallMs?: number) {
   const client = createClientStream(() => {
     gone += 1;
   }, stallMs);
-  return { client, told: () => gone };
+  return { client, timesGone: () => gone };
 }
 
 const LARGE = 'x'.repeat(70_000);
 
 test('what is written arrives in order, and closing ends it', async () => {
-  const { client, told } = stream();
+  const { client, timesGone } = stream();
   client.write('one ');
   client.write('');
   client.write('zwei ✓ ');
@@ -23,7 +23,7 @@ test('what is written arrives in order, and closing ends it', async () => {
   client.close();
   expect(await new Response(client.body).text()).toBe('one zwei ✓ 三');
   client.leave();
-  expect([client.gone(), told()]).toEqual([false, 0]);
+  expect([client.gone(), timesGone()]).toEqual([false, 0]);
 });
 
 test('there is room for what fits, and above it the writer waits for the reader', async () => {
@@ -39,25 +39,25 @@ test('there is room for what fits, and above it the writer waits for the reader'
   await reader.cancel();
 });
 
-test('a reader that cancels has left: once, whatever comes after', async () => {
-  const { client, told } = stream();
+test('a reader that cancels has left: once, regardless of later events', async () => {
+  const { client, timesGone } = stream();
   await client.body.cancel();
   client.leave();
-  expect([client.gone(), told()]).toEqual([true, 1]);
+  expect([client.gone(), timesGone()]).toEqual([true, 1]);
   expect(client.write(LARGE)).toBeUndefined();
   client.close();
   expect(client.gone()).toBe(true);
 });
 
 test('a writer that waits goes on when the client leaves', async () => {
-  const { client, told } = stream();
+  const { client, timesGone } = stream();
   const room = client.write(LARGE);
   client.leave();
   await room;
-  expect([client.gone(), told()]).toEqual([true, 1]);
+  expect([client.gone(), timesGone()]).toEqual([true, 1]);
 });
 
-test('everybody who waits for room goes on when there is some, whoever wrote last', async () => {
+test('every writer that waits for room continues when there is some, regardless of who wrote last', async () => {
   const { client } = stream();
   const pumped = client.write(LARGE);
   const heartbeat = client.write('beat');
@@ -68,28 +68,28 @@ test('everybody who waits for room goes on when there is some, whoever wrote las
 });
 
 test('a client that takes nothing for too long is cut, and has left', async () => {
-  const { client, told } = stream(5);
+  const { client, timesGone } = stream(5);
   await client.write(LARGE);
-  expect([client.gone(), told()]).toEqual([true, 1]);
+  expect([client.gone(), timesGone()]).toEqual([true, 1]);
   expect(new Response(client.body).text()).rejects.toThrow('The client stopped reading.');
 });
 
 test('one that reads in time is not', async () => {
-  const { client, told } = stream(50);
+  const { client, timesGone } = stream(50);
   const room = client.write(LARGE);
   const reader = client.body.getReader();
   await reader.read();
   await room;
   await Bun.sleep(60);
-  expect([client.gone(), told()]).toEqual([false, 0]);
+  expect([client.gone(), timesGone()]).toEqual([false, 0]);
   await reader.cancel();
 });
 
 test('a writer that is to hurry does not wait for the client, who is still there', async () => {
-  const { client, told } = stream();
+  const { client, timesGone } = stream();
   const room = client.write(LARGE);
   client.hurry();
   await room;
-  expect([client.gone(), told()]).toEqual([false, 0]);
+  expect([client.gone(), timesGone()]).toEqual([false, 0]);
   await client.body.cancel();
 });

@@ -1,5 +1,5 @@
-// A fallback in the whole pipeline: what it is told, how its answer is named and charged, and that a
-// bound of its own is no lack of money. What a lack of money costs is here, too.
+// A fallback through the whole pipeline: the request it gets, how its answer is named and charged,
+// and that its own bound is no lack of funds. The charge on a lack of funds is tested here, too.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { FinishReason } from '../../src/core/generation.ts';

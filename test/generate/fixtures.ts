@@ -1,4 +1,4 @@
-// Attempts made of plain lists, for tests of what drives them. No network, no upstream.
+// Attempts made of plain lists, for tests of the code that drives them. No network, no upstream.
 
 import type { UpstreamFailure } from '../../src/core/failure.ts';
 import type { GenerationEvent } from '../../src/core/generation.ts';

@@ -1,5 +1,5 @@
-// A whole request over a real ledger and real limits, with a clock and attempts that the test moves:
-// what no test from outside can make happen at the moment that matters.
+// A whole request over a real ledger and real limits, with a clock and attempts that the test
+// controls: timings that no test from outside can provoke.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { GatewayError } from '../../src/core/error.ts';
@@ -253,7 +253,7 @@ describe('a request that is refused for its money holds nothing', () => {
     expect(error).toBeInstanceOf(GatewayError);
     expect(error.code).toBe('provider_unavailable');
     expect(await used()).toMatchObject(UNUSED);
-    // Whatever is given to the ledger now is done after all that was given before.
+    // The ledger executes this after all earlier commands.
     await open.ledger.extend({ requestId: 'unconfirmed-1', amount: micro(0n) }).catch(() => {});
     expect((await open.books.explain('unconfirmed-1'))?.hold).toMatchObject({ phase: 'released' });
     expect(await open.books.balance('unconfirmed')).toMatchObject({
@@ -315,7 +315,7 @@ describe('a bill that cannot be booked for a while', () => {
     return { ledger: { ...open.ledger, settle }, asked, mend };
   }
 
-  test('is told as it will be by a server that is alone with its books', async () => {
+  test('is reported as it will be booked by a server with a local ledger', async () => {
     const settle = () => Promise.reject(new LedgerSilent('The disk has not answered.'));
     const ledger = { ...open.ledger, settle };
     const { dependencies, call } = await rig('alone', { ledger, booking: 'bounded' });
@@ -351,7 +351,7 @@ describe('a bill that cannot be booked for a while', () => {
 });
 
 test.each(['stream', 'whole'] as const)(
-  'nothing of a %s answer is told where the node was held for dead before it was booked',
+  'nothing of a %s answer is sent where the node was declared dead before it was booked',
   async (kind) => {
     const id = `late-${kind}`;
     // The node is cut off from the books: others end its hold before it reaches them again.
@@ -369,7 +369,7 @@ test.each(['stream', 'whole'] as const)(
   },
 );
 
-test('a failure says what it has cost where others had ended the request meanwhile', async () => {
+test('a failure says what it has cost where another node had ended the request', async () => {
   const { dependencies, call } = await rig('cut-off', {
     booking: 'awaited',
     ledger: {

@@ -1,5 +1,5 @@
-// The guard of an answer: what it passes on is paid for at every instant, it is exact at the edge,
-// and it holds nothing back that could be paid for. Wallets here have neighbours that take and give.
+// The guard of an answer: its output is paid for at every instant, it is exact at the edge, and it
+// withholds nothing that the balance covers. Other requests take from and add to the balance.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -149,7 +149,7 @@ const answer: fc.Arbitrary<Batch[]> = fc
     { events: [FINISH], end: 'finished' as const },
   ]);
 
-test('law: whatever comes and whoever else spends, nothing unpaid passes, and nothing paid is held back', async () => {
+test('law: for any stream and any other spending, nothing unpaid passes, and nothing paid is held back', async () => {
   await fc.assert(
     fc.asyncProperty(
       answer,
@@ -161,8 +161,8 @@ test('law: whatever comes and whoever else spends, nothing unpaid passes, and no
       async (batches, wallet, outputBound, neighbours, countNow, reported) => {
         const rig = setUp({ wallet, outputBound, neighbours, countNow });
         const whole = textsOf(batches.flatMap((batch) => batch.events)).join('');
-        const told = reported === undefined ? [] : [usageOf(Math.min(reported, 2 ** 30))];
-        const last: Batch = { events: [...told, FINISH], end: 'finished' };
+        const usageReport = reported === undefined ? [] : [usageOf(Math.min(reported, 2 ** 30))];
+        const last: Batch = { events: [...usageReport, FINISH], end: 'finished' };
         const { events, end, text } = await rig.run([...batches.slice(0, -1), last]);
         expect(end).toBe('finished');
         expect(whole.startsWith(text)).toBe(true);
@@ -208,7 +208,7 @@ function usageOf(outputTokens: number): GenerationEvent {
 
 const LAST: Batch = { events: [FINISH], end: 'finished' };
 
-test('an answer within its first slice asks nobody for anything', async () => {
+test('an answer within its first slice makes no ledger call', async () => {
   const rig = setUp({ wallet: 4_096, outputBound: 4_096 });
   const { text, end } = await rig.run([{ events: words(4_096) }, LAST]);
   expect([text.length, end, rig.asked()]).toEqual([4_096, 'finished', 0]);
@@ -239,7 +239,7 @@ test('a slice that is on its way is waited for, and not bought twice', async () 
 describe('beyond the bound that the upstream was given', () => {
   const rig = () => setUp({ wallet: 30_000, outputBound: 5_000 });
   const beyond: Batch = { events: words(5_300) };
-  const told = (outputTokens: number): Batch => ({
+  const reportOf = (outputTokens: number): Batch => ({
     events: [usageOf(outputTokens), FINISH],
     end: 'finished',
   });
@@ -254,14 +254,14 @@ describe('beyond the bound that the upstream was given', () => {
 
   test('nothing is passed on where the report says so', async () => {
     const { run, meter } = rig();
-    const { text } = await run([beyond, told(5_001)]);
+    const { text } = await run([beyond, reportOf(5_001)]);
     expect([text.length, meter.tokens()]).toEqual([5_000, 5_000]);
     expect(meter.reported()).toMatchObject({ outputTokens: 5_001 });
   });
 
   test('what another tokenizer counts within it is passed on, once the report says so', async () => {
     const { run, guard, aborts } = rig();
-    const { text } = await run([beyond, { events: words(10) }, told(5_000)]);
+    const { text } = await run([beyond, { events: words(10) }, reportOf(5_000)]);
     expect([text.length, guard.hasCut(), aborts()]).toEqual([5_310, false, 0]);
   });
 
@@ -272,9 +272,9 @@ describe('beyond the bound that the upstream was given', () => {
     expect([text.length, end, meter.tokens()]).toEqual([5_000, cut, 5_000]);
   });
 
-  test('an upstream that goes far beyond is stopped, whatever it would have reported', async () => {
+  test('an upstream that goes far beyond is stopped, before it reports', async () => {
     const { run, aborts, meter } = rig();
-    const { text } = await run([beyond, { events: words(5_000) }, told(5_000)]);
+    const { text } = await run([beyond, { events: words(5_000) }, reportOf(5_000)]);
     expect([text.length, aborts(), meter.reported()]).toEqual([5_000, 1, undefined]);
   });
 
@@ -285,7 +285,7 @@ describe('beyond the bound that the upstream was given', () => {
   });
 });
 
-test('a bound that is the balance is an edge, and all of the wallet is spent on the way to it', async () => {
+test('a bound that is the balance is an edge, and all of the balance is spent on the way to it', async () => {
   const rig = setUp({ wallet: 6_001, outputBound: 32_000 });
   const { text, events } = await rig.run([{ events: words(9_000, 1) }, LAST]);
   expect([text.length, rig.available()]).toEqual([6_001, micro(0n)]);
@@ -303,7 +303,7 @@ test('what the upstream made beyond the edge is counted, and its report is not b
 });
 
 test('money that comes while the answer runs lets it go on', async () => {
-  // Somebody takes all that is left; then somebody brings enough.
+  // Another request takes all that is left; then a top-up covers it.
   const rig = setUp({ wallet: 9_000, outputBound: 9_000, neighbours: [9_000, -9_000] });
   await rig.run([{ events: words(3_500) }]);
   await new Promise((resolve) => setImmediate(resolve));

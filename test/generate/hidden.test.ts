@@ -1,6 +1,6 @@
-// Hidden thinking is paid for: over the real pipeline and a real ledger, with an upstream that shows no
-// thinking and reports it at its end alone. No stop sequence, no moment of leaving and no streaming
-// lowers a charge below what was delivered, what the upstream reports as hidden, and the prompt.
+// Hidden thinking is charged: over the real pipeline and a real ledger, with an upstream that
+// reports thinking only at its end. No stop sequence, disconnect or streaming mode lowers a charge
+// below what was delivered, what is reported as hidden, and the prompt.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';

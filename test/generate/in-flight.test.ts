@@ -1,4 +1,4 @@
-// What is in flight: draining waits for exactly that, and can end it.
+// Requests in flight: draining waits for exactly those, and can end them.
 
 import { expect, test } from 'bun:test';
 import { createInFlight } from '../../src/generate/in-flight.ts';
@@ -31,19 +31,19 @@ test('leaving twice takes off one', () => {
   expect(inFlight.count()).toBe(1);
 });
 
-test('ending all tells each once, and those that leave meanwhile do no harm', () => {
+test('ending all notifies each once, and those that leave during it do no harm', () => {
   const inFlight = createInFlight();
-  const told: string[] = [];
-  inFlight.enter('req_1', { stop: () => void told.push('other') });
+  const ended: string[] = [];
+  inFlight.enter('req_1', { stop: () => void ended.push('other') });
   inFlight.enter('req_2', {
     stop() {
-      told.push('one');
+      ended.push('one');
       inFlight.exit('req_1');
     },
   });
   expect(inFlight.aborted()).toBe(false);
   inFlight.abortAll();
   expect(inFlight.aborted()).toBe(true);
-  expect(told.toSorted()).toEqual(['one', 'other']);
+  expect(ended.toSorted()).toEqual(['one', 'other']);
   expect(inFlight.count()).toBe(1);
 });

@@ -1,5 +1,5 @@
-// What happens to an upstream when its client leaves: stopped at once, or read to its end where it
-// bills to the end or may have hidden thinking to report. Leaving is never cheaper by their number.
+// The upstream after its client leaves: stopped at once, or read to its end where it bills to the
+// end or may report hidden thinking. Many disconnects are never cheaper.
 
 import { describe, expect, test } from 'bun:test';
 import type { ModelFeature, Upstream } from '../../src/core/model.ts';
@@ -98,7 +98,7 @@ test('any number of them is read, and beyond the limit of their account with the
   for (const each of [...all, next]) each.lifetime.end();
 });
 
-test('a server that stops ends it, whoever listens', () => {
+test('a server that stops ends it, regardless of listeners', () => {
   const listening = setUp(BILLS_ON);
   listening.inFlight.abortAll();
   expect([flags(listening.lifetime), listening.seen()]).toEqual([

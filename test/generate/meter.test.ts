@@ -1,4 +1,4 @@
-// The count of an answer as it passes: everything that was delivered, once, whenever it is asked.
+// The count of a streaming answer: everything delivered, once, at any time of reading.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -6,7 +6,7 @@ import type { GenerationEvent, Usage } from '../../src/core/generation.ts';
 import { type MeteredOutput, OutputMeter } from '../../src/generate/meter.ts';
 import { loadTokenizer } from '../../src/generate/tokenizer.ts';
 
-/** One token a character: whatever is lost or counted twice shows. */
+/** One token a character: a lost or doubled count shows. */
 const byLength = (text: string): number => text.length;
 
 const USAGE: Usage = {

@@ -1,5 +1,5 @@
-// An attempt with its money: what passes is what the guard lets pass, and the ledger hears of it
-// often enough to settle without us.
+// An attempt with its money: it passes what the guard passes, and checkpoints often enough for the
+// ledger to settle without it.
 
 import { expect, test } from 'bun:test';
 import type { UpstreamFailure } from '../../src/core/failure.ts';

@@ -1,5 +1,5 @@
-// A route over real health, with attempts made of lists and a time that passes by itself: no test
-// waits for a pause.
+// A route over real health, with attempts made of lists and a clock that advances by itself, so
+// that no test waits for a pause.
 
 import type { Alert } from '../../src/core/alert.ts';
 import type { FailureClass, UpstreamFailure } from '../../src/core/failure.ts';

@@ -1,5 +1,5 @@
-// Where a route waits, and what ends the wait: pauses, queues and silence, with a client that leaves
-// at each of these points. Whatever it was, every permit is given back.
+// Where a route waits, and what ends the wait: pauses, queues and silence, with a client that
+// leaves at each of these points. Each permit is released in every case.
 
 import { describe, expect, test } from 'bun:test';
 import type { AttemptPhase } from '../../src/core/failure.ts';
@@ -17,7 +17,7 @@ const A2 = { ...A, upstream: { ...A.upstream, id: 'a2' } };
 const SILENT = 5;
 
 describe('a client that leaves', () => {
-  test('while an upstream is silent: the attempt is recorded and nobody else is asked', async () => {
+  test('while an upstream is silent: the attempt is recorded and no other upstream is called', async () => {
     const rig = createRouteRig();
     const { routed, story } = await rig.run({
       candidates: [A, B],
@@ -28,7 +28,7 @@ describe('a client that leaves', () => {
     expect([story, rig.questions.length, rig.inFlight()]).toEqual([['a cut'], 1, 0]);
   });
 
-  test('in a pause: it ends at once, and nobody is asked again', async () => {
+  test('in a pause: it ends at once, and no upstream is called again', async () => {
     const rig = createRouteRig({ runsByItself: false });
     const ran = rig.run({ candidates: [A], answers: [[fails('cut')], [DELIVERS]] });
     await until(() => rig.time.waiting() === 1);
@@ -63,7 +63,7 @@ describe('a client that leaves', () => {
     expect([rig.questions.length, rig.inFlight()]).toEqual([0, 0]);
   });
 
-  test('before anything: nobody is asked', async () => {
+  test('before anything: no upstream is called', async () => {
     const rig = createRouteRig();
     rig.leave();
     const { routed, story } = await rig.run({ candidates: [A, B], answers: [[DELIVERS]] });
@@ -132,7 +132,7 @@ test('who gets what is left of the time is not left alone because that was too l
   expect(rig.health.waitMs(B)).toBeGreaterThan(0);
 });
 
-test('everybody who waits for a short delay is asked for again after it', async () => {
+test('every request that waits for a short delay is retried after it', async () => {
   const rig = createRouteRig();
   const limited = fails('rate_limited', { retryAfterMs: 1_000 });
   const all = Array.from({ length: 8 }, () =>

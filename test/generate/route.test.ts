@@ -1,5 +1,5 @@
 // Which attempt serves: the first that delivers, no attempt after a caller's own mistake or after
-// the client has left, and a record of every one that failed or was not asked.
+// the client has left, and a record of every one that failed or was skipped.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -20,13 +20,13 @@ async function run(answers: Asked['answers'], more: Partial<Asked> = {}) {
   return { ...rig, ...ran, asked };
 }
 
-test('the first that delivers serves, and nobody else is asked', async () => {
+test('the first that delivers serves, and no other upstream is called', async () => {
   const { routed, asked, story } = await run([[DELIVERS], [DELIVERS]]);
   expect([asked, story]).toEqual(['a', []]);
   expect(routed).toMatchObject({ kind: 'serving', first: DELIVERS });
 });
 
-test('a credential that a probe finds refused is told to the operator, also where another one serves', async () => {
+test('a credential that a probe finds refused is reported to the operator, also where another one serves', async () => {
   const refused = fails('credential', { status: 401 });
   const { served, alerts, probes } = await run([[refused], [DELIVERS]]);
   expect([served, alerts]).toEqual(['b', []]);
@@ -52,7 +52,7 @@ test.each<FailureClass>([
 });
 
 test.each<FailureClass>(['timeout', 'overloaded', 'server_error', 'cut'])(
-  'after %s, where nobody else is left, the same is asked again after a pause',
+  'after %s, without another upstream, the same one is retried after a pause',
   async (kind) => {
     const low = await run([[fails(kind)], [DELIVERS]], { candidates: [A] });
     expect([low.served, low.asked, low.time.started]).toEqual(['a', 'a a', [100]]);
@@ -62,14 +62,14 @@ test.each<FailureClass>(['timeout', 'overloaded', 'server_error', 'cut'])(
 );
 
 test.each<FailureClass>(['credential', 'mismatch', 'unsupported', 'malformed', 'rate_limited'])(
-  'after %s nobody is asked the same again',
+  'after %s no upstream is retried',
   async (kind) => {
     const { routed, asked } = await run([[fails(kind)], [DELIVERS]], { candidates: [A] });
     expect([routed.kind, asked]).toEqual(['failed', 'a']);
   },
 );
 
-test('a short delay of a rate limit is waited for, once, whoever else there is', async () => {
+test('a short delay of a rate limit is waited for, once, with any number of other upstreams', async () => {
   const limited = fails('rate_limited', { retryAfterMs: 2_000 });
   const candidates = [{ ...A, timeouts: { ...A.timeouts, totalMs: 60_000 } }, B];
   const patient = await run([[limited], [DELIVERS]], { candidates });
@@ -96,7 +96,7 @@ test('one that cannot be reached is asked once more on a new connection, and onl
   expect([gone.served, gone.story]).toEqual(['b', ['a unreachable', 'a unreachable']]);
 });
 
-test('kept connections that are all closed at once leave a model to everybody', async () => {
+test('kept connections that are all closed at once leave a model available', async () => {
   const rig = createRouteRig();
   const stale = fails('unreachable', { onKeptConnection: true });
   const all = Array.from({ length: 8 }, () =>
@@ -115,7 +115,7 @@ test('where no connection can be made to two upstreams, the third is asked', asy
 });
 
 test.each<FailureClass>(['bad_request', 'context_length', 'gateway'])(
-  'after %s nobody else is asked',
+  'after %s no other upstream is called',
   async (kind) => {
     const { routed, asked } = await run([[fails(kind)], [DELIVERS]]);
     expect(routed).toEqual({ kind: 'failed', failure: { class: kind, detail: kind } });
@@ -138,7 +138,7 @@ test('at most three attempts at one model, and the last failure is reported', as
   expect([one.asked, one.time.started]).toEqual(['a a a', [100, 100]]);
 });
 
-test('each fallback model is tried, whatever failed before it', async () => {
+test('each fallback model is tried, after any failure', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 8 }),
@@ -158,7 +158,7 @@ test('each fallback model is tried, whatever failed before it', async () => {
   );
 });
 
-test('what may pass is told before what this request can never get', async () => {
+test('a transient failure is reported before a permanent one', async () => {
   const { routed } = await run([[fails('malformed')], [fails('unsupported')]]);
   expect(routed).toMatchObject({ kind: 'failed', failure: { class: 'malformed' } });
 });
@@ -186,7 +186,7 @@ test('all questions share one deadline: that of the requested model', async () =
   expect([routed.kind, late.questions.length]).toEqual(['failed', 1]);
 });
 
-test('each is told its own bound', async () => {
+test('each gets its own bound', async () => {
   const small = { ...B, maxOutputTokens: 7 };
   const { started } = await run([[fails('cut')], [DELIVERS]], { candidates: [A, small] });
   expect(started.map((each) => each.candidate.maxOutputTokens)).toEqual([100, 7]);
@@ -225,7 +225,7 @@ test('one that is left alone is not asked, and that is recorded', async () => {
   expect(rig.alerts).toEqual([{ kind: 'breaker_opened', upstream: 'a', model: 'a' }]);
 });
 
-test('where everybody is left alone it fails at once, with the time until the first is asked', async () => {
+test('where every upstream is skipped it fails at once, with the time until the first retry', async () => {
   const rig = createRouteRig();
   const busy = (seconds: number) => fails('overloaded', { retryAfterMs: seconds * 1_000 });
   await rig.run({ candidates: [A, B], answers: [[busy(30)], [busy(10)]] });

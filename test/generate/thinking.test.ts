@@ -1,5 +1,5 @@
-// When thinking is kept and when it is put back, with the real store: what the model's upstreams
-// take decides, and what the client sends wins.
+// When thinking is stored and restored, with the real store: the capabilities of the model's
+// upstreams decide, and the client's own thinking takes precedence.
 
 import { afterAll, describe, expect, test } from 'bun:test';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
@@ -149,7 +149,7 @@ describe('put back is', () => {
     });
   });
 
-  test('the same where the client prints the input anew', async () => {
+  test('the same where the client prints the input again', async () => {
     const { answer, restore } = setUp('chat');
     await answer(request(HELLO), [think('Hm.'), ...called(CALL), finish()]);
     const toolCalls = [{ ...CALL, arguments: '{"path":"a"}' }];
@@ -166,7 +166,7 @@ describe('put back is', () => {
     expect(finds).toBe(0);
   });
 
-  test('the signed form beside whatever text the client has', async () => {
+  test('the signed form beside any text the client has', async () => {
     const { answer, restore } = setUp('signing');
     await answer(request(HELLO), [think('Hm.'), ...called(CALL), SIGNED]);
     const signed = { upstream: 'signing', blocks: BLOCKS };
@@ -179,7 +179,7 @@ describe('put back is', () => {
     );
   });
 
-  test('both forms, by whoever served, where several kinds of upstreams may serve', async () => {
+  test('both forms, by the upstream that served, where several kinds of upstreams may serve', async () => {
     const { answer, restore } = setUp('both');
     await answer(request(HELLO), [think('Hm.'), ...called(CALL), finish()], 'chat');
     const second = { ...CALL, id: 'call_1' };

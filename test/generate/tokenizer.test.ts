@@ -1,5 +1,5 @@
-// Every character of a prompt is counted, near the real count whatever the text is made of, in parts
-// that leave the loop free, and within what each account may have counted.
+// Every character of a prompt is counted, close to the real count for any text, in parts that yield
+// to the event loop, and within each account's counting limit.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -117,7 +117,9 @@ function createDraw(seed: number) {
   return { below, times, point };
 }
 
-/** Parts of a text, each of about `length` characters, that take a tokenizer the most or the least. */
+/**
+ * Parts of a text, each of about `length` characters, that take a tokenizer the most or the least.
+ */
 function partsOf(seed: number, length: number): Readonly<Record<string, () => string>> {
   const { below, times, point } = createDraw(seed);
   const words = ['the', 'quick', 'tokenizer', 'internationalization', 'a', 'of', 'Zürich', 'für'];
@@ -222,7 +224,7 @@ describe('the loop', () => {
     const texts = Array.from({ length: 100 }, (_, index) => `${index} `.repeat(500));
     await Promise.all(texts.map((text, index) => counted(`acc ${index % 7}`, text)));
     running = false;
-    // Whoever comes between two turns of the watch: what is left of one, and all of the next.
+    // A request between two turns of the watch: what is left of one, and all of the next.
     expect(most).toBeLessThanOrEqual(2 * (4_096 + 512));
   });
 

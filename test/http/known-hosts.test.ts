@@ -1,4 +1,4 @@
-// Under which names the operator's pages and numbers are answered: tables of hosts and peers.
+// The host names under which the operator's pages and metrics answer: tables of hosts and peers.
 
 import { expect, test } from 'bun:test';
 import { createKnownHosts } from '../../src/http/known-hosts.ts';
@@ -47,7 +47,7 @@ test.each(['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1', ''])('from %p', 
   expect([null, ''].map((host) => hosts.isKnown(host, peer))).toEqual([true, true]);
 });
 
-test('other machines may use whatever name they know', () => {
+test('other machines may use any name they know', () => {
   for (const peer of ['10.0.0.1', '172.17.0.1', '2001:db8::1']) {
     expect([...KNOWN, ...UNKNOWN].filter((host) => !hosts.isKnown(host, peer))).toEqual([]);
   }

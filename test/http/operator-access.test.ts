@@ -1,4 +1,4 @@
-// Who may see the metrics: a table of where a request comes from and what it carries.
+// Which requests may read the metrics: a table of source address and credentials.
 
 import { describe, expect, test } from 'bun:test';
 import { createOperatorAccess } from '../../src/http/operator-access.ts';
@@ -20,7 +20,7 @@ function expectRows(access: ReturnType<typeof createOperatorAccess>, rows: reado
 describe('without a token', () => {
   const access = createOperatorAccess({ token: undefined, isPublished: false });
 
-  test('it is whoever comes from this machine, and through no proxy', () => {
+  test('accepts requests from this machine without a proxy', () => {
     expectRows(access, [
       ['127.0.0.1', {}, true],
       ['127.8.9.1', {}, true],
@@ -45,7 +45,7 @@ describe('without a token', () => {
     ]);
   });
 
-  test('it is nobody where a proxy on this machine lets strangers through', () => {
+  test('accepts no request where a proxy on this machine lets strangers through', () => {
     const published = createOperatorAccess({ token: undefined, isPublished: true });
     expectRows(published, [
       ['127.0.0.1', {}, false],
@@ -53,7 +53,7 @@ describe('without a token', () => {
     ]);
   });
 
-  test('whoever is refused is told what to set', () => {
+  test('a refusal names the setting', () => {
     expect(access.hint).toContain('METRICS_TOKEN');
   });
 });
@@ -61,7 +61,7 @@ describe('without a token', () => {
 describe('with a token', () => {
   const access = createOperatorAccess({ token: TOKEN, isPublished: true });
 
-  test('it is whoever sends it, from anywhere, and nobody else', () => {
+  test('accepts it from any address, and no other request', () => {
     expectRows(access, [
       ['192.0.2.1', { authorization: `Bearer ${TOKEN}` }, true],
       ['192.0.2.1', { authorization: `bearer   ${TOKEN}` }, true],

@@ -1,5 +1,5 @@
-// What a caller learns of an error that nobody threw on purpose: that there was one, and the id by
-// which the operator finds it. No test from outside can provoke one.
+// What a caller learns of an unexpected error: that there was one, and the id by which the operator
+// finds it. No test from outside can provoke one.
 
 import { describe, expect, test } from 'bun:test';
 import { ERRORS, GatewayError } from '../../src/core/error.ts';
@@ -9,7 +9,7 @@ import { messagesFormat } from '../../src/wire/messages/format.ts';
 
 const CANARY = 'canary-5519';
 
-/** Whatever may be thrown, with something in it that is nobody's business. */
+/** Values that may be thrown, with a secret in each. */
 const THROWN: Readonly<Record<string, unknown>> = {
   'an error': new TypeError(`cannot read ${CANARY}`),
   'an error with a cause': new Error('outer', { cause: new Error(CANARY) }),
@@ -30,8 +30,8 @@ describe.each([
   test.each(Object.entries(THROWN))(
     '%s is an internal error, and says nothing',
     async (_what, error) => {
-      const told: unknown[] = [];
-      const onInternal = (cause: unknown) => void told.push(cause);
+      const reported: unknown[] = [];
+      const onInternal = (cause: unknown) => void reported.push(cause);
       const response = respondError({ requestId: 'req_1', format, error, onInternal });
       expect(response.status).toBe(500);
       expect(Object.fromEntries(response.headers)).toEqual({
@@ -40,11 +40,11 @@ describe.each([
         'request-id': 'req_1',
       });
       expect(await response.text()).toBe(format.error(new GatewayError('internal_error'), 'req_1'));
-      expect(told).toEqual([error]);
+      expect(reported).toEqual([error]);
     },
   );
 
-  test('an error of ours is told as it is, and to nobody else', async () => {
+  test('an error of ours is returned as it is, and not logged as internal', async () => {
     const error = new GatewayError('rate_limit_exceeded', { retryAfterSeconds: 7 });
     const onInternal = () => expect.unreachable();
     const response = respondError({ requestId: 'req_1', format, error, onInternal });

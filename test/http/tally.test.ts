@@ -1,4 +1,4 @@
-// What is told of a request: once, whichever of its answer and its settlement comes last.
+// The record of a request: written once, after both its answer and its settlement.
 
 import { expect, test } from 'bun:test';
 import type { RequestSummary } from '../../src/core/request-summary.ts';
@@ -29,7 +29,7 @@ test('a refusal before anything is known', () => {
   expect(told).toEqual([{ ...BASE, status: 401, code: 'missing_api_key', durationMs: 40 }]);
 });
 
-test('a refusal of somebody who is known, with the ids alone', () => {
+test('a refusal of a known account, with the ids alone', () => {
   const { tally, told } = rig();
   tally.identified(WHO);
   tally.understood('swift-1', true);
@@ -56,7 +56,7 @@ test('a whole answer is settled first', () => {
   expect(told).toEqual([{ ...BASE, status: 200, durationMs: 40, answer: ANSWER }]);
 });
 
-test('a stream is told when it is settled, whichever comes first', () => {
+test('a stream is recorded when it is settled, whichever comes first', () => {
   const late = rig();
   late.tally.streaming(200);
   expect([late.told, late.tallies.openStreams()]).toEqual([[], 1]);

@@ -1,5 +1,5 @@
-// Who is let in: every refusal of a good key, in each form in which a key can be sent, and of a session
-// that asks for the playground.
+// Authentication: every refusal of a valid key, in each form in which a key can be sent, and of a
+// session that uses the playground.
 
 import { afterAll, describe, expect, test } from 'bun:test';
 import type { ErrorCode } from '../../src/core/error.ts';
@@ -92,10 +92,10 @@ describeOnEachDatabase('access', async () => {
     });
   });
 
-  describe('whoever is signed in', () => {
+  describe('a signed-in user', () => {
     const access = createPlaygroundAccess(database);
 
-    /** What the pipeline is told, or the code of the refusal. */
+    /** What the pipeline receives, or the code of the refusal. */
     async function enterSignedIn(accountId: string): Promise<unknown> {
       const { blocklist } = await readBlocklist(database, identity.clock());
       try {

@@ -49,7 +49,7 @@ describeOnEachDatabase('accounts', async () => {
         expect(() => normaliseEmail(email)).toThrow('The e-mail address is not valid.');
       }
       expect(() => normaliseEmail(`${'b'.repeat(250)}@a.de`)).toThrow('at most 254 characters');
-      await expect(accounts.find('nobody@example.com')).rejects.toThrow(
+      await expect(accounts.find('unknown@example.com')).rejects.toThrow(
         'no account with this e-mail',
       );
       await expect(accounts.find('acct_nobody')).rejects.toThrow('no account with this id');

@@ -1,5 +1,5 @@
-// What many ask at the same moment: a check and the write behind it are one step, in one process and,
-// on PostgreSQL, over several connections. And nobody is refused because two waited for each other.
+// Concurrent calls: a check and the write behind it are one step, in one process and, on
+// PostgreSQL, over several connections. No call fails because of a deadlock.
 
 import { afterAll, describe, expect, test } from 'bun:test';
 import { createAuthenticator } from '../../src/identity/authenticate.ts';
@@ -101,12 +101,12 @@ describeOnEachDatabase('concurrent changes', async () => {
     expect(facts[0]?.keyId).toBe(row.id);
   });
 
-  test('whoever asks for a deletion and takes it back has an account in one state', async () => {
+  test('a deletion that is requested and withdrawn leaves the account in one state', async () => {
     const rig = await createRig(directory);
     const browser = await rig.customer('a@example.com');
     const { customer } = rig.signIn;
     const who = await customer.read(browser.visit().headers);
-    if (who === undefined) throw new Error('nobody is signed in');
+    if (who === undefined) throw new Error('no session');
     const visit = createBrowser().visit();
     await customer.askDeletion(who, visit);
     const works = Array.from({ length: 8 }, (_, index) =>

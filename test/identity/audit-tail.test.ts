@@ -1,4 +1,4 @@
-// The end of the audit trail as a server reads it, which has them in their order.
+// The end of the audit trail as a server reads it, in order.
 
 import { expect, test } from 'bun:test';
 import { writeAuditEvent } from '../../src/identity/audit.ts';

@@ -1,4 +1,5 @@
-// Who a request is from: the cache's age, size and invalidation, and expiry to the millisecond.
+// Authentication of a request: the cache's age, size and invalidation, and expiry to the
+// millisecond.
 
 import { afterAll, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';

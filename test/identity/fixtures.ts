@@ -1,4 +1,4 @@
-// Everything of identity over one real database file, with a clock that only the test moves.
+// The whole identity domain over one real database file, with a clock that only the test moves.
 
 import { randomBytes } from 'node:crypto';
 import { BUILT_IN_PLANS } from '../../src/core/plan.ts';

@@ -180,7 +180,7 @@ describeOnEachDatabase('keys', async () => {
       expect(await codeOf(() => keys.rotate(short, 'operator'))).toBe('key_not_active');
     });
 
-    test('whatever the order of operations, every rotated key has exactly one successor', async () => {
+    test('for any order of operations, every rotated key has exactly one successor', async () => {
       const operation = fc.record({
         kind: fc.constantFrom('create', 'rotate', 'revoke'),
         pick: fc.nat(30),

@@ -1,4 +1,4 @@
-// Sets of networks and the walk through proxies, held against models that are too simple to be
+// Sets of networks and the walk through proxies, compared with models that are too simple to be
 // wrong: one compares bit by bit, the other lists the hops.
 
 import { expect, test } from 'bun:test';
@@ -139,7 +139,7 @@ const hop = fc.oneof(
   { weight: 1, arbitrary: fc.string({ maxLength: 12 }).filter((text) => !text.includes(',')) },
 );
 
-test('the client is the right-most hop that no trusted proxy is, whatever else the header says', () => {
+test('the client is the right-most hop that no trusted proxy is, for any rest of the header', () => {
   const set = createNetworkSet(['10.0.0.0/8', '2001:db8::2']);
   fc.assert(
     fc.property(hop, fc.array(hop, { minLength: 1, maxLength: 40 }), (socket, hops) => {

@@ -1,5 +1,5 @@
-// What operators look for: accounts, blocks and the audit trail, each a page at a time. A page law
-// holds for all of them: whoever turns the pages sees each row once, whatever is added meanwhile.
+// Operator searches: accounts, blocks and the audit trail, each a page at a time. One law holds for
+// all: paging returns each row once, even while rows are added.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -80,7 +80,7 @@ describeOnEachDatabase('accounts', async () => {
     expect(await emails(filter)).toEqual([...expected]);
   });
 
-  test('blocked are those whose block is in force', async () => {
+  test('blocked are those whose block is effective', async () => {
     expect(await emails({ standing: 'blocked' })).toEqual([bob.email, ann.email]);
     expect(await found({ standing: 'blocked' }, START_MS + 1_000)).toEqual([ann]);
   });
@@ -105,11 +105,12 @@ describeOnEachDatabase('accounts', async () => {
         return { rows: rows.length, ms: performance.now() - startedAt };
       };
       const looks = [];
-      for (const filter of [{}, { text: 'customer-9' }, { text: 'nobody' }, { plan: 'none' }]) {
+      for (const filter of [{}, { text: 'customer-9' }, { text: 'unknown' }, { plan: 'none' }]) {
         looks.push(await search(filter));
       }
       expect(looks.map(({ rows }) => rows)).toEqual([50, 50, 0, 0]);
-      // A read of them all takes some 30 ms; the bound is for a machine that is busy with other things.
+      // A read of them all takes some 30 ms; the bound is for a machine that is busy with other
+      // things.
       expect(Math.max(...looks.map(({ ms }) => ms))).toBeLessThan(1_000);
       await many.database.close();
     },
@@ -172,11 +173,11 @@ describeOnEachDatabase('pages', () => {
     expect(await read({ actor: ' Ops@Example.com' })).toEqual(byOps);
     expect(await read({ action: 'account.plan_changed' })).toEqual(byOps);
     expect(await read({ action: 'account.plan_changed', accountId: first.id })).toHaveLength(1);
-    expect(await read({ actor: 'nobody' })).toEqual([]);
+    expect(await read({ actor: 'unknown' })).toEqual([]);
     await database.close();
   });
 
-  test('blocks: with whom they concern, and only those in force', async () => {
+  test('blocks: with whom they concern, and only effective ones', async () => {
     const { database, identity } = await open();
     const blocks = createBlocks(identity);
     const account = await addAccount(identity);

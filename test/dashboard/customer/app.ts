@@ -1,5 +1,5 @@
-// The customers' JSON over real domains and a real database, asked as a page asks: through the
-// guard, from its own origin. Only the session is a stand-in: the cookie is the account's id.
+// The customers' JSON over real domains and a real database, called as a page calls it: through the
+// guard, from its own origin. Only the session is a stub: the cookie is the account's id.
 
 import { randomBytes } from 'node:crypto';
 import { loadCatalog } from '../../../src/catalog/catalog.ts';

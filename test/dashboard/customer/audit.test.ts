@@ -1,4 +1,4 @@
-// The account's own trail: sentences, who, from where, page by page, and nothing that is not its own.
+// The account's audit trail: sentences, actor, address, paging, and no events of other accounts.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { auditWords } from '../../../src/dashboard/customer/audit-labels.ts';

@@ -142,7 +142,8 @@ describeOnEachDatabase("a customer's ledger", () => {
       expect(steps.flatMap(({ problems }) => problems)).toEqual([]);
       expect(steps.at(-1)).toMatchObject({ balance: '1.0006', end: 601 });
 
-      // A receipt that was changed is found where the one after it, or the balance, names another hash.
+      // A receipt that was changed is found where the one after it, or the balance, names another
+      // hash.
       await tamper(app.database, ALLOW_CHANGES);
       const ofEve = `account = (select number from balances where account_id = '${eve}')`;
       for (const sequence of [250, 601]) {

@@ -1,5 +1,5 @@
-// The playground: the answers, the refusals and the bills of /v1 in both formats, under a session in
-// place of a key, and nothing that a session opens on /v1 or a key in the dashboard.
+// The playground: the answers, refusals and bills of /v1 in both formats, with a session in place
+// of a key. A session opens nothing on /v1, and a key nothing in the dashboard.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { catalogFor, ROOMY_PLAN } from '../../support/catalog.ts';

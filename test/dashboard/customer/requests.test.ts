@@ -1,4 +1,4 @@
-// The list of requests, the search, the story of one, and the file of all of them.
+// The list of requests, the search, the explanation of one, and the export of all.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';

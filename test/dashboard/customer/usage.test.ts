@@ -1,4 +1,4 @@
-// The page of usage asks for sums over time; the numbers are those of the requests themselves.
+// The usage page reads sums over time; they equal the sums of the requests themselves.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { micro } from '../../../src/core/money.ts';

@@ -1,4 +1,5 @@
-// Who is refused, and what needs the password again: keys, blocks, maintenance, and the trail of it.
+// Which requests the console refuses, and which need the password again: keys, blocks, maintenance,
+// and their audit trail.
 
 import { afterAll, expect, test } from 'bun:test';
 import { readTrail } from '../../operations/dependencies.ts';

@@ -1,4 +1,5 @@
-// Accounts in the console: found, shown, created and changed, with every change in the trail.
+// Accounts in the console: searched, shown, created and changed, with every change in the audit
+// trail.
 
 import { afterAll, expect, test } from 'bun:test';
 import { accountDeletions, users } from '../../../src/store/sign-in-tables.ts';

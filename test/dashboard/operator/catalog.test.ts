@@ -1,5 +1,5 @@
-// What is sold, in the console: models and their incident limits, prices from draft to publication,
-// the catalog with its refusals, and money over all accounts.
+// The catalog in the console: models and their incident limits, prices from draft to publication,
+// rejected catalogs, and sums over all accounts.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';

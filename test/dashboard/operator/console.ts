@@ -1,6 +1,6 @@
-// The console's JSON for people and money, over real domains and a real database, asked as a page asks:
-// through the guard, from its own origin. Only the session is a stand-in: the cookie is the operator's
-// address.
+// The console's JSON for people and money, over real domains and a real database, called as a page
+// calls it: through the guard, from its own origin. Only the session is a stub: the cookie is the
+// operator's address.
 
 import { randomBytes } from 'node:crypto';
 import { loadCatalog } from '../../../src/catalog/catalog.ts';

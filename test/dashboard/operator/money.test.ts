@@ -1,5 +1,5 @@
-// Money that moves in the console: movements and codes, each once however often a page asks, and
-// nothing of it without the password proven.
+// Movements and codes in the console: each is booked once, however often a page sends it, and only
+// after the password was confirmed.
 
 import { afterAll, expect, test } from 'bun:test';
 import { micro } from '../../../src/core/money.ts';
@@ -152,7 +152,7 @@ describeOnEachDatabase("the console's money", async () => {
     expect(await open.refusal('POST', '/codes', over)).toEqual([400, 'invalid_request']);
   });
 
-  test('the requests of an account, and the whole story of one, its upstream included', async () => {
+  test('the requests of an account, and the explanation of one, including its upstream', async () => {
     const id = await open.account();
     const other = await open.account();
     await open.post(`/accounts/${id}/movements`, credit({ amount: '100' }));

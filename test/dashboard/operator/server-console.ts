@@ -1,6 +1,6 @@
-// The console's JSON about the server and what it sells, over a real catalog file, a real database
-// and real health, asked as a page asks. Only the session is a stand-in: the cookie is the operator's
-// address. The server's side takes up what the console has written, as the server does.
+// The console's JSON about the server and its catalog, over a real catalog file, a real database
+// and real health, called as a page calls it. Only the session is a stub: the cookie is the
+// operator's address. The server applies what the console has written.
 
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// What dashboards and consoles get wrong elsewhere, each with the tests that would notice it here. A
-// row whose test is gone or has another name fails: nothing falls off this list unseen.
+// Common mistakes of dashboards and consoles, each with the tests that would detect it here. A row
+// whose test is missing or renamed fails.
 
 import { expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
@@ -21,7 +21,10 @@ const DASHBOARD: readonly Row[] = [
     'no default account; the first operator chooses a password by a link that works once',
     [
       security('listeners', 'has no password of its own (B-168)'),
-      signIn('operators', 'is nobody until one is made, and chooses the password by a link'),
+      signIn(
+        'operators',
+        'has no account until one is created, and chooses the password by a link',
+      ),
       signIn('operators', 'whose link is half an hour old is none'),
     ],
   ],
@@ -47,7 +50,7 @@ const DASHBOARD: readonly Row[] = [
     [
       signIn('passwords', 'a password is kept as argon2id with 64 MiB and three passes'),
       signIn('passwords', '12 and 256 characters are a password'),
-      signIn('passwords', 'of more than forty that wait, the rest are told to come back'),
+      signIn('passwords', 'of more than forty that wait, the rest get a retry time'),
       security('credentials', 'what is stored of a password opens nothing (B-165)'),
     ],
   ],

@@ -1,5 +1,5 @@
-// Requests that no browser would send: bodies that come slowly, hosts that are none, members with
-// made-up names, and pages that are ours by name but not by scheme.
+// Requests that no browser sends: slow bodies, invalid hosts, made-up JSON members, and origins
+// with our name but another scheme.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {

@@ -1,5 +1,5 @@
-// Keys against haste and malice: names and dates that no page sends, caps under parallel requests, one
-// key that is rotated or revoked by fifty at once.
+// Concurrent and malicious changes of keys: names and dates that no page sends, caps under parallel
+// requests, and one key that fifty requests rotate or revoke.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Customer, openSignUp, signUp } from '../../support/customer.ts';

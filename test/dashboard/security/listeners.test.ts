@@ -1,4 +1,4 @@
-// The console has a listener of its own, and no trick of a request to the public one reaches it.
+// The console has its own listener, and no crafted request to the public one reaches it.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { addOperator, newEmail, newPassword } from '../../support/customer.ts';

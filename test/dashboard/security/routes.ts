@@ -1,5 +1,5 @@
-// The route tables of both applications, for tests that walk over all of them. The tables are built
-// over nothing: what a route says of itself is read, and no handler is ever run.
+// The route tables of both applications, for tests that visit every route. They are built without
+// dependencies: the tests read the descriptions of routes and run no handler.
 
 import type { TObject } from '@sinclair/typebox';
 import { customerRoutes } from '../../../src/dashboard/customer/routes.ts';

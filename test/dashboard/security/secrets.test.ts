@@ -62,7 +62,7 @@ beforeAll(async () => {
   );
   if (reset?.links[0] !== undefined) secrets.set('the token of a reset', tokenOf(reset.links[0]));
   const failed = await openApi(gateway.url, 'customer').send('POST', '/auth/signup', {
-    email: 'somebody.else@example.com',
+    email: 'someone.else@example.com',
     password: newPassword(),
   });
   expect(failed.status).toBe(200);
@@ -101,7 +101,7 @@ test('no byte of the database holds a secret', () => {
 
 test('the log holds no secret, and no body of any request', () => {
   expect(found(gateway.output())).toEqual([]);
-  expect(gateway.output()).not.toContain('somebody.else@example.com');
+  expect(gateway.output()).not.toContain('someone.else@example.com');
 });
 
 test('no secret is returned to a page again', async () => {

@@ -1,4 +1,4 @@
-// Everything a database holds, as text, so that a test can say that nothing was changed.
+// The whole content of a database as text, so that a test can assert that nothing changed.
 
 import { Database as Connection } from 'bun:sqlite';
 import { requestIdOf } from '../../../src/core/id.ts';

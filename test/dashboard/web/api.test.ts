@@ -1,5 +1,5 @@
-// How the pages speak to the server: JSON both ways, refusals as errors that can be shown, the
-// password asked again once for however many calls need it, and the way to the sign-in page.
+// How the pages call the server: JSON in both directions, refusals as errors that can be shown, one
+// password prompt for any number of calls, and the redirect to sign-in.
 
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { resolve } from 'node:path';

@@ -13,7 +13,7 @@ async function open() {
   const browser = await rig.customer(EMAIL);
   const { customer } = rig.signIn;
   const who = await customer.read(browser.visit().headers);
-  if (who === undefined) throw new Error('nobody is signed in');
+  if (who === undefined) throw new Error('no session');
   const account = () => rig.accounts.get(who.accountId);
   const ask = () => customer.askDeletion(who, browser.visit());
   const takeBack = () => customer.takeDeletionBack(who, browser.visit());
@@ -54,7 +54,7 @@ describeOnEachDatabase('a deletion', () => {
     expect(rig.takeBack).toThrow('This account has no deletion to cancel');
   });
 
-  test('that is due leaves an account that nobody owns, and its books', async () => {
+  test('that is due leaves an account without an owner, and its books', async () => {
     const rig = await open();
     const { signIn, database, who, browser } = rig;
     const { key } = await rig.keys.create({ accountId: who.accountId }, 'operator');
@@ -106,7 +106,7 @@ describeOnEachDatabase('a deletion', () => {
     const rig = await open();
     const { key } = await rig.keys.create({ accountId: rig.who.accountId }, 'operator');
     await rig.ask();
-    rig.meanwhile.deletion = async () => {
+    rig.between.deletion = async () => {
       await rig.accounts.changeStanding(rig.who.accountId, 'active', 'operator');
     };
     rig.advance(14 * DAY_MS);

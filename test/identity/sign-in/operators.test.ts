@@ -23,7 +23,7 @@ async function open() {
 
 describeOnEachDatabase('operators', () => {
   describe('an operator', () => {
-    test('is nobody until one is made, and chooses the password by a link', async () => {
+    test('has no account until one is created, and chooses the password by a link', async () => {
       const rig = await createRig(directory);
       const { operators, operator } = rig.signIn;
       expect(await operators.exist()).toBe(false);

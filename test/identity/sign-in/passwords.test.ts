@@ -44,7 +44,7 @@ test('a NUL does not end a password', async () => {
   expect(await passwords.verify('correct horse\0batterx', hash)).toBe(false);
 });
 
-test('of more than forty that wait, the rest are told to come back; each of the others has its turn', async () => {
+test('of more than forty that wait, the rest get a retry time; each of the others has its turn', async () => {
   const passwords = weak();
   const asked = Array.from({ length: 100 }, () => passwords.hash('correct horse battery'));
   const results = await Promise.allSettled(asked);

@@ -1,5 +1,5 @@
-// What two do at the same moment: whoever still knows a password that is being changed gets nothing
-// that outlives the change, and an invitation lets one in, whatever is tried around it.
+// Races: a holder of a password that is being changed gets nothing that outlives the change, and an
+// invitation is accepted once, in every interleaving.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -74,7 +74,7 @@ describeOnEachDatabase('races of sign-in', () => {
     });
   });
 
-  /** Passwords that are right wait for `let go` to be told so. */
+  /** Passwords that are right wait for `let go`. */
   function slowPasswords() {
     const quick = createPasswords({ memoryCost: 8, timeCost: 1 });
     const asked = Promise.withResolvers<void>();
@@ -102,7 +102,7 @@ describeOnEachDatabase('races of sign-in', () => {
     };
   }
 
-  describe('a sign-in with the old password that is under way when it is set anew', () => {
+  describe('a sign-in with the old password that is in progress during a reset', () => {
     test('opens nothing afterwards', async () => {
       const { passwords, asked, hold, letGo } = slowPasswords();
       const rig = await createRig(directory, 'open', passwords);
@@ -129,7 +129,7 @@ describeOnEachDatabase('races of sign-in', () => {
       const browser = await rig.customer(EMAIL);
       const { customer } = rig.signIn;
       const who = await customer.read(browser.visit().headers);
-      if (who === undefined) throw new Error('nobody is signed in');
+      if (who === undefined) throw new Error('no session');
       const { secret } = await customer.startTwoFactor(who);
       await customer.confirmTwoFactor(who, codeOf(secret, rig.clock()), browser.visit());
       const token = await resetToken(rig);
@@ -147,14 +147,14 @@ describeOnEachDatabase('races of sign-in', () => {
     });
   });
 
-  describe('a change of the password by whoever has a stolen session', () => {
-    test('does not undo that the owner has set it anew meanwhile', async () => {
+  describe('a change of the password through a stolen session', () => {
+    test('does not undo a reset by the owner in between', async () => {
       const { passwords, asked, hold, letGo } = slowPasswords();
       const rig = await createRig(directory, 'open', passwords);
       const stolen = await rig.customer(EMAIL);
       const token = await resetToken(rig);
       const who = await rig.signIn.customer.read(stolen.visit().headers);
-      if (who === undefined) throw new Error('nobody is signed in');
+      if (who === undefined) throw new Error('no session');
       const { customer } = rig.signIn;
       hold();
       const change = { current: PASSWORD, password: 'the horse of a stranger' };

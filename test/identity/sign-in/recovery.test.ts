@@ -46,10 +46,10 @@ describeOnEachDatabase('account recovery', () => {
       expect(await trail()).toContain('user.password_reset');
     });
 
-    test('makes no difference in what a stranger is told', async () => {
+    test('makes no difference in what a stranger sees', async () => {
       const { customer, mails, signIn } = await open();
       const before = mails.length;
-      const toStranger = await customer.forgotPassword('nobody@example.com', visit);
+      const toStranger = await customer.forgotPassword('unknown@example.com', visit);
       expect(await customer.forgotPassword(EMAIL, visit)).toBe(toStranger);
       expect(mails).toHaveLength(before);
       await signIn.settled();
@@ -97,7 +97,7 @@ describeOnEachDatabase('account recovery', () => {
       const { customer, forget, browser } = await open();
       const token = await forget();
       const who = await customer.read(browser.visit().headers);
-      if (who === undefined) throw new Error('nobody is signed in');
+      if (who === undefined) throw new Error('no session');
       const given = { current: PASSWORD, password: NEW_PASSWORD };
       await customer.changePassword(who, given, browser.visit());
       await expect(customer.resetPassword(reset(token), visit)).rejects.toEqual(
@@ -141,7 +141,7 @@ describeOnEachDatabase('account recovery', () => {
     await customer.forgotPassword(EMAIL, visit);
     await signIn.settled();
     const known = await rows();
-    await customer.forgotPassword('nobody@example.com', visit);
+    await customer.forgotPassword('unknown@example.com', visit);
     await signIn.settled();
     expect([known, await rows()]).toEqual([1, 2]);
   });

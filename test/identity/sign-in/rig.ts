@@ -28,7 +28,7 @@ export async function createRig(
   const deletions: string[] = [];
   const troubles: unknown[] = [];
   /** What a test has happen in the middle of something. */
-  const meanwhile = { deletion: async () => {} };
+  const between = { deletion: async () => {} };
   const { accounts, keys, clock, randomBytes } = identity;
   const signIn = createSignIn({
     ...{ database, accounts, keys, clock, randomBytes, mode, secret: SECRET },
@@ -40,7 +40,7 @@ export async function createRig(
     },
     onDeletion: async (accountId) => {
       deletions.push(accountId);
-      await meanwhile.deletion();
+      await between.deletion();
     },
     onTrouble: (_message, error) => troubles.push(error),
   });
@@ -58,7 +58,7 @@ export async function createRig(
     signIn,
     mails,
     deletions,
-    meanwhile,
+    between,
     troubles,
     mailedToken,
     /** The actions of the audit trail, oldest first. */

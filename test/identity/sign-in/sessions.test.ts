@@ -28,7 +28,7 @@ async function open() {
     },
     async me(at = browser) {
       const who = await customer.read(at.visit().headers);
-      if (who === undefined) throw new Error('nobody is signed in');
+      if (who === undefined) throw new Error('no session');
       return who;
     },
   };
@@ -238,7 +238,7 @@ describeOnEachDatabase('sessions', () => {
       ]);
     });
 
-    test('of somebody else are not there', async () => {
+    test('of another user are not listed', async () => {
       const { customer, me, ...rig } = await open();
       const other = await me(await rig.customerOf('b@example.com'));
       const visit = createBrowser().visit();

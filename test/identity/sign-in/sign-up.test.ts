@@ -109,7 +109,7 @@ describeOnEachDatabase('a taken address', () => {
   });
 });
 
-describeOnEachDatabase('an address that somebody else signed up with first', () => {
+describeOnEachDatabase('an address that another user signed up with first', () => {
   test('is not theirs when its owner follows the link: that takes their password', async () => {
     const rig = await createRig(directory);
     const theirs = await signUp(rig, EMAIL, OTHER_PASSWORD);
@@ -218,7 +218,7 @@ describeOnEachDatabase('an account that the operator has made', () => {
 describeOnEachDatabase('sign-up', () => {
   const given = { email: EMAIL, password: PASSWORD };
 
-  test('that is closed is closed to everybody', async () => {
+  test('that is closed rejects every sign-up', async () => {
     const rig = await createRig(directory, 'closed');
     const { token: invite } = await rig.signIn.invites.create({}, 'operator');
     await expect(rig.signIn.customer.signUp(given, visit)).rejects.toEqual(

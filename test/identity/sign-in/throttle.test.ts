@@ -115,7 +115,7 @@ describeOnEachDatabase('the throttle of sign-in', () => {
       expect(await fail('a@b.example', '203.0.113.7')).toBe(0);
     });
 
-    test('is told apart from the same name elsewhere', async () => {
+    test('is distinguished from the same name elsewhere', async () => {
       const { throttle, fail } = await open();
       await times(400, (index) => fail('a@b.example', stranger(index)));
       const other = { realm: 'operator', kind: 'password', name: 'a@b.example' } as const;
@@ -125,7 +125,7 @@ describeOnEachDatabase('the throttle of sign-in', () => {
   });
 
   describe('one network', () => {
-    test('is free sixty times, whatever the names', async () => {
+    test('is free sixty times, for any names', async () => {
       const { fail } = await open();
       expect(await times(60, (index) => fail(`${index}@b.example`))).toEqual(letIn(60));
       expect(await fail('new@b.example')).toBe(15);
@@ -164,7 +164,7 @@ describeOnEachDatabase('the throttle of sign-in', () => {
     expect(await mails('203.0.113.7')).toBe(5);
   });
 
-  test('the table tells nobody who it is about', async () => {
+  test('the table leaks no names or addresses', async () => {
     const { enter, throttle, database } = await open();
     await (await enter('a@b.example', '203.0.113.7')).succeeded();
     await throttle.mayMail('customer', 'a@b.example', '203.0.113.7');

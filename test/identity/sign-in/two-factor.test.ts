@@ -17,7 +17,7 @@ async function open() {
   const { customer } = rig.signIn;
   async function me(at = browser) {
     const who = await customer.read(at.visit().headers);
-    if (who === undefined) throw new Error('nobody is signed in');
+    if (who === undefined) throw new Error('no session');
     return who;
   }
   /** A browser whose password was right. */
@@ -171,7 +171,7 @@ describeOnEachDatabase('signing in with it', () => {
     ]);
   });
 
-  test('begins anew after five wrong codes, and waits after ten', async () => {
+  test('starts over after five wrong codes, and waits after ten', async () => {
     const { halfway, customer, trail } = await turnedOn();
     const attempt = async (next: ReturnType<typeof createBrowser>) =>
       customer.secondFactor('000000', next.visit()).catch((error) => error.code);
