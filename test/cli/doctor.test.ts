@@ -1,4 +1,4 @@
-// `doctor` and `explain` over databases that tests have made right and wrong.
+// `doctor` and `explain` over valid and damaged databases.
 
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
@@ -114,7 +114,7 @@ test('explain shows how a charge came about, and doctor finds nothing wrong', as
   expect(await wrongChecks()).toEqual([]);
 });
 
-test('doctor names a trigger that somebody has dropped', async () => {
+test('doctor names a trigger that was dropped', async () => {
   const { connection, close } = openDatabase({ url: `sqlite:${path}`, sync: 'normal' });
   const { sql } = connection
     .query<{ sql: string }, []>("select sql from sqlite_schema where name = 'requests_no_update'")

@@ -1,5 +1,5 @@
-// `tollgate export` and `tollgate import` as an operator runs them: what they print, what they refuse,
-// and what is left behind then.
+// `tollgate export` and `tollgate import` as an operator runs them: their output, their refusals,
+// and what they leave behind.
 
 import { Database as Connection } from 'bun:sqlite';
 import { beforeAll, describe, expect, test } from 'bun:test';
@@ -45,7 +45,7 @@ test('an export says what it wrote, for its owner alone', async () => {
     ledger: { accounts: '2', posted: '25', movements_amount: '25', differences: '0' },
   });
   expect(statSync(ARCHIVE).mode & 0o777).toBe(0o600);
-  const { stdout } = await source.run('export', 'told.gz');
+  const { stdout } = await source.run('export', 'reported.gz');
   expect(stdout).toContain(`Wrote ${exported.rows} rows of `);
   expect(stdout).toMatch(/^posted +25$/m);
   expect(stdout).toContain('digests of keys and passwords');
@@ -63,7 +63,7 @@ test('an import prints both sides, and the keys go on', async () => {
   expect(await target.refusal('import', 'moved.gz')).toEqual([1, 'database_not_empty']);
 });
 
-test('second factors stay readable: the secret that seals them is told of', async () => {
+test('second factors stay readable: the secret that seals them is mentioned', async () => {
   writeFileSync(join(directory, 'data/session-secret'), `${'s'.repeat(40)}\n`, { mode: 0o600 });
   const { stdout } = await source.run('export', 'secret.gz');
   expect(stdout).toContain('set SESSION_SECRET of the new installation');

@@ -1,4 +1,5 @@
-// What operators look up by commands as they do in the console: accounts, movements, keys, the trail.
+// Operator lookups on the command line, equal to those of the console: accounts, movements, keys,
+// audit trail.
 
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { temporaryDirectory } from '../support/database.ts';
@@ -94,7 +95,7 @@ test('the trail is read by account, actor, action and subject', async () => {
   const before = await rows('audit', '--before', String(all[0]?.['id']), '--action', 'block.added');
   expect(all.length).toBeGreaterThan(6);
   expect(before.length).toBe(all[0]?.['action'] === 'block.added' ? 0 : 1);
-  expect(await tollgate.refusal('audit', '--account', 'nobody@example.com')).toEqual([
+  expect(await tollgate.refusal('audit', '--account', 'unknown@example.com')).toEqual([
     1,
     'account_not_found',
   ]);

@@ -1,5 +1,5 @@
-// Money moved by the operator's commands: what is paid in, given away, corrected and redeemed, once
-// each however often it is asked for.
+// Money moved by operator commands: payments, gifts, corrections and redemptions, each booked once
+// however often it is sent.
 
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';

@@ -75,7 +75,7 @@ describe('operator', () => {
     expect(await json('operator', 'remove', EMAIL)).toEqual({ removed: { email: EMAIL } });
     expect(await refusal('operator', 'remove', EMAIL)).toEqual([1, 'operator_not_found']);
     expect(await refusal('operator', 'reset', EMAIL)).toEqual([1, 'operator_not_found']);
-    expect(await refusal('operator', 'create', 'nobody')).toEqual([1, 'invalid_email']);
+    expect(await refusal('operator', 'create', 'unknown')).toEqual([1, 'invalid_email']);
   });
 });
 

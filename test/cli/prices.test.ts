@@ -1,5 +1,5 @@
-// `tollgate prices` over a real database: what is shown of a catalog, and that booked charges come
-// out again from the present prices, to the unit, fallbacks and night windows included.
+// `tollgate prices` over a real database: what it shows of a catalog, and that booked charges are
+// reproduced exactly from the current prices, including fallbacks and night windows.
 
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
@@ -80,7 +80,7 @@ type Sale = {
   readonly served: string | undefined;
   readonly startedAt: number;
   readonly usage: Usage;
-  /** Nobody settled it: the process had died. */
+  /** It was never settled: the process had died. */
   readonly orphan?: boolean;
 };
 
@@ -101,7 +101,7 @@ async function book({ ledger }: OpenBooks, sale: Sale): Promise<void> {
     },
     nowMs: startedAt,
   });
-  // An empty wallet: the request never was.
+  // With an empty balance the request was never recorded.
   if (!held.ok) return;
   const end = { requestId, attempts: '[]', usdPerMillion: usdRate(1_000_000n), nowMs };
   if (sale.served === undefined) {
@@ -382,13 +382,13 @@ describe('the commands', () => {
     ]) {
       expect([span, await refused('catalog.toml', ...span)]).toEqual([span, [1, 'invalid_time']]);
     }
-    expect(await refused('catalog.toml', '--account', 'nobody')).toEqual([1, 'account_not_found']);
+    expect(await refused('catalog.toml', '--account', 'unknown')).toEqual([1, 'account_not_found']);
     expect(await tollgate.refusal('prices', 'preview')).toEqual([1, 'no_candidate']);
     const { stderr } = await tollgate.run('prices', 'preview', '--catalog', 'missing.toml');
     expect(stderr).toStartWith('error: --catalog names a file that does not exist: ');
   });
 
-  test('show: every price, marked where it is in force', async () => {
+  test('show: every price, with the effective one marked', async () => {
     const { swift, versions } = bookOf();
     const answer = await tollgate.json('prices', 'show', '--model', 'swift', '--at', NIGHTLY);
     const rates = (version: string | undefined, [input, cached, written, output]: string[]) => {

@@ -1,5 +1,5 @@
-// `tollgate prices publish` and `tollgate upstream`, as an operator runs them: drafts in both forms,
-// what is written, and what is refused without a change.
+// `tollgate prices publish` and `tollgate upstream`, as an operator runs them: drafts in both
+// forms, what is written, and what is refused without a change.
 
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

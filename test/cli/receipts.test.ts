@@ -1,5 +1,5 @@
-// `receipts` over a real database: what is exported can be checked with nothing but the file, and
-// whatever is done to the file is noticed.
+// `receipts` over a real database: an export can be verified with the file alone, and every change
+// to the file is detected.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -126,7 +126,7 @@ describe('export', () => {
     expect(await out('--account', 'eve')).toEqual([1, 'no_receipts']);
     expect(await out('--account', 'ada', '--month', '2025-01')).toEqual([1, 'no_receipts']);
     expect(await out('--account', 'ada', '--month', '2026-13')).toEqual([1, 'invalid_time']);
-    expect(await out('--account', 'nobody')).toEqual([1, 'account_not_found']);
+    expect(await out('--account', 'unknown')).toEqual([1, 'account_not_found']);
     const path = await exported();
     expect(await out('--account', 'ada', '--out', path)).toEqual([1, 'file_exists']);
     expect(await out('--account', 'ada', '--out', 'no/such/folder')).toEqual([

@@ -201,7 +201,7 @@ describe('readConfig', () => {
     ],
     [
       'MAIL_FROM',
-      ['nobody', 'A <a@b> x', 'A <a b@c>'],
+      ['no-address', 'A <a@b> x', 'A <a b@c>'],
       'must be an address, such as Gateway <gateway@example.com>.',
     ],
     [

@@ -1,5 +1,5 @@
-// Who gets in and in which order, and how much output a request may have. The words of a context
-// refusal are held to the patterns by which published clients recognise it.
+// Which requests are admitted, in which order checks apply, and how much output a request may have.
+// Context refusals must match the patterns by which published clients recognise them.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -253,7 +253,7 @@ describe('the output bound', () => {
     }
   });
 
-  test('whatever is let in fits the window, the plan, the model and the caller', () => {
+  test('every admitted request fits the window, the plan, the model and the caller', () => {
     const positive = fc.integer({ min: 1, max: 300 });
     fc.assert(
       fc.property(
@@ -299,7 +299,7 @@ describe('models of a plan', () => {
   });
 });
 
-test('a model and a plan are those of the catalog, or nobody gets in', () => {
+test('a model and a plan are those of the catalog, or no request is admitted', () => {
   const [m, p] = [model(), plan()];
   const catalog: Catalog = {
     serviceName: 'Test',

@@ -1,4 +1,4 @@
-// The words of every alert, and which of them are one and the same to whoever reads them.
+// The words of every alert, and which of them are the same alert to a reader.
 
 import { expect, test } from 'bun:test';
 import { type Alert, alertSubject, alertWords } from '../../src/core/alert.ts';

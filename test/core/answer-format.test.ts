@@ -1,4 +1,4 @@
-// What a model is told of the form of its answer.
+// The instructions a model gets about the form of its answer.
 
 import { describe, expect, test } from 'bun:test';
 import { formatInstruction, saysJson, withInstruction } from '../../src/core/answer-format.ts';

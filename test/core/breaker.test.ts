@@ -1,5 +1,5 @@
-// The circuit breaker: when it opens, who probes it, and what closes it, by examples and by laws over
-// whatever may happen to it.
+// The circuit breaker: when it opens, when it is probed, and what closes it, by examples and by
+// laws over any sequence of events.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -13,7 +13,7 @@ function failure(nowMs: number, more: Partial<BreakerFailure> = {}): BreakerFail
 
 function enter(breaker: Breaker, nowMs: number): number {
   const pass = breaker.enter(nowMs);
-  if (pass === undefined) throw new Error('nobody may ask');
+  if (pass === undefined) throw new Error('no probe is allowed');
   return pass;
 }
 
@@ -132,7 +132,7 @@ describe('a probe', () => {
     expect(breaker.waitMs(BASE_MS)).toBe(BASE_MS);
   });
 
-  test('that fails opens it for twice as long each time, up to a minute, and alerts nobody', () => {
+  test('that fails opens it for twice as long each time, up to a minute, and sends no alert', () => {
     const breaker = opened();
     let nowMs = 0;
     const waits: number[] = [];
@@ -189,7 +189,7 @@ const actions: fc.Arbitrary<Action[]> = fc.array(
   { maxLength: 200 },
 );
 
-test('one probe at a time, nobody while it is open, and never open for ever', () => {
+test('one probe at a time, none while it is open, and never open for ever', () => {
   fc.assert(
     fc.property(actions, (all) => {
       const breaker = createBreaker();
@@ -217,7 +217,7 @@ test('one probe at a time, nobody while it is open, and never open for ever', ()
         if (kind === 'failed') breaker.failed(pass, failure(nowMs, { retryAfterMs }));
         else if (kind !== 'finished') breaker[kind](pass, nowMs);
         else {
-          // As the health of an upstream tells it: an answer without content has been one, too.
+          // As the health of an upstream reports it: an answer without content has been one, too.
           breaker.answered(pass, nowMs);
           breaker.finished(pass);
         }
@@ -226,7 +226,7 @@ test('one probe at a time, nobody while it is open, and never open for ever', ()
         if (pass === probe) probe = undefined;
         if (breaker.state(nowMs) === 'closed') probe = undefined;
       }
-      // Whoever is still out there comes to nothing; then somebody may ask.
+      // Calls in flight have no effect; then a probe is allowed.
       for (const pass of passes) breaker.released(pass, nowMs);
       expect(breaker.enter(nowMs + 60_000)).toBeDefined();
     }),

@@ -1,5 +1,5 @@
-// The breakers of a model at an upstream: what one account's failures bind, and what opens the one of
-// all accounts.
+// The breakers of a model at an upstream: what one account's failures block, and what opens the
+// breaker of all accounts.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -100,7 +100,7 @@ describe('failures of two accounts', () => {
     expect([breakers.enter('cy', 10), breakers.state(10).kind]).toEqual([undefined, 'open']);
   });
 
-  test('bind nobody else where the probe is answered, and the next one is made in ten seconds', () => {
+  test('bind no other account where the probe is answered, and the next one is made in ten seconds', () => {
     const breakers = createBreakers();
     const made: number[] = [];
     for (let nowMs = 0; nowMs < 60_000; nowMs += 50) {
@@ -132,7 +132,7 @@ describe('failures of two accounts', () => {
     expect(judge(breakers, false, 0)).toBe(true);
   });
 
-  test('that ask for peace want a probe at once, and open it for as long as that is told', () => {
+  test('that ask for peace want a probe at once, and open it for the reported time', () => {
     const breakers = createBreakers();
     fail(breakers, 'ada', 0, { retryAfterMs: 3_600_000 });
     expect([breakers.takeProbe(), ...waits(breakers, 0, 'ada', 'bob')]).toEqual([false, 60_000, 0]);
@@ -171,7 +171,7 @@ describe('a trial', () => {
     ]);
   });
 
-  test('ends with the first answer, whatever the probe says later', () => {
+  test('ends with the first answer, regardless of what the probe reports later', () => {
     const breakers = opened();
     breakers.answered(enter(breakers, 'cy', BASE_MS), BASE_MS);
     expect(waits(breakers, BASE_MS, 'ada', 'bob')).toEqual([0, 0]);
@@ -193,7 +193,7 @@ describe('a trial', () => {
   });
 });
 
-test('one account never binds another one, whatever its requests meet', () => {
+test('one account never binds another one, regardless of its failures', () => {
   const steps = fc.array(
     fc.record({
       afterMs: fc.oneof(fc.constant(0), fc.nat(2_000), fc.nat(70_000)),

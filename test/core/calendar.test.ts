@@ -1,4 +1,4 @@
-// The calendar of the caps, over whatever the clock does.
+// The calendar of the caps, across changes of the clock.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// Where a conversation is kept: at one place on every turn, and over many of them by weight.
+// Conversation affinity: one placement on every turn, and weights over many conversations.
 
 import { describe, expect, test } from 'bun:test';
 import { affinityOf, isConversation } from '../../src/core/conversation.ts';
@@ -108,7 +108,7 @@ describe('a conversation', () => {
     for (const request of many.slice(0, 60)) {
       const affinity = affinityOf('acct_1', request);
       const pick = (nowMs: number) => {
-        // Others have their turn meanwhile.
+        // Other tasks run in between.
         credentials.pick(upstream, USER, nowMs);
         const lease = credentials.pick(upstream, USER, nowMs, undefined, affinity);
         if (lease === undefined) throw new Error('none is left');

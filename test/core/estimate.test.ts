@@ -100,7 +100,7 @@ test.each<[string, Parameters<typeof estimatePrompt>[0], number]>([
     3 + 4 + 5 + 4 + 5,
   ],
   [
-    'JSON, with what a model is told of it',
+    'JSON, with the instructions about it',
     { system: '', turns: [], tools: [], json: true },
     3 + 4 + formatInstruction({ json: true }).length,
   ],

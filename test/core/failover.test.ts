@@ -1,4 +1,4 @@
-// What follows a failure: for each class and each situation one step, and laws that hold for all.
+// The step after a failure: one for each class and situation, and laws that hold for all.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -112,20 +112,20 @@ describe('the step after a failure', () => {
     expect(step).toBe(FAILURES[kind].next ? 'next_model' : 'stop');
   });
 
-  test.each(CLASSES)('%s: without a budget nobody is asked the same again', (kind) => {
+  test.each(CLASSES)('%s: without a budget no upstream is retried', (kind) => {
     expect(stepOf(kind, { mayRepeat: false })).toBe('stop');
     const next = stepOf(kind, { mayRepeat: false, hasNext: true });
     expect(next).toBe(FAILURES[kind].next ? 'next' : 'stop');
   });
 
-  test.each(CLASSES)('%s: an old request asks nobody again, and may still go on', (kind) => {
+  test.each(CLASSES)('%s: an old request is not retried, and may still go on', (kind) => {
     expect(stepOf(kind, { elapsedMs: 30_000 })).toBe('stop');
     const next = stepOf(kind, { elapsedMs: 30_000, hasNext: true });
     expect(next).toBe(FAILURES[kind].next ? 'next' : 'stop');
   });
 });
 
-test('one to which no connection could be made is asked again where nobody else is left', () => {
+test('one to which no connection could be made is retried where no other upstream is left', () => {
   const failure: UpstreamFailure = { class: 'unreachable', phase: 'connect', detail: '' };
   const step = (change: Partial<Situation>) => decideStep(failure, { ...ALONE, ...change }).kind;
   expect([step({ hasNext: true }), step({})]).toEqual(['next', 'again']);
@@ -149,7 +149,7 @@ describe('what the upstream asks for', () => {
     ['rate_limited', 2_000, 'again 2000'],
     ['rate_limited', 2_001, 'next'],
     ['overloaded', 1_000, 'next'],
-  ] as const)('%s with %p ms and somebody else: %s', (kind, retryAfterMs, step) => {
+  ] as const)('%s with %p ms and another upstream: %s', (kind, retryAfterMs, step) => {
     expect(stepOf(kind, { hasNext: true }, retryAfterMs)).toBe(step);
   });
 
@@ -160,7 +160,7 @@ describe('what the upstream asks for', () => {
     ['overloaded', 2_000, 'again 2000'],
     ['overloaded', 2_001, 'stop'],
     ['server_error', 5_000, 'stop'],
-  ] as const)('%s with %p ms and nobody else: %s', (kind, retryAfterMs, step) => {
+  ] as const)('%s with %p ms and no other upstream: %s', (kind, retryAfterMs, step) => {
     expect(stepOf(kind, {}, retryAfterMs)).toBe(step);
   });
 
@@ -197,7 +197,7 @@ const anySituation: fc.Arbitrary<Situation> = fc.record({
   dice: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
 });
 
-test('whatever happens: no step past a bound, and no pause outside of its range', () => {
+test('no sequence takes a step past a bound, and a pause outside its range', () => {
   fc.assert(
     fc.property(fc.oneof(anyFailure, anyUnseenFailure), anySituation, (failure, situation) => {
       const step = decideStep(failure, situation);
@@ -225,7 +225,7 @@ test('pauses are spread over their whole range', () => {
   ]);
 });
 
-test('of two failures the later one is told, unless it says less', () => {
+test('of two failures the later one is reported, unless it says less', () => {
   const of = (kind: FailureClass): UpstreamFailure => ({ class: kind, detail: kind });
   const told = (earlier: FailureClass | undefined, later: FailureClass): FailureClass =>
     tellingFailure(earlier === undefined ? undefined : of(earlier), of(later)).class;

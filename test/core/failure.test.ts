@@ -1,4 +1,5 @@
-// What the caller is told of each class of failure, and what the operator's probe says of upstreams.
+// What the caller receives for each class of failure, and what the operator's probe says of
+// upstreams.
 
 import { expect, test } from 'bun:test';
 import { FAILURES, type FailureClass, failureError } from '../../src/core/failure.ts';
@@ -10,14 +11,14 @@ const TOLD: Partial<Record<FailureClass, readonly (number | string | undefined)[
   context_length: [400, 'context_length_exceeded', 'messages'],
 };
 
-test.each(Object.keys(FAILURES) as FailureClass[])('the caller is told of %s', (kind) => {
+test.each(Object.keys(FAILURES) as FailureClass[])('the caller receives %s', (kind) => {
   const { status, code, param } = failureError({ class: kind, detail: 'ours alone' });
   expect([status, code, param]).toEqual([
     ...(TOLD[kind] ?? [503, 'provider_unavailable', undefined]),
   ]);
 });
 
-test('how long everybody is left alone is told in whole seconds, from one to sixty', () => {
+test('the retry time while every upstream is skipped is in whole seconds, from one to sixty', () => {
   const waits = [undefined, 1, 1_000, 1_001, 59_001, 900_000].map(
     (retryAfterMs) =>
       failureError(

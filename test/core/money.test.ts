@@ -1,5 +1,4 @@
-// Exact money: what is printed reads back as the same integer, and nothing is ever rounded on the
-// way in.
+// Exact money: printed amounts parse to the same integer, and input is never rounded.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// The policy of endings: every cause with every circumstance has one outcome and one rule of charge.
+// The outcome policy: every cause in every circumstance has one outcome and one charging rule.
 
 import { expect, test } from 'bun:test';
 import type { Outcome } from '../../src/core/generation.ts';

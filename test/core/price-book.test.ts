@@ -1,5 +1,5 @@
-// What a request costs by when it starts: the period that has begun last, and the window of the day
-// that is open. Held to a second way of finding it, which walks the days of the calendar.
+// The price of a request by its start time: the latest period that has begun, and the open window
+// of the day. Compared with a second implementation that walks the days of the calendar.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';

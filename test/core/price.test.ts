@@ -1,4 +1,4 @@
-// What a usage costs, what is reserved for it, and how the two hold together.
+// The cost of usage, the amount reserved for it, and how the two relate.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// What is said of upstreams that do badly, to the operator and to everybody else.
+// How unhealthy upstreams are reported to the operator and to the public.
 
 import { expect, test } from 'bun:test';
 import { type UpstreamState, withDisabled } from '../../src/core/health.ts';
@@ -39,7 +39,7 @@ test('nothing is said of what does well', () => {
   });
 });
 
-test('the operator is told the names', () => {
+test('the operator sees the names', () => {
   expect(upstreamWarnings([WELL, BADLY], 'operator')).toEqual([
     'upstream beta refuses credential 1 (status 401)',
     'upstream beta refuses credential 2',
@@ -59,7 +59,7 @@ test('everybody else is told how many', () => {
   });
 });
 
-test('what the operator has taken out of service is told, once for a whole upstream', () => {
+test('what the operator has taken out of service is reported, once for a whole upstream', () => {
   const isDisabled = (upstream: string, model: string) =>
     upstream === 'alpha' || model === 'swift-3';
   const states = withDisabled([WELL, { ...BADLY, credentials: [] }], isDisabled);

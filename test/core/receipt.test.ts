@@ -1,5 +1,5 @@
-// Receipts: what the text says, that it says it in one way only, and that a chain of them takes no
-// change, whatever it is.
+// Receipts: the content of the text, its canonical form, and that a chain of them detects every
+// kind of change.
 
 import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
@@ -103,13 +103,13 @@ describe('the text of a receipt', () => {
     );
   });
 
-  test('where nobody answered, there is no model and no second price', () => {
+  test('where no upstream answered, there is no model and no second price', () => {
     const body = receiptBody({ ...REQUEST, modelServed: null, priceServed: null });
     expect(body).toContain('"model_served":null,');
     expect(body).toContain('"price_served":null,');
   });
 
-  test('law: what is written is read back, whatever the names and numbers are', () => {
+  test('law: what is written is read back, for all names and numbers', () => {
     const amount = fc.bigInt({ min: 0n, max: 10n ** 18n }).map(micro);
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), amount, amount, (name, posted, charged) => {
@@ -166,7 +166,7 @@ function chainOf(amounts: readonly bigint[], opening = 10_000_000n): AccountRece
   return chain;
 }
 
-/** The same receipts with their hashes made anew, as a forger would. */
+/** The same receipts with their hashes recomputed, as a forger would. */
 function relink(chain: readonly AccountReceipt[]): string[] {
   let previous = chain[0]?.previous ?? NO_PREVIOUS_RECEIPT;
   return chain.map((receipt) => {
@@ -181,7 +181,7 @@ const BODIES = CHAIN.map(receiptBody);
 const problemsOf = (bodies: readonly string[]): string[] =>
   checkChain(bodies, sha256).problems.map(({ kind, sequence }) => `${kind} ${sequence}`);
 
-/** `CHAIN` with one receipt changed and every hash made anew: only arithmetic can tell. */
+/** `CHAIN` with one receipt changed and every hash recomputed: only arithmetic detects it. */
 function forged(index: number, change: Partial<RequestReceipt>): string[] {
   return problemsOf(
     relink(
@@ -237,18 +237,18 @@ describe('a chain', () => {
     expect(problemsOf(BODIES.toSpliced(3, 0, BODIES[2] ?? ''))).toEqual(['order 3']);
   });
 
-  test('an inserted receipt of somebody else, and an inserted line', () => {
+  test('an inserted receipt of another account, and an inserted line', () => {
     const other = receiptBody({ ...CREDIT, accountId: 'acc_2' });
     expect(problemsOf(BODIES.toSpliced(2, 0, other))).toEqual(['account 3']);
     expect(problemsOf(BODIES.toSpliced(2, 0, 'a note'))).toEqual(['unreadable 3']);
   });
 
-  test('a changed receipt is told by the next one', () => {
+  test('a changed receipt is detected by the next one', () => {
     const changed = BODIES.with(1, (BODIES[1] ?? '').replace('swift-1', 'swift-2'));
     expect(problemsOf(changed)).toEqual(['changed 2']);
   });
 
-  test('a changed number is told apart from a gap', () => {
+  test('a changed number is distinguished from a gap', () => {
     const numbers = relink(CHAIN.with(2, { ...CHAIN[2], sequence: 9 } as AccountReceipt));
     expect(problemsOf(numbers)).toEqual(['order 3']);
   });

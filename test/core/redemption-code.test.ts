@@ -1,4 +1,4 @@
-// Codes come back however they are typed, and a slip is no other code.
+// Codes are recognised in any spelling, and a typing mistake yields no other code.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -99,7 +99,7 @@ describe('reading', () => {
     '-'.repeat(1_000_000),
   ])('%#: no code', (typed) => expect(readRedemptionCode(typed)).toBeUndefined());
 
-  test('whatever is typed is a code in its normal form, or none', () => {
+  test('any input is a code in its normal form, or rejected', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 30 }), (typed) => {
         const code = readRedemptionCode(typed);

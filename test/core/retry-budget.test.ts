@@ -1,4 +1,4 @@
-// Repetitions are at most a fifth of what was asked in the last ten seconds, and ten more.
+// Retries are at most a fifth of the requests of the last ten seconds, plus ten.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// Who may serve, in which order: everybody once, by weight, the requested model before its
+// Candidates and their order: each upstream once, by weight, the requested model before its
 // fallbacks, and no fallback that the plan excludes.
 
 import { describe, expect, test } from 'bun:test';
@@ -92,12 +92,12 @@ test('own placements come first, then the fallbacks in their order', () => {
   expect(order(models, PLAN, () => 0)).toEqual(['own@a', 'second@b fallback', 'third@c fallback']);
 });
 
-test('a fallback outside the plan, and an upstream that is not there, serve nobody', () => {
+test('a fallback outside the plan, and an upstream that is missing, serve no request', () => {
   const models = [model('own', [at('a'), at('missing')], ['other']), model('other', [at('b')])];
   expect(order(models, { ...PLAN, models: ['own'] }, () => 0.99)).toEqual(['own@a']);
 });
 
-test('what is out of service serves nobody: an upstream for all models, or for one of them', () => {
+test('an upstream out of service serves no request: an upstream for all models, or for one of them', () => {
   const own = model('own', [at('a'), at('b')], ['other']);
   const models = [own, model('other', [at('a'), at('c')])];
   const left = (isDisabled: (upstream: string, slug: string) => boolean): string[] =>
@@ -145,7 +145,7 @@ test('fallbacks of fallbacks are not followed, so a cycle ends', () => {
   expect(order(models, PLAN, () => 0)).toEqual(['own@a', 'other@b fallback']);
 });
 
-test('every placement is drawn exactly once, whatever the weights and the dice', () => {
+test('every placement is drawn exactly once, for all weights and draws', () => {
   const weights = fc.array(fc.double({ min: 0.001, max: 1_000_000, noNaN: true }), {
     minLength: 1,
     maxLength: 4,
@@ -181,7 +181,7 @@ describe('a fallback takes part', () => {
     readonly facts?: Partial<RouteFacts>;
   };
 
-  /** The bound that the fallback is told, or undefined where it does not take part. */
+  /** The bound that the fallback gets, or undefined where it does not take part. */
   function boundOf({ fallback, request, facts }: Change): number | undefined {
     const own = model('own', [at('a')], ['other']);
     const other = { ...model('other', [at('b')]), ...fallback };

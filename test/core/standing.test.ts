@@ -1,4 +1,5 @@
-// How a credential stands: what a refusal binds, what a probe decides, and how often one is made.
+// The standing of a credential: what a refusal blocks, what a probe decides, and how often a probe
+// is sent.
 
 import { describe, expect, test } from 'bun:test';
 import type { FailureClass, UpstreamFailure } from '../../src/core/failure.ts';
@@ -110,7 +111,7 @@ describe('a refusal', () => {
     expect(waits(standing, 0, CY)).toEqual([30_000]);
   });
 
-  test('of two accounts that a probe is not met with is told, once', () => {
+  test('of two accounts that a probe is not met with is reported, once', () => {
     const standing = createStanding();
     const told = [ADA, BOB, CY].map((user, index) => {
       const nowMs = index * 20_000;
@@ -145,7 +146,7 @@ describe('probes', () => {
         if (!standing.takeProbe()) continue;
         made.push(`${user.account} ${nowMs / 1_000}`);
         standing.judged({ outcome: 'finished', model: 'm', nowMs, limitMs: undefined });
-        // The one refusal that a probe has just excused binds nobody.
+        // The one refusal that a probe has just excused binds no account.
         refuse(standing, user, nowMs);
         expect(waits(standing, nowMs, ADA, BOB)).toEqual([0, 0]);
       }

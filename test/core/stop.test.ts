@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { GenerationEvent } from '../../src/core/generation.ts';
 import { createStopCutter, splitStops } from '../../src/core/stop.ts';
 
-describe('which stop sequences an upstream is told', () => {
+describe('which stop sequences an upstream gets', () => {
   const of = (stopMax: number, blankStops: 'send' | 'hold', stop: string[]) =>
     splitStops(stop, { stopMax, stopWhenReasoning: 'hold', blankStops }, false);
 
@@ -20,7 +20,7 @@ describe('which stop sequences an upstream is told', () => {
     expect(of(0, 'send', ['a'])).toEqual({ sent: [], cut: ['a'] });
   });
 
-  test('none of white space where it refuses those, and they take nobody else’s place', () => {
+  test('none of white space where it refuses those, and they take no place of another', () => {
     expect(of(2, 'hold', ['\n\n', 'a', ' \t', 'b', 'c', ' d '])).toEqual({
       sent: ['a', 'b'],
       cut: ['\n\n', ' \t', 'c', ' d '],
@@ -37,7 +37,7 @@ describe('which stop sequences an upstream is told', () => {
     expect(of(2, 'send', ['a', 'a', 'b', 'a', 'c', 'c'])).toEqual({ sent: ['a', 'b'], cut: ['c'] });
   });
 
-  test('every sequence is told or cut, and never both', () => {
+  test('every sequence is sent or cut, and never both', () => {
     const stops = fc.array(
       fc.string({ minLength: 1, maxLength: 3, unit: fc.constantFrom(...'ab \n') }),
     );
@@ -165,7 +165,7 @@ describe('the cutter', () => {
     expect(whole(['😁'], 'a\ud83d', '\ude00', '\ud83d', '\ude01')).toEqual([text('a😀'), STOPPED]);
   });
 
-  // Comparing anew with every delta would take hours here, which is beyond any test's time.
+  // Comparing again with every delta would take hours here, which is beyond any test's time.
   test('long sequences of one character', () => {
     const run = 'a'.repeat(500_000);
     const stops = [`${run}b`, `${run}c`];

@@ -1,5 +1,5 @@
-// When an answer counts as too slow: never where every window has made enough, always soon after
-// all of them have made less, and no sooner than after a full one.
+// When an answer counts as too slow: never while every window has enough output, soon after all of
+// them have less, and no sooner than after a full window.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';

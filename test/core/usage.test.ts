@@ -1,4 +1,4 @@
-// Which counts are charged: the upstream's report while it makes sense, our own otherwise.
+// Which counts are charged: the upstream's report while it is plausible, our own otherwise.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -41,7 +41,7 @@ test('a few tokens above the bound, where servers count ends differently, are no
   });
 });
 
-describe('B-154: a zero is a zero, and the operator is told where it gives something away', () => {
+describe('B-154: a zero is a zero, and the operator is alerted where it gives something away', () => {
   test.each([
     ['of everything', 0, 0],
     ['of the output alone', 20, 0],
@@ -62,7 +62,7 @@ describe('an implausible report costs the larger of our own count and the bound 
     ['prompt above the window and far above our count', [1_201, 100], [1_000, 100]],
     ['its output is believed where that is plausible', [1_201, 40], [1_000, 40]],
     ['our own count of the output is the least', [1_201, 4], [1_000, 10]],
-    ['output far above the bound, whatever our count is', [1_000, 357], [1_000, 100]],
+    ['output far above the bound, for any count of ours', [1_000, 357], [1_000, 100]],
     ['our own count of the prompt is the least', [7, 357], [20, 100]],
     ['a billion', [1_000_000_000, 1_000_000_000], [1_000, 100]],
   ] as const)('%s', (_name, [input, output], [chargedInput, chargedOutput]) => {
@@ -100,7 +100,7 @@ test.each(['malformed', 'inconsistent'] as const)(
   },
 );
 
-test('the bound is one on what is charged, also where nobody reported', () => {
+test('the bound is one on what is charged, also without a report', () => {
   const estimate = () => ({ ...counts(20, 5_000, 'estimated'), reasoningTokens: 300 });
   const bounded = { ...counts(20, 100, 'estimated'), reasoningTokens: 100 };
   expect(decideUsage({ ...facts, estimate, reported: undefined })).toEqual(bounded);

@@ -58,7 +58,7 @@ describe('a window', () => {
     expect(resetSeconds(createWindow(), START)).toBe(60);
   });
 
-  test('a client that waits for what it was told finds a new window, within the second', () => {
+  test('a client that waits for the announced time finds a new window, within the second', () => {
     fc.assert(
       fc.property(fc.nat(59_999), (age) => {
         const window = started();

@@ -1,4 +1,4 @@
-// The catalogs of the documents load, and mean what their comments say.
+// The catalogs of the documents load and do what their comments say.
 
 import { describe, expect, test } from 'bun:test';
 import { loadCatalog } from '../../src/catalog/catalog.ts';

@@ -1,5 +1,5 @@
-// The command line of the documents: the page has every command, and what any page says to type is a
-// command with options that it has.
+// The commands of the documents: the page lists every command, and every command that a page shows
+// exists with its options.
 
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { gatewayCommand } from '../support/gateway.ts';

@@ -1,5 +1,4 @@
-// The guides for contributors stay short, and the guide to the code names what is there: folders, files
-// and packages.
+// The contributors' guides stay short and name existing folders, files and packages.
 
 import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// What a server remembers of its last hours: what counts as what, and that it stays bounded.
+// What a server keeps about its last hours: how events are counted, and that memory stays bounded.
 
 import { expect, test } from 'bun:test';
 import { micro } from '../../src/core/money.ts';

@@ -1,4 +1,4 @@
-// What the log says of an error that was thrown, and what it never says.
+// What the log contains of a thrown error, and what it never contains.
 
 import { SQLiteError } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
@@ -56,7 +56,7 @@ test('an error of ours, and one about code, keep their message', () => {
   expect(message).toContain("(evaluating '");
 });
 
-test('an error that wraps one of the database is told as that one', () => {
+test('an error that wraps one of the database is logged as that one', () => {
   const wrapped = new Error(`Failed query: ${CANARY}`, {
     cause: Object.assign(new Error('database or disk is full'), { name: SQLiteError.name }),
   });
@@ -66,7 +66,7 @@ test('an error that wraps one of the database is told as that one', () => {
   });
 });
 
-test('what is no error is told by its type', () => {
+test('a value that is no error is logged by its type', () => {
   expect([errorWords(CANARY), errorWords(undefined)]).toEqual([
     { name: 'string' },
     { name: 'undefined' },

@@ -1,4 +1,4 @@
-// The operator's log, from a process of its own: what its standard error carries, line by line.
+// The operator's log, from a separate process: what its standard error carries, line by line.
 
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ test('each line is one JSON object with level, time and message', async () => {
   ]);
 });
 
-test('requests are told in their order among all other lines', async () => {
+test('requests are logged in their order among all other lines', async () => {
   const lines = await linesOf(
     'info',
     `const request = (requestId) => log.request({
@@ -79,7 +79,7 @@ test('a line leaves by itself soon, without a flush', async () => {
   await child.exited;
 });
 
-test('a reader that comes late gets every line, in order, and nobody has waited for it', async () => {
+test('a reader that comes late gets every line, in order, and delayed no writer', async () => {
   const child = start(
     'info',
     `const more = (n) => {

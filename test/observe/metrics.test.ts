@@ -1,5 +1,5 @@
-// The metrics of a process, as a scraper reads them: what is counted, that histograms add up, and that
-// no caller can make series.
+// The metrics of a process, as a scraper reads them: what is counted, that histograms add up, and
+// that no caller can create series.
 
 import { describe, expect, test } from 'bun:test';
 import type { UpstreamState } from '../../src/core/health.ts';
@@ -85,7 +85,7 @@ describe('a request', () => {
     expect(sumOf(all, 'tollgate_estimate_ratio_count')).toBe(0);
   });
 
-  test('makes no series of its own, whoever asks and whatever for', async () => {
+  test('makes no series of its own, for any method and path', async () => {
     const metrics = createMetrics({ version: '1' });
     for (let index = 0; index < 1_000; index += 1) {
       const names = {
@@ -104,7 +104,7 @@ describe('a request', () => {
   });
 });
 
-test('what is looked up is what is there when somebody asks', async () => {
+test('what is looked up is what is there at the time of the scrape', async () => {
   const metrics = createMetrics({ version: '1' });
   let states: readonly UpstreamState[] = [
     {

@@ -1,5 +1,4 @@
-// The log's line of a request: which fields it has, at which level it is told, and that nothing else
-// gets in, whatever it is given.
+// The log line of a request: its fields, its level, and that no input adds anything else.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -126,7 +125,7 @@ test('a summary has no place for anything else', () => {
     // @ts-expect-error nor has an address
     { ...REFUSED, address: '192.0.2.1' },
     // @ts-expect-error a code is one of ours
-    { ...REFUSED, code: 'whatever the upstream said' },
+    { ...REFUSED, code: 'words of the upstream' },
     // @ts-expect-error and so is a route
     { ...REFUSED, route: '/v1/anything' },
     // @ts-expect-error an answer has no place for its words
@@ -146,6 +145,6 @@ test.each<[string, Partial<RequestSummary>, string]>([
   ['a stop of the server', { answer: { ...ANSWER, outcome: 'gateway_failed' } }, 'warn'],
   ['no upstream', { status: 503, code: 'provider_unavailable' }, 'warn'],
   ['a fault of ours', { status: 500, code: 'internal_error' }, 'error'],
-])('%s is told at its level', (_name, changes, level) => {
+])('%s is logged at its level', (_name, changes, level) => {
   expect(levelOf({ ...SERVED, ...changes })).toBe(level as ReturnType<typeof levelOf>);
 });

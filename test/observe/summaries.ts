@@ -1,4 +1,4 @@
-// Two requests as operators are told of them, for the tests of log and metrics.
+// Two requests as operators see them, for the tests of log and metrics.
 
 import { micro } from '../../src/core/money.ts';
 import type { AnswerSummary, RequestSummary } from '../../src/core/request-summary.ts';

@@ -1,4 +1,4 @@
-// Alerts on their way to the operator's webhook: a real server that answers as each test wants.
+// Delivery of alerts to the operator's webhook, with a real server that answers as each test wants.
 
 import { expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
@@ -71,7 +71,7 @@ test('an alert arrives with its words and its time', async () => {
 });
 
 test('with a secret each body is signed, with its time', async () => {
-  const secret = 'a secret of the operator and of nobody else';
+  const secret = 'a secret of the operator alone';
   await using hook = rig(ok, { secret });
   hook.webhook.send(OPENED);
   await waitUntil(() => hook.got.length > 0);
@@ -95,7 +95,7 @@ test('repetitions of one kind and subject are sent once, and later with their nu
   ]);
 });
 
-test('what had been repeated when the gateway stops is told then', async () => {
+test('what had been repeated when the gateway stops is reported then', async () => {
   await using hook = rig(ok);
   for (let count = 0; count < 3; count += 1) hook.webhook.send(STOPPED);
   await hook.webhook.close();
@@ -127,7 +127,7 @@ test.each<[string, () => Response, number, string]>([
     1,
     'it redirects (status 307), which is not followed',
   ],
-])('a server %s is given up and told without its URL', async (_name, answer, tries, reason) => {
+])('a server %s is given up and reported without its URL', async (_name, answer, tries, reason) => {
   await using hook = rig(answer);
   hook.webhook.send(OPENED);
   await waitUntil(() => hook.results.length > 0);
@@ -137,7 +137,7 @@ test.each<[string, () => Response, number, string]>([
   ]);
 });
 
-test('a server that is not there, or never answers, is told without its URL', async () => {
+test('a server that is not there, or never answers, is reported without its URL', async () => {
   await using gone = rig(ok);
   await gone.server.stop(true);
   gone.webhook.send(OPENED);
@@ -152,14 +152,14 @@ test('a server that is not there, or never answers, is told without its URL', as
   ]);
 });
 
-test('sending waits for nobody, and what waits is bounded', async () => {
+test('sending blocks no caller, and what waits is bounded', async () => {
   await using hook = rig(() => new Promise<Response>(() => {}));
   const before = performance.now();
   for (let index = 0; index < 500; index += 1) {
     hook.webhook.send({ ...OPENED, model: `model-${index}` });
   }
   expect(performance.now() - before).toBeLessThan(100);
-  // One is under way, a hundred wait.
+  // One is in flight, a hundred wait.
   expect(hook.results).toEqual(new Array(399).fill('dropped'));
   await hook.webhook.close();
 });

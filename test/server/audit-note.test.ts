@@ -1,4 +1,4 @@
-// What the node that audited has found reaches the others, and nothing else does.
+// The findings of the auditing node reach the others, and nothing else does.
 
 import { afterAll, expect, test } from 'bun:test';
 import { createAuditNoteReader, writeAuditNote } from '../../src/server/audit-note.ts';

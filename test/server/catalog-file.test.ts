@@ -1,5 +1,5 @@
-// The catalog and the .env file of a running server, read again where they are no longer what they
-// were: whatever is there, a server goes on, and says why it does not take it.
+// Reloads of the catalog and the .env file of a running server: with any content the server
+// continues, and reports why it rejects a file.
 
 import { expect, test } from 'bun:test';
 import { randomUUID } from 'node:crypto';
@@ -25,7 +25,7 @@ function start() {
   const file = createCatalogFile({
     ...context,
     readEnvironment() {
-      // To read a pipe that nobody writes to would hold the test up for ever.
+      // To read a pipe without a writer would hold the test up for ever.
       if (Bun.spawnSync(['test', '-p', paths.env]).exitCode !== 0) return context.readEnvironment();
       pipesRead += 1;
       return { variables: {}, namesInFile: [] };

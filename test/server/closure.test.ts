@@ -1,5 +1,5 @@
-// What a command loads: `tollgate --version` and every small command start fast because they load no
-// part of a server. Follows static imports from the entry, as the bundle's start does.
+// What a command loads: `tollgate --version` and every small command start fast because they load
+// no part of a server. Follows static imports from the entry, as the bundle's start does.
 
 import { expect, test } from 'bun:test';
 import { dirname, resolve } from 'node:path';

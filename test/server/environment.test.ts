@@ -59,7 +59,7 @@ describe('parseEnvFile', () => {
     expect(problemsOf(() => parseEnvFile(source, '.env'))).toEqual([2, 3, 4, 5, 7].map(problem));
   });
 
-  test('reads back whatever single or double quotes hold', () => {
+  test('reads back any text in single or double quotes', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const value = text.replaceAll("'", '').replaceAll('\r', '');
@@ -81,7 +81,7 @@ describe('readEnvironment', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  test('lays the process environment over the file and tells the names of the file', () => {
+  test('lays the process environment over the file and returns the names of the file', () => {
     writeFileSync(join(directory, '.env'), 'PORT=1\nHOST=file\n');
     expect(readEnvironment({ PORT: '2', PATH: '/bin', NONE: undefined }, directory)).toEqual({
       variables: { PORT: '2', HOST: 'file', PATH: '/bin' },

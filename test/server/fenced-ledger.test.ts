@@ -1,4 +1,4 @@
-// What a node holds, and what it no longer does.
+// The ledger of a node, and its refusals after the node was fenced.
 
 import { expect, test } from 'bun:test';
 import { micro } from '../../src/core/money.ts';

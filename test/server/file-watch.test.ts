@@ -1,4 +1,4 @@
-// What counts as a change of a file, with real files: each look is made by the test.
+// What counts as a change of a file, with real files; the test triggers each poll.
 
 import { expect, test } from 'bun:test';
 import {
@@ -40,7 +40,7 @@ const CHANGES: Record<string, (path: string, directory: string) => void> = {
   'a file that is gone': (path) => rmSync(path),
 };
 
-test.each(Object.entries(CHANGES))('%s is told once, one look after it', (_name, change) => {
+test.each(Object.entries(CHANGES))('%s is reported once, one look after it', (_name, change) => {
   const { path, directory, looks } = watched();
   expect(looks(2)).toEqual([false, false]);
   change(path, directory);
@@ -83,7 +83,7 @@ test('a directory of links that is swapped as a whole, as a mounted configuratio
   expect(looks).toEqual([false, true, false]);
 });
 
-test('what is read by hand is not told again', () => {
+test('what is read by hand is not reported again', () => {
   const { path, watch, looks } = watched();
   writeFileSync(path, 'two and more');
   watch.settle();

@@ -1,11 +1,11 @@
-// An application of the dashboard that cannot be loaded, or that fails, as a browser sees it.
+// A dashboard application that fails to load or fails later, as a browser sees it.
 
 import { expect, test } from 'bun:test';
 import { lazyMount } from '../../src/server/lazy-app.ts';
 
 const visit = () => new Request('http://gate.example/dashboard');
 
-test('what fails is logged and told in no words of its own; the next visit loads anew', async () => {
+test('what fails is logged and answered without its message; the next visit loads again', async () => {
   const logged: unknown[] = [];
   let loads = 0;
   const mount = lazyMount(

@@ -1,5 +1,5 @@
-// How a running server takes up what is changed beside it, over a real file with two connections:
-// what it reacts to and what it leaves alone, and what happens where the database fails it.
+// How a running server applies changes made beside it, over a real file with two connections: what
+// it reacts to, what it ignores, and what happens when the database fails.
 
 import { afterEach, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
@@ -82,7 +82,7 @@ test('one change of an operator is one new state, and the old one stays as it wa
   expect(Object.isFrozen(after)).toBe(true);
 });
 
-test('each upstream that is said to be mended is told once', async () => {
+test('each upstream that is said to be mended is reported once', async () => {
   const { operators, beside } = await start();
   const mended: string[] = [];
   ends.push(operators.watch((upstream) => mended.push(upstream)));

@@ -1,5 +1,5 @@
-// The audit of a server against what is under way: what is seen once may be a request that came, went
-// or was written during the look, so it stops nobody; what the next look finds again does.
+// The audit of a server against the requests in progress: a single finding may be a request that
+// started or ended during the poll, so it stops no account; a repeated one does.
 
 import { expect, spyOn, test } from 'bun:test';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ async function audited(...looks: readonly (readonly string[])[]) {
   const open = booksOver(await newDatabase(directory, name));
   for (const id of ['ada', 'bob']) await fundAccount(open, id, 100n);
   await open.ledger.hold(holdOf('r1', 'ada', 30n));
-  const told: string[] = [];
+  const lines: string[] = [];
   const alerts: Alert[] = [];
   const { live, count } = liveInTurn(...looks);
   const selfAudit = createSelfAudit({
@@ -48,8 +48,8 @@ async function audited(...looks: readonly (readonly string[])[]) {
     clock: Date.now,
     live,
     log: {
-      info: (message) => void told.push(message),
-      error: (message) => void told.push(message),
+      info: (message) => void lines.push(message),
+      error: (message) => void lines.push(message),
     },
     alert: (alert) => void alerts.push(alert),
   });
@@ -57,7 +57,7 @@ async function audited(...looks: readonly (readonly string[])[]) {
   return {
     ...open,
     ...selfAudit,
-    told,
+    lines,
     alerts,
     looks: (least: number) => waitUntil(() => count() >= least),
     async [Symbol.asyncDispose]() {
@@ -68,16 +68,16 @@ async function audited(...looks: readonly (readonly string[])[]) {
   };
 }
 
-test('a request that was not under way yet, and one that lost its hold, stop nobody', async () => {
+test('a request that had not started yet, and one that lost its hold, stop no account', async () => {
   await using audit = await audited([], ['r1', 'r2'], ['r1']);
   await audit.looks(5);
-  expect([audit.told, audit.warnings(), audit.alerts]).toEqual([[], [], []]);
+  expect([audit.lines, audit.warnings(), audit.alerts]).toEqual([[], [], []]);
 });
 
 test('what the next look finds again stops its account, until it is gone', async () => {
   await using audit = await audited(['r2']);
   await waitUntil(() => audit.isStopped('ada') && audit.isStopped('bob'));
-  expect(audit.told.slice(0, 2)).toEqual([ORPHAN, UNHELD]);
+  expect(audit.lines.slice(0, 2)).toEqual([ORPHAN, UNHELD]);
   expect([audit.alerts[0], audit.differences()]).toEqual([
     { kind: 'audit_difference', count: 2 },
     2,
@@ -86,7 +86,7 @@ test('what the next look finds again stops its account, until it is gone', async
   await audit.ledger.release(releaseOf('r1'));
   await waitUntil(() => !audit.isStopped('ada'));
   expect(audit.isStopped('bob')).toBe(true);
-  expect(audit.told).toContain('audit: ada is clean again and served');
+  expect(audit.lines).toContain('audit: ada is clean again and served');
 });
 
 test('a stopped account is looked at again long before the next whole audit', async () => {
@@ -116,5 +116,5 @@ test('a stopped account is looked at again long before the next whole audit', as
   setPosted(100n);
   recheck?.();
   await waitUntil(() => !audit.isStopped('bob'));
-  expect(audit.told.at(-1)).toBe('audit: bob is clean again and served');
+  expect(audit.lines.at(-1)).toBe('audit: bob is clean again and served');
 });

@@ -1,5 +1,5 @@
-// What keeps the series behind the ledger: on the event loop, in a thread where much is behind, and
-// again after a failure.
+// How the series keep up with the ledger: on the event loop, in a thread when far behind, and after
+// a failure.
 
 import { expect, test } from 'bun:test';
 import { createRollUp } from '../../src/ledger/series/roll-up.ts';
@@ -64,7 +64,7 @@ test('a thread adds up a long past', async () => {
   await database.close();
 });
 
-test('a failure is told, and what is behind is added up later', async () => {
+test('a failure is logged, and what is behind is added up later', async () => {
   const { database, lines, stop } = await start(10);
   database.connection.run(
     "create temp trigger full before update on usage_mark begin select raise(abort, 'full'); end",

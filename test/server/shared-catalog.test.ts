@@ -1,5 +1,5 @@
-// Nodes of a cluster sell by one catalog: who publishes what, who follows whom, and that neither a file
-// that is out of date nor a text that one node cannot use takes anything from the others.
+// The shared catalog of a cluster: which node publishes, which nodes follow, and that neither an
+// outdated file nor a text that one node cannot use affects the others.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
@@ -40,7 +40,7 @@ function catalogWith(slug: string, key = 'KEY'): string {
   });
 }
 
-/** A node that starts with `text` in its file, or without a file, and looks when it is told to. */
+/** A node that starts with `text` in its file, or without a file, and looks on request. */
 async function startNode(text: string | undefined, { alone = false, key = 'of-this-node' } = {}) {
   const database = connectAgain(first);
   opened.push(database);
@@ -86,7 +86,7 @@ async function publications(): Promise<number> {
   return events.filter(({ action }) => action === 'catalog.published').length;
 }
 
-test('what one file says anew, all nodes sell by, each with its own secrets', async () => {
+test('all nodes sell by a change of one file, each with its own secrets', async () => {
   const one = await startNode(catalogWith('a'), { key: 'first' });
   const two = await startNode(catalogWith('a'), { key: 'second' });
   expect(await publications()).toBe(1);
@@ -100,7 +100,7 @@ test('what one file says anew, all nodes sell by, each with its own secrets', as
   ]);
   await one.look();
   expect([await publications(), one.warnings(), two.warnings().length]).toEqual([2, [], 1]);
-  // Its file comes later, as from whatever spreads files; there is nothing to tell then.
+  // Its file comes later, as from a deployment; then there is nothing to report.
   two.write(catalogWith('b'));
   await two.look();
   await one.look();
@@ -113,7 +113,7 @@ test('a node that cannot use it keeps what it has, and takes nothing from the ot
   await one.look();
   two.write(catalogWith('c', 'NOT_HERE'));
   await two.look();
-  // Its own file is refused, and what was published meanwhile is not.
+  // Its own file is refused, and what was published in between is not.
   expect([one.sells(), two.sells()]).toEqual([['b'], ['b']]);
   expect(two.operators.warnings()).toContain(
     'the last catalog was refused; the previous one is active',
@@ -126,10 +126,10 @@ test('a node that cannot use it keeps what it has, and takes nothing from the ot
 
 test.each([
   ['an earlier one, with others there', 'a', false, 'b'],
-  ['an earlier one, with nobody there', 'a', true, 'a'],
-  ['one that nobody has seen', 'c', false, 'c'],
+  ['an earlier one, with no other node', 'a', true, 'a'],
+  ['one that no node has seen', 'c', false, 'c'],
   ['none', undefined, false, 'b'],
-  ['none, with nobody there', undefined, true, 'b'],
+  ['none, with no other node', undefined, true, 'b'],
 ])('a node that starts with %s', async (_, own, alone, sold) => {
   const one = await startNode(catalogWith('a'));
   one.write(catalogWith('b'));

@@ -1,4 +1,4 @@
-// A process that hears signals to stop: one that nobody waits for does not end it.
+// Signal handling of a process: a signal without a listener does not end it.
 
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const PROGRAM = `
   process.exit(7);
 `;
 
-test('each signal is told to all who wait for the next one, and ignored where nobody does', async () => {
+test('each signal is passed to all who wait for the next one, and ignored without a listener', async () => {
   const child = Bun.spawn([process.execPath, '-e', PROGRAM], { stdout: 'pipe', stderr: 'inherit' });
   expect(await child.stdout.text()).toBe('SIGTERM\nSIGINT SIGINT\n');
   expect(await child.exited).toBe(7);

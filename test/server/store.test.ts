@@ -1,4 +1,4 @@
-// The sweep of a running server for holds that it has lost: it ends those, and nothing else.
+// The sweep of a running server for lost holds: it ends those, and nothing else.
 
 import { expect, spyOn, test } from 'bun:test';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const directory = temporaryDirectory();
 
 const MINUTE = 60_000;
 
-test('a hold whose request is gone is ended after a minute, one under way and a young one are not', async () => {
+test('a hold whose request is gone is ended after a minute, one in progress and a young one are not', async () => {
   let nowMs = NOW;
   const databaseUrl = `sqlite:${join(directory, 'tollgate.db')}`;
   const settings = readConfig({ DATABASE_URL: databaseUrl, LEDGER_SYNC: 'normal' });

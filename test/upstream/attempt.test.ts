@@ -1,6 +1,6 @@
-// An attempt over real sockets: it cuts at the stop sequences that its upstream is not told, stops
-// the upstream there, and bounds what an upstream may send. How the cutter finds a sequence is told
-// by the tests of core/stop.
+// An attempt over real sockets: it cuts at the stop sequences that its upstream does not get, stops
+// the upstream there, and bounds what an upstream may send. The search itself is tested in
+// core/stop.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Behaviour, play, sendText, sendWhole, streamHead } from '../support/behaviours.ts';
@@ -21,7 +21,7 @@ const CUT = [
   { kind: 'finish', reason: 'stop' },
 ] as const;
 
-/** Writes the script's text and then says nothing: whoever wants to be done has to leave. */
+/** Writes the script's text and then says nothing: the client has to close. */
 const endless: Behaviour = async (exchange) => {
   streamHead(exchange);
   for (const frame of streamFrames('chat', 'any', SCRIPT).slice(0, -3)) exchange.write(frame);
@@ -73,7 +73,7 @@ test.each(['chat', 'messages'] as const)(
   },
 );
 
-describe('stop sequences that the upstream is not told', () => {
+describe('stop sequences that the upstream does not get', () => {
   test.each([[true], [false]])(
     'client streams: %p: the upstream is asked to stream, cut, and left',
     async (stream) => {
@@ -87,7 +87,7 @@ describe('stop sequences that the upstream is not told', () => {
   );
 
   test.each([['one-read'], ['json']])(
-    '%s: what is behind the cut is not told, its usage neither',
+    '%s: text behind the cut is not delivered, its usage neither',
     async (model) => {
       const { events, end } = await rig.run(model, { stop, profile });
       expect(joined(events)).toEqual([...CUT]);
@@ -134,7 +134,7 @@ describe('stop sequences that the upstream is not told', () => {
     expect(end).toBe('finished');
   });
 
-  test('where all of them are told, the upstream cuts and is asked as ever', async () => {
+  test('where the upstream gets all of them, the upstream cuts and is asked as ever', async () => {
     const { events } = await rig.run('script', { stream: false, stop });
     expect(rig.upstream.requests.at(-1)).toMatchObject({ stream: false, body: { stop } });
     expect(joined(events)[1]).toEqual({ kind: 'text-delta', text: PARTS.join('') });

@@ -1,5 +1,5 @@
-// What an upstream may send at most: each kind of flood fails at its own bound, which is how it
-// shows that nothing is kept beyond it. The upstream stops only when it is hung up on.
+// The bounds of an upstream's response: each kind of flood fails at its own bound, which shows that
+// nothing is buffered beyond it. The upstream stops only when its connection is closed.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { GenerationEvent } from '../../src/core/generation.ts';
@@ -10,7 +10,7 @@ import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { chatFrame } from '../support/render.ts';
 import { type AttemptRig, startAttemptRig } from './rig.ts';
 
-/** Sends pieces of a stream for as long as anybody listens. */
+/** Sends pieces of a stream for as long as the client is connected. */
 function forever(piece: (count: number) => string): Behaviour {
   return async (exchange) => {
     streamHead(exchange);
@@ -23,7 +23,7 @@ function forever(piece: (count: number) => string): Behaviour {
 
 let headerBytes = 0;
 
-/** Headers for as long as anybody listens. */
+/** Headers for as long as the client is connected. */
 const headers: Behaviour = async (exchange) => {
   exchange.raw('HTTP/1.1 200 OK\r\n');
   while (!exchange.gone()) {

@@ -1,4 +1,4 @@
-// The credentials of an upstream: used in turn, and passed over while they are in cooldown, by key.
+// The credentials of an upstream: used in rotation, and skipped while in cooldown.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -84,7 +84,7 @@ test('one that a probe finds refused leaves its turn to the others, for all acco
   ]);
 });
 
-test('without a cooldown one is used whatever it does', () => {
+test('without a cooldown one is used after every failure', () => {
   const credentials = createCredentials();
   const always = { ...ONE, coolDownMs: 0 };
   refuse(credentials, always, 0);
@@ -119,7 +119,7 @@ test('a cooldown that is over has no time until which it lasts', () => {
   ]);
 });
 
-test('whatever happens: one probe at a time, and no cooldown lasts for ever', () => {
+test('for any events: one probe at a time, and no cooldown lasts for ever', () => {
   const actions = fc.array(
     fc.record({
       afterMs: fc.oneof(fc.constant(0), fc.nat(40_000)),

@@ -88,7 +88,7 @@ describe('demo-chat', () => {
     });
   });
 
-  test('calls the forced tool, and none when told so', async () => {
+  test('calls the forced tool, and none on request', async () => {
     const tools = [weatherTool, timeTool];
     const forced = { type: 'function', function: { name: 'get_time' } };
     const call = await answerWhole({ messages: [hello], tools, tool_choice: forced });
@@ -140,7 +140,7 @@ describe('demo-chat', () => {
 describe('demo-reasoner', () => {
   const model = 'demo-reasoner';
 
-  test('reasons first, unless told not to', async () => {
+  test('reasons first, by default', async () => {
     const answer = await answerWhole({ model, messages: [hello] });
     expect(answer.reasoning).not.toBe('');
     expect(answer.text).toStartWith(NOTICE);

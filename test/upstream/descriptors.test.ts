@@ -1,4 +1,4 @@
-// Descriptors that are kept for upstreams, by a limit and a count that the test sets.
+// File descriptors reserved for upstreams, with a limit and a count that the test sets.
 
 import { expect, test } from 'bun:test';
 import { createDescriptors } from '../../src/upstream/descriptors.ts';
@@ -11,7 +11,7 @@ function open(limit: number, others: number) {
   return { descriptors };
 }
 
-test('requests up to the share have room, whatever else takes descriptors', () => {
+test('requests up to the share have room, with any other use of descriptors', () => {
   const { descriptors } = open(148, 148);
   // 45 of the 100 that are not the process's own.
   expect([descriptors.hasRoom(44), descriptors.hasRoom(45)]).toEqual([true, false]);
@@ -32,7 +32,7 @@ test('above what is kept from the start, each request that has room is kept one 
   descriptors.close();
 });
 
-test('a system that tells no limit has none', () => {
+test('a system that reports no limit has none', () => {
   const source = { limit: undefined, count: () => 0 };
   const descriptors = createDescriptors({ monotonic: () => 0, source });
   expect([descriptors.hasRoom(1_000_000), descriptors.lend()]).toEqual([true, true]);

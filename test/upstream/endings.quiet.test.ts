@@ -1,5 +1,5 @@
-// Every way in which an upstream's answer can end, over real sockets: a complete answer is one
-// however its bytes are wrapped, and everything else is a failure, never a success.
+// Every end of an upstream's answer, over real sockets: a complete answer is complete in any
+// framing, and everything else is a failure.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -283,7 +283,7 @@ const CASES: readonly Case[] = [
     send(() => '{"error":{"message":"no"}}', { 'content-type': 'text/event-stream' }),
   ],
   [
-    'a stream that nobody asked for',
+    'an unrequested stream',
     'complete',
     'complete',
     send((exchange) => framesOf(exchange), { 'content-type': 'text/event-stream' }),
@@ -321,7 +321,7 @@ const CASES: readonly Case[] = [
   ],
   ['no type', 'complete', 'complete', send(bodyOf, { 'content-type': '' })],
 
-  // How the body is compressed, which nobody asked for.
+  // How the body is compressed, without a request for it.
   [
     'gzip',
     'complete',
@@ -341,7 +341,7 @@ const CASES: readonly Case[] = [
     send((exchange) => gzipSync(bodyOf(exchange)).subarray(0, 60), { 'content-encoding': 'gzip' }),
   ],
   ['gzip that is none', 'cut', 'cut', send(bodyOf, { 'content-encoding': 'gzip' })],
-  ['gzip that nobody told of', 'cut', 'malformed', send((exchange) => gzipSync(bodyOf(exchange)))],
+  ['undeclared gzip', 'cut', 'malformed', send((exchange) => gzipSync(bodyOf(exchange)))],
 ];
 
 let rig: AttemptRig;

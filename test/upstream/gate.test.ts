@@ -1,5 +1,5 @@
-// The gate of an upstream: never more under way than its limit, first come first served, nobody
-// waits for longer than said, and every place is given back once.
+// The gate of an upstream: never more requests in progress than its limit, first come first served,
+// bounded waits, and every place is released once.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ function waiting(entry: 'in' | 'full' | Waiting): Waiting {
   return entry;
 }
 
-test('so many get in, so many wait, and the next one is told that it is full', async () => {
+test('so many get in, so many wait, and the next one is refused because it is full', async () => {
   const time = createFakeTime();
   const gate = createGate(time.startTimer, time.now);
   const limits = { maxInFlight: 2, queueLength: 2, queueMs: 100 };
@@ -24,7 +24,7 @@ test('so many get in, so many wait, and the next one is told that it is full', a
   expect([await second.isIn, gate.queued(), time.waiting()]).toEqual([false, 0, 0]);
 });
 
-test('whoever leaves is gone at once, and has no place to give back', async () => {
+test('a caller that leaves is removed at once, and has no place to give back', async () => {
   const time = createFakeTime();
   const gate = createGate(time.startTimer, time.now);
   const limits = { maxInFlight: 1, queueLength: 2, queueMs: 100 };
@@ -38,7 +38,7 @@ test('whoever leaves is gone at once, and has no place to give back', async () =
   expect([await second.isIn, gate.inFlight(), time.waiting()]).toEqual([true, 1, 0]);
 });
 
-test('a higher limit lets those in who wait, and a lower one nobody until there is room', async () => {
+test('a higher limit lets those in who wait, and a lower one admits none until there is room', async () => {
   const time = createFakeTime();
   const gate = createGate(time.startTimer, time.now);
   const limits = { maxInFlight: 1, queueLength: 9, queueMs: 100 };
@@ -90,7 +90,7 @@ const actions: fc.Arbitrary<Action[]> = fc.array(
   { maxLength: 120 },
 );
 
-test('whatever comes and goes: never above the limit, in order, and nothing leaks', async () => {
+test('for any arrivals and departures: never above the limit, in order, and nothing leaks', async () => {
   const run = async (all: readonly Action[], maxInFlight: number, queueLength: number) => {
     const time = createFakeTime();
     const gate = createGate(time.startTimer, time.now);

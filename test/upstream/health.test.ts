@@ -1,5 +1,5 @@
-// The health of upstreams as the router asks it: what a permit costs and what its end does, which of
-// the parts refuses, and what operators see.
+// The health of upstreams as the router uses it: what acquires a permit, what its end changes,
+// which part refuses, and what operators see.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -81,7 +81,7 @@ describe('what a failure counts against', () => {
     'mismatch',
     'gateway',
     'no_capacity',
-  ])('%s: nobody', (kind) => {
+  ])('%s: none', (kind) => {
     const { health } = rig(A);
     for (let turn = 0; turn < 50; turn += 1) permit(health, A).end(failed(kind));
     expect(health.waitMs(A)).toBe(0);
@@ -111,11 +111,11 @@ describe('what a failure counts against', () => {
       '2',
     ]);
     permit(health, two).end(failed('rate_limited'));
-    // The second rests for the cool-down: nobody has said how long.
+    // The second rests for the cool-down: no duration was given.
     expect(health.waitMs(two)).toBe(1_000);
   });
 
-  test('nothing at an upstream without a cool-down: it is asked whatever it does', () => {
+  test('nothing at an upstream without a cool-down: it is called after every failure', () => {
     const always = at('a', { coolDownMs: 0 });
     const { health } = rig(always);
     for (let turn = 0; turn < 30; turn += 1) {
@@ -147,7 +147,7 @@ describe('what a failure counts against', () => {
     expect(refusalOf(health, A)).toBe(BREAKER_OPEN);
   });
 
-  test('a kept connection that was closed: nothing, and what comes of a new one counts', () => {
+  test('a kept connection that was closed: nothing, and the outcome of a new one counts', () => {
     const { health } = rig(A);
     const stale = failed('unreachable', { onKeptConnection: true });
     for (let turn = 0; turn < 50; turn += 1) permit(health, A).end(stale);
@@ -168,7 +168,7 @@ describe('what a failure counts against', () => {
   });
 });
 
-test('a probe that has begun to answer lets everybody in, however long it goes on', () => {
+test('a probe that has begun to answer admits every request, for as long as it runs', () => {
   const { health, time } = rig(A);
   permit(health, A).end(failed('overloaded', { retryAfterMs: 3_000 }));
   time.advance(3_000);
@@ -286,7 +286,7 @@ describe('a new catalog', () => {
   });
 });
 
-test('whatever happens, every place is given back', async () => {
+test('for any events, every place is given back', async () => {
   const narrow = at('a', { concurrency: { maxInFlight: 2, queueLength: 2, queueMs: 50 } });
   const actions = fc.array(
     fc.record({
@@ -372,7 +372,7 @@ describe('two accounts', () => {
     expect([refusalOf(ada, A), ada.waitMs(A), alerts]).toEqual(['permit', 0, []]);
   });
 
-  test('a credential that a probe finds refused is in cooldown for both, and the operator is told once', async () => {
+  test('a credential that a probe finds refused is in cooldown for both, and the operator is alerted once', async () => {
     const { health, probes, alerts, time } = rig(A);
     const [ada, bob] = [health.of('ada'), health.of('bob')];
     permit(ada, A).end(refused);

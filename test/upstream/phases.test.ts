@@ -1,5 +1,5 @@
-// Where an attempt was when it failed: what the client says of the connection stays, and the rest
-// follows from what had come by then.
+// The phase in which an attempt failed: the client's report of the connection is kept, and the rest
+// follows from what had arrived.
 
 import { expect, test } from 'bun:test';
 import { createDeadlines } from '../../src/core/deadlines.ts';

@@ -22,9 +22,9 @@ export type TryOptions = {
   readonly profile?: Partial<ChatProfile>;
   /** In place of the rig's own: 400 ms for each step, and 2 s in all. */
   readonly timeouts?: Partial<UpstreamTimeouts>;
-  /** `chat` unless told otherwise. */
+  /** `chat` by default. */
   readonly dialect?: 'chat' | 'messages';
-  /** `sockets` unless told otherwise. */
+  /** `sockets` by default. */
   readonly transport?: 'sockets' | 'fetch';
 };
 

@@ -1,6 +1,5 @@
-// What becomes of an answer before its events are read. How large a whole one may be, however it
-// comes: with its length said, in chunks, or where a stream had been asked for. And how long an
-// upstream that refuses wants to be left alone.
+// An answer before its events are parsed: the size limit of a whole answer, with a length, in
+// chunks, or where a stream was requested, and the retry delay of a refusal.
 
 import { afterAll, expect, test } from 'bun:test';
 import { createDeadlines } from '../../src/core/deadlines.ts';

@@ -1,5 +1,5 @@
-// The timers of an attempt over real sockets, in both dialects: what an upstream that lets us wait
-// runs into, and what a slow one or a slow client does not.
+// The timers of an attempt over real sockets, in both dialects: which ones a slow upstream hits,
+// and that a slow client hits none.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { AttemptPhase } from '../../src/core/failure.ts';
@@ -27,7 +27,7 @@ function write(exchange: Exchange, frames: readonly string[]): void {
   for (const frame of frames) exchange.write(frame);
 }
 
-/** Writes the same piece every 20 ms for as long as somebody listens. */
+/** Writes the same piece every 20 ms for as long as the client is connected. */
 async function repeat(exchange: Exchange, piece: string): Promise<void> {
   while (!exchange.gone()) {
     exchange.write(piece);
@@ -249,7 +249,7 @@ test.each(DIALECTS)('%s: an answer in one piece has as long as first content', a
   });
 });
 
-test('afterwards no upstream is left that anybody waits for', async () => {
+test('afterwards no upstream is left that a caller waits for', async () => {
   await rig.upstream.waitFor(({ active }) => active() === 0);
   expect(rig.upstream.active()).toBe(0);
 });

@@ -1,5 +1,5 @@
-// The timers of an attempt by a clock of the test's own: each runs out exactly when it should, none
-// does for what an upstream is not to blame for.
+// The timers of an attempt on a test clock: each expires exactly when it should, and none for
+// delays that are not the upstream's.
 
 import { describe, expect, test } from 'bun:test';
 import { createDeadlines } from '../../src/core/deadlines.ts';
@@ -21,16 +21,16 @@ const TEXT: GenerationEvent = { kind: 'text-delta', text: 'abcd' };
 const USAGE: GenerationEvent = { kind: 'usage', usage: { basis: 'rejected', doubt: 'malformed' } };
 
 type Step =
-  /** At this time something comes that somebody waits for; nothing but bytes unless told. */
+  /** At this time an awaited read arrives; bytes alone by default. */
   | readonly ['comes', atMs: number, ...events: GenerationEvent[]]
-  /** From here on somebody waits for the next read; they do from the start, and after each read. */
+  /** From here on the client waits for the next read; they do from the start, and after each read. */
   | readonly ['waits', atMs: number]
-  /** What comes here is followed by no further wait. */
+  /** A read here is followed by no further wait. */
   | readonly ['fills', atMs: number, ...events: GenerationEvent[]];
 
 type Options = { readonly timeouts?: Partial<UpstreamTimeouts>; readonly onePiece?: boolean };
 
-type Told = {
+type Seen = {
   readonly atMs: number | undefined;
   readonly failure: UpstreamFailure | undefined;
   readonly fired: number;
@@ -39,7 +39,7 @@ type Told = {
 };
 
 /** Plays the steps, and then lets time pass; the clock is looked at in every millisecond. */
-function play(steps: readonly Step[], untilMs: number, options: Options = {}): Told {
+function play(steps: readonly Step[], untilMs: number, options: Options = {}): Seen {
   let nowMs = 5_000;
   let fired = 0;
   let atMs: number | undefined;
@@ -153,7 +153,7 @@ test.each<readonly [string, readonly Step[], Options]>([
   expect(play(steps, (steps.at(-1)?.[1] ?? 0) + 20, options).failure).toBeUndefined();
 });
 
-describe('nobody waits: the client reads slowly', () => {
+describe('no read is awaited: the client reads slowly', () => {
   const FULL: readonly Step[] = [
     ['comes', 10, TEXT],
     ['fills', 30, TEXT],
@@ -178,7 +178,7 @@ describe('nobody waits: the client reads slowly', () => {
     expect(play(steps, 900)).toMatchObject({ atMs: 530, failure: { phase: 'stream' } });
   });
 
-  test('the throughput is of the time in which somebody waited', () => {
+  test('the throughput is of the time in which a read was awaited', () => {
     const options = { timeouts: { minTokensPerSecond: 40 } };
     const steps: Step[] = [
       ['comes', 10, TEXT],
@@ -203,7 +203,7 @@ test('a throughput that is too low is found with the read that steps over the en
     },
   };
   const watch = new Watch(timeouts, deadlines, false, call);
-  // Nobody sweeps: each read comes before the sweep that would have seen it.
+  // No sweep runs: each read comes before the sweep that would have seen it.
   for (let read = 0; read < 3; read += 1) {
     watch.wait();
     nowMs += 45;

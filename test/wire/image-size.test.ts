@@ -1,4 +1,4 @@
-// Sizes of images out of their headers: real ones, and those of callers who want to pay for less.
+// Image sizes from file headers: real ones, and forged ones that would cost less.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';

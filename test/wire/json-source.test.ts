@@ -1,4 +1,4 @@
-// The bytes of values, tool inputs above all, found in bodies that are laid out in every way JSON allows.
+// The source bytes of values, above all tool inputs, in bodies with every layout that JSON allows.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';

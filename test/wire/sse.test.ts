@@ -166,7 +166,7 @@ describe('bounds', () => {
     });
   });
 
-  test('a stream may be as long as its limit, whatever its bytes say', () => {
+  test('a stream may be as long as its limit, for any bytes', () => {
     const failure: UpstreamFailure = {
       class: 'malformed',
       detail: 'the upstream sent a stream of more than 18 bytes',

@@ -1,4 +1,5 @@
-// Arguments that a model or a client wrote, as the one JSON object that the Messages format wants.
+// Tool arguments written by a model or a client, as the one JSON object that the Messages format
+// requires.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
-// Conversations as clients send them, and what an upstream may be given: the examples as a table,
-// then what holds for every list.
+// Conversations from clients, and what an upstream may receive: examples as a table, then laws for
+// every list.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -79,7 +79,7 @@ const ROWS: Row[] = [
     [assistant('', 'a'), tool('a', 'S'), user('Q')],
   ],
   [
-    'system behind a call that nobody answers',
+    'system behind a call without a result',
     [assistant('', 'a'), system('S')],
     '',
     [assistant('', 'a'), tool('a', `${UNANSWERED}\n\nS`, true)],

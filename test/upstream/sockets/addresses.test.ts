@@ -1,5 +1,5 @@
-// From a name to a connection: addresses in turn, answers kept, old ones when no new one comes, and
-// addresses that no upstream may have, for both transports.
+// From a name to a connection: addresses in rotation, cached answers, stale ones when a lookup
+// fails, and forbidden addresses, for both transports.
 
 import { describe, expect, test } from 'bun:test';
 import { networkInterfaces } from 'node:os';
@@ -142,7 +142,7 @@ describe('the resolver', () => {
     expect(await names.ask()).toEqual(['10.0.0.3']);
   });
 
-  test('asks anew where no address answered', async () => {
+  test('resolves again where no address answered', async () => {
     const names = scripted([['10.0.0.1'], ['10.0.0.2']]);
     await names.ask();
     names.forget();

@@ -1,4 +1,4 @@
-// Certificates for tests, made anew each time: they never run out, and no key lies in the checkout.
+// Certificates for tests, created for each run: they never run out, and no key lies in the checkout.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,9 @@ export type Certificate = {
   readonly [Symbol.dispose]: () => void;
 };
 
-/** Signed by itself, for these names, as in `DNS:localhost,IP:127.0.0.1`. Needs the openssl command. */
+/**
+ * Signed by itself, for these names, as in `DNS:localhost,IP:127.0.0.1`. Needs the openssl command.
+ */
 export function makeCertificate(names: string): Certificate {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-certificate-'));
   const keyPath = join(folder, 'key.pem');

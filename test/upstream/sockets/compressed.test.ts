@@ -1,4 +1,4 @@
-// Answers that are compressed although nobody asked for it.
+// Answers that are compressed without a request for it.
 
 import { expect, test } from 'bun:test';
 import type { Socket } from 'node:net';

@@ -1,5 +1,5 @@
-// The framing corpus over real connections, and the law of the cut: an answer that is not whole is
-// never taken for one, wherever its connection breaks.
+// The framing corpus over real connections, and the law of the cut: a truncated answer is never
+// taken for a whole one, wherever its connection breaks.
 
 import { expect, test } from 'bun:test';
 import { isFailure } from '../../../src/core/failure.ts';

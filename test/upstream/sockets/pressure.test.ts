@@ -1,5 +1,5 @@
-// Backpressure both ways, aborts, and silence: what nobody reads is not fetched, what nobody wants
-// is cut off at once, and a stream that says nothing is left alone.
+// Backpressure in both directions, aborts and silence: unread data is not fetched, an aborted call
+// is closed at once, and a silent stream stays open.
 
 import { expect, test } from 'bun:test';
 import { isFailure } from '../../../src/core/failure.ts';
@@ -121,14 +121,14 @@ test('an abort after the end of an answer leaves the connection', async () => {
   expect(server.accepted()).toBe(1);
 });
 
-test('a call that was given up before it began asks nobody', async () => {
+test('a call that was given up before it began sends nothing', async () => {
   await using server = await startRawServer((socket) => socket.write(whole('')));
   using caller = createCaller(server.port);
   expect(await caller.call({ signal: AbortSignal.abort() })).toMatchObject({ class: 'cut' });
   expect(server.accepted()).toBe(0);
 });
 
-test('an answer larger than its bound is cut off, told or not', async () => {
+test('an answer larger than its bound is cut off, declared or not', async () => {
   await using server = await startRawServer((socket, { count }) => {
     if (count === 0) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n');
     else socket.write(`HTTP/1.1 200 OK\r\n\r\n${'z'.repeat(17 * MEGABYTE)}`);
@@ -141,7 +141,7 @@ test('an answer larger than its bound is cut off, told or not', async () => {
   }
 });
 
-test('nobody is there', async () => {
+test('no server listens', async () => {
   const port = await startRawServer(() => {}).then(async (server) => {
     await server[Symbol.asyncDispose]();
     return server.port;

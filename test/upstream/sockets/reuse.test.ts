@@ -1,5 +1,5 @@
-// Which connections carry which requests: kept ones while they are good, new ones otherwise, and no
-// request twice except where nothing of its answer had come.
+// Connection reuse: kept connections while they are good, new ones otherwise, and no request twice
+// except when none of its answer had arrived.
 
 import { expect, test } from 'bun:test';
 import type { Socket } from 'node:net';
@@ -49,7 +49,7 @@ test.each([
   await waitUntil(() => server.open() === 0);
 });
 
-test('what comes while nobody asks is no answer', async () => {
+test('bytes without a request are no answer', async () => {
   await using server = await startRawServer((socket, { count }) => {
     socket.write(whole(`${count}`), () => {
       if (count === 0) setTimeout(() => socket.write(whole('stolen')), 5);
@@ -75,7 +75,7 @@ test.each([
   ['closes', (socket: Socket) => socket.end()],
   ['resets', (socket: Socket) => socket.resetAndDestroy()],
 ])(
-  'a kept connection that %s under a request: told, and asked again on a new one',
+  'a kept connection that %s under a request: is reported, and the request retried on a new one',
   async (_name, lose) => {
     await using server = await startRawServer((socket, { count, on }) => {
       if (on === 0) socket.write(whole(`${count}`));
@@ -83,7 +83,7 @@ test.each([
     });
     using caller = createCaller(server.port);
     expect(await Promise.all([caller.text(), caller.text()])).toEqual(['0', '1']);
-    // Nothing is sent twice here: who asks may want to know that it was.
+    // Nothing is sent twice here: the caller may want to know that it was.
     expect(await caller.call()).toMatchObject({ class: 'unreachable', onKeptConnection: true });
     expect(await caller.text({ newConnection: true })).toBe('3');
     expect({ requests: server.requests(), accepted: server.accepted() }).toEqual({

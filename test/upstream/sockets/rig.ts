@@ -146,7 +146,7 @@ export function createCaller(
 
 export type BodyEnd = { readonly body: string; readonly end: 'done' | 'broken' | UpstreamFailure };
 
-/** Reads an answer piece by piece to its end, whatever that is. */
+/** Reads an answer piece by piece to its end, of any kind. */
 export async function readToEnd(answer: UpstreamAnswer | UpstreamFailure): Promise<BodyEnd> {
   if (isFailure(answer)) return { body: '', end: answer };
   const reader = answer.reader();

@@ -1,5 +1,5 @@
-// TLS: certificates and names are verified as by the runtime's own client, with the authorities that
-// the environment adds; sessions are used again, and only HTTP/1.1 is offered.
+// TLS: certificates and names are verified as by the runtime's own client, with the authorities
+// that the environment adds; sessions are resumed, and only HTTP/1.1 is offered.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ async function callTrusting(
   return lines.map((line): unknown => JSON.parse(line));
 }
 
-test('a certificate that nobody vouches for is refused, before a byte of the request', async () => {
+test('a certificate of an unknown authority is refused, before a byte of the request', async () => {
   using caller = createCaller(server.port);
   expect(await caller.call({ baseUrl: `https://localhost:${server.port}` })).toEqual({
     class: 'unreachable',
@@ -72,7 +72,7 @@ test('the second handshake is a short one', async () => {
   ]);
 });
 
-test('a certificate for another name is refused, whoever vouches for it', async () => {
+test('a certificate for another name is refused, from any authority', async () => {
   for (const transport of ['sockets', 'fetch']) {
     const url = `https://localhost:${misnamed.port}`;
     expect(await callTrusting(wrong, url, '1', transport)).toEqual([

@@ -15,7 +15,7 @@ describe('the chat error envelope', () => {
     });
   });
 
-  test('has a type of its own for an empty wallet', () => {
+  test('has its own type for an empty balance', () => {
     const error = new GatewayError('insufficient_balance');
     expect(JSON.parse(chatFormat.error(error, 'req_1'))).toEqual({
       error: {

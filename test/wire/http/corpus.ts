@@ -1,5 +1,5 @@
-// Answers as servers write them, well and badly: what each of them is, whatever way its bytes are
-// split. Read by the test of the decoder, and by the client's own over real sockets.
+// HTTP responses as servers write them, valid and invalid, with the expected result for any split
+// of their bytes. Used by the tests of the decoder and of the client.
 
 export type Outcome =
   /** A whole answer; `reusable` says whether its connection may carry another request. */
@@ -41,7 +41,7 @@ const LENGTHS: readonly Row[] = [
   ['a no-break space', `${OK}content-length: 5\xa0\r\n\r\nHello`, { fault: 'not a number' }],
   ['a body that is short', `${OK}content-length: 6\r\n\r\nHello`, 'waits', CUT],
   ['bytes after the body', `${OK}content-length: 5\r\n\r\nHello!`, hello(false)],
-  ['an answer nobody asked for', `${OK}content-length: 5\r\n\r\nHello${OK}`, hello(false)],
+  ['an unrequested answer', `${OK}content-length: 5\r\n\r\nHello${OK}`, hello(false)],
 ];
 
 const chunked = (body: string, reusable = true): Outcome => ({ status: 200, body, reusable });

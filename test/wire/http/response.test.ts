@@ -1,4 +1,4 @@
-// The decoder of answers: a table of what servers write, and the laws that hold for all of it.
+// The response decoder: a table of what servers write, and the laws that hold for all of it.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -28,7 +28,7 @@ function decode(pieces: readonly string[], closes: boolean): Outcome {
   if (step === 'more' && closes) step = decoder.close();
   if (step === 'more') return 'waits';
   if (typeof step === 'object') return step;
-  // What comes in a later read finds the connection idle, and closes it there.
+  // A later read finds the connection idle, and closes it there.
   const isSpent = pieces.slice(fed).every((piece) => piece === '');
   return { status, body, reusable: decoder.isReusable && isSpent };
 }
@@ -96,7 +96,7 @@ describe('laws', () => {
     }
   });
 
-  test('whatever is written in chunks is read back, in one piece a read', () => {
+  test('any body written in chunks is read back, in one piece a read', () => {
     const chunks = fc.array(fc.uint8Array({ minLength: 1, maxLength: 300 }), { maxLength: 20 });
     fc.assert(
       fc.property(chunks, fc.array(fc.nat(), { maxLength: 8 }), (pieces, cuts) => {

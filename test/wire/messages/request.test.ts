@@ -1,5 +1,5 @@
-// Messages bodies, through the same reader that requests take: what is accepted and what it means,
-// and what is refused and by which name.
+// Parsing of Messages bodies, through the reader of real requests: what is accepted, its meaning,
+// and the error for the rest.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -122,7 +122,7 @@ describe('accepted is', () => {
   test.each<[name: string, more: object, expected: Partial<GenerationRequest>]>([
     ['a minimal body', {}, {}],
     ['null for what is absent', nulls, {}],
-    ['what nobody knows', { context_management: 1, service_tier: [], __proto__x: {} }, {}],
+    ['unknown fields', { context_management: 1, service_tier: [], __proto__x: {} }, {}],
     ['any top_k', { top_k: 'x' }, {}],
     ['max_tokens above any model', { max_tokens: 1e9 }, { maxOutputTokens: 1e9 }],
     ['temperature 1', { temperature: 1 }, { temperature: 1 }],
@@ -355,7 +355,7 @@ describe('messages with', () => {
       ],
     ],
     [
-      'case 129, 162: thinking of whatever signature is text alone, and redacted thinking is dropped',
+      'case 129, 162: thinking of any signature is text alone, and redacted thinking is dropped',
       [
         {
           role: 'assistant',
@@ -781,7 +781,7 @@ describe('a token count', () => {
   });
 });
 
-test('whatever the body is, it is read or refused', () => {
+test('any body, it is read or refused', () => {
   const junk = fc.jsonValue();
   const block = fc.record(
     {

@@ -1,5 +1,5 @@
 // Streams in the Messages format: recordings of whole streams, and the laws that every client
-// depends on, whatever the upstream did.
+// depends on, for any upstream.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// Tool ids: what a client sees, and what comes back from it.
+// Tool ids: what a client sees, and what it sends back.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
-// Servers repeat what they refuse. Whatever a caller has written, its failure is classified as the same
-// body without the echo.
+// Servers echo what they refuse. For any text of a caller, a failure is classified as without the
+// echo.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -140,7 +140,7 @@ describe('an echo never decides', () => {
     place: fc.nat(5),
   });
 
-  test('whatever is repeated, of whatever was sent, in whatever error', () => {
+  test('for any repeated part of any request in any error', () => {
     fc.assert(
       fc.property(cases, ({ pieces, disguise, spelling, message, shape, status, place }) => {
         const value = pieces.join(' ');
@@ -151,7 +151,7 @@ describe('an echo never decides', () => {
             echo,
           );
         const [body, plain] = [bodyOf(spelling(value)), bodyOf('x')];
-        // Words of the server that the caller wrote as well are nobody's: that is its own affair.
+        // Words of the server that the caller wrote as well count for neither side.
         const own = message.split('ECHO').some((words) => BAIT.some((bait) => isIn(bait, words)));
         const isOwn = own && BAIT.some((bait) => isIn(bait, value) && isIn(bait, message));
         fc.pre(!isOwn);

@@ -115,7 +115,7 @@ describe('answers that are not 2xx', () => {
   });
 });
 
-test('an event named error is one, whatever its data is', () => {
+test('an event named error is one, with any data', () => {
   for (const data of ['', 'null', '[]', '{}', 'boom', '{"choices":[]}', '{"error":null}']) {
     expect(errorEventFailure(data)).toEqual({
       class: 'server_error',

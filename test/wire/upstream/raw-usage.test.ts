@@ -1,4 +1,4 @@
-// What is kept of an upstream's report: numbers under plain keys, and nothing that it could say.
+// What is stored of an upstream's usage report: numbers under plain keys, and no text.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -43,7 +43,7 @@ test('a report of any size is kept up to 1 KB, from its beginning, and stays JSO
   );
 });
 
-test('whatever is reported, at most 1 KB of numbers is kept, and keeping it again changes nothing', () => {
+test('for any report, at most 1 KB of numbers is kept, and keeping it again changes nothing', () => {
   const key = fc.oneof(fc.constantFrom('a', 'b_1', 'prompt_tokens', 'A'.repeat(48)), fc.string());
   const { tree } = fc.letrec((tie) => ({
     tree: fc.dictionary(

@@ -1,4 +1,4 @@
-// Runs the chat dialect over bytes and collects what comes out. Shared by the tests of this folder.
+// Runs the chat dialect over bytes and collects the events. Shared by the tests of this folder.
 
 import type { UpstreamFailure } from '../../../src/core/failure.ts';
 import type { GenerationEvent } from '../../../src/core/generation.ts';

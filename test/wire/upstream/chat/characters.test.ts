@@ -24,7 +24,7 @@ test('case 85: the halves of a character in two chunks are one character', () =>
   expect(read(reasoning('\ud83d'), reasoning('\ude00'))).toEqual([reasoning('😀')]);
 });
 
-test('case 85: half a character is told as U+FFFD, in the kind that it came in', () => {
+test('case 85: half a character becomes U+FFFD, in the kind that it came in', () => {
   expect(read(text('a\ud83d'))).toEqual([text('a'), text('\ufffd')]);
   expect(read(text('\ude00\ud83d!'))).toEqual([text('\ufffd\ufffd!')]);
   expect(read(reasoning('\ud83d'), text('\ude00'))).toEqual([reasoning('\ufffd'), text('\ufffd')]);
@@ -36,9 +36,9 @@ test('any text passes, however it is cut', () => {
       const cuts = positions.map((position) => position % (whole.length + 1)).sort((a, b) => a - b);
       const borders = [0, ...cuts, whole.length];
       const pieces = borders.slice(1).map((border, index) => whole.slice(borders[index], border));
-      const told = read(...pieces.map(text));
-      expect(told.map((delta) => delta.text).join('')).toBe(whole);
-      expect(told.every((delta) => delta.text !== '' && delta.text.isWellFormed())).toBe(true);
+      const decoded = read(...pieces.map(text));
+      expect(decoded.map((delta) => delta.text).join('')).toBe(whole);
+      expect(decoded.every((delta) => delta.text !== '' && delta.text.isWellFormed())).toBe(true);
     }),
   );
 });

@@ -1,4 +1,4 @@
-// Prompt prefixes are cached upstream, byte by byte: what was written once is written again.
+// Upstreams cache prompt prefixes by bytes: a prefix is always written the same.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';

@@ -1,6 +1,5 @@
-// A template that opens the thinking does so only where there is to be some. How an answer is read
-// then depends on its request: without this, an answer of a model that does not think would be
-// taken for thinking to its end.
+// A template that opens the thinking block applies only to requests with thinking. Otherwise the
+// answer of a model that does not think would be parsed as thinking to its end.
 
 import { expect, test } from 'bun:test';
 import { isFailure } from '../../../../src/core/failure.ts';

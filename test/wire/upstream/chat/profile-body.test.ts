@@ -1,5 +1,5 @@
-// What each field of a profile makes of a request's body: one row a value. What the default writes
-// is held to the byte elsewhere; here stands what differs.
+// How each profile field changes the body of a request: one row a value. The bytes of the default
+// are tested elsewhere; these rows show the differences.
 
 import { describe, expect, test } from 'bun:test';
 import type { GenerationRequest } from '../../../../src/core/generation.ts';
@@ -79,7 +79,7 @@ describe('members of the body', () => {
       { tool_choice: 'auto' },
     ],
     [
-      'forcedChoice auto_when_thinking, told not to think',
+      'forcedChoice auto_when_thinking, asked not to think',
       { forcedChoice: 'auto_when_thinking' },
       { ...forced, reasoning: 'off' },
       { tool_choice: 'required' },

@@ -1,5 +1,5 @@
-// Where an upstream cannot do two things in one request: which of them gives way, and how tools are
-// forced and forbidden where the usual words are ignored. One row a value of a profile's field.
+// Features that an upstream cannot combine in one request: which one yields, and how tools are
+// forced and forbidden where the standard fields are ignored. One row a value of a profile field.
 
 import { describe, expect, test } from 'bun:test';
 import type { GenerationRequest, Turn } from '../../../../src/core/generation.ts';

@@ -1,4 +1,5 @@
-// Images for upstreams that take them only as data, or not at all: those cannot serve the request.
+// Images for upstreams that accept them only as data, or not at all; the latter cannot serve the
+// request.
 
 import { describe, expect, test } from 'bun:test';
 import { bodyFor, picture, user } from './request-support.ts';

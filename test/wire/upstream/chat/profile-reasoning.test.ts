@@ -1,4 +1,4 @@
-// What a profile makes of a request to think, or not to: one row a spelling.
+// How a profile expresses thinking on or off: one row a spelling.
 
 import { describe, expect, test } from 'bun:test';
 import type { Reasoning } from '../../../../src/core/generation.ts';

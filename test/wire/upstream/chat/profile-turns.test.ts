@@ -1,5 +1,5 @@
-// What each field of a profile makes of a request's turns: one row a value. What the default writes
-// is held elsewhere; here stands what differs.
+// How each profile field changes the turns of a request: one row a value. The default is tested
+// elsewhere; these rows show the differences.
 
 import { describe, expect, test } from 'bun:test';
 import type { Turn } from '../../../../src/core/generation.ts';

@@ -1,5 +1,5 @@
-// A least request, turns to make others of, and what becomes of them for an upstream of some
-// profile. Shared by the tests of the chat-completions request writer.
+// A minimal request, sample turns, and the result of writing them for a profile. Shared by the
+// tests of the chat-completions request writer.
 
 import type { UpstreamFailure } from '../../../../src/core/failure.ts';
 import type {

@@ -86,7 +86,7 @@ describe('a stream that is cut', () => {
       for (let at = 0; at < bytes.length; at += 1) {
         const { events, failure } = decode([bytes.subarray(0, at)]);
         if (at <= finished) expect(failure?.class).toBe('cut');
-        // Without a failure the end adds its own events, whatever else might have come.
+        // Without a failure the end adds its own events, in place of later events.
         if (failure !== undefined) expect(events).toEqual(whole.events.slice(0, events.length));
         else expect(events.at(-1)?.kind).toBe('finish');
       }
@@ -94,7 +94,7 @@ describe('a stream that is cut', () => {
   }
 });
 
-describe('whatever an upstream sends', () => {
+describe('any upstream stream', () => {
   test('mutated recordings never throw, and events are in order and bounded', () => {
     fc.assert(
       fc.property(

@@ -17,16 +17,16 @@ function splitterTo(mode: Mode, onDelta: (delta: PlainDelta) => void) {
 
 /** What came of the pieces, joined by kind in the order of their first appearance. */
 function split(mode: Mode, pieces: readonly string[]): { thinking: string; text: string } {
-  const told = { thinking: '', text: '' };
+  const seen = { thinking: '', text: '' };
   const splitter = splitterTo(mode, ({ kind, text }) => {
     expect(text).not.toBe('');
     // A text never goes back to thinking.
-    if (kind === 'reasoning-delta') expect(told.text).toBe('');
-    told[kind === 'reasoning-delta' ? 'thinking' : 'text'] += text;
+    if (kind === 'reasoning-delta') expect(seen.text).toBe('');
+    seen[kind === 'reasoning-delta' ? 'thinking' : 'text'] += text;
   });
   for (const piece of pieces) splitter.text(piece);
   splitter.flush();
-  return told;
+  return seen;
 }
 
 function everyCut(text: string): string[][] {
@@ -76,18 +76,18 @@ describe('case 105: think tags, however the text is cut', () => {
   });
 
   test('white space before a tag is held back only up to its bound', () => {
-    const told: string[] = [];
-    const splitter = splitterTo('split', ({ text }) => told.push(text));
+    const passed: string[] = [];
+    const splitter = splitterTo('split', ({ text }) => passed.push(text));
     for (let length = 0; length < 300; length += 1) splitter.text(' ');
-    expect(told[0]).toBe(' '.repeat(257));
+    expect(passed[0]).toBe(' '.repeat(257));
     splitter.text('<think>a</think>');
-    expect(told.at(-1)).toBe('<think>a</think>');
+    expect(passed.at(-1)).toBe('<think>a</think>');
     const [all = ''] = [`${' '.repeat(257)}<think>a</think>`];
     expect(split('split', [all])).toEqual({ thinking: '', text: all });
   });
 });
 
-describe('whatever a text holds', () => {
+describe('any text', () => {
   const word = fc.constantFrom(
     ...[
       '<think>',
@@ -130,14 +130,14 @@ describe('whatever a text holds', () => {
   test('nothing is held back once the text goes on', () => {
     fc.assert(
       fc.property(mode, pieces, (some, cut) => {
-        const told: string[] = [];
-        const splitter = splitterTo(some, ({ text }) => told.push(text));
+        const passed: string[] = [];
+        const splitter = splitterTo(some, ({ text }) => passed.push(text));
         // A letter that is in no tag.
         for (const piece of [...cut, 'a']) splitter.text(piece);
-        const before = told.length;
+        const before = passed.length;
         splitter.flush();
-        expect(told.length).toBe(before);
-        expect(told.at(-1)).toEndWith('a');
+        expect(passed.length).toBe(before);
+        expect(passed.at(-1)).toEndWith('a');
       }),
       { numRuns: 2_000 },
     );
@@ -149,11 +149,11 @@ describe('thinking in a field of its own', () => {
     mode: Mode,
     steps: readonly (readonly ['text' | 'reasoning', string])[],
   ): string[] => {
-    const told: string[] = [];
-    const splitter = splitterTo(mode, ({ kind, text }) => told.push(`${kind}: ${text}`));
+    const passed: string[] = [];
+    const splitter = splitterTo(mode, ({ kind, text }) => passed.push(`${kind}: ${text}`));
     for (const [kind, piece] of steps) splitter[kind](piece);
     splitter.flush();
-    return told;
+    return passed;
   };
 
   test('a text behind it is not open, and may have tags all the same', () => {

@@ -55,7 +55,7 @@ describe('reported usage, as each server spells it', () => {
     ['reasoning', { completion_tokens_details: { reasoning_tokens: 3 } }, [0, 0, 3]],
     ['reasoning at the top', { reasoning_tokens: 3 }, [0, 0, 3]],
     ['llama.cpp, Ollama: a total and nothing else', { total_tokens: 15 }, {}],
-    ['a total that nobody keeps', { total_tokens: 0 }, {}],
+    ['a total that no code keeps', { total_tokens: 0 }, {}],
   ] as const)('%s', (_title, members, parts) => {
     const [cachedInputTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0] = Array.isArray(parts)
       ? parts
@@ -138,7 +138,7 @@ describe('reports that are rejected, and why', () => {
   });
 });
 
-test('whatever is reported, the buckets are disjoint and make up the whole', () => {
+test('for any report, the buckets are disjoint and make up the whole', () => {
   const count = fc.oneof(fc.nat(20), fc.integer({ min: -5, max: 40 }), fc.jsonValue());
   const report = fc.record({
     prompt_tokens: count,

@@ -1,4 +1,4 @@
-// Which schemas the Messages format takes, and what a server with its switch is sent.
+// Which schemas the Messages format accepts, and what a server with structured output receives.
 
 import { describe, expect, test } from 'bun:test';
 import type { JsonObject } from '../../../../src/core/generation.ts';
@@ -75,14 +75,14 @@ describe('a server with the switch', () => {
     expect(asked(schema, 'send')).not.toHaveProperty('system');
   });
 
-  test('is told in the prompt of a schema that it would refuse', () => {
+  test('gets a schema that it would refuse in the prompt', () => {
     const body = asked({ type: 'object' }, 'send');
     expect(body).toMatchObject({ output_config: { effort: 'high' } });
     expect(body).not.toHaveProperty('output_config.format');
     expect(body['system']).toEndWith('\n{"type":"object"}');
   });
 
-  test('whose models see nothing of it is told both ways', () => {
+  test('whose models see nothing of it gets it both ways', () => {
     const body = asked(schema, 'both');
     expect(body).toHaveProperty('output_config.format.schema', schema);
     expect(body['system']).toEndWith(`\n${JSON.stringify(schema)}`);

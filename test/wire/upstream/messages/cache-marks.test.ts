@@ -1,4 +1,4 @@
-// Where a Messages upstream is asked to cache a prompt, and in which requests.
+// Where a Messages request marks its prompt for caching, and in which requests.
 
 import { describe, expect, test } from 'bun:test';
 import type { GenerationRequest, Tool, Turn } from '../../../../src/core/generation.ts';

@@ -1,4 +1,4 @@
-// Where and how a Messages upstream is reached, by its profile.
+// The URL and headers of a Messages upstream, by its profile.
 
 import { expect, test } from 'bun:test';
 import { DEFAULT_PROFILE, type MessagesProfile } from '../../../../src/core/profile.ts';

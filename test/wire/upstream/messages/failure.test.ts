@@ -1,4 +1,4 @@
-// What a status and a body of a Messages upstream mean.
+// The failure class of a Messages upstream's status and body.
 
 import { describe, expect, test } from 'bun:test';
 import type { FailureClass } from '../../../../src/core/failure.ts';

@@ -1,4 +1,4 @@
-// What a Messages upstream is sent: the fields of a request, and each field of a profile.
+// What a Messages upstream receives: the fields of a request, and each field of a profile.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -38,7 +38,7 @@ const FIELDS: Row[] = [
   ['top_p', { topP: 0.5 }, { top_p: 0.5 }],
   ['temperature and top_p', { temperature: 0.5, topP: 0.5 }, { temperature: 0.5 }],
   ['penalties', { frequencyPenalty: 1, presencePenalty: -1 }, {}],
-  ['the end user', { endUser: 'somebody' }, {}],
+  ['the end user', { endUser: 'end-user' }, {}],
   ['stop sequences', { stop: ['a', ' ', 'b', 'a'] }, { stop_sequences: ['a', 'b'] }],
   ['stop sequences of white space alone', { stop: ['\n'] }, {}],
   ['tools', { tools: [TOOL] }, { tools: [WRITTEN_TOOL] }],
@@ -352,7 +352,7 @@ test('the same request gives the same bytes, with nothing of ours in them', () =
   );
 });
 
-test('a budget is never below the least nor above the bound, whatever the bound', () => {
+test('a budget is never below the least nor above the bound, for any bound', () => {
   const reasoning = fc.constantFrom('on', 'low', 'high', 'max');
   fc.assert(
     fc.property(reasoning, fc.integer({ min: 1, max: 50_000 }), (depth, maxOutputTokens) => {

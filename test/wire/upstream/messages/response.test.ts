@@ -1,4 +1,4 @@
-// Whole Messages answers, and the law that a stream of an answer folds to what its body is read as.
+// Whole Messages answers, and the law that a streamed answer folds to the same result.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';

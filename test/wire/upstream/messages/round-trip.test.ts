@@ -1,5 +1,5 @@
-// What this gateway writes for Messages clients is what it reads from Messages upstreams: one gateway
-// may stand before another.
+// What this gateway writes for Messages clients, it reads from Messages upstreams: gateways can be
+// chained.
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -60,7 +60,7 @@ const RAW = JSON.stringify({
   output_tokens: outputTokens,
 });
 
-/** What comes back: the answer, the signature of ours on its thinking, and the receipt's counts. */
+/** The result: the answer, the signature of ours on its thinking, and the receipt's counts. */
 function expected(answer: AnswerContent) {
   const fold = new Fold();
   for (const event of eventsOf(answer)) fold.push(event);

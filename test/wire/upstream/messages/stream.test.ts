@@ -1,4 +1,4 @@
-// Messages streams: recordings of what servers send, however the bytes are split, and whatever else
+// Messages streams: recordings of what servers send, however the bytes are split, and anything else
 // an upstream may do.
 
 import { describe, expect, test } from 'bun:test';
@@ -126,7 +126,7 @@ describe('what ends an answer', () => {
   });
 });
 
-describe('whatever a Messages upstream sends', () => {
+describe('any Messages upstream stream', () => {
   test('mutated recordings never throw, and events are in order and bounded', () => {
     fc.assert(
       fc.property(

@@ -1,5 +1,5 @@
-// What a Messages upstream gets of a conversation: order, merging, thinking, images, and the bytes
-// of tool inputs.
+// How a conversation is written for a Messages upstream: order, merging, thinking, images, and the
+// bytes of tool inputs.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -401,7 +401,7 @@ function ids(message: Message | undefined, member: 'id' | 'tool_use_id'): unknow
   return (message?.content ?? []).flatMap((block) => (member in block ? [block[member]] : []));
 }
 
-test('whatever a client sends, the vendor would take it', () => {
+test('the vendor accepts the request for any client input', () => {
   fc.assert(
     fc.property(fc.array(anyTurn), fc.constantFrom('fold', 'keep'), (entries, systemInMiddle) => {
       const { turns } = assembleTurns([...entries, user('E')]);

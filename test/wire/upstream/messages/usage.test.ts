@@ -1,4 +1,4 @@
-// The counts of a Messages answer: which events' counts are charged, and which are not believed.
+// The counts of a Messages answer: which events are charged, and which are implausible.
 
 import { describe, expect, test } from 'bun:test';
 import type { Usage, UsageReport } from '../../../../src/core/generation.ts';
@@ -72,7 +72,7 @@ describe('what is charged', () => {
       { inputTokens: 19, cacheWriteTokens: 9 },
     ],
     [
-      'what was written, told by its parts alone',
+      'what was written, reported by its parts alone',
       [
         {
           input_tokens: 6,
