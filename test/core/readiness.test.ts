@@ -48,7 +48,7 @@ test('the operator sees the names', () => {
   ]);
 });
 
-test('everybody else is told how many', () => {
+test('everyone else sees how many', () => {
   const warnings = upstreamWarnings([WELL, BADLY], 'public');
   expect(warnings).toEqual(['2 × upstream credential refused', '2 × model failing at an upstream']);
   expect(warnings.join()).not.toMatch(/beta|swift/);
