@@ -45,12 +45,12 @@ describeWithServices('a node that stood still', ['PostgreSQL'], () => {
 
     process.kill(asleep.pid, 'SIGSTOP');
     const waiting = Promise.all(Array.from({ length: 20 }, ask));
-    await waitUntil(() => awake.output().includes('is dead'), 40_000);
+    await waitUntil(() => awake.output().includes('is evicted'), 40_000);
     process.kill(asleep.pid, 'SIGCONT');
     const statuses = await waiting;
     await waitUntil(async () => (await ask()) === 200);
     // The log is written behind the answers.
-    await waitUntil(() => asleep.output().includes('this node goes on under a new boot id'));
+    await waitUntil(() => asleep.output().includes('this node rejoins as a new incarnation'));
 
     // The one of before and the one behind, and none for nothing of those that waited.
     const database = connectDatabase({ url, sync: 'normal' });
