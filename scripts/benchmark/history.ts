@@ -26,8 +26,8 @@ export const accountName = (index: number): string => (index === 0 ? HEAVY : `ac
 const MODELS = ['swift-1', 'deep-1', 'swift-0', 'vision-1', 'mini-1'];
 const KEYS = 8;
 const END_USERS = 300;
-/** For half of ten million requests, at some 600 service tokens each. */
-const CREDIT = micro(10n ** 17n);
+/** For half of ten million requests at some 600 service tokens each; all accounts fit 64 bits together. */
+const CREDIT = micro(10n ** 16n);
 const DAY_MS = 86_400_000;
 const BATCH = 250;
 
