@@ -1,0 +1,108 @@
+// What the checks of a release share.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export type Release = {
+  /** Where the files are. */
+  readonly folder: string;
+  readonly version: string;
+};
+
+export type Check = {
+  readonly name: string;
+  /** Throws where something is wrong; returns the reason where this machine cannot tell. */
+  readonly run: (release: Release) => Promise<string | undefined>;
+};
+
+/** Why a check that needs these programs, or root, cannot run here. */
+export function missing(programs: readonly string[], needsRoot = false): string | undefined {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return 'this is not a Linux on x64';
+  if (needsRoot && process.getuid?.() !== 0) return 'it needs root';
+  const absent = programs.filter((name) => Bun.which(name) === null);
+  return absent.length === 0 ? undefined : `there is no ${absent.join(', no ')}`;
+}
+
+/** Runs `work` with a temporary folder, and removes it. */
+export async function inFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-check-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A port that is free now. */
+export async function freePort(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const server = createServer();
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address();
+    server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+  });
+  return promise;
+}
+
+type ServerOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly seconds?: number;
+};
+
+/**
+ * Starts a server, waits until `/readyz` of the port answers 200, runs `work`, and stops the server by
+ * SIGTERM, which it must survive with exit code 0. Throws with its output otherwise.
+ */
+export async function whileServing(
+  command: readonly string[],
+  port: number,
+  { seconds = 60, ...options }: ServerOptions,
+  work: () => Promise<void> = async () => undefined,
+): Promise<void> {
+  const child = Bun.spawn([...command], {
+    ...options,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const output = Promise.all([child.stdout.text(), child.stderr.text()]);
+  try {
+    const deadline = performance.now() + seconds * 1_000;
+    while (!(await answers(port)) && child.exitCode === null) {
+      if (performance.now() > deadline) throw new Error(`no /readyz within ${seconds} s`);
+      await Bun.sleep(50);
+    }
+    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
+    await work();
+    child.kill('SIGTERM');
+    if ((await child.exited) !== 0) throw new Error(`it stopped with ${child.exitCode}`);
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw new Error(`${command.slice(0, 3).join(' ')}: ${error}\n${(await output).join('')}`);
+  }
+}
+
+async function answers(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+/** The program restarts itself without it, which QEMU cannot do (src/server/runtime.ts). */
+export const WITHOUT_RESTART = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' };
+
+/** A catalog that needs no upstream. */
+export const DEMO_CATALOG = `[[upstream]]
+id = "demo"
+dialect = "demo"
+[[model]]
+slug = "demo-chat"
+context_window = 8192
+max_output = 1024
+price = { input = "0.10", output = "0.60" }
+served_by = [{ upstream = "demo", model = "demo-chat" }]
+`;
