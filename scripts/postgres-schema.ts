@@ -28,8 +28,11 @@ import {
   type IndexColumn as SQLiteIndexColumn,
   type SQLiteTable,
 } from 'drizzle-orm/sqlite-core';
+import * as archive from '../src/store/archive-tables.ts';
 import * as cluster from '../src/store/cluster-tables.ts';
+import * as console from '../src/store/console-tables.ts';
 import * as money from '../src/store/money-tables.ts';
+import * as refused from '../src/store/refused-tables.ts';
 import * as series from '../src/store/series-tables.ts';
 import * as signIn from '../src/store/sign-in-tables.ts';
 import * as tables from '../src/store/tables.ts';
@@ -43,7 +46,16 @@ const bytes = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
  */
 const NARROW: Readonly<Record<string, readonly string[]>> = {
   smallint: ['format', 'stream', 'outcome', 'ending', 'basis', 'doubt', 'kind'],
-  integer: ['key', 'model', 'price', 'upstream', 'model_served', 'price_served', 'incarnation'],
+  integer: [
+    'key',
+    'model',
+    'price',
+    'upstream',
+    'model_served',
+    'price_served',
+    'incarnation',
+    'family',
+  ],
 };
 
 const made = new Map<SQLiteTable, AnyPgTable>();
@@ -148,20 +160,27 @@ export const settings = toPostgres(tables.settings);
 export const serverNotes = toPostgres(tables.serverNotes);
 export const incidentLimits = toPostgres(tables.incidentLimits);
 export const reasoning = toPostgres(tables.reasoning);
+export const idempotentRequests = toPostgres(tables.idempotentRequests);
 
 export const texts = toPostgres(money.texts);
 export const priceVersions = toPostgres(money.priceVersions);
 export const balances = toPostgres(money.balances);
+export const keyBudgets = toPostgres(money.keyBudgets);
 export const openHolds = toPostgres(money.openHolds, 'narrow');
 export const requests = toPostgres(money.requests, 'narrow');
 export const movements = toPostgres(money.movements, 'narrow');
 export const redemptionCodes = toPostgres(money.redemptionCodes, 'numbered');
+export const archivedMonths = toPostgres(archive.archivedMonths);
 
 export const usageHours = toPostgres(series.usageHours);
 export const usageDays = toPostgres(series.usageDays);
 export const usageEndUsers = toPostgres(series.usageEndUsers);
 export const usageModels = toPostgres(series.usageModels);
+export const usageAccounts = toPostgres(series.usageAccounts);
+export const usageSpeeds = toPostgres(series.usageSpeeds);
 export const usageMark = toPostgres(series.usageMark);
+
+export const refusedRequests = toPostgres(refused.refusedRequests);
 
 export const users = toPostgres(signIn.users, 'numbered');
 export const sessions = toPostgres(signIn.sessions);
@@ -174,3 +193,6 @@ export const accountDeletions = toPostgres(signIn.accountDeletions);
 
 export const nodes = toPostgres(cluster.nodes);
 export const leases = toPostgres(cluster.leases);
+export const approvals = toPostgres(console.approvals);
+export const alerts = toPostgres(console.alerts);
+export const operatorTokens = toPostgres(console.operatorTokens);

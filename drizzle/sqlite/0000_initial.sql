@@ -1,3 +1,37 @@
+CREATE TABLE `archived_months` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`account` integer NOT NULL,
+	`month` text NOT NULL,
+	`first_sequence` integer NOT NULL,
+	`last_sequence` integer NOT NULL,
+	`requests` integer NOT NULL,
+	`movements` integer NOT NULL,
+	`opening` integer NOT NULL,
+	`credited` integer NOT NULL,
+	`debited` integer NOT NULL,
+	`loss` integer NOT NULL,
+	`closing` integer NOT NULL,
+	`head` blob NOT NULL,
+	`movements_digest` blob NOT NULL,
+	`receipts_digest` blob NOT NULL,
+	`receipts_bytes` integer NOT NULL,
+	`books_digest` blob NOT NULL,
+	`books_bytes` integer NOT NULL,
+	`last_row` integer NOT NULL,
+	`archived_at` integer NOT NULL,
+	`previous` blob,
+	`hash` blob NOT NULL,
+	`state` integer NOT NULL,
+	`ids_from` integer NOT NULL,
+	`ids_to` integer NOT NULL,
+	`ids` blob NOT NULL,
+	CONSTRAINT "archived_months_sound" CHECK("archived_months"."first_sequence" between 1 and "archived_months"."last_sequence"
+        and "archived_months"."requests" + "archived_months"."movements" = "archived_months"."last_sequence" - "archived_months"."first_sequence" + 1
+        and "archived_months"."closing" = "archived_months"."opening" + "archived_months"."credited" - "archived_months"."debited")
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `archived_months_month` ON `archived_months` (`account`,`month`);--> statement-breakpoint
+CREATE UNIQUE INDEX `archived_months_first` ON `archived_months` (`account`,`first_sequence`);--> statement-breakpoint
 CREATE TABLE `leases` (
 	`name` text PRIMARY KEY NOT NULL,
 	`holder` text NOT NULL,
@@ -25,6 +59,55 @@ CREATE TABLE `nodes` (
 	`dead_at` integer
 );
 --> statement-breakpoint
+CREATE TABLE `alerts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`kind` text NOT NULL,
+	`subject` text NOT NULL,
+	`alert` text NOT NULL,
+	`count` integer NOT NULL,
+	`first_at` integer NOT NULL,
+	`last_at` integer NOT NULL,
+	`acknowledged_at` integer,
+	`acknowledged_by` text
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `alerts_subject` ON `alerts` (`kind`,`subject`);--> statement-breakpoint
+CREATE INDEX `alerts_last` ON `alerts` (`last_at`);--> statement-breakpoint
+CREATE TABLE `approvals` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`kind` text NOT NULL,
+	`account_id` text,
+	`key` text NOT NULL,
+	`amount` integer NOT NULL,
+	`request` text NOT NULL,
+	`asked_by` text NOT NULL,
+	`asked_by_name` text NOT NULL,
+	`asked_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`state` text NOT NULL,
+	`decided_by_name` text,
+	`decided_at` integer,
+	`note` text
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `approvals_id` ON `approvals` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `approvals_key` ON `approvals` (`key`);--> statement-breakpoint
+CREATE INDEX `approvals_expiry` ON `approvals` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `operator_tokens` (
+	`id` text PRIMARY KEY NOT NULL,
+	`digest` text NOT NULL,
+	`masked` text NOT NULL,
+	`name` text NOT NULL,
+	`scopes` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`created_by` text NOT NULL,
+	`expires_at` integer NOT NULL,
+	`revoked_at` integer,
+	`last_used_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `operator_tokens_digest` ON `operator_tokens` (`digest`);--> statement-breakpoint
 CREATE TABLE `balances` (
 	`number` integer PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
@@ -34,12 +117,31 @@ CREATE TABLE `balances` (
 	`sequence` integer DEFAULT 0 NOT NULL,
 	`head` blob,
 	`receipted` integer DEFAULT 0 NOT NULL,
+	`budgets` integer DEFAULT 0 NOT NULL,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "balances_posted" CHECK("balances"."posted" between 0 and 1000000000000000000),
 	CONSTRAINT "balances_held" CHECK("balances"."held" between 0 and "balances"."posted")
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `balances_account` ON `balances` (`account_id`);--> statement-breakpoint
+CREATE TABLE `key_budgets` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`account` integer NOT NULL,
+	`family` integer NOT NULL,
+	`limit_total` integer,
+	`limit_day` integer,
+	`limit_month` integer,
+	`spent_total` integer NOT NULL,
+	`day` integer NOT NULL,
+	`spent_day` integer NOT NULL,
+	`month` integer NOT NULL,
+	`spent_month` integer NOT NULL,
+	CONSTRAINT "key_budgets_sound" CHECK("key_budgets"."spent_day" between 0 and "key_budgets"."spent_total"
+        and "key_budgets"."spent_month" between 0 and "key_budgets"."spent_total")
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `key_budgets_family` ON `key_budgets` (`family`);--> statement-breakpoint
+CREATE INDEX `key_budgets_account` ON `key_budgets` (`account`);--> statement-breakpoint
 CREATE TABLE `movements` (
 	`number` integer PRIMARY KEY NOT NULL,
 	`transfer_id` text NOT NULL,
@@ -51,6 +153,7 @@ CREATE TABLE `movements` (
 	`sequence` integer NOT NULL,
 	`posted` integer NOT NULL,
 	`reserved` integer NOT NULL,
+	`previous` blob,
 	`hash` blob NOT NULL,
 	CONSTRAINT "movements_amount" CHECK("movements"."amount" between -1000000000000000000 and 1000000000000000000)
 );
@@ -78,6 +181,8 @@ CREATE TABLE `open_holds` (
 	`price_served` integer,
 	`output_tokens` integer NOT NULL,
 	`reasoning_tokens` integer NOT NULL,
+	`family` integer,
+	`budgeted` integer,
 	CONSTRAINT "open_holds_amount" CHECK("open_holds"."amount" between 0 and 1000000000000000000),
 	CONSTRAINT "open_holds_sound" CHECK("open_holds"."worst" >= "open_holds"."amount" and "open_holds"."prompt_tokens" >= 0 and "open_holds"."output_bound" >= 0)
 ) WITHOUT ROWID;
@@ -161,10 +266,39 @@ CREATE TABLE `texts` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `texts_text` ON `texts` (`text`);--> statement-breakpoint
+CREATE TABLE `refused_requests` (
+	`id` blob PRIMARY KEY NOT NULL,
+	`account_id` text,
+	`key_id` text,
+	`at` integer NOT NULL,
+	`last_at` integer NOT NULL,
+	`count` integer NOT NULL,
+	`route` text NOT NULL,
+	`model` text,
+	`status` integer NOT NULL,
+	`code` text NOT NULL,
+	`message` text
+);
+--> statement-breakpoint
+CREATE INDEX `refused_requests_account` ON `refused_requests` (`account_id`,`at`);--> statement-breakpoint
+CREATE INDEX `refused_requests_at` ON `refused_requests` (`at`);--> statement-breakpoint
+CREATE TABLE `usage_accounts` (
+	`account_id` text NOT NULL,
+	`day` integer NOT NULL,
+	`requests` integer NOT NULL,
+	`failed` integer NOT NULL,
+	`debited` integer NOT NULL,
+	`upstream_cost` integer NOT NULL,
+	`margin` integer NOT NULL,
+	`uncosted` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `day`)
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `usage_days` (
 	`account_id` text NOT NULL,
 	`day` integer NOT NULL,
 	`model` text NOT NULL,
+	`requested` text NOT NULL,
 	`key_id` text NOT NULL,
 	`requests` integer NOT NULL,
 	`stopped` integer NOT NULL,
@@ -177,31 +311,15 @@ CREATE TABLE `usage_days` (
 	`charged` integer NOT NULL,
 	`debited` integer NOT NULL,
 	`loss` integer NOT NULL,
-	PRIMARY KEY(`account_id`, `day`, `model`, `key_id`)
+	PRIMARY KEY(`account_id`, `day`, `model`, `requested`, `key_id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `usage_end_users` (
 	`account_id` text NOT NULL,
 	`day` integer NOT NULL,
 	`end_user` text NOT NULL,
-	`requests` integer NOT NULL,
-	`stopped` integer NOT NULL,
-	`cancelled` integer NOT NULL,
-	`failed` integer NOT NULL,
-	`input_tokens` integer NOT NULL,
-	`cached_input_tokens` integer NOT NULL,
-	`output_tokens` integer NOT NULL,
-	`reasoning_tokens` integer NOT NULL,
-	`charged` integer NOT NULL,
-	`debited` integer NOT NULL,
-	`loss` integer NOT NULL,
-	PRIMARY KEY(`account_id`, `day`, `end_user`)
-) WITHOUT ROWID;
---> statement-breakpoint
-CREATE TABLE `usage_hours` (
-	`account_id` text NOT NULL,
-	`hour` integer NOT NULL,
 	`model` text NOT NULL,
+	`requested` text NOT NULL,
 	`key_id` text NOT NULL,
 	`requests` integer NOT NULL,
 	`stopped` integer NOT NULL,
@@ -214,7 +332,27 @@ CREATE TABLE `usage_hours` (
 	`charged` integer NOT NULL,
 	`debited` integer NOT NULL,
 	`loss` integer NOT NULL,
-	PRIMARY KEY(`account_id`, `hour`, `model`, `key_id`)
+	PRIMARY KEY(`account_id`, `day`, `end_user`, `model`, `requested`, `key_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `usage_hours` (
+	`account_id` text NOT NULL,
+	`hour` integer NOT NULL,
+	`model` text NOT NULL,
+	`requested` text NOT NULL,
+	`key_id` text NOT NULL,
+	`requests` integer NOT NULL,
+	`stopped` integer NOT NULL,
+	`cancelled` integer NOT NULL,
+	`failed` integer NOT NULL,
+	`input_tokens` integer NOT NULL,
+	`cached_input_tokens` integer NOT NULL,
+	`output_tokens` integer NOT NULL,
+	`reasoning_tokens` integer NOT NULL,
+	`charged` integer NOT NULL,
+	`debited` integer NOT NULL,
+	`loss` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `hour`, `model`, `requested`, `key_id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `usage_mark` (
@@ -225,6 +363,7 @@ CREATE TABLE `usage_mark` (
 CREATE TABLE `usage_models` (
 	`hour` integer NOT NULL,
 	`model` text NOT NULL,
+	`requested` text NOT NULL,
 	`requests` integer NOT NULL,
 	`stopped` integer NOT NULL,
 	`cancelled` integer NOT NULL,
@@ -240,7 +379,21 @@ CREATE TABLE `usage_models` (
 	`upstream_cost` integer NOT NULL,
 	`margin` integer NOT NULL,
 	`uncosted` integer NOT NULL,
-	PRIMARY KEY(`hour`, `model`)
+	PRIMARY KEY(`hour`, `model`, `requested`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `usage_speeds` (
+	`subject` text NOT NULL,
+	`length` integer NOT NULL,
+	`start` integer NOT NULL,
+	`model` text NOT NULL,
+	`first_content` blob NOT NULL,
+	`duration` blob NOT NULL,
+	`speed` blob NOT NULL,
+	`attempts` integer NOT NULL,
+	`failed` integer NOT NULL,
+	`failures` blob NOT NULL,
+	PRIMARY KEY(`subject`, `length`, `start`, `model`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `account_deletions` (
@@ -312,6 +465,7 @@ CREATE TABLE `sign_in_tokens` (
 	`email` text NOT NULL,
 	`password` text,
 	`invite` text,
+	`role` text,
 	`created_at` integer NOT NULL,
 	`expires_at` integer NOT NULL
 );
@@ -325,6 +479,7 @@ CREATE TABLE `sign_in_users` (
 	`password` text,
 	`two_factor_enabled` integer NOT NULL,
 	`account_id` text,
+	`role` text,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "sign_in_users_realm" CHECK(("sign_in_users"."realm" = 'customer') = ("sign_in_users"."account_id" is not null))
@@ -357,6 +512,12 @@ CREATE TABLE `api_keys` (
 	`rotated_from` text,
 	`replaced_by` text,
 	`last_used_at` integer,
+	`last_used_address` text,
+	`family` text,
+	`models` text,
+	`networks` text,
+	`paused_at` integer,
+	`paused_reason` text,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
@@ -388,6 +549,22 @@ CREATE TABLE `blocks` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `blocks_value` ON `blocks` (`kind`,`value`);--> statement-breakpoint
+CREATE TABLE `idempotent_requests` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`digest` blob NOT NULL,
+	`fingerprint` blob NOT NULL,
+	`request_id` blob NOT NULL,
+	`owner` text NOT NULL,
+	`state` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`size` integer NOT NULL,
+	`sealed` blob
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `idempotent_requests_digest` ON `idempotent_requests` (`digest`);--> statement-breakpoint
+CREATE INDEX `idempotent_requests_account` ON `idempotent_requests` (`account_id`,`state`,`id`,`size`);--> statement-breakpoint
+CREATE INDEX `idempotent_requests_state` ON `idempotent_requests` (`state`,`id`);--> statement-breakpoint
 CREATE TABLE `incident_limits` (
 	`model` text PRIMARY KEY NOT NULL,
 	`requests_per_minute` integer,
@@ -425,8 +602,20 @@ CREATE TABLE `settings` (
 CREATE TRIGGER requests_no_update BEFORE UPDATE ON requests
 BEGIN SELECT RAISE(ABORT, 'requests are append-only'); END;
 --> statement-breakpoint
+-- Rows leave only after an anchor that covers them, whose files were verified.
 CREATE TRIGGER requests_no_delete BEFORE DELETE ON requests
+WHEN NOT EXISTS (SELECT 1 FROM archived_months m WHERE m.account = OLD.account AND m.state <> 2
+  AND m.first_sequence <= OLD.sequence AND m.last_sequence >= OLD.sequence)
 BEGIN SELECT RAISE(ABORT, 'requests are append-only'); END;
+--> statement-breakpoint
+CREATE TRIGGER archived_months_no_update BEFORE UPDATE OF number, account, month, first_sequence,
+  last_sequence, requests, movements, opening, credited, debited, loss, closing, head, movements_digest,
+  receipts_digest, receipts_bytes, books_digest, books_bytes, last_row, archived_at, previous, hash,
+  ids_from, ids_to, ids ON archived_months
+BEGIN SELECT RAISE(ABORT, 'anchors are never changed'); END;
+--> statement-breakpoint
+CREATE TRIGGER archived_months_no_delete BEFORE DELETE ON archived_months WHEN OLD.state <> 2
+BEGIN SELECT RAISE(ABORT, 'an anchor ends with a restore'); END;
 --> statement-breakpoint
 CREATE TRIGGER movements_no_update BEFORE UPDATE ON movements
 BEGIN SELECT RAISE(ABORT, 'movements are append-only'); END;
@@ -473,6 +662,14 @@ CREATE TRIGGER balances_forward BEFORE UPDATE ON balances
 WHEN NEW.number <> OLD.number OR NEW.account_id <> OLD.account_id OR NEW.sequence < OLD.sequence
 BEGIN SELECT RAISE(ABORT, 'a balance never goes back'); END;
 --> statement-breakpoint
+CREATE TRIGGER key_budgets_no_delete BEFORE DELETE ON key_budgets
+BEGIN SELECT RAISE(ABORT, 'budgets are never deleted'); END;
+--> statement-breakpoint
+CREATE TRIGGER key_budgets_forward BEFORE UPDATE ON key_budgets
+WHEN NEW.family <> OLD.family OR NEW.account <> OLD.account OR NEW.spent_total < OLD.spent_total
+  OR NEW.day < OLD.day OR NEW.month < OLD.month
+BEGIN SELECT RAISE(ABORT, 'what a key has spent never goes back'); END;
+--> statement-breakpoint
 CREATE TRIGGER redemption_codes_once BEFORE UPDATE ON redemption_codes
 WHEN OLD.redeemed_at IS NOT NULL OR OLD.revoked_at IS NOT NULL
 BEGIN SELECT RAISE(ABORT, 'a code is used or revoked once'); END;
@@ -510,7 +707,7 @@ CREATE VIEW usage_records AS SELECT
   (SELECT text FROM texts WHERE number = r.model) AS model_requested,
   (SELECT text FROM texts WHERE number = r.model_served) AS model_served,
   (SELECT text FROM texts WHERE number = r.upstream) AS upstream,
-  r.outcome AS outcome, r.ending AS ending,
+  r.outcome AS outcome, r.ending % 3 AS ending,
   r.input_tokens AS input_tokens, r.cached_input_tokens AS cached_input_tokens,
   r.cache_write_tokens AS cache_write_tokens, r.output_tokens AS output_tokens,
   r.reasoning_tokens AS reasoning_tokens, r.basis AS usage_basis, r.doubt AS usage_doubt,
@@ -520,7 +717,8 @@ CREATE VIEW usage_records AS SELECT
   r.held AS held, r.charged AS charged, r.charged - r.loss AS debited, r.loss AS loss,
   r.end_user AS end_user, r.started_at AS started_at, r.started_at + r.duration_ms AS ended_at,
   r.usd_per_million AS usd_per_million, r.sequence AS sequence, r.posted AS posted,
-  r.reserved AS reserved, r.hash AS hash, r.report AS report, r.attempts AS attempts
+  r.reserved AS reserved, r.hash AS hash, r.report AS report, r.attempts AS attempts,
+  CASE WHEN r.ending < 3 THEN NULL ELSE r.ending / 3 - 1 END AS failure
 FROM requests r JOIN balances b ON b.number = r.account;
 --> statement-breakpoint
 CREATE VIEW ledger_entries AS

@@ -1,16 +1,27 @@
 // Encodes the answers of the ledger's thread as one text per batch; `protocol.ts` has the commands.
 // A list of values is decoded by the command that it answers.
 
+import type { BudgetPeriod } from '../core/key-budget.ts';
 import { micro } from '../core/money.ts';
-import type { HoldResult, LedgerRequest, Settlement } from './contract.ts';
+import type { BudgetAnswer, HoldResult, LedgerRequest, Settlement } from './contract.ts';
 import type { PackedError } from './error.ts';
-import { type Integer, integer } from './protocol.ts';
+import { boxInteger, type Integer, integer, unbox } from './integers.ts';
 import type { LedgerAnswer } from './writer.ts';
 
 /** Null where the command was answered before. */
 export type SentAnswer = LedgerAnswer | null;
 
-type HoldValues = readonly [ok: boolean, available: Integer, room?: Integer, openHolds?: number];
+type HoldValues = readonly [
+  ok: boolean,
+  available: Integer,
+  room?: Integer | null,
+  openHolds?: number,
+  budget?: BudgetValues,
+];
+
+type BudgetValues =
+  | readonly [left: Integer]
+  | readonly [period: BudgetPeriod, rest: Integer, room: Integer, openHolds: number];
 
 type SettlementValues = readonly [
   debited: Integer,
@@ -61,15 +72,28 @@ export function decodeAnswers(batch: readonly LedgerRequest[], text: string): Se
   });
 }
 
-function holdValues({ ok, available, uncovered }: HoldResult): HoldValues {
+function holdValues({ ok, available, uncovered, budget }: HoldResult): HoldValues {
+  if (budget !== undefined) return [ok, integer(available), null, 0, budgetValues(budget)];
   if (uncovered === undefined) return [ok, integer(available)];
   return [ok, integer(available), integer(uncovered.room), uncovered.openHolds];
 }
 
-function holdOf([ok, left, room, openHolds = 0]: HoldValues): HoldResult {
+function budgetValues(budget: BudgetAnswer): BudgetValues {
+  if ('left' in budget) return [integer(budget.left)];
+  return [budget.period, integer(budget.rest), integer(budget.room), budget.openHolds];
+}
+
+function holdOf([ok, left, room, openHolds = 0, budget]: HoldValues): HoldResult {
   const available = micro(BigInt(left));
-  if (room === undefined) return { ok, available };
+  if (budget !== undefined) return { ok, available, budget: budgetOf(budget) };
+  if (room === undefined || room === null) return { ok, available };
   return { ok, available, uncovered: { room: micro(BigInt(room)), openHolds } };
+}
+
+function budgetOf(values: BudgetValues): BudgetAnswer {
+  if (values.length === 1) return { left: micro(BigInt(values[0])) };
+  const [period, rest, room, openHolds] = values;
+  return { period, rest: micro(BigInt(rest)), room: micro(BigInt(room)), openHolds };
 }
 
 function settlementValues({ debited, loss, available, restricted }: Settlement): SettlementValues {
@@ -83,15 +107,4 @@ function settlementOf([debited, loss, available, restricted]: SettlementValues):
     available: micro(BigInt(available)),
   };
   return restricted ? { ...settlement, restricted } : settlement;
-}
-
-type Boxed = { readonly integer: string };
-
-function boxInteger(_: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? ({ integer: String(value) } satisfies Boxed) : value;
-}
-
-function unbox(_: string, value: unknown): unknown {
-  const isBox = typeof value === 'object' && value !== null && 'integer' in value;
-  return isBox ? BigInt(String(value.integer)) : value;
 }

@@ -4,6 +4,7 @@
 
 import type { Database } from '../store/contract.ts';
 import { accountDifferences } from './audit/accounts.ts';
+import { budgetDifferences } from './audit/budgets.ts';
 import type { AuditScope, Difference } from './audit/difference.ts';
 import { holdDifferences } from './audit/holds.ts';
 import { liveDifferences } from './audit/live.ts';
@@ -21,6 +22,7 @@ export async function* findDifferences(
   yield* rowDifferences(database, scope);
   yield* holdDifferences(database, scope);
   yield* redemptionDifferences(database, scope);
+  yield* budgetDifferences(database, scope);
   yield* liveDifferences(database, scope);
 }
 

@@ -23,6 +23,7 @@ import {
   NO_PREVIOUS_RECEIPT,
   type RequestReceipt,
 } from '../core/receipt.ts';
+import { archivedMonths } from '../store/archive-tables.ts';
 import type { Queries } from '../store/contract.ts';
 import { balances, movements, priceVersions, requests, texts } from '../store/money-tables.ts';
 import { hashText } from './receipts.ts';
@@ -88,7 +89,7 @@ export class ReceiptReader {
     const hashes = await hashesOf(this.#db, accountId, read);
     return read.map((row) => {
       const { sequence, posted, reserved } = row;
-      const previous = hashes.get(sequence - 1) ?? NO_PREVIOUS_RECEIPT;
+      const previous = hashes.get(sequence - 1) ?? previousOf(row);
       const available = subtract(posted, reserved);
       const link = { accountId, sequence, previous, posted, available };
       const facts = 'transferId' in row ? movementFacts(row) : requestFacts(row);
@@ -125,6 +126,11 @@ export async function findReceipt(
   return (await new ReceiptReader(db).read(accountId, range))[0];
 }
 
+/** Where the row of the receipt before it is archived. */
+function previousOf(row: RequestRow | MovementRow): string {
+  return 'transferId' in row ? hashText(row.previous) : NO_PREVIOUS_RECEIPT;
+}
+
 function placeOf(db: Queries, table: ReceiptTable, isMeant: SQL) {
   return db
     .select({ accountId: balances.accountId, sequence: table.sequence })
@@ -134,7 +140,10 @@ function placeOf(db: Queries, table: ReceiptTable, isMeant: SQL) {
     .get();
 }
 
-export function ofAccount(table: ReceiptTable, accountId: string | Placeholder): SQL {
+export function ofAccount(
+  table: ReceiptTable | typeof archivedMonths,
+  accountId: string | Placeholder,
+): SQL {
   const named = sql`select ${balances.number} from ${balances} where ${balances.accountId} = ${accountId}`;
   return sql`${table.account} = (${named})`;
 }
@@ -152,6 +161,13 @@ const {
 } = getTableColumns(requests);
 
 type RequestRow = Awaited<ReturnType<ReturnType<typeof prepareRequestRows>['all']>>[number];
+
+/** The columns of a request that its receipt states. */
+export type FactsRow = Omit<
+  RequestRow,
+  'number' | 'account' | 'key' | 'format' | 'stream' | 'upstream' | 'ending' | 'doubt'
+> &
+  Partial<RequestRow>;
 type MovementRow = typeof movements.$inferSelect;
 
 function prepareRequestRows(db: Queries, order: ReceiptRange['order']) {
@@ -222,14 +238,25 @@ async function hashesOf(
       .all();
     for (const { sequence, hash } of found) hashes.set(sequence, hashText(hash));
   }
+  const archived = unread.filter((sequence) => !hashes.has(sequence));
+  if (archived.length === 0) return hashes;
+  const anchors = await db
+    .select({ sequence: archivedMonths.lastSequence, hash: archivedMonths.head })
+    .from(archivedMonths)
+    .where(
+      and(ofAccount(archivedMonths, accountId), inArray(archivedMonths.lastSequence, archived)),
+    )
+    .all();
+  for (const { sequence, hash } of anchors) hashes.set(sequence, hashText(hash));
   return hashes;
 }
 
-function movementFacts({ kind, transferId, at, amount }: MovementRow) {
+export function movementFacts({ kind, transferId, at, amount }: MovementRow) {
   return { kind, transferId, at, amount } satisfies Partial<MovementReceipt>;
 }
 
-function requestFacts(row: RequestRow) {
+/** `row` has the texts and prices that its numbers stand for. */
+export function requestFacts(row: FactsRow) {
   const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens } = row;
   const { basis, startedAt, charged, loss, price, priceServed } = row;
   const prompt = { inputTokens, cachedInputTokens, cacheWriteTokens };

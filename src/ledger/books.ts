@@ -5,6 +5,8 @@ import { count, eq, sql } from 'drizzle-orm';
 import { subtract, ZERO } from '../core/money.ts';
 import type { Database, Queries } from '../store/contract.ts';
 import { balances, openHolds } from '../store/money-tables.ts';
+import { wideSum } from '../store/wide-sum.ts';
+import { archivesOfRequest } from './archive/anchors.ts';
 import { audit } from './audit.ts';
 import type { Balance } from './contract.ts';
 import { LedgerRefusal } from './error.ts';
@@ -15,10 +17,7 @@ export type Books = ReturnType<typeof createBooks>;
 /** `database` is open and migrated. */
 export function createBooks(database: Database) {
   const allOpen = database.db
-    .select({
-      count: count(),
-      amount: sql`coalesce(sum(${openHolds.amount}), 0)`.mapWith(openHolds.amount),
-    })
+    .select({ count: count(), amount: wideSum(openHolds.amount) })
     .from(openHolds)
     .prepare();
   const find = database.db
@@ -42,6 +41,9 @@ export function createBooks(database: Database) {
     },
     /** All facts about one request; `undefined` where there are none. */
     explain: (requestId: string) => explain(database, requestId),
+    /** The archives that may contain a request, of one account or of all. */
+    archivesOf: (requestId: string, accountId?: string) =>
+      archivesOfRequest(database.db, requestId, accountId),
     /** Recomputes every balance and transfer; an empty list is a healthy ledger. */
     audit: () => audit(database),
   };

@@ -2,10 +2,11 @@
 // (`credits.ts`). The text of a code is never stored and cannot be shown again.
 
 import { hash } from 'node:crypto';
-import { and, asc, desc, eq, isNull, lt, sql } from 'drizzle-orm';
+import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import type { Micro } from '../core/money.ts';
 import { maskRedemptionCode } from '../core/redemption-code.ts';
 import type { Database } from '../store/contract.ts';
+import { pageBy, type SortedPage, type SortPlace } from '../store/keyset.ts';
 import { redemptionCodes } from '../store/money-tables.ts';
 import { LedgerRefusal } from './error.ts';
 
@@ -45,20 +46,40 @@ export async function listCodes({ db }: Database): Promise<readonly CodeRow[]> {
 /** A code with its number, which rises with every code that is created. */
 type NumberedCode = { readonly code: CodeRow; readonly number: number };
 
-/** At most `limit` codes, newest first; only those below the number `before` where it is given. */
+export type CodeField = 'created' | 'amount' | 'expires';
+
+const NUMBER = sql<number>`${redemptionCodes}.rowid`.mapWith(Number);
+
+const NEVER = sql.raw(String(Number.MAX_SAFE_INTEGER));
+
+const ORDERS = {
+  created: NUMBER,
+  amount: redemptionCodes.amount,
+  expires: sql`coalesce(${redemptionCodes.expiresAt}, ${NEVER})`,
+};
+
+/** One page of the codes in any order. */
 export async function pageCodes(
   { db }: Database,
-  limit: number,
-  before: number | undefined,
+  page: SortedPage<CodeField>,
 ): Promise<readonly NumberedCode[]> {
-  const number = sql<number>`${redemptionCodes}.rowid`.mapWith(Number);
+  const { where, orderBy } = pageBy(ORDERS, NUMBER, page);
   return db
-    .select({ code: redemptionCodes, number })
+    .select({ code: redemptionCodes, number: NUMBER })
     .from(redemptionCodes)
-    .where(before === undefined ? undefined : lt(number, before))
-    .orderBy(desc(number))
-    .limit(limit)
+    .where(where)
+    .orderBy(...orderBy)
+    .limit(page.limit)
     .all();
+}
+
+export function placeOfCode({ code, number }: NumberedCode, field: CodeField): SortPlace {
+  const values: Record<CodeField, number | bigint> = {
+    created: number,
+    amount: code.amount,
+    expires: code.expiresAt ?? Number.MAX_SAFE_INTEGER,
+  };
+  return { value: values[field], tie: number };
 }
 
 export function createCodes({

@@ -18,6 +18,7 @@ import type {
 import { credit, redeem } from './credits.ts';
 import { endHold } from './end-hold.ts';
 import { LedgerRefusal } from './error.ts';
+import { reserve, reserveMore, setBudget } from './key-budgets.ts';
 import type { AccountBooks, Memory, OpenHold, OpenHoldRow } from './memory.ts';
 import { recover } from './recover.ts';
 
@@ -40,6 +41,8 @@ export function perform(batch: LedgerBatch, request: LedgerRequest): unknown {
       return credit(batch, request.command);
     case 'redeem':
       return redeem(batch, request.command);
+    case 'budget':
+      return setBudget(batch, request.command);
   }
 }
 
@@ -56,7 +59,11 @@ function hold(batch: LedgerBatch, command: HoldCommand): HoldResult {
   const worst = worstCase(amount, add(excess, smaller(hidden, left)));
   const refusal = refusalOf(account, amount, undefined, worst);
   if (refusal !== undefined) return refusal;
-  const row = newHold(batch, account, command, worst);
+  const budget = account.budgets && reserve(account, familyNumber(batch, command), command, left);
+  if (budget?.kind === 'refused') {
+    return { ok: false, available: account.available, budget: budget.room };
+  }
+  const row = newHold(batch, account, command, worst, budget?.amount ?? null);
   const opened: OpenHold = {
     account,
     modelSlug: command.model,
@@ -67,7 +74,21 @@ function hold(batch: LedgerBatch, command: HoldCommand): HoldResult {
   memory.putHold(opened);
   changes.accounts.add(account);
   changes.opened.add(opened);
-  return { ok: true, available: left };
+  return heldBy(command, row, left);
+}
+
+function familyNumber({ names }: LedgerBatch, { family, keyId }: HoldCommand): number {
+  return names.numberOf(family ?? keyId);
+}
+
+function heldBy(
+  { amount, excess = ZERO }: HoldCommand,
+  { budgeted }: OpenHoldRow,
+  available: Micro,
+): HoldResult {
+  if (budgeted === null) return { ok: true, available };
+  const left = larger(ZERO, subtract(budgeted, add(amount, excess)));
+  return { ok: true, available, budget: { left } };
 }
 
 /**
@@ -100,7 +121,7 @@ function firstHold(command: HoldCommand, { account, row, ...found }: OpenHold): 
     row.outputBound === command.outputBound &&
     row.startedAt === command.nowMs;
   if (!isRepeated) throw new LedgerRefusal('This request id was used before, for another hold.');
-  return { ok: true, available: account.available };
+  return heldBy(command, row, account.available);
 }
 
 function extend({ memory, changes }: LedgerBatch, command: ExtendCommand): HoldResult {
@@ -112,8 +133,12 @@ function extend({ memory, changes }: LedgerBatch, command: ExtendCommand): HoldR
   const worst = larger(row.worst, worstCase(amount, excess));
   const refusal = refusalOf(account, more, open, worst);
   if (refusal !== undefined) return refusal;
+  const budget = reserveMore(open, worstCase(amount, excess));
+  if (budget?.kind === 'refused') {
+    return { ok: false, available: account.available, budget: budget.room };
+  }
   account.held = add(account.held, more);
-  account.put(open, { ...row, amount, worst });
+  account.put(open, { ...row, amount, worst, budgeted: budget?.amount ?? row.budgeted });
   changes.accounts.add(account);
   changes.change(open);
   return { ok: true, available: account.available };
@@ -169,6 +194,7 @@ function newHold(
   account: AccountBooks,
   command: HoldCommand,
   worst: Micro,
+  budgeted: Micro | null,
 ): OpenHoldRow {
   return {
     id: command.requestId,
@@ -191,6 +217,8 @@ function newHold(
     priceServed: null,
     outputTokens: 0,
     reasoningTokens: 0,
+    family: command.family === undefined ? null : names.numberOf(command.family),
+    budgeted,
   };
 }
 

@@ -3,14 +3,18 @@
 
 import type { ClientFormatName } from '../core/admit.ts';
 import type { Outcome, Usage } from '../core/generation.ts';
+import type { BudgetLimits, BudgetRest, BudgetSpend } from '../core/key-budget.ts';
 import type { Micro, Tokens, UsdRate } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
+import type { RequestFailure } from '../core/request-failure.ts';
 
 /** Reserves money before the request goes upstream. */
 export type HoldCommand = {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
+  /** The first key of its rotation, where that is another one: they share a budget. */
+  readonly family?: string | undefined;
   readonly format: ClientFormatName;
   readonly stream: boolean;
   readonly endUser?: string | undefined;
@@ -42,7 +46,18 @@ export type HoldResult = {
    * Present where the amount is available but the worst case is not covered (`core/exposure.ts`).
    */
   readonly uncovered?: Uncovered;
+  /** Present where the key has a budget and the balance suffices. */
+  readonly budget?: BudgetAnswer;
 };
+
+/**
+ * Where the hold is `ok`: what it has reserved of its key's budget beyond `amount` and `excess`.
+ * Otherwise why the budget refuses it.
+ */
+export type BudgetAnswer = { readonly left: Micro } | BudgetRoom;
+
+/** The rest of a budget, and how much of it open holds leave. */
+export type BudgetRoom = BudgetRest & { readonly room: Micro; readonly openHolds: number };
 
 /** A hold is answered once its transaction has decided, shortly before it is on disk. */
 export type PlacedHold = HoldResult & { readonly written: Written };
@@ -87,6 +102,8 @@ export type ReleaseCommand = {
   /** Absent where no upstream answered. */
   readonly served?: Served | undefined;
   readonly outcome: Outcome;
+  /** What the client of a failed request received; absent for all others. */
+  readonly failure?: RequestFailure | undefined;
   readonly usage: Usage;
   /** The usage as the upstream reported it; numbers only. */
   readonly rawUsage?: string | undefined;
@@ -164,6 +181,21 @@ export type CreditCommand = {
 /** `applied` is false when this credit was already booked. */
 export type CreditResult = { readonly available: Micro; readonly applied: boolean };
 
+/** Sets what a key and its replacements may spend; the limits of its account are untouched. */
+export type BudgetCommand = {
+  readonly accountId: string;
+  /** The first key of the rotation. */
+  readonly family: string;
+  /** The key that was edited, for the audit trail. */
+  readonly keyId: string;
+  /** Absent limits stay as they are; null removes one. */
+  readonly limits: Partial<BudgetLimits>;
+  readonly by?: Author;
+  readonly nowMs: number;
+};
+
+export type BudgetResult = { readonly limits: BudgetLimits; readonly spend: BudgetSpend };
+
 /** `digest` is that of the normalized code (`core/redemption-code.ts`). */
 export type RedeemCommand = {
   readonly digest: string;
@@ -209,6 +241,8 @@ export type Ledger = {
   /** Moves money into an account, or out of it by an adjustment, once per credit id. */
   readonly credit: (command: CreditCommand) => Promise<CreditResult>;
   readonly redeem: (command: RedeemCommand) => Promise<RedeemResult>;
+  /** Effective for every hold that is decided after it, on all nodes. */
+  readonly budget: (command: BudgetCommand) => Promise<BudgetResult>;
   /** Commands that are not on disk yet, including those being retried. */
   readonly pending: () => number;
   /** Writes pending commands once more and stops retrying. Resolves with the number left. */

@@ -99,6 +99,7 @@ function move({ changes }: LedgerBatch, account: AccountBooks, movement: Movemen
   const stated = receiptOf(account, add(account.receipted, amount), available, {
     ...{ kind, transferId, at: nowMs, amount },
   });
+  const previous = account.head;
   account.posted = posted;
   // Incoming money lifts a restriction that unpaid charges caused.
   account.unpaid = smaller(account.unpaid, larger(subtract(account.unpaid, amount), ZERO));
@@ -108,6 +109,7 @@ function move({ changes }: LedgerBatch, account: AccountBooks, movement: Movemen
   changes.accounts.add(account);
   changes.movements.set(transferId, {
     ...{ transferId, account: account.number, kind, amount, at: nowMs, reason },
+    previous,
     ...stated,
   });
   if (movement.by === undefined) return;

@@ -5,9 +5,10 @@ import { assert } from '../core/assert.ts';
 import { isRestricted } from '../core/exposure.ts';
 import { AMOUNT_MAX, add, type Micro, smaller, subtract } from '../core/money.ts';
 import { packText } from '../core/shape.ts';
-import type { HoldEnd } from '../store/columns.ts';
+import { endingCode, type HoldEnd } from '../store/columns.ts';
 import type { LedgerBatch } from './batch.ts';
 import type { ReleaseCommand, SettleCommand, Settlement } from './contract.ts';
+import { spend } from './key-budgets.ts';
 import type { OpenHold, RequestRow } from './memory.ts';
 import { receiptOf } from './receipts.ts';
 
@@ -44,6 +45,7 @@ export function endHold(
   account.head = row.hash;
   account.receipted = row.posted;
   memory.removeHold(hold);
+  spend(batch, hold, debited, command.nowMs);
   changes.accounts.add(account);
   changes.requests.set(row.id, row);
   changes.end(hold);
@@ -106,7 +108,7 @@ function requestRow(
     endUser: row.endUser,
     durationMs: command.nowMs - row.startedAt,
     outcome: command.outcome,
-    ending,
+    ending: endingCode(ending, command.failure ?? null),
     upstream: served === undefined ? null : names.numberOf(served.upstream),
     modelServed: served === undefined ? null : names.numberOf(served.model),
     priceServed: served === undefined ? null : names.priceNumberOf(served.price),

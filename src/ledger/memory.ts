@@ -4,9 +4,10 @@
 // cache only saves reads.
 
 import { addToExposure, type Exposure, NO_EXPOSURE } from '../core/exposure.ts';
+import type { BudgetSpend } from '../core/key-budget.ts';
 import { add, type Micro, subtract, ZERO } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
-import type { movements, openHolds, requests } from '../store/money-tables.ts';
+import type { keyBudgets, movements, openHolds, requests } from '../store/money-tables.ts';
 import type { auditEvents } from '../store/tables.ts';
 import type { CodeRow } from './codes.ts';
 import type { RecoverCommand } from './contract.ts';
@@ -15,6 +16,7 @@ import type { Names } from './names.ts';
 export type OpenHoldRow = typeof openHolds.$inferSelect;
 export type RequestRow = Omit<typeof requests.$inferSelect, 'number'>;
 export type MovementRow = Omit<typeof movements.$inferSelect, 'number'>;
+export type KeyBudgetRow = Omit<typeof keyBudgets.$inferSelect, 'number'>;
 type AuditEvent = typeof auditEvents.$inferInsert;
 
 /** A row of `balances`. */
@@ -27,6 +29,7 @@ export type BalanceRow = {
   readonly sequence: number;
   readonly head: Uint8Array | null;
   readonly receipted: Micro;
+  readonly budgets: number;
 };
 
 /** A hold with what is needed to end it. */
@@ -51,6 +54,8 @@ export class AccountBooks {
   receipted: Micro;
   /** Every open hold of the account. */
   readonly holds = new Map<string, OpenHold>();
+  /** By the number of the family; undefined where no key ever had a budget. */
+  budgets: Map<number, KeyBudgetRow> | undefined;
   #worst = ZERO;
 
   constructor(row: BalanceRow) {
@@ -97,7 +102,8 @@ export class AccountBooks {
   /** The new content of the row. */
   state(): BalanceRow {
     const { number, id, posted, held, unpaid, sequence, head, receipted } = this;
-    return { number, accountId: id, posted, held, unpaid, sequence, head, receipted };
+    const budgets = this.budgets?.size ?? 0;
+    return { number, accountId: id, posted, held, unpaid, sequence, head, receipted, budgets };
   }
 }
 
@@ -128,6 +134,10 @@ export class Memory {
     this.holds.clear();
   }
 
+  hasBudget(accountId: string, family: number): boolean {
+    return this.accounts.get(accountId)?.budgets?.has(family) ?? false;
+  }
+
   /** Adds an account without open holds. */
   putAccount(row: BalanceRow): AccountBooks {
     const account = new AccountBooks(row);
@@ -142,13 +152,19 @@ export class Memory {
   }
 
   /** Adds an account as it was read, with all of its open holds. */
-  async load(names: Names, row: BalanceRow, holds: readonly OpenHoldRow[]): Promise<void> {
+  async load(
+    names: Names,
+    row: BalanceRow,
+    holds: readonly OpenHoldRow[],
+    budgets: readonly KeyBudgetRow[],
+  ): Promise<void> {
     const named = holds.flatMap((hold) => [hold.model, hold.upstream, hold.modelServed]);
     await names.read(
       named,
       holds.flatMap((hold) => [hold.price, hold.priceServed]),
     );
     const account = this.putAccount(row);
+    if (budgets.length > 0) account.budgets = new Map(budgets.map((each) => [each.family, each]));
     for (const hold of holds) {
       const modelSlug = names.textOf(hold.model);
       const requestedPrice = names.priceOf(hold.price);
@@ -174,6 +190,8 @@ export type BatchFacts = {
   readonly ended: ReadonlyMap<string, EndedRequest>;
   readonly movements: ReadonlyMap<string, MovementRow>;
   readonly codes: ReadonlyMap<string, CodeRow>;
+  /** By family: what its keys spent before it gets its first budget. */
+  readonly spentBefore: ReadonlyMap<string, BudgetSpend>;
   /** The holds that each recovery ends. */
   readonly recoverable: ReadonlyMap<RecoverCommand, readonly string[]>;
 };
@@ -193,6 +211,8 @@ export class Changes {
   /** By the digest of the code. */
   readonly redeemed = new Map<string, { readonly accountId: string; readonly at: number }>();
   readonly events: AuditEvent[] = [];
+  /** By the number of the family. */
+  readonly budgets = new Map<number, KeyBudgetRow>();
 
   end(hold: OpenHold): void {
     this.changed.delete(hold);

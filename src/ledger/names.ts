@@ -89,9 +89,12 @@ export class Names {
     for (const { name, command } of batch) {
       if (name === 'hold') {
         need(command.keyId);
+        need(command.family);
         need(command.model);
         need(command.boot);
         needPrice(command.price, command.model, command.nowMs);
+      } else if (name === 'budget') {
+        need(command.family);
       } else if ('served' in command && command.served !== undefined) {
         need(command.served.model);
         need(command.served.upstream);

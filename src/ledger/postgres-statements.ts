@@ -8,6 +8,7 @@ import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
 import {
   balances,
+  keyBudgets,
   movements,
   openHolds,
   redemptionCodes,
@@ -15,9 +16,9 @@ import {
 } from '../store/money-tables.ts';
 import { LEDGER_AT_WORK } from '../store/postgres/locks.ts';
 import { arrayOf, rowSet, type SetColumn, setColumns } from '../store/postgres/row-set.ts';
-import { decode, list, written } from '../store/statement.ts';
+import { decode, inserted, list, written } from '../store/statement.ts';
 import type { CodeRow } from './codes.ts';
-import type { BalanceRow, Changes, MovementRow, OpenHoldRow } from './memory.ts';
+import type { BalanceRow, Changes, KeyBudgetRow, MovementRow, OpenHoldRow } from './memory.ts';
 
 /** The distinct accounts, requests and codes of a batch. */
 export type Named = {
@@ -28,7 +29,7 @@ export type Named = {
 };
 
 /** A balance with its version, which names its last writer. */
-type VersionedBalance = { readonly row: BalanceRow; readonly version: string };
+export type VersionedBalance = { readonly row: BalanceRow; readonly version: string };
 
 export function prepareStatements(database: Database) {
   const { pipeline } = database;
@@ -65,13 +66,20 @@ export function prepareStatements(database: Database) {
     written(sql`select ${list(CODE)} from redemption_codes
       where digest = any(${array('codes', 'text')}) order by digest for update`),
   );
-  const writeBatch = pipeline.prepareLast<object, [version: string, isDone: unknown]>(
-    written(sql`with locked as materialized (
+  const readBudgets = database.prepare<object, unknown[]>(
+    written(sql`select ${list(BUDGET)} from key_budgets
+      where account = any(${array('accounts', 'bigint')})`),
+  );
+  // With and without budgets, so that batches without them pay nothing for them.
+  const prepareWrite = (isWithBudgets: boolean) =>
+    pipeline.prepareLast<object, [version: string, isDone: unknown]>(
+      written(sql`with locked as materialized (
         select number, pg_advisory_xact_lock_shared(${sql.raw(LEDGER_AT_WORK)}) from balances
         where number in (select number from ${moved.rows}) order by number for update),
       moves as (
         update balances b set posted = moved.posted, held = moved.held, unpaid = moved.unpaid,
-          sequence = moved.sequence, head = moved.head, receipted = moved.receipted
+          sequence = moved.sequence, head = moved.head, receipted = moved.receipted,
+          budgets = moved.budgets
         from ${moved.rows}
         where (select count(*) from locked) >= 0 and b.number = moved.number
           and b.xmin = moved.version and b.posted = moved.was_posted and b.held = moved.was_held
@@ -83,17 +91,21 @@ export function prepareStatements(database: Database) {
         update open_holds h set amount = changed.amount, worst = changed.worst,
           checkpoint_at = changed.checkpoint_at, upstream = changed.upstream,
           model_served = changed.model_served, price_served = changed.price_served,
-          output_tokens = changed.output_tokens, reasoning_tokens = changed.reasoning_tokens
+          output_tokens = changed.output_tokens, reasoning_tokens = changed.reasoning_tokens,
+          budgeted = changed.budgeted
         from ${changed.rows} where h.id = changed.id returning 1),
       records as (
         insert into requests (${ended.names}) select ${ended.names} from ${ended.rows}),
+      ${isWithBudgets ? BUDGETS_WRITTEN : sql``}
       ends as (delete from open_holds where id = any(${array('gone', 'bytea')}) returning 1)
       select cast(cast(pg_current_xact_id() as xid) as text), tollgate_require(
         (select count(*) from moves) = ${moved.count}
         and (select count(*) from begins) = ${opened.count}
         and (select count(*) from goes_on) = ${changed.count}
         and (select count(*) from ends) = cardinality(${array('gone', 'bytea')}))`),
-  );
+    );
+  const writeBatch = prepareWrite(false);
+  const writeBudgets = prepareWrite(true);
 
   return {
     /**
@@ -130,18 +142,30 @@ export function prepareStatements(database: Database) {
       };
     },
 
+    /** Inside the transaction that has locked the accounts. */
+    async budgetsOf(accounts: readonly number[]): Promise<readonly KeyBudgetRow[]> {
+      const [rows] = await Promise.all([
+        readBudgets.all({ accounts: arrayOf(accounts) }),
+        pipeline.confirm(),
+      ]);
+      return rows.map((row): KeyBudgetRow => decode(BUDGET, row));
+    },
+
     /** Commits too. Resolves with the new version of the balances. */
     async write(
       accounts: readonly (BalanceRow & BalanceBefore)[],
       changes: Changes,
     ): Promise<string> {
-      const row = await writeBatch({
+      const values = {
         ...moved.bind(accounts),
         ...opened.bind([...changes.opened].map((hold) => hold.row)),
         ...changed.bind([...changes.changed].map((hold) => hold.row)),
         ...ended.bind([...changes.requests.values()]),
         gone: arrayOf(changes.ended.map(requestIdBytes)),
-      });
+      };
+      const row = await (changes.budgets.size === 0
+        ? writeBatch(values)
+        : writeBudgets({ ...values, ...budgeted.bind([...changes.budgets.values()]) }));
       assert(row !== undefined, 'the statement of a batch answers');
       return row[0];
     },
@@ -158,6 +182,7 @@ type BalanceBefore = {
 const BALANCE = getTableColumns(balances);
 const HOLD = getTableColumns(openHolds);
 const CODE = getTableColumns(redemptionCodes);
+const { number: ___, ...BUDGET } = getTableColumns(keyBudgets);
 const { number: _, ...MOVEMENT } = getTableColumns(movements);
 const { number: __, ...REQUEST } = getTableColumns(requests);
 
@@ -171,3 +196,14 @@ const moved = rowSet('moved', { ...setColumns(BALANCE), ...BEFORE });
 const opened = rowSet('opened', setColumns(HOLD));
 const changed = rowSet('changed', setColumns(HOLD));
 const ended = rowSet('ended', setColumns(REQUEST));
+const budgeted = rowSet('budgeted', setColumns(BUDGET));
+
+const BUDGETS_WRITTEN = sql`budgets as (
+        insert into key_budgets (${budgeted.names}) select ${budgeted.names} from ${budgeted.rows}
+        on conflict (family) do update set ${sql.join(
+          Object.entries(inserted(BUDGET)).map(
+            ([key, value]) =>
+              sql`${sql.identifier(BUDGET[key as keyof typeof BUDGET].name)} = ${value}`,
+          ),
+          sql`, `,
+        )}),`;

@@ -2,12 +2,14 @@
 // statement: it locks their balances in order, fails where one has changed, and writes and commits
 // in one round trip. Any other batch first locks and reads its rows in an extra round trip.
 
+import type { BudgetSpend } from '../core/key-budget.ts';
 import type { Database } from '../store/contract.ts';
 import { isConflict } from '../store/error.ts';
 import type { LedgerRequest, RecoverCommand } from './contract.ts';
+import { spentBefore } from './key-budgets.ts';
 import type { AccountBooks, BatchFacts, Changes, EndedRequest, Memory } from './memory.ts';
 import type { Names } from './names.ts';
-import { type Named, prepareStatements } from './postgres-statements.ts';
+import { type Named, prepareStatements, type VersionedBalance } from './postgres-statements.ts';
 import { openBefore, RECOVER_MAX, recoverable } from './recover.ts';
 import { insertMovements, type Tables } from './tables.ts';
 
@@ -37,6 +39,7 @@ export function createPostgresTables(database: Database): Tables {
     const named = await namedBy(database, batch);
     const facts = await statements.lock(named, versionsOf(named, memory));
     const holds = Map.groupBy(facts.openHolds, (hold) => hold.account);
+    const budgets = await budgetsOf(facts.balances);
     let isCalm = true;
     for (const { row, version } of facts.balances) {
       const account = memory.accountsByNumber.get(row.number);
@@ -46,7 +49,7 @@ export function createPostgresTables(database: Database): Tables {
         memory.forgetAccount(account);
       }
       versions.set(row.number, version);
-      await memory.load(names, row, holds.get(row.number) ?? []);
+      await memory.load(names, row, holds.get(row.number) ?? [], budgets.get(row.number) ?? []);
     }
     calmIn = isCalm ? Math.max(0, calmIn - 1) : CALM_BATCHES;
     const ended = new Map<string, EndedRequest>();
@@ -54,12 +57,26 @@ export function createPostgresTables(database: Database): Tables {
       const account = memory.accountsByNumber.get(number);
       if (account !== undefined) ended.set(id, { account, debited, loss });
     }
+    const spent = new Map<string, BudgetSpend>();
+    for (const { name, command } of batch) {
+      if (name !== 'budget') continue;
+      if (memory.hasBudget(command.accountId, names.numberOf(command.family))) continue;
+      spent.set(command.family, await spentBefore(database, command));
+    }
     return {
       ended,
+      spentBefore: spent,
       movements: new Map(facts.movements.map((row) => [row.transferId, row])),
       codes: new Map(facts.codes.map((row) => [row.digest, row])),
       recoverable: named.recoverable,
     };
+  }
+
+  /** Few accounts have budgets, so most batches skip this round trip. */
+  async function budgetsOf(found: readonly VersionedBalance[]) {
+    const accounts = found.filter(({ row }) => row.budgets > 0).map(({ row }) => row.number);
+    const rows = accounts.length === 0 ? [] : await statements.budgetsOf(accounts);
+    return Map.groupBy(rows, ({ account }) => account);
   }
 
   /** Of the cached accounts of a batch. */
@@ -79,7 +96,8 @@ export function createPostgresTables(database: Database): Tables {
   async function write(changes: Changes, onSent: () => void): Promise<void> {
     const accounts = [...unlocked.union(changes.accounts)];
     if (accounts.length === 0 && changes.changed.size === 0) return onSent();
-    if (changes.movements.size > 0) await insertMovements(database, changes);
+    if (changes.movements.size > 0 || changes.events.length > 0)
+      await insertMovements(database, changes);
     const rows = accounts.map((account) => ({
       ...account.state(),
       version: versions.get(account.number) ?? '0',
@@ -109,6 +127,7 @@ const NO_FACTS: BatchFacts = {
   movements: new Map(),
   codes: new Map(),
   recoverable: new Map(),
+  spentBefore: new Map(),
 };
 
 /**
@@ -121,7 +140,8 @@ function knownAccounts(
 ): Set<AccountBooks> | undefined {
   const accounts = new Set<AccountBooks>();
   for (const { name, command } of batch) {
-    if (name === 'credit' || name === 'redeem' || name === 'recover') return undefined;
+    if (name === 'credit' || name === 'redeem' || name === 'budget' || name === 'recover')
+      return undefined;
     const hold = memory.holds.get(command.requestId);
     const account = name === 'hold' ? memory.accounts.get(command.accountId) : hold?.account;
     if (account === undefined) return undefined;

@@ -7,6 +7,7 @@ import { assert } from '../core/assert.ts';
 import type { Outcome, Usage, UsageDoubt } from '../core/generation.ts';
 import { micro, pico, tokenCount, usdRate } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
+import type { RequestFailure } from '../core/request-failure.ts';
 import type {
   CheckpointCommand,
   ExtendCommand,
@@ -16,22 +17,13 @@ import type {
   Served,
   SettleCommand,
 } from './contract.ts';
-
-/** An integer that a number cannot represent is a text. */
-export type Integer = number | string;
+import { boxInteger, type Integer, integer, unbox } from './integers.ts';
 
 type PriceValue =
   | string
-  | readonly [
-      version: string,
-      input: Integer,
-      cachedInput: Integer,
-      cacheWrite: Integer,
-      output: Integer,
-    ];
+  | readonly [version: string, ...prices: [Integer, Integer, Integer, Integer]];
 
 type ServedValues = readonly [model: string, upstream: string, price: PriceValue];
-
 type HoldValues = readonly [
   name: 'hold',
   requestId: string,
@@ -49,8 +41,8 @@ type HoldValues = readonly [
   outputBound: number,
   boot: string | null,
   nowMs: number,
+  family?: string,
 ];
-
 type ExtendValues = readonly [name: 'extend', requestId: string, amount: Integer, excess: Integer];
 
 type CheckpointValues = readonly [
@@ -68,6 +60,7 @@ type EndValues = readonly [
   charge: Integer,
   withinHold: boolean,
   outcome: Outcome,
+  failure: RequestFailure | null,
   input: number,
   cachedInput: number,
   cacheWrite: number,
@@ -83,7 +76,11 @@ type EndValues = readonly [
 ];
 
 /** A command that no request sends: its only integer, and the rest as JSON. */
-type RareValues = readonly [name: 'recover' | 'credit' | 'redeem', integer: Integer, rest: string];
+type RareValues = readonly [
+  name: 'recover' | 'credit' | 'redeem' | 'budget',
+  integer: Integer,
+  rest: string,
+];
 
 type CommandValues = HoldValues | ExtendValues | CheckpointValues | EndValues | RareValues;
 
@@ -115,6 +112,8 @@ export class CommandEncoder {
         return [name, integer(command.amount), restOf(command, 'amount')];
       case 'redeem':
         return [name, 0, JSON.stringify(command)];
+      case 'budget':
+        return [name, 0, JSON.stringify(command, boxInteger)];
     }
   }
 
@@ -136,6 +135,7 @@ export class CommandEncoder {
       command.outputBound,
       command.boot ?? null,
       command.nowMs,
+      ...(command.family === undefined ? ([] as const) : ([command.family] as const)),
     ];
   }
 
@@ -147,6 +147,7 @@ export class CommandEncoder {
       integer(command.charge ?? 0n),
       command.withinHold ?? false,
       command.outcome,
+      command.failure ?? null,
       usage.inputTokens,
       usage.cachedInputTokens,
       usage.cacheWriteTokens,
@@ -205,12 +206,14 @@ export class CommandDecoder {
       }
       case 'redeem':
         return { name: 'redeem', command: JSON.parse(values[2]) };
+      case 'budget':
+        return { name: 'budget', command: JSON.parse(values[2], unbox) };
     }
   }
 
   #hold(values: HoldValues): HoldCommand {
     const [, requestId, accountId, keyId, format, stream, endUser, model, price, ...rest] = values;
-    const [amount, excess, hidden, promptTokens, outputBound, boot, nowMs] = rest;
+    const [amount, excess, hidden, promptTokens, outputBound, boot, nowMs, family] = rest;
     return {
       requestId,
       accountId,
@@ -227,6 +230,7 @@ export class CommandDecoder {
       outputBound: tokenCount(outputBound),
       boot: boot ?? undefined,
       nowMs,
+      family,
     };
   }
 
@@ -236,15 +240,16 @@ export class CommandDecoder {
   }
 
   #settle(values: EndValues): SettleCommand {
-    const [, requestId, charge, withinHold, outcome, ...counts] = values;
+    const [, requestId, charge, withinHold, outcome, failure, ...counts] = values;
     const [inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, ...rest] = counts;
     const [reasoningTokens, basis, doubt, rawUsage, attempts, usdPerMillion, nowMs] = rest;
-    const served = values.slice(16) as unknown as ServedValues | readonly [];
+    const served = values.slice(17) as unknown as ServedValues | readonly [];
     return {
       requestId,
       charge: micro(BigInt(charge)),
       withinHold,
       outcome,
+      failure: failure ?? undefined,
       usage: {
         inputTokens,
         cachedInputTokens,
@@ -287,11 +292,6 @@ export class CommandDecoder {
 
 function extendOf([, requestId, amount, excess]: ExtendValues): ExtendCommand {
   return { requestId, amount: micro(BigInt(amount)), excess: micro(BigInt(excess)) };
-}
-
-export function integer(value: bigint): Integer {
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : value.toString();
 }
 
 /** A command without its integer. */

@@ -288,6 +288,7 @@ export function createQueue(options: QueueOptions): Queue {
     },
     credit: (command) => submit({ name: 'credit', command }),
     redeem: (command) => submit({ name: 'redeem', command }),
+    budget: (command) => submit({ name: 'budget', command }),
     pending,
     close,
   };

@@ -1,10 +1,11 @@
 // Reads a slice of an account's chain of receipts, in pages. Does not verify them.
 
-import { and, gte, min, type SQL, sql } from 'drizzle-orm';
+import { and, gt, gte, min, type SQL, sql } from 'drizzle-orm';
 import type { Span } from '../core/calendar.ts';
 import { receiptBody } from '../core/receipt.ts';
 import type { Queries } from '../store/contract.ts';
 import { movements, requests } from '../store/money-tables.ts';
+import { booksStart } from './archive/anchors.ts';
 import { chainState, ofAccount, ReceiptReader } from './booked-receipts.ts';
 
 const PAGE = 500;
@@ -13,7 +14,8 @@ const PAGE = 500;
 export type Slice = { readonly first: number; readonly last: number };
 
 /**
- * The receipts of a period, or all of them; `undefined` where there are none. A slice begins with
+ * The receipts of a period, or all of them, as far as they are not archived; `undefined` where there
+ * are none. A slice begins with
  * the first receipt at or after the start of its period and ends where the slice of the next period
  * begins. So each receipt is in exactly one month, even if the clock was set back.
  */
@@ -21,21 +23,29 @@ export async function findSlice(
   db: Queries,
   accountId: string,
   span: Span | undefined,
+  only: 'everything' | 'movements' = 'everything',
 ): Promise<Slice | undefined> {
   const last = (await chainState(db, accountId))?.sequence ?? 0;
+  // Movements stay when their month is archived.
+  const start = only === 'movements' ? undefined : await booksStart(db, accountId);
+  const archived = start?.sequence ?? 0;
+  const since = async (ms: number) => (await firstSince(db, accountId, archived, ms)) ?? last + 1;
   const slice =
     span === undefined
-      ? { first: 1, last }
-      : {
-          first: (await firstSince(db, accountId, span.fromMs)) ?? last + 1,
-          last: ((await firstSince(db, accountId, span.untilMs)) ?? last + 1) - 1,
-        };
+      ? { first: archived + 1, last }
+      : { first: await since(span.fromMs), last: (await since(span.untilMs)) - 1 };
   return slice.first > slice.last ? undefined : slice;
 }
 
-async function firstSince(db: Queries, accountId: string, ms: number): Promise<number | undefined> {
+/** The first receipt after `after` that is not older than an instant. */
+export async function firstSince(
+  db: Queries,
+  accountId: string,
+  after: number,
+  ms: number,
+): Promise<number | undefined> {
   const firstOf = async (table: typeof requests | typeof movements, at: SQL): Promise<number> => {
-    const isMeant = and(ofAccount(table, accountId), gte(at, ms));
+    const isMeant = and(ofAccount(table, accountId), gt(table.sequence, after), gte(at, ms));
     const row = await db
       .select({ first: min(table.sequence) })
       .from(table)

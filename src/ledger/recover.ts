@@ -50,6 +50,7 @@ function recoverHold(batch: LedgerBatch, hold: OpenHold, command: RecoverCommand
   const end: Omit<ReleaseCommand, 'usage' | 'served'> = {
     requestId: row.id,
     outcome: 'gateway_failed',
+    failure: 'recovered',
     attempts: NO_ATTEMPTS,
     usdPerMillion: command.usdPerMillion,
     nowMs: command.nowMs,

@@ -2,20 +2,36 @@
 // many rows, so it reads only the hours in which the series have any. Read-only, in steps that
 // yield to the event loop.
 
-import { and, between, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
+import {
+  and,
+  asc,
+  between,
+  count as countRows,
+  desc,
+  eq,
+  gt,
+  gte,
+  inArray,
+  lt,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm';
 import { createPause } from '../async/yield.ts';
-import type { Outcome } from '../core/generation.ts';
 import { requestIdRange } from '../core/id.ts';
 import type { Database } from '../store/contract.ts';
+import { requests } from '../store/money-tables.ts';
 import { usageRecords } from '../store/money-views.ts';
 import { unindexed } from '../store/portable.ts';
-import { createCandidates, type RequestEnding, type RequestKind } from './series/candidates.ts';
-import { endUserOfRecord, HOUR_MS, modelOfRecord } from './series/figures.ts';
+import { listedFromMs } from './archive/anchors.ts';
+import { accountNumber, isOfKind, isPossible, type RequestKind } from './request-kinds.ts';
+import { createCandidates } from './series/candidates.ts';
+import { HOUR_MS } from './series/figures.ts';
 import { TOKENS_OF_RECORD } from './usage-records.ts';
 
 export type ListedRequest = Pick<
   typeof usageRecords.$inferSelect,
-  Exclude<keyof typeof COLUMNS, 'row'>
+  Exclude<keyof typeof LISTED_COLUMNS, 'row'>
 > & { readonly row: number };
 
 export type RequestFilter = RequestKind & {
@@ -26,6 +42,8 @@ export type RequestFilter = RequestKind & {
 
 /** A place in the list, which continues with older rows. Row 0 precedes its whole millisecond. */
 export type RequestPlace = { readonly startedAt: number; readonly row: number };
+
+export type Counted = { readonly count: number; readonly isMore: boolean };
 
 export type RequestPage = {
   readonly rows: readonly ListedRequest[];
@@ -44,13 +62,15 @@ const SEARCH_MS_MAX = 120;
 /** A prefix of this length covers a few seconds of requests of all accounts. */
 export const REQUEST_PREFIX_MIN = 13;
 
-const COLUMNS = {
+export const LISTED_COLUMNS = {
   requestId: usageRecords.requestId,
+  accountId: usageRecords.accountId,
   keyId: usageRecords.keyId,
   format: usageRecords.format,
   stream: usageRecords.stream,
   modelRequested: usageRecords.modelRequested,
   modelServed: usageRecords.modelServed,
+  upstream: usageRecords.upstream,
   outcome: usageRecords.outcome,
   ...TOKENS_OF_RECORD,
   usageBasis: usageRecords.usageBasis,
@@ -60,8 +80,11 @@ const COLUMNS = {
   endUser: usageRecords.endUser,
   startedAt: usageRecords.startedAt,
   endedAt: usageRecords.endedAt,
+  failure: usageRecords.failure,
   row: usageRecords.number,
 };
+
+export type RequestList = ReturnType<typeof createRequestList>;
 
 /** `monotonic` is a clock in milliseconds that never jumps; default: the process's own. */
 export function createRequestList(database: Database, monotonic = () => performance.now()) {
@@ -75,46 +98,81 @@ export function createRequestList(database: Database, monotonic = () => performa
     after?: RequestPlace,
   ): Promise<RequestPage> {
     const deadline = monotonic() + SEARCH_MS_MAX;
+    const read = prepareRead(accountId, filter, after);
+    const rows: ListedRequest[] = [];
+    for await (const within of stretches(accountId, filter, after)) {
+      rows.push(...(await read.all({ ...within, limit: limit + 1 - rows.length })));
+      if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] };
+      if (monotonic() > deadline && within.fromMs > (filter.fromMs ?? 0)) {
+        return { rows, next: { startedAt: within.fromMs, row: 0 } };
+      }
+    }
+    return { rows, next: undefined };
+  }
+
+  /** Counts up to `most`; `isMore` if there may be more, or the time did not suffice. */
+  async function count(accountId: string, filter: RequestFilter, most: number): Promise<Counted> {
+    const deadline = monotonic() + SEARCH_MS_MAX;
+    let sum = 0;
+    for await (const { fromMs, untilMs } of stretches(accountId, filter)) {
+      const found = db
+        .select({ one: sql`1`.as('one') })
+        .from(requests)
+        .where(and(isWithin(accountId, fromMs, untilMs), ...isOfKind(filter)))
+        .limit(most + 1 - sum)
+        .as('found');
+      sum += (await db.select({ rows: countRows() }).from(found).get())?.rows ?? 0;
+      if (sum > most) return { count: most, isMore: true };
+      if (monotonic() > deadline && fromMs > (filter.fromMs ?? 0)) {
+        return { count: sum, isMore: true };
+      }
+    }
+    return { count: sum, isMore: false };
+  }
+
+  /** The stretches of time that may have matches, newest first. */
+  async function* stretches(accountId: string, filter: RequestFilter, after?: RequestPlace) {
+    const { untilMs = EVER_MS, ...kind } = filter;
+    // Older rows are archived, and the series still have their hours.
+    const fromMs = Math.max(filter.fromMs ?? 0, await listedFromMs(db, accountId));
+    if (!isPossible(kind)) return;
     const pause = createPause(monotonic);
-    const { fromMs = 0, untilMs = EVER_MS, ...kind } = filter;
     const nextStretch = await candidates(accountId, kind);
-    const read = prepareRead(accountId, kind, after);
     // The hours begin within the span, or contain its beginning.
     const firstHour = fromMs - (fromMs % HOUR_MS);
-    const rows: ListedRequest[] = [];
     // Row 0 does not exist: every request of that millisecond was listed.
     const place = after === undefined ? EVER_MS : after.startedAt + Math.min(after.row, 1);
     let until = Math.min(untilMs, place);
     while (until > fromMs) {
       const span = { fromMs: firstHour, untilMs: until };
       const found = nextStretch === undefined ? span : await nextStretch(span);
-      if (found === undefined) break;
-      const within = { ...found, fromMs: Math.max(fromMs, found.fromMs) };
-      rows.push(...(await read.all({ ...within, limit: limit + 1 - rows.length })));
-      if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] };
+      if (found === undefined) return;
+      yield { ...found, fromMs: Math.max(fromMs, found.fromMs) };
       until = found.fromMs;
-      if (monotonic() > deadline) return { rows, next: { startedAt: until, row: 0 } };
       await pause();
     }
-    return { rows, next: undefined };
   }
 
   /** Prepared once for all stretches of a search. */
   function prepareRead(accountId: string, kind: RequestKind, after: RequestPlace | undefined) {
-    return db
-      .select(COLUMNS)
-      .from(usageRecords)
+    const { placeholder } = sql;
+    const numbers = db
+      .select({ number: requests.number })
+      .from(requests)
       .where(
         and(
-          eq(usageRecords.accountId, accountId),
-          gte(usageRecords.startedAt, sql.placeholder('fromMs')),
-          lt(usageRecords.startedAt, sql.placeholder('untilMs')),
-          ...conditions(kind),
+          isWithin(accountId, placeholder('fromMs'), placeholder('untilMs')),
+          ...isOfKind(kind),
           after === undefined ? undefined : olderThan(after),
         ),
       )
+      .orderBy(desc(requests.startedAt), desc(requests.number))
+      .limit(placeholder('limit'));
+    return db
+      .select(LISTED_COLUMNS)
+      .from(usageRecords)
+      .where(inArray(usageRecords.number, numbers))
       .orderBy(desc(usageRecords.startedAt), desc(usageRecords.number))
-      .limit(sql.placeholder('limit'))
       .prepare();
   }
 
@@ -126,7 +184,7 @@ export function createRequestList(database: Database, monotonic = () => performa
   ): Promise<readonly ListedRequest[]> {
     const [first, last] = requestIdRange(prefix);
     return db
-      .select(COLUMNS)
+      .select(LISTED_COLUMNS)
       .from(usageRecords)
       .where(
         and(
@@ -141,29 +199,57 @@ export function createRequestList(database: Database, monotonic = () => performa
       .all();
   }
 
-  return { list, search };
+  /** The ids of the next newer and of the next older request of the account. */
+  async function neighbours(
+    accountId: string,
+    requestId: string,
+  ): Promise<readonly [newer: string | null, older: string | null]> {
+    const isOwn = eq(requests.account, accountNumber(accountId));
+    const { id, number: row, startedAt } = requests;
+    const place = await db
+      .select({ row, startedAt })
+      .from(requests)
+      .where(and(eq(id, requestId), isOwn))
+      .get();
+    if (place === undefined) return [null, null];
+    const next = (isNext: SQL | undefined, ...order: SQL[]) =>
+      db
+        .select({ id })
+        .from(requests)
+        .where(and(isOwn, isNext))
+        .orderBy(...order)
+        .limit(1)
+        .get();
+    const [newer, older] = await Promise.all([
+      next(newerThan(place), asc(startedAt), asc(row)),
+      next(olderThan(place), desc(startedAt), desc(row)),
+    ]);
+    return [newer?.id ?? null, older?.id ?? null];
+  }
+
+  return { list, count, search, neighbours };
 }
 
-function conditions({ model, keyId, outcome, endUser }: RequestKind): (SQL | undefined)[] {
-  return [
-    model === undefined ? undefined : eq(modelOfRecord, model),
-    keyId === undefined ? undefined : eq(usageRecords.keyId, keyId),
-    outcome === undefined ? undefined : inArray(usageRecords.outcome, ENDINGS[outcome]),
-    endUser === undefined ? undefined : eq(endUserOfRecord, endUser),
-  ];
-}
+type Instant = number | ReturnType<typeof sql.placeholder>;
 
-/** The outcomes of usage records for each of the four endings. */
-const ENDINGS: Readonly<Record<RequestEnding, Outcome[]>> = {
-  completed: ['completed'],
-  stopped_balance: ['stopped_balance'],
-  client_cancelled: ['client_cancelled'],
-  failed: ['upstream_failed', 'gateway_failed'],
-};
+function isWithin(accountId: string, fromMs: Instant, untilMs: Instant): SQL | undefined {
+  return and(
+    eq(requests.account, accountNumber(accountId)),
+    gte(requests.startedAt, fromMs),
+    lt(requests.startedAt, untilMs),
+  );
+}
 
 function olderThan({ startedAt, row }: RequestPlace): SQL | undefined {
   return or(
-    lt(usageRecords.startedAt, startedAt),
-    and(eq(usageRecords.startedAt, startedAt), lt(usageRecords.number, row)),
+    lt(requests.startedAt, startedAt),
+    and(eq(requests.startedAt, startedAt), lt(requests.number, row)),
+  );
+}
+
+function newerThan({ startedAt, row }: RequestPlace): SQL | undefined {
+  return or(
+    gt(requests.startedAt, startedAt),
+    and(eq(requests.startedAt, startedAt), gt(requests.number, row)),
   );
 }

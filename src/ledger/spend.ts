@@ -1,9 +1,11 @@
 // Reads an account's spend per day and its requests with open holds, for its overview. Read-only,
 // from stored sums and the index of the account's own rows.
 
-import { desc, eq, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, sql } from 'drizzle-orm';
 import { DAY_MS, type Span } from '../core/calendar.ts';
+import { archivedMonths } from '../store/archive-tables.ts';
 import type { Database } from '../store/contract.ts';
+import { balances } from '../store/money-tables.ts';
 import { holds, usageRecords } from '../store/money-views.ts';
 import type { Figures } from './series/figures.ts';
 import { createSeriesReader } from './series/read.ts';
@@ -22,6 +24,15 @@ export function createSpend(database: Database) {
     .select({ requestId: usageRecords.requestId })
     .from(usageRecords)
     .where(eq(usageRecords.accountId, sql.placeholder('accountId')))
+    .limit(1)
+    .prepare();
+  const archived = db
+    .select({ requests: archivedMonths.requests })
+    .from(archivedMonths)
+    .innerJoin(balances, eq(balances.number, archivedMonths.account))
+    .where(
+      and(eq(balances.accountId, sql.placeholder('accountId')), gt(archivedMonths.requests, 0)),
+    )
     .limit(1)
     .prepare();
   const open = db
@@ -50,8 +61,10 @@ export function createSpend(database: Database) {
         .map(({ bucket, figures }) => ({ dayMs: fromMs + bucket * DAY_MS, ...figures }))
         .sort((one, other) => one.dayMs - other.dayMs);
     },
-    /** Whether the account has any booked request. */
-    isAny: async (accountId: string) => (await first.get({ accountId })) !== undefined,
+    /** Whether the account has any booked request, archived ones included. */
+    isAny: async (accountId: string) =>
+      (await first.get({ accountId })) !== undefined ||
+      (await archived.get({ accountId })) !== undefined,
     /** Newest first. */
     open: (accountId: string, limit: number) => open.all({ accountId, limit }),
   };

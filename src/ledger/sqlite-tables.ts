@@ -4,23 +4,27 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm';
 import { assert } from '../core/assert.ts';
 import { requestIdBytes } from '../core/id.ts';
+import type { BudgetSpend } from '../core/key-budget.ts';
 import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
 import {
   balances,
+  keyBudgets,
   movements,
   openHolds,
   redemptionCodes,
   requests,
 } from '../store/money-tables.ts';
-import { decode, list, placeholders, written } from '../store/statement.ts';
+import { decode, inserted, list, placeholders, written } from '../store/statement.ts';
 import type { CodeRow } from './codes.ts';
 import type { LedgerRequest, RecoverCommand } from './contract.ts';
+import { spentBefore } from './key-budgets.ts';
 import type {
   BalanceRow,
   BatchFacts,
   Changes,
   EndedRequest,
+  KeyBudgetRow,
   Memory,
   MovementRow,
   OpenHoldRow,
@@ -55,11 +59,13 @@ export function createSqliteTables(database: Database): Tables {
     const ended = new Map<string, EndedRequest>();
     const booked = new Map<string, MovementRow>();
     const codes = new Map<string, CodeRow>();
+    const spent = new Map<string, BudgetSpend>();
     const recoveries = new Map<RecoverCommand, readonly string[]>();
 
     async function loadAccount(row: BalanceRow | undefined): Promise<void> {
       if (row === undefined || memory.accounts.has(row.accountId)) return;
-      await memory.load(names, row, await statements.holdsOf(row.number));
+      const budgets = row.budgets === 0 ? [] : await statements.budgetsOf(row.number);
+      await memory.load(names, row, await statements.holdsOf(row.number), budgets);
     }
 
     async function findRequest(requestId: string): Promise<void> {
@@ -104,8 +110,10 @@ export function createSqliteTables(database: Database): Tables {
         const row = await db.select().from(redemptionCodes).where(named).get();
         if (row !== undefined) codes.set(row.digest, row);
       }
+      if (name === 'budget' && !memory.hasBudget(command.accountId, names.numberOf(command.family)))
+        spent.set(command.family, await spentBefore(database, command));
     }
-    return { ended, movements: booked, codes, recoverable: recoveries };
+    return { ended, movements: booked, codes, spentBefore: spent, recoverable: recoveries };
   }
 
   async function write(changes: Changes, onSent: () => void): Promise<void> {
@@ -120,6 +128,7 @@ export function createSqliteTables(database: Database): Tables {
     for (const id of changes.ended) {
       assert((await statements.deleteHold(id)) === 1, 'a hold that ends was open');
     }
+    for (const row of changes.budgets.values()) await statements.putBudget(row);
     await insertMovements(database, changes);
     onSent();
   }
@@ -129,6 +138,7 @@ export function createSqliteTables(database: Database): Tables {
 
 const BALANCE = getTableColumns(balances);
 const HOLD = getTableColumns(openHolds);
+const { number: _number, ...BUDGET } = getTableColumns(keyBudgets);
 
 type PlaceRow = readonly [account: bigint, debited: Micro | null, loss: Micro | null];
 
@@ -164,7 +174,7 @@ function prepareStatements(database: Database) {
   const updateBalance = database.prepare<BalanceRow & BalanceBefore>(
     written(sql`update balances set posted = ${value('posted')}, held = ${value('held')},
         unpaid = ${value('unpaid')}, sequence = ${value('sequence')}, head = ${value('head')},
-        receipted = ${value('receipted')}
+        receipted = ${value('receipted')}, budgets = ${value('budgets')}
       where number = ${value('number')} and posted = ${value('wasPosted')}
         and held = ${value('wasHeld')} and unpaid = ${value('wasUnpaid')}
         and sequence = ${value('wasSequence')}`),
@@ -176,11 +186,22 @@ function prepareStatements(database: Database) {
     written(sql`update open_holds set amount = ${value('amount')}, worst = ${value('worst')},
         checkpoint_at = ${value('checkpointAt')}, upstream = ${value('upstream')},
         model_served = ${value('modelServed')}, price_served = ${value('priceServed')},
-        output_tokens = ${value('outputTokens')}, reasoning_tokens = ${value('reasoningTokens')}
+        output_tokens = ${value('outputTokens')}, reasoning_tokens = ${value('reasoningTokens')},
+        budgeted = ${value('budgeted')}
       where id = ${value('idBytes')}`),
   );
   const deleteHold = database.prepare<{ idBytes: Uint8Array }>(
     db.delete(openHolds).where(eq(openHolds.id, value('idBytes'))),
+  );
+  const findBudgets = database.prepare<{ account: number }, unknown[]>(
+    written(sql`select ${list(BUDGET)} from key_budgets where account = ${value('account')}`),
+  );
+  const { number: __, ...budget } = placeholders(keyBudgets);
+  const putBudget = database.prepare<KeyBudgetRow>(
+    db
+      .insert(keyBudgets)
+      .values(budget)
+      .onConflictDoUpdate({ target: keyBudgets.family, set: inserted(BUDGET) }),
   );
   const { number: _, ...columns } = placeholders(requests);
   const insertRequest = database.prepare<RequestRow>(db.insert(requests).values(columns));
@@ -198,6 +219,10 @@ function prepareStatements(database: Database) {
     async holdsOf(account: number): Promise<readonly OpenHoldRow[]> {
       return (await findHolds.all({ account })).map((row): OpenHoldRow => decode(HOLD, row));
     },
+    async budgetsOf(account: number): Promise<readonly KeyBudgetRow[]> {
+      return (await findBudgets.all({ account })).map((row): KeyBudgetRow => decode(BUDGET, row));
+    },
+    putBudget: putBudget.run,
     updateBalance: (was: BalanceRow, row: BalanceRow) =>
       updateBalance.run({
         ...row,

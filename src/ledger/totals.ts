@@ -9,6 +9,7 @@ import { balances } from '../store/money-tables.ts';
 import { holds } from '../store/money-views.ts';
 import { usageHours } from '../store/series-tables.ts';
 import { accounts } from '../store/tables.ts';
+import { wideSum } from '../store/wide-sum.ts';
 import type { Balance } from './contract.ts';
 
 export type BalanceTotals = Pick<Balance, 'posted' | 'held'> & { readonly accounts: number };
@@ -25,12 +26,11 @@ const STRETCH_MS = 2 * DAY_MS;
 /** `monotonic` is a clock in milliseconds that never jumps. */
 export function createTotals({ db }: Database, monotonic: () => number) {
   const value = sql.placeholder;
-  const amount = (expression: ReturnType<typeof sql>) => expression.mapWith(balances.posted);
   const all = db
     .select({
       accounts: count(),
-      posted: amount(sql`coalesce(sum(${balances.posted}), 0)`),
-      held: amount(sql`coalesce(sum(${balances.held}), 0)`),
+      posted: wideSum(balances.posted),
+      held: wideSum(balances.held),
     })
     .from(balances)
     .prepare();
@@ -48,7 +48,7 @@ export function createTotals({ db }: Database, monotonic: () => number) {
     .limit(value('limit'))
     .prepare();
   const spent = db
-    .select({ amount: amount(sql`coalesce(sum(${usageHours.debited}), 0)`) })
+    .select({ amount: wideSum(usageHours.debited) })
     .from(usageHours)
     .where(
       and(

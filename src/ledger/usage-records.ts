@@ -27,13 +27,14 @@ export const lastUsageRow = (database: Database): Promise<number> =>
 /** Records per page. */
 const PAGE_ROWS = 2_000;
 
-/** In the order of their numbers, up to the last one at the time of the call. */
+/** Those that are not archived, in the order of their numbers, up to the last one at the time of the call. */
 export async function* eachUsedRequest(
   database: Database,
   { fromMs, untilMs, accountId, rows }: UsageSpan,
 ): AsyncGenerator<UsedRequest, void, undefined> {
   const until = rows?.until ?? (await lastUsageRow(database));
-  for (let after = rows?.after ?? 0; after < until; after += PAGE_ROWS) {
+  const first = await prepareSeriesStatements(database).first();
+  for (let after = Math.max(rows?.after ?? 0, first - 1); after < until; after += PAGE_ROWS) {
     yield* await database.db
       .select(USED)
       .from(usageRecords)

@@ -99,6 +99,7 @@ const REFUSABLE: ReadonlySet<LedgerRequest['name']> = new Set([
   'recover',
   'credit',
   'redeem',
+  'budget',
 ]);
 
 /** Whether it may be rejected because the queue is full; commands of a running request may not. */

@@ -8,6 +8,7 @@ import type { ClientFormatName } from '../core/admit.ts';
 import type { Outcome, Usage, UsageDoubt } from '../core/generation.ts';
 import { requestIdBytes, requestIdOf } from '../core/id.ts';
 import { type Micro, micro, type Pico, pico, type UsdRate, usdRate } from '../core/money.ts';
+import { REQUEST_FAILURES, type RequestFailure } from '../core/request-failure.ts';
 
 /** Unix milliseconds. */
 export const instant = customType<{ data: number; driverData: number | bigint }>({
@@ -83,6 +84,15 @@ export const DOUBTS: readonly UsageDoubt[] = ['malformed', 'inconsistent', 'impl
 export type HoldEnd = 'settled' | 'released' | 'expired';
 
 export const HOLD_ENDS: readonly HoldEnd[] = ['settled', 'released', 'expired'];
+
+/**
+ * Both in one number, which is small for a request that did not fail: another column would cost
+ * each row a byte. The view of the requests takes it apart.
+ */
+export function endingCode(end: HoldEnd, failure: RequestFailure | null): number {
+  const word = failure === null ? 0 : REQUEST_FAILURES.indexOf(failure) + 1;
+  return word * HOLD_ENDS.length + HOLD_ENDS.indexOf(end);
+}
 
 /** A request id as 16 bytes (`core/id.ts`). */
 export const requestId = customType<{ data: string; driverData: Uint8Array }>({

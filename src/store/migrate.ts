@@ -122,7 +122,7 @@ function pendingMigrations(
 ): readonly Migration[] {
   if (applied.length > migrations.length) {
     throw new StoreError(
-      'The database was made by a newer version of tollgate. Start that version, or restore a backup that was taken before the upgrade.',
+      `The database was migrated by a newer version of Tollgate: it has ${applied.length} migrations, and this version knows ${migrations.length}. Start the newer version again. To go back, stop every server and restore a backup from before the upgrade; what was booked since is lost with it. tollgate docs backup-and-upgrade has the steps.`,
     );
   }
   applied.forEach((row, index) => {

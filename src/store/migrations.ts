@@ -12,10 +12,10 @@ export type Migration = {
   readonly sql: string;
 };
 
-const SQLITE: readonly Migration[] = [{ tag: '0000_initial', when: 1795380388033, sql: initial }];
+const SQLITE: readonly Migration[] = [{ tag: '0000_initial', when: 1795425187273, sql: initial }];
 
 const POSTGRES: readonly Migration[] = [
-  { tag: '0000_initial', when: 1795380388375, sql: postgresInitial },
+  { tag: '0000_initial', when: 1795425188728, sql: postgresInitial },
 ];
 
 export const MIGRATIONS: Readonly<Record<Dialect, readonly Migration[]>> = {

@@ -15,7 +15,6 @@ import {
   DOUBTS,
   FORMATS,
   flag,
-  HOLD_ENDS,
   instant,
   LARGEST,
   OUTCOMES,
@@ -78,11 +77,46 @@ export const balances = sqliteTable(
     head: bytes(),
     /** The balance on the last receipt: the chain stays consistent where `posted` is wrong. */
     receipted: amount().notNull().default(sql`0`),
+    /** The number of its rows in `key_budgets`: most accounts have none to read. */
+    budgets: count().notNull().default(sql`0`),
   },
   (table) => [
     uniqueIndex('balances_account').on(table.accountId),
     check('balances_posted', sql`${table.posted} between 0 and ${LARGEST}`),
     check('balances_held', sql`${table.held} between 0 and ${table.posted}`),
+  ],
+);
+
+/**
+ * What keys may spend and have spent. A key and its replacements share one row, which stays when
+ * its limits are removed. Every change also changes the row of the account in `balances`.
+ */
+export const keyBudgets = sqliteTable(
+  'key_budgets',
+  {
+    number: serial('number'),
+    account: count().notNull(),
+    /** The first key of the rotation, a number in `texts`. */
+    family: count().notNull(),
+    /** Null: no limit. */
+    limitTotal: amount('limit_total'),
+    limitDay: amount('limit_day'),
+    limitMonth: amount('limit_month'),
+    spentTotal: amount('spent_total').notNull(),
+    /** The UTC day of the last charge by its first millisecond, and what was charged on it. */
+    day: instant().notNull(),
+    spentDay: amount('spent_day').notNull(),
+    month: instant().notNull(),
+    spentMonth: amount('spent_month').notNull(),
+  },
+  (table) => [
+    uniqueIndex('key_budgets_family').on(table.family),
+    index('key_budgets_account').on(table.account),
+    check(
+      'key_budgets_sound',
+      sql`${table.spentDay} between 0 and ${table.spentTotal}
+        and ${table.spentMonth} between 0 and ${table.spentTotal}`,
+    ),
   ],
 );
 
@@ -126,6 +160,10 @@ export const openHolds = sqliteTable(
     priceServed: count('price_served'),
     outputTokens: count('output_tokens').notNull(),
     reasoningTokens: count('reasoning_tokens').notNull(),
+    /** The first key of the rotation that its key is part of; null: its key. */
+    family: count(),
+    /** What it reserves of its key's budget: the most that it can cost; null without a budget. */
+    budgeted: amount(),
   },
   (table) => [
     index('open_holds_account').on(table.account),
@@ -149,7 +187,8 @@ export const requests = sqliteTable(
     ...asked(),
     durationMs: count('duration_ms').notNull(),
     outcome: code(OUTCOMES)('outcome').notNull(),
-    ending: code(HOLD_ENDS)('ending').notNull(),
+    /** How its hold ended, and what the client of a failed one received (`endingCode`). */
+    ending: count().notNull(),
     /** Null where no upstream answered. */
     upstream: count(),
     modelServed: count('model_served'),
@@ -192,7 +231,10 @@ export const requests = sqliteTable(
   ],
 );
 
-/** One row per movement of money without a request: a credit, a grant, a code, a correction. */
+/**
+ * One row per movement of money without a request: a credit, a grant, a code, a correction. They
+ * stay for ever: a repeated credit is recognized by its row.
+ */
 export const movements = sqliteTable(
   'movements',
   {
@@ -207,6 +249,8 @@ export const movements = sqliteTable(
     sequence: count().notNull(),
     posted: amount().notNull(),
     reserved: amount().notNull(),
+    /** The hash of the receipt before it, whose row may be archived; null for the first one. */
+    previous: bytes(),
     hash: bytes().notNull(),
   },
   (table) => [

@@ -3,6 +3,7 @@
 
 import { sqliteView, text } from 'drizzle-orm/sqlite-core';
 import type { Tokens } from '../core/money.ts';
+import { REQUEST_FAILURES } from '../core/request-failure.ts';
 import {
   amount,
   BASES,
@@ -84,6 +85,8 @@ export const usageRecords = sqliteView('usage_records', {
   hash: bytes().notNull(),
   report: bytes(),
   attempts: bytes(),
+  /** Null for a request that did not fail. */
+  failure: code(REQUEST_FAILURES)('failure'),
 }).existing();
 
 /**

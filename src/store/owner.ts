@@ -2,7 +2,8 @@
 // memory. `serve` takes the lock before it recovers holds; commands need no lock.
 
 import { Database as Connection } from 'bun:sqlite';
-import { chmodSync, realpathSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { databasePath } from './database.ts';
 import { StoreError, sqliteCode } from './error.ts';
 
@@ -13,13 +14,25 @@ const BUSY_TIMEOUT_MS = 100;
 type Release = () => void;
 
 /**
+ * The file that a URL names, behind links; it may be missing. Two paths of one file are one
+ * database.
+ */
+export function realDatabasePath(url: string): string {
+  const path = databasePath(url);
+  if (existsSync(path)) return realpathSync(path);
+  const directory = dirname(path);
+  const real = join(existsSync(directory) ? realpathSync(directory) : directory, basename(path));
+  const isLink = lstatSync(real, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink ? resolve(dirname(real), readlinkSync(real)) : real;
+}
+
+/**
  * Locks the database until it is released or the process dies in any way: the operating system
- * holds the lock, on a file beside the database. Throws `StoreError` where another server has it.
- * The database's file must exist.
+ * holds the lock, on a file beside the database, whose folder must exist. Throws `StoreError` where
+ * another server has it.
  */
 export function ownDatabase(url: string): Release {
-  // Two paths of one file are one database.
-  const path = realpathSync(databasePath(url));
+  const path = realDatabasePath(url);
   const side = `${path}.owner`;
   let connection: Connection | undefined;
   try {

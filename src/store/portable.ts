@@ -8,8 +8,13 @@ export function smaller(a: SQLWrapper, b: SQLWrapper): SQL {
   return sql`case when ${a} < ${b} then ${a} else ${b} end`;
 }
 
+/** The larger of two numbers; neither is null. */
+export function larger(a: SQLWrapper, b: SQLWrapper): SQL {
+  return sql`case when ${a} > ${b} then ${a} else ${b} end`;
+}
+
 /** Whether a text contains `part` literally; LIKE would treat some characters as wildcards. */
-export function contains(text: SQLWrapper, part: string): SQL {
+export function contains(text: SQLWrapper, part: string | SQL): SQL {
   return part === '' ? sql`1 = 1` : sql`replace(${text}, ${part}, '') <> ${text}`;
 }
 

@@ -5,6 +5,7 @@
 
 import { sql } from 'drizzle-orm';
 import { check, index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import type { Role } from '../core/role.ts';
 import { bytes, count, flag, instant } from './columns.ts';
 import { accounts } from './tables.ts';
 
@@ -23,6 +24,8 @@ export const users = sqliteTable(
     twoFactorEnabled: flag('two_factor_enabled').notNull(),
     /** The account of a customer; null for operators. */
     accountId: text('account_id').references(() => accounts.id),
+    /** Of an operator; null for customers. */
+    role: text().$type<Role>(),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
@@ -106,6 +109,8 @@ export const signInTokens = sqliteTable(
     /** Argon2id; only for a sign-up. */
     password: text(),
     invite: text(),
+    /** The role of an invited operator. */
+    role: text().$type<Role>(),
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull(),
   },

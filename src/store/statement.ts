@@ -61,6 +61,14 @@ export function list(columns: Columns): SQL {
   );
 }
 
+/** The columns of a rejected insert, to update the row that was there. */
+export function inserted<Own extends Columns>(columns: Own): Readonly<Record<keyof Own, SQL>> {
+  // The return type of Object.fromEntries loses the keys.
+  return Object.fromEntries(
+    Object.entries(columns).map(([key, { name }]) => [key, sql`excluded.${sql.identifier(name)}`]),
+  ) as Record<keyof Own, SQL>;
+}
+
 /** A row selected by `list`, with decoded values. */
 export function decode<Row>(columns: Columns, row: readonly unknown[]): Row {
   return Object.fromEntries(

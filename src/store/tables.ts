@@ -4,7 +4,7 @@
 import { sql } from 'drizzle-orm';
 import { check, index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { Standing } from '../core/admit.ts';
-import { bytes, count, flag, instant, serial } from './columns.ts';
+import { bytes, code, count, flag, instant, requestId, serial } from './columns.ts';
 
 export const accounts = sqliteTable(
   'accounts',
@@ -28,6 +28,9 @@ export const accounts = sqliteTable(
 
 export type KeyRevocation = 'user' | 'rotated' | 'operator' | 'leak_report' | 'account_closed';
 
+/** `runaway`: its spend was far above its habit. */
+export type KeyPause = 'user' | 'operator' | 'runaway';
+
 export const apiKeys = sqliteTable(
   'api_keys',
   {
@@ -46,6 +49,15 @@ export const apiKeys = sqliteTable(
     rotatedFrom: text('rotated_from'),
     replacedBy: text('replaced_by'),
     lastUsedAt: instant('last_used_at'),
+    /** The client's network address then. */
+    lastUsedAddress: text('last_used_address'),
+    /** The first key of its rotation, whose budget it shares; null for that key. */
+    family: text(),
+    /** JSON lists of model slugs and of networks in CIDR notation; null: any. */
+    models: text(),
+    networks: text(),
+    pausedAt: instant('paused_at'),
+    pausedReason: text('paused_reason').$type<KeyPause>(),
   },
   (table) => [
     uniqueIndex('api_keys_digest').on(table.digest),
@@ -141,5 +153,45 @@ export const reasoning = sqliteTable(
     uniqueIndex('reasoning_digest').on(table.digest),
     // Finds the oldest row of an account and the sum of its sizes from the index alone.
     index('reasoning_account').on(table.accountId, table.id, table.size),
+  ],
+);
+
+/**
+ * running   the first request has placed its hold, and has not ended as far as this row knows
+ * kept      it was charged, and the row has its answer
+ * lost      it was charged, and its answer was too large or had to make room
+ */
+export type IdempotentState = 'running' | 'kept' | 'lost';
+
+export const IDEMPOTENT_STATES: readonly IdempotentState[] = ['running', 'kept', 'lost'];
+
+/**
+ * Requests with an `Idempotency-Key`, and their sealed answers, for a day. A request that failed
+ * without a charge has no row.
+ */
+export const idempotentRequests = sqliteTable(
+  'idempotent_requests',
+  {
+    id: serial(),
+    accountId: text('account_id').notNull(),
+    /** The lookup key: a keyed digest of account, API key and `Idempotency-Key`. */
+    digest: bytes().notNull(),
+    /** A keyed digest of format and body. */
+    fingerprint: bytes().notNull(),
+    requestId: requestId('request_id').notNull(),
+    /** The incarnation of the node that runs it. */
+    owner: text().notNull(),
+    state: code(IDEMPOTENT_STATES)('state').notNull(),
+    createdAt: instant('created_at').notNull(),
+    /** The length of the sealed answer, or 0. */
+    size: count().notNull(),
+    /** Null unless it is kept. */
+    sealed: bytes(),
+  },
+  (table) => [
+    uniqueIndex('idempotent_requests_digest').on(table.digest),
+    // Finds the oldest answer of an account, and the sum of its sizes from the index alone.
+    index('idempotent_requests_account').on(table.accountId, table.state, table.id, table.size),
+    index('idempotent_requests_state').on(table.state, table.id),
   ],
 );

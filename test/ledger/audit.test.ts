@@ -2,6 +2,7 @@
 // triggers removed. Each difference is reported exactly, with its account.
 
 import { describe, expect, test } from 'bun:test';
+import { micro } from '../../src/core/money.ts';
 import { ACCOUNTS_PAGE, accountPages } from '../../src/ledger/audit/pages.ts';
 import {
   audit,
@@ -468,6 +469,33 @@ describeOnEachDatabase('the audit', () => {
     expect(await Array.fromAsync(found)).toEqual([]);
     await writing;
     expect(await audit(open.database)).toEqual([]);
+    await closeBooks(open);
+  });
+
+  test('a budget that has counted something else than its keys were charged', async () => {
+    const open = await openBooks(directory);
+    for (const id of ['ada', 'bob']) {
+      await fundAccount(open, id, 1_000n);
+      const key = { family: `key-${id}`, keyId: `key-${id}` };
+      const limits = { total: micro(500n) };
+      await open.ledger.budget({ ...key, accountId: id, limits, nowMs: NOW });
+      await open.ledger.hold({ ...holdOf(`${id}-1`, id, 30n), keyId: `key-${id}` });
+      await open.ledger.settle(settleOf(`${id}-1`, 15n));
+    }
+    expect(await audit(open.database)).toEqual([]);
+    await dropGuards(open.database);
+    const ofAda = "(SELECT number FROM balances WHERE account_id = 'ada')";
+    await tamper(
+      open.database,
+      `UPDATE key_budgets SET spent_day = 14, spent_month = 14, spent_total = 14 WHERE account = ${ofAda}`,
+    );
+    await tamper(open.database, "UPDATE balances SET budgets = 0 WHERE account_id = 'bob'");
+    expect((await audit(open.database)).map(lineOf)).toEqual([
+      'budget ada key-ada: its keys were charged 0.000015, and its budget has counted 0.000014',
+      'budget bob key-bob: it has a budget that no account counts',
+    ]);
+    const ofBob = await Array.fromAsync(findDifferences(open.database, { accountId: 'bob' }));
+    expect(ofBob.map(({ subject }) => subject)).toEqual(['key-bob']);
     await closeBooks(open);
   });
 

@@ -166,6 +166,7 @@ describeOnEachDatabase('the books', () => {
           loss: micro(0n),
           endUser: 'user-1',
           attempts: '[{"upstream":"demo","ms":12}]',
+          failure: null,
           startedAt: NOW,
           endedAt: NOW + 1,
           usdPerMillion: usdRate(1_000_000n),

@@ -4,6 +4,8 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { micro } from '../../src/core/money.ts';
+import type { RequestFailure } from '../../src/core/request-failure.ts';
+import type { Received } from '../../src/ledger/request-kinds.ts';
 import {
   createRequestList,
   type RequestFilter,
@@ -27,13 +29,22 @@ const ENDINGS: Readonly<Record<string, string>> = {
   gateway_failed: 'failed',
 };
 
+const FAILURES: RequestFailure[] = ['timeout', 'cut:interrupted', 'bad_request'];
+
 const instant = fc.integer({ min: DAY - 3 * HOUR_MS, max: DAY + 52 * HOUR_MS });
 
 const someFilter: fc.Arbitrary<RequestFilter> = fc.record(
   {
     model: fc.constantFrom('swift-1', 'swift-0', 'deep-1', 'none'),
+    served: fc.constantFrom('swift-1', 'swift-0', 'none'),
+    requested: fc.constantFrom('swift-1', 'deep-1', 'none'),
     keyId: fc.constantFrom('key_1', 'key_2'),
     outcome: fc.constantFrom('completed', 'stopped_balance', 'client_cancelled', 'failed'),
+    received: fc.record({
+      answers: fc.boolean(),
+      failures: fc.subarray(FAILURES),
+    }),
+    upstream: fc.constantFrom('demo', 'none'),
     endUser: fc.constantFrom('', 'ann', 'ben', 'unknown'),
     fromMs: instant,
     untilMs: instant,
@@ -41,11 +52,30 @@ const someFilter: fc.Arbitrary<RequestFilter> = fc.record(
   { requiredKeys: [] },
 );
 
+/** Failed requests differ in what their client received; of some it is unknown. */
+function failureOf({ outcome, inputTokens = 0 }: Partial<UsageRecord>): RequestFailure | null {
+  if (outcome !== 'upstream_failed' && outcome !== 'gateway_failed') return null;
+  return ([...FAILURES, null] as const)[inputTokens % (FAILURES.length + 1)] ?? null;
+}
+
+function matchesReceived(
+  { outcome, failure }: UsageRecord,
+  { answers, failures }: Received,
+): boolean {
+  if (failure !== null) return failures.includes(failure);
+  return answers && (outcome === 'completed' || outcome === 'stopped_balance');
+}
+
 function matches(record: UsageRecord, filter: RequestFilter): boolean {
-  const { model, keyId, outcome, endUser, fromMs, untilMs } = filter;
+  const { model, served, requested, keyId, outcome, received, upstream, endUser } = filter;
+  const { fromMs, untilMs } = filter;
   return (
     record.accountId === 'acct_ada' &&
-    (model === undefined || model === (record.modelServed ?? record.modelRequested)) &&
+    (model === undefined || [record.modelServed, record.modelRequested].includes(model)) &&
+    (served === undefined || served === (record.modelServed ?? record.modelRequested)) &&
+    (requested === undefined || requested === record.modelRequested) &&
+    (upstream === undefined || upstream === record.upstream) &&
+    (received === undefined || matchesReceived(record, received)) &&
     (keyId === undefined || keyId === record.keyId) &&
     (outcome === undefined || outcome === (ENDINGS[record.outcome] ?? record.outcome)) &&
     (endUser === undefined || endUser === (record.endUser ?? '')) &&
@@ -66,12 +96,14 @@ describeOnEachDatabase('the request list', () => {
         fc.boolean(),
         async (usage, added, filter, limit, hasty) => {
           const database = await newDatabase(directory);
-          const records = usage.map(usageRecord);
+          const records = usage.map((facts) =>
+            usageRecord({ ...facts, failure: failureOf(facts) }),
+          );
           await addRecords(database, records);
           await createRollUp(database).step(added + 1);
           let time = 0;
           const monotonic = () => (time += hasty ? 1_000 : 0);
-          const { list } = createRequestList(database, monotonic);
+          const { list, count } = createRequestList(database, monotonic);
           const seen: string[] = [];
           let after: RequestPlace | undefined;
           for (let pages = 0; pages < 300; pages += 1) {
@@ -85,6 +117,9 @@ describeOnEachDatabase('the request list', () => {
             .filter((record) => matches(record, filter))
             .sort((a, b) => b.startedAt - a.startedAt || b.row - a.row);
           expect([seen, after]).toEqual([expected.map(({ requestId }) => requestId), undefined]);
+          const counted = await count('acct_ada', filter, 20);
+          if (!hasty) expect(counted.count).toBe(Math.min(20, expected.length));
+          if (!counted.isMore) expect(counted.count).toBe(expected.length);
           await database.close();
         },
       ),
@@ -97,7 +132,7 @@ describeOnEachDatabase('the request list', () => {
     const record = usageRecord({ endUser: 'ann', loss: micro(3n) });
     await addRecords(database, [record]);
     const { rows, next } = await createRequestList(database).list('acct_ada', {}, 10);
-    const { accountId, upstream, outputBound, usageDoubt, attempts, held, ...shown } = record;
+    const { outputBound, usageDoubt, attempts, held, ...shown } = record;
     const { priceVersionRequested, priceVersionServed, estimatedPromptTokens, ...facts } = shown;
     expect(rows).toEqual([{ ...facts, row: 1 } as (typeof rows)[number]]);
     expect(next).toBeUndefined();

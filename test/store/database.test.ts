@@ -116,6 +116,7 @@ describe('values', () => {
       sequence: 3,
       head: null,
       receipted: micro(2n ** 53n + 3n),
+      budgets: 0,
     };
     await database.db.insert(accounts).values(account).run();
     await database.db.insert(balances).values(balance).run();

@@ -83,8 +83,10 @@ describe('migrate', () => {
   test('refuses a database that is newer than the build', async () => {
     const database = emptyDatabase();
     await migrate(database, MORE);
-    await expect(migrate(database)).rejects.toThrow('made by a newer version of tollgate');
-    await expect(migrationStatus(database)).rejects.toThrow('made by a newer version of tollgate');
+    await expect(migrate(database)).rejects.toThrow('migrated by a newer version of Tollgate');
+    await expect(migrationStatus(database)).rejects.toThrow(
+      'migrated by a newer version of Tollgate',
+    );
     await database.close();
   });
 

@@ -1,6 +1,7 @@
 // The ledger's views reach the rows of the tables by an index, which millions of rows require.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { sql } from 'drizzle-orm';
 import type { SqliteDatabase } from '../../src/store/database.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 
@@ -57,4 +58,20 @@ test.each([
     .map(({ detail }) => detail);
   expect(plan.filter((each) => each.startsWith(step))).toHaveLength(1);
   expect(plan.filter((each) => /^SCAN|TEMP B-TREE/.test(each))).toEqual([]);
+});
+
+test('rows that are found by their key alone are stored in its order', async () => {
+  const { db } = database;
+  const rows = await db.all<[string]>(
+    sql`select name from sqlite_schema where sql like '%WITHOUT ROWID' order by name`,
+  );
+  expect(rows.map(([name]) => name)).toEqual([
+    'open_holds',
+    'usage_accounts',
+    'usage_days',
+    'usage_end_users',
+    'usage_hours',
+    'usage_models',
+    'usage_speeds',
+  ]);
 });

@@ -1,5 +1,6 @@
 // Audits accounts: the receipts of each form an unbroken chain, every row matches the facts that
-// its receipt hashed, and the balance is their sum.
+// its receipt hashed, and the balance is their sum. Where months are archived, the chain and the sum
+// continue from the last anchor.
 //
 // A balance names its last receipt, and rows never change. So one read of the balance fixes which
 // rows belong to it; they are then read page by page while later ones are written.
@@ -13,10 +14,11 @@ import {
   NO_PREVIOUS_RECEIPT,
   receiptBody,
 } from '../../core/receipt.ts';
-import { createChainCheck } from '../../core/receipt-chain.ts';
+import { type ChainStart, createChainCheck } from '../../core/receipt-chain.ts';
 import type { Database } from '../../store/contract.ts';
 import { ReceiptReader } from '../booked-receipts.ts';
 import { hashText } from '../receipts.ts';
+import { anchorDifferences } from './anchors.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { accountPages } from './pages.ts';
 
@@ -33,6 +35,10 @@ type Row = {
   readonly receipted: Micro;
   /** The number of the account's last receipt. */
   readonly last: bigint;
+  /** Of the last anchor: all null where nothing is archived. */
+  readonly archived: bigint | null;
+  readonly anchorHead: Uint8Array | null;
+  readonly anchorPosted: Micro | null;
 };
 
 export async function* accountDifferences(
@@ -47,10 +53,42 @@ export async function* accountDifferences(
         yield { kind: 'posted', accountId, subject: accountId, detail: 'it has no balance' };
         continue;
       }
-      const sum = yield* chainDifferences(receipts, row);
-      yield* balanceDifferences(row, sum);
+      yield* differencesOf(database, receipts, row);
     }
   }
+}
+
+/**
+ * A month may be archived and removed while its rows are read. So the first difference counts only
+ * if the anchor is still the one that the reading began with; otherwise the account is read again.
+ */
+async function* differencesOf(
+  database: Database,
+  receipts: ReceiptReader,
+  row: Row,
+): AsyncGenerator<Difference> {
+  let isChecked = false;
+  for await (const difference of allOf(database, receipts, row)) {
+    if (!isChecked) {
+      const [now] = await balancesOf(database, [row.accountId]);
+      if (now !== undefined && now.archived !== row.archived) {
+        yield* differencesOf(database, receipts, now);
+        return;
+      }
+      isChecked = true;
+    }
+    yield difference;
+  }
+}
+
+async function* allOf(
+  { db }: Database,
+  receipts: ReceiptReader,
+  row: Row,
+): AsyncGenerator<Difference> {
+  if (row.archived !== null) yield* anchorDifferences(db, row.accountId);
+  const sum = yield* chainDifferences(receipts, row);
+  yield* balanceDifferences(row, sum);
 }
 
 function balancesOf(database: Database, accountIds: readonly string[]): Promise<Row[]> {
@@ -60,12 +98,17 @@ function balancesOf(database: Database, accountIds: readonly string[]): Promise<
     sql`coalesce((select max(t.sequence) from ${sql.identifier(table)} t where t.account = b.number), 0)`;
   return database.rows<Row>(
     sql`select "accountId", posted, held, open, sequence, head, receipted,
-          case when request > movement then request else movement end as last
+          case when newest > coalesce(archived, 0) then newest else coalesce(archived, 0) end as last,
+          archived, "anchorHead", "anchorPosted"
+        from (select *, case when request > movement then request else movement end as newest
         from (select a.id as "accountId", b.posted, b.held, b.sequence, b.head, b.receipted,
             (select coalesce(sum(h.amount), 0) from open_holds h where h.account = b.number) as open,
-            ${lastOf('requests')} as request, ${lastOf('movements')} as movement
+            ${lastOf('requests')} as request, ${lastOf('movements')} as movement,
+            m.last_sequence as archived, m.head as "anchorHead", m.closing as "anchorPosted"
           from accounts a left join balances b on b.account_id = a.id
-          where a.id between ${first} and ${last}) as balance`,
+            left join archived_months m on m.account = b.number and m.first_sequence =
+              (select max(first_sequence) from archived_months where account = b.number)
+          where a.id between ${first} and ${last}) as found) as balance order by "accountId"`,
   );
 }
 
@@ -88,14 +131,15 @@ async function* chainDifferences(
 ): AsyncGenerator<Difference, Micro> {
   const { accountId } = row;
   const last = Number(row.last);
-  let written = NO_PREVIOUS_RECEIPT;
+  const start = startOf(row);
+  let written = start?.head ?? NO_PREVIOUS_RECEIPT;
   // Each text contains the hash that the previous row stores; that hash is verified below.
-  const check = createChainCheck(() => written);
+  const check = createChainCheck(() => written, start);
   const wrong = (detail: string): Difference => {
     return { kind: 'chain', accountId, subject: accountId, detail };
   };
-  let sum = ZERO;
-  let after = 0;
+  let sum = start?.posted ?? ZERO;
+  let after = start?.sequence ?? 0;
   while (after < last) {
     const range = { after, before: last + 1, limit: RECEIPTS_PAGE, order: 'oldest first' } as const;
     const page = await receipts.read(accountId, range);
@@ -118,6 +162,13 @@ async function* chainDifferences(
   }
   yield* endDifferences(row, check.totals().closingBalance, written).map(wrong);
   return sum;
+}
+
+/** Where the chain of an account with archived months continues. */
+function startOf({ accountId, archived, anchorHead, anchorPosted }: Row): ChainStart | undefined {
+  if (archived === null || anchorPosted === null) return undefined;
+  const head = hashText(anchorHead);
+  return { accountId, sequence: Number(archived), head, posted: anchorPosted };
 }
 
 /** `closing` is the balance after the last receipt, `head` its hash. */

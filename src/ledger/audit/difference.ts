@@ -5,8 +5,10 @@
  * held         what is held is not the sum of the open holds
  * receipt      a request or a movement says something else than its receipt did
  * chain        the receipts of an account are no chain, or its balance names another end of it
+ * anchor       the anchor of an archived month is not as it was made, or does not continue the one before
  * record       a row belongs to no account, or says two things about itself
  * redemption   a code and its movement do not fit
+ * budget       a key's budget has counted something else than its keys were charged
  * orphan       an open hold whose request is no longer running
  * unheld       a request is running without a hold
  * lease        a claim on the limits whose request is no longer running
@@ -16,8 +18,10 @@ export type DifferenceKind =
   | 'held'
   | 'receipt'
   | 'chain'
+  | 'anchor'
   | 'record'
   | 'redemption'
+  | 'budget'
   | 'orphan'
   | 'unheld'
   | 'lease';

@@ -11,16 +11,20 @@ export const ACCOUNTS_PAGE = 200;
 
 type AuditedTable = 'requests' | 'movements' | 'redemption_codes';
 
+type Ends = { readonly first: bigint | null; readonly last: bigint | null };
+
 /** A window covers the rows above `after`, up to `to`. */
 export type RowRange = { readonly after: bigint; readonly to: bigint };
 
 /** Windows over the rows of a table as it is now; later rows are appended after them. */
 async function* windowsOf(database: Database, table: AuditedTable): AsyncGenerator<RowRange> {
   const number = sql.identifier(table === 'redemption_codes' ? 'rowid' : 'number');
-  const query = sql`select max(${number}) as last from ${sql.identifier(table)}`;
-  const found = await database.settled(() => one<{ last: bigint | null }>(database, query));
+  // Two statements in one, because SQLite reads either end of a table at once, and not both.
+  const query = sql`select (select min(${number}) from ${sql.identifier(table)}) as first,
+    (select max(${number}) from ${sql.identifier(table)}) as last`;
+  const found = await database.settled(() => one<Ends>(database, query));
   const last = found?.last ?? 0n;
-  for (let after = 0n; after < last; after += WINDOW_ROWS) {
+  for (let after = (found?.first ?? 1n) - 1n; after < last; after += WINDOW_ROWS) {
     const to = after + WINDOW_ROWS;
     yield { after, to: to < last ? to : last };
   }

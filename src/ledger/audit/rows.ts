@@ -34,11 +34,13 @@ export async function* rowDifferences(
 type RequestRow = { readonly id: Uint8Array; readonly accountId: string | null };
 
 function oddRequests({ after, to }: RowRange, accountId: string | undefined): SQL {
-  const released = sql.raw(String(HOLD_ENDS.indexOf('released')));
+  const [ends, released] = [HOLD_ENDS.length, HOLD_ENDS.indexOf('released')].map((number) =>
+    sql.raw(String(number)),
+  );
   return sql`select r.id, b.account_id as "accountId"
       from requests r left join balances b on b.number = r.account
       where r.number > ${after} and r.number <= ${to} ${ofAccount(sql`b.account_id`, accountId)}
-        and (b.number is null or r.ending = ${released} and r.charged <> 0) order by r.number`;
+        and (b.number is null or r.ending % ${ends} = ${released} and r.charged <> 0) order by r.number`;
 }
 
 function ownerlessMovements({ after, to }: RowRange): SQL {

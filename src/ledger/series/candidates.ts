@@ -2,27 +2,16 @@
 // that the list of requests reads only those. A candidate may hold none; no hour that holds one is
 // missed.
 
-import { and, desc, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, gte, lt, or, type SQL, sql } from 'drizzle-orm';
 import { DAY_MS, type Span } from '../../core/calendar.ts';
 import type { Database } from '../../store/contract.ts';
 import { usageRecords } from '../../store/money-views.ts';
 import { unindexed } from '../../store/portable.ts';
 import { usageEndUsers, usageHours } from '../../store/series-tables.ts';
+import type { RequestEnding, RequestKind } from '../request-kinds.ts';
 import { TAIL_MAX } from './buckets.ts';
 import { HOUR_MS, hourOfRecord } from './figures.ts';
 import { prepareSeriesStatements } from './statements.ts';
-
-/** How requests end, as customers see it: internal causes of failure are left out. */
-export type RequestEnding = 'completed' | 'stopped_balance' | 'client_cancelled' | 'failed';
-
-export type RequestKind = {
-  /** The model that served or, if none did, the requested one. */
-  readonly model?: string | undefined;
-  readonly keyId?: string | undefined;
-  readonly outcome?: RequestEnding | undefined;
-  /** Empty: requests without an end user. */
-  readonly endUser?: string | undefined;
-};
 
 /** The latest hour or day that begins within a span, cut at the span's end. */
 type NextStretch = (span: Span) => Promise<Span | undefined>;
@@ -90,9 +79,14 @@ function prepareKnown({ db }: Database, accountId: string, kind: RequestKind): N
         eq(usageHours.accountId, accountId),
         gte(usageHours.hour, value('fromMs')),
         lt(usageHours.hour, value('untilMs')),
-        kind.model === undefined ? undefined : eq(usageHours.model, kind.model),
+        kind.model === undefined
+          ? undefined
+          : or(eq(usageHours.model, kind.model), eq(usageHours.requested, kind.model)),
+        kind.served === undefined ? undefined : eq(usageHours.model, kind.served),
+        kind.requested === undefined ? undefined : eq(usageHours.requested, kind.requested),
         kind.keyId === undefined ? undefined : eq(usageHours.keyId, kind.keyId),
         kind.outcome === undefined ? undefined : endedSo(kind.outcome),
+        kind.received === undefined || kind.received.answers ? undefined : gt(usageHours.failed, 0),
       ),
     )
     .orderBy(desc(usageHours.hour))

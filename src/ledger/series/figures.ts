@@ -3,7 +3,7 @@
 
 import { inArray, type SQL, sql } from 'drizzle-orm';
 import type { Outcome } from '../../core/generation.ts';
-import { add, type Micro, micro, ZERO } from '../../core/money.ts';
+import { add, type Micro, ZERO } from '../../core/money.ts';
 import { usageRecords } from '../../store/money-views.ts';
 import type {
   usageDays,
@@ -11,6 +11,7 @@ import type {
   usageHours,
   usageModels,
 } from '../../store/series-tables.ts';
+import { readWideSum, wideSum } from '../../store/wide-sum.ts';
 
 export type Figures = {
   readonly requests: number;
@@ -62,11 +63,10 @@ export function addFigures(a: Figures, b: Figures): Figures {
   return sumFigures([a, b]);
 }
 
-/** Reads the figures of a SQLite row, in the order of `Figures`, from column `at` on. */
+/** Reads the sums of a row, in the order of `Figures`, from column `at` on. */
 export function figuresAt(row: readonly unknown[], at: number): Figures {
-  const sums = row as readonly (number | bigint)[];
-  const count = (index: number) => Number(sums[at + index]);
-  const amount = (index: number) => micro(BigInt(sums[at + index] ?? 0));
+  const count = (index: number) => Number(row[at + index]);
+  const amount = (index: number) => readWideSum(row[at + index]);
   return {
     requests: count(0),
     stopped: count(1),
@@ -92,8 +92,6 @@ export const hourOfRecord =
 
 /** The model that a request counts for: the one that served or, if none did, the requested one. */
 export const modelOfRecord = sql<string>`coalesce(${usageRecords.modelServed}, ${usageRecords.modelRequested})`;
-
-export const endUserOfRecord = sql<string>`coalesce(${usageRecords.endUser}, '')`;
 
 const isOutcome = (...outcomes: Outcome[]) =>
   sql`case when ${inArray(usageRecords.outcome, outcomes)} then 1 else 0 end`;
@@ -122,14 +120,16 @@ export type Series =
   | typeof usageEndUsers
   | typeof usageModels;
 
-/** Selects the figures of one row. */
-export function figuresOf(table: Series) {
-  return typed((name) => sql`${table[name]}`);
-}
-
 /** Selects the summed figures of a group. */
 export function sumsOf(table: Series) {
-  return typed((name) => sql`coalesce(sum(${table[name]}), 0)`);
+  const counts = typed((name) => sql`coalesce(sum(${table[name]}), 0)`);
+  const { charged, debited, loss } = table;
+  return {
+    ...counts,
+    charged: wideSum(charged).as('charged'),
+    debited: wideSum(debited).as('debited'),
+    loss: wideSum(loss).as('loss'),
+  };
 }
 
 /** For an upsert: adds the figures of the rejected row to the existing one. */

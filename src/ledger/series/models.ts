@@ -7,8 +7,10 @@ import { add, type Micro, ZERO } from '../../core/money.ts';
 import type { Database } from '../../store/contract.ts';
 import { usageRecords } from '../../store/money-views.ts';
 import { usageModels } from '../../store/series-tables.ts';
+import { wideSum } from '../../store/wide-sum.ts';
+import { createAttemptReader } from './attempts.ts';
 import { type Buckets, createBucketReader } from './buckets.ts';
-import { costFigures, createUpstreamCosts } from './costs.ts';
+import { costFigures } from './costs.ts';
 import { type Figures, figuresOfRecord, modelOfRecord, sumFigures, sumsOf } from './figures.ts';
 
 /** Amounts are in 10⁻⁶ service token. `loss` is the part of charges that accounts could not pay. */
@@ -26,10 +28,13 @@ export type ModelFigures = Figures & {
 /**
  * Spend, tokens, cost, margin and loss of each model, over all accounts. Buckets begin at `edges`,
  * ascending whole UTC hours; the last edge ends the last bucket, so two edges give totals. Groups
- * are models: the one that served or, if none did, the requested one. A request counts for the hour
- * in which it started.
+ * are models: the one that served or, if none did, the requested one; or the requested ones. A
+ * request counts for the hour in which it started.
  */
-type ReadModelSeries = (edges: readonly number[]) => Promise<Buckets<ModelFigures>>;
+type ReadModelSeries = (
+  edges: readonly number[],
+  by?: 'model' | 'requested',
+) => Promise<Buckets<ModelFigures>>;
 
 /**
  * `database` is migrated; `monotonic` is a clock in milliseconds that never jumps; default: the
@@ -40,19 +45,24 @@ export function createModelSeriesReader(
   monotonic?: () => number,
 ): ReadModelSeries {
   const readBuckets = createBucketReader(database, monotonic);
-  const groups = prepareGroups(database);
+  const groups = prepareGroups(database, 'model');
   const tail = prepareTail(database);
-  const upstreamCosts = createUpstreamCosts(database);
-  return (edges) =>
+  const readAttempts = createAttemptReader(database);
+  const requestedGroups = prepareGroups(database, 'requested');
+  return (edges, by = 'model') =>
     readBuckets<ModelFigures>(edges, {
       add: addModelFigures,
       groups: async (range) =>
-        (await groups.all(range)).map(({ group, ...figures }) => ({ group, figures })),
+        (await (by === 'model' ? groups : requestedGroups).all(range)).map(
+          ({ group, ...figures }) => ({ group, figures }),
+        ),
       async *tail(rows) {
         const records = await tail.all(rows);
-        const costs = await upstreamCosts(records.map((record) => record.attempts));
-        for (const [index, { row, startedAt, group, attempts, ...sums }] of records.entries()) {
-          const figures = { ...sums, ...costFigures(sums.debited, costs[index]) };
+        const attempts = await readAttempts(records.map((record) => record.attempts));
+        for (const [index, record] of records.entries()) {
+          const { row, startedAt, model, requested, attempts: _, ...sums } = record;
+          const group = by === 'model' ? model : requested;
+          const figures = { ...sums, ...costFigures(sums.debited, attempts[index] ?? []) };
           yield { row, startedAt, group, figures };
         }
       },
@@ -76,21 +86,20 @@ export function sumModelFigures(many: readonly ModelFigures[]): ModelFigures {
 
 const value = sql.placeholder;
 
-function prepareGroups({ db }: Database) {
+function prepareGroups({ db }: Database, by: 'model' | 'requested') {
   const count = (column: SQLiteColumn) => sql`sum(${column})`.mapWith(Number);
-  const amount = (column: SQLiteColumn) => sql`sum(${column})`.mapWith(usageModels.margin);
   return db
     .select({
-      group: usageModels.model,
+      group: usageModels[by],
       ...sumsOf(usageModels),
       estimatedPromptTokens: count(usageModels.estimatedPromptTokens),
-      upstreamCost: amount(usageModels.upstreamCost),
-      margin: amount(usageModels.margin),
+      upstreamCost: wideSum(usageModels.upstreamCost).as('upstream_cost'),
+      margin: wideSum(usageModels.margin).as('margin'),
       uncosted: count(usageModels.uncosted),
     })
     .from(usageModels)
     .where(and(gte(usageModels.hour, value('fromMs')), lt(usageModels.hour, value('untilMs'))))
-    .groupBy(usageModels.model)
+    .groupBy(usageModels[by])
     .limit(value('limit'))
     .prepare();
 }
@@ -100,7 +109,8 @@ function prepareTail({ db }: Database) {
     .select({
       row: usageRecords.number,
       startedAt: usageRecords.startedAt,
-      group: modelOfRecord,
+      model: modelOfRecord,
+      requested: usageRecords.modelRequested,
       attempts: usageRecords.attempts,
       estimatedPromptTokens: usageRecords.estimatedPromptTokens,
       ...figuresOfRecord,

@@ -6,6 +6,7 @@ import { getTableColumns, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Database } from '../../store/contract.ts';
 import {
+  usageAccounts,
   usageDays,
   usageEndUsers,
   usageHours,
@@ -14,6 +15,7 @@ import {
 } from '../../store/series-tables.ts';
 import { placeholders } from '../../store/statement.ts';
 import { addExcluded, type Series } from './figures.ts';
+import { prepareSpeedWriter } from './speeds.ts';
 import { prepareSeriesStatements, theMark } from './statements.ts';
 import { createSums, type Sums } from './sums.ts';
 
@@ -64,25 +66,33 @@ export function createRollUp(database: Database) {
 
 /** Each series with its primary key, in the order of its columns. */
 function prepareUpserts(database: Database) {
-  const ofKey = ['model', 'keyId'];
+  const ofKey = ['model', 'requested', 'keyId'];
   const upserts = {
     hours: prepareUpsert(database, usageHours, ['accountId', 'hour', ...ofKey]),
     days: prepareUpsert(database, usageDays, ['accountId', 'day', ...ofKey]),
-    endUsers: prepareUpsert(database, usageEndUsers, ['accountId', 'day', 'endUser']),
-    models: prepareUpsert(database, usageModels, ['hour', 'model']),
+    endUsers: prepareUpsert(database, usageEndUsers, ['accountId', 'day', 'endUser', ...ofKey]),
+    models: prepareUpsert(database, usageModels, ['hour', 'model', 'requested']),
+    accounts: prepareUpsert(database, usageAccounts, ['accountId', 'day']),
   };
-  return async ({ hours, days, endUsers, models }: Sums): Promise<void> => {
+  const writeSpeeds = prepareSpeedWriter(database);
+  return async ({ hours, days, endUsers, models, accounts, speeds }: Sums): Promise<void> => {
     await Promise.all([
+      ...speeds.map(writeSpeeds),
       ...hours.map((sum) => upserts.hours.run(sum)),
       ...days.map((sum) => upserts.days.run(sum)),
       ...endUsers.map((sum) => upserts.endUsers.run(sum)),
       ...models.map((sum) => upserts.models.run(sum)),
+      ...accounts.map((sum) => upserts.accounts.run(sum)),
     ]);
   };
 }
 
 /** Adds the figures of a row to the existing row of its key, if any. */
-function prepareUpsert(database: Database, table: Series, key: readonly string[]) {
+function prepareUpsert(
+  database: Database,
+  table: Series | typeof usageAccounts,
+  key: readonly string[],
+) {
   const columns: Readonly<Record<string, SQLiteColumn>> = getTableColumns(table);
   const added = Object.keys(columns).filter((name) => !key.includes(name));
   return database.prepare(

@@ -15,7 +15,13 @@ export function prepareSeriesStatements({ db }: Database) {
     .select({ row: sql`coalesce(max(${requests.number}), 0)`.mapWith(Number) })
     .from(requests)
     .prepare();
+  const first = db
+    .select({ row: sql`coalesce(min(${requests.number}), 1)`.mapWith(Number) })
+    .from(requests)
+    .prepare();
   return {
+    /** The number of the first record; earlier ones are archived. */
+    first: async () => (await first.get())?.row ?? 1,
     /** The number of the last record in the series. */
     mark: async () => (await mark.get())?.row ?? 0,
     /** The number of the last record; later ones have higher numbers. */

@@ -8,9 +8,11 @@ import { OUTCOMES } from '../../store/columns.ts';
 import type { Database } from '../../store/contract.ts';
 import { balances, requests } from '../../store/money-tables.ts';
 import { createReadTexts } from '../read-texts.ts';
-import { costFigures, createUpstreamCosts, type UpstreamCost } from './costs.ts';
+import { type BookedAttempt, createAttemptReader } from './attempts.ts';
+import { costFigures } from './costs.ts';
 import { HOUR_MS } from './figures.ts';
 import { type ModelFigures, sumModelFigures } from './models.ts';
+import { type SpeedSum, speedsOf } from './speed-sums.ts';
 
 /** Records after `after`, up to `until`. */
 export type RecordRange = { readonly after: number; readonly until: number };
@@ -20,6 +22,7 @@ type Sum = ModelFigures & {
   readonly accountId: string;
   readonly keyId: string;
   readonly model: string;
+  readonly requested: string;
   readonly endUser: string;
   readonly hour: number;
   readonly day: number;
@@ -27,39 +30,54 @@ type Sum = ModelFigures & {
 
 type Row = readonly [
   ...[accountId: string, endUser: string, attempts: Uint8Array | null],
-  ...[model: Integer, key: Integer, startedAt: Integer, outcome: Integer],
+  ...[model: Integer, requested: Integer, key: Integer],
+  ...[startedAt: Integer, durationMs: Integer, outcome: Integer],
   ...[charged: Integer, loss: Integer, promptTokens: Integer],
   ...[input: Integer, cachedInput: Integer, output: Integer, reasoning: Integer],
 ];
 type Integer = number | bigint;
 
 /** The rows that each series gets. */
-export type Sums = Readonly<Record<'hours' | 'days' | 'endUsers' | 'models', readonly Sum[]>>;
+export type Sums = Readonly<
+  Record<'hours' | 'days' | 'endUsers' | 'models' | 'accounts', readonly Sum[]>
+> & {
+  readonly speeds: readonly SpeedSum[];
+};
 
 /** `database` is migrated. */
 export function createSums(database: Database) {
   const records = prepareRecords(database);
-  const upstreamCosts = createUpstreamCosts(database);
+  const readAttempts = createAttemptReader(database);
   const readTexts = createReadTexts(database);
 
   return async (range: RecordRange): Promise<Sums> => {
     const rows = await records.all(range);
-    const costs = await upstreamCosts(rows.map(([, , attempts]) => attempts));
-    const numbers = rows.flatMap(([, , , model, key]) => [Number(model), Number(key)]);
+    const attempts = await readAttempts(rows.map((row) => row[2]));
+    const numbers = rows.flatMap((row) => row.slice(3, 6).map(Number));
     const textOf = await readTexts(numbers);
-    const each = rows.map((row, index) => sumOf(row, textOf, costs[index]));
-    const hours = sumsBy(
-      each,
-      ({ accountId, hour, model, keyId }) => `${accountId} ${hour} ${model} ${keyId}`,
-    );
+    const each = rows.map((row, index) => sumOf(row, textOf, attempts[index] ?? []));
+    const kindOf = ({ accountId, model, requested, keyId }: Sum) =>
+      `${accountId} ${model} ${requested} ${keyId}`;
+    const hours = sumsBy(each, (sum) => `${sum.hour} ${kindOf(sum)}`);
+    const days = sumsBy(hours, (sum) => `${sum.day} ${kindOf(sum)}`);
     return {
       hours,
-      days: sumsBy(
-        hours,
-        ({ accountId, day, model, keyId }) => `${accountId} ${day} ${model} ${keyId}`,
+      days,
+      accounts: sumsBy(days, ({ day, accountId }) => `${day} ${accountId}`),
+      endUsers: sumsBy(each, (sum) => `${sum.day} ${kindOf(sum)} ${sum.endUser}`),
+      models: sumsBy(hours, ({ hour, model, requested }) => `${hour} ${model} ${requested}`),
+      speeds: speedsOf(
+        each.map((sum, index) => {
+          const { accountId, model, hour, failed, outputTokens } = sum;
+          return {
+            ...{ accountId, model, hour, failed, outputTokens },
+            startedAt: Number(rows[index]?.[6]),
+            durationMs: Number(rows[index]?.[7]),
+            isComplete: sum.stopped + sum.cancelled + failed === 0,
+            attempts: attempts[index] ?? [],
+          };
+        }),
       ),
-      endUsers: sumsBy(each, ({ accountId, day, endUser }) => `${accountId} ${day} ${endUser}`),
-      models: sumsBy(hours, ({ hour, model }) => `${hour} ${model}`),
     };
   };
 }
@@ -71,9 +89,13 @@ function sumsBy(sums: readonly Sum[], group: (sum: Sum) => string): readonly Sum
   }));
 }
 
-function sumOf(row: Row, textOf: (number: number) => string, cost: UpstreamCost | undefined): Sum {
-  const [accountId, endUser, , model, key, started, code, charge, lost, prompt] = row;
-  const [, , , , , , , , , , input, cachedInput, output, reasoning] = row;
+function sumOf(
+  row: Row,
+  textOf: (number: number) => string,
+  attempts: readonly BookedAttempt[],
+): Sum {
+  const [accountId, endUser, , model, requested, key, started, , code, charge, lost, prompt] = row;
+  const [input, cachedInput, output, reasoning] = row.slice(12);
   const startedAt = Number(started);
   const outcome = OUTCOMES[Number(code)];
   const charged = micro(BigInt(charge));
@@ -83,6 +105,7 @@ function sumOf(row: Row, textOf: (number: number) => string, cost: UpstreamCost 
     accountId,
     keyId: textOf(Number(key)),
     model: textOf(Number(model)),
+    requested: textOf(Number(requested)),
     endUser,
     hour: startedAt - (startedAt % HOUR_MS),
     day: startedAt - (startedAt % DAY_MS),
@@ -98,7 +121,7 @@ function sumOf(row: Row, textOf: (number: number) => string, cost: UpstreamCost 
     debited,
     loss,
     estimatedPromptTokens: Number(prompt),
-    ...costFigures(debited, cost),
+    ...costFigures(debited, attempts),
   };
 }
 
@@ -109,8 +132,10 @@ function prepareRecords(database: Database) {
       endUser: sql`coalesce(${requests.endUser}, '')`,
       attempts: requests.attempts,
       model: sql`coalesce(${requests.modelServed}, ${requests.model})`,
+      requested: requests.model,
       key: requests.key,
       startedAt: requests.startedAt,
+      durationMs: requests.durationMs,
       outcome: requests.outcome,
       charged: requests.charged,
       loss: requests.loss,

@@ -4,7 +4,7 @@
 
 import { Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Database, Statement } from '../contract.ts';
-import type { Row, Value } from './format.ts';
+import type { Row, TableShape, Value } from './format.ts';
 import type { ArchiveTable } from './tables.ts';
 
 /** Rows of the first read; later reads adapt to the length of a row. */
@@ -46,7 +46,7 @@ export async function* readRows(
     );
     const last = found.at(-1);
     if (last === undefined) return;
-    const rows = found.map((row) => table.columns.map(({ name }) => rawValue(row[name])));
+    const rows = found.map((row) => rawRow(row, table));
     yield rows;
     if (rows.length < limit) return;
     limit = limitAfter(rows);
@@ -68,19 +68,35 @@ function limitAfter(rows: readonly Row[]): number {
   return Math.min(ROWS_A_READ, Math.max(1, fitting));
 }
 
-export async function hasRows({ rows }: Database, { name }: ArchiveTable): Promise<boolean> {
-  return (await rows(sql`select 1 from ${sql.identifier(name)} limit 1`)).length > 0;
+export async function hasRows(
+  { rows }: Database,
+  { name, replaced }: ArchiveTable,
+): Promise<boolean> {
+  const isUsed = replaced === undefined ? sql`1 = 1` : sql`${sql.identifier(replaced)} <> 0`;
+  return (
+    (await rows(sql`select 1 from ${sql.identifier(name)} where ${isUsed} limit 1`)).length > 0
+  );
+}
+
+/** The cells of a row as the database has them, in the order of the table's columns. */
+export function rawRow(row: Readonly<Record<string, unknown>>, { columns }: TableShape): Row {
+  return columns.map(({ name }) => rawValue(row[name]));
 }
 
 function rawValue(value: unknown): Value {
   return typeof value === 'number' ? BigInt(value) : (value as Value);
 }
 
-/** Writes rows into one table. */
-export function createRowWriter(database: Database, table: ArchiveTable) {
+/** Writes rows into one table; repeated ones are skipped where they may be there already. */
+export function createRowWriter(
+  database: Database,
+  table: ArchiveTable,
+  { isRepeated = false } = {},
+) {
   const insert = new Map<number, Statement<Values, []>>();
   const insertOf = (count: number): Statement<Values, []> => {
-    const known = insert.get(count) ?? database.prepare<Values>(insertion(table, count));
+    const known =
+      insert.get(count) ?? database.prepare<Values>(insertion(table, count, isRepeated));
     insert.set(count, known);
     return known;
   };
@@ -118,12 +134,20 @@ const named = (values: Row): Values => Object.fromEntries(values.map((value, at)
 
 const place = (at: number): Placeholder => new Placeholder(String(at));
 
-function insertion({ name, columns }: ArchiveTable, count: number) {
+function insertion(table: ArchiveTable, count: number, isRepeated: boolean) {
+  const { name, columns } = table;
   const names = columns.map((column) => `"${column.name}"`).join(', ');
   const row = `(${columns.map(() => '?').join(', ')})`;
-  const text = `insert into "${name}" (${names}) values ${Array(count).fill(row).join(', ')}`;
+  const text = `insert into "${name}" (${names}) values ${Array(count).fill(row).join(', ')}${onConflict(table, isRepeated)}`;
   const params = Array.from({ length: count * columns.length }, (_, at) => place(at));
   return { toSQL: () => ({ sql: text, params }) };
+}
+
+function onConflict({ key, replaced }: ArchiveTable, isRepeated: boolean): string {
+  if (replaced !== undefined) {
+    return ` on conflict (${key.join(', ')}) do update set "${replaced}" = excluded."${replaced}"`;
+  }
+  return isRepeated ? ' on conflict do nothing' : '';
 }
 
 /** Updates a new hold to its exported state. */

@@ -1,9 +1,13 @@
 // The tables and columns of an export, each table after those that it references. Leaves out what a
-// server recreates: aggregated usage, running nodes, and notes between a server and its commands.
+// server recreates: running nodes, and notes between a server and its commands. Sums of usage move with
+// their position: those of archived months cannot be made again.
 
 import { is } from 'drizzle-orm';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import * as archived from '../archive-tables.ts';
+import * as console from '../console-tables.ts';
 import * as money from '../money-tables.ts';
+import * as series from '../series-tables.ts';
 import * as signIn from '../sign-in-tables.ts';
 import * as plain from '../tables.ts';
 import type { ColumnKind, TableShape } from './format.ts';
@@ -13,6 +17,8 @@ export type ArchiveTable = TableShape & {
   readonly key: readonly string[];
   /** The column that the database numbers; absent where there is none. */
   readonly numbered: string | undefined;
+  /** The only row is there from the beginning, with this column at 0; an import replaces it. */
+  readonly replaced: string | undefined;
 };
 
 const KINDS: Readonly<Record<string, ColumnKind>> = {
@@ -35,7 +41,7 @@ const IN_ORDER: ReadonlySet<SQLiteTable> = new Set<SQLiteTable>([
 
 /** Every exported table, in the order of import. */
 export function archiveTables(): readonly ArchiveTable[] {
-  const all = [plain, money, signIn]
+  const all = [plain, money, archived, series, signIn, console]
     .flatMap((file) => Object.values<unknown>(file))
     .filter((value): value is SQLiteTable => is(value, SQLiteTable))
     .filter((table) => !STAYS.includes(table));
@@ -59,8 +65,8 @@ function archiveTable(table: SQLiteTable): ArchiveTable {
     name,
     columns: columns.map((column) => ({ name: column.name, kind: kindOf(column.getSQLType()) })),
     key: IN_ORDER.has(table) ? ['rowid'] : key.map((column) => column.name),
-    numbered:
-      single !== undefined && kindOf(single.getSQLType()) === 'integer' ? single.name : undefined,
+    numbered: single?.defaultFn === undefined ? undefined : single.name,
+    replaced: table === series.usageMark ? series.usageMark.lastRecord.name : undefined,
   };
 }
 

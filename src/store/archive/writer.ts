@@ -1,5 +1,5 @@
-// Writes a compressed `tollgate export` file with bounded memory. The file is new and readable by
-// its owner only; an incomplete one is removed.
+// Writes compressed files with bounded memory: exports, and archives of months. A file is new and
+// readable by its owner only; an incomplete one is removed.
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -35,11 +35,16 @@ export async function writeArchive(
   source: ArchiveSource,
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
+  await writePacked(path, pieces(source, counts));
+  return counts;
+}
+
+/** Writes a text into a new compressed file, which is on disk afterwards. */
+export async function writePacked(path: string, text: AsyncIterable<string>): Promise<void> {
   createFile(path);
   try {
-    await pack(pieces(source, counts), path);
+    await pack(text, path);
     syncFile(path);
-    return counts;
   } catch (error) {
     rmSync(path, { force: true });
     throw error;

@@ -2,8 +2,10 @@
 // one in a thread. Each test file calls `describeLedger`.
 
 import type { Books } from '../../../src/ledger/books.ts';
+import type { KeyBudget } from '../../../src/ledger/budget-list.ts';
 import type { Ledger } from '../../../src/ledger/contract.ts';
 import { describeOnEachDatabase } from '../../support/database.ts';
+import { describeBudgets } from './budgets.ts';
 import { describeBursts } from './burst.ts';
 import { describeLaws } from './laws.ts';
 import type { ModelCode } from './model.ts';
@@ -30,6 +32,11 @@ export type LedgerUnderTest = {
   /** The bodies of an account's receipts, in their order. */
   readonly receipts: (accountId: string) => Awaitable<readonly string[]>;
   readonly addAccount: (accountId: string) => Awaitable<void>;
+  /** Budgets by the first key of each rotation. */
+  readonly budgets: (accountId: string) => Promise<ReadonlyMap<string, KeyBudget>>;
+  readonly addKey: (accountId: string, id: string, family?: string) => Awaitable<void>;
+  /** Rolls up what was used so far. */
+  readonly addUp: () => Promise<unknown>;
   /** Makes a code whose digest is its own name. */
   readonly addCode: (code: ModelCode) => Awaitable<void>;
   readonly close: () => Promise<void>;
@@ -42,5 +49,6 @@ export function describeLedger(name: string, open: () => Awaitable<LedgerUnderTe
     describeLaws(opened);
     describeRaces(opened);
     describeBursts(opened);
+    describeBudgets(opened);
   });
 }

@@ -2,11 +2,14 @@
 
 import { micro } from '../../../src/core/money.ts';
 import { createBooks } from '../../../src/ledger/books.ts';
+import { readKeyBudgets } from '../../../src/ledger/budget-list.ts';
 import type { Ledger } from '../../../src/ledger/contract.ts';
 import { findSlice, receiptPages } from '../../../src/ledger/receipt-slices.ts';
+import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
 import type { Database } from '../../../src/store/contract.ts';
 import { redemptionCodes } from '../../../src/store/money-tables.ts';
 import { ledgerEntries } from '../../../src/store/money-views.ts';
+import { apiKeys } from '../../../src/store/tables.ts';
 import { addAccount, NOW, onDisk } from '../../support/ledger.ts';
 import type { LedgerUnderTest } from './contract.ts';
 
@@ -31,6 +34,12 @@ export function overSqlite(database: Database, ledger: Ledger): LedgerUnderTest 
       return (await Array.fromAsync(receiptPages(database.db, accountId, slice))).flat();
     },
     addAccount: (accountId) => addAccount({ database, ledger, books }, accountId),
+    budgets: (accountId) => readKeyBudgets(database, accountId),
+    async addKey(accountId, id, family) {
+      const row = { id, accountId, digest: id, masked: id, createdAt: NOW, family: family ?? null };
+      await database.db.insert(apiKeys).values(row).run();
+    },
+    addUp: () => createRollUp(database).step(1_000),
     async addCode({ code, amount, state }) {
       const row = {
         digest: code,

@@ -6,7 +6,11 @@ import fc from 'fast-check';
 import { micro } from '../../../src/core/money.ts';
 import type { Figures } from '../../../src/ledger/series/figures.ts';
 import { createModelSeriesReader, type ModelFigures } from '../../../src/ledger/series/models.ts';
-import { createSeriesReader, type SeriesGroup } from '../../../src/ledger/series/read.ts';
+import {
+  createSeriesReader,
+  type SeriesFilter,
+  type SeriesGroup,
+} from '../../../src/ledger/series/read.ts';
 import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
 import type { Database } from '../../../src/store/contract.ts';
 import {
@@ -34,7 +38,7 @@ const UNEVEN = [DAY, DAY + 5 * HOUR_MS, DAY + 6 * HOUR_MS, DAY + 29 * HOUR_MS];
 
 const groupOf: Readonly<Record<SeriesGroup, (record: UsageRecord) => string>> = {
   total: () => '',
-  model: modelOf,
+  model: (record) => `${modelOf(record)} ${record.modelRequested}`,
   key: ({ keyId }) => keyId,
   end_user: ({ endUser }) => endUser ?? '',
 };
@@ -118,7 +122,12 @@ type Step =
   | { readonly kind: 'settle'; readonly usage: readonly Partial<UsageRecord>[] }
   | { readonly kind: 'roll-up'; readonly size: number; readonly other: boolean }
   | { readonly kind: 'death'; readonly size: number }
-  | { readonly kind: 'read'; readonly groupBy: SeriesGroup; readonly edges: number };
+  | {
+      readonly kind: 'read';
+      readonly groupBy: SeriesGroup;
+      readonly edges: number;
+      readonly only: SeriesFilter;
+    };
 
 const someStep: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -149,6 +158,14 @@ const someStep: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('read' as const),
       groupBy: fc.constantFrom<SeriesGroup>('total', 'model', 'key', 'end_user'),
       edges: fc.nat(2),
+      only: fc.record(
+        {
+          model: fc.constantFrom('swift-1', 'swift-0', 'deep-1', 'none'),
+          keyId: fc.constantFrom('key_1', 'key_2', 'none'),
+          endUser: fc.constantFrom('', 'ann', 'none'),
+        },
+        { requiredKeys: [] },
+      ),
     }),
   },
 );
@@ -186,11 +203,22 @@ describeOnEachDatabase('series', () => {
         const readSeries = createSeriesReader(database, monotonic);
         const readModels = createModelSeriesReader(database, monotonic);
 
-        async function read(groupBy: SeriesGroup, place: number): Promise<void> {
+        async function read(
+          groupBy: SeriesGroup,
+          place: number,
+          only: SeriesFilter = {},
+        ): Promise<void> {
           const accountId = 'acct_ada';
-          const edges = groupBy === 'end_user' ? DAYS : ([HOURS, DAYS, UNEVEN][place] ?? []);
-          const series = await readSeries({ accountId, edges, groupBy });
-          const own = records.filter((record) => record.accountId === accountId);
+          const ofEndUser = groupBy === 'end_user' || only.endUser !== undefined;
+          const edges = ofEndUser ? DAYS : ([HOURS, DAYS, UNEVEN][place] ?? []);
+          const series = await readSeries({ accountId, edges, groupBy, only });
+          const own = records.filter(
+            (record) =>
+              record.accountId === accountId &&
+              [modelOf(record), record.modelRequested, undefined].includes(only.model) &&
+              [record.keyId, undefined].includes(only.keyId) &&
+              [record.endUser ?? '', undefined].includes(only.endUser),
+          );
           expect({ ...series, cells: rowsOf(series.cells) }).toEqual({
             cells: sums(own, edges, groupOf[groupBy], figuresOf),
             firstBucket: 0,
@@ -210,7 +238,7 @@ describeOnEachDatabase('series', () => {
           } else if (step.kind === 'death') {
             await dieInStep(beside, step.size);
           } else {
-            pending.push(read(step.groupBy, step.edges));
+            pending.push(read(step.groupBy, step.edges, step.only));
             // Over a network, a record that arrives during the read may be in an answer or not yet.
             if (testDialect() === 'postgres') await Promise.all(pending);
           }

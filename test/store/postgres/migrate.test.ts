@@ -138,8 +138,10 @@ describeWithServices('migrate', ['PostgreSQL'], () => {
     await expect(migrate(database, [...ALL, broken])).rejects.toThrow('syntax error');
     expect(await migrationStatus(database)).toEqual({ applied: [], pending: TAGS });
     await migrate(database, [...ALL, LATER]);
-    await expect(migrate(database)).rejects.toThrow('made by a newer version of tollgate');
-    await expect(migrationStatus(database)).rejects.toThrow('made by a newer version of tollgate');
+    await expect(migrate(database)).rejects.toThrow('migrated by a newer version of Tollgate');
+    await expect(migrationStatus(database)).rejects.toThrow(
+      'migrated by a newer version of Tollgate',
+    );
     const [other] = await emptyDatabase();
     if (other === undefined) throw new Error('There is no database.');
     await migrate(other, [{ ...LATER, tag: '0000_other' }]);

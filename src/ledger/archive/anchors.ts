@@ -1,0 +1,133 @@
+// Reads the anchors of archived months. Read-only.
+
+import { and, asc, desc, eq, getTableColumns, gte, lte, sql } from 'drizzle-orm';
+import { type Anchor, anchorBody } from '../../core/anchor.ts';
+import { DAY_MS, type Span } from '../../core/calendar.ts';
+import { requestIdBytes } from '../../core/id.ts';
+import { mayHaveId } from '../../core/id-filter.ts';
+import type { Micro } from '../../core/money.ts';
+import { archivedMonths } from '../../store/archive-tables.ts';
+import type { Queries } from '../../store/contract.ts';
+import { balances } from '../../store/money-tables.ts';
+
+/** Without the filter of ids, which may be large. */
+const { ids: _ids, ...ANCHOR } = getTableColumns(archivedMonths);
+
+export type ArchivedMonth = Omit<typeof archivedMonths.$inferSelect, 'ids'> & {
+  readonly accountId: string;
+};
+
+/** Where the books of an account begin: its receipts up to `sequence` are in archives. */
+export type BooksStart = {
+  readonly sequence: number;
+  readonly head: Uint8Array;
+  readonly posted: Micro;
+  readonly month: string;
+};
+
+/** The hash that an anchor stores and its successor names. */
+export function anchorHash(anchor: Anchor): Uint8Array {
+  return Bun.SHA256.hash(anchorBody(anchor)) as Uint8Array;
+}
+
+/** `undefined` where nothing of the account is archived. */
+export async function booksStart(db: Queries, accountId: string): Promise<BooksStart | undefined> {
+  return db
+    .select({
+      sequence: archivedMonths.lastSequence,
+      head: archivedMonths.head,
+      posted: archivedMonths.closing,
+      month: archivedMonths.month,
+    })
+    .from(archivedMonths)
+    .innerJoin(balances, eq(balances.number, archivedMonths.account))
+    .where(eq(balances.accountId, accountId))
+    .orderBy(desc(archivedMonths.firstSequence))
+    .limit(1)
+    .get();
+}
+
+/** The archived months of an account that have a part of a period. */
+export async function archivedWithin(
+  db: Queries,
+  accountId: string,
+  span: Span | undefined,
+): Promise<readonly ArchivedMonth[]> {
+  const archives = await listArchives(db, accountId);
+  if (span === undefined) return archives;
+  return archives.filter(({ month }) => {
+    const { fromMs, untilMs } = monthSpan(month);
+    return fromMs < span.untilMs && untilMs > span.fromMs;
+  });
+}
+
+/** In the order of the chain; of one account, or of all, account by account. */
+export async function listArchives(
+  db: Queries,
+  accountId?: string,
+): Promise<readonly ArchivedMonth[]> {
+  return db
+    .select({ ...ANCHOR, accountId: balances.accountId })
+    .from(archivedMonths)
+    .innerJoin(balances, eq(balances.number, archivedMonths.account))
+    .where(accountId === undefined ? undefined : eq(balances.accountId, accountId))
+    .orderBy(asc(archivedMonths.account), asc(archivedMonths.firstSequence))
+    .all();
+}
+
+/** Requests longer than this are not looked for in the month before. */
+const LENGTH_MAX_MS = DAY_MS;
+
+/** Requests that started earlier are archived, or in the list all the same. */
+export async function listedFromMs(db: Queries, accountId: string): Promise<number> {
+  const start = await booksStart(db, accountId);
+  return start === undefined ? 0 : monthSpan(start.month).untilMs - LENGTH_MAX_MS;
+}
+
+/** The half-open interval of a month such as `2026-10`. */
+export function monthSpan(month: string): Span {
+  const fromMs = Date.parse(`${month}-01T00:00:00Z`);
+  const [year = 0, of = 1] = month.split('-').map(Number);
+  return { fromMs, untilMs: Date.UTC(year, of, 1) };
+}
+
+/** The UTC month of an instant. */
+export function monthOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 7);
+}
+
+/**
+ * The archives that may contain a request, of one account or of all. The right one is among them,
+ * and one in some 2,000 others.
+ */
+export async function archivesOfRequest(
+  db: Queries,
+  requestId: string,
+  accountId?: string,
+): Promise<readonly ArchivedMonth[]> {
+  const id = requestIdBytes(requestId);
+  const at = idTime(id);
+  const rows = await db
+    .select({ ...ANCHOR, accountId: balances.accountId, ids: archivedMonths.ids })
+    .from(archivedMonths)
+    .innerJoin(balances, eq(balances.number, archivedMonths.account))
+    .where(
+      and(
+        lte(archivedMonths.idsFrom, at),
+        gte(archivedMonths.idsTo, at),
+        sql`${archivedMonths.requests} > 0`,
+        accountId === undefined ? undefined : eq(balances.accountId, accountId),
+      ),
+    )
+    .orderBy(asc(archivedMonths.number))
+    .all();
+  return rows.filter(({ ids }) => mayHaveId(ids, id)).map(({ ids: _, ...row }) => row);
+}
+
+/** The milliseconds at the beginning of a request id; 0 for an id of another form. */
+export function idTime(id: Uint8Array): number {
+  if (id.length !== 16) return 0;
+  let time = 0;
+  for (const byte of id.subarray(0, 6)) time = time * 256 + byte;
+  return time;
+}

@@ -1,0 +1,62 @@
+// Writes the rows of an archived month back into the books, in short steps, and ends with its anchor.
+// A chain has one cut, so months are restored from the last one back. A crash in between leaves the
+// month in the state `restoring`, and a repetition continues.
+
+import { and, between, count, desc, eq } from 'drizzle-orm';
+import type { Row } from '../../store/archive/format.ts';
+import { createRowWriter } from '../../store/archive/rows.ts';
+import { archivedMonths } from '../../store/archive-tables.ts';
+import type { Database } from '../../store/contract.ts';
+import { requests } from '../../store/money-tables.ts';
+import type { ArchivedMonth } from './anchors.ts';
+import { monthTable } from './rows.ts';
+
+const ROWS_A_STEP = 200;
+
+export type RestoreOptions = {
+  /** Awaited between two steps, for other writers. */
+  readonly rest: () => Promise<void>;
+};
+
+/** `false` where the books have another state than the caller has read. */
+export async function restoreArchive(
+  database: Database,
+  archive: ArchivedMonth,
+  rows: AsyncIterable<readonly Row[]>,
+  { rest }: RestoreOptions,
+): Promise<boolean> {
+  const { number, account, firstSequence, lastSequence } = archive;
+  const isThis = eq(archivedMonths.number, number);
+  const isLast = await database.transaction(async (tx) => {
+    const last = await tx
+      .select({ number: archivedMonths.number })
+      .from(archivedMonths)
+      .where(eq(archivedMonths.account, account))
+      .orderBy(desc(archivedMonths.firstSequence))
+      .limit(1)
+      .get();
+    if (last?.number !== number) return false;
+    await tx.update(archivedMonths).set({ state: 'restoring' }).where(isThis).run();
+    return true;
+  });
+  if (!isLast) return false;
+  const { write } = createRowWriter(database, monthTable('requests'), { isRepeated: true });
+  for await (const page of rows) {
+    for (let from = 0; from < page.length; from += ROWS_A_STEP) {
+      await database.transaction(() => write(page.slice(from, from + ROWS_A_STEP)));
+      await rest();
+    }
+  }
+  return database.transaction(async (tx) => {
+    const found = await tx
+      .select({ rows: count() })
+      .from(requests)
+      .where(
+        and(eq(requests.account, account), between(requests.sequence, firstSequence, lastSequence)),
+      )
+      .get();
+    if (found?.rows !== archive.requests) return false;
+    await tx.delete(archivedMonths).where(isThis).run();
+    return true;
+  });
+}

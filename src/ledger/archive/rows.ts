@@ -1,0 +1,151 @@
+// The rows of a month as they are archived, and the receipts that rows from an archive give. Rows of
+// the books never change, so they are read page by page without a transaction.
+
+import { getTableColumns, sql } from 'drizzle-orm';
+import { requestIdBytes } from '../../core/id.ts';
+import { subtract } from '../../core/money.ts';
+import type { AccountReceipt } from '../../core/receipt.ts';
+import { shapeNumber } from '../../core/shape.ts';
+import type { Row } from '../../store/archive/format.ts';
+import { rawRow } from '../../store/archive/rows.ts';
+import { type ArchiveTable, archiveTables } from '../../store/archive/tables.ts';
+import type { Database } from '../../store/contract.ts';
+import { movements, priceVersions, requests, texts } from '../../store/money-tables.ts';
+import { decode } from '../../store/statement.ts';
+import { movementFacts, requestFacts } from '../booked-receipts.ts';
+import { hashText } from '../receipts.ts';
+import type { DueMonth } from './due.ts';
+
+const ROWS_AT_ONCE = 500;
+
+export type MonthTable = 'requests' | 'movements' | 'price_versions' | 'texts';
+
+/** In the order of the file: the numbers in requests decide which texts and prices follow. */
+export const MONTH_TABLES: readonly MonthTable[] = [
+  'movements',
+  'requests',
+  'price_versions',
+  'texts',
+];
+
+/** The shape of a table in the file. */
+export function monthTable(name: MonthTable): ArchiveTable {
+  const table = archiveTables().find((each) => each.name === name);
+  if (table === undefined) throw new TypeError(`There is no table ${name}.`);
+  return table;
+}
+
+/** The receipts of an account within a month, in pages of rows, in the order of the chain. */
+export async function* monthRows(
+  database: Database,
+  name: 'requests' | 'movements',
+  { account, first, last }: Pick<DueMonth, 'account' | 'first' | 'last'>,
+): AsyncGenerator<readonly Row[]> {
+  const table = monthTable(name);
+  for (let after = first - 1; after < last; ) {
+    const found = await database.rows<Readonly<Record<string, unknown>>>(
+      sql`select * from ${sql.identifier(name)}
+        where account = ${account} and sequence > ${after} and sequence <= ${last}
+        order by sequence limit ${ROWS_AT_ONCE}`,
+    );
+    if (found.length > 0) yield found.map((row) => rawRow(row, table));
+    if (found.length < ROWS_AT_ONCE) return;
+    after = Number(found.at(-1)?.['sequence']);
+  }
+}
+
+/** The rows of texts or prices with these numbers. */
+export async function* numberedRows(
+  database: Database,
+  name: 'texts' | 'price_versions',
+  numbers: ReadonlySet<number>,
+): AsyncGenerator<readonly Row[]> {
+  const table = monthTable(name);
+  const all = [...numbers].sort((one, other) => one - other);
+  for (let from = 0; from < all.length; from += ROWS_AT_ONCE) {
+    const some = sql.join(
+      all.slice(from, from + ROWS_AT_ONCE).map((number) => sql`${number}`),
+      sql`, `,
+    );
+    const found = await database.rows<Readonly<Record<string, unknown>>>(
+      sql`select * from ${sql.identifier(name)} where number in (${some}) order by number`,
+    );
+    yield found.map((row) => rawRow(row, table));
+  }
+}
+
+export type BookedRequest = typeof requests.$inferSelect;
+export type BookedMovement = typeof movements.$inferSelect;
+
+const REQUEST = getTableColumns(requests);
+const MOVEMENT = getTableColumns(movements);
+
+export const requestOf = (row: Row): BookedRequest => decode(REQUEST, row);
+
+export const movementOf = (row: Row): BookedMovement => decode(MOVEMENT, row);
+
+/** The numbers of the texts and prices that a request refers to. */
+export function referencesOf(row: BookedRequest) {
+  const { key, model, upstream, modelServed, report, attempts, price, priceServed } = row;
+  const shapes = [report, attempts].flatMap((packed) =>
+    packed === null ? [] : (shapeNumber(packed) ?? []),
+  );
+  return {
+    texts: [key, model, ...shapes, ...[upstream, modelServed].flatMap((number) => number ?? [])],
+    prices: [price, ...(priceServed === null ? [] : [priceServed])],
+  };
+}
+
+/** What the numbers of archived rows stand for. */
+export class ArchivedNames {
+  readonly #texts = new Map<number, string>();
+  readonly #prices = new Map<number, typeof priceVersions.$inferSelect>();
+
+  add(table: MonthTable, row: Row): void {
+    if (table === 'texts') {
+      const { number, text }: typeof texts.$inferSelect = decode(getTableColumns(texts), row);
+      this.#texts.set(number, text);
+    }
+    if (table === 'price_versions') {
+      const price: typeof priceVersions.$inferSelect = decode(getTableColumns(priceVersions), row);
+      this.#prices.set(price.number, price);
+    }
+  }
+
+  text(number: number): string {
+    const text = this.#texts.get(number);
+    if (text === undefined) throw new RangeError(`The archive lacks the text ${number}.`);
+    return text;
+  }
+
+  price(number: number): typeof priceVersions.$inferSelect {
+    const price = this.#prices.get(number);
+    if (price === undefined) throw new RangeError(`The archive lacks the price ${number}.`);
+    return price;
+  }
+}
+
+/** The receipt that a row states; `previous` is the hash of the one before it. */
+export function receiptOfRow(
+  accountId: string,
+  row: BookedRequest | BookedMovement,
+  previous: string,
+  names: ArchivedNames,
+): AccountReceipt {
+  const { sequence, posted } = row;
+  const link = { accountId, sequence, previous, posted, available: subtract(posted, row.reserved) };
+  if ('transferId' in row) return { ...link, ...movementFacts(row) };
+  const { price, priceServed, modelServed } = row;
+  const facts = requestFacts({
+    ...row,
+    model: names.text(row.model),
+    modelServed: modelServed === null ? null : names.text(modelServed),
+    price: names.price(price),
+    priceServed: priceServed === null || priceServed === price ? null : names.price(priceServed),
+  });
+  return { ...link, ...facts };
+}
+
+export const idBytesOf = ({ id }: BookedRequest): Uint8Array => requestIdBytes(id);
+
+export const hashOf = ({ hash }: BookedRequest | BookedMovement): string => hashText(hash);

@@ -1,0 +1,155 @@
+// Verifies the two files of an archived month without a database: the receipts form a chain, and the
+// rows give exactly these receipts.
+
+import { isDeepStrictEqual } from 'node:util';
+import { formatTokens } from '../../core/money.ts';
+import { receiptBody } from '../../core/receipt.ts';
+import { type ChainTotals, createChainCheck } from '../../core/receipt-chain.ts';
+import type { ArchivedMonth } from '../../ledger/archive/anchors.ts';
+import {
+  ArchivedNames,
+  type BookedMovement,
+  type BookedRequest,
+  hashOf,
+  MONTH_TABLES,
+  monthTable,
+  movementOf,
+  receiptOfRow,
+  requestOf,
+} from '../../ledger/archive/rows.ts';
+import { ArchiveError, type LedgerFacts } from '../../store/archive/format.ts';
+import { type Portion, readArchive } from '../../store/archive/reader.ts';
+import { checkFile, sha256 } from '../receipt-file.ts';
+import type { MonthFiles } from './files.ts';
+
+export type VerifiedMonth = {
+  /** What the file of rows says about itself. */
+  readonly facts: LedgerFacts;
+  /** Of the receipts that its rows give. */
+  readonly totals: ChainTotals;
+  /** In words for operators; empty for a sound archive. */
+  readonly problems: readonly string[];
+};
+
+/** Rejects where a file cannot be read. `rest` is awaited after each portion. */
+export async function verifyMonth(
+  files: MonthFiles,
+  rest: () => Promise<void> = async () => undefined,
+): Promise<VerifiedMonth> {
+  const receipts = await checkFile(files.receipts);
+  const problems = receipts.problems
+    .slice(0, PROBLEMS_MAX)
+    .map(({ sequence, detail }) => `receipt ${sequence}: ${detail}`);
+  try {
+    const rows = await checkBooks(files.books, receipts.totals, rest);
+    return { ...rows, problems: [...problems, ...rows.problems] };
+  } catch (error) {
+    if (!(error instanceof ArchiveError || error instanceof RangeError)) throw error;
+    const totals = receipts.totals;
+    return { facts: {}, totals, problems: [...problems, `the rows: ${error.message}`] };
+  }
+}
+
+const PROBLEMS_MAX = 20;
+
+/** `stated` are the totals of the file of receipts. */
+async function checkBooks(
+  path: string,
+  stated: ChainTotals,
+  rest: () => Promise<void>,
+): Promise<VerifiedMonth> {
+  const { names, movements, facts } = await readNames(path, rest);
+  const accountId = facts['account'] ?? '';
+  const problems: string[] = [];
+  let previous = stated.previous;
+  const check = createChainCheck(sha256);
+  function take(row: BookedRequest | BookedMovement): void {
+    const body = receiptBody(receiptOfRow(accountId, row, previous, names));
+    previous = hashOf(row);
+    if (sha256(body) !== previous) problems.push(`row ${row.sequence} does not fit its receipt`);
+    for (const { sequence, detail } of check.take(body)) {
+      problems.push(`row ${sequence}: ${detail}`);
+    }
+  }
+  let next = 0;
+  const takeMovementsBefore = (sequence: number): void => {
+    for (; (movements[next]?.sequence ?? sequence) < sequence; next += 1) {
+      take(movements[next] as BookedMovement);
+    }
+  };
+  for await (const portion of readArchive(path)) {
+    if (portion.kind !== 'rows' || portion.table !== 'requests') continue;
+    for (const row of portion.rows.map(requestOf)) {
+      takeMovementsBefore(row.sequence);
+      take(row);
+    }
+    if (problems.length > PROBLEMS_MAX) break;
+    await rest();
+  }
+  takeMovementsBefore(Number.MAX_SAFE_INTEGER);
+  const totals = check.totals();
+  if (totals.head !== stated.head || totals.first !== stated.first || totals.last !== stated.last) {
+    problems.push('the rows and the receipts end with different receipts');
+  }
+  return { facts, totals, problems };
+}
+
+/** The first pass over the file, which reads and verifies all of it. */
+async function readNames(path: string, rest: () => Promise<void>) {
+  const names = new ArchivedNames();
+  const movements: BookedMovement[] = [];
+  let facts: LedgerFacts = {};
+  for await (const portion of readArchive(path)) {
+    if (portion.kind === 'header') checkTables(portion);
+    if (portion.kind === 'end') facts = portion.ledger;
+    if (portion.kind !== 'rows') continue;
+    for (const row of portion.rows) {
+      if (portion.table === 'texts' || portion.table === 'price_versions') {
+        names.add(portion.table, row);
+      }
+      if (portion.table === 'movements') movements.push(movementOf(row));
+    }
+    await rest();
+  }
+  return { names, movements, facts };
+}
+
+/** Rows are read by the columns of this build. */
+export function checkTables({ madeBy, tables }: Extract<Portion, { kind: 'header' }>): void {
+  const shapes = MONTH_TABLES.map(monthTable).map(({ name, columns }) => ({ name, columns }));
+  if (isDeepStrictEqual(tables, shapes)) return;
+  throw new ArchiveError(`The file was made by version ${madeBy}, which has other tables.`);
+}
+
+/** How the verified files differ from the anchor in the books. */
+export function anchorProblems(
+  anchor: ArchivedMonth,
+  { totals, facts }: Pick<VerifiedMonth, 'totals' | 'facts'>,
+): readonly string[] {
+  const booked = {
+    account: anchor.accountId,
+    month: anchor.month,
+    first: anchor.firstSequence,
+    last: anchor.lastSequence,
+    head: anchor.head.toHex(),
+    opening: formatTokens(anchor.opening),
+    closing: formatTokens(anchor.closing),
+    requests: anchor.requests,
+    movements: anchor.movements,
+  };
+  const found: Readonly<Record<keyof typeof booked, string | number | undefined>> = {
+    account: totals.accountId,
+    month: facts['month'],
+    first: totals.first,
+    last: totals.last,
+    head: totals.head,
+    opening: formatTokens(totals.openingBalance),
+    closing: formatTokens(totals.closingBalance),
+    requests: totals.requests,
+    movements: totals.movements,
+  };
+  return Object.entries(booked).flatMap(([name, value]) => {
+    const own = found[name as keyof typeof booked];
+    return own === value ? [] : [`the files have ${name} ${own}, and the books ${value}`];
+  });
+}

@@ -1,0 +1,48 @@
+// Copies a SQLite database to a new file beside writers, and puts finished files into place. A copy
+// is written under another name and renamed when it is on disk, so a crash leaves no file that looks
+// whole.
+
+import { closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { openDatabase, type SqliteDatabase } from './database.ts';
+
+/**
+ * Writes a consistent copy into an empty file. SQLite reads one state of the database; writers go
+ * on, and their log grows until the copy is complete.
+ */
+export function copyInto(source: SqliteDatabase, path: string): void {
+  source.connection.run('VACUUM INTO ?', [path]);
+}
+
+/** Opens a copy to check it; writes nothing. Throws `StoreError`. */
+export function openCopy(path: string): SqliteDatabase {
+  return openDatabase({ url: `sqlite:${path}`, sync: 'full', readonly: true, patient: true });
+}
+
+/** Whether SQLite finds every page, index and check of the file in order. */
+export function isIntact({ connection }: Pick<SqliteDatabase, 'connection'>): boolean {
+  const rows = connection.query<{ integrity_check: string }, []>('PRAGMA integrity_check').all();
+  return rows.length === 1 && rows[0]?.integrity_check === 'ok';
+}
+
+/**
+ * Gives a finished file its name, once its bytes are on disk. Throws the system's error, `EEXIST`
+ * where the name is taken.
+ */
+export function publishFile(partial: string, path: string): void {
+  syncFile(partial);
+  // Unlike a rename, a link never replaces a file.
+  linkSync(partial, path);
+  rmSync(partial);
+  syncFile(dirname(path));
+}
+
+/** Waits until a file or a folder is on disk. */
+export function syncFile(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

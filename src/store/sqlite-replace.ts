@@ -1,0 +1,48 @@
+// Puts another SQLite file into the place of a database that no process serves. At each moment the
+// path names one whole database, the old one or the new one; the old one is kept beside it.
+
+import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { openDatabase, type SqliteDatabase } from './database.ts';
+import { StoreError } from './error.ts';
+import { syncFile } from './sqlite-copy.ts';
+
+/**
+ * Moves the log of a database into its file, which then is all of it. Throws `StoreError` where
+ * another process has the database open.
+ */
+export function absorbLog({ connection }: Pick<SqliteDatabase, 'connection'>): void {
+  const busy = (cause?: unknown): StoreError =>
+    new StoreError(
+      'Another process has the database open. Nothing was changed; wait for it to end, then try again.',
+      { cause },
+    );
+  let mode: string | undefined;
+  try {
+    // Needs every other connection to be closed.
+    mode = connection
+      .query<{ journal_mode: string }, []>('PRAGMA journal_mode = DELETE')
+      .get()?.journal_mode;
+  } catch (cause) {
+    throw busy(cause);
+  }
+  if (mode !== 'delete') throw busy();
+}
+
+/** Opens the database to compare and to absorb its log. Throws `StoreError`. */
+export function openPresent(path: string): SqliteDatabase {
+  return openDatabase({ url: `sqlite:${path}`, sync: 'full', patient: true });
+}
+
+/**
+ * Replaces the database by a file in the same folder. Keeps the old one as `aside`, with its log
+ * where that could not be absorbed: SQLite would apply it to the new file.
+ */
+export function replaceDatabase(path: string, replacement: string, aside: string): void {
+  syncFile(replacement);
+  if (existsSync(path)) linkSync(path, aside);
+  if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${aside}-wal`);
+  rmSync(`${path}-shm`, { force: true });
+  renameSync(replacement, path);
+  syncFile(dirname(path));
+}

@@ -1,0 +1,182 @@
+// What can go wrong with archives: an interrupted run, rows and anchors that were changed behind the
+// server, files of an older history, usage that is not in the series yet.
+
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { listArchives } from '../../../src/ledger/archive/anchors.ts';
+import { audit } from '../../../src/ledger/audit.ts';
+import { monthFiles } from '../../../src/operations/archive/files.ts';
+import { runRetention } from '../../../src/operations/archive/run.ts';
+import {
+  describeOnEachDatabase,
+  dropGuards,
+  tamper,
+  temporaryDirectory,
+} from '../../support/database.ts';
+import { closeBooks, type OpenBooks } from '../../support/ledger.ts';
+import {
+  ACCOUNTS,
+  addUp,
+  archiveAll,
+  BEGIN_MS,
+  live,
+  openPast,
+  type PastEvent,
+  requestRows,
+} from './past.ts';
+
+setDefaultTimeout(60_000);
+
+/** Some months are archived, and some requests stay. */
+const CUT_MS = BEGIN_MS + 130 * 86_400_000;
+
+/** Each account: money, then an answer every ten days, and more money in between. */
+const EVENTS: readonly PastEvent[] = Array.from({ length: 45 }, (_, at) => ({
+  account: at,
+  what: at < 3 || at % 7 === 0 ? 'credit' : 'settle',
+  afterHours: 80,
+}));
+
+describeOnEachDatabase('archives', () => {
+  const directory = temporaryDirectory();
+  const newFolder = () => mkdtempSync(join(directory, 'archive-'));
+
+  async function openStory(): Promise<OpenBooks> {
+    const open = await openPast(directory);
+    await live(open, EVENTS, BEGIN_MS);
+    return open;
+  }
+
+  test('a run that is interrupted at any step is finished by the next one', async () => {
+    const whole = await openStory();
+    await archiveAll(whole, newFolder(), CUT_MS);
+    const expected = (await listArchives(whole.database.db)).map(({ requests }) => requests);
+    const left = (await requestRows(whole.database)).length;
+    await closeBooks(whole);
+    for (let steps = 0; steps < 60; steps += 7) {
+      const open = await openStory();
+      const { database } = open;
+      const folder = newFolder();
+      await addUp(database);
+      let rests = steps;
+      const interrupted = runRetention({
+        ...{ database, directory: folder, nowMs: CUT_MS, retentionDays: 31 },
+        ...{ version: 'test', writer: 'test', log: () => undefined },
+        async rest() {
+          rests -= 1;
+          if (rests < 0) throw new Error('a crash');
+        },
+        removal: {
+          ...{ monotonic: () => performance.now(), stepMs: 1, pauseMs: 0 },
+          isStopped: () => rests < 1,
+        },
+      });
+      await interrupted.catch(() => undefined);
+      expect(await audit(database)).toEqual([]);
+      const { problems } = await archiveAll(open, folder, CUT_MS);
+      expect(problems).toEqual([]);
+      const found = await listArchives(database.db);
+      expect(found.map(({ requests }) => requests)).toEqual(expected);
+      expect((await requestRows(database)).length).toBe(left);
+      expect(await audit(database)).toEqual([]);
+      const files = readdirSync(folder, { recursive: true }).map(String);
+      expect(files.filter((name) => name.includes('.part'))).toEqual([]);
+      await closeBooks(open);
+    }
+  }, 120_000);
+
+  test('the audit finds an anchor, a movement or a receipt that was changed', async () => {
+    const damages: readonly (readonly [statement: string, found: string])[] = [
+      ['update archived_months set closing = closing + 5, credited = credited + 5', 'anchor'],
+      ['update archived_months set loss = loss + 1', 'anchor'],
+      ['update movements set amount = amount + 1 where number = 1', 'anchor'],
+      ['delete from movements where number = 1', 'anchor'],
+      [
+        'delete from archived_months where number = (select min(number) from archived_months)',
+        'anchor',
+      ],
+      ['delete from archived_months where account = 1', 'chain'],
+      ['update balances set posted = posted + 7', 'posted'],
+      ['delete from requests where number = (select max(number) from requests)', 'chain'],
+    ];
+    for (const [statement, kind] of damages) {
+      const open = await openStory();
+      await archiveAll(open, newFolder(), CUT_MS);
+      expect(await audit(open.database)).toEqual([]);
+      await dropGuards(open.database);
+      await tamper(open.database, statement);
+      const kinds = (await audit(open.database)).map((difference) => difference.kind);
+      expect([statement, kinds.includes(kind as 'anchor')]).toEqual([statement, true]);
+      await closeBooks(open);
+    }
+  }, 120_000);
+
+  test('rows leave the table only behind an anchor', async () => {
+    const open = await openStory();
+    await expect(tamper(open.database, 'delete from requests where number = 1')).rejects.toThrow();
+    await archiveAll(open, newFolder(), CUT_MS);
+    await expect(
+      tamper(
+        open.database,
+        'delete from requests where number = (select max(number) from requests)',
+      ),
+    ).rejects.toThrow();
+    await expect(tamper(open.database, 'delete from archived_months')).rejects.toThrow();
+    await expect(tamper(open.database, 'update archived_months set closing = 1')).rejects.toThrow();
+    await closeBooks(open);
+  });
+
+  test('a changed row is not archived, and other accounts are', async () => {
+    const open = await openStory();
+    await dropGuards(open.database);
+    await tamper(open.database, 'update requests set loss = loss + 1 where number = 1');
+    const { problems, months } = await archiveAll(open, newFolder(), CUT_MS);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain('was not archived');
+    expect(months).toBeGreaterThan(0);
+    const archives = await listArchives(open.database.db);
+    const archived = ACCOUNTS.map((id) =>
+      archives
+        .filter(({ accountId }) => accountId === id)
+        .reduce((sum, { requests }) => sum + requests, 0),
+    );
+    // The first request is of the first account.
+    expect(archived.map((requests) => requests > 0)).toEqual([false, true, true]);
+    await closeBooks(open);
+  });
+
+  test('an unrecorded file of another history is kept under another name', async () => {
+    const open = await openStory();
+    const folder = newFolder();
+    await archiveAll(open, folder, CUT_MS);
+    const [first] = await listArchives(open.database.db);
+    if (first === undefined) throw new Error('nothing was archived');
+    await closeBooks(open);
+    const older = await openStory();
+    const path = monthFiles(folder, first).books;
+    writeFileSync(path, 'what was written before the database was lost');
+    const { said } = await archiveAll(older, folder, CUT_MS);
+    expect(said.some((line) => line.includes('kept an unrecorded file'))).toBe(true);
+    const kept = readdirSync(join(folder, first.month)).filter((name) => name.includes('.before-'));
+    expect(kept.length).toBeGreaterThan(0);
+    expect(await audit(older.database)).toEqual([]);
+    await closeBooks(older);
+  });
+
+  test('usage that is not in the series keeps its rows', async () => {
+    const open = await openStory();
+    const { database } = open;
+    const report = await runRetention({
+      ...{ database, directory: newFolder(), nowMs: CUT_MS, retentionDays: 31 },
+      ...{ version: 'test', writer: 'test', log: () => undefined, rest: async () => undefined },
+      removal: {
+        ...{ monotonic: () => performance.now(), stepMs: 15, pauseMs: 0 },
+        isStopped: () => false,
+      },
+    });
+    // Only months without a request may go.
+    expect(report).toMatchObject({ requests: 0, removed: 0, problems: [] });
+    await closeBooks(open);
+  });
+});

@@ -1,0 +1,81 @@
+// Upgrades of recorded books: those of each released version, and fresh ones of the version before,
+// with a real migration. Each is migrated, audited and served by the newer executable.
+
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Dialect } from '../../src/store/contract.ts';
+import { temporaryDirectory } from '../support/database.ts';
+import { gatewayCommand, runCommand } from '../support/gateway.ts';
+import { describeWithServices, type ServiceName } from '../support/services.ts';
+import { expectServed, refusalOf } from './expectations.ts';
+import { NEXT_MIGRATION } from './next-version.ts';
+import { type Place, readRecording, record, recordedVersions, restore } from './recording.ts';
+import { versionsOfUpgrade } from './versions.ts';
+
+setDefaultTimeout(300_000);
+
+const folder = temporaryDirectory();
+const newPlace = (): string => mkdtempSync(join(folder, 'place-'));
+const [newest = ''] = gatewayCommand();
+
+const DATABASES: readonly [Dialect, readonly ServiceName[]][] = [
+  ['sqlite', []],
+  ['postgres', ['PostgreSQL']],
+];
+
+/** The first version that promises upgrades: the migrations of earlier ones may be replaced. */
+const FIRST_PROMISE = '1.0.0';
+
+for (const [dialect, services] of DATABASES) {
+  describeWithServices(`recorded books in ${dialect}`, services, () => {
+    for (const version of recordedVersions()) {
+      test(`of ${version} are migrated, audited and served by this version`, async () => {
+        const recording = await readRecording(version, dialect);
+        const place = await restore(recording, dialect, newPlace());
+        const status = await migrationStatus(newest, place);
+        const isReplaced = status.includes('not made by this line of versions');
+        if (isReplaced && Bun.semver.order(version, FIRST_PROMISE) < 0) {
+          process.stderr.write(`${version} promised no upgrade, and its migration was replaced.\n`);
+          expect(await refusalOf(newest, place)).toContain('not made by this line of versions');
+          return;
+        }
+        await expectServed(newest, place, recording);
+      });
+    }
+  });
+
+  describeWithServices(`fresh books in ${dialect}`, services, () => {
+    test('are migrated by the next version, which the one before then refuses', async () => {
+      const { previous, next, isRehearsal } = await versionsOfUpgrade(newPlace());
+      const recording = await record(previous, dialect, newPlace());
+      const place = await restore(recording, dialect, newPlace());
+      const pending = await migrationStatus(next, place);
+      if (isRehearsal) expect(pending).toContain(NEXT_MIGRATION.tag);
+      await expectServed(next, place, recording);
+      if (!isRehearsal) return;
+
+      const refusal = await refusalOf(previous, place);
+      expect(refusal).toContain('migrated by a newer version of Tollgate');
+      expect(refusal).toContain('tollgate docs backup-and-upgrade');
+      // The way back that the sentence names: the books as they were before the upgrade.
+      await expectServed(previous, await restore(recording, dialect, newPlace()), recording);
+    });
+  });
+}
+
+describe('the names of recorded versions', () => {
+  test('are versions', () => {
+    for (const version of recordedVersions()) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+});
+
+/** What `migrate --status` prints, or why it fails. */
+async function migrationStatus(binary: string, place: Place): Promise<string> {
+  const { directory, environment } = place;
+  const settings = { PATH: process.env['PATH'] ?? '', ...environment };
+  const { stdout, stderr } = await runCommand(directory, settings, ['migrate', '--status'], {
+    binary,
+  });
+  return `${stdout}${stderr}`;
+}
