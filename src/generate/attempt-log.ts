@@ -13,11 +13,9 @@ import type { OutputMeter } from './meter.ts';
 
 /** Stored as JSON. Members may be added, so readers must treat each one as optional. */
 export type AttemptEntry = AttemptSummary & {
-  /** The upstream's own name for the model. */
   readonly upstreamModel: string;
-  /** This member and the next two are absent if the attempt served the answer. */
+  /** This member and the next are absent if the attempt served the answer. */
   readonly phase?: AttemptPhase;
-  readonly status?: number;
   readonly detail?: string;
   /** The upstream's report, or our own count if it reported nothing. */
   readonly usage?: Usage;

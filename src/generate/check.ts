@@ -7,6 +7,7 @@ import type { Tokens } from '../core/money.ts';
 import type { Plan } from '../core/plan.ts';
 import { priceAt } from '../core/price-book.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
+import { requireForKey } from '../identity/key-bounds.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import type { CheckedRequest, GenerateDependencies, GenerationCall } from './pipeline-types.ts';
 import { sizePrompt, type UncountedRequest } from './size.ts';
@@ -51,6 +52,7 @@ function understand(
   const model = requireModel(catalog, request.model);
   call.tally.understood(model.slug, request.stream);
   requireInPlan(plan, model);
+  requireForKey(facts.bounds, model.slug);
   return { call, facts, request, catalog, plan, model };
 }
 

@@ -36,10 +36,11 @@ export function createClientStream(onGone: () => void, stallMs = STALL_MS) {
     onGone();
   };
 
-  const cut = (): void => {
+  const cut = (reason: string): void => {
     leave();
-    controller?.error(new Error('The client stopped reading.'));
+    controller?.error(new Error(reason));
   };
+  const cutStalled = (): void => cut('The client stopped reading.');
 
   const body = new ReadableStream<Uint8Array>(
     {
@@ -52,24 +53,32 @@ export function createClientStream(onGone: () => void, stallMs = STALL_MS) {
     new ByteLengthQueuingStrategy({ highWaterMark: WAITING_BYTES_MAX }),
   );
 
+  const send = (bytes: Uint8Array): Promise<void> | undefined => {
+    if (controller === undefined) return undefined;
+    controller.enqueue(bytes);
+    if ((controller.desiredSize ?? 1) > 0) return undefined;
+    if (room === undefined) {
+      room = Promise.withResolvers();
+      stalled = setTimeout(cutStalled, stallMs);
+    }
+    return room.promise;
+  };
+
   return {
     body,
     leave,
     hurry: resume,
+    /** Breaks the connection, so that the client does not take what it has for the whole. */
+    cut,
     gone: (): boolean => state === 'gone',
     /**
      * Writes immediately. Returns a promise if the writer should wait for the client to catch up.
      */
-    write(text: string): Promise<void> | undefined {
-      if (state !== 'open' || text === '' || controller === undefined) return undefined;
-      controller.enqueue(UTF8.encode(text));
-      if ((controller.desiredSize ?? 1) > 0) return undefined;
-      if (room === undefined) {
-        room = Promise.withResolvers();
-        stalled = setTimeout(cut, stallMs);
-      }
-      return room.promise;
-    },
+    write: (text: string): Promise<void> | undefined =>
+      state !== 'open' || text === '' ? undefined : send(UTF8.encode(text)),
+    /** As `write`. */
+    writeBytes: (bytes: Uint8Array): Promise<void> | undefined =>
+      state !== 'open' || bytes.length === 0 ? undefined : send(bytes),
     close(): void {
       if (state !== 'open') return;
       state = 'closed';

@@ -4,6 +4,7 @@
 import { requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import type { GenerationRequest } from '../core/generation.ts';
+import { requireForKey } from '../identity/key-bounds.ts';
 import type { AccountLimits } from '../limits/contract.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import type { ParsedBody } from '../wire/format.ts';
@@ -37,6 +38,7 @@ export async function countTokens(
   const model = requireModel(catalog, request.model);
   call.tally.understood(model.slug, false);
   requireInPlan(plan, model);
+  requireForKey(facts.bounds, model.slug);
   const restored = await restoreThinking(dependencies, { facts, request, catalog, model });
   return countPrompt(dependencies.tokenizer, { facts, request: restored, catalog, plan, model });
 }

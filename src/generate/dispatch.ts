@@ -17,7 +17,9 @@ export function startMetered(
   permit: Permit,
 ): MeteredAttempt {
   const { checked, grant, lifetime } = admitted;
-  const attempt = new MeteredAttempt(dependencies.startAttempt(options), {
+  const { trace } = checked.call;
+  const traced = trace === undefined ? options : { ...options, trace: trace.startAttempt() };
+  const attempt = new MeteredAttempt(dependencies.startAttempt(traced), {
     permit,
     grant,
     countNow: dependencies.tokenizer.countNow,

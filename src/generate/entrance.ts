@@ -39,10 +39,14 @@ export class RequestEntrance {
 
   /** Call when the request is ready to claim limits, or was refused. */
   leave(accountId: string, plan: Plan, refusal?: unknown): Awaitable<void> {
-    if (!usesUpRequest(refusal)) return this.#givePlace(accountId);
-    // A failed ledger read does not change the refusal.
-    const counted = this.#limits.countRefused(accountId, plan).catch(() => undefined);
-    return counted.then(() => this.#givePlace(accountId));
+    return usesUpRequest(refusal) ? this.leaveCounted(accountId, plan) : this.#givePlace(accountId);
+  }
+
+  /** Leaves, and uses up one request of the window but no tokens: a refusal, or a repeat. */
+  async leaveCounted(accountId: string, plan: Plan): Promise<void> {
+    // A failed ledger read does not change the answer.
+    await this.#limits.countRefused(accountId, plan).catch(() => undefined);
+    this.#givePlace(accountId);
   }
 
   /** Waits for a place, or for the ledger. */

@@ -4,6 +4,7 @@
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { Receipt } from '../core/generation.ts';
 import { decideOutcome, type EndCause, type EndFacts } from '../core/outcome.ts';
+import { type RequestFailure, requestFailure } from '../core/request-failure.ts';
 import type { Candidate } from '../core/route.ts';
 import type { Grant } from './grant.ts';
 import type { Lifetime } from './lifetime.ts';
@@ -18,17 +19,36 @@ export type Admitted = {
   readonly lifetime: Lifetime;
 };
 
+type Ending = {
+  readonly attempt?: MeteredAttempt | undefined;
+  readonly failure?: UpstreamFailure;
+  /** The client has received the headers of a stream. */
+  readonly isSent?: true;
+};
+
 /** Decides the charge of an ending, ends the grant with it once, and reports it to the operator. */
 export async function finish(
   dependencies: GenerateDependencies,
   admitted: Admitted,
   cause: EndCause,
-  { attempt, failure }: { attempt?: MeteredAttempt | undefined; failure?: UpstreamFailure } = {},
+  ending: Ending = {},
 ): Promise<Receipt> {
+  const { attempt, failure } = ending;
   const decision = decideOutcome(endFacts(admitted, cause, attempt));
-  const ended = await admitted.grant.end(decision, attempt);
+  const ended = await admitted.grant.end(decision, attempt, failureOf(cause, ending));
   report(dependencies, admitted.checked, ended, failure?.class);
   return ended.receipt;
+}
+
+/** Absent unless the upstream or the gateway failed. */
+function failureOf(
+  cause: EndCause,
+  { attempt, failure, isSent }: Ending,
+): RequestFailure | undefined {
+  if (cause !== 'upstream' && cause !== 'gateway') return undefined;
+  const isBegun = attempt !== undefined && attempt.meter.output() !== 'none';
+  const stage = isSent === undefined ? 'refused' : isBegun ? 'interrupted' : 'announced';
+  return requestFailure(failure?.class ?? 'internal', stage);
 }
 
 function endFacts(

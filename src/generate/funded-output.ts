@@ -75,14 +75,18 @@ export class Cover {
     let target = smaller(this.outputBound, tokenCount(this.#bought + SLICE_TOKENS));
     for (let tries = 0; tries < TRIES_MAX && target > this.#bought; tries += 1) {
       const amount = coverAmount(promptTokens, target, price);
-      const { ok, available, uncovered } = await ledger.extend({ requestId, amount, excess });
+      const { ok, available, uncovered, budget } = await ledger.extend({
+        requestId,
+        amount,
+        excess,
+      });
       if (ok) {
         this.#held = amount;
         this.#bought = target;
         return 'grown';
       }
-      const room =
-        uncovered === undefined ? available : subtract(uncovered.room, add(excess, this.#held));
+      const least = budget !== undefined && 'room' in budget ? budget.room : uncovered?.room;
+      const room = least === undefined ? available : subtract(least, add(excess, this.#held));
       target = smaller(target, this.#payable(add(this.#held, smaller(room, available))));
     }
     return 'refused';

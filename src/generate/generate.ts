@@ -126,6 +126,7 @@ function routeFacts(
     isDisabled: call.operator.isDisabled,
     model,
     plan,
+    allowed: facts.bounds?.models,
     request,
     affinity: affinityOf(facts.accountId, request),
     startedAt: call.startedAt,
@@ -263,14 +264,15 @@ async function deliver(
     const failure = isStopped ? STOPPED : pumped.failure;
     answer.note(failure);
     const cause = causeOf(dependencies, failure);
-    const receipt = await finish(dependencies, admitted, cause, { attempt, failure });
+    const receipt = await finish(dependencies, admitted, cause, { attempt, failure, isSent: true });
     // After a silent commit an upstream can still fail without delivering anything.
     const delivered = attempt !== undefined && attempt.meter.output() !== 'none';
     return encoder.fail(delivered ? interruptedError() : failureError(failure, receipt), receipt);
   } catch (error) {
     answer.abort();
     dependencies.onInternal(call.requestId, error);
-    const receipt = await finish(dependencies, admitted, 'gateway', { attempt: answer.attempt() });
+    const attempt = answer.attempt();
+    const receipt = await finish(dependencies, admitted, 'gateway', { attempt, isSent: true });
     return encoder.fail(new GatewayError('internal_error'), receipt);
   }
 }
@@ -292,7 +294,7 @@ async function giveUp(
   const left = lifetime.hasLeft();
   // A client that is refused during shutdown receives none of the answer and is charged nothing.
   const attempt = left ? asked?.attempt : undefined;
-  await finish(dependencies, admitted, left ? 'client' : 'gateway', { attempt });
+  await finish(dependencies, admitted, left ? 'client' : 'gateway', { attempt, failure: STOPPED });
   if (left) return { kind: 'cancelled' };
   throw new GatewayError('provider_unavailable', { limits: grant.limits });
 }

@@ -17,6 +17,7 @@ import {
 import type { OutcomeDecision } from '../core/outcome.ts';
 import type { LimitView } from '../core/plan.ts';
 import { affordableOutput, chargeServed, SLICE_TOKENS } from '../core/price.ts';
+import type { RequestFailure } from '../core/request-failure.ts';
 import type { Candidate } from '../core/route.ts';
 import { decideUsage, NO_USAGE } from '../core/usage.ts';
 import type {
@@ -69,7 +70,7 @@ export class Grant implements Slot {
     checked: CheckedRequest,
     claim: Claim,
     { amount, excess }: Money,
-    { available, written }: PlacedHold,
+    { available, written, budget }: PlacedHold,
   ) {
     const { clock, ledger } = dependencies;
     const { call, price, promptTokens } = checked;
@@ -81,7 +82,8 @@ export class Grant implements Slot {
     this.limits = claim.view;
     this.accountId = checked.facts.accountId;
     this.most = checked.plan.concurrentRequests;
-    const outputBound = boundByBalance(checked, this.#payable);
+    const left = budget !== undefined && 'left' in budget ? budget.left : available;
+    const outputBound = boundByBalance(checked, add(amount, smaller(available, left)));
     const lowered = outputBound < checked.outputBound;
     const { requestId } = call;
     this.cover = new Cover({
@@ -114,10 +116,14 @@ export class Grant implements Slot {
 
   /** Calls `onLost` if a hold that is still being written fails to become durable. */
   watchHold(onLost: () => void): void {
-    this.untilHeld()?.catch((error: unknown) => {
-      this.#lostBy = error;
-      onLost();
-    });
+    const { trace } = this.#checked.call;
+    this.untilHeld()?.then(
+      () => trace?.mark('held'),
+      (error: unknown) => {
+        this.#lostBy = error;
+        onLost();
+      },
+    );
   }
 
   /** Frees the concurrency slot before the request ends. */
@@ -129,15 +135,22 @@ export class Grant implements Slot {
    * Charges `served` by the rule of `decision`, or nothing if no attempt served. Idempotent: later
    * calls return the first result.
    */
-  end(decision: OutcomeDecision, served?: MeteredAttempt): Promise<Ended> {
+  end(
+    decision: OutcomeDecision,
+    served?: MeteredAttempt,
+    failure?: RequestFailure,
+  ): Promise<Ended> {
     const isFree = served === undefined || decision.charge === 'nothing';
-    this.#ended ??= isFree ? this.#release(decision.outcome) : this.#settle(decision, served);
+    this.#ended ??= isFree
+      ? this.#release(decision.outcome, failure)
+      : this.#settle(decision, served, failure);
     return this.#ended;
   }
 
   async #settle(
     { outcome, charge: rule }: OutcomeDecision,
     attempt: MeteredAttempt,
+    failure: RequestFailure | undefined,
   ): Promise<Ended> {
     const { candidate, meter } = attempt;
     const { price, promptTokens } = this.#checked;
@@ -159,6 +172,7 @@ export class Grant implements Slot {
       requestId: call.requestId,
       served: { model: model.slug, upstream: upstream.id, price: candidate.price },
       outcome,
+      failure,
       usage,
       rawUsage: meter.raw(),
       attempts: JSON.stringify(records),
@@ -174,22 +188,22 @@ export class Grant implements Slot {
       settlement = this.#expected(error, charge, withinHold ? this.cover.held() : this.#payable);
     }
     const final = isForfeited(settlement, charge) ? 'gateway_failed' : outcome;
-    return this.#toldOf(command, records, settlement, final, candidate);
+    return this.#endedOf(command, records, settlement, final, candidate);
   }
 
-  async #release(outcome: Outcome): Promise<Ended> {
+  async #release(outcome: Outcome, failure: RequestFailure | undefined): Promise<Ended> {
     if (this.#lostBy !== undefined) return this.#forget(outcome);
     this.#claim.settle(0);
     const { records } = this.attempts;
     const { clock, ledger } = this.#dependencies;
-    const command = releaseOf(this.#checked, records, outcome, clock());
+    const command = { ...releaseOf(this.#checked, records, outcome, clock()), failure };
     let settlement: Settlement;
     try {
       settlement = await ledger.release(command);
     } catch (error) {
       settlement = this.#expected(error, ZERO, this.#payable);
     }
-    return this.#toldOf(command, records, settlement, outcome);
+    return this.#endedOf(command, records, settlement, outcome);
   }
 
   /** Ends a request that has no hold: nothing to release, nothing used. */
@@ -197,7 +211,7 @@ export class Grant implements Slot {
     if (this.#lostBy instanceof LedgerSilent) releaseUnconfirmed(this.#dependencies, this.#checked);
     await this.#claim.cancel();
     const settlement = { debited: ZERO, loss: ZERO, available: this.#payable };
-    return this.#toldOf({ usage: UNUSED }, this.attempts.records, settlement, outcome);
+    return this.#endedOf({ usage: UNUSED }, this.attempts.records, settlement, outcome);
   }
 
   /**
@@ -213,7 +227,7 @@ export class Grant implements Slot {
   }
 
   /** `candidate` is the one that served; absent if none did. */
-  #toldOf(
+  #endedOf(
     { usage }: Pick<ReleaseCommand, 'usage'>,
     attempts: readonly AttemptEntry[],
     settlement: Settlement,

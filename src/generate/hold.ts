@@ -43,6 +43,7 @@ async function tryGrant(
   look: Look,
 ): Promise<Grant> {
   const claim = await claimLimits(dependencies, asked);
+  if (asked.call.beforeHold !== undefined) await beforeHold(asked.call.beforeHold, claim);
   const { outputBound } = claim;
   const checked = outputBound === asked.outputBound ? asked : { ...asked, outputBound };
   const money = moneyFor(checked);
@@ -56,12 +57,25 @@ async function tryGrant(
       message: 'The service cannot reserve money at the moment. Retry with back-off.',
     });
   }
-  if (hold.ok) return new Grant(dependencies, checked, claim, money, hold);
-  dependencies.funds.doubt(checked.facts.accountId);
+  if (hold.ok) {
+    checked.call.trace?.mark('hold');
+    return new Grant(dependencies, checked, claim, money, hold);
+  }
+  if (hold.budget === undefined) dependencies.funds.doubt(checked.facts.accountId);
   // A request refused for its balance counts against the minute; one that may be retried here does
   // not.
-  const isOver = look === 'last' && !mayWait(hold);
+  const isFinal = look === 'last' || hold.budget !== undefined;
+  const isOver = isFinal && !mayWait(hold, money);
   throw refusedHold(hold, money, await claim.cancel(isOver ? 'request' : undefined));
+}
+
+async function beforeHold(work: () => Promise<void>, claim: Claim): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    await claim.cancel();
+    throw error;
+  }
 }
 
 /** Throws the refusal of a limit (429). */
@@ -98,6 +112,7 @@ function holdCommand(checked: CheckedRequest, { amount, excess, hidden }: Money)
     requestId: call.requestId,
     accountId: facts.accountId,
     keyId: facts.keyId,
+    family: facts.family,
     format: call.format.name,
     stream: request.stream,
     endUser: request.endUser,

@@ -4,11 +4,12 @@
 import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { mayHideThinking } from '../core/hidden.ts';
+import { BUDGET_ENDS } from '../core/key-budget.ts';
 import type { Catalog, Model } from '../core/model.ts';
-import { add, formatTokens, type Micro, smaller, subtract, ZERO } from '../core/money.ts';
+import { add, formatTokens, larger, type Micro, smaller, subtract, ZERO } from '../core/money.ts';
 import type { LimitView } from '../core/plan.ts';
 import { hiddenOutput, holdAmount, promptExcess } from '../core/price.ts';
-import type { HoldResult } from '../ledger/contract.ts';
+import type { BudgetRoom, HoldResult } from '../ledger/contract.ts';
 import type { CheckedRequest } from './pipeline-types.ts';
 
 export type Money = {
@@ -46,15 +47,23 @@ function hidesAnywhere(catalog: Catalog, model: Model): boolean {
 }
 
 /** Whether to retry the hold: each request of the account that ends frees room for worst cases. */
-export function mayWait({ uncovered }: HoldResult): boolean {
+export function mayWait({ uncovered, budget }: HoldResult, money: Money): boolean {
+  if (budget !== undefined && 'room' in budget) return isReserved(budget, money);
   return uncovered !== undefined && uncovered.openHolds > 0;
 }
 
+/** Whether the budget would cover the request without what other requests reserve of it. */
+function isReserved({ rest, openHolds }: BudgetRoom, { amount, excess }: Money): boolean {
+  return openHolds > 0 && rest >= add(amount, excess);
+}
+
 export function refusedHold(
-  { available, uncovered }: HoldResult,
-  { amount, excess, hidden }: Money,
+  { available, uncovered, budget }: HoldResult,
+  money: Money,
   limits: LimitView,
 ): GatewayError {
+  if (budget !== undefined && 'room' in budget) return refusedBudget(budget, money, limits);
+  const { amount, excess, hidden } = money;
   const has = `The available balance is ${formatTokens(available)} service tokens`;
   if (uncovered === undefined) {
     return new GatewayError('insufficient_balance', {
@@ -73,6 +82,23 @@ export function refusedHold(
   return new GatewayError('concurrency_limit_exceeded', {
     message: `The balance does not cover what this request (up to ${worst} service tokens) and the ${uncovered.openHolds} requests in flight may cost together. Retry when one of them has ended, or top up the account.`,
     retryAfterSeconds: CONCURRENCY_RETRY_SECONDS,
+    limits,
+  });
+}
+
+/** A budget covers the most that a request can cost, because it is never exceeded. */
+function refusedBudget(budget: BudgetRoom, money: Money, limits: LimitView): GatewayError {
+  const { period, rest, openHolds } = budget;
+  const worst = formatTokens(add(money.amount, money.excess));
+  if (isReserved(budget, money)) {
+    return new GatewayError('concurrency_limit_exceeded', {
+      message: `The budget of this API key does not cover what this request (up to ${worst} service tokens) and the ${openHolds} requests in flight may cost together. Retry when one of them has ended, set a lower max_tokens, or raise the budget.`,
+      retryAfterSeconds: CONCURRENCY_RETRY_SECONDS,
+      limits,
+    });
+  }
+  return new GatewayError('key_budget_exhausted', {
+    message: `This API key has ${formatTokens(larger(rest, ZERO))} service tokens left of its ${BUDGET_ENDS[period]}, and this request may cost up to ${worst}. Raise the budget on the dashboard, send less, or use another key.`,
     limits,
   });
 }

@@ -9,6 +9,7 @@ import type { OperatorState } from '../core/operator.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Price } from '../core/price.ts';
 import type { AnswerSummary } from '../core/request-summary.ts';
+import type { RequestTrace } from '../core/trace.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Ledger } from '../ledger/contract.ts';
 import type { AccountLimits } from '../limits/contract.ts';
@@ -67,8 +68,15 @@ export type GenerationCall = {
   readonly authorize: () => Awaitable<KeyFacts>;
   readonly readBody: () => Promise<ParsedBody>;
   readonly tally: RequestObserver;
+  /** Absent without tracing. */
+  readonly trace?: RequestTrace | undefined;
   /** Fires if the client disconnects before its answer is complete. */
   readonly signal: AbortSignal;
+  /**
+   * Called after the limits were claimed and before money is held, which happens again in a second
+   * look. If it rejects, the request ends with that error. Absent without an `Idempotency-Key`.
+   */
+  readonly beforeHold?: () => Promise<void>;
 };
 
 /** A playground request whose session the dashboard has checked. Its body is unread. */

@@ -29,6 +29,7 @@ export function report(
       requestId,
     });
   }
+  call.trace?.mark('settle');
   call.tally.ended({
     modelServed,
     upstream,

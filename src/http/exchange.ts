@@ -8,6 +8,7 @@ import type { UpstreamState } from '../core/health.ts';
 import { createRequestId, type RandomBytes } from '../core/id.ts';
 import type { OperatorState } from '../core/operator.ts';
 import type { RouteName } from '../core/request-summary.ts';
+import type { RequestTrace, StartTrace } from '../core/trace.ts';
 import type {
   GenerateDependencies,
   GenerationCall,
@@ -17,8 +18,10 @@ import type { Access, PlaygroundAccess } from '../identity/access.ts';
 import { clientAddress, type NetworkSet } from '../identity/address.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { LimitsLoad } from '../limits/load.ts';
+import type { RefusedCall } from '../refusals/recorder.ts';
 import type { ClientFormat, ParsedBody } from '../wire/format.ts';
 import { readBody } from './body.ts';
+import type { Idempotency } from './idempotency.ts';
 import type { KnownHosts } from './known-hosts.ts';
 import type { ListDependencies } from './lists.ts';
 import type { OperatorAccess } from './operator-access.ts';
@@ -31,6 +34,8 @@ export type HandlerDependencies = {
   readonly access: Access;
   readonly playgroundAccess: PlaygroundAccess;
   readonly generation: GenerateDependencies;
+  /** Absent if the operator has disabled it. */
+  readonly idempotency: Idempotency | undefined;
   readonly lists: ListDependencies;
   readonly randomBytes: RandomBytes;
   readonly clock: () => number;
@@ -48,11 +53,15 @@ export type HandlerDependencies = {
   readonly isRefusing: () => boolean;
   /** Whether another request can get an upstream connection. */
   readonly hasRoom: () => boolean;
-  readonly touchKey: (keyId: string) => void;
+  readonly touchKey: (keyId: string, from: { readonly address: () => string }) => void;
   readonly onInternal: (requestId: string, error: unknown) => void;
   /** Whether an error means that the database is temporarily unavailable. */
   readonly isAway: (error: unknown) => boolean;
   readonly tallies: Tallies;
+  /** Absent without tracing. */
+  readonly startTrace: StartTrace | undefined;
+  /** Records a refusal for the account that it concerns. */
+  readonly noteRefusal: (refusal: RefusedCall) => void;
   readonly operatorAccess: OperatorAccess;
   readonly knownHosts: KnownHosts;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
@@ -91,6 +100,7 @@ export class Exchange {
   readonly startedAt: number;
   /** The operator state when the request arrived. */
   readonly operator: OperatorState;
+  readonly trace: RequestTrace | undefined;
   readonly tally: Tally;
   protected readonly dependencies: HandlerDependencies;
 
@@ -109,7 +119,8 @@ export class Exchange {
     this.startedAt = dependencies.clock();
     this.requestId = requestId ?? createRequestId(this.startedAt, dependencies.randomBytes);
     this.operator = dependencies.operator();
-    this.tally = dependencies.tallies.start(this.requestId, route, format.name);
+    this.trace = dependencies.startTrace?.(request.headers, this.startedAt);
+    this.tally = dependencies.tallies.start(this.requestId, route, format.name, this.trace);
   }
 
   /** Authenticates the caller. Throws the refusal of a key or its account. */
@@ -126,7 +137,7 @@ export class Exchange {
   }
 
   protected identified(facts: KeyFacts): KeyFacts {
-    this.dependencies.touchKey(facts.keyId);
+    this.dependencies.touchKey(facts.keyId, this);
     this.tally.identified(facts);
     return facts;
   }
@@ -202,10 +213,11 @@ export function requireServing(dependencies: HandlerDependencies): void {
 /** Turns a thrown value into the response of its request. */
 export function refuse(
   dependencies: HandlerDependencies,
-  { requestId, format, tally }: Exchange,
+  exchange: Exchange,
   cause: unknown,
   allow?: string,
 ): Response {
+  const { requestId, format, tally } = exchange;
   const isAway = dependencies.isAway(cause);
   if (isAway) dependencies.onInternal(requestId, cause);
   const error = isAway ? away() : cause;
@@ -216,8 +228,25 @@ export function refuse(
     onInternal: () => dependencies.onInternal(requestId, cause),
     ...(allow === undefined ? {} : { allow }),
   });
-  tally.answered(response.status, error instanceof GatewayError ? error.code : 'internal_error');
+  const refusal = error instanceof GatewayError ? error : new GatewayError('internal_error');
+  tally.answered(response.status, refusal.code);
+  if (tally.answer === undefined) noteRefusal(dependencies, exchange, refusal);
   return response;
+}
+
+/** A request with an answer is in the books. */
+function noteRefusal(
+  dependencies: HandlerDependencies,
+  { requestId, startedAt, tally }: Exchange,
+  { code, message, caller }: GatewayError,
+): void {
+  dependencies.noteRefusal({
+    ...{ requestId, at: startedAt, code, message },
+    route: tally.route,
+    accountId: tally.accountId ?? caller?.accountId,
+    keyId: tally.keyId ?? caller?.keyId,
+    model: tally.model,
+  });
 }
 
 /** The runtime omits an unreadable Host, or inserts one that is invalid in a URL. */

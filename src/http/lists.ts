@@ -27,7 +27,8 @@ export function listModels(
   query: URLSearchParams,
 ): unknown {
   const plan = catalog.plans.get(facts.plan);
-  return modelList(catalog, plan, incidentOf, clock(), modelPage(query));
+  const allowed = facts.bounds?.models;
+  return modelList(catalog, { plan, allowed }, incidentOf, clock(), modelPage(query));
 }
 
 /** The paging of Messages clients; an empty value counts as absent. */
@@ -63,7 +64,8 @@ export function showModel(
 ): unknown {
   const model = requireModel(catalog, slugOrAlias);
   const incident = incidentOf(model.slug);
-  return modelRecord(model, catalog, catalog.plans.get(facts.plan), incident, clock());
+  const caller = { plan: catalog.plans.get(facts.plan), allowed: facts.bounds?.models };
+  return modelRecord(model, catalog, caller, incident, clock());
 }
 
 export async function listKeys(

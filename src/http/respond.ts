@@ -46,6 +46,16 @@ export function respondGenerated(requestId: string, generated: Generated): Respo
   return new Response(generated.body, { headers });
 }
 
+/** The headers of an answer that a repeat gets again, with the limits as they are now. */
+export function replayedHeaders(
+  kept: readonly (readonly [name: string, value: string])[],
+  limits: LimitView,
+): HeaderMap {
+  const headers: HeaderMap = { ...Object.fromEntries(kept), 'x-svc-replayed': 'true' };
+  addLimits(headers, limits);
+  return headers;
+}
+
 /**
  * Turns a thrown value into the caller's envelope. An unexpected error is answered as internal:
  * `onInternal` logs it, and the caller gets no details. The connection stays open over an unread

@@ -15,7 +15,8 @@ import {
   type RuntimeServer,
   targetOf,
 } from './exchange.ts';
-import { answerCount, answerElsewhere, answerGeneration, answerList } from './handlers.ts';
+import { answerCount, answerElsewhere, answerList } from './handlers.ts';
+import { answerOnce } from './keyed-request.ts';
 import { listKeys, listModels, showAccount, showModel } from './lists.ts';
 import { answerMetrics, answerReady, underOwnName } from './probes.ts';
 import { type ApiRoute, ROUTES } from './routes.ts';
@@ -33,6 +34,8 @@ export type ServerDependencies = HandlerDependencies & {
   readonly docs: Readonly<Record<'customers' | 'operators', Mount>>;
   /** The description of the API. */
   readonly openapi: Mount;
+  /** The pages for strangers, at `/` and `/models`. */
+  readonly site: Mount;
 };
 
 export type GatewayServer = {
@@ -118,7 +121,7 @@ type Asked = {
 type RouteHandler = (asked: Asked) => Response | Promise<Response>;
 
 function createApp(dependencies: ServerDependencies) {
-  const { dashboard, docs } = dependencies;
+  const { dashboard, docs, site } = dependencies;
   const app = new Elysia({
     precompile: true,
     strictPath: true,
@@ -130,21 +133,32 @@ function createApp(dependencies: ServerDependencies) {
   for (const { name, method, path } of ROUTES) {
     app.route(method, path, handlers[name], { parse: 'none' });
   }
-  return app
-    .all('/dashboard', ({ request, server }) => dashboard(request, server), { parse: 'none' })
-    .all('/dashboard/*', ({ request, server }) => dashboard(request, server), { parse: 'none' })
-    .all('/docs', ({ request, server }) => docs.customers(request, server), { parse: 'none' })
-    .all('/docs/*', ({ request, server }) => docs.customers(request, server), { parse: 'none' })
-    .all('/*', ({ request, server }) => answerElsewhere(dependencies, request, server), {
-      parse: 'none',
-    });
+  return (
+    app
+      .all('/dashboard', ({ request, server }) => dashboard(request, server), { parse: 'none' })
+      .all('/dashboard/*', ({ request, server }) => dashboard(request, server), { parse: 'none' })
+      .all('/docs', ({ request, server }) => docs.customers(request, server), { parse: 'none' })
+      .all('/docs/*', ({ request, server }) => docs.customers(request, server), { parse: 'none' })
+      // The path of a base URL that lacks /v1, too.
+      .get('/models', ({ request, server }) =>
+        isBrowser(request) ? site(request, server) : answerElsewhere(dependencies, request, server),
+      )
+      .all('/*', ({ request, server }) => answerElsewhere(dependencies, request, server), {
+        parse: 'none',
+      })
+  );
+}
+
+/** Whether a person opens the address: programs accept anything, or JSON. */
+function isBrowser({ headers }: Request): boolean {
+  return headers.get('accept')?.includes('text/html') ?? false;
 }
 
 function handlersOf(
   dependencies: ServerDependencies,
   serverOf: () => RuntimeServer | null,
 ): Readonly<Record<ApiRoute, RouteHandler>> {
-  const { version, openapi } = dependencies;
+  const { version, openapi, site } = dependencies;
   const { ready, metrics } = probesOf(dependencies);
   const open = (request: Request, server: RuntimeServer | null, route: RouteName) =>
     new Exchange(dependencies, request, server, chatFormat, route);
@@ -154,9 +168,9 @@ function handlersOf(
 
   return {
     chat_completions: ({ request }) =>
-      answerGeneration(dependencies, opened(request, chatFormat, 'chat_completions')),
+      answerOnce(dependencies, opened(request, chatFormat, 'chat_completions')),
     messages: ({ request }) =>
-      answerGeneration(dependencies, opened(request, messagesFormat, 'messages')),
+      answerOnce(dependencies, opened(request, messagesFormat, 'messages')),
     count_tokens: ({ request }) =>
       answerCount(
         dependencies,
@@ -177,7 +191,13 @@ function handlersOf(
     health: () => Response.json({ status: 'ok', version }),
     ready: ({ request, server }) => ready(request, server),
     openapi: ({ request, server }) => openapi(request, server),
-    service: () => Response.json({ service: 'tollgate', version, docs: '/docs' }),
+    service: ({ request, server }) =>
+      isBrowser(request)
+        ? site(request, server)
+        : Response.json(
+            { service: 'tollgate', version, docs: '/docs' },
+            { headers: { vary: 'accept' } },
+          ),
     service_head: () => new Response(null),
     metrics: ({ request, server }) => metrics(request, server),
   };

@@ -5,10 +5,16 @@
 import type { ClientFormatName } from '../core/admit.ts';
 import type { ErrorCode } from '../core/error.ts';
 import type { AnswerSummary, RequestSummary, RouteName } from '../core/request-summary.ts';
+import type { RequestTrace } from '../core/trace.ts';
 import type { RequestObserver } from '../generate/pipeline-types.ts';
 
 export type Tallies = {
-  readonly start: (requestId: string, route: RouteName, format: ClientFormatName) => Tally;
+  readonly start: (
+    requestId: string,
+    route: RouteName,
+    format: ClientFormatName,
+    trace?: RequestTrace,
+  ) => Tally;
   /** Streams whose answer is in progress, or drained after a disconnect. */
   readonly openStreams: () => number;
 };
@@ -23,7 +29,7 @@ type Teller = {
 export function createTallies(dependencies: Omit<Teller, 'openStreams'>): Tallies {
   const teller: Teller = { ...dependencies, openStreams: 0 };
   return {
-    start: (requestId, route, format) => new Tally(teller, requestId, route, format),
+    start: (...begun) => new Tally(teller, ...begun),
     openStreams: () => teller.openStreams,
   };
 }
@@ -41,23 +47,31 @@ export class Tally implements RequestSummary, RequestObserver {
   stream: boolean | undefined;
   durationMs = 0;
   answer: AnswerSummary | undefined;
+  replayOf: string | undefined;
+  readonly trace: RequestTrace | undefined;
   // Private, so it is not part of the summary.
   readonly #teller: Teller;
   readonly #startedAt: number;
   /** Its stream has begun and is not settled. */
   #isStreaming = false;
 
-  constructor(teller: Teller, requestId: string, route: RouteName, format: ClientFormatName) {
+  constructor(teller: Teller, ...[requestId, route, format, trace]: Parameters<Tallies['start']>) {
     this.#teller = teller;
     this.requestId = requestId;
     this.route = route;
     this.format = format;
+    this.trace = trace;
     this.#startedAt = teller.monotonic();
   }
 
   identified({ accountId, keyId }: { readonly accountId: string; readonly keyId: string }): void {
     this.accountId = accountId;
     this.keyId = keyId;
+  }
+
+  /** The response repeats the answer of an earlier request. */
+  replays(requestId: string): void {
+    this.replayOf = requestId;
   }
 
   understood(model: string, stream: boolean): void {

@@ -6,6 +6,7 @@ import type { FinishReason } from '../../src/core/generation.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
 import { micro, pico, usdRate } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
+import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import { RequestEntrance } from '../../src/generate/entrance.ts';
 import { createFunds } from '../../src/generate/funds.ts';
 import { generate } from '../../src/generate/generate.ts';
@@ -65,6 +66,7 @@ const PLAN: Plan = {
 
 const CATALOG: Catalog = {
   serviceName: 'test',
+  service: DEFAULT_SERVICE,
   usdPerMillion: usdRate(1_000_000n),
   minimumHold: micro(TOKEN),
   models: MODELS,

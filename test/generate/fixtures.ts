@@ -5,6 +5,7 @@ import type { GenerationEvent } from '../../src/core/generation.ts';
 import type { Catalog } from '../../src/core/model.ts';
 import { micro, usdRate } from '../../src/core/money.ts';
 import type { Candidate } from '../../src/core/route.ts';
+import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import type { Attempt, Batch } from '../../src/upstream/attempt.ts';
 import { demoUpstream, TIMEOUTS } from '../support/model.ts';
 import { alwaysAt, flatPrice } from '../support/price.ts';
@@ -68,6 +69,7 @@ export function listedAttempt(of: Candidate, batches: readonly Batch[]): ListedA
 export function catalogOf(all: readonly Candidate[]): Catalog {
   return {
     serviceName: 'test',
+    service: DEFAULT_SERVICE,
     usdPerMillion: usdRate(1n),
     minimumHold: micro(1n),
     models: all.map(({ model, upstream }) => ({

@@ -9,6 +9,7 @@ import { formatTokens, micro, usdRate } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import type { Price } from '../../src/core/price.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
+import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import { RequestEntrance } from '../../src/generate/entrance.ts';
 import { createFunds } from '../../src/generate/funds.ts';
 import { generate } from '../../src/generate/generate.ts';
@@ -75,6 +76,7 @@ const PLAN: Plan = {
 
 const CATALOG: Catalog = {
   serviceName: 'test',
+  service: DEFAULT_SERVICE,
   usdPerMillion: usdRate(1_000_000n),
   minimumHold: micro(TOKEN),
   models: MODELS,

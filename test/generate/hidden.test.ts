@@ -10,6 +10,7 @@ import type { Catalog, Model, Upstream } from '../../src/core/model.ts';
 import { micro, pico, usdRate } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../src/core/profile.ts';
+import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import { RequestEntrance } from '../../src/generate/entrance.ts';
 import { createFunds } from '../../src/generate/funds.ts';
 import { generate } from '../../src/generate/generate.ts';
@@ -94,6 +95,7 @@ function catalogOf(upstream: Upstream): Catalog {
   };
   return {
     serviceName: 'test',
+    service: DEFAULT_SERVICE,
     usdPerMillion: usdRate(1_000_000n),
     minimumHold: micro(TOKEN),
     models: [model],

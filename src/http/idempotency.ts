@@ -1,0 +1,88 @@
+// What this process knows of requests with an `Idempotency-Key`: the keys whose first request runs
+// here, so that one runs at a time, and how many requests with a key each account has open.
+
+import { withTimeout } from '../async/timeout.ts';
+import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
+import { GatewayError } from '../core/error.ts';
+import type { IdempotencyStore, KeyLookup } from '../idempotency/store.ts';
+import type { Books } from '../ledger/books.ts';
+import { Recording } from './recording.ts';
+
+/** Memory of the answers that this process records at a time; above it, no first request begins. */
+const MEMORY_BYTES_MAX = 268_435_456;
+
+/** How long shutdown waits for the last answers to be stored. */
+const STORE_MS = 2_000;
+
+export type Idempotency = ReturnType<typeof createIdempotency>;
+
+type Options = { readonly store: IdempotencyStore; readonly books: Pick<Books, 'explain'> };
+
+/** What this process knows: the keys whose first request runs here, and their readers. */
+export function createIdempotency({ store, books }: Options) {
+  const running = new Map<string, Recording>();
+  const storing = new Set<Promise<void>>();
+  /** Open requests with a key by account. */
+  const places = new Map<string, number>();
+  let memoryBytes = 0;
+
+  return {
+    ...{ store, books },
+    /** The first request with a key, while it runs or is stored here. */
+    runningOf: ({ id }: KeyLookup): Recording | undefined => running.get(id),
+    /** Throws if the account has too many open. Returns the function that gives the place back. */
+    enter(accountId: string, most: number): () => void {
+      const open = places.get(accountId) ?? 0;
+      if (open >= most) throw tooMany();
+      places.set(accountId, open + 1);
+      let isIn = true;
+      return () => {
+        if (!isIn) return;
+        isIn = false;
+        const left = (places.get(accountId) ?? 0) - 1;
+        if (left > 0) places.set(accountId, left);
+        else places.delete(accountId);
+      };
+    },
+    /** Registers a first request, which runs when this returns. Throws if memory is short. */
+    record({ id }: KeyLookup, fingerprint: Uint8Array): Recording {
+      if (memoryBytes > MEMORY_BYTES_MAX) throw crowded();
+      const { entryBytes } = store.bounds;
+      const onGrowth = (bytes: number): void => {
+        memoryBytes += bytes;
+      };
+      const recording = new Recording(fingerprint, { most: entryBytes, onGrowth });
+      running.set(id, recording);
+      return recording;
+    },
+    /** Follows a first request until its answer is stored. `work` never rejects. */
+    track({ id }: KeyLookup, recording: Recording, work: Promise<void>): void {
+      const done = work.finally(() => {
+        running.delete(id);
+        storing.delete(done);
+        memoryBytes -= recording.size();
+        recording.end();
+      });
+      storing.add(done);
+    },
+    /** Resolves when the last answers are stored, or after a time limit. */
+    async close(): Promise<void> {
+      await withTimeout(STORE_MS, Promise.all([...storing]));
+    },
+  };
+}
+
+function tooMany(): GatewayError {
+  return new GatewayError('concurrency_limit_exceeded', {
+    message:
+      'Too many requests with an Idempotency-Key of this account are open. Retry when one of them has ended.',
+    retryAfterSeconds: CONCURRENCY_RETRY_SECONDS,
+  });
+}
+
+function crowded(): GatewayError {
+  return new GatewayError('provider_unavailable', {
+    message:
+      'The server records as many answers for an Idempotency-Key as it has memory for. Nothing was charged. Retry with back-off.',
+  });
+}

@@ -1,0 +1,151 @@
+// The answer of a request with an `Idempotency-Key` while it is produced, and its stored form. The
+// first client and all repeats read the same bytes, each at its own pace.
+
+import { createClientStream } from '../generate/client-stream.ts';
+import { BEGINNING, Transcript, type TranscriptOptions } from '../idempotency/transcript.ts';
+
+/** What precedes the body of an answer. */
+type AnswerHead = {
+  readonly requestId: string;
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly isStream: boolean;
+};
+
+/** An answer that repeats get: complete, or growing. */
+export type Recorded = { readonly head: AnswerHead; readonly transcript: Transcript };
+
+/**
+ * answer   it has begun; `own` are the headers for the first client
+ * over     it ended without a charge, so a repeat is tried again; `response` is for the first client
+ * beaten   another node runs the first request
+ */
+export type Begun =
+  | ({ readonly kind: 'answer'; readonly own: Headers } & Recorded)
+  | { readonly kind: 'over'; readonly response: Response }
+  | { readonly kind: 'beaten' };
+
+export class Recording {
+  readonly fingerprint: Uint8Array;
+  readonly begun: Promise<Begun>;
+  /** Resolves when its answer is stored, or its row removed. */
+  readonly ended: Promise<void>;
+  readonly #transcript: Transcript;
+  readonly #begin: (begun: Begun) => void;
+  readonly #end: () => void;
+  #head: AnswerHead | undefined;
+
+  constructor(fingerprint: Uint8Array, options: TranscriptOptions) {
+    const begun = Promise.withResolvers<Begun>();
+    const ended = Promise.withResolvers<void>();
+    this.fingerprint = fingerprint;
+    this.begun = begun.promise;
+    this.ended = ended.promise;
+    this.#transcript = new Transcript(options);
+    this.#begin = begun.resolve;
+    this.#end = ended.resolve;
+  }
+
+  /** Later calls have no effect. */
+  begin(begun: Begun): void {
+    this.#begin(begun);
+  }
+
+  end(): void {
+    this.#end();
+  }
+
+  size(): number {
+    return this.#transcript.size();
+  }
+
+  /** Records a response to its end. One that failed without a charge is for its client alone. */
+  async record(requestId: string, response: Response, isCharged: () => boolean): Promise<void> {
+    if (!response.ok && !isCharged()) {
+      this.begin({ kind: 'over', response });
+      return;
+    }
+    const transcript = this.#transcript;
+    const head = headOf(requestId, response);
+    const begun = { kind: 'answer', head, transcript, own: response.headers } as const;
+    if (head.isStream) this.begin(begun);
+    this.#head = head;
+    await this.#copy(response.body);
+    this.begin(begun);
+  }
+
+  /** The form in which it is stored; undefined if it is incomplete. */
+  packed(): Uint8Array | undefined {
+    const transcript = this.#transcript;
+    const head = this.#head;
+    if (head === undefined || transcript.isCut()) return undefined;
+    return packAnswer({ head, transcript });
+  }
+
+  /** Reads a body to its end; cancels it where the transcript is full. */
+  async #copy(body: ReadableStream<Uint8Array> | null): Promise<void> {
+    const transcript = this.#transcript;
+    const reader = body?.getReader();
+    while (reader !== undefined) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      if (transcript.append(value)) continue;
+      await reader.cancel();
+      break;
+    }
+    transcript.end();
+  }
+}
+
+/** The headers that belong to one response, and not to the answer. */
+const OWN_HEADERS = /^(?:x-ratelimit-.*|connection|content-length|date)$/;
+
+function headOf(requestId: string, { status, headers }: Response): AnswerHead {
+  const kept = [...headers].filter(([name]) => !OWN_HEADERS.test(name));
+  const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
+  return { requestId, status, headers: kept, isStream };
+}
+
+/** The head as JSON, a line break, and the compressed transcript. */
+function packAnswer({ head, transcript }: Recorded): Uint8Array {
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), transcript.pack()]);
+}
+
+/** The content was sealed, so it needs no checks. */
+export function unpackAnswer(packed: Uint8Array): Recorded {
+  const end = packed.indexOf(0x0a);
+  const head = JSON.parse(Buffer.from(packed.subarray(0, end)).toString()) as AnswerHead;
+  return { head, transcript: Transcript.unpack(packed.subarray(end + 1)) };
+}
+
+/**
+ * A body that follows the transcript from its beginning. `onEnd` is called once, when nothing more
+ * is read from it: the client has it all, disconnected or stalled.
+ */
+export function follow(
+  transcript: Transcript,
+  signal: AbortSignal,
+  onEnd: () => void,
+): ReadableStream<Uint8Array> {
+  const client = createClientStream(onEnd);
+  const run = async (): Promise<void> => {
+    for (let cursor = BEGINNING; !client.gone(); ) {
+      const changed = transcript.changed();
+      const { bytes, next } = transcript.read(cursor);
+      cursor = next;
+      if (bytes !== undefined) await client.writeBytes(bytes);
+      else if (transcript.isComplete()) break;
+      else await changed;
+    }
+    if (transcript.isCut()) client.cut('The answer is longer than can be recorded.');
+    if (client.gone()) return;
+    client.close();
+    onEnd();
+  };
+  if (signal.aborted) client.leave();
+  signal.addEventListener('abort', client.leave, { once: true });
+  run()
+    .catch(() => client.cut('The answer could not be read.'))
+    .finally(() => signal.removeEventListener('abort', client.leave));
+  return client.body;
+}

@@ -1,0 +1,147 @@
+// The prepared statements on requests with an `Idempotency-Key`. IdempotentRow numbers follow the order of
+// insertion, so the oldest row has the lowest number.
+
+import { and, eq, notBetween, type SQL, sql } from 'drizzle-orm';
+import type { Database } from '../store/contract.ts';
+import { IDEMPOTENT_STATES, idempotentRequests } from '../store/tables.ts';
+
+const table = idempotentRequests;
+
+const [RUNNING, KEPT, LOST] = IDEMPOTENT_STATES.map((_word, index) => sql.raw(String(index)));
+
+export type IdempotentRow = typeof table.$inferSelect;
+
+/** A row and the size of its answer, to be subtracted from the sums. */
+export type Sized = { readonly id: number; readonly accountId: string; readonly bytes: number };
+
+type SizedRow = [id: bigint, accountId: string, size: bigint];
+
+/** How much is kept: rows, and bytes of sealed answers. */
+export type Sum = { readonly rows: number; readonly bytes: number };
+
+type SumRow = [rows: bigint, bytes: bigint];
+
+/** The row of one request, for as long as it belongs to that request. */
+export type Owned = { readonly digest: Uint8Array; readonly requestId: Uint8Array };
+
+type Claimed = Pick<IdempotentRow, 'accountId' | 'digest' | 'fingerprint' | 'owner' | 'createdAt'> &
+  Pick<Owned, 'requestId'>;
+
+type Kept = Owned & { readonly size: number; readonly sealed: Uint8Array };
+
+/** Prepares every statement once. The table must exist. */
+export function prepareStatements(database: Database) {
+  const { db } = database;
+  const value = sql.placeholder;
+  const sized = { id: table.id, accountId: table.accountId, size: table.size };
+  const sums = {
+    rows: sql<bigint>`count(*)`,
+    bytes: sql<bigint>`coalesce(sum(${table.size}), 0)`,
+  };
+  const ofAccount = sql`${table.accountId} = ${value('accountId')}`;
+  const isKept = sql`${table.state} = ${KEPT}`;
+  const isLost = sql`${table.state} = ${LOST}`;
+  const isOwned = sql`${table.digest} = ${value('digest')} and ${table.requestId} = ${value('requestId')} and ${table.state} = ${RUNNING}`;
+  const lowest = (where: SQL = sql`true`) =>
+    sql`${table.id} = (select min(${table.id}) from ${table} where ${where})`;
+  const select = (where: SQL) => db.select(sized).from(table).where(where);
+  const remove = (where: SQL | undefined) => db.delete(table).where(where).returning(sized);
+
+  const find = db
+    .select()
+    .from(table)
+    .where(eq(table.digest, value('digest')))
+    .prepare();
+  const claim = database.prepare<Claimed>(
+    db
+      .insert(table)
+      .values({
+        accountId: value('accountId'),
+        digest: value('digest'),
+        fingerprint: value('fingerprint'),
+        requestId: sql`${value('requestId')}`,
+        owner: value('owner'),
+        state: sql`${RUNNING}`,
+        createdAt: value('createdAt'),
+        size: sql`0`,
+        sealed: sql`null`,
+      })
+      .onConflictDoNothing(),
+  );
+  const keep = database.prepare<Kept>(
+    db
+      .update(table)
+      .set({ state: sql`${KEPT}`, size: sql`${value('size')}`, sealed: sql`${value('sealed')}` })
+      .where(isOwned),
+  );
+  const lose = database.prepare<Owned>(
+    db
+      .update(table)
+      .set({ state: sql`${LOST}` })
+      .where(isOwned),
+  );
+  const release = database.prepare<Owned, SizedRow>(remove(isOwned));
+  const removeRow = database.prepare<{ id: number; requestId: Uint8Array }, SizedRow>(
+    remove(and(eq(table.id, value('id')), sql`${table.requestId} = ${value('requestId')}`)),
+  );
+  const drop = database.prepare<{ id: number }>(
+    db
+      .update(table)
+      .set({ state: sql`${LOST}`, size: sql`0`, sealed: sql`null` })
+      .where(sql`${table.id} = ${value('id')} and ${isKept}`),
+  );
+  const oldestKept = database.prepare<object, SizedRow>(select(lowest(isKept)));
+  const oldestKeptOf = database.prepare<{ accountId: string }, SizedRow>(
+    select(lowest(sql`${ofAccount} and ${isKept}`)),
+  );
+  const removeLost = database.prepare<object, SizedRow>(remove(lowest(isLost)));
+  const removeLostOf = database.prepare<{ accountId: string }, SizedRow>(
+    remove(lowest(sql`${ofAccount} and ${isLost}`)),
+  );
+  const removeOutside = database.prepare<{ from: number; to: number }, SizedRow>(
+    remove(and(lowest(), notBetween(table.createdAt, value('from'), value('to')))),
+  );
+  const oldest = database.prepare<object, [createdAt: bigint]>(
+    db.select({ createdAt: table.createdAt }).from(table).where(lowest()),
+  );
+  const sum = database.prepare<object, SumRow>(db.select(sums).from(table));
+  const sumOf = database.prepare<{ accountId: string }, SumRow>(
+    db.select(sums).from(table).where(ofAccount),
+  );
+
+  return {
+    find: async (digest: Uint8Array): Promise<IdempotentRow | undefined> => find.get({ digest }),
+    /** False if the digest has a row. */
+    claim: async (row: Claimed) => (await claim.run(row)) > 0,
+    keep: async (row: Kept) => (await keep.run(row)) > 0,
+    lose: async (row: Owned) => void (await lose.run(row)),
+    release: async (row: Owned) => sizedOf(await release.get(row)),
+    /** Undefined if another request has the row by now. */
+    remove: async (row: { id: number; requestId: Uint8Array }) => sizedOf(await removeRow.get(row)),
+    /** Removes the answer from a row that has one. */
+    drop: async (id: number) => (await drop.run({ id })) > 0,
+    oldestKept: async () => sizedOf(await oldestKept.get({})),
+    oldestKeptOf: async (accountId: string) => sizedOf(await oldestKeptOf.get({ accountId })),
+    removeLost: async () => sizedOf(await removeLost.get({})),
+    removeLostOf: async (accountId: string) => sizedOf(await removeLostOf.get({ accountId })),
+    /** When the oldest row was claimed, in Unix milliseconds. */
+    async oldestAt(): Promise<number | undefined> {
+      const row = await oldest.get({});
+      return row === undefined ? undefined : Number(row[0]);
+    },
+    /** Removes the oldest row if its time lies outside these bounds, in Unix milliseconds. */
+    removeOutside: async (from: number, to: number) =>
+      sizedOf(await removeOutside.get({ from, to })),
+    sum: async () => sumFrom(await sum.get({})),
+    sumOf: async (accountId: string) => sumFrom(await sumOf.get({ accountId })),
+  };
+}
+
+function sizedOf(row: SizedRow | undefined): Sized | undefined {
+  if (row === undefined) return undefined;
+  return { id: Number(row[0]), accountId: row[1], bytes: Number(row[2]) };
+}
+
+function sumFrom(row: SumRow | undefined): Sum {
+  return { rows: Number(row?.[0] ?? 0), bytes: Number(row?.[1] ?? 0) };
+}

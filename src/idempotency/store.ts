@@ -1,0 +1,207 @@
+// Keeps requests with an `Idempotency-Key` for a day: who runs the first one, and its answer. A row
+// is written before the hold of its request, so that a crash never hides a charge. Answers are
+// sealed, and belong to one API key of one account.
+
+import { and, count, eq, isNull, sql } from 'drizzle-orm';
+import { createSerialize } from '../async/serialize.ts';
+import { type RandomBytes, requestIdBytes } from '../core/id.ts';
+import { BODY_KEY } from '../core/idempotency-key.ts';
+import { nodes } from '../store/cluster-tables.ts';
+import type { Database } from '../store/contract.ts';
+import { createSealer, deriveKey } from '../store/seal.ts';
+import { idempotentRequests } from '../store/tables.ts';
+import { createRoom, type IdempotencyBounds } from './room.ts';
+import { type IdempotentRow, prepareStatements } from './statements.ts';
+
+/** The API key that a request came with; two of them share nothing. */
+export type Asker = { readonly accountId: string; readonly keyId: string };
+
+/** An `Idempotency-Key` of one asker. */
+export type KeyLookup = {
+  readonly accountId: string;
+  readonly digest: Uint8Array;
+  /** The digest as text, for maps. */
+  readonly id: string;
+  /** How long its answer is found. */
+  readonly ageMs: number;
+};
+
+export type KeptRequest = Pick<
+  IdempotentRow,
+  'id' | 'requestId' | 'fingerprint' | 'owner' | 'state'
+> & {
+  /** The answer of a row that is `kept`; undefined if it cannot be opened. */
+  readonly answer: Uint8Array | undefined;
+};
+
+export const BOUNDS: IdempotencyBounds = {
+  // A million tokens of text without repetition, after compression.
+  entryBytes: 4_194_304,
+  // Some hundreds of long streams, or thousands of short ones.
+  accountBytes: 16_777_216,
+  // A size that an operator's disk and backups can bear by default.
+  totalBytes: 1_073_741_824,
+  // An hour of the largest plan at its full rate. A row needs some 300 bytes.
+  accountRows: 200_000,
+  totalRows: 2_000_000,
+  ageMs: 24 * 3_600_000,
+  // Agents retry within minutes. Later, the same body may well ask for another answer.
+  bodyAgeMs: 10 * 60_000,
+};
+
+/** The most rows that one sweep removes, in about a millisecond. */
+const SWEEP_ROWS = 32;
+
+export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>;
+
+export function createIdempotencyStore(dependencies: {
+  readonly database: Database;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+  /** Must survive a restart, and be the same on all nodes. */
+  readonly secret: string;
+  /** This node's incarnation. */
+  readonly incarnation: () => string;
+  /** Called when an answer could not be kept. */
+  readonly onTrouble: (error: unknown) => void;
+  readonly bounds?: IdempotencyBounds;
+}) {
+  const { database, clock, randomBytes, secret, incarnation, onTrouble } = dependencies;
+  const { bounds = BOUNDS } = dependencies;
+  const lookupKey = deriveKey(secret, 'tollgate idempotency: lookup, version 1');
+  const bodyKey = deriveKey(secret, 'tollgate idempotency: body, version 1');
+  const sealKey = deriveKey(secret, 'tollgate idempotency: sealing, version 1');
+  const sealer = createSealer(sealKey, randomBytes);
+  const statements = prepareStatements(database);
+  const room = createRoom(statements, bounds);
+  /** Serializes changes, because the sums are valid only between them. */
+  const inTurn = createSerialize();
+  const aliveNode = database.db
+    .select({ boot: nodes.boot })
+    .from(nodes)
+    .where(and(eq(nodes.boot, sql.placeholder('boot')), isNull(nodes.deadAt)))
+    .prepare();
+
+  async function attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await inTurn(work);
+    } catch (error) {
+      room.forget();
+      onTrouble(error);
+    }
+  }
+
+  const owned = ({ digest }: KeyLookup, requestId: string) => ({
+    digest,
+    requestId: requestIdBytes(requestId),
+  });
+
+  return {
+    bounds,
+    lookup({ accountId, keyId }: Asker, idempotencyKey: string): KeyLookup {
+      const digest = digestOf(lookupKey, [accountId, keyId, idempotencyKey]);
+      return { accountId, digest, id: digest.toHex(), ageMs: bounds.ageMs };
+    },
+    /** The name of a request that is named by its body. */
+    lookupBody({ accountId, keyId }: Asker, fingerprint: Uint8Array): KeyLookup {
+      const digest = digestOf(lookupKey, [accountId, keyId, BODY_KEY, fingerprint.toHex()]);
+      return { accountId, digest, id: digest.toHex(), ageMs: bounds.bodyAgeMs };
+    },
+    /** Two requests with the same fingerprint have the same format and the same body. */
+    fingerprint: (format: string, body: string): Uint8Array =>
+      new Bun.CryptoHasher('sha256', bodyKey).update(`${format}\n`).update(body).digest(),
+    /** Expired rows count as missing, unless their request runs. */
+    async find(lookup: KeyLookup): Promise<KeptRequest | undefined> {
+      const row = await statements.find(lookup.digest);
+      if (row === undefined) return undefined;
+      const { id, requestId, fingerprint, owner, state, sealed } = row;
+      if (state !== 'running' && Math.abs(clock() - row.createdAt) >= lookup.ageMs) {
+        await this.remove({ id, requestId });
+        return undefined;
+      }
+      const answer =
+        sealed === null ? undefined : sealer.openBytes(sealed, contextOf(lookup, requestId));
+      return { id, requestId, fingerprint, owner, state, answer };
+    },
+    /** Whether this request is the first. Written before its hold. */
+    async claim(lookup: KeyLookup, fingerprint: Uint8Array, requestId: string): Promise<boolean> {
+      const isFirst = await statements.claim({
+        ...owned(lookup, requestId),
+        ...{ accountId: lookup.accountId, fingerprint, owner: incarnation(), createdAt: clock() },
+      });
+      if (isFirst) room.count(lookup.accountId, 1, 0);
+      return isFirst;
+    },
+    /** Keeps the answer of a request that was charged. Never rejects. */
+    keep: (lookup: KeyLookup, requestId: string, answer: Uint8Array | undefined): Promise<void> =>
+      attempt(async () => {
+        const { accountId } = lookup;
+        const row = owned(lookup, requestId);
+        if (answer === undefined || answer.length > bounds.entryBytes) {
+          await statements.lose(row);
+          return;
+        }
+        const sealed = sealer.seal(answer, contextOf(lookup, requestId));
+        if (!(await statements.keep({ ...row, size: sealed.length, sealed }))) return;
+        room.count(accountId, 0, sealed.length);
+        await room.make(accountId);
+      }),
+    /** Removes the row of a request that was charged nothing. Never rejects. */
+    release: (lookup: KeyLookup, requestId: string): Promise<void> =>
+      attempt(async () => {
+        const removed = await statements.release(owned(lookup, requestId));
+        if (removed !== undefined) room.count(removed.accountId, -1, -removed.bytes);
+      }),
+    /** Removes a row that is expired, or whose request is gone and was charged nothing. */
+    async remove({ id, requestId }: Pick<KeptRequest, 'id' | 'requestId'>): Promise<void> {
+      const removed = await statements.remove({ id, requestId: requestIdBytes(requestId) });
+      if (removed !== undefined) room.count(removed.accountId, -1, -removed.bytes);
+    },
+    /** Whether another node runs the request of a row that is `running`. */
+    async isElsewhere({ owner }: Pick<KeptRequest, 'owner'>): Promise<boolean> {
+      if (owner === incarnation()) return false;
+      return (await aliveNode.get({ boot: owner })) !== undefined;
+    },
+    /** Removes a few expired rows; call it at intervals. Never rejects. */
+    sweep: (): Promise<void> =>
+      attempt(async () => {
+        const oldestAt = await statements.oldestAt();
+        if (oldestAt === undefined || Math.abs(clock() - oldestAt) < bounds.ageMs) return;
+        for (let left = SWEEP_ROWS; left > 0; left -= 1) {
+          const now = clock();
+          // Rows dated into the future by a wrong clock would otherwise never expire.
+          const row = await statements.removeOutside(now - bounds.ageMs + 1, now + bounds.ageMs);
+          if (row === undefined) return;
+          room.count(row.accountId, -1, -row.bytes);
+        }
+      }),
+    /** Call it when another process may have removed rows. */
+    recount: () => void inTurn(async () => room.forget()),
+  };
+}
+
+/** Removes the idempotent requests of an account, or of all of them. */
+export async function forgetIdempotent({ db }: Database, accountId?: string): Promise<void> {
+  const ofAccount =
+    accountId === undefined ? undefined : eq(idempotentRequests.accountId, accountId);
+  await db.delete(idempotentRequests).where(ofAccount).run();
+}
+
+/** How much is kept, for an operator. */
+export async function keptAnswers({ db }: Database): Promise<{
+  readonly rows: number;
+  readonly bytes: number;
+}> {
+  const sum = sql<number>`coalesce(sum(${idempotentRequests.size}), 0)`.mapWith(Number);
+  const row = await db.select({ rows: count(), bytes: sum }).from(idempotentRequests).get();
+  return { rows: Number(row?.rows ?? 0), bytes: row?.bytes ?? 0 };
+}
+
+function digestOf(key: Uint8Array, parts: readonly string[]): Uint8Array {
+  return new Bun.CryptoHasher('sha256', key).update(JSON.stringify(parts)).digest();
+}
+
+function contextOf({ digest, accountId }: KeyLookup, requestId: string): Uint8Array {
+  return Buffer.concat([digest, requestIdBytes(requestId), Buffer.from(accountId)]);
+}

@@ -1,0 +1,275 @@
+// The rows over a real database: who may claim, who may read, what is dropped when room is short,
+// and what is never dropped before it.
+
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { eq } from 'drizzle-orm';
+import fc from 'fast-check';
+import { createRequestId } from '../../src/core/id.ts';
+import { BODY_KEY } from '../../src/core/idempotency-key.ts';
+import type { IdempotencyBounds } from '../../src/idempotency/room.ts';
+import {
+  BOUNDS,
+  createIdempotencyStore,
+  forgetIdempotent,
+  keptAnswers,
+} from '../../src/idempotency/store.ts';
+import { nodes } from '../../src/store/cluster-tables.ts';
+import type { Database } from '../../src/store/contract.ts';
+import { idempotentRequests } from '../../src/store/tables.ts';
+import { describeOnEachDatabase, newDatabase, temporaryDirectory } from '../support/database.ts';
+import { samples } from '../support/tier.ts';
+
+// The first one starts PostgreSQL.
+setDefaultTimeout(30_000);
+
+const directory = temporaryDirectory();
+const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
+const DAY = 24 * 3_600_000;
+const NOW = 1_795_000_000_000;
+
+type Options = {
+  readonly clock?: () => number;
+  readonly secret?: string;
+  readonly incarnation?: string;
+  readonly bounds?: Partial<IdempotencyBounds>;
+};
+
+function open(database: Database, options: Options = {}) {
+  const { clock = () => NOW, secret = 's'.repeat(32), incarnation = 'boot_own' } = options;
+  return createIdempotencyStore({
+    ...{ database, clock, randomBytes, secret, incarnation: () => incarnation },
+    bounds: { ...BOUNDS, ...options.bounds },
+    onTrouble: (error) => {
+      throw error;
+    },
+  });
+}
+
+const newId = (): string => createRequestId(NOW, randomBytes);
+const ASKER = { accountId: 'acct_a', keyId: 'key_a' };
+
+type Store = ReturnType<typeof open>;
+
+async function claimed(store: Store, name: string, asker = ASKER) {
+  const lookup = store.lookup(asker, name);
+  const requestId = newId();
+  expect(await store.claim(lookup, store.fingerprint('chat', name), requestId)).toBe(true);
+  return { lookup, requestId };
+}
+
+async function kept(store: Store, name: string, answer: Uint8Array, asker = ASKER) {
+  const { lookup, requestId } = await claimed(store, name, asker);
+  await store.keep(lookup, requestId, answer);
+  return lookup;
+}
+
+describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
+  test('one claim wins, of any number at the same time', async () => {
+    await using database = disposable(await newDatabase(directory));
+    const stores = [open(database.it), open(database.it, { incarnation: 'boot_other' })];
+    const wins = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => {
+        const store = stores[index % 2] as Store;
+        return store.claim(store.lookup(ASKER, 'k'), store.fingerprint('chat', 'b'), newId());
+      }),
+    );
+    expect(wins.filter(Boolean)).toHaveLength(1);
+  });
+
+  test('the answer is found by its API key alone, and not with another secret', async () => {
+    await using database = disposable(await newDatabase(directory));
+    const store = open(database.it);
+    const lookup = await kept(store, 'k', Buffer.from('the answer'));
+    const found = await store.find(lookup);
+    expect([found?.state, Buffer.from(found?.answer ?? []).toString()]).toEqual([
+      'kept',
+      'the answer',
+    ]);
+    const others = [
+      store.lookup({ ...ASKER, keyId: 'key_b' }, 'k'),
+      store.lookup({ ...ASKER, accountId: 'acct_b' }, 'k'),
+      store.lookup(ASKER, 'K'),
+      open(database.it, { secret: 'o'.repeat(32) }).lookup(ASKER, 'k'),
+    ];
+    for (const other of others) expect(await store.find(other)).toBeUndefined();
+  });
+
+  test('nothing of key, body and answer is in the row, and a moved or changed row opens for no request', async () => {
+    await using database = disposable(await newDatabase(directory));
+    const store = open(database.it);
+    const [one, two] = [
+      await kept(store, 'canary-key', Buffer.from('canary-answer')),
+      await kept(store, 'two', Buffer.from('second')),
+    ];
+    const rows = await database.it.db.select().from(idempotentRequests);
+    for (const row of rows) {
+      const all = Buffer.concat([row.digest, row.fingerprint, row.sealed ?? Buffer.alloc(0)]);
+      expect(all.includes('canary')).toBe(false);
+    }
+    const [first, second] = rows;
+    if (first === undefined || second === undefined) throw new Error('rows are missing');
+    const { sealed } = second;
+    await database.it.db
+      .update(idempotentRequests)
+      .set({ sealed })
+      .where(eq(idempotentRequests.id, first.id))
+      .run();
+    expect(await store.find(one)).toMatchObject({ state: 'kept', answer: undefined });
+    expect((await store.find(two))?.answer).toBeDefined();
+  });
+
+  test('a released row is claimed again; one that another request took over is not touched', async () => {
+    await using database = disposable(await newDatabase(directory));
+    const store = open(database.it);
+    const { lookup, requestId } = await claimed(store, 'k');
+    await store.release(lookup, requestId);
+    expect(await store.find(lookup)).toBeUndefined();
+    const second = await claimed(store, 'k');
+    await store.release(lookup, requestId);
+    await store.keep(lookup, requestId, Buffer.from('late'));
+    expect(await store.find(lookup)).toMatchObject({
+      state: 'running',
+      requestId: second.requestId,
+    });
+  });
+
+  test('an answer that is too large is lost, and its row stays', async () => {
+    await using database = disposable(await newDatabase(directory));
+    const store = open(database.it, { bounds: { entryBytes: 100 } });
+    expect((await store.find(await kept(store, 'a', randomBytes(101))))?.state).toBe('lost');
+    expect((await store.find(await kept(store, 'b', randomBytes(100))))?.state).toBe('kept');
+    const { lookup, requestId } = await claimed(store, 'c');
+    await store.keep(lookup, requestId, undefined);
+    expect((await store.find(lookup))?.state).toBe('lost');
+  });
+
+  test('rows last for a day, running ones until they are swept', async () => {
+    await using database = disposable(await newDatabase(directory));
+    let now = NOW;
+    const store = open(database.it, { clock: () => now });
+    const lookup = await kept(store, 'k', Buffer.from('x'));
+    const running = await claimed(store, 'r');
+    now += DAY - 1;
+    await store.sweep();
+    expect((await store.find(lookup))?.state).toBe('kept');
+    now += 1;
+    expect(await store.find(lookup)).toBeUndefined();
+    expect((await store.find(running.lookup))?.state).toBe('running');
+    await store.sweep();
+    expect(await keptAnswers(database.it)).toEqual({ rows: 0, bytes: 0 });
+  });
+
+  test('a request that is named by its body is found for ten minutes, by the same body alone', async () => {
+    await using database = disposable(await newDatabase(directory));
+    let now = NOW;
+    const store = open(database.it, { clock: () => now });
+    const fingerprint = store.fingerprint('chat', 'the body');
+    const lookup = store.lookupBody(ASKER, fingerprint);
+    const requestId = newId();
+    await store.claim(lookup, fingerprint, requestId);
+    await store.keep(lookup, requestId, Buffer.from('x'));
+    const others = [
+      store.lookupBody(ASKER, store.fingerprint('chat', 'another body')),
+      store.lookupBody(ASKER, store.fingerprint('messages', 'the body')),
+      store.lookupBody({ ...ASKER, keyId: 'key_b' }, fingerprint),
+      store.lookup(ASKER, BODY_KEY),
+    ];
+    for (const other of others) expect(await store.find(other)).toBeUndefined();
+    now += 10 * 60_000 - 1;
+    expect((await store.find(lookup))?.state).toBe('kept');
+    now += 1;
+    expect(await store.find(lookup)).toBeUndefined();
+  });
+
+  test('another node is found alive or gone by its registration', async () => {
+    await using database = disposable(await newDatabase(directory));
+    const row = {
+      ...{ node: 'node_x', host: 'h', pid: 1, version: '1', addresses: '[]', redis: 'off' },
+      ...{ state: 'serving' as const, limits: 'own', catalogVersion: 1, catalogDigest: '' },
+      ...{ inFlight: 0, clockOffsetMs: 0, startedAt: 1, heartbeatAt: 1, seenAt: 1 },
+    };
+    await database.it.db.insert(nodes).values({ ...row, boot: 'boot_live', deadAt: null });
+    await database.it.db.insert(nodes).values({ ...row, boot: 'boot_dead', deadAt: 2 });
+    const store = open(database.it);
+    const owners = ['boot_live', 'boot_dead', 'boot_gone', 'boot_own'];
+    const elsewhere = owners.map((owner) => store.isElsewhere({ owner }));
+    expect(await Promise.all(elsewhere)).toEqual([true, false, false, false]);
+  });
+
+  test('an account is forgotten alone', async () => {
+    await using database = disposable(await newDatabase(directory));
+    const store = open(database.it);
+    const own = await kept(store, 'k', Buffer.from('x'));
+    const other = await kept(store, 'k', Buffer.from('y'), { ...ASKER, accountId: 'acct_b' });
+    await forgetIdempotent(database.it, 'acct_a');
+    expect([await store.find(own), (await store.find(other))?.state]).toEqual([undefined, 'kept']);
+  });
+
+  test('the bounds hold after each answer: its oldest answers go first, then the oldest rows', async () => {
+    const command = fc.record({
+      account: fc.constantFrom('acct_a', 'acct_b', 'acct_c'),
+      size: fc.integer({ min: 1, max: 400 }),
+      recount: fc.boolean(),
+    });
+    const overhead = 28;
+    const bounds = {
+      ...{ entryBytes: 400, accountBytes: 900, totalBytes: 1_600 },
+      ...{ accountRows: 6, totalRows: 10, ageMs: DAY, bodyAgeMs: DAY },
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.array(command, { maxLength: 25 }), async (commands) => {
+        await using database = disposable(await newDatabase(directory));
+        const store = open(database.it, { bounds });
+        let model: { account: string; name: string; bytes: number }[] = [];
+        for (const [index, { account, size, recount }] of commands.entries()) {
+          if (recount) store.recount();
+          const asker = { accountId: account, keyId: 'key' };
+          await kept(store, String(index), randomBytes(size), asker);
+          model.push({ account, name: String(index), bytes: size + overhead });
+          model = shrunk(model, bounds, account);
+        }
+        for (const { account, name, bytes } of model) {
+          const found = await store.find(store.lookup({ accountId: account, keyId: 'key' }, name));
+          expect(found?.state).toBe(bytes > 0 ? 'kept' : 'lost');
+        }
+        expect(await keptAnswers(database.it)).toEqual({
+          rows: model.length,
+          bytes: model.reduce((sum, { bytes }) => sum + bytes, 0),
+        });
+      }),
+      { numRuns: samples(8, 100) },
+    );
+  }, 60_000);
+});
+
+type Modelled = { account: string; name: string; bytes: number };
+
+/** What is left after the bounds of an account, then those of all, were applied in turn. */
+function shrunk(
+  model: readonly Modelled[],
+  bounds: IdempotencyBounds,
+  account: string,
+): Modelled[] {
+  let rows = [...model];
+  const scopes = [
+    [(row: Modelled) => row.account === account, bounds.accountBytes, bounds.accountRows],
+    [() => true, bounds.totalBytes, bounds.totalRows],
+  ] as const;
+  for (const [isIn, bytesMax, rowsMax] of scopes) {
+    const bytes = () => rows.filter(isIn).reduce((sum, row) => sum + row.bytes, 0);
+    while (bytes() > bytesMax) {
+      const oldest = rows.find((row) => isIn(row) && row.bytes > 0);
+      rows = rows.map((row) => (row === oldest ? { ...row, bytes: 0 } : row));
+    }
+    for (;;) {
+      const oldest = rows.find((row) => isIn(row) && row.bytes === 0);
+      if (rows.filter(isIn).length <= rowsMax || oldest === undefined) break;
+      rows = rows.filter((row) => row !== oldest);
+    }
+  }
+  return rows;
+}
+
+function disposable<Opened extends Database>(it: Opened) {
+  return { it, [Symbol.asyncDispose]: () => it.close() };
+}
