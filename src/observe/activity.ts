@@ -1,22 +1,23 @@
 // Keeps the recent activity of a server for the operator's console: one row per minute for three
-// hours, the last failed attempts of each upstream, the last alerts. Bounded; a request costs a few
+// hours and the last failed attempts of each upstream. Bounded; a request costs a few
 // additions.
 
-import type {
-  Activity,
-  ActivityMinute,
-  FailedAttempt,
-  RaisedAlert,
-  UpstreamMinute,
-} from '../core/activity.ts';
-import type { Alert } from '../core/alert.ts';
+import type { Activity, ActivityMinute, FailedAttempt, UpstreamMinute } from '../core/activity.ts';
 import { add, ZERO } from '../core/money.ts';
-import type { RequestSummary } from '../core/request-summary.ts';
+import type { RequestSummary, RouteName } from '../core/request-summary.ts';
+import { createLastAttempts } from './last-attempts.ts';
 
 const MINUTE_MS = 60_000;
 const MINUTES_KEPT = 180;
 const FAILURES_KEPT = 50;
-const ALERTS_KEPT = 200;
+
+/** The routes that ask a model for an answer. */
+const GENERATES: ReadonlySet<RouteName> = new Set([
+  'chat_completions',
+  'messages',
+  'playground_chat_completions',
+  'playground_messages',
+]);
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 type Minute = Writable<ActivityMinute> & {
@@ -26,7 +27,6 @@ type Minute = Writable<ActivityMinute> & {
 
 type ActivityRecorder = Activity & {
   readonly request: (summary: RequestSummary) => void;
-  readonly alert: (alert: Alert) => void;
   readonly loopLag: (seconds: number) => void;
 };
 
@@ -34,7 +34,7 @@ export function createActivity({ clock }: { readonly clock: () => number }): Act
   /** By the number of the minute. */
   const minutes = new Map<number, Minute>();
   const failures = new Map<string, FailedAttempt[]>();
-  const alerts: RaisedAlert[] = [];
+  const last = createLastAttempts(clock);
 
   const current = (): Minute => {
     const number = Math.floor(clock() / MINUTE_MS);
@@ -63,6 +63,7 @@ export function createActivity({ clock }: { readonly clock: () => number }): Act
       if (credential === undefined) continue;
       const row = upstreamOf(minute, upstream);
       row.attempts += 1;
+      last.note(upstream, model, failure);
       if (failure === undefined) continue;
       row.failed += 1;
       const own = failures.get(upstream) ?? [];
@@ -77,7 +78,7 @@ export function createActivity({ clock }: { readonly clock: () => number }): Act
 
   return {
     request(summary) {
-      if (summary.route !== 'chat_completions' && summary.route !== 'messages') return;
+      if (!GENERATES.has(summary.route)) return;
       const minute = current();
       minute.requests += 1;
       minute[endOf(summary)] += 1;
@@ -87,10 +88,6 @@ export function createActivity({ clock }: { readonly clock: () => number }): Act
       minute.outputTokens += answer.usage.outputTokens;
       minute.debited = add(minute.debited, answer.debited);
       attempts(minute, summary);
-    },
-    alert(alert) {
-      alerts.unshift({ at: clock(), alert });
-      alerts.length = Math.min(alerts.length, ALERTS_KEPT);
     },
     loopLag(seconds) {
       const minute = current();
@@ -107,8 +104,9 @@ export function createActivity({ clock }: { readonly clock: () => number }): Act
       lastNumbers(count).map(
         (number) => minutes.get(number)?.upstreams.get(upstream) ?? emptyUpstreamMinute(number),
       ),
+    trouble: last.trouble,
+    forget: last.forget,
     failures: (upstream) => failures.get(upstream) ?? [],
-    alerts: () => alerts,
     loopLagMs: () => Math.max(...lastNumbers(2).map((number) => minutes.get(number)?.lagMs ?? 0)),
   };
 }

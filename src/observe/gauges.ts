@@ -16,6 +16,8 @@ export type GaugeSources = {
   readonly auditDifferences: () => number;
   readonly catalog: () => CatalogState;
   readonly limits: () => LimitsState;
+  /** Absent where the server makes no backups. */
+  readonly backups: (() => BackupState) | undefined;
   /** How often a changed catalog was refused. */
   readonly catalogsRefused: () => number;
 };
@@ -27,6 +29,19 @@ type CatalogState = {
   readonly loadedAt: number;
   /** Present while a changed catalog is refused. */
   readonly refused?: object;
+};
+
+/** The automatic backups; `made`, `failed` and what follows count from the start. */
+export type BackupState = {
+  /** When the newest verified one began, in Unix milliseconds. */
+  readonly newestMs: number | undefined;
+  /** Verified ones in the folder. */
+  readonly kept: number;
+  readonly made: number;
+  readonly failed: number;
+  /** Of the last one; 0 before it. */
+  readonly bytes: number;
+  readonly seconds: number;
 };
 
 /** Where limits are decided, and the cost of it. */
@@ -64,6 +79,7 @@ export function createGauges(sources: GaugeSources): () => Promise<Family[]> {
     ...readHolds(await sources.openHolds()),
     ...readUpstreams(sources.upstreams()),
     ...readLimits(sources.limits()),
+    ...(sources.backups === undefined ? [] : readBackups(sources.backups(), Date.now())),
     ...readProcess(startedAt),
   ];
 }
@@ -133,6 +149,29 @@ function readLimits(limits: LimitsState): Family[] {
         [{ result: 'failed' }, limits.failures],
       ],
     ),
+  ];
+}
+
+/** Without a verified backup there is no age. */
+function readBackups(state: BackupState, nowMs: number): Family[] {
+  const { newestMs, kept, made, failed, bytes, seconds } = state;
+  return [
+    gauge(
+      'tollgate_backup_age_seconds',
+      'Since the newest verified backup began; absent without one.',
+      newestMs === undefined ? [] : [[{}, (nowMs - newestMs) / SECOND_MS]],
+    ),
+    gauge('tollgate_backups_kept', 'Verified backups in the folder.', kept),
+    gauge('tollgate_backup_bytes', 'Size of the last backup since the start.', bytes),
+    gauge(
+      'tollgate_backup_duration_seconds',
+      'Duration of the last backup since the start, its audit included.',
+      seconds,
+    ),
+    counter('tollgate_backups_total', 'Automatic backups: made and verified, or failed.', [
+      [{ result: 'made' }, made],
+      [{ result: 'failed' }, failed],
+    ]),
   ];
 }
 

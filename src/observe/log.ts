@@ -15,6 +15,8 @@ export type Log = {
   /** One line per ended request; the lines of refused ones are rate-limited. */
   readonly request: (summary: RequestSummary) => void;
   readonly info: (message: string) => void;
+  /** Written at every level: for what the operator must see, such as links without a mail server. */
+  readonly always: (message: string) => void;
   readonly warn: (message: string) => void;
   /** `message` is ours. `errorWords` selects what is logged of `error`. */
   readonly error: (message: string, error?: unknown) => void;
@@ -50,6 +52,7 @@ export function createLog(level: LogLevel): Log {
     },
     destination,
   );
+  const unfiltered = logger.child({}, { level: 'info' });
   const requests = createRequestLines((lines) => destination.write(lines));
   /** Before a line of another kind, the lines of earlier requests are written. */
   const inOrder = (): typeof logger => {
@@ -68,6 +71,10 @@ export function createLog(level: LogLevel): Log {
       requests.add(summary);
     },
     info: (message) => inOrder().info(message),
+    always(message) {
+      requests.flush();
+      unfiltered.info(message);
+    },
     warn: (message) => inOrder().warn(message),
     error(message, error) {
       if (error === undefined) inOrder().error(message);

@@ -20,6 +20,8 @@ export type Metrics = {
   /** Called by the ledger for each written batch. */
   readonly batch: (size: number, durationMs: number) => void;
   readonly webhook: (result: 'delivered' | 'failed' | 'dropped') => void;
+  /** Counts spans by what became of them. */
+  readonly spans: (result: 'exported' | 'rejected' | 'failed' | 'dropped', count: number) => void;
   readonly loopLag: Observe;
   /** Sets the sources of the gauges. Called once, when all parts exist. */
   readonly watch: (sources: Omit<GaugeSources, 'catalogsRefused'>) => void;
@@ -79,6 +81,12 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     labels: ['result'],
   });
   const webhookOf = createTable((result) => webhooks({ result }));
+  const spans = createCounter(register, {
+    name: 'tollgate_trace_spans_total',
+    help: 'Spans for the collector: exported, rejected by it, failed after retries, or dropped.',
+    labels: ['result'],
+  });
+  const spansOf = createTable((result) => spans({ result }));
   const loopLag = createHistogram(register, {
     name: 'tollgate_event_loop_lag_seconds',
     help: 'Delay of a timer of the event loop, measured ten times a second.',
@@ -104,6 +112,9 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     },
     webhook(result) {
       webhookOf(result).value += 1;
+    },
+    spans(result, count) {
+      spansOf(result).value += count;
     },
     loopLag,
     watch(sources) {

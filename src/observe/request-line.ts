@@ -22,12 +22,14 @@ export function levelOf({ code, answer }: RequestSummary): Level {
 export function requestLine(summary: RequestSummary, atMs: number): string {
   const { requestId, route, format, status, code, accountId, keyId, model, stream } = summary;
   let line = `{"level":"${levelOf(summary)}","time":"${isoTime(atMs)}","requestId":"${named(requestId)}","route":"${route}","format":"${format}","status":${status}`;
+  if (summary.trace !== undefined) line += `,"traceId":"${summary.trace.traceId}"`;
   if (code !== undefined) line += `,"code":"${code}"`;
   if (accountId !== undefined) line += `,"accountId":"${named(accountId)}"`;
   if (keyId !== undefined) line += `,"keyId":"${named(keyId)}"`;
   if (model !== undefined) line += `,"model":"${named(model)}"`;
   if (stream !== undefined) line += `,"stream":${stream}`;
   line += `,"durationMs":${rounded(summary.durationMs)}`;
+  if (summary.replayOf !== undefined) line += `,"replayOf":"${named(summary.replayOf)}"`;
   if (summary.answer !== undefined) line += answerFields(summary.answer);
   return `${line},"msg":"request"}\n`;
 }

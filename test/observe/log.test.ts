@@ -40,6 +40,13 @@ test('each line is one JSON object with level, time and message', async () => {
   ]);
 });
 
+test('a line that the operator must see is written at every level', async () => {
+  for (const level of ['warn', 'error', 'silent']) {
+    const script = `log.info('one'); log.always('two'); await log.close();`;
+    expect((await linesOf(level, script)).map(({ msg }) => msg)).toEqual(['two']);
+  }
+});
+
 test('requests are logged in their order among all other lines', async () => {
   const lines = await linesOf(
     'info',

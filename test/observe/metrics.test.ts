@@ -21,6 +21,7 @@ const SOURCES: Omit<GaugeSources, 'catalogsRefused'> = {
     ...{ mode: 'cluster', redis: 'up', leased: 90, exchanged: 8, shared: 2 },
     ...{ commands: 12, failures: 3 },
   }),
+  backups: undefined,
 };
 
 async function scrape(metrics: Metrics): Promise<readonly Series[]> {
@@ -33,6 +34,37 @@ function seriesOf(all: readonly Series[], name: string): unknown[] {
     .filter((series) => series.name === name)
     .map(({ labels, value }) => [...Object.values(labels), value]);
 }
+
+describe('backups', () => {
+  const STATE = { kept: 7, made: 2, failed: 1, bytes: 4_096, seconds: 1.5 };
+
+  async function read(newestMs: number | undefined): Promise<unknown[]> {
+    const metrics = createMetrics({ version: '1' });
+    metrics.watch({ ...SOURCES, backups: () => ({ ...STATE, newestMs }) });
+    return (await scrape(metrics))
+      .filter(({ name }) => name.startsWith('tollgate_backup'))
+      .map(({ name, labels, value }) => [name, ...Object.values(labels), Math.round(value)]);
+  }
+
+  const REST = [
+    ['tollgate_backups_kept', 7],
+    ['tollgate_backup_bytes', 4_096],
+    ['tollgate_backup_duration_seconds', 2],
+    ['tollgate_backups_total', 'made', 2],
+    ['tollgate_backups_total', 'failed', 1],
+  ];
+
+  test('are measured by the age of the newest verified one, which is absent without one', async () => {
+    expect(await read(Date.now() - 60_000)).toEqual([['tollgate_backup_age_seconds', 60], ...REST]);
+    expect(await read(undefined)).toEqual(REST);
+  });
+
+  test('have no metrics where the server makes none', async () => {
+    const metrics = createMetrics({ version: '1' });
+    metrics.watch(SOURCES);
+    expect((await metrics.print()).text).not.toContain('tollgate_backup');
+  });
+});
 
 describe('a request', () => {
   test('is counted by what it was, cost and used', async () => {
