@@ -3,6 +3,7 @@
 
 import type { Alert } from './alert.ts';
 import type { FailureClass } from './failure.ts';
+import type { Trouble } from './health.ts';
 import type { Micro } from './money.ts';
 
 /** Generations that ended within one minute. */
@@ -41,7 +42,17 @@ export type FailedAttempt = {
   readonly durationMs: number;
 };
 
-export type RaisedAlert = { readonly at: number; readonly alert: Alert };
+/** Alerts of one kind and subject. */
+export type AlertGroup = {
+  /** The latest one. */
+  readonly alert: Alert;
+  /** From `alertSubject`. */
+  readonly subject: string;
+  readonly count: number;
+  /** Unix milliseconds. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+};
 
 export type Activity = {
   /** The last `count` minutes, oldest first. The last one is still running. */
@@ -49,8 +60,10 @@ export type Activity = {
   readonly upstreamMinutes: (upstream: string, count: number) => readonly UpstreamMinute[];
   /** Newest first. */
   readonly failures: (upstream: string) => readonly FailedAttempt[];
-  /** Newest first. */
-  readonly alerts: () => readonly RaisedAlert[];
+  /** What the last attempts at an upstream say about a model there. */
+  readonly trouble: (upstream: string, model: string) => Trouble | undefined;
+  /** Forgets the last attempts at an upstream that an operator has repaired. */
+  readonly forget: (upstream: string) => void;
   /** The longest event-loop delay within the last minute, in milliseconds. */
   readonly loopLagMs: () => number;
 };

@@ -16,7 +16,10 @@ export type StandingFacts = {
   readonly standing: Standing;
   readonly accountBlocked: boolean;
   readonly keyBlocked: boolean;
+  readonly keyPaused: boolean;
   readonly addressBlocked: boolean;
+  /** The key has a list of networks, and the address is in none of them. */
+  readonly addressExcluded: boolean;
   readonly maintenance: boolean;
 };
 
@@ -25,7 +28,9 @@ const STANDING_CHECKS: readonly Check<StandingFacts>[] = [
   { code: 'account_inactive', refuses: (facts) => facts.standing !== 'active' },
   { code: 'account_blocked', refuses: (facts) => facts.accountBlocked },
   { code: 'api_key_blocked', refuses: (facts) => facts.keyBlocked },
+  { code: 'key_paused', refuses: (facts) => facts.keyPaused },
   { code: 'ip_blocked', refuses: (facts) => facts.addressBlocked },
+  { code: 'address_not_allowed', refuses: (facts) => facts.addressExcluded },
   { code: 'maintenance_mode', refuses: (facts) => facts.maintenance },
 ];
 
@@ -98,11 +103,13 @@ export const REFUSAL_ORDER: readonly ErrorCode[] = [
   'invalid_request',
   'model_not_found',
   'model_not_in_plan',
+  'model_not_allowed_for_key',
   'context_length_exceeded',
   ...LIMIT_CHECKS.filter(({ code, reserved }) => code !== 'rate_limit_exceeded' && !reserved).map(
     (check) => check.code,
   ),
   'insufficient_balance',
+  'key_budget_exhausted',
 ];
 
 /** Each wire format has its own text for a context refusal, because clients parse it. */

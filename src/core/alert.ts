@@ -42,8 +42,13 @@ export type Alert =
   | { readonly kind: 'audit_failed' }
   /** A changed catalog is invalid; the previous one stays active. */
   | { readonly kind: 'catalog_refused'; readonly problems: number }
+  /** No verified backup was made; it is tried again. */
+  | { readonly kind: 'backup_failed'; readonly reason: BackupFailure }
   /** An unexpected error of our own. */
   | { readonly kind: 'internal_error'; readonly requestId: string };
+
+/** Why an automatic backup was not made, or is not verified. */
+export type BackupFailure = 'folder' | 'space' | 'damaged' | 'differences' | 'failed';
 
 /** Groups repetitions: alerts of the same kind and subject are suppressed for some minutes. */
 export function alertSubject(alert: Alert): string {
@@ -58,6 +63,8 @@ export function alertSubject(alert: Alert): string {
       return alert.accountId;
     case 'ledger_failing':
       return alert.trouble;
+    case 'backup_failed':
+      return alert.reason;
     default:
       return '';
   }
@@ -93,10 +100,23 @@ export function alertWords(alert: Alert): string {
       return 'audit: the ledger could not be read; see the log for the cause';
     case 'catalog_refused':
       return `the changed catalog has ${alert.problems} ${alert.problems === 1 ? 'problem' : 'problems'} and was rejected; the previous catalog stays active`;
+    case 'backup_failed':
+      return `backup: ${BACKUP_FAILURES[alert.reason]}`;
     case 'internal_error':
       return `internal error in ${alert.requestId}`;
   }
 }
+
+const BACKUP_FAILURES: Readonly<Record<BackupFailure, string>> = {
+  folder: 'the folder of BACKUP_DIR cannot be used; check that this user may write it',
+  space:
+    'the disk of BACKUP_DIR has too little space for another copy; free some, or set BACKUP_KEEP',
+  damaged:
+    'the copy was damaged and was removed; run tollgate doctor, because the database may be too',
+  differences:
+    'the audit found differences in the books of the copy, so it is kept as unverified; run tollgate doctor',
+  failed: 'no backup was made; see the log for the cause',
+};
 
 /** How each kind of doubtful report was charged. */
 const CHARGED: Readonly<Record<UsageDoubt, string>> = {

@@ -19,12 +19,22 @@ export type CredentialState = {
   readonly untilMs?: number;
 };
 
+/**
+ * failing    the last attempts failed by the upstream's fault
+ * degraded   they failed, perhaps by the fault of clients
+ */
+export type Trouble = 'failing' | 'degraded';
+
+export type PlaceState = 'healthy' | Trouble | 'disabled';
+
 type BreakerState = {
   /** The slug of the model served here. */
   readonly model: string;
   readonly breaker: 'closed' | 'open' | 'half_open';
   /** Present if the operator has disabled it. */
   readonly disabled?: true;
+  /** What the last attempts say; for operators only. */
+  readonly trouble?: Trouble;
   /** Unix milliseconds. */
   readonly untilMs?: number;
 };
@@ -40,4 +50,46 @@ export function withDisabled(
       isDisabled(state.upstream, each.model) ? { ...each, disabled: true } : each,
     ),
   }));
+}
+
+/** Adds what the last attempts say. */
+export function withTrouble(
+  states: readonly UpstreamState[],
+  troubleOf: (upstream: string, modelSlug: string) => Trouble | undefined,
+): readonly UpstreamState[] {
+  return states.map((state) => ({
+    ...state,
+    models: state.models.map((each) => {
+      const trouble = troubleOf(state.upstream, each.model);
+      return trouble === undefined ? each : { ...each, trouble };
+    }),
+  }));
+}
+
+/** A half-open breaker counts as open: it has served nothing yet. */
+export function placeState(place: BreakerState | undefined): PlaceState {
+  if (place?.disabled) return 'disabled';
+  if (place !== undefined && place.breaker !== 'closed') return 'failing';
+  return place?.trouble ?? 'healthy';
+}
+
+/** A model by its own placements: one that only a fallback serves is down. */
+export function modelState(places: readonly PlaceState[]): 'healthy' | 'degraded' | 'down' {
+  if (places.every((state) => state === 'failing' || state === 'disabled')) return 'down';
+  return places.every((state) => state === 'healthy') ? 'healthy' : 'degraded';
+}
+
+export function upstreamState({
+  credentials,
+  models,
+}: UpstreamState): 'healthy' | 'degraded' | 'down' | 'disabled' {
+  const places = models.map(placeState);
+  const inService = places.filter((state) => state !== 'disabled');
+  if (places.length > 0 && inService.length === 0) return 'disabled';
+  if (credentials.every(({ state }) => state !== 'ok')) return 'down';
+  if (inService.length > 0 && inService.every((state) => state === 'failing')) return 'down';
+  const isHealthy =
+    credentials.every(({ state }) => state === 'ok') &&
+    places.every((state) => state === 'healthy');
+  return isHealthy ? 'healthy' : 'degraded';
 }

@@ -11,12 +11,15 @@ type IdPrefix =
   | 'req_'
   | 'acct_'
   | 'key_'
+  | 'tok_'
   | 'blk_'
   | 'op_'
   | 'cred_'
   | 'user_'
   | 'sess_'
   | 'inv_'
+  | 'alrt_'
+  | 'appr_'
   | 'node_'
   | 'boot_';
 

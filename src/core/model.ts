@@ -6,6 +6,7 @@ import type { IncidentLimits, Plan } from './plan.ts';
 import type { Price } from './price.ts';
 import type { PriceBook } from './price-book.ts';
 import type { ChatProfile, MessagesProfile } from './profile.ts';
+import type { Service } from './service.ts';
 
 export type ModelFeature = 'tools' | 'json' | 'vision' | 'reasoning';
 
@@ -111,6 +112,7 @@ export type UpstreamTimeouts = {
 export type Catalog = {
   /** Service name in `owned_by`. */
   readonly serviceName: string;
+  readonly service: Service;
   readonly usdPerMillion: UsdRate;
   /** The least that a request reserves, in 10⁻⁶ service tokens. */
   readonly minimumHold: Micro;

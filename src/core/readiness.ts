@@ -16,7 +16,7 @@ export function upstreamWarnings(
         return `upstream ${upstream} refuses credential ${id}${answer}`;
       }),
     ...models
-      .filter(({ breaker }) => breaker !== 'closed')
+      .filter(({ breaker, trouble }) => breaker !== 'closed' || trouble === 'failing')
       .map(({ model }) => `upstream ${upstream} fails for ${model}`),
     ...outOfService(models).map((words) => `upstream ${upstream} is out of service${words}`),
   ]);

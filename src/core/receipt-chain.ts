@@ -71,22 +71,35 @@ export type ChainCheck = {
   readonly totals: () => ChainTotals;
 };
 
-/** `sha256` returns lower-case hex. */
-export function createChainCheck(sha256: (body: string) => string): ChainCheck {
-  let before: AccountReceipt | undefined;
+/** Where a chain is known to be right: its receipts up to here were archived. */
+export type ChainStart = {
+  readonly accountId: string;
+  /** Of the last receipt before the checked ones. */
+  readonly sequence: number;
+  readonly head: string;
+  readonly posted: Micro;
+};
+
+/** What the next receipt continues. */
+type Before = Pick<AccountReceipt, 'accountId' | 'sequence' | 'posted'>;
+
+/** `sha256` returns lower-case hex. Without a start, the first receipt is taken as it is. */
+export function createChainCheck(sha256: (body: string) => string, start?: ChainStart): ChainCheck {
+  let before: Before | undefined = start;
+  let isFirst = true;
   let totals: ChainTotals = {
-    accountId: undefined,
+    accountId: start?.accountId,
     first: 0,
-    last: 0,
+    last: start?.sequence ?? 0,
     requests: 0,
     movements: 0,
     debited: ZERO,
     loss: ZERO,
     credited: ZERO,
-    openingBalance: ZERO,
-    closingBalance: ZERO,
-    previous: NO_PREVIOUS_RECEIPT,
-    head: NO_PREVIOUS_RECEIPT,
+    openingBalance: start?.posted ?? ZERO,
+    closingBalance: start?.posted ?? ZERO,
+    previous: start?.head ?? NO_PREVIOUS_RECEIPT,
+    head: start?.head ?? NO_PREVIOUS_RECEIPT,
   };
 
   function take(body: string): readonly ChainProblem[] {
@@ -112,7 +125,7 @@ export function createChainCheck(sha256: (body: string) => string): ChainCheck {
   }
 
   /** Trusts the hash over the number: a receipt that names the previous one follows it. */
-  function placeAfter(last: AccountReceipt, receipt: AccountReceipt): Place {
+  function placeAfter(last: Before, receipt: AccountReceipt): Place {
     const expected = last.sequence + 1;
     if (receipt.previous === totals.head) {
       if (receipt.sequence === expected) return { kind: 'next', problems: [] };
@@ -134,7 +147,8 @@ export function createChainCheck(sha256: (body: string) => string): ChainCheck {
   }
 
   function accept(receipt: AccountReceipt, sequence: number, body: string): void {
-    if (before === undefined) {
+    if (isFirst) {
+      isFirst = false;
       const { accountId, posted, previous } = receipt;
       totals = {
         ...totals,
@@ -236,11 +250,7 @@ function chargeIsRight(receipt: RequestReceipt): boolean {
   return charged === cost || (outcome !== 'completed' && cost > held && charged === held);
 }
 
-function continuity(
-  before: AccountReceipt,
-  receipt: AccountReceipt,
-  sequence: number,
-): ChainProblem[] {
+function continuity(before: Before, receipt: AccountReceipt, sequence: number): ChainProblem[] {
   const expected = add(before.posted, movedBy(receipt));
   if (receipt.posted === expected) return [];
   const detail = `The balance would be ${formatTokens(expected)}, and is ${formatTokens(receipt.posted)}.`;

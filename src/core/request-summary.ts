@@ -7,6 +7,7 @@ import type { ErrorCode } from './error.ts';
 import type { FailureClass } from './failure.ts';
 import type { Outcome, Usage } from './generation.ts';
 import type { Micro } from './money.ts';
+import type { RequestTrace } from './trace.ts';
 
 /** `elsewhere` covers every path, or method of a path, that is not served. */
 export type RouteName =
@@ -41,6 +42,10 @@ export type RequestSummary = {
   readonly durationMs: number;
   /** Present for a request that had a grant. */
   readonly answer?: AnswerSummary | undefined;
+  /** The request whose answer it got again, for the same `Idempotency-Key`. */
+  readonly replayOf?: string | undefined;
+  /** Absent without tracing. */
+  readonly trace?: RequestTrace | undefined;
 };
 
 export type AnswerSummary = {
@@ -64,10 +69,14 @@ export type AnswerSummary = {
 export type AttemptSummary = {
   readonly upstream: string;
   readonly model: string;
+  /** The upstream's own name for the model. */
+  readonly upstreamModel?: string;
   /** Absent if the upstream was not called: `failure` says why. */
   readonly credential?: string;
   /** Absent if it served the answer. */
   readonly failure?: FailureClass;
+  /** The status of a failed answer. */
+  readonly status?: number;
   /** Unix milliseconds. */
   readonly startedAt: number;
   readonly endedAt: number;

@@ -41,6 +41,8 @@ export type RouteFacts = {
   readonly isDisabled: (upstream: string, modelSlug: string) => boolean;
   readonly model: Model;
   readonly plan: Plan;
+  /** The models of the request's key, by slug; absent: any. */
+  readonly allowed?: ReadonlySet<string> | undefined;
   readonly request: GenerationRequest;
   /** The conversation's; absent if the request belongs to none. */
   readonly affinity?: Affinity | undefined;
@@ -66,6 +68,7 @@ export function candidates(facts: RouteFacts, random: () => number): Candidate[]
   for (const slug of model.fallbacks) {
     const fallback = catalog.resolve(slug);
     if (fallback === undefined || !planIncludes(plan, fallback.slug)) continue;
+    if (facts.allowed?.has(fallback.slug) === false) continue;
     if (!features.every((feature) => fallback.features.has(feature))) continue;
     const bound = boundOf(fallback, facts);
     if (bound !== undefined) addPlacements(all, fallback, bound, facts, random);

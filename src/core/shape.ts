@@ -60,7 +60,7 @@ export function shapeNumber(bytes: Uint8Array): number | undefined {
 }
 
 /** LEB128: seven bits per byte, lowest first; the eighth bit marks that more follow. */
-function packNumbers(numbers: readonly number[]): Uint8Array {
+export function packNumbers(numbers: readonly number[]): Uint8Array {
   const bytes: number[] = [];
   for (const number of numbers) {
     let left = number;
@@ -73,7 +73,8 @@ function packNumbers(numbers: readonly number[]): Uint8Array {
   return new Uint8Array(bytes);
 }
 
-function unpackNumbers(bytes: Uint8Array): number[] {
+/** Reads what `packNumbers` wrote. */
+export function unpackNumbers(bytes: Uint8Array): number[] {
   const numbers: number[] = [];
   let number = 0;
   let place = 1;

@@ -19,7 +19,7 @@ type Presented = {
   readonly xApiKey: string | null;
   /**
    * The client's network address, after trusted proxies were resolved. Called only where networks
-   * are blocked, because resolving takes time.
+   * are blocked or the key has a list of them, because resolving takes time.
    */
   readonly address: () => string;
 };
@@ -71,19 +71,19 @@ function requireStanding(
   { blocklist, maintenance }: Settings,
   from: Pick<Presented, 'address'>,
 ): KeyFacts {
-  const { accountId, keyId, emailVerified, standing } = facts;
+  const { accountId, keyId, emailVerified, standing, bounds } = facts;
   const code = refusedByStanding({
     emailVerified,
     standing,
     accountBlocked: blocklist.accountBlocked(accountId),
     keyBlocked: blocklist.keyBlocked(keyId),
+    keyPaused: bounds?.paused !== undefined,
     addressBlocked: blocklist.blocksNetworks && blocklist.addressBlocked(from.address()),
+    addressExcluded: bounds?.networks?.contains(from.address()) === false,
     maintenance: maintenance.on,
   });
   if (code === undefined) return facts;
   const { message } = maintenance;
-  throw new GatewayError(
-    code,
-    code === 'maintenance_mode' && message !== undefined ? { message } : {},
-  );
+  const isOwn = code !== 'maintenance_mode' || message === undefined;
+  throw new GatewayError(code, isOwn ? { caller: facts } : { caller: facts, message });
 }

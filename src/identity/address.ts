@@ -29,6 +29,20 @@ export function normaliseNetwork(text: string): string | undefined {
   return `${spell({ bits, value: start << BigInt(bits - prefix) })}/${prefix}`;
 }
 
+/** How many addresses a normalized network has. */
+export function networkSize(network: string): bigint {
+  const { bits, prefix } = readNetwork(network) ?? { bits: 32, prefix: 32 };
+  return 1n << BigInt(bits - prefix);
+}
+
+/**
+ * Whether a normalized network is so wide that blocking it can shut out all customers of a country:
+ * more than a /16 of IPv4, or more than what one provider gets of IPv6.
+ */
+export function isWideNetwork(network: string): boolean {
+  return networkSize(network) > 1n << (network.includes(':') ? 96n : 16n);
+}
+
 /** `start` are the first `prefix` bits, which all addresses of the network share. */
 type Network = {
   readonly bits: Address['bits'];

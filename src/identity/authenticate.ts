@@ -9,7 +9,9 @@ import { GatewayError } from '../core/error.ts';
 import { readPresentedKey } from '../core/key.ts';
 import type { Database } from '../store/contract.ts';
 import { accounts, apiKeys } from '../store/tables.ts';
+import { type KeyBounds, keyBounds } from './key-bounds.ts';
 import { digestKey } from './key-digest.ts';
+import type { ApiKey } from './key-record.ts';
 
 /** The maximum age of cached facts, even when no invalidation arrived. */
 export const CACHE_TIME_MS = 5_000;
@@ -18,17 +20,23 @@ const CACHE_ENTRIES_MAX = 10_000;
 export type KeyFacts = {
   readonly keyId: string;
   readonly accountId: string;
+  /** The first key of its rotation, whose budget it shares; absent for that key. */
+  readonly family?: string;
   readonly plan: string;
   /** Unix milliseconds. */
   readonly planSince: number;
   readonly standing: Standing;
   readonly emailVerified: boolean;
+  /** Absent for a key without bounds. */
+  readonly bounds?: KeyBounds;
 };
 
 type Entry = {
   readonly loadedAt: number;
   /** `undefined`: unknown or revoked. */
   readonly facts: KeyFacts | undefined;
+  /** Whose key it is, or was; absent if it is unknown. */
+  readonly caller?: { readonly accountId: string; readonly keyId: string };
   readonly expiresAt: number;
 };
 
@@ -52,12 +60,17 @@ export function createAuthenticator(dependencies: {
     .select({
       keyId: apiKeys.id,
       accountId: apiKeys.accountId,
+      family: apiKeys.family,
       plan: accounts.plan,
       planSince: accounts.planSince,
       standing: accounts.standing,
       emailVerified: accounts.emailVerified,
       expiresAt: apiKeys.expiresAt,
       revokedAt: apiKeys.revokedAt,
+      models: apiKeys.models,
+      networks: apiKeys.networks,
+      pausedAt: apiKeys.pausedAt,
+      pausedReason: apiKeys.pausedReason,
     })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
@@ -82,12 +95,19 @@ export function createAuthenticator(dependencies: {
     // A read that began before an invalidation may be outdated.
     const isKept = epoch === begunIn;
     if (row === undefined || row.revokedAt !== null) {
-      const entry = { loadedAt: now, facts: undefined, expiresAt: Infinity };
+      const caller = row && { accountId: row.accountId, keyId: row.keyId };
+      const entry = {
+        loadedAt: now,
+        facts: undefined,
+        expiresAt: Infinity,
+        ...(caller && { caller }),
+      };
       if (isKept) remember(unknown, digest, entry);
       return entry;
     }
-    const { expiresAt, revokedAt: _, ...facts } = row;
-    const entry = { loadedAt: now, facts: Object.freeze(facts), expiresAt: expiresAt ?? Infinity };
+    const { expiresAt } = row;
+    const facts = factsOf(row);
+    const entry = { loadedAt: now, facts, caller: facts, expiresAt: expiresAt ?? Infinity };
     if (isKept) remember(known, digest, entry);
     return entry;
   }
@@ -105,8 +125,8 @@ export function createAuthenticator(dependencies: {
       const now = clock();
       const digest = digestKey(presented.key);
       const entry = known.get(digest) ?? unknown.get(digest);
-      if (entry !== undefined && isFresh(entry, now)) return factsOf(entry, now);
-      return load(digest, now).then((loaded) => factsOf(loaded, now));
+      if (entry !== undefined && isFresh(entry, now)) return requireValid(entry, now);
+      return load(digest, now).then((loaded) => requireValid(loaded, now));
     },
     /** Empties the cache, after a change to keys or accounts. */
     invalidate(): void {
@@ -120,8 +140,23 @@ export function createAuthenticator(dependencies: {
   };
 }
 
-function factsOf({ facts, expiresAt }: Entry, now: number): KeyFacts {
-  if (facts === undefined || expiresAt <= now) throw new GatewayError('invalid_api_key');
+type KeyRow = Omit<KeyFacts, 'family' | 'bounds'> &
+  Pick<ApiKey, 'family' | 'models' | 'networks' | 'pausedAt' | 'pausedReason'>;
+
+function factsOf(row: KeyRow): KeyFacts {
+  const { keyId, accountId, plan, planSince, standing, emailVerified, family } = row;
+  const bounds = keyBounds(row);
+  return Object.freeze({
+    ...{ keyId, accountId, plan, planSince, standing, emailVerified },
+    ...(family !== null && { family }),
+    ...(bounds !== undefined && { bounds }),
+  });
+}
+
+function requireValid({ facts, caller, expiresAt }: Entry, now: number): KeyFacts {
+  if (facts === undefined || expiresAt <= now) {
+    throw new GatewayError('invalid_api_key', caller && { caller });
+  }
   return facts;
 }
 

@@ -5,6 +5,7 @@ import { and, asc, eq, gt, isNull, lte, or } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../core/id.ts';
 import type { Blocklist } from '../core/operator.ts';
 import type { Database } from '../store/contract.ts';
+import { sweepTable } from '../store/sweep.ts';
 import { type BlockKind, blocks } from '../store/tables.ts';
 import { createNetworkSet, normaliseNetwork, UNKNOWN_ADDRESS } from './address.ts';
 import { type Actor, writeAuditEvent } from './audit.ts';
@@ -115,6 +116,9 @@ export function createBlocks(dependencies: {
         return block;
       });
     },
+
+    /** Removes ended blocks, which remain in the audit trail. */
+    sweep: (): Promise<void> => sweepTable(database, blocks, lte(blocks.expiresAt, clock())),
 
     /** Throws `block_not_found`. */
     async remove(kind: BlockKind, value: string, actor: Actor): Promise<Block> {

@@ -1,5 +1,5 @@
-// Records when each key was last used. A request only notes it in memory; one write every few
-// seconds stores it. Coarse on purpose: at most one write per minute and key.
+// Records when and from where each key was last used. A request only notes it in memory; one write
+// every few seconds stores it. Coarse on purpose: at most one write per minute and key.
 
 import { eq } from 'drizzle-orm';
 import { createSerialize } from '../async/serialize.ts';
@@ -8,6 +8,10 @@ import { apiKeys } from '../store/tables.ts';
 
 const FLUSH_DELAY_MS = 5_000;
 const GRAIN_MS = 60_000;
+/** The longest IPv6 address; a socket's own text is not checked. */
+const ADDRESS_LENGTH_MAX = 45;
+
+type Use = { readonly at: number; readonly address: string | null };
 
 export function createKeyActivity(dependencies: {
   readonly database: Database;
@@ -18,7 +22,7 @@ export function createKeyActivity(dependencies: {
   const { db } = database;
   /** Written or pending, by key id; removed after a minute. */
   const touched = new Map<string, number>();
-  let pending = new Map<string, number>();
+  let pending = new Map<string, Use>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const inTurn = createSerialize();
 
@@ -32,14 +36,18 @@ export function createKeyActivity(dependencies: {
     const batch = pending;
     pending = new Map();
     let newest = 0;
-    for (const at of batch.values()) newest = Math.max(newest, at);
+    for (const { at } of batch.values()) newest = Math.max(newest, at);
     for (const [keyId, at] of touched) if (newest - at >= GRAIN_MS) touched.delete(keyId);
     try {
       await database.transaction(async () => {
         // In one round trip: the ledger waits as long as this transaction is open.
         await Promise.all(
-          [...batch].map(([keyId, lastUsedAt]) =>
-            db.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, keyId)).run(),
+          [...batch].map(([keyId, { at, address }]) =>
+            db
+              .update(apiKeys)
+              .set({ lastUsedAt: at, lastUsedAddress: address })
+              .where(eq(apiKeys.id, keyId))
+              .run(),
           ),
         );
       });
@@ -50,12 +58,14 @@ export function createKeyActivity(dependencies: {
   }
 
   return {
-    /** Notes a use; never writes and never throws. */
-    touch(keyId: string, nowMs: number): void {
+    /** Notes a use; never writes and never throws. Resolves the address at most once a minute. */
+    touch(keyId: string, nowMs: number, from: { readonly address: () => string }): void {
       const last = touched.get(keyId);
       if (last !== undefined && nowMs - last >= 0 && nowMs - last < GRAIN_MS) return;
       touched.set(keyId, nowMs);
-      pending.set(keyId, nowMs);
+      const address = from.address();
+      const isKnown = address.length > 0 && address.length <= ADDRESS_LENGTH_MAX;
+      pending.set(keyId, { at: nowMs, address: isKnown ? address : null });
       if (timer === undefined) {
         timer = setTimeout(flush, FLUSH_DELAY_MS);
         timer.unref();

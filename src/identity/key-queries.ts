@@ -98,22 +98,5 @@ export function createKeyQueries(dependencies: {
     /** All keys of an account in every state, newest first. */
     list: async (accountId: string): Promise<ApiKey[]> =>
       newestFirst(eq(apiKeys.accountId, accountId)).all(),
-
-    /**
-     * The keys after the key `after`, or the newest ones, and one more than `limit` where there are
-     * more. Empty where the account does not have the key `after`.
-     */
-    async page(
-      accountId: string,
-      { limit, after }: { readonly limit: number; readonly after: string | undefined },
-    ): Promise<ApiKey[]> {
-      const own = eq(apiKeys.accountId, accountId);
-      const place = sql`(select created_at, rowid from ${apiKeys}
-        where id = ${after} and account_id = ${accountId})`;
-      const older = after === undefined ? undefined : sql`(created_at, rowid) < ${place}`;
-      return newestFirst(and(own, older))
-        .limit(limit + 1)
-        .all();
-    },
   };
 }

@@ -3,6 +3,7 @@
 
 import { isoTime } from '../core/calendar.ts';
 import type { apiKeys } from '../store/tables.ts';
+import { listOf } from './key-bounds.ts';
 
 export type ApiKey = typeof apiKeys.$inferSelect;
 
@@ -33,6 +34,13 @@ export function keyRecord(row: ApiKey, nowMs: number, currentKeyId?: string) {
     revoked_reason: row.revokedReason,
     rotated_from: row.rotatedFrom,
     replaced_by: row.replacedBy,
+    /** Slugs; null: every model of the plan. */
+    models: listOf(row.models),
+    /** In CIDR notation; null: any. */
+    networks: listOf(row.networks),
+    /** Null while it is not paused. */
+    paused_at: nullableTime(row.pausedAt),
+    paused_reason: row.pausedReason,
     /** Whether this key made the call. */
     current: row.id === currentKeyId,
   } as const;

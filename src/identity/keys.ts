@@ -3,6 +3,7 @@
 // is stored.
 
 import { eq } from 'drizzle-orm';
+import { isoTime } from '../core/calendar.ts';
 import { createId, createKey, maskKey, type RandomBytes } from '../core/id.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Database } from '../store/contract.ts';
@@ -10,28 +11,37 @@ import { accounts, apiKeys, type KeyRevocation } from '../store/tables.ts';
 import { unknownAccount } from './accounts.ts';
 import { type Actor, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
+import { normaliseNetworks } from './key-bounds.ts';
+import { checkExpiry, normaliseKeyName, requireGrace } from './key-checks.ts';
 import { digestKey } from './key-digest.ts';
+import { createKeyEdits } from './key-edits.ts';
+import { createKeyList } from './key-list.ts';
 import { createKeyQueries, KEY_CREATIONS_PER_HOUR } from './key-queries.ts';
 import { type ApiKey, isActive } from './key-record.ts';
 
 /** A new key, the only time that its text is available. */
 type CreatedKey = { readonly row: ApiKey; readonly key: string };
 
+/** What a replacement takes over from its key. */
+type Kept = Pick<
+  ApiKey,
+  'accountId' | 'name' | 'expiresAt' | 'models' | 'networks' | 'pausedAt' | 'pausedReason'
+>;
+
 type NewKey = {
   readonly accountId: string;
   readonly name?: string | null | undefined;
   /** Unix milliseconds, in the future; absent: never. */
   readonly expiresAt?: number | undefined;
+  /** A stored list of slugs (`key-bounds.ts`); absent: any. */
+  readonly models?: string | null | undefined;
+  /** Absent: any. */
+  readonly networks?: readonly string[] | null | undefined;
 };
 
+const NOT_PAUSED = { pausedAt: null, pausedReason: null };
+
 export type Keys = ReturnType<typeof createKeys>;
-
-/** Control characters, and those that change the direction of surrounding text. */
-const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
-const NAME_LENGTH_MAX = 100;
-
-/** A key without expiry has no date; a later date than this is a mistake. */
-const EXPIRY_MAX_MS = 100 * 366 * 86_400_000;
 
 export function createKeys(dependencies: {
   readonly database: Database;
@@ -43,7 +53,10 @@ export function createKeys(dependencies: {
 }) {
   const { database, clock, randomBytes, plans } = dependencies;
   const { db } = database;
-  const queries = createKeyQueries({ database, clock });
+  const queries = {
+    ...createKeyQueries({ database, clock }),
+    ...createKeyList({ database, clock }),
+  };
 
   /**
    * The most active keys that the account's plan allows. Throws `account_not_found`,
@@ -74,7 +87,7 @@ export function createKeys(dependencies: {
 
   /** Inserts a new key and its audit event. Call inside a transaction. */
   async function insert(
-    facts: Pick<ApiKey, 'accountId' | 'name' | 'expiresAt' | 'rotatedFrom'>,
+    facts: Kept & Pick<ApiKey, 'rotatedFrom' | 'family'>,
     at: number,
     actor: Actor,
     operationId: string,
@@ -90,6 +103,7 @@ export function createKeys(dependencies: {
       revokedReason: null,
       replacedBy: null,
       lastUsedAt: null,
+      lastUsedAddress: null,
     };
     await db.insert(apiKeys).values(row).run();
     await writeAuditEvent(database, {
@@ -113,7 +127,9 @@ export function createKeys(dependencies: {
     actor: Actor,
     operationId: string,
   ): Promise<ApiKey> {
-    const changes = { revokedAt: at, revokedReason: reason, replacedBy };
+    // A key that is revoked during its grace period keeps its successor.
+    const successor = replacedBy ?? row.replacedBy;
+    const changes = { revokedAt: at, revokedReason: reason, replacedBy: successor };
     await db.update(apiKeys).set(changes).where(eq(apiKeys.id, row.id)).run();
     await writeAuditEvent(database, {
       operationId,
@@ -128,14 +144,52 @@ export function createKeys(dependencies: {
   }
 
   /** Call inside a transaction. */
-  async function revoke(id: string, reason: KeyRevocation, actor: Actor): Promise<ApiKey> {
+  async function revoke(
+    id: string,
+    reason: KeyRevocation,
+    actor: Actor,
+    operationId = createId('op_', randomBytes),
+  ): Promise<ApiKey> {
     const row = await queries.find(id);
     if (row.revokedAt !== null) return row;
-    return markRevoked(row, reason, null, clock(), actor, createId('op_', randomBytes));
+    return markRevoked(row, reason, null, clock(), actor, operationId);
+  }
+
+  /** Lets a replaced key expire, with its audit event. Call inside a transaction. */
+  async function markReplaced(
+    row: ApiKey,
+    { replacedBy, expiresAt }: { readonly replacedBy: string; readonly expiresAt: number },
+    at: number,
+    actor: Actor,
+    operationId: string,
+  ): Promise<ApiKey> {
+    const changes = { replacedBy, expiresAt };
+    await db.update(apiKeys).set(changes).where(eq(apiKeys.id, row.id)).run();
+    await writeAuditEvent(database, {
+      operationId,
+      at,
+      actor,
+      action: 'api_key.replaced',
+      accountId: row.accountId,
+      subject: row.id,
+      detail: { masked: row.masked, replaced_by: replacedBy, works_until: isoTime(expiresAt) },
+    });
+    return { ...row, ...changes };
+  }
+
+  /** Throws `key_limit_reached` if the account has as many active keys as its plan allows. */
+  async function requireRoom(accountId: string, advice: string): Promise<void> {
+    const limit = await activeLimit(accountId);
+    if ((await queries.countActive(accountId)) < limit) return;
+    throw new IdentityError(
+      'key_limit_reached',
+      `The account has ${limit} active keys, which is the most that its plan allows. ${advice}`,
+    );
   }
 
   return {
     ...queries,
+    ...createKeyEdits({ database, clock, randomBytes, find: queries.find }),
 
     /** The same inside the caller's transaction, for callers that write more. */
     within: { revoke },
@@ -145,88 +199,80 @@ export function createKeys(dependencies: {
       const now = clock();
       const name = normaliseKeyName(facts.name);
       const expiresAt = checkExpiry(facts.expiresAt, now);
+      const networks = normaliseNetworks(facts.networks ?? null);
       return database.transaction(async () => {
-        const limit = await activeLimit(facts.accountId);
-        if ((await queries.countActive(facts.accountId)) >= limit) {
-          throw new IdentityError(
-            'key_limit_reached',
-            `The account has ${limit} active keys, which is the most that its plan allows. Revoke one, or change the plan.`,
-          );
-        }
+        await requireRoom(facts.accountId, 'Revoke one, or change the plan.');
         await requireCreations(facts.accountId);
-        const row = { accountId: facts.accountId, name, expiresAt, rotatedFrom: null };
+        const { accountId } = facts;
+        const bounds = { models: facts.models ?? null, networks, ...NOT_PAUSED };
+        const row = { accountId, name, expiresAt, ...bounds, rotatedFrom: null, family: null };
         return insert(row, now, actor, createId('op_', randomBytes));
       });
     },
 
     /**
      * Creates the replacement and revokes the old key in one transaction, so that exactly one is
-     * always active. Keeps name and expiry. Only an active key can be rotated, and only once.
+     * always active. With a grace period, the old key expires after it instead, and both count
+     * toward the plan's cap. Keeps name and expiry. Only an active key can be rotated, and only
+     * once.
      */
-    async rotate(id: string, actor: Actor): Promise<{ revoked: ApiKey; created: CreatedKey }> {
+    async rotate(
+      id: string,
+      actor: Actor,
+      graceMs = 0,
+    ): Promise<{ replaced: ApiKey; created: CreatedKey }> {
+      requireGrace(graceMs);
       return database.transaction(async () => {
         const now = clock();
         const old = await queries.find(id);
-        if (!isActive(old, now)) {
+        if (!isActive(old, now) || old.replacedBy !== null) {
           throw new IdentityError(
             'key_not_active',
-            'Only an active key can be rotated; this one is revoked or expired. Create a new key.',
+            'Only an active key can be rotated, and only once. This one is revoked, expired or already replaced. Create a new key.',
+          );
+        }
+        if (graceMs > 0) {
+          await requireRoom(
+            old.accountId,
+            'During a grace period, both keys count. Rotate without one, or revoke another key first.',
           );
         }
         await requireCreations(old.accountId);
         const operationId = createId('op_', randomBytes);
-        const { accountId, name, expiresAt } = old;
-        const facts = { accountId, name, expiresAt, rotatedFrom: old.id };
+        const { accountId, name, expiresAt, models, networks, pausedAt, pausedReason } = old;
+        const bounds = { models, networks, pausedAt, pausedReason };
+        const family = old.family ?? old.id;
+        const facts = { accountId, name, expiresAt, ...bounds, rotatedFrom: old.id, family };
         const created = await insert(facts, now, actor, operationId);
-        const revoked = await markRevoked(old, 'rotated', created.row.id, now, actor, operationId);
-        return { revoked, created };
+        const replacedBy = created.row.id;
+        const replaced =
+          graceMs === 0
+            ? await markRevoked(old, 'rotated', replacedBy, now, actor, operationId)
+            : await markReplaced(
+                old,
+                { replacedBy, expiresAt: Math.min(now + graceMs, expiresAt ?? Infinity) },
+                now,
+                actor,
+                operationId,
+              );
+        return { replaced, created };
       });
     },
 
     /** Revokes at once. A revoked key stays as it is. */
-    revoke: (...facts: Parameters<typeof revoke>): Promise<ApiKey> =>
-      database.transaction(() => revoke(...facts)),
+    revoke: (id: string, reason: KeyRevocation, actor: Actor): Promise<ApiKey> =>
+      database.transaction(() => revoke(id, reason, actor)),
 
-    /** An unchanged name writes nothing. Throws `invalid_key_name`. */
-    async rename(id: string, newName: string | null, actor: Actor): Promise<ApiKey> {
-      const name = normaliseKeyName(newName);
-      return database.transaction(async () => {
-        const row = await queries.find(id);
-        if (row.name === name) return row;
-        await db.update(apiKeys).set({ name }).where(eq(apiKeys.id, row.id)).run();
-        await writeAuditEvent(database, {
-          operationId: createId('op_', randomBytes),
-          at: clock(),
-          actor,
-          action: 'api_key.renamed',
-          accountId: row.accountId,
-          subject: row.id,
-          detail: { masked: row.masked, from: row.name, to: name },
-        });
-        return { ...row, name };
-      });
-    },
+    /** Revokes several keys of one account as one operation: all of them or none. */
+    revokeOwn: (accountId: string, ids: readonly string[], actor: Actor): Promise<ApiKey[]> =>
+      database.transaction(async () => {
+        const operationId = createId('op_', randomBytes);
+        const revoked: ApiKey[] = [];
+        for (const id of ids) {
+          await queries.findOwn(accountId, id);
+          revoked.push(await revoke(id, 'user', actor, operationId));
+        }
+        return revoked;
+      }),
   };
-}
-
-/** Trims a key's name; `null` where it is empty. Throws `invalid_key_name`. */
-export function normaliseKeyName(name: string | null | undefined): string | null {
-  const trimmed = name?.trim() ?? '';
-  if (trimmed === '') return null;
-  const isShown = !UNSEEN.test(trimmed) && trimmed.isWellFormed();
-  if (trimmed.length <= NAME_LENGTH_MAX && isShown) return trimmed;
-  throw new IdentityError(
-    'invalid_key_name',
-    `A key's name has at most ${NAME_LENGTH_MAX} characters and no control characters.`,
-  );
-}
-
-function checkExpiry(expiresAt: number | undefined, now: number): number | null {
-  if (expiresAt === undefined) return null;
-  const isWithin = expiresAt > now && expiresAt < now + EXPIRY_MAX_MS;
-  if (Number.isSafeInteger(expiresAt) && isWithin) return expiresAt;
-  throw new IdentityError(
-    'invalid_expiry',
-    "A key's expiry date has to be in the future, within 100 years. A key without one never ends.",
-  );
 }

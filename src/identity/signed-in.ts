@@ -1,6 +1,7 @@
 // The signed-in user of the dashboard or the console, for the rest of the program. Contains no code
 // of `sign-in/`, which does the signing in.
 
+import type { Role } from '../core/role.ts';
 import type { Actor } from './audit.ts';
 
 export type Realm = 'customer' | 'operator';
@@ -22,7 +23,11 @@ export type SignedInCustomer = Session & {
   readonly accountId: string;
 };
 
-export type SignedInOperator = Session & { readonly realm: 'operator' };
+export type SignedInOperator = Session & {
+  readonly realm: 'operator';
+  /** Read with every request, so a change takes effect at once. */
+  readonly role: Role;
+};
 
 export type SignedIn = SignedInCustomer | SignedInOperator;
 

@@ -21,6 +21,7 @@ import { failureError } from '../../src/core/failure.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
 import { micro, tokenCount, usdRate } from '../../src/core/money.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
+import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import { alwaysAt, flatPrice } from '../support/price.ts';
 
 function plan(more: Partial<Plan> = {}): Plan {
@@ -71,19 +72,23 @@ test('the order of refusals is the public one', () => {
     'account_inactive',
     'account_blocked',
     'api_key_blocked',
+    'key_paused',
     'ip_blocked',
+    'address_not_allowed',
     'maintenance_mode',
     'rate_limit_exceeded',
     'payload_too_large',
     'invalid_request',
     'model_not_found',
     'model_not_in_plan',
+    'model_not_allowed_for_key',
     'context_length_exceeded',
     'concurrency_limit_exceeded',
     'tokens_per_minute_exceeded',
     'daily_limit_exceeded',
     'monthly_limit_exceeded',
     'insufficient_balance',
+    'key_budget_exhausted',
   ]);
   expect(REFUSAL_ORDER.every((code) => code in ERRORS)).toBe(true);
 });
@@ -94,7 +99,9 @@ describe('standing', () => {
     standing: 'active',
     accountBlocked: false,
     keyBlocked: false,
+    keyPaused: false,
     addressBlocked: false,
+    addressExcluded: false,
     maintenance: false,
   };
   const WRONGS: readonly [ErrorCode, Partial<StandingFacts>][] = [
@@ -102,7 +109,9 @@ describe('standing', () => {
     ['account_inactive', { standing: 'suspended' }],
     ['account_blocked', { accountBlocked: true }],
     ['api_key_blocked', { keyBlocked: true }],
+    ['key_paused', { keyPaused: true }],
     ['ip_blocked', { addressBlocked: true }],
+    ['address_not_allowed', { addressExcluded: true }],
     ['maintenance_mode', { maintenance: true }],
   ];
 
@@ -303,6 +312,7 @@ test('a model and a plan are those of the catalog, or no request is admitted', (
   const [m, p] = [model(), plan()];
   const catalog: Catalog = {
     serviceName: 'Test',
+    service: DEFAULT_SERVICE,
     usdPerMillion: usdRate(1n),
     minimumHold: micro(1n),
     upstreams: new Map(),

@@ -65,6 +65,11 @@ const ROWS: {
     '',
     'audit: the ledger could not be read; see the log for the cause',
   ],
+  backup_failed: [
+    { kind: 'backup_failed', reason: 'damaged' },
+    'damaged',
+    'backup: the copy was damaged and was removed; run tollgate doctor, because the database may be too',
+  ],
   catalog_refused: [
     { kind: 'catalog_refused', problems: 2 },
     '',

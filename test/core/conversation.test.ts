@@ -7,6 +7,7 @@ import type { Catalog, Model } from '../../src/core/model.ts';
 import { micro, tokenCount, usdRate } from '../../src/core/money.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
 import { candidates } from '../../src/core/route.ts';
+import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import { createCredentials } from '../../src/upstream/credentials.ts';
 import { demoUpstream, TIMEOUTS } from '../support/model.ts';
 import { alwaysAt, flatPrice } from '../support/price.ts';
@@ -42,6 +43,7 @@ function orderOf(
   const catalog: Catalog = {
     ...{
       serviceName: '',
+      service: DEFAULT_SERVICE,
       usdPerMillion: usdRate(1n),
       minimumHold: micro(1n),
       models: [model],

@@ -28,12 +28,20 @@ const EXPECTED: Readonly<Record<ErrorCode, Expected>> = {
   monthly_limit_exceeded: [429, 'rate_limit_error', 'rate_limit_error', false],
   provider_unavailable: [503, 'overloaded_error', 'overloaded_error', false],
   maintenance_mode: [503, 'overloaded_error', 'overloaded_error', false],
+  // Beyond it.
+  key_budget_exhausted: [402, 'invalid_request_error', 'insufficient_balance_error', true],
+  key_paused: [403, 'permission_error', 'permission_error', true],
+  address_not_allowed: [403, 'permission_error', 'permission_error', true],
+  model_not_allowed_for_key: [403, 'permission_error', 'permission_error', true],
   session_required: [403, 'permission_error', 'permission_error', true],
   operator_only: [403, 'permission_error', 'permission_error', true],
   not_found: [404, 'not_found_error', 'not_found_error', false],
   method_not_allowed: [405, 'invalid_request_error', 'invalid_request_error', false],
   misdirected_request: [421, 'invalid_request_error', 'invalid_request_error', false],
   unsupported_media_type: [415, 'invalid_request_error', 'invalid_request_error', false],
+  idempotent_request_running: [409, 'invalid_request_error', 'invalid_request_error', false],
+  idempotent_answer_lost: [410, 'invalid_request_error', 'invalid_request_error', true],
+  idempotency_key_reused: [422, 'invalid_request_error', 'invalid_request_error', false],
   internal_error: [500, 'api_error', 'api_error', false],
 };
 
@@ -54,7 +62,9 @@ test.each(codes)('%s: the text is whole sentences that name no caller', (code) =
   const { text, retry, status } = ERRORS[code];
   expect(text).toMatch(/^[A-Z].*\.$/);
   expect(new GatewayError(code).message).toBe(text);
-  expect(retry).toBe(status === 429 ? 'after' : status >= 500 ? 'backoff' : 'never');
+  expect(retry).toBe(
+    status === 429 || status === 409 ? 'after' : status >= 500 ? 'backoff' : 'never',
+  );
 });
 
 describe('a detail', () => {

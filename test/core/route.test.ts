@@ -9,6 +9,7 @@ import { micro, pico, tokenCount, usdRate } from '../../src/core/money.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
 import { candidates, type RouteFacts } from '../../src/core/route.ts';
+import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import { demoUpstream, TIMEOUTS } from '../support/model.ts';
 import { alwaysAt, flatPrice } from '../support/price.ts';
 
@@ -57,6 +58,7 @@ function catalog(models: readonly Model[], upstreamIds: readonly string[]): Cata
   const upstreams = upstreamIds.map((id): [string, Upstream] => [id, demoUpstream(id)]);
   return {
     serviceName: 'test',
+    service: DEFAULT_SERVICE,
     usdPerMillion: usdRate(1n),
     minimumHold: micro(1n),
     models,

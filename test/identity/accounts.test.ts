@@ -162,22 +162,33 @@ describeOnEachDatabase('accounts', async () => {
     ]);
   });
 
-  test('the last use of a key is written at a flush, at most once a minute', async () => {
+  test('the last use of a key and its address are written at a flush, at most once a minute', async () => {
     const account = await addAccount(identity);
     const { row } = await identity.keys.create({ accountId: account.id }, 'operator');
     const failures: unknown[] = [];
     const activity = createKeyActivity({ database, onError: (error) => failures.push(error) });
-    const lastUsed = async () => (await identity.keys.find(row.id)).lastUsedAt;
-    activity.touch(row.id, 1_000_000);
-    expect(await lastUsed()).toBeNull();
+    const lastUsed = async () => {
+      const { lastUsedAt, lastUsedAddress } = await identity.keys.find(row.id);
+      return [lastUsedAt, lastUsedAddress];
+    };
+    let resolved = 0;
+    const from = (text: string) => ({
+      address() {
+        resolved += 1;
+        return text;
+      },
+    });
+    activity.touch(row.id, 1_000_000, from('203.0.113.9'));
+    expect(await lastUsed()).toEqual([null, null]);
     await activity.flush();
-    expect(await lastUsed()).toBe(1_000_000);
-    activity.touch(row.id, 1_059_999);
+    expect(await lastUsed()).toEqual([1_000_000, '203.0.113.9']);
+    activity.touch(row.id, 1_059_999, from('203.0.113.10'));
     await activity.flush();
-    expect(await lastUsed()).toBe(1_000_000);
-    activity.touch(row.id, 1_060_000);
+    expect(await lastUsed()).toEqual([1_000_000, '203.0.113.9']);
+    expect(resolved).toBe(1);
+    activity.touch(row.id, 1_060_000, from('x'.repeat(46)));
     await activity.flush();
-    expect(await lastUsed()).toBe(1_060_000);
+    expect(await lastUsed()).toEqual([1_060_000, null]);
     expect(failures).toEqual([]);
   });
 });

@@ -136,7 +136,7 @@ describeOnEachDatabase('concurrent changes', async () => {
     const works: ((id: string, index: number) => Promise<unknown>)[] = [
       (id) => keys.rotate(id, 'operator'),
       (id) => keys.revoke(id, 'user', 'operator'),
-      (id, index) => keys.rename(id, `name ${index}`, 'operator'),
+      (id, index) => keys.edit(id, { name: `name ${index}` }, 'operator'),
       () => keys.create({ accountId }, 'operator'),
       (_, index) =>
         accounts.changePlan(accountId, index % 2 === 0 ? 'pro' : 'business', 'operator'),
@@ -145,7 +145,7 @@ describeOnEachDatabase('concurrent changes', async () => {
       (id) => blocks.add('key', id, { reason: '' }, 'operator'),
       (_, index) => settings.set('demo_account', `acct_${index}`, 'operator'),
       (id, index) => {
-        activity.touch(id, index);
+        activity.touch(id, index, { address: () => '' });
         return activity.flush();
       },
     ];

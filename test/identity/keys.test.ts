@@ -8,8 +8,9 @@ import fc from 'fast-check';
 import { isWellFormedKey } from '../../src/core/id.ts';
 import { listAuditEvents } from '../../src/identity/audit.ts';
 import { digestKey } from '../../src/identity/key-digest.ts';
-import { keyRecord } from '../../src/identity/key-record.ts';
-import { auditEvents } from '../../src/store/tables.ts';
+import type { KeyListState } from '../../src/identity/key-list.ts';
+import { type ApiKey, keyRecord } from '../../src/identity/key-record.ts';
+import { apiKeys, auditEvents } from '../../src/store/tables.ts';
 import {
   describeOnEachDatabase,
   newDatabase,
@@ -17,6 +18,9 @@ import {
   temporaryDirectory,
 } from '../support/database.ts';
 import { addAccount, createIdentity, START_MS } from './fixtures.ts';
+
+/** The columns of a key without bounds. */
+const UNBOUND = { family: null, models: null, networks: null, pausedAt: null, pausedReason: null };
 
 describeOnEachDatabase('keys', async () => {
   const directory = temporaryDirectory();
@@ -58,6 +62,8 @@ describeOnEachDatabase('keys', async () => {
         rotatedFrom: null,
         replacedBy: null,
         lastUsedAt: null,
+        lastUsedAddress: null,
+        ...UNBOUND,
       });
       expect(await keys.list(account.id)).toEqual([row]);
       const [event] = await listAuditEvents(database, account.id, 1);
@@ -137,9 +143,9 @@ describeOnEachDatabase('keys', async () => {
       const expiresAt = identity.clock() + HOUR_MS;
       const old = (await keys.create({ accountId: account.id, name: 'ci', expiresAt }, 'operator'))
         .row;
-      const { revoked, created } = await keys.rotate(old.id, 'user-session');
+      const { replaced, created } = await keys.rotate(old.id, 'user-session');
       const now = identity.clock();
-      expect(revoked).toEqual({
+      expect(replaced).toEqual({
         ...old,
         revokedAt: now,
         revokedReason: 'rotated',
@@ -180,9 +186,66 @@ describeOnEachDatabase('keys', async () => {
       expect(await codeOf(() => keys.rotate(short, 'operator'))).toBe('key_not_active');
     });
 
+    test('with a grace period lets the old key expire, and the audit trail shows both', async () => {
+      const account = await addAccount(identity);
+      const old = (await keys.create({ accountId: account.id, name: 'ci' }, 'operator')).row;
+      const { replaced, created } = await keys.rotate(old.id, 'user-session', HOUR_MS);
+      const expiresAt = identity.clock() + HOUR_MS;
+      expect(replaced).toEqual({ ...old, expiresAt, replacedBy: created.row.id });
+      expect(await keys.find(old.id)).toEqual(replaced);
+      expect(created.row).toMatchObject({ name: 'ci', expiresAt: null, rotatedFrom: old.id });
+      expect(await keys.countActive(account.id)).toBe(2);
+      const [replacement, creation] = await listAuditEvents(database, account.id, 2);
+      expect(replacement).toMatchObject({
+        ...{ action: 'api_key.replaced', subject: old.id },
+        operationId: creation?.operationId,
+        detail: JSON.stringify({
+          masked: old.masked,
+          replaced_by: created.row.id,
+          works_until: new Date(expiresAt).toISOString(),
+        }),
+      });
+      expect(creation).toMatchObject({ action: 'api_key.created', subject: created.row.id });
+      // Its successor can be rotated; it cannot be rotated again, and revoking keeps the successor.
+      expect(await codeOf(() => keys.rotate(old.id, 'operator'))).toBe('key_not_active');
+      expect(await keys.revoke(old.id, 'user', 'operator')).toMatchObject({
+        replacedBy: created.row.id,
+        revokedReason: 'user',
+      });
+      identity.advance(HOUR_MS);
+      expect((await keys.rotate(created.row.id, 'operator')).replaced.revokedReason).toBe(
+        'rotated',
+      );
+    });
+
+    test('with a grace period never lets a key work longer than before, or than seven days', async () => {
+      const account = await addAccount(identity);
+      const expiresAt = identity.clock() + 1_000;
+      const { row } = await keys.create({ accountId: account.id, expiresAt }, 'operator');
+      for (const graceMs of [-1, 0.5, Number.NaN, 7 * 24 * HOUR_MS + 1]) {
+        expect(await codeOf(() => keys.rotate(row.id, 'operator', graceMs))).toBe('invalid_grace');
+      }
+      const { replaced } = await keys.rotate(row.id, 'operator', 7 * 24 * HOUR_MS);
+      expect(replaced.expiresAt).toBe(expiresAt);
+    });
+
+    test('with a grace period needs room below the cap, because both keys count', async () => {
+      const account = await addAccount(identity, 'starter');
+      const ids: string[] = [];
+      for (let made = 0; made < 5; made += 1) {
+        ids.push((await keys.create({ accountId: account.id }, 'operator')).row.id);
+      }
+      const [first = '', second = ''] = ids;
+      expect(await codeOf(() => keys.rotate(first, 'operator', 1))).toBe('key_limit_reached');
+      expect((await keys.find(first)).replacedBy).toBeNull();
+      await keys.revoke(second, 'user', 'operator');
+      await keys.rotate(first, 'operator', HOUR_MS);
+      expect(await keys.countActive(account.id)).toBe(5);
+    });
+
     test('for any order of operations, every rotated key has exactly one successor', async () => {
       const operation = fc.record({
-        kind: fc.constantFrom('create', 'rotate', 'revoke'),
+        kind: fc.constantFrom('create', 'rotate', 'grace', 'revoke'),
         pick: fc.nat(30),
       });
       await fc.assert(
@@ -193,7 +256,10 @@ describeOnEachDatabase('keys', async () => {
             const id = ids[pick % Math.max(1, ids.length)] ?? '';
             await codeOf(async () => {
               if (kind === 'revoke') await keys.revoke(id, 'user', 'operator');
-              if (kind === 'rotate') ids.push((await keys.rotate(id, 'operator')).created.row.id);
+              if (kind === 'rotate' || kind === 'grace') {
+                const graceMs = kind === 'grace' ? HOUR_MS : 0;
+                ids.push((await keys.rotate(id, 'operator', graceMs)).created.row.id);
+              }
               if (kind === 'create')
                 ids.push((await keys.create({ accountId: account.id }, 'operator')).row.id);
             });
@@ -204,8 +270,8 @@ describeOnEachDatabase('keys', async () => {
           expect(rows.length).toBeLessThanOrEqual(20);
           for (const row of rows) {
             const successors = rows.filter((other) => other.rotatedFrom === row.id);
-            const rotated = row.revokedReason === 'rotated';
-            const expected = rotated ? [row.replacedBy ?? 'none'] : [];
+            if (row.revokedReason === 'rotated') expect(row.replacedBy).not.toBeNull();
+            const expected = row.replacedBy === null ? [] : [row.replacedBy];
             expect(successors.map((other) => other.id)).toEqual(expected);
           }
         }),
@@ -239,12 +305,12 @@ describeOnEachDatabase('keys', async () => {
     test('changes the name alone, with one audit event, and the same name changes nothing', async () => {
       const account = await addAccount(identity);
       const { row } = await keys.create({ accountId: account.id, name: 'laptop' }, 'operator');
-      const renamed = await keys.rename(row.id, '  desktop ', account.id);
+      const renamed = await keys.edit(row.id, { name: '  desktop ' }, account.id);
       expect(renamed).toEqual({ ...row, name: 'desktop' });
       expect(await keys.list(account.id)).toEqual([renamed]);
-      await keys.rename(row.id, 'desktop', account.id);
-      expect((await keys.rename(row.id, null, account.id)).name).toBeNull();
-      expect(await codeOf(() => keys.rename(row.id, 'two\nlines', account.id))).toBe(
+      await keys.edit(row.id, { name: 'desktop' }, account.id);
+      expect((await keys.edit(row.id, { name: null }, account.id)).name).toBeNull();
+      expect(await codeOf(() => keys.edit(row.id, { name: 'two\nlines' }, account.id))).toBe(
         'invalid_key_name',
       );
       const events = await listAuditEvents(database, account.id, 2);
@@ -318,6 +384,92 @@ describeOnEachDatabase('keys', async () => {
     });
   });
 
+  describe('the filtered list', () => {
+    const order = fc.record({
+      by: fc.constantFrom('created', 'name', 'last_used', 'expires'),
+      descending: fc.boolean(),
+    });
+    const state = fc.constantFrom('all', 'kept', 'active', 'expiring', 'expired', 'revoked');
+
+    test('law: pages of any order and filter have each matching key once, in order', async () => {
+      const account = await addAccount(identity, 'business');
+      const names = ['ci', 'Ci', 'laptop', null, 'ci-2', 'x%_', 'ci', null];
+      for (const [index, name] of names.entries()) {
+        const expiresAt = [undefined, HOUR_MS, 30 * 24 * HOUR_MS, 1][index % 4];
+        const { row } = await keys.create(
+          {
+            ...{ accountId: account.id, name },
+            expiresAt: expiresAt === undefined ? undefined : identity.clock() + expiresAt,
+          },
+          'operator',
+        );
+        const lastUsedAt = index % 3 === 0 ? null : START_MS + (index % 2);
+        await database.db.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, row.id)).run();
+        if (index > 5) await keys.revoke(row.id, 'user', 'operator');
+      }
+      await addAccount(identity).then(({ id }) => keys.create({ accountId: id }, 'operator'));
+      identity.advance(2);
+      const now = identity.clock();
+      const all = await keys.list(account.id);
+      const isIn = (row: ApiKey, asked: KeyListState): boolean => {
+        const { status } = keyRecord(row, now);
+        if (asked === 'all') return true;
+        if (asked === 'kept') return status !== 'revoked';
+        if (asked === 'expiring') {
+          return status === 'active' && (row.expiresAt ?? Infinity) <= now + 7 * 24 * HOUR_MS;
+        }
+        return status === asked;
+      };
+      await fc.assert(
+        fc.asyncProperty(
+          order,
+          state,
+          fc.constantFrom('', 'CI', '%', 'sk-', 'nothing'),
+          fc.integer({ min: 1, max: 4 }),
+          async (by, asked, text, limit) => {
+            const found: ApiKey[] = [];
+            for (let after: string | undefined; ; ) {
+              const page = await keys.page(
+                account.id,
+                { limit, after },
+                { state: asked, text },
+                by,
+              );
+              found.push(...page.slice(0, limit));
+              if (page.length <= limit) break;
+              after = page[limit - 1]?.id;
+            }
+            const matching = all.filter(
+              (row) =>
+                isIn(row, asked) &&
+                [row.name ?? '', row.masked].some((part) =>
+                  part.toLowerCase().includes(text.toLowerCase()),
+                ),
+            );
+            expect(found.map(({ id }) => id).sort()).toEqual(matching.map(({ id }) => id).sort());
+            const values = found.map((row) =>
+              by.by === 'name'
+                ? (row.name ?? '').toLowerCase()
+                : ({
+                    created: row.createdAt,
+                    last_used: row.lastUsedAt ?? 0,
+                    expires: row.expiresAt ?? Number.MAX_SAFE_INTEGER,
+                  }[by.by] ?? 0),
+            );
+            const sorted = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+            expect(values).toEqual(by.descending ? sorted.reverse() : sorted);
+            const ids = await keys.matching(account.id, { state: asked, text });
+            expect([...ids].sort()).toEqual(matching.map(({ id }) => id).sort());
+            expect((await keys.countStates(account.id))[asked]).toBe(
+              all.filter((row) => isIn(row, asked)).length,
+            );
+          },
+        ),
+        { numRuns: 40 },
+      );
+    });
+  });
+
   describe('keyRecord', () => {
     test('shows every field, the status of the moment, and no secret', () => {
       const row = {
@@ -333,6 +485,8 @@ describeOnEachDatabase('keys', async () => {
         rotatedFrom: 'key_z',
         replacedBy: null,
         lastUsedAt: START_MS + 500,
+        lastUsedAddress: '203.0.113.9',
+        ...UNBOUND,
       };
       const record = {
         id: 'key_a',
@@ -347,6 +501,10 @@ describeOnEachDatabase('keys', async () => {
         revoked_reason: null,
         rotated_from: 'key_z',
         replaced_by: null,
+        models: null,
+        networks: null,
+        paused_at: null,
+        paused_reason: null,
         current: true,
       };
       expect(keyRecord(row, START_MS + 999, 'key_a')).toEqual(record);

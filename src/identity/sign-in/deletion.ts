@@ -42,6 +42,11 @@ export function createDeletion(
       if ((await find(accountId)) === undefined || !(await isPending(accountId))) return false;
       const all = await db.select().from(apiKeys).where(eq(apiKeys.accountId, accountId)).all();
       for (const { id } of all) await keys.within.revoke(id, 'account_closed', SYSTEM);
+      await db
+        .update(apiKeys)
+        .set({ lastUsedAddress: null })
+        .where(eq(apiKeys.accountId, accountId))
+        .run();
       if (user !== undefined) await users.remove(user.id);
       await tokens.removeFor('customer', email, ['sign-up', 'reset']);
       await parts.invites.forgetEmail(email);

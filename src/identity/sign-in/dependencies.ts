@@ -3,6 +3,7 @@
 
 import type { Awaitable } from '../../async/awaitable.ts';
 import { createId, type RandomBytes } from '../../core/id.ts';
+import type { Service } from '../../core/service.ts';
 import type { Database } from '../../store/contract.ts';
 import { type Accounts, normaliseEmail } from '../accounts.ts';
 import { type Actor, type AuditAction, writeAuditEvent } from '../audit.ts';
@@ -30,6 +31,8 @@ export type SignInDependencies = {
   readonly secret: string;
   readonly mode: SignUpMode;
   readonly mail: SendMail;
+  /** What mails and authenticator apps show. */
+  readonly service: () => Service;
   /** The URLs of the pages, without a trailing slash: `https://example.com/dashboard`. */
   readonly pages: Readonly<Record<Realm, () => string>>;
   /** Called when an account is being closed: data kept for it elsewhere can be removed. */

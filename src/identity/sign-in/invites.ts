@@ -1,10 +1,11 @@
 // Invitations to sign up, where sign-up is not open. The text of one is shown only at its creation.
 // Called by the command line, the console and sign-up.
 
-import { desc, eq, lt, sql } from 'drizzle-orm';
+import { desc, eq, lt, or, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/contract.ts';
 import { invites } from '../../store/sign-in-tables.ts';
+import { sweepTable } from '../../store/sweep.ts';
 import { type Actor, writeAuditEvent } from '../audit.ts';
 import { IdentityError } from '../error.ts';
 import { signInEmail } from './dependencies.ts';
@@ -17,6 +18,9 @@ export type InviteStatus = 'open' | 'used' | 'revoked' | 'expired';
 export type Invites = ReturnType<typeof createInvites>;
 
 const LIFETIME_MS = 14 * 24 * 3_600_000;
+
+/** How long one is listed after its end; the audit trail keeps its events. */
+const LISTED_MS = 90 * 24 * 3_600_000;
 
 export function inviteStatus(invite: Invite, nowMs: number): InviteStatus {
   if (invite.usedAt !== null) return 'used';
@@ -94,6 +98,14 @@ export function createInvites(dependencies: {
         .orderBy(desc(number))
         .limit(limit)
         .all();
+    },
+
+    /** Removes those that ended long ago, with the addresses in them. */
+    sweep(): Promise<void> {
+      const endedBefore = clock() - LISTED_MS;
+      const { usedAt, revokedAt, expiresAt } = invites;
+      const ends = [usedAt, revokedAt, expiresAt].map((end) => lt(end, endedBefore));
+      return sweepTable(database, invites, or(...ends));
     },
 
     /** Newest first. */

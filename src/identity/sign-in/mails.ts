@@ -1,6 +1,7 @@
 // The texts of the mails: plain text with at most one link. The page behind a link asks before it
 // acts, so that programs that follow links change nothing.
 
+import type { Service } from '../../core/service.ts';
 import type { Realm } from '../signed-in.ts';
 
 /** Sends one plain text to one address. Never rejects or blocks: failures are retried and logged. */
@@ -14,11 +15,17 @@ export type SendMail = (mail: {
 
 type Mail = Omit<Parameters<SendMail>[0], 'to'>;
 
-const SIGNATURE = 'This mail was sent by Tollgate.';
+/** Sends mails that end with the name of the service, and its address for questions. */
+export function signedMail(send: SendMail, service: () => Service): SendMail {
+  return (mail) => {
+    const { name, supportEmail } = service();
+    const contact = supportEmail === undefined ? '' : ` Questions: ${supportEmail}`;
+    send({ ...mail, text: `${mail.text}\n\nThis mail was sent by ${name}.${contact}\n` });
+  };
+}
 
 function mail(subject: string, paragraphs: readonly string[], link?: string): Mail {
-  const text = `${[...paragraphs, SIGNATURE].join('\n\n')}\n`;
-  return { subject, text, ...(link === undefined ? {} : { link }) };
+  return { subject, text: paragraphs.join('\n\n'), ...(link === undefined ? {} : { link }) };
 }
 
 export function verificationMail(pages: string, token: string): Mail {

@@ -1,8 +1,9 @@
-// Checks the length of passwords and hashes them with argon2id in the runtime's threads. At most
+// Checks new passwords and hashes passwords them with argon2id in the runtime's threads. At most
 // two are hashed at once, each with 64 MiB and a core, so that sign-ins never starve streams; the
 // queue is bounded, too.
 
 import { IdentityError } from '../error.ts';
+import { isGuessable } from './guessable.ts';
 
 const LENGTH_MIN = 12;
 const LENGTH_MAX = 256;
@@ -44,7 +45,7 @@ export function createPasswords(strength: Strength = STRENGTH): Passwords {
 
   return {
     async hash(password) {
-      const text = requirePassword(password);
+      const text = requireLength(password);
       return inTurn(() => Bun.password.hash(text, { algorithm: 'argon2id', ...strength }));
     },
     async verify(password, hash) {
@@ -62,6 +63,16 @@ export function mayBePassword(text: string): boolean {
 
 /** Normalizes a new password. Throws `invalid_password`. */
 export function requirePassword(password: string): string {
+  const text = requireLength(password);
+  if (!isGuessable(text)) return text;
+  throw new IdentityError(
+    'invalid_password',
+    'This password is easy to guess: it repeats a short text, or consists of common words and sequences. Choose another one.',
+  );
+}
+
+/** Also for attempts to sign in, which may be with any text. */
+function requireLength(password: string): string {
   const text = password.normalize('NFC');
   if (text.length >= LENGTH_MIN && text.length <= LENGTH_MAX) return text;
   throw new IdentityError(

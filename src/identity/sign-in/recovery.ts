@@ -19,7 +19,7 @@ export function createRecovery(
   const { realm, database, passwords, throttle, tokens, users, sessions, audit } = parts;
 
   /** Sets the password of an existing user, or creates the user that the token is for. */
-  async function settle({ email }: Token, password: string, address: string): Promise<void> {
+  async function settle({ email, role }: Token, password: string, address: string): Promise<void> {
     const user = await users.find(realm, email);
     if (user !== undefined) {
       await users.setPassword(user.id, password);
@@ -29,7 +29,7 @@ export function createRecovery(
       return;
     }
     const accountId = realm === 'customer' ? await parts.adopt(email, address) : null;
-    const created = await users.create({ realm, email, accountId, password });
+    const created = await users.create({ realm, email, accountId, role, password });
     await audit(created, 'user.created', actorOfUser(created, address), { with: 'link' });
   }
 
@@ -41,7 +41,7 @@ export function createRecovery(
         if (!(await throttle.mayMail(realm, email, address))) return;
         // Stored for unknown addresses as well, so that both take the same time.
         const facts = { realm, purpose: 'reset', email } as const;
-        const token = await tokens.create({ ...facts, password: null, invite: null });
+        const token = await tokens.create(facts);
         const isKnown =
           (await users.find(realm, email)) !== undefined ||
           (await parts.ownerless(email)) !== undefined;

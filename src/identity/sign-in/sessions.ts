@@ -51,6 +51,7 @@ export function createSessions(dependencies: {
       email: users.email,
       accountId: users.accountId,
       twoFactor: users.twoFactorEnabled,
+      role: users.role,
     })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))

@@ -13,6 +13,7 @@ import {
   type SignInDependencies,
 } from './dependencies.ts';
 import { createEntrance } from './entrance.ts';
+import { signedMail } from './mails.ts';
 import { createPasswords, type Passwords } from './passwords.ts';
 import { createPeople } from './people.ts';
 import { createRecovery } from './recovery.ts';
@@ -35,6 +36,7 @@ export function createSignIn(
   const { later, settled } = createLater(dependencies.onTrouble);
   const parts = {
     ...dependencies,
+    mail: signedMail(dependencies.mail, dependencies.service),
     later,
     audit: createAudit(dependencies),
     passwords: dependencies.passwords ?? createPasswords(),
@@ -88,6 +90,7 @@ export function createSignIn(
       await customers.challenges.sweep();
       await parts.tokens.sweep();
       await parts.throttle.sweep();
+      await invites.sweep();
     },
     settled,
   };
@@ -104,7 +107,8 @@ function customerReader(sessions: Sessions): ReadSession<SignedInCustomer> {
 function operatorReader(sessions: Sessions): ReadSession<SignedInOperator> {
   return async (headers, look) => {
     const row = await sessions.read(headers, look);
-    return row && { realm: 'operator', ...signedIn(row) };
+    if (row === undefined || row.role === null) return undefined;
+    return { realm: 'operator', role: row.role, ...signedIn(row) };
   };
 }
 

@@ -64,7 +64,8 @@ export function createTokens(dependencies: {
   return {
     /** Returns the text, which is readable only now. */
     async create(
-      facts: Pick<Token, 'realm' | 'purpose' | 'email' | 'password' | 'invite'>,
+      facts: Pick<Token, 'realm' | 'purpose' | 'email'> &
+        Partial<Pick<Token, 'password' | 'invite' | 'role'>>,
     ): Promise<string> {
       const text = createSecret(randomBytes);
       await database.quickly(async () => {

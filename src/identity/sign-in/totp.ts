@@ -48,8 +48,9 @@ export function enrolment(
   email: string,
 ): { readonly uri: string; readonly secret: string } {
   const secret = base32(key);
-  const label = `${issuer}:${encodeURIComponent(email)}`;
-  const uri = `otpauth://totp/${label}?secret=${secret}&issuer=${issuer}&algorithm=SHA1&digits=${DIGITS}&period=${STEP_MS / 1_000}`;
+  const name = encodeURIComponent(issuer);
+  const label = `${name}:${encodeURIComponent(email)}`;
+  const uri = `otpauth://totp/${label}?secret=${secret}&issuer=${name}&algorithm=SHA1&digits=${DIGITS}&period=${STEP_MS / 1_000}`;
   return { uri, secret };
 }
 

@@ -9,11 +9,8 @@ import { wrongCode } from './entrance.ts';
 import { changedMail } from './mails.ts';
 import { enrolment } from './totp.ts';
 
-/** The name that authenticator apps show. */
-const ISSUER = 'Tollgate';
-
 export function createTwoFactor(parts: RealmParts): TwoFactor {
-  const { realm, database, throttle, users, sessions, secondFactors, audit } = parts;
+  const { realm, database, throttle, users, sessions, secondFactors, audit, service } = parts;
 
   /** Checked inside the transaction as well: another browser may turn it on. */
   async function requireOff({ userId }: SignedIn): Promise<void> {
@@ -27,7 +24,7 @@ export function createTwoFactor(parts: RealmParts): TwoFactor {
         await requireOff(who);
         return secondFactors.create(who.userId);
       });
-      return enrolment(key, ISSUER, who.email);
+      return enrolment(key, service().name, who.email);
     },
 
     async confirmTwoFactor(who, code, { address }) {

@@ -3,6 +3,7 @@
 
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
+import type { Role } from '../../core/role.ts';
 import type { Database } from '../../store/contract.ts';
 import { challenges, secondFactors, sessions, users } from '../../store/sign-in-tables.ts';
 import type { Realm } from '../signed-in.ts';
@@ -52,11 +53,14 @@ export function createUsers(dependencies: {
 
     /** Call inside a transaction, once the address is verified. `password` is the hash. */
     async create(
-      facts: Pick<User, 'realm' | 'email' | 'accountId'> & { readonly password: string },
+      facts: Pick<User, 'realm' | 'email' | 'accountId'> & {
+        readonly role?: Role | null;
+        readonly password: string;
+      },
     ): Promise<User> {
-      const { password, ...known } = facts;
+      const { password, role = null, ...known } = facts;
       const id = createId('user_', randomBytes);
-      const user: User = { ...known, id, createdAt: clock(), twoFactorEnabled: false };
+      const user: User = { ...known, role, id, createdAt: clock(), twoFactorEnabled: false };
       await db
         .insert(users)
         .values({ ...user, password })
@@ -75,6 +79,10 @@ export function createUsers(dependencies: {
     async setPassword(userId: string, password: string | null): Promise<void> {
       await change(userId, { password });
       await endChallenges(userId);
+    },
+
+    async setRole(userId: string, role: Role): Promise<void> {
+      await change(userId, { role });
     },
 
     async endSessions(userId: string): Promise<void> {

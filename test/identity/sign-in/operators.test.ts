@@ -14,7 +14,7 @@ const refused = (code: string) => expect.objectContaining({ code });
 async function open() {
   const rig = await createRig(directory);
   const { operator, operators } = rig.signIn;
-  const { token } = await operators.invite(EMAIL, 'operator');
+  const { token } = await operators.invite(EMAIL, 'admin', 'operator');
   await operator.resetPassword({ token, password: PASSWORD }, visit);
   const browser = createBrowser();
   browser.take((await operator.signIn({ email: EMAIL, password: PASSWORD }, visit)).cookies);
@@ -27,7 +27,7 @@ describeOnEachDatabase('operators', () => {
       const rig = await createRig(directory);
       const { operators, operator } = rig.signIn;
       expect(await operators.exist()).toBe(false);
-      const { token } = await operators.invite(EMAIL, 'operator');
+      const { token } = await operators.invite(EMAIL, 'admin', 'operator');
       expect(await operators.exist()).toBe(true);
       expect(await operators.list()).toEqual([]);
       await operator.resetPassword({ token, password: PASSWORD }, visit);
@@ -42,7 +42,7 @@ describeOnEachDatabase('operators', () => {
 
     test('whose link is half an hour old is none', async () => {
       const { signIn, advance } = await createRig(directory);
-      await signIn.operators.invite(EMAIL, 'operator');
+      await signIn.operators.invite(EMAIL, 'admin', 'operator');
       advance(30 * 60_000);
       expect(await signIn.operators.exist()).toBe(false);
     });
@@ -50,19 +50,19 @@ describeOnEachDatabase('operators', () => {
     test('is made with a password where one is given, once', async () => {
       const rig = await createRig(directory);
       const people = createPeople(rig);
-      await people.operators.create(EMAIL, PASSWORD, 'operator');
+      await people.operators.create(EMAIL, 'admin', PASSWORD, 'operator');
       expect(
         (await rig.signIn.operator.signIn({ email: EMAIL, password: PASSWORD }, visit)).status,
       ).toBe('signed_in');
-      await expect(people.operators.create(EMAIL, PASSWORD, 'operator')).rejects.toEqual(
+      await expect(people.operators.create(EMAIL, 'admin', PASSWORD, 'operator')).rejects.toEqual(
         refused('operator_exists'),
       );
-      await expect(people.operators.invite(EMAIL, 'operator')).rejects.toThrow(
+      await expect(people.operators.invite(EMAIL, 'admin', 'operator')).rejects.toThrow(
         'There is an operator',
       );
-      await expect(people.operators.create('b@example.com', 'short', 'operator')).rejects.toEqual(
-        refused('invalid_password'),
-      );
+      await expect(
+        people.operators.create('b@example.com', 'admin', 'short', 'operator'),
+      ).rejects.toEqual(refused('invalid_password'));
     });
 
     test('signs in to the console alone, and a customer to the dashboard alone', async () => {
@@ -89,12 +89,57 @@ describeOnEachDatabase('operators', () => {
       );
     });
 
+    test('has a role that changes at once, while the session goes on', async () => {
+      const rig = await open();
+      const { operator, operators, browser } = rig;
+      const roleNow = async () => (await operator.read(browser.visit().headers))?.role;
+      expect(await roleNow()).toBe('admin');
+      const { token } = await operators.invite('b@example.com', 'finance', 'operator');
+      await operator.resetPassword({ token, password: PASSWORD }, visit);
+      expect((await operators.list()).map(({ role }) => role)).toEqual(['admin', 'finance']);
+      await operators.changeRole('b@example.com', 'admin', 'operator');
+      await operators.changeRole(EMAIL, 'viewer', 'operator');
+      expect(await roleNow()).toBe('viewer');
+      expect((await rig.trail()).filter((action) => action === 'operator.role_changed')).toEqual([
+        'operator.role_changed',
+        'operator.role_changed',
+      ]);
+    });
+
+    test('is an admin if they are the first, and the last admin stays one', async () => {
+      const { signIn } = await createRig(directory);
+      const { operators } = signIn;
+      const wrong = refused('invalid_role');
+      await expect(operators.invite(EMAIL, 'viewer', 'operator')).rejects.toEqual(wrong);
+      const given = [EMAIL, 'support', PASSWORD, 'operator'] as const;
+      await expect(operators.create(...given)).rejects.toEqual(wrong);
+      await operators.create(EMAIL, 'admin', PASSWORD, 'operator');
+      await operators.create('b@example.com', 'support', PASSWORD, 'operator');
+      for (const attempt of [
+        () => operators.changeRole(EMAIL, 'support', 'operator'),
+        () => operators.remove(EMAIL, 'operator'),
+      ]) {
+        await expect(attempt()).rejects.toEqual(refused('last_admin'));
+      }
+      await operators.changeRole('b@example.com', 'admin', 'operator');
+      // Two admins who demote each other at the same time: one of them stays.
+      const outcomes = await Promise.allSettled([
+        operators.changeRole(EMAIL, 'viewer', 'operator'),
+        operators.changeRole('b@example.com', 'viewer', 'operator'),
+      ]);
+      expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+      expect((await operators.list()).map(({ role }) => role).toSorted()).toEqual([
+        'admin',
+        'viewer',
+      ]);
+    });
+
     test('is let in no more at once when they are removed', async () => {
       const { operator, operators, browser } = await open();
+      await operators.create('b@example.com', 'admin', PASSWORD, 'operator');
       expect(await operator.read(browser.visit().headers)).toMatchObject({ email: EMAIL });
       expect(await operators.remove(EMAIL, 'operator')).toBe(EMAIL);
       expect(await operator.read(browser.visit().headers)).toBeUndefined();
-      expect(await operators.exist()).toBe(false);
       await expect(operator.signIn({ email: EMAIL, password: PASSWORD }, visit)).rejects.toEqual(
         refused('invalid_credentials'),
       );
@@ -103,7 +148,7 @@ describeOnEachDatabase('operators', () => {
 
     test('who has only a link is removed as well', async () => {
       const { signIn } = await createRig(directory);
-      const { token } = await signIn.operators.invite(EMAIL, 'operator');
+      const { token } = await signIn.operators.invite(EMAIL, 'admin', 'operator');
       await signIn.operators.remove(EMAIL, 'operator');
       await expect(
         signIn.operator.resetPassword({ token, password: PASSWORD }, visit),

@@ -28,7 +28,35 @@ test.each([
 });
 
 test('12 and 256 characters are a password', () => {
-  expect([12, 256].map((length) => requirePassword('x'.repeat(length)).length)).toEqual([12, 256]);
+  const long = `${Array.from({ length: 64 }, (_, at) => `${at} horses `).join('')}`;
+  expect([12, 256].map((length) => requirePassword(long.slice(0, length)).length)).toEqual([
+    12, 256,
+  ]);
+});
+
+test.each([
+  'passwordpassword',
+  'Password1234!',
+  'xxxxxxxxxxxxxxxx',
+  'abcabcabcabcab',
+  '123456789012',
+  'QwertyUiop2024',
+  'Administrator1',
+  'P@ssw0rd12345',
+  'letmein-letmein-',
+])('a password that is easy to guess is refused when it is set: %s', async (password) => {
+  expect(() => requirePassword(password)).toThrow('easy to guess');
+  // A sign-in with it is like any other, so that it does not reveal whether the user exists.
+  expect(await weak().hash(password)).toStartWith('$argon2id$');
+});
+
+test.each([
+  'correct horse battery',
+  'Tr0ub4dor&3 is weak',
+  'my password is purple',
+  'wq81-zz0-plum',
+])('a password of other words is taken: %s', (password) => {
+  expect(requirePassword(password)).toBe(password);
 });
 
 test('the spelling of a letter does not matter', async () => {

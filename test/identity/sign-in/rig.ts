@@ -1,6 +1,7 @@
 // Sign-in over one real database file: a clock that only the test moves, mails in a list, and a
 // browser that keeps its cookies.
 
+import { DEFAULT_SERVICE } from '../../../src/core/service.ts';
 import type { SignUpMode } from '../../../src/identity/sign-in/dependencies.ts';
 import type { SendMail } from '../../../src/identity/sign-in/mails.ts';
 import { createPasswords } from '../../../src/identity/sign-in/passwords.ts';
@@ -31,6 +32,7 @@ export async function createRig(
   const between = { deletion: async () => {} };
   const { accounts, keys, clock, randomBytes } = identity;
   const signIn = createSignIn({
+    service: () => DEFAULT_SERVICE,
     ...{ database, accounts, keys, clock, randomBytes, mode, secret: SECRET },
     passwords,
     mail: (mail) => mails.push(mail),

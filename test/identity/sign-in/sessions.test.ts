@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { DEFAULT_SERVICE } from '../../../src/core/service.ts';
 import { createSignIn } from '../../../src/identity/sign-in/sign-in.ts';
 import { sessions } from '../../../src/store/sign-in-tables.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
@@ -137,6 +138,7 @@ describeOnEachDatabase('sessions', () => {
       const restarted = createSignIn({
         ...{ accounts, keys, clock, randomBytes, database },
         ...{ mode: 'open', secret: 'another secret', mail: () => undefined },
+        service: () => DEFAULT_SERVICE,
         pages: { customer: () => '', operator: () => '' },
         onDeletion: async () => undefined,
         onTrouble: () => undefined,

@@ -1,0 +1,129 @@
+// Changes keys without replacing them: name, expiry, models, networks, pause. Part of `createKeys`.
+// Each change is one transaction with its audit event; an unchanged key writes nothing.
+
+import { eq } from 'drizzle-orm';
+import { isoTime } from '../core/calendar.ts';
+import { createId, type RandomBytes } from '../core/id.ts';
+import type { Database } from '../store/contract.ts';
+import { apiKeys, type KeyPause } from '../store/tables.ts';
+import { type Actor, type AuditAction, writeAuditEvent } from './audit.ts';
+import { IdentityError } from './error.ts';
+import { normaliseNetworks } from './key-bounds.ts';
+import { checkExpiry, normaliseKeyName } from './key-checks.ts';
+import type { ApiKey } from './key-record.ts';
+
+/** Absent members stay as they are. */
+export type KeyEdit = {
+  readonly name?: string | null | undefined;
+  /** Unix milliseconds, in the future; null: never. */
+  readonly expiresAt?: number | null | undefined;
+  /** A stored list of slugs (`key-bounds.ts`). */
+  readonly models?: string | null | undefined;
+  readonly networks?: readonly string[] | null | undefined;
+};
+
+type Detail = Readonly<Record<string, string | null>>;
+
+export function createKeyEdits(dependencies: {
+  readonly database: Database;
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly find: (idOrKey: string) => Promise<ApiKey>;
+}) {
+  const { database, clock, randomBytes, find } = dependencies;
+
+  async function write(
+    row: ApiKey,
+    changes: Partial<ApiKey>,
+    event: { readonly action: AuditAction; readonly detail: Detail },
+    actor: Actor,
+  ): Promise<ApiKey> {
+    await database.db.update(apiKeys).set(changes).where(eq(apiKeys.id, row.id)).run();
+    await writeAuditEvent(database, {
+      operationId: createId('op_', randomBytes),
+      at: clock(),
+      actor,
+      action: event.action,
+      accountId: row.accountId,
+      subject: row.id,
+      detail: { masked: row.masked, ...event.detail },
+    });
+    return { ...row, ...changes };
+  }
+
+  return {
+    /** Throws `invalid_key_name`, `invalid_expiry`, `invalid_networks` and `key_not_active`. */
+    async edit(id: string, edit: KeyEdit, actor: Actor): Promise<ApiKey> {
+      const wanted = {
+        ...(edit.name !== undefined && { name: normaliseKeyName(edit.name) }),
+        ...(edit.expiresAt !== undefined && {
+          expiresAt: checkExpiry(edit.expiresAt ?? undefined, clock()),
+        }),
+        ...(edit.models !== undefined && { models: edit.models }),
+        ...(edit.networks !== undefined && { networks: normaliseNetworks(edit.networks) }),
+      };
+      return database.transaction(async () => {
+        const row = await find(id);
+        const changed = changesOf(row, wanted);
+        const { name, ...bounds } = changed;
+        let edited = row;
+        if (name !== undefined) {
+          const detail = { from: row.name, to: name };
+          edited = await write(edited, { name }, { action: 'api_key.renamed', detail }, actor);
+        }
+        if (Object.keys(bounds).length === 0) return edited;
+        requireEditable(row);
+        const detail = detailOf(bounds);
+        return write(edited, bounds, { action: 'api_key.bounds_changed', detail }, actor);
+      });
+    },
+
+    /** Requests with a paused key are refused. A key that is paused keeps its first reason. */
+    pause: (id: string, pausedReason: KeyPause, actor: Actor, why?: Detail): Promise<ApiKey> =>
+      database.transaction(async () => {
+        const row = await find(id);
+        requireEditable(row);
+        if (row.pausedAt !== null) return row;
+        const event = {
+          action: 'api_key.paused',
+          detail: { reason: pausedReason, ...why },
+        } as const;
+        return write(row, { pausedAt: clock(), pausedReason }, event, actor);
+      }),
+
+    /** `by` an owner, who cannot lift an operator's pause. Throws `key_paused_by_operator`. */
+    resume: (id: string, by: 'owner' | 'operator', actor: Actor): Promise<ApiKey> =>
+      database.transaction(async () => {
+        const row = await find(id);
+        if (row.pausedAt === null) return row;
+        if (by === 'owner' && row.pausedReason === 'operator') {
+          throw new IdentityError(
+            'key_paused_by_operator',
+            'The operator of this service has paused this key. Ask the operator to resume it.',
+          );
+        }
+        const event = { action: 'api_key.resumed', detail: { reason: row.pausedReason } } as const;
+        return write(row, { pausedAt: null, pausedReason: null }, event, actor);
+      }),
+  };
+}
+
+/** The members that differ from the row. */
+function changesOf(row: ApiKey, wanted: Partial<ApiKey>): Partial<ApiKey> {
+  return Object.fromEntries(
+    Object.entries(wanted).filter(([name, value]) => row[name as keyof ApiKey] !== value),
+  );
+}
+
+function detailOf({ expiresAt, models, networks }: Partial<ApiKey>): Detail {
+  return {
+    ...(expiresAt !== undefined && { expires_at: expiresAt === null ? null : isoTime(expiresAt) }),
+    ...(models !== undefined && { models }),
+    ...(networks !== undefined && { networks }),
+  };
+}
+
+function requireEditable({ revokedAt }: ApiKey): void {
+  if (revokedAt === null) return;
+  throw new IdentityError('key_not_active', 'This key is revoked. Create a new one.');
+}
