@@ -4,10 +4,13 @@ import type { CatalogStatus } from '../catalog/live.ts';
 import type { FoundCatalog } from '../catalog/source.ts';
 import type { Activity } from '../core/activity.ts';
 import type { ClientFormatName } from '../core/admit.ts';
+import type { UpstreamFailure } from '../core/failure.ts';
 import type { UpstreamState } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
-import type { Catalog } from '../core/model.ts';
+import type { Catalog, UpstreamCredential } from '../core/model.ts';
+import type { Micro } from '../core/money.ts';
 import type { OperatorState } from '../core/operator.ts';
+import type { Candidate } from '../core/route.ts';
 import type { PlaygroundCall } from '../generate/pipeline-types.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';
 import type { AuditState } from '../ledger/audit.ts';
@@ -35,11 +38,15 @@ export type DashboardDependencies = {
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
+  /** The folder of archived months; absent where the settings name none. */
+  readonly archives: string | undefined;
 };
 
 /** The additional dependencies of the console. */
 export type ConsoleDependencies = DashboardDependencies & {
   readonly catalog: () => Catalog;
+  /** Movements above this amount need a second operator; absent: none. */
+  readonly fourEyesAbove: Micro | undefined;
   readonly catalogStatus: () => CatalogStatus;
   /** Reloads the catalog. If it is rejected, the status contains the reasons. */
   readonly reloadCatalog: () => Promise<CatalogStatus>;
@@ -52,7 +59,7 @@ export type ConsoleDependencies = DashboardDependencies & {
 /** The subset used by the routes for the server and the catalog. */
 export type MachineDependencies = Omit<
   ConsoleDependencies,
-  'signIn' | 'mailMode' | 'answerPlayground' | 'limits' | 'baseUrl'
+  'fourEyesAbove' | 'signIn' | 'mailMode' | 'answerPlayground' | 'limits' | 'baseUrl'
 >;
 
 /** The running server as seen by its console. */
@@ -63,11 +70,20 @@ export type Machine = {
     /** Audits the whole ledger now; `false` if an audit is already running. */
     readonly run: () => boolean;
   };
+  /** Stores the alerts of this process, so that a list has all of them. Never rejects. */
+  readonly storeAlerts: () => Promise<void>;
   /** Ledger commands that are not on disk yet. */
   readonly ledgerPending: () => number;
   readonly streamsOpen: () => number;
   /** The current catalog file. Throws `CatalogError`. */
   readonly findCatalog: () => FoundCatalog;
+  /** The names of the server's own settings in the environment. */
+  readonly settings: ReadonlySet<string>;
+  /** Asks an upstream for the shortest possible answer. Never rejects. */
+  readonly probe: (
+    candidate: Candidate,
+    credential: UpstreamCredential,
+  ) => Promise<'finished' | UpstreamFailure>;
   /** A read-only connection for one long read. The caller closes it. */
   readonly openReader: () => Database;
   readonly node: () => NodeFacts;

@@ -8,6 +8,7 @@ import {
   expectPath,
   expectRow,
   expectText,
+  makeKey,
   openRig,
   openSignedIn,
   type Rig,
@@ -29,6 +30,7 @@ describeInBrowser('an account in the page', ({ visit }) => {
     await using console = await visit(`${rig.gateway.operatorUrl()}/operator`);
     await openSignedIn(console, rig.operator, `/accounts/${customer.accountId}`);
     await console.page.getByRole('button', { name: 'Adjust balance' }).first().click();
+    await console.page.getByLabel('Unit', { exact: true }).selectOption('tokens');
     await console.page.getByLabel('Amount').fill('23456');
     await console.page.getByLabel('Reason').fill('Invoice 12');
     await console.page.locator('dialog button[type=submit]').click();
@@ -42,15 +44,21 @@ describeInBrowser('an account in the page', ({ visit }) => {
     const customer = await rig.newCustomer();
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
-    await openSignedIn(visitor, customer);
+    await openSignedIn(visitor, customer, '/keys');
+    await makeKey(page, 'mine');
+    await page.goto(`${rig.gateway.url}/dashboard`);
     await rig.gateway.run('account', 'suspend', customer.accountId);
     await page.reload();
     await expectText(page, 'This account is suspended');
     await expectClean(visitor);
     await page.getByRole('link', { name: 'API keys' }).click();
-    await page.getByRole('button', { name: 'New key' }).first().click();
-    await page.getByRole('button', { name: 'Create key' }).click();
-    await expectText(page, 'This account is suspended. Contact the operator.');
+    await expectText(page, 'mine');
+    expect(await page.getByRole('button', { name: 'New key' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Rename the key mine' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Revoke the key mine' }).click();
+    await page.getByRole('button', { name: 'Revoke key', exact: true }).click();
+    await page.getByLabel('State').selectOption('revoked');
+    await page.locator('tbody').getByText('Revoked').first().waitFor();
   });
 
   test('password guessing is throttled, and the session of the owner stays valid', async () => {

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { describeInBrowser } from '../support/browser.ts';
 import { post, requestBody } from '../support/client.ts';
+import { waitUntil } from '../support/upstream.ts';
 import { askOnce, expectClean, expectText, openRig, openSignedIn, type Rig } from './rig.ts';
 
 setDefaultTimeout(60_000);
@@ -13,7 +14,9 @@ let key: string;
 
 describeInBrowser('the console, over the server and what it sells', ({ visit }) => {
   beforeAll(async () => {
-    rig = await openRig(['ok', 'plain']);
+    rig = await openRig(['ok', 'plain', 'status-503-times-99'], {
+      upstream: { cool_down_seconds: 60 },
+    });
     const { accountId } = await rig.newCustomer();
     const made = await rig.gateway.run('key', 'create', accountId);
     key = String(made['key']);
@@ -30,13 +33,38 @@ describeInBrowser('the console, over the server and what it sells', ({ visit }) 
     await page.getByRole('button', { name: 'Take out of service' }).click();
     await page.getByLabel('Reason').fill('their maintenance');
     await page.locator('dialog').getByRole('button', { name: 'Take out of service' }).click();
-    await expectText(page, 'their maintenance. It gets no new requests.');
+    await expectText(page, /It gets no new requests\. Since .*: their maintenance/);
     expect(await askOnce(rig, key)).toEqual([503, 'provider_unavailable']);
     await page.getByRole('button', { name: 'Return to service' }).click();
     await page.getByRole('button', { name: 'Take out of service' }).waitFor();
     expect(await askOnce(rig, key)).toEqual([200, undefined]);
     await page.goto(`${base()}/`);
     await page.getByText('Live', { exact: true }).waitFor();
+    await expectClean(visitor);
+  });
+
+  test('an alert is one row, and leaves the open ones once it is acknowledged', async () => {
+    await using visitor = await visit(base());
+    const { page } = visitor;
+    const body = requestBody('chat', 'status-503-times-99');
+    const caller = { url: rig.gateway.url, key };
+    await openSignedIn(visitor, rig.operator, '/alerts');
+    const row = page.getByRole('row', { name: /fails for status-503-times-99/ });
+    await waitUntil(async () => {
+      await (await post(caller, '/v1/chat/completions', body)).text();
+      await page.reload();
+      await page.getByRole('heading', { name: 'Alerts' }).waitFor();
+      return row.isVisible();
+    }, 30_000);
+    expect(await row.count()).toBe(1);
+    await row.getByRole('button', { name: /^Acknowledge: / }).click();
+    await expectText(page, 'Alert acknowledged.');
+    await row.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'All', exact: true }).click();
+    await row.getByText(`Acknowledged by ${rig.operator.email}`).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Alerts' }).waitFor();
+    expect(await row.count()).toBe(0);
     await expectClean(visitor);
   });
 

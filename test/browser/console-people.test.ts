@@ -47,11 +47,12 @@ describeInBrowser('people and money in the console', ({ visit }) => {
 
     await page.getByRole('link', { name: email }).click();
     await page.getByRole('button', { name: 'Adjust balance' }).click();
+    await page.getByLabel('Unit', { exact: true }).selectOption('tokens');
     await page.getByLabel('Amount').fill('12,345.5');
     await page.getByLabel('Reason').fill('Invoice 7');
     await page.locator('dialog button[type=submit]').dblclick();
     await expectText(page, 'Invoice 7');
-    await expectText(page, '12,345.5');
+    await expectText(page, '12,346 service tokens');
     expect(await page.getByRole('cell', { name: 'Invoice 7' }).count()).toBe(1);
     expect(await askOnce(rig, key)).toEqual([200, undefined]);
     await expectClean(visitor);
@@ -69,7 +70,7 @@ describeInBrowser('people and money in the console', ({ visit }) => {
     await expectAnswer(key, [200, undefined]);
 
     await page.getByRole('tab', { name: 'Audit trail' }).click();
-    await expectText(page, 'amount: 12,345.5; reason: Invoice 7');
+    await expectText(page, 'amount: $0.0123455; reason: Invoice 7');
     await expectText(page, rig.operator.email);
   });
 
@@ -143,6 +144,7 @@ describeInBrowser('people and money in the console', ({ visit }) => {
     const { page } = visitor;
     await openSignedIn(visitor, rig.operator, '/codes');
     await page.getByRole('button', { name: 'New codes' }).first().click();
+    await page.getByLabel('Unit', { exact: true }).selectOption('tokens');
     await page.getByLabel('Amount per code').fill('500');
     await page.getByLabel('Number of codes').fill('2');
     await page.getByLabel('Reason').fill('Fair');

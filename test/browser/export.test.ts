@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFile } from 'node:fs/promises';
 import { describeInBrowser } from '../support/browser.ts';
 import { post, requestBody } from '../support/client.ts';
+import { parseCsv } from '../support/csv.ts';
 import { expectClean, expectRow, openRig, openSignedIn, type Rig } from './rig.ts';
 
 let rig: Rig;
@@ -66,17 +67,30 @@ describeInBrowser('the export', ({ visit }) => {
     ).toEqual([...users].sort());
     await expectClean(visitor);
   });
+
+  test('the ledger of a month adds up to the balance and names the keys', async () => {
+    const customer = await rig.newCustomer();
+    const { json } = await customer.session.send('POST', '/keys', { name: '=laptop' });
+    const caller = { url: rig.gateway.url, key: String(json['key']) };
+    const answer = await post(caller, '/v1/chat/completions', requestBody('chat', 'tokens-30'));
+    await answer.text();
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, customer, '/ledger');
+    await expectRow(page);
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Export as CSV' }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toMatch(/^ledger-\d{4}-\d\d-\d\d\.csv$/);
+    const [head = [], ...lines] = parseCsv(await readFile(await download.path(), 'utf8'));
+    const column = (name: string) => lines.map((line) => line[head.indexOf(name)] ?? '');
+    const micros = (decimal: string) => BigInt(Math.round(Number(decimal) * 1e6));
+    const { json: account } = await customer.session.get('/account');
+    const { total } = account['balance'] as { readonly total: string };
+    const sum = column('svc_tokens').reduce((all, amount) => all + micros(amount), 0n);
+    expect(sum).toBe(micros(total));
+    expect(column('svc_tokens_balance').at(-1)).toBe(total);
+    expect(column('key_name')).toEqual(['', "'=laptop"]);
+    await expectClean(visitor);
+  });
 });
-
-/** RFC 4180, of lines without breaks in cells. */
-function parseCsv(text: string): string[][] {
-  const cells = /(?:^|,)("(?:[^"]|"")*"|[^,]*)/g;
-  return text
-    .trimEnd()
-    .split('\r\n')
-    .map((line) => [...line.matchAll(cells)].map(([, cell = '']) => unquoted(cell)));
-}
-
-function unquoted(cell: string): string {
-  return cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
-}

@@ -7,6 +7,7 @@ import { post, requestBody } from '../support/client.ts';
 import {
   askOnce,
   expectClean,
+  expectRowCount,
   expectText,
   makeKey,
   openRig,
@@ -52,6 +53,31 @@ describeInBrowser('keys in the page', ({ visit }) => {
     await expectClean(visitor);
   });
 
+  test('a key spends no more than its budget, in either unit, until the budget is removed', async () => {
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, await rig.newCustomer(), '/keys');
+    const key = await makeKey(page, 'laptop');
+    await page.getByRole('button', { name: 'Edit the key laptop' }).first().click();
+    const total = page.getByLabel('Budget in total');
+    await total.fill('much');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expectText(page, /^Enter a number such as /);
+    await total.fill('0.000002');
+    await page.getByLabel('Unit', { exact: true }).selectOption('tokens');
+    expect(await total.inputValue()).toBe('2');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expectText(page, 'Key changed.');
+    expect(await askOnce(rig, key)).toEqual([402, 'key_budget_exhausted']);
+    await page.locator('tbody').getByTitle('Budget in total').waitFor();
+    await page.getByRole('button', { name: 'Edit the key laptop' }).first().click();
+    await total.fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.locator('tbody').getByTitle('Budget in total').waitFor({ state: 'detached' });
+    expect(await askOnce(rig, key)).toEqual([200, undefined]);
+    await expectClean(visitor);
+  });
+
   test('the next request with a revoked key is rejected', async () => {
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
@@ -62,7 +88,8 @@ describeInBrowser('keys in the page', ({ visit }) => {
     await page.getByRole('button', { name: 'Revoke key', exact: true }).click();
     await expectText(page, /^Key laptop .* revoked\.$/);
     expect(await askOnce(rig, key)).toEqual([401, 'invalid_api_key']);
-    await expectText(page, 'Revoked');
+    await page.getByLabel('State').selectOption('revoked');
+    await page.locator('tbody').getByText('Revoked').first().waitFor();
     await expectClean(visitor);
   });
 
@@ -80,5 +107,61 @@ describeInBrowser('keys in the page', ({ visit }) => {
     expect(
       await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])'),
     ).not.toContain(key);
+  });
+
+  test('a key rotated with a grace period works beside its replacement, and says until when', async () => {
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, await rig.newCustomer(), '/keys');
+    const old = await makeKey(page, 'laptop');
+    await page.getByRole('button', { name: 'Rotate the key laptop' }).first().click();
+    await page.getByLabel('Grace period of the old key').selectOption({ label: '24 hours' });
+    await expectText(page, /During the grace period, both keys count/);
+    await page.getByRole('button', { name: 'Rotate key', exact: true }).click();
+    await expectText(page, /which works until/);
+    const fresh = await shownKey(page);
+    expect(await askOnce(rig, old)).toEqual([200, undefined]);
+    expect(await askOnce(rig, fresh)).toEqual([200, undefined]);
+    await page.getByRole('button', { name: 'Done, I’ve saved it' }).click();
+    await expectText(page, 'Rotated');
+    await expectText(page, /^works until /);
+    expect(await page.getByRole('button', { name: 'Rotate the key laptop' }).count()).toBe(1);
+    await expectClean(visitor);
+  });
+
+  test('keys are searched, filtered, renamed in place, revoked together, and show what they spent', async () => {
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    const customer = await rig.newCustomer();
+    for (const name of ['ci one', 'ci two', 'server']) {
+      const { json } = await customer.session.send('POST', '/keys', { name });
+      if (name === 'server') await askOnce(rig, String(json['key']));
+    }
+    await openSignedIn(visitor, customer, '/keys?sort=-spent');
+    await expectText(page, 'ci one');
+    const rows = page.locator('tbody tr');
+    expect(await rows.first().textContent()).toMatch(/server.*<?\$0\.0/);
+    await expectClean(visitor);
+
+    await page.getByLabel('Search').fill('ci');
+    await page.getByLabel('Search').press('Enter');
+    await page.getByText('server', { exact: true }).waitFor({ state: 'detached' });
+    await expectRowCount(page, 2);
+    await page.getByRole('button', { name: 'Rename the key ci one' }).first().click();
+    await page.getByLabel(/^Name of sk-/).fill('ci three');
+    await page.getByLabel(/^Name of sk-/).press('Enter');
+    await expectText(page, 'ci three');
+
+    await page.getByRole('button', { name: 'Revoke several' }).click();
+    await page.getByLabel('All 2').check();
+    await expectClean(visitor);
+    await page.getByRole('button', { name: 'Revoke 2 keys' }).click();
+    await expectText(page, '2 keys revoked.');
+    await expectText(page, 'No matches');
+    await page.getByLabel('State').selectOption('revoked');
+    await expectText(page, 'ci three');
+    await expectRowCount(page, 2);
+    expect(new URL(page.url()).search).toContain('state=revoked');
+    await expectClean(visitor);
   });
 });

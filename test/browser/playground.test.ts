@@ -1,5 +1,5 @@
-// The playground in both formats: reasoning and text stream with their estimated cost, and the bill
-// equals the ledger's.
+// The playground in both formats: reasoning and text stream with their estimated cost, the bill equals
+// the ledger's, parameters are checked before they are sent, and a failed message is not sent again.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { describeInBrowser } from '../support/browser.ts';
@@ -12,7 +12,7 @@ let rig: Rig;
 
 describeInBrowser('the playground', ({ visit }) => {
   beforeAll(async () => {
-    rig = await openRig(['reasoning', SLOW, 'tool-round']);
+    rig = await openRig(['reasoning', SLOW, 'tool-round', 'echo-message']);
   });
   afterAll(() => rig.close());
 
@@ -25,16 +25,19 @@ describeInBrowser('the playground', ({ visit }) => {
     const { page } = visitor;
     await openSignedIn(visitor, customer, '/playground');
     await page.getByRole('button', { name: format, exact: true }).click();
-    await page.getByLabel('Model').selectOption('reasoning');
-    await page.getByLabel(/^(Reasoning effort|Thinking)$/).selectOption({ label: reasoning });
+    await page.getByLabel('Model', { exact: true }).selectOption('reasoning');
+    const depth = page.getByLabel(format === 'Messages' ? 'Thinking' : 'Reasoning effort', {
+      exact: true,
+    });
+    await depth.selectOption({ label: reasoning });
     await page.getByLabel('Message', { exact: true }).fill('Hello?');
     await page.getByRole('button', { name: 'Send' }).click();
     await expectText(page, 'Hello from upstream.');
-    await expectText(page, /Charged [\d.]+ service tokens/);
+    await expectText(page, /Charged \$[\d.]+ \([\d.]+ service tokens\)/);
     await page.locator('details.reasoning summary').click();
     await expectText(page, 'Let me think about it.');
     const bill = (await page.locator('.bill').textContent()) ?? '';
-    const charged = /Charged ([\d.]+) service tokens/.exec(bill)?.[1];
+    const charged = /\(([\d.]+) service tokens\)/.exec(bill)?.[1];
     const { json } = await customer.session.get('/ledger');
     const [entry] = json['data'] as { readonly amount: string }[];
     expect(entry?.amount).toBe(`-${charged}`);
@@ -45,11 +48,11 @@ describeInBrowser('the playground', ({ visit }) => {
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
     await openSignedIn(visitor, await rig.newCustomer(), '/playground');
-    await page.getByLabel('Model').selectOption(SLOW);
+    await page.getByLabel('Model', { exact: true }).selectOption(SLOW);
     await page.getByLabel('Message', { exact: true }).fill('Hello?');
     await page.getByRole('button', { name: 'Send' }).click();
     await expectText(page, 'Answering');
-    await expectText(page, /About [\d.]+ service tokens .* so far/);
+    await expectText(page, /About \$[\d.]+ \([\d.]+ service tokens\) so far/);
     await expectText(page, 'a a a a');
     await page.getByRole('button', { name: 'Stop' }).click();
     await expectText(page, /Stopped: output so far is charged/);
@@ -60,7 +63,7 @@ describeInBrowser('the playground', ({ visit }) => {
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
     await openSignedIn(visitor, await rig.newCustomer(), '/playground');
-    await page.getByLabel('Model').selectOption('tool-round');
+    await page.getByLabel('Model', { exact: true }).selectOption('tool-round');
     await page.getByText('Tools', { exact: true }).click();
     await page.getByRole('button', { name: 'Insert example' }).click();
     await page.getByLabel('Message', { exact: true }).fill('Hello?');
@@ -74,11 +77,78 @@ describeInBrowser('the playground', ({ visit }) => {
 
     await page.getByLabel('Temperature').fill('9');
     await page.getByLabel('Message', { exact: true }).fill('More?');
-    await page.keyboard.press('Control+Enter');
-    await expectText(page, 'invalid_request');
+    const asked = rig.upstream.requests.length;
+    await page.keyboard.press('Enter');
+    await expectText(page, 'Some settings are not valid. Correct them first.');
+    await page.getByRole('alert').filter({ hasText: '0 to 2' }).waitFor();
+    expect(rig.upstream.requests.length).toBe(asked);
+    await page.getByLabel('Temperature').fill('1.5');
     await page.getByRole('button', { name: 'Show code' }).click();
     await expectText(page, 'YOUR_API_KEY');
     await expectText(page, '"tool_call_id"');
     await expectClean(visitor);
+  });
+
+  test('a message that failed is not sent again with the next one', async () => {
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, await rig.newCustomer(), '/playground');
+    await page.getByLabel('Model', { exact: true }).selectOption('echo-message');
+    await page.getByLabel('Message', { exact: true }).fill('first');
+    const error = { message: 'No model is available.', code: 'provider_unavailable' };
+    await page.route('**/api/playground/**', (route) =>
+      route.fulfill({
+        contentType: 'text/event-stream',
+        body: `data: ${JSON.stringify({ error })}\n\ndata: [DONE]\n\n`,
+      }),
+    );
+    await page.keyboard.press('Enter');
+    await expectText(page, 'provider_unavailable');
+    await page.unroute('**/api/playground/**');
+    await page.getByLabel('Message', { exact: true }).fill('second');
+    await page.keyboard.press('Enter');
+    await expectText(page, /Charged/);
+    await expectText(page, 'No answer; not resent');
+    expect(rig.upstream.requests.at(-1)?.body['messages']).toEqual([
+      { role: 'user', content: 'second' },
+    ]);
+    // The answer has the name of its model.
+    expect(await page.locator('.turn.assistant h3').textContent()).toBe('echo-message');
+    await expectClean(visitor);
+  });
+
+  test('all parameters of a format are sent as they are set', async () => {
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, await rig.newCustomer(), '/playground');
+    await page.getByLabel('Model', { exact: true }).selectOption('echo-message');
+    const sent = page.waitForRequest('**/api/playground/chat/completions');
+    for (const [label, value] of [
+      ['Temperature', '0.3'],
+      ['Top P', '0.5'],
+      ['Max tokens', '77'],
+      ['Frequency penalty', '-1'],
+      ['Presence penalty', '1'],
+      ['Stop sequences', 'END\nSTOP'],
+      ['End user', 'ann'],
+      ['System prompt', 'Be brief.'],
+    ] as const) {
+      await page.getByLabel(label, { exact: true }).fill(value);
+    }
+    await page.getByLabel('Answer format').selectOption('json_object');
+    await page.getByLabel('Thinking', { exact: true }).selectOption('disabled');
+    await page.getByLabel('Message', { exact: true }).fill('Hello?');
+    await page.keyboard.press('Enter');
+    expect((await sent).postDataJSON()).toEqual({
+      model: 'echo-message',
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Hello?' },
+      ],
+      ...{ temperature: 0.3, top_p: 0.5, max_tokens: 77 },
+      ...{ frequency_penalty: -1, presence_penalty: 1, stop: ['END', 'STOP'], user: 'ann' },
+      ...{ response_format: { type: 'json_object' }, thinking: { type: 'disabled' }, stream: true },
+    });
+    await expectText(page, /Charged/);
   });
 });

@@ -5,7 +5,7 @@ import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import type { Visitor } from '../support/browser.ts';
 import { signInAs } from '../support/browser-session.ts';
-import { catalogFor } from '../support/catalog.ts';
+import { type CatalogOptions, catalogFor } from '../support/catalog.ts';
 import { post, requestBody } from '../support/client.ts';
 import {
   type Customer,
@@ -30,12 +30,16 @@ export type Rig = {
 };
 
 /** Models are behaviours of the scripted upstream; see `test/support/behaviours.ts`. */
-export async function openRig(models: readonly string[] = ['ok']): Promise<Rig> {
+export async function openRig(
+  models: readonly string[] = ['ok'],
+  options?: CatalogOptions,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Rig> {
   const upstream = await startUpstream();
   const mailbox = await openMailbox();
   const gateway = await startGateway({
-    catalog: catalogFor(upstream, models),
-    environment: openSignUp(mailbox),
+    catalog: catalogFor(upstream, models, options),
+    environment: { ...openSignUp(mailbox), ...environment },
   });
   const operator = await createOperator(gateway);
   return {
@@ -109,6 +113,12 @@ export async function expectText(page: Page, text: string | RegExp): Promise<voi
 /** Waits until a table of the page has a row. */
 export async function expectRow(page: Page): Promise<void> {
   await page.locator('tbody tr').first().waitFor();
+}
+
+/** Waits until the tables of the page have this many rows. */
+export async function expectRowCount(page: Page, count: number): Promise<void> {
+  const rows = page.locator('tbody tr');
+  await waitUntil(async () => (await rows.count()) === count, 10_000);
 }
 
 /** Waits until the page shows an error. */

@@ -2,7 +2,15 @@
 // cookie. The rules behind it are tested in test/identity/sign-in.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { newEmail, newPassword, openSignUp, signIn, signUp, tokenOf } from '../support/customer.ts';
+import {
+  addOperator,
+  newEmail,
+  newPassword,
+  openSignUp,
+  signIn,
+  signUp,
+  tokenOf,
+} from '../support/customer.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../support/mailbox.ts';
@@ -38,6 +46,7 @@ describeOnEachDatabase('sign-in over HTTP', () => {
         object: 'session',
         realm: 'customer',
         sign_up: 'open',
+        usd_per_million: '1',
         mail: 'smtp',
         user: null,
       });
@@ -50,6 +59,8 @@ describeOnEachDatabase('sign-in over HTTP', () => {
         session_id: expect.stringMatching(/^sess_\w{24}$/),
         two_factor: false,
         recovery_codes_left: null,
+        role: null,
+        permissions: [],
         proven_until: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
         expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
         account: {
@@ -257,12 +268,18 @@ describeOnEachDatabase('sign-in over HTTP', () => {
       realm: 'operator',
       sign_up: 'closed',
       mail: 'log',
-      user: { email: 'op@example.com', account: null },
+      user: {
+        email: 'op@example.com',
+        role: 'admin',
+        permissions: expect.arrayContaining(['view', 'money.move', 'operators.manage']),
+        account: null,
+      },
     });
     const customer = await openApi(own.url, 'customer').send('POST', '/auth/login', given);
     expect(customer.status).toBe(401);
     expect((await console.send('POST', '/auth/signup', given)).status).toBe(404);
+    await addOperator(own, newEmail(), newPassword());
     await own.run('operator', 'remove', 'op@example.com');
-    expect((await console.get('/auth/sessions')).status).toBe(404);
+    expect((await console.get('/auth/sessions')).status).toBe(401);
   });
 });

@@ -1,6 +1,8 @@
 // The sign-in routes of the two applications.
 
 import { isoTime } from '../../core/calendar.ts';
+import { formatDecimal, MICRO_DECIMALS } from '../../core/money.ts';
+import { permissionsOf } from '../../core/role.ts';
 import type { Account } from '../../identity/accounts.ts';
 import type { SignUpMode } from '../../identity/sign-in/dependencies.ts';
 import type { SignedIn, SignedInCustomer, SignedInOperator } from '../../identity/signed-in.ts';
@@ -35,7 +37,7 @@ export function customerAuthRoutes(
 
   return [
     ...sharedRoutes(parts),
-    whoRoute(parts, { realm: 'customer', sign_up: signIn.mode }, accountOf),
+    whoRoute(parts, { realm: 'customer', sign_up: signIn.mode }, operator, accountOf),
     ...customerRoutes(signIn, mailMode),
   ];
 }
@@ -43,16 +45,23 @@ export function customerAuthRoutes(
 export function operatorAuthRoutes({
   signIn,
   mailMode,
+  operator,
 }: DashboardDependencies): readonly (Route<SignedInOperator> | Route<undefined>)[] {
   const parts = { realm: signIn.operator, mailMode };
   const facts = { realm: 'operator', sign_up: 'closed' } as const;
-  return [...sharedRoutes(parts), whoRoute(parts, facts, async () => null)];
+  return [...sharedRoutes(parts), whoRoute(parts, facts, operator, async () => null)];
+}
+
+function rightsOf(who: SignedIn): Pick<SessionUserRecord, 'role' | 'permissions'> {
+  if (who.realm === 'customer') return { role: null, permissions: [] };
+  return { role: who.role, permissions: permissionsOf(who.role) };
 }
 
 /** The session of the client: the first request of every page, for visitors too. */
 function whoRoute<Who extends SignedIn>(
   { realm, mailMode }: AuthDependencies<Who>,
   facts: { readonly realm: Who['realm']; readonly sign_up: SignUpMode },
+  operator: DashboardDependencies['operator'],
   accountOf: (who: Who) => Promise<SessionAccountRecord | null>,
 ): Route<undefined> {
   async function userRecord(who: Who): Promise<SessionUserRecord> {
@@ -63,6 +72,7 @@ function whoRoute<Who extends SignedIn>(
       recovery_codes_left: (await realm.recoveryCodesLeft(who)) ?? null,
       proven_until: provenUntil(who.provenAt),
       expires_at: isoTime(who.expiresAt),
+      ...rightsOf(who),
       account: await accountOf(who),
     };
   }
@@ -73,7 +83,8 @@ function whoRoute<Who extends SignedIn>(
     async handle({ request }): Promise<SessionRecord> {
       const who = await realm.read(request.headers);
       const user = who === undefined ? null : await userRecord(who);
-      return { object: 'session', ...facts, mail: mailMode, user };
+      const usd_per_million = formatDecimal(operator().catalog.usdPerMillion, MICRO_DECIMALS);
+      return { object: 'session', ...facts, mail: mailMode, usd_per_million, user };
     },
   });
 }

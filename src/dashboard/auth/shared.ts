@@ -3,6 +3,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
+import type { Permission } from '../../core/role.ts';
 import type { SignedIn } from '../../identity/signed-in.ts';
 import { publicRoute, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type {
@@ -28,11 +29,11 @@ const CODE = Type.String({ minLength: 6, maxLength: 20 });
 
 export function sharedRoutes(
   dependencies: AuthDependencies,
-): readonly (Route<SignedIn> | Route<undefined>)[] {
+): readonly (Route<SignedIn, Permission> | Route<undefined>)[] {
+  const own = [...sessionRoutes(dependencies), ...twoFactorRoutes(dependencies)];
   return [
     ...visitorRoutes(dependencies),
-    ...sessionRoutes(dependencies),
-    ...twoFactorRoutes(dependencies),
+    ...own.map((route) => ({ ...route, permission: 'sign-in.own' as const })),
   ];
 }
 

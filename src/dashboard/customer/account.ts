@@ -16,7 +16,15 @@ import type { ConnectionRecord } from '../records/key.ts';
 /** The dependencies of the customer routes. */
 export type OwnDependencies = Pick<
   DashboardDependencies,
-  'store' | 'limits' | 'operator' | 'baseUrl' | 'mailMode' | 'draining' | 'clock'
+  | 'store'
+  | 'limits'
+  | 'operator'
+  | 'baseUrl'
+  | 'mailMode'
+  | 'draining'
+  | 'clock'
+  | 'randomBytes'
+  | 'archives'
 >;
 
 /** Suspended accounts and those pending deletion can still read their data and revoke keys. */
@@ -58,7 +66,11 @@ export function connectionOf(
   const state = operator();
   const plan = planOf(state, account);
   const model = state.catalog.models.find(({ slug }) => planIncludes(plan, slug));
-  return { base_url: baseUrl(), model: model?.slug ?? null };
+  return {
+    base_url: baseUrl(),
+    model: model?.slug ?? null,
+    reasoning: model?.features.has('reasoning') ?? false,
+  };
 }
 
 /** Throws `unavailable` if the catalog no longer contains the plan. */

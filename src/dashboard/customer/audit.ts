@@ -8,7 +8,6 @@ import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { AuditRecord } from '../records/customer-audit.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
-import { auditWords } from './audit-labels.ts';
 
 type AuditEvent = Awaited<ReturnType<typeof listAuditEvents>>[number];
 
@@ -35,13 +34,39 @@ export function auditRecord(event: AuditEvent): AuditRecord {
   return {
     id: event.id,
     at: isoTime(event.at),
-    words: auditWords(event),
     action: event.action,
+    detail: detailOf(event),
     actor,
     address: actor === 'you' ? event.address : null,
     subject: event.subject,
     operation_id: event.operationId,
   };
+}
+
+/** Members of an event's detail for its customer: operators record reasons for themselves. */
+const SHOWN: Readonly<Record<string, readonly string[]>> = {
+  'account.plan_changed': ['from', 'to'],
+  'account.standing_changed': ['to'],
+  'api_key.created': ['masked', 'rotated_from'],
+  'api_key.renamed': ['masked', 'to'],
+  'api_key.bounds_changed': ['masked'],
+  'api_key.budget_set': [],
+  'api_key.paused': ['masked', 'reason'],
+  'api_key.resumed': ['masked'],
+  'api_key.replaced': ['masked', 'works_until'],
+  'api_key.revoked': ['masked', 'reason'],
+  'code.redeemed': ['amount'],
+  'money.credited': ['amount'],
+  'money.granted': ['amount'],
+  'money.adjusted': ['amount'],
+  'user.signed_in': ['with'],
+  'user.sessions_ended': ['ended'],
+};
+
+function detailOf({ action, detail }: AuditEvent): AuditRecord['detail'] {
+  const shown = SHOWN[action] ?? [];
+  const all = JSON.parse(detail) as AuditRecord['detail'];
+  return Object.fromEntries(Object.entries(all).filter(([name]) => shown.includes(name)));
 }
 
 /** Actors other than the account's users and the system are operators. */

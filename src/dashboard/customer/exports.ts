@@ -36,6 +36,15 @@ export function createExports() {
   };
 }
 
+/** A part of the name of a file that lacks archived months: `-after-2026-08`. */
+export function behind(archived: readonly { readonly month: string }[]): string {
+  const last = archived
+    .map(({ month }) => month)
+    .toSorted()
+    .at(-1);
+  return last === undefined ? '' : `-after-${last}`;
+}
+
 type FileOptions = {
   readonly type: string;
   readonly filename: string;

@@ -1,42 +1,106 @@
-// The account's ledger entries, read from its receipts. Read-only.
+// The account's ledger entries: a list, read from its receipts, and a CSV export. Read-only.
 
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
-import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
+import { formatTokens, formatUsd, subtract, type UsdRate } from '../../core/money.ts';
 import { type AccountReceipt, movedBy } from '../../core/receipt.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
+import { type ArchivedMonth, archivedWithin, monthSpan } from '../../ledger/archive/anchors.ts';
+import { entryPages, type LedgerEntry } from '../../ledger/entry-pages.ts';
 import { listReceipts } from '../../ledger/receipt-list.ts';
+import { findSlice } from '../../ledger/receipt-slices.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { LedgerEntryRecord } from '../records/customer-ledger.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
+import { behind, type createExports, fileResponse } from './exports.ts';
+import { keyNames } from './key-names.ts';
+import { ledgerCsv } from './ledger-csv.ts';
+import { readSpan, SPAN_QUERY } from './ledger-span.ts';
+import { CSV_TYPE } from './requests-csv.ts';
 
-export function ledgerRoutes({
-  store,
-  operator,
-}: OwnDependencies): readonly Route<SignedInCustomer>[] {
+/** `movements` are entries without a request: top-ups, codes and adjustments. */
+const ONLY = { only: Type.Optional(Type.Literal('movements')) };
+
+export function ledgerRoutes(
+  { store, operator, clock }: OwnDependencies,
+  exports: ReturnType<typeof createExports>,
+): readonly Route<SignedInCustomer>[] {
+  const { database } = store;
   return [
     sessionRoute({
       method: 'GET',
       path: '/ledger',
       standings: WHILE_INACTIVE,
-      query: {
-        ...PAGE_QUERY,
-        /** `movements` are entries without a request: top-ups, codes and adjustments. */
-        only: Type.Optional(Type.Literal('movements')),
-      },
+      query: { ...PAGE_QUERY, ...ONLY },
       handle({ who: { accountId }, query }): Promise<List<LedgerEntryRecord>> {
         const { usdPerMillion } = operator().catalog;
         const only = query.only ?? 'everything';
         return numberedList(
           query,
-          (page) => listReceipts(store.database.db, accountId, { ...page, only }),
+          (page) => listReceipts(database.db, accountId, { ...page, only }),
           (receipt) => entryRecord(receipt, usdPerMillion),
           ({ sequence }) => sequence,
         );
       },
     }),
+    sessionRoute({
+      method: 'GET',
+      path: '/ledger/export',
+      standings: WHILE_INACTIVE,
+      query: { ...SPAN_QUERY, ...ONLY },
+      async handle({ who: { accountId }, query, request, server }): Promise<Response> {
+        const span = readSpan(query);
+        const onEnd = exports.begin(accountId);
+        try {
+          const { usdPerMillion } = operator().catalog;
+          const nameOf = await keyNames(store, accountId);
+          const slice = (await findSlice(database.db, accountId, span, query.only)) ?? {
+            first: 1,
+            last: 0,
+          };
+          const archived =
+            query.only === undefined ? await archivedWithin(database.db, accountId, span) : [];
+          server?.timeout(request, 0);
+          return fileResponse(
+            ledgerCsv(
+              withArchived(archived, entryPages(database.db, accountId, slice, query.only)),
+              {
+                nameOf,
+                usdPerMillion,
+              },
+            ),
+            {
+              type: CSV_TYPE,
+              filename: `ledger-${isoTime(clock()).slice(0, 10)}${behind(archived)}.csv`,
+              onEnd,
+            },
+          );
+        } catch (error) {
+          onEnd();
+          throw error;
+        }
+      },
+    }),
   ];
+}
+
+/** Archived months are one entry each, so the amounts still add up. */
+async function* withArchived(
+  archived: readonly ArchivedMonth[],
+  pages: AsyncIterable<readonly LedgerEntry[]>,
+): AsyncGenerator<readonly LedgerEntry[], void, undefined> {
+  yield archived.map((archive) => ({
+    sequence: archive.lastSequence,
+    kind: 'archived',
+    id: archive.month,
+    at: monthSpan(archive.month).untilMs - 1,
+    keyId: null,
+    model: null,
+    amount: subtract(archive.closing, archive.opening),
+    posted: archive.closing,
+  }));
+  yield* pages;
 }
 
 function entryRecord(receipt: AccountReceipt, usdPerMillion: UsdRate): LedgerEntryRecord {

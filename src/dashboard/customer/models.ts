@@ -30,7 +30,7 @@ async function listModels(
     const incident = incidentOf(model.slug);
     const limits = effectiveLimits(plan, lowerIncident(model.incidentLimits, incident));
     return {
-      ...modelRecord(model, catalog, plan, incident, nowMs),
+      ...modelRecord(model, catalog, { plan }, incident, nowMs),
       effective_limits: {
         requests_per_minute: limits.requestsPerMinute,
         tokens_per_minute: limits.tokensPerMinute,

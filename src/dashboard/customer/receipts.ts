@@ -12,8 +12,8 @@ import { exportReceipts, showReceipt } from '../../operations/receipts.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { ReceiptCheckRecord, ReceiptRecord } from '../records/customer-ledger.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
-import { type createExports, fileResponse } from './exports.ts';
-import { readTime } from './usage.ts';
+import { behind, type createExports, fileResponse } from './exports.ts';
+import { readSpan, SPAN_QUERY } from './ledger-span.ts';
 
 /** Each receipt is verified when written: this many block the event loop for a few milliseconds. */
 const PIECE_RECEIPTS = 50;
@@ -44,22 +44,18 @@ export function receiptRoutes(
       method: 'GET',
       path: '/receipts/export',
       standings: WHILE_INACTIVE,
-      query: {
-        from: Type.Optional(Type.String({ maxLength: 40 })),
-        to: Type.Optional(Type.String({ maxLength: 40 })),
-      },
+      query: SPAN_QUERY,
       async handle({ who: { accountId }, query, request, server }): Promise<Response> {
-        const span =
-          query.from === undefined && query.to === undefined
-            ? undefined
-            : {
-                fromMs: query.from === undefined ? 0 : readTime(query.from, 'from'),
-                untilMs: query.to === undefined ? clock() : readTime(query.to, 'to'),
-              };
-        const { pieces } = await exportReceipts(database, accountId, span, PIECE_RECEIPTS);
+        const span = readSpan(query);
+        const { pieces, archived } = await exportReceipts(
+          database,
+          accountId,
+          span,
+          PIECE_RECEIPTS,
+        );
         const onEnd = exports.begin(accountId);
         server?.timeout(request, 0);
-        const filename = `receipts-${isoTime(clock()).slice(0, 10)}.jsonl`;
+        const filename = `receipts-${isoTime(clock()).slice(0, 10)}${behind(archived)}.jsonl`;
         return fileResponse(pieces[Symbol.asyncIterator](), {
           type: RECEIPTS_TYPE,
           filename,

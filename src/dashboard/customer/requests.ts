@@ -1,37 +1,77 @@
-// The account's requests: a filtered list, search by id, the history of one, and a CSV export. Ids
-// of other accounts are not found. Read-only.
+// The account's requests: a filtered list with its count, search by id, the history of one, and a
+// CSV export. Refused requests are among them. Ids of other accounts are not found. Read-only.
 
 import { Type } from '@sinclair/typebox';
+import { refusalProblem } from '../../core/advice.ts';
 import { isoTime } from '../../core/calendar.ts';
 import { PLAYGROUND_KEY_ID } from '../../core/id.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
+import { readNames } from '../../identity/names.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
+import { archivedWithin } from '../../ledger/archive/anchors.ts';
+import { createNewestRequests } from '../../ledger/newest-requests.ts';
 import {
   createRequestList,
   type ListedRequest,
   REQUEST_PREFIX_MIN,
 } from '../../ledger/request-list.ts';
+import { countRequests, createRequestLog, type LogEntry } from '../../operations/request-log.ts';
 import { explainToCustomer } from '../../operations/requests.ts';
+import { createRefusalList, type RefusedRequest } from '../../refusals/list.ts';
 import { DashboardError } from '../edge/error.ts';
-import { PAGE_QUERY, readPage, readRequestPlace, requestList, wholeList } from '../edge/page.ts';
+import { logList, PAGE_QUERY, readLogPlace, readPage, wholeList } from '../edge/page.ts';
+import { problemOf, statusOf } from '../edge/problem.ts';
+import { REQUEST_QUERY, readRequestFilter } from '../edge/request-query.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type {
+  RefusedRequestRecord,
+  RequestCountRecord,
   RequestFiltersRecord,
   RequestHistoryRecord,
   RequestListRecord,
   RequestRecord,
 } from '../records/customer-request.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
-import { type createExports, fileResponse } from './exports.ts';
-import { REQUEST_QUERY, readRequestFilter } from './request-query.ts';
+import { behind, type createExports, fileResponse } from './exports.ts';
 import { CSV_TYPE, csvPages } from './requests-csv.ts';
+
+/** Above it, the count of a list says "or more". */
+const COUNT_MAX = 10_000;
 
 export function requestRoutes(
   { store, operator, clock }: OwnDependencies,
   exports: ReturnType<typeof createExports>,
 ): readonly Route<SignedInCustomer>[] {
-  const requests = createRequestList(store.database);
-  const shown = (row: ListedRequest) => requestRecord(row, operator().catalog.usdPerMillion);
+  const { database } = store;
+  const lists = {
+    requests: createRequestList(database),
+    newest: createNewestRequests(database),
+    refusals: createRefusalList(database),
+  };
+  const shown = (entry: LogEntry) => requestRecord(entry, operator().catalog.usdPerMillion);
+
+  async function search(accountId: string, prefix: string, limit: number): Promise<LogEntry[]> {
+    const [ended, refused] = await Promise.all([
+      lists.requests.search(accountId, prefix, limit),
+      lists.refusals.search(accountId, prefix, limit),
+    ]);
+    return [
+      ...ended.map((row) => ({ kind: 'ended', row }) as const),
+      ...refused.map((row) => ({ kind: 'refused', row }) as const),
+    ].slice(0, limit);
+  }
+
+  async function keyName(accountId: string, keyId: string | null): Promise<string | null> {
+    if (keyId === PLAYGROUND_KEY_ID) return 'Playground';
+    return (await readNames(database, [{ accountId, keyId }])).key(keyId)?.name ?? null;
+  }
+
+  async function history(accountId: string, id: string): Promise<RequestHistoryRecord> {
+    const explanation = await explainToCustomer(store.books, operator().catalog, accountId, id);
+    const [newer, older] = await lists.requests.neighbours(accountId, id);
+    const name = await keyName(accountId, explanation.key_id);
+    return { object: 'request', ...explanation, key_name: name, newer, older };
+  }
 
   return [
     sessionRoute({
@@ -47,12 +87,22 @@ export function requestRoutes(
       async handle({ who: { accountId }, query }): Promise<RequestListRecord> {
         const page = readPage(query);
         if (query.id !== undefined) {
-          const found = await requests.search(accountId, readPrefix(query.id), page.limit);
-          return wholeList(found.map(shown));
+          return wholeList((await search(accountId, readPrefix(query.id), page.limit)).map(shown));
         }
-        const place = readRequestPlace(page);
+        const place = readLogPlace(page);
+        const read = createRequestLog(lists, accountId);
+        return logList(await read(readRequestFilter(query), page.limit, place), shown);
+      },
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/requests/count',
+      standings: WHILE_INACTIVE,
+      query: REQUEST_QUERY,
+      async handle({ who: { accountId }, query }): Promise<RequestCountRecord> {
         const filter = readRequestFilter(query);
-        return requestList(await requests.list(accountId, filter, page.limit, place), shown);
+        const { count, isMore } = await countRequests(lists, accountId, filter, COUNT_MAX);
+        return { count, is_more: isMore };
       },
     }),
     sessionRoute({
@@ -78,13 +128,20 @@ export function requestRoutes(
       path: '/requests/export',
       standings: WHILE_INACTIVE,
       query: REQUEST_QUERY,
-      handle({ who: { accountId }, query, request, server }): Response {
+      async handle({ who: { accountId }, query, request, server }): Promise<Response> {
         const filter = readRequestFilter(query);
+        const { fromMs = 0, untilMs = Number.MAX_SAFE_INTEGER } = filter;
+        const archived = await archivedWithin(database.db, accountId, { fromMs, untilMs });
         const onEnd = exports.begin(accountId);
+        const read = createRequestLog(lists, accountId);
         server?.timeout(request, 0);
         return fileResponse(
-          csvPages((limit, after) => requests.list(accountId, filter, limit, after)),
-          { type: CSV_TYPE, filename: `requests-${isoTime(clock()).slice(0, 10)}.csv`, onEnd },
+          csvPages((limit, after) => read(filter, limit, after), operator().catalog.usdPerMillion),
+          {
+            type: CSV_TYPE,
+            filename: `requests-${isoTime(clock()).slice(0, 10)}${behind(archived)}.csv`,
+            onEnd,
+          },
         );
       },
     }),
@@ -92,8 +149,12 @@ export function requestRoutes(
       method: 'GET',
       path: '/requests/:id',
       standings: WHILE_INACTIVE,
-      handle: async ({ who, param }): Promise<RequestHistoryRecord> =>
-        explainToCustomer(store.books, operator().catalog, who.accountId, param('id')),
+      async handle({ who, param }): Promise<RequestHistoryRecord | RefusedRequestRecord> {
+        const { accountId } = who;
+        const [refused] = await lists.refusals.search(accountId, param('id'), 1);
+        if (refused?.id !== param('id')) return history(accountId, param('id'));
+        return refusedRecord(refused, await keyName(accountId, refused.keyId));
+      },
     }),
   ];
 }
@@ -108,11 +169,23 @@ function readPrefix(id: string): string {
   );
 }
 
-function requestRecord(row: ListedRequest, usdPerMillion: UsdRate): RequestRecord {
+function requestRecord(entry: LogEntry, usdPerMillion: UsdRate): RequestRecord {
+  const common = {
+    object: 'request',
+    status: statusOf(entry),
+    problem: problemOf(entry),
+  } as const;
+  return entry.kind === 'ended'
+    ? { ...common, ...endedRecord(entry.row, usdPerMillion) }
+    : { ...common, ...turnedAwayRecord(entry.row) };
+}
+
+type OwnFields = Omit<RequestRecord, 'object' | 'status' | 'problem'>;
+
+function endedRecord(row: ListedRequest, usdPerMillion: UsdRate): OwnFields {
   const { outcome } = row;
   return {
     id: row.requestId,
-    object: 'request',
     started_at: isoTime(row.startedAt),
     duration_ms: row.endedAt - row.startedAt,
     key_id: row.keyId,
@@ -121,6 +194,7 @@ function requestRecord(row: ListedRequest, usdPerMillion: UsdRate): RequestRecor
     model: row.modelRequested,
     model_served: row.modelServed,
     outcome: outcome === 'upstream_failed' || outcome === 'gateway_failed' ? 'failed' : outcome,
+    count: 1,
     input_tokens: row.inputTokens,
     cached_input_tokens: row.cachedInputTokens,
     output_tokens: row.outputTokens,
@@ -128,5 +202,42 @@ function requestRecord(row: ListedRequest, usdPerMillion: UsdRate): RequestRecor
     debited: formatTokens(row.debited),
     debited_usd: formatUsd(row.debited, usdPerMillion),
     end_user: row.endUser,
+  };
+}
+
+function turnedAwayRecord(row: RefusedRequest): OwnFields {
+  return {
+    id: row.id,
+    started_at: isoTime(row.at),
+    duration_ms: 0,
+    key_id: row.keyId,
+    format: null,
+    stream: null,
+    model: row.model,
+    model_served: null,
+    outcome: 'refused',
+    count: row.count,
+    input_tokens: 0,
+    cached_input_tokens: 0,
+    output_tokens: 0,
+    reasoning_tokens: 0,
+    debited: '0',
+    debited_usd: '0',
+    end_user: null,
+  };
+}
+
+function refusedRecord(row: RefusedRequest, keyNameOf: string | null): RefusedRequestRecord {
+  return {
+    object: 'refused_request',
+    request_id: row.id,
+    started_at: isoTime(row.at),
+    last_at: isoTime(row.lastAt),
+    count: row.count,
+    key_id: row.keyId,
+    key_name: keyNameOf,
+    model: row.model,
+    route: row.route,
+    problem: refusalProblem(row.code, row.message),
   };
 }

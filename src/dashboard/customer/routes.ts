@@ -5,6 +5,7 @@ import { customerAuthRoutes } from '../auth/routes.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
 import type { Route } from '../edge/route.ts';
 import { accountRoutes } from './account.ts';
+import { archiveRoutes } from './archives.ts';
 import { auditRoutes } from './audit.ts';
 import { createExports } from './exports.ts';
 import { keyRoutes } from './keys.ts';
@@ -15,6 +16,8 @@ import { overviewRoutes } from './overview.ts';
 import { playgroundRoutes } from './playground.ts';
 import { receiptRoutes } from './receipts.ts';
 import { redemptionRoutes } from './redemption.ts';
+import { referenceRoutes } from './reference.ts';
+import { requestChartRoutes } from './request-chart.ts';
 import { requestRoutes } from './requests.ts';
 import { usageRoutes } from './usage.ts';
 
@@ -31,10 +34,13 @@ export function customerRoutes(
     ...modelRoutes(dependencies),
     ...auditRoutes(dependencies),
     ...usageRoutes(dependencies),
+    ...requestChartRoutes(dependencies),
     ...requestRoutes(dependencies, exports),
-    ...ledgerRoutes(dependencies),
+    ...archiveRoutes(dependencies),
+    ...ledgerRoutes(dependencies, exports),
     ...receiptRoutes(dependencies, exports),
     ...redemptionRoutes(dependencies),
+    ...referenceRoutes(),
     ...playgroundRoutes(dependencies),
   ];
 }

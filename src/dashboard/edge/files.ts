@@ -3,8 +3,18 @@
 // the first visit.
 
 import { brotliDecompressSync } from 'node:zlib';
+import type { Service } from '../../core/service.ts';
+import { chooseLanguage } from '../texts/language.ts';
 import type { WebApp } from '../web-build.ts';
-import { EMBEDDED } from './embedded.ts';
+import { loadWeb, type Web } from './load.ts';
+import {
+  createServiceFiles,
+  SERVICE_MARK,
+  type ServiceFiles,
+  serviceHead,
+} from './service-files.ts';
+
+const KEPT = { 'cache-control': 'public, max-age=31536000, immutable' };
 
 type HeaderValues = Readonly<Record<string, string>>;
 
@@ -15,18 +25,21 @@ export type PageFiles = {
   readonly serve: (request: Request, headers: HeaderValues) => Response | Promise<Response>;
 };
 
-/** The page, and a reader for files by name. */
-type Web = {
-  readonly page: string;
-  readonly read: (name: string) => Promise<Uint8Array> | undefined;
-};
-
-export function createPageFiles(app: WebApp): PageFiles {
+export function createPageFiles(app: WebApp, service: () => Service): PageFiles {
   let opened: Promise<Web> | undefined;
+  let own: { readonly service: Service; readonly files: ServiceFiles } | undefined;
+
+  /** The files of the service as the catalog has it now. */
+  function ownFiles(): ServiceFiles {
+    const current = service();
+    if (own?.service !== current)
+      own = { service: current, files: createServiceFiles(current, app) };
+    return own.files;
+  }
 
   /** A failed build is retried at the next visit. */
   function open(): Promise<Web> {
-    opened ??= openWeb(app).catch((error: unknown) => {
+    opened ??= loadWeb(app).catch((error: unknown) => {
       opened = undefined;
       throw error;
     });
@@ -34,18 +47,33 @@ export function createPageFiles(app: WebApp): PageFiles {
   }
 
   async function page(request: Request, headers: HeaderValues): Promise<Response> {
-    const { page: text } = await open();
-    return answer(request, text, {
-      ...headers,
-      'cache-control': 'no-store',
-      'content-type': 'text/html; charset=utf-8',
-    });
+    const { pages, icon } = await open();
+    const language = chooseLanguage(request.headers, service().languages);
+    const head = serviceHead(ownFiles(), icon);
+    return answer(
+      request,
+      pages[language].replace(SERVICE_MARK, () => head),
+      {
+        ...headers,
+        'cache-control': 'no-store',
+        'content-language': language,
+        'content-type': 'text/html; charset=utf-8',
+      },
+    );
   }
 
   async function serve(request: Request, headers: HeaderValues): Promise<Response> {
-    const name = /^\/[a-z]+\/assets(?:\/(.*))?$/.exec(new URL(request.url).pathname);
-    if (name === null) return page(request, headers);
-    return (await asset(request, headers, name[1] ?? '')) ?? missing(request, headers);
+    const { pathname } = new URL(request.url);
+    const [, folder, name = ''] = /^\/[a-z]+\/(assets|service)(?:\/(.*))?$/.exec(pathname) ?? [];
+    if (folder === undefined) return page(request, headers);
+    const found =
+      folder === 'assets' ? await asset(request, headers, name) : ownFile(request, headers, name);
+    return found ?? missing(request, headers);
+  }
+
+  function ownFile(request: Request, headers: HeaderValues, name: string): Response | undefined {
+    const file = ownFiles().read(name);
+    return file && answer(request, file.body, { ...headers, ...KEPT, ...file.headers });
   }
 
   async function asset(
@@ -59,7 +87,7 @@ export function createPageFiles(app: WebApp): PageFiles {
     const etag = brotli ? `"${name}-br"` : `"${name}"`;
     const kept = {
       ...headers,
-      'cache-control': 'public, max-age=31536000, immutable',
+      ...KEPT,
       etag,
       vary: 'accept-encoding',
     };
@@ -75,33 +103,6 @@ export function createPageFiles(app: WebApp): PageFiles {
   }
 
   return { page, serve };
-}
-
-/** Compression quality when running from source: requests wait for it. */
-const QUICKLY = 4;
-
-async function openWeb(app: WebApp): Promise<Web> {
-  const embedded = EMBEDDED?.[app];
-  if (embedded !== undefined) {
-    const paths = new Map(Object.entries(embedded.files));
-    return {
-      page: embedded.page,
-      read(name) {
-        const path = paths.get(name);
-        return path === undefined ? undefined : Bun.file(path).bytes();
-      },
-    };
-  }
-  const { buildWeb } = await import('../web-build.ts');
-  const { page, files } = await buildWeb(app, QUICKLY);
-  const bytes = new Map(Object.entries(files));
-  return {
-    page,
-    read(name) {
-      const found = bytes.get(name);
-      return found === undefined ? undefined : Promise.resolve(found);
-    },
-  };
 }
 
 function answer(request: Request, body: string | Uint8Array, headers: HeaderValues): Response {

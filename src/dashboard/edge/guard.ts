@@ -1,9 +1,10 @@
-// The checks before a route, in this order: origin, session, permission of the account, and the
-// body.
+// The checks before a route, in this order: origin, session, role of the operator or standing of the
+// account, a recent password, and the body.
 
 import type { Awaitable } from '../../async/awaitable.ts';
 import { nextTurn } from '../../async/yield.ts';
 import { createRequestId, type RandomBytes } from '../../core/id.ts';
+import { PERMISSIONS, type Permission, permits, type Role } from '../../core/role.ts';
 import { actorOf, type ReadSession, type SignedIn } from '../../identity/signed-in.ts';
 import { readJson } from './body.ts';
 import { DashboardError, refusalOf } from './error.ts';
@@ -150,12 +151,23 @@ async function admit<Who extends SignedIn>(
   if (who === undefined) {
     throw new DashboardError('not_signed_in', 'Your session has expired. Sign in again.');
   }
+  if (who.realm === 'operator') refuseRole(who.role, route.permission);
   const held = await standing(who);
   if (held !== undefined && !route.standings.includes(held)) throw refusedStanding(held);
   if (route.access === 'step-up' && clock() - who.provenAt >= STEP_UP_MS) {
     throw new DashboardError('step_up_required', 'Enter your password again to do this.');
   }
   return who;
+}
+
+/** Before the password is asked for, which would change nothing. */
+function refuseRole(role: Role, permission: Permission | undefined): void {
+  if (permission !== undefined && permits(role, permission)) return;
+  const { allows, roles } = PERMISSIONS[permission ?? 'operators.manage'];
+  throw new DashboardError(
+    'role_not_permitted',
+    `Your role (${role}) does not allow this. It needs a role that may ${allows}: ${roles.join(' or ')}.`,
+  );
 }
 
 function refusedStanding(standing: RouteStanding): DashboardError {

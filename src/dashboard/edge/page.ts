@@ -1,14 +1,16 @@
 // Lists are paged by key, never by offset, so every page costs the same.
 
 import { type Static, Type } from '@sinclair/typebox';
-import type { ListedRequest, RequestPage, RequestPlace } from '../../ledger/request-list.ts';
+import type { LogEntry, LogPage, LogPlace } from '../../operations/request-log.ts';
+import type { Order, SortedPage, SortPlace } from '../../store/keyset.ts';
 import { DashboardError } from './error.ts';
+import { oneOf } from './route.ts';
 
 /** The query fields of every list; spread them into a route's query. */
 export const PAGE_QUERY = {
   limit: Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,2}$' })),
   /** The `next` of the previous page. */
-  after: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[\\w.:-]+$' })),
+  after: Type.Optional(Type.String({ minLength: 1, maxLength: 500, pattern: '^[\\w.:~-]+$' })),
 };
 
 type PageQuery = { readonly [Key in keyof typeof PAGE_QUERY]?: Static<(typeof PAGE_QUERY)[Key]> };
@@ -30,20 +32,36 @@ function numberAfter({ after }: Page): number | undefined {
   throw wrongCursor();
 }
 
-/** Request cursors combine the start time with the row, because several can start at once. */
-export function readRequestPlace({ after }: Page): RequestPlace | undefined {
+/**
+ * The cursor of a list of requests has a place in each of its two parts: the start time with the
+ * row of an ended request, because several can start at once, and the time with the id of a refused
+ * one.
+ */
+export function readLogPlace({ after }: Page): LogPlace | undefined {
   if (after === undefined) return undefined;
-  const [, startedAt, row] = /^(\d{1,15})\.(\d{1,15})$/.exec(after) ?? [];
-  if (startedAt !== undefined) return { startedAt: Number(startedAt), row: Number(row) };
-  throw wrongCursor();
+  const [, startedAt, row, at, id] =
+    /^(?:(\d{1,15})\.(\d{1,15}))?~(?:(\d{1,15})\.(\w{1,64}))?$/.exec(after) ?? [];
+  if (startedAt === undefined && at === undefined) throw wrongCursor();
+  return {
+    ended: startedAt === undefined ? undefined : { startedAt: Number(startedAt), row: Number(row) },
+    refused: at === undefined || id === undefined ? undefined : { at: Number(at), id },
+  };
 }
 
-export function requestList<Shown>(
-  { rows, next }: RequestPage,
-  show: (row: ListedRequest) => Shown,
+export function logList<Shown>(
+  { entries, next }: LogPage,
+  show: (entry: LogEntry) => Shown,
 ): List<Shown> {
-  const cursor = next === undefined ? null : `${next.startedAt}.${next.row}`;
-  return { object: 'list', data: rows.map(show), next: cursor };
+  return {
+    object: 'list',
+    data: entries.map(show),
+    next: next === undefined ? null : logCursor(next),
+  };
+}
+
+function logCursor({ ended, refused }: LogPlace): string {
+  const first = ended === undefined ? '' : `${ended.startedAt}.${ended.row}`;
+  return `${first}~${refused === undefined ? '' : `${refused.at}.${refused.id}`}`;
 }
 
 function wrongCursor(): DashboardError {
@@ -74,6 +92,59 @@ export async function numberedList<Row, Shown>(
   const page = readPage(query);
   const rows = await read({ limit: page.limit + 1, before: numberAfter(page) });
   return listOf(rows, page, show, (row) => String(numberOf(row)));
+}
+
+/**
+ * The query fields of a list that the server sorts: `sort=cost` is ascending, `sort=-cost`
+ * descending. Give each column of the page its field as `sort`.
+ */
+export function sortedQuery<const Field extends string>(fields: readonly Field[]) {
+  const orders: readonly (Field | `-${Field}`)[] = fields.flatMap(
+    (field) => [field, `-${field}`] as const,
+  );
+  return { ...PAGE_QUERY, sort: Type.Optional(oneOf(orders)) };
+}
+
+/**
+ * A page of a list in the order of the query. `read` is called for one row more than the page
+ * shows; its SQL comes from `pageBy` of `store/keyset.ts`. The cursor carries the order, and is
+ * rejected with another one.
+ */
+export async function sortedList<Row, Shown, Field extends string>(
+  query: PageQuery & { readonly sort?: Field | `-${Field}` },
+  initial: Field | `-${NoInfer<Field>}`,
+  read: (page: SortedPage<Field>) => Promise<readonly Row[]>,
+  show: (row: Row) => Shown,
+  placeOf: (row: Row, field: Field) => SortPlace,
+): Promise<List<Shown>> {
+  const page = readPage(query);
+  const sort = query.sort ?? initial;
+  const order = readOrder<Field>(sort);
+  const after = page.after === undefined ? undefined : readPlace(sort, page.after);
+  const rows = await read({ limit: page.limit + 1, order, after });
+  return listOf(rows, page, show, (row) => placeCursor(sort, placeOf(row, order.field)));
+}
+
+function readOrder<Field extends string>(sort: Field | `-${Field}`): Order<Field> {
+  // The query's schema admits no other fields.
+  return { field: sort.replace(/^-/, '') as Field, descending: sort.startsWith('-') };
+}
+
+function placeCursor(sort: string, { value, tie }: SortPlace): string {
+  const text =
+    typeof value === 'string' ? `t${Buffer.from(value).toString('base64url')}` : `n${value}`;
+  return `${sort}:${text}:${tie}`;
+}
+
+function readPlace(sort: string, cursor: string): SortPlace {
+  const [, order, kind, value, tie] =
+    /^(-?\w+):(?:(n)(-?\d{1,19})|t[\w-]*):(\w{1,80})$/.exec(cursor) ?? [];
+  if (order !== sort || tie === undefined) throw wrongCursor();
+  const text = cursor.slice(sort.length + 2, -(tie.length + 1));
+  return {
+    value: kind === 'n' ? BigInt(value ?? '') : Buffer.from(text, 'base64url').toString(),
+    tie: /^\d{1,15}$/.test(tie) ? Number(tie) : tie,
+  };
 }
 
 /** `rows` contains one extra row if there is a next page. */

@@ -3,8 +3,9 @@
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler';
+import type { Permission } from '../../core/role.ts';
 import type { Actor } from '../../identity/audit.ts';
-import type { SignedIn } from '../../identity/signed-in.ts';
+import type { SignedIn, SignedInOperator } from '../../identity/signed-in.ts';
 import { DashboardError } from './error.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -40,11 +41,12 @@ export type RouteCall<Who, Body = undefined, Query = undefined> = {
 /** Returns JSON (200), nothing (204 for `undefined`), or its own response. */
 type Handle<Who, Body, Query> = (call: RouteCall<Who, Body, Query>) => unknown;
 
-export type Route<Who> = {
+export type Route<Who, Needed = RoutePermission<Who>> = {
   readonly method: Method;
   /** Below the API's prefix, such as `/keys/:id/rotate`. */
   readonly path: string;
   readonly access: RouteAccess;
+  readonly permission: Needed;
   /** Account standings beside active that may call it; customers only. */
   readonly standings: readonly RouteStanding[];
   readonly readBody: (value: unknown) => unknown;
@@ -56,6 +58,12 @@ export type Route<Who> = {
   readonly quiet: boolean;
   readonly handle: Handle<Who, unknown, unknown>;
 };
+
+/**
+ * What the role of an operator must permit: a route of the console without one does not compile.
+ * Customers have no roles.
+ */
+type RoutePermission<Who> = [Who] extends [SignedInOperator] ? Permission : Permission | undefined;
 
 export type RouteStanding = 'suspended' | 'pending_deletion' | 'blocked';
 
@@ -69,7 +77,9 @@ type Definition<Who, Body extends TProperties, Query extends TProperties> = {
   /** Query fields, all text; others are rejected. */
   readonly query?: Query;
   readonly handle: Handle<Who, Static<TObject<Body>>, Static<TObject<Query>>>;
-};
+} & (undefined extends RoutePermission<Who>
+  ? { readonly permission?: Permission }
+  : { readonly permission: Permission });
 
 type Empty = Record<never, never>;
 
@@ -112,6 +122,7 @@ function build<Who, Body extends TProperties, Query extends TProperties>(
     method: definition.method,
     path: definition.path,
     access,
+    permission: definition.permission as RoutePermission<Who>,
     standings: definition.standings ?? [],
     quiet: definition.quiet ?? false,
     readBody: reader(body === 'unread' ? undefined : body, 'body'),

@@ -1,70 +1,107 @@
 // Account routes of the console: search, create, show, change the plan, verify, suspend, close and
 // reopen. Balances are changed in movements.ts.
 
-import { Type } from '@sinclair/typebox';
+import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import { findBlock } from '../../identity/block-list.ts';
-import { keyRecord } from '../../identity/key-record.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
-import { accountRecord, readAccount, searchAccounts } from '../../operations/account-records.ts';
+import {
+  ACCOUNT_FIELDS,
+  type AccountField,
+  listAccounts,
+  listedAccountRecord,
+} from '../../operations/account-list.ts';
+import { type AccountFilter, readAccount } from '../../operations/account-records.ts';
 import { limitUsage } from '../../operations/account-view.ts';
 import { changeStanding, createAccount, readOwner } from '../../operations/accounts.ts';
 import { blockSummary } from '../../operations/blocks.ts';
-import { type List, listOf, numberedList, PAGE_QUERY, readPage, wholeList } from '../edge/page.ts';
+import type { SortedPage } from '../../store/keyset.ts';
+import { createExports, fileResponse } from '../customer/exports.ts';
+import { CSV_TYPE } from '../customer/requests-csv.ts';
+import { createUsageReader, USAGE_QUERY } from '../customer/usage.ts';
+import {
+  type List,
+  listOf,
+  PAGE_QUERY,
+  readPage,
+  sortedList,
+  sortedQuery,
+  wholeList,
+} from '../edge/page.ts';
 import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
-import type { KeyRecord } from '../records/key.ts';
+import { boundKeyRecords } from '../key-bounds.ts';
+import type { UsageRecord } from '../records/customer-usage.ts';
+import type { BoundKeyRecord } from '../records/key.ts';
 import type {
   AccountDetailRecord,
   CreatedAccountRecord,
+  ListedAccountRecord,
   OperatorAccountRecord,
   PlanRecord,
 } from '../records/operator-account.ts';
+import { accountPages, accountsCsv } from './accounts-csv.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
 
 const STANDINGS = ['active', 'suspended', 'pending_deletion'] as const;
+
+const FILTER = {
+  text: Type.Optional(Type.String({ maxLength: 254 })),
+  plan: Type.Optional(Type.String({ maxLength: 100 })),
+  standing: Type.Optional(oneOf([...STANDINGS, 'blocked'])),
+  verified: Type.Optional(oneOf(['yes', 'no'])),
+};
 
 export function accountRoutes(
   dependencies: PeopleDependencies,
 ): readonly Route<SignedInOperator>[] {
   const parts = partsOf(dependencies);
   const { accounts, keys, database, clock } = parts;
+  const exports = createExports();
+  const readUsage = createUsageReader(dependencies);
 
   return [
     sessionRoute({
       method: 'GET',
-      path: '/plans',
+      path: '/plan-names',
+      permission: 'view',
       handle: (): List<PlanRecord> =>
         wholeList([...parts.catalog().plans.values()].map(({ slug, name }) => ({ slug, name }))),
     }),
     sessionRoute({
       method: 'GET',
       path: '/accounts',
-      query: {
-        ...PAGE_QUERY,
-        text: Type.Optional(Type.String({ maxLength: 254 })),
-        plan: Type.Optional(Type.String({ maxLength: 100 })),
-        standing: Type.Optional(oneOf([...STANDINGS, 'blocked'])),
-        verified: Type.Optional(oneOf(['yes', 'no'])),
-      },
-      handle({ query }): Promise<List<OperatorAccountRecord>> {
-        const { text, plan, standing, verified } = query;
-        const filter = {
-          text: text?.trim() === '' ? undefined : text,
-          plan,
-          standing,
-          emailVerified: verified === undefined ? undefined : verified === 'yes',
-        };
-        return numberedList(
+      permission: 'view',
+      query: { ...sortedQuery(ACCOUNT_FIELDS), ...FILTER },
+      handle: ({ query }): Promise<List<ListedAccountRecord>> =>
+        sortedList(
           query,
-          (page) => searchAccounts(database, filter, { ...page, nowMs: clock() }),
-          (row) => accountRecord(row, parts.catalog()),
-          ({ number }) => number,
-        );
+          '-created',
+          (page: SortedPage<AccountField>) =>
+            listAccounts(database, filterOf(query), page, clock()),
+          (row) => listedAccountRecord(row, parts.catalog()),
+          ({ place }) => place,
+        ),
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/accounts/export',
+      permission: 'accounts.export',
+      query: FILTER,
+      async handle({ who: { userId }, query, request, server }): Promise<Response> {
+        const onEnd = exports.begin(userId);
+        server?.timeout(request, 0);
+        const pages = accountPages(database, filterOf(query), clock());
+        return fileResponse(accountsCsv(pages, parts.catalog()), {
+          type: CSV_TYPE,
+          filename: `accounts-${isoTime(clock()).slice(0, 10)}.csv`,
+          onEnd,
+        });
       },
     }),
     sessionRoute({
       method: 'POST',
       path: '/accounts',
+      permission: 'accounts.manage',
       body: {
         email: Type.String({ maxLength: 300 }),
         plan: Type.String({ maxLength: 100 }),
@@ -81,27 +118,36 @@ export function accountRoutes(
     sessionRoute({
       method: 'GET',
       path: '/accounts/:id',
+      permission: 'view',
       handle: async ({ param }): Promise<AccountDetailRecord> => detail(dependencies, param('id')),
     }),
     sessionRoute({
       method: 'GET',
       path: '/accounts/:id/keys',
+      permission: 'view',
       query: PAGE_QUERY,
-      async handle({ param, query }): Promise<List<KeyRecord>> {
+      async handle({ param, query }): Promise<List<BoundKeyRecord>> {
         const page = readPage(query);
         const { id } = await accounts.get(param('id'));
-        return listOf(
-          await keys.page(id, page),
-          page,
-          (row) => keyRecord(row, clock()),
-          ({ id: keyId }) => keyId,
-        );
+        const record = await boundKeyRecords(parts, id);
+        return listOf(await keys.page(id, page), page, record, ({ id: keyId }) => keyId);
+      },
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/accounts/:id/usage',
+      permission: 'view',
+      query: USAGE_QUERY,
+      async handle({ param, query }): Promise<UsageRecord> {
+        const { id } = await accounts.get(param('id'));
+        return readUsage(id, query);
       },
     }),
     // A plan change can remove models and limits as well as add them.
     stepUpRoute({
       method: 'POST',
       path: '/accounts/:id/plan',
+      permission: 'accounts.manage',
       body: { plan: Type.String({ maxLength: 100 }) },
       async handle({ param, body, actor }): Promise<OperatorAccountRecord> {
         const { id } = await accounts.changePlan(param('id'), body.plan, actor);
@@ -111,6 +157,7 @@ export function accountRoutes(
     sessionRoute({
       method: 'POST',
       path: '/accounts/:id/verify',
+      permission: 'accounts.manage',
       async handle({ param, actor }): Promise<OperatorAccountRecord> {
         const { id } = await accounts.verifyEmail(param('id'), actor);
         return readAccount(parts, id);
@@ -119,6 +166,7 @@ export function accountRoutes(
     stepUpRoute({
       method: 'POST',
       path: '/accounts/:id/standing',
+      permission: 'accounts.manage',
       body: {
         standing: oneOf(STANDINGS),
         reason: Type.Optional(Type.String({ maxLength: 1_000 })),
@@ -130,6 +178,16 @@ export function accountRoutes(
       },
     }),
   ];
+}
+
+function filterOf(query: Static<TObject<typeof FILTER>>): AccountFilter {
+  const { text, plan, standing, verified } = query;
+  return {
+    text: text?.trim() === '' ? undefined : text,
+    plan,
+    standing,
+    emailVerified: verified === undefined ? undefined : verified === 'yes',
+  };
 }
 
 async function detail(dependencies: PeopleDependencies, id: string): Promise<AccountDetailRecord> {

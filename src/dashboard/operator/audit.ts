@@ -15,6 +15,7 @@ export function auditRoutes({ store }: PeopleDependencies): readonly Route<Signe
     sessionRoute({
       method: 'GET',
       path: '/audit',
+      permission: 'view',
       query: { ...PAGE_QUERY, account: TEXT, actor: TEXT, action: TEXT, subject: TEXT },
       handle({ query }): Promise<List<AuditEventRecord>> {
         const { account, actor, action, subject } = query;

@@ -22,6 +22,7 @@ export function blockRoutes(dependencies: PeopleDependencies): readonly Route<Si
     sessionRoute({
       method: 'GET',
       path: '/blocks',
+      permission: 'view',
       query: { ...PAGE_QUERY, kind: Type.Optional(KIND) },
       handle: ({ query }): Promise<List<ListedBlockRecord>> =>
         numberedList(
@@ -34,26 +35,30 @@ export function blockRoutes(dependencies: PeopleDependencies): readonly Route<Si
     stepUpRoute({
       method: 'POST',
       path: '/blocks',
+      permission: 'blocks.manage',
       body: {
         ...TARGET,
         reason: Type.String({ maxLength: 500 }),
         expires_at: Type.Optional(Type.String({ maxLength: 40 })),
+        /** The network again, where it is very wide. */
+        confirm: Type.Optional(Type.String({ maxLength: 300 })),
       },
       async handle({
-        body: { kind, value, reason, expires_at: text },
+        body: { kind, value, reason, expires_at: text, confirm },
         actor,
       }): Promise<BlockRecord> {
         const nowMs = clock();
         const until = readFuture(text, 'expires_at', nowMs);
         const forMs = until === undefined ? undefined : until - nowMs;
         return blockRecord(
-          await addBlock(parts, { kind, value: value.trim() }, { reason, forMs }, actor),
+          await addBlock(parts, { kind, value: value.trim() }, { reason, forMs, confirm }, actor),
         );
       },
     }),
     stepUpRoute({
       method: 'POST',
       path: '/blocks/remove',
+      permission: 'blocks.manage',
       body: TARGET,
       handle: async ({ body: { kind, value }, actor }): Promise<BlockRecord> =>
         blockRecord(await removeBlock(parts, { kind, value: value.trim() }, actor)),

@@ -3,7 +3,6 @@
 
 import { loadFound } from '../../catalog/live.ts';
 import { isoTime } from '../../core/calendar.ts';
-import { accountsByPlan } from '../../identity/accounts.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { auditChange } from '../../operations/audited-change.ts';
 import { checkCatalog, digestOnDisk } from '../../operations/catalog.ts';
@@ -20,11 +19,13 @@ export function catalogRoutes(
     sessionRoute({
       method: 'GET',
       path: '/catalog',
+      permission: 'view',
       handle: () => catalogRecord(dependencies),
     }),
     sessionRoute({
       method: 'POST',
       path: '/catalog/check',
+      permission: 'view',
       handle(): CatalogCheckRecord {
         const check = checkCatalog(() => loadFound(machine.findCatalog(), clock()));
         const { ok, problems } = check;
@@ -34,6 +35,7 @@ export function catalogRoutes(
     stepUpRoute({
       method: 'POST',
       path: '/catalog/reload',
+      permission: 'service.manage',
       async handle({ actor }): Promise<CatalogRecord> {
         const change = changeOf(dependencies, actor);
         await store.database.transaction(async () => {
@@ -46,11 +48,10 @@ export function catalogRoutes(
   ];
 }
 
-async function catalogRecord(dependencies: MachineDependencies): Promise<CatalogRecord> {
-  const { catalogStatus, catalog, store, machine } = dependencies;
+function catalogRecord(dependencies: MachineDependencies): CatalogRecord {
+  const { catalogStatus, catalog, machine } = dependencies;
   const { version, origin, path, digest, loadedAt, refused } = catalogStatus();
   const { models, upstreams, plans } = catalog();
-  const accounts = new Map(await accountsByPlan(store.database));
   return {
     version,
     origin,
@@ -60,14 +61,7 @@ async function catalogRecord(dependencies: MachineDependencies): Promise<Catalog
     loaded_at: isoTime(loadedAt),
     models: models.length,
     upstreams: upstreams.size,
-    plans: [...plans.values()].map((plan) => ({
-      slug: plan.slug,
-      name: plan.name,
-      accounts: accounts.get(plan.slug) ?? 0,
-      requests_per_minute: plan.requestsPerMinute,
-      tokens_per_minute: plan.tokensPerMinute,
-      concurrent_requests: plan.concurrentRequests,
-    })),
+    plans: plans.size,
     warnings: dependencies.warnings(),
     refused: refused === undefined ? null : { at: isoTime(refused.at), problems: refused.problems },
   };

@@ -2,11 +2,14 @@
 
 import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
-import { pageCodes } from '../../ledger/codes.ts';
+import { pageCodes, placeOfCode } from '../../ledger/codes.ts';
+import { approvalRecord } from '../../operations/approval-records.ts';
+import { askCodes, needsApproval, totalOf } from '../../operations/approvals.ts';
 import { CODE_COUNT_MAX, codeRecord, createNewCodes, revokeCode } from '../../operations/codes.ts';
-import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
+import { type List, sortedList, sortedQuery } from '../edge/page.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
-import type { CodeRecord, CreatedCodesRecord } from '../records/operator-lists.ts';
+import type { ApprovalRecord, CodeRecord, CreatedCodesRecord } from '../records/operator-lists.ts';
+import { approverOf } from './approvals.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
 import { readFuture } from './expiry.ts';
 
@@ -17,18 +20,21 @@ export function codeRoutes(dependencies: PeopleDependencies): readonly Route<Sig
     sessionRoute({
       method: 'GET',
       path: '/codes',
-      query: PAGE_QUERY,
+      permission: 'view',
+      query: sortedQuery(['created', 'amount', 'expires']),
       handle: ({ query }): Promise<List<CodeRecord>> =>
-        numberedList(
+        sortedList(
           query,
-          ({ limit, before }) => pageCodes(database, limit, before),
+          '-created',
+          (page) => pageCodes(database, page),
           ({ code }) => codeRecord(code, clock()),
-          ({ number }) => number,
+          placeOfCode,
         ),
     }),
     stepUpRoute({
       method: 'POST',
       path: '/codes',
+      permission: 'money.move',
       body: {
         amount: Type.String({ maxLength: 60 }),
         reason: Type.String({ maxLength: 1_000 }),
@@ -38,8 +44,14 @@ export function codeRoutes(dependencies: PeopleDependencies): readonly Route<Sig
       async handle({
         body: { amount, reason, count, expires_at: text },
         actor,
-      }): Promise<CreatedCodesRecord> {
+        who,
+      }): Promise<CreatedCodesRecord | ApprovalRecord> {
         const expiresAt = readFuture(text, 'expires_at', clock());
+        if (needsApproval(totalOf('credit', amount, count), dependencies.fourEyesAbove)) {
+          const asked = { amount, reason, count, expiresAt };
+          const row = await askCodes(approverOf(dependencies, who, actor), asked);
+          return approvalRecord(row, clock());
+        }
         const made = await createNewCodes(parts, { amount, reason, count, expiresAt }, actor);
         const nowMs = clock();
         return {
@@ -51,6 +63,7 @@ export function codeRoutes(dependencies: PeopleDependencies): readonly Route<Sig
     stepUpRoute({
       method: 'POST',
       path: '/codes/:id/revoke',
+      permission: 'money.move',
       handle: async ({ param, actor }): Promise<CodeRecord> =>
         codeRecord(await revokeCode(parts, param('id'), actor), clock()),
     }),

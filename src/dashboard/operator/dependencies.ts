@@ -8,7 +8,7 @@ import type { ConsoleDependencies, MachineDependencies } from '../dependencies.t
 /** The server dependencies of these routes. */
 export type PeopleDependencies = Pick<
   ConsoleDependencies,
-  'store' | 'limits' | 'catalog' | 'clock' | 'randomBytes'
+  'store' | 'limits' | 'catalog' | 'fourEyesAbove' | 'clock' | 'randomBytes' | 'draining'
 >;
 
 export function partsOf({

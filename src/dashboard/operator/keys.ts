@@ -4,12 +4,18 @@
 import { Type } from '@sinclair/typebox';
 import { keyRecord } from '../../identity/key-record.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
+import { createBoundKey, editKey } from '../../operations/key-bounds.ts';
 import { createdKeyRecord, findKey, rotatedKeyRecord } from '../../operations/keys.ts';
 import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
-import type { CreatedKeyRecord, KeyRecord, RotatedKeyRecord } from '../records/key.ts';
+import { BOUNDS_BODY, boundKeyRecord, readBounds } from '../key-bounds.ts';
+import type {
+  BoundKeyRecord,
+  CreatedKeyRecord,
+  KeyRecord,
+  RotatedKeyRecord,
+} from '../records/key.ts';
 import type { FoundKeyRecord } from '../records/operator-account.ts';
 import { type PeopleDependencies, partsOf } from './dependencies.ts';
-import { readFuture } from './expiry.ts';
 
 export function keyRoutes(dependencies: PeopleDependencies): readonly Route<SignedInOperator>[] {
   const parts = partsOf(dependencies);
@@ -20,26 +26,47 @@ export function keyRoutes(dependencies: PeopleDependencies): readonly Route<Sign
       // Not GET: paths and queries appear in logs and browser histories.
       method: 'POST',
       path: '/keys/find',
+      permission: 'view',
       body: { key: Type.String({ maxLength: 200 }) },
       handle: async ({ body }): Promise<FoundKeyRecord> => findKey(parts, body.key),
     }),
     stepUpRoute({
       method: 'POST',
       path: '/accounts/:id/keys',
-      body: {
-        name: Type.Optional(Type.String({ maxLength: 400 })),
-        expires_at: Type.Optional(Type.String({ maxLength: 40 })),
-      },
+      permission: 'keys.manage',
+      body: BOUNDS_BODY,
       async handle({ param, body, actor }): Promise<CreatedKeyRecord> {
         const accountId = (await accounts.get(param('id'))).id;
-        const expiresAt = readFuture(body.expires_at, 'expires_at', clock());
-        const made = await keys.create({ accountId, name: body.name, expiresAt }, actor);
+        const made = await createBoundKey(parts, { ...readBounds(body), accountId }, actor);
         return createdKeyRecord(made, clock());
       },
     }),
     stepUpRoute({
+      method: 'PATCH',
+      path: '/keys/:id',
+      permission: 'keys.manage',
+      body: BOUNDS_BODY,
+      handle: async ({ param, body, actor }): Promise<BoundKeyRecord> =>
+        boundKeyRecord(parts, await editKey(parts, param('id'), readBounds(body), actor)),
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/keys/:id/pause',
+      permission: 'keys.manage',
+      handle: async ({ param, actor }): Promise<KeyRecord> =>
+        keyRecord(await keys.pause(param('id'), 'operator', actor), clock()),
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/keys/:id/resume',
+      permission: 'keys.manage',
+      handle: async ({ param, actor }): Promise<KeyRecord> =>
+        keyRecord(await keys.resume(param('id'), 'operator', actor), clock()),
+    }),
+    stepUpRoute({
       method: 'POST',
       path: '/keys/:id/revoke',
+      permission: 'keys.manage',
       body: {
         reason: oneOf(['operator', 'leak_report', 'user', 'account_closed']),
       },
@@ -49,6 +76,7 @@ export function keyRoutes(dependencies: PeopleDependencies): readonly Route<Sign
     stepUpRoute({
       method: 'POST',
       path: '/keys/:id/rotate',
+      permission: 'keys.manage',
       handle: async ({ param, actor }): Promise<RotatedKeyRecord> =>
         rotatedKeyRecord(await keys.rotate(param('id'), actor), clock()),
     }),

@@ -14,10 +14,11 @@ export function maintenanceRoutes({
     return { maintenance: on, message };
   };
   return [
-    sessionRoute({ method: 'GET', path: '/maintenance', handle: read }),
+    sessionRoute({ method: 'GET', path: '/maintenance', permission: 'view', handle: read }),
     stepUpRoute({
       method: 'POST',
       path: '/maintenance',
+      permission: 'service.manage',
       body: {
         maintenance: Type.Boolean(),
         message: Type.Optional(Type.String({ maxLength: 1_000 })),

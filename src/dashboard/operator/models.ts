@@ -3,7 +3,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { pricingRecord } from '../../catalog/pricing-record.ts';
-import type { UpstreamState } from '../../core/health.ts';
+import { modelState, placeState, type UpstreamState } from '../../core/health.ts';
 import type { Catalog, Model } from '../../core/model.ts';
 import { formatTokens, formatUsd, ZERO } from '../../core/money.ts';
 import { planIncludes } from '../../core/plan.ts';
@@ -27,9 +27,9 @@ export function modelRoutes(dependencies: MachineDependencies): readonly Route<S
   const { store, catalog, clock } = dependencies;
   const readSeries = createModelSeriesReader(store.database, () => performance.now());
 
-  async function lastDay(): Promise<ReadonlyMap<string, ModelFigures>> {
+  async function lastDay(by: 'model' | 'requested'): Promise<ReadonlyMap<string, ModelFigures>> {
     const untilMs = (Math.floor(clock() / HOUR_MS) + 1) * HOUR_MS;
-    const { cells } = await readSeries([untilMs - DAY_HOURS * HOUR_MS, untilMs]);
+    const { cells } = await readSeries([untilMs - DAY_HOURS * HOUR_MS, untilMs], by);
     return new Map(cells.map(({ group, figures }) => [group, figures]));
   }
 
@@ -37,9 +37,11 @@ export function modelRoutes(dependencies: MachineDependencies): readonly Route<S
     sessionRoute({
       method: 'GET',
       path: '/models',
+      permission: 'view',
       quiet: true,
       async handle(): Promise<OperatorModelsRecord> {
-        const used = await lastDay();
+        const used = await lastDay('model');
+        const requested = await lastDay('requested');
         const current = catalog();
         const incidents = (await store.incidents.list()).map(incidentRecord);
         const states = dependencies.upstreams();
@@ -48,6 +50,7 @@ export function modelRoutes(dependencies: MachineDependencies): readonly Route<S
             incident: incidents.find((each) => each.model === model.slug) ?? null,
             states,
             used: used.get(model.slug),
+            requested: requested.get(model.slug)?.requests ?? 0,
             nowMs: clock(),
           }),
         );
@@ -60,6 +63,7 @@ export function modelRoutes(dependencies: MachineDependencies): readonly Route<S
     stepUpRoute({
       method: 'PUT',
       path: '/models/:id/incident',
+      permission: 'service.manage',
       body: {
         requests_per_minute: LIMIT,
         tokens_per_minute: LIMIT,
@@ -81,6 +85,7 @@ export function modelRoutes(dependencies: MachineDependencies): readonly Route<S
     stepUpRoute({
       method: 'DELETE',
       path: '/models/:id/incident',
+      permission: 'service.manage',
       async handle({ param, actor }): Promise<void> {
         await clearIncident(changeOf(dependencies, actor), catalog, param('id'));
       },
@@ -92,6 +97,8 @@ type Facts = {
   readonly incident: IncidentRecord | null;
   readonly states: readonly UpstreamState[];
   readonly used: ModelFigures | undefined;
+  /** Requests for it, whichever model served. */
+  readonly requested: number;
   readonly nowMs: number;
 };
 
@@ -124,9 +131,10 @@ function modelRecord(catalog: Catalog, model: Model, facts: Facts): OperatorMode
     incident,
     has_catalog_limits: model.incidentLimits !== undefined,
     placements,
-    state: stateOf(placements),
+    state: modelState(placements.map(({ state }) => state)),
     last_day: {
       requests: used?.requests ?? 0,
+      requested: facts.requested,
       failed: used?.failed ?? 0,
       output_tokens: used?.outputTokens ?? 0,
       spent: formatTokens(used?.debited ?? ZERO),
@@ -145,16 +153,10 @@ function placementsOf({ slug, servedBy }: Model, states: readonly UpstreamState[
       upstream,
       upstream_model: model,
       weight,
+      state: placeState(known),
       breaker: known?.breaker ?? 'closed',
       disabled: known?.disabled === true,
       has_cost: cost !== undefined,
     };
   });
-}
-
-/** Counts only its own placements: a fallback means degraded service. */
-function stateOf(placements: Placements): OperatorModelRecord['state'] {
-  const serving = placements.filter(({ breaker, disabled }) => breaker !== 'open' && !disabled);
-  if (serving.length === 0) return 'down';
-  return serving.length < placements.length ? 'degraded' : 'healthy';
 }

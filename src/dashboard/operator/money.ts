@@ -2,19 +2,20 @@
 // accuracy of prompt estimates.
 
 import { Type } from '@sinclair/typebox';
-import { DAY_MS, isoTime, nextUtcDay } from '../../core/calendar.ts';
-import { formatTokens, formatUsd, type UsdRate, ZERO } from '../../core/money.ts';
+import { isoTime } from '../../core/calendar.ts';
+import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
-import { HOUR_MS, sumFigures } from '../../ledger/series/figures.ts';
 import {
   addModelFigures,
   createModelSeriesReader,
   type ModelFigures,
+  sumModelFigures,
 } from '../../ledger/series/models.ts';
 import { type AccountAmount, createTotals } from '../../ledger/totals.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { type List, wholeList } from '../edge/page.ts';
 import { oneOf, type Route, sessionRoute } from '../edge/route.ts';
+import { readPeriod } from '../period.ts';
 import type {
   MoneyAccountRecord,
   MoneyFiguresRecord,
@@ -25,13 +26,7 @@ const DAYS = oneOf(['1', '7', '30', '90']);
 const LISTED = 10;
 const KEPT_MS = 60_000;
 
-const NOTHING: ModelFigures = {
-  ...sumFigures([]),
-  estimatedPromptTokens: 0,
-  upstreamCost: ZERO,
-  margin: ZERO,
-  uncosted: 0,
-};
+const NOTHING = sumModelFigures([]);
 
 export function moneyRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
   const { store, catalog, clock } = dependencies;
@@ -42,10 +37,13 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
     sessionRoute({
       method: 'GET',
       path: '/money',
+      permission: 'view',
       query: { days: Type.Optional(DAYS) },
       async handle({ query: { days = '30' } }): Promise<MoneyRecord> {
-        const edges = edgesOf(Number(days), clock());
+        const period = readPeriod({ days }, clock());
+        const { edges } = period;
         const { cells, behind } = await readSeries(edges);
+        const last = await readSeries(period.before);
         const { usdPerMillion } = catalog();
         const byModel = new Map<string, ModelFigures>();
         const byBucket = edges.slice(0, -1).map(() => NOTHING);
@@ -53,13 +51,15 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
           byModel.set(group, addModelFigures(byModel.get(group) ?? NOTHING, figures));
           byBucket[bucket] = addModelFigures(byBucket[bucket] ?? NOTHING, figures);
         }
-        const [fromMs = 0] = edges;
-        const untilMs = edges.at(-1) ?? 0;
         const balances = await totals.balances();
         return {
-          from: isoTime(fromMs),
-          to: isoTime(untilMs),
+          from: isoTime(edges[0] ?? 0),
+          to: isoTime(edges.at(-1) ?? 0),
           step: days === '1' ? 'hour' : 'day',
+          before: figuresRecord(
+            sumModelFigures(last.cells.map(({ figures }) => figures)),
+            usdPerMillion,
+          ),
           balances: {
             accounts: balances.accounts,
             posted: formatTokens(balances.posted),
@@ -89,6 +89,7 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
     sessionRoute({
       method: 'GET',
       path: '/money/spenders',
+      permission: 'view',
       query: { days: Type.Optional(DAYS) },
       async handle({ query: { days = '30' } }): Promise<List<MoneyAccountRecord>> {
         const { usdPerMillion } = catalog();
@@ -103,7 +104,7 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
     const nowMs = clock();
     const kept = asked.get(days);
     if (kept !== undefined && Math.abs(nowMs - kept.at) < KEPT_MS) return kept.rows;
-    const edges = edgesOf(days, nowMs);
+    const { edges } = readPeriod({ days: String(days) }, nowMs);
     const rows = totals.spenders(edges[0] ?? 0, edges.at(-1) ?? 0, LISTED);
     asked.set(days, { at: nowMs, rows });
     rows.catch(() => asked.delete(days));
@@ -120,14 +121,6 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
       created_at: isoTime(hold.startedAt),
     }));
   }
-}
-
-/** One day is shown by hour, longer periods by UTC day, up to the end of the current one. */
-function edgesOf(days: number, nowMs: number): number[] {
-  const stepMs = days === 1 ? HOUR_MS : DAY_MS;
-  const untilMs = days === 1 ? (Math.floor(nowMs / HOUR_MS) + 1) * HOUR_MS : nextUtcDay(nowMs);
-  const count = days === 1 ? 24 : days;
-  return Array.from({ length: count + 1 }, (_, index) => untilMs - (count - index) * stepMs);
 }
 
 function figuresRecord(figures: ModelFigures, usdPerMillion: UsdRate): MoneyFiguresRecord {

@@ -12,6 +12,7 @@ export function nodeRoutes(dependencies: MachineDependencies): readonly Route<Si
     sessionRoute({
       method: 'GET',
       path: '/nodes',
+      permission: 'view',
       quiet: true,
       async handle(): Promise<List<NodeRecord>> {
         const own = machine.node();

@@ -4,13 +4,9 @@ import { isoTime } from '../../core/calendar.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { createFeeds } from '../edge/feed.ts';
-import { type List, wholeList } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
-import type { AlertRecord, OperatorOverviewRecord } from '../records/operator-server.ts';
-import { alertRecords, machineReader } from './server.ts';
-
-/** More than are stored. */
-const ALL_ALERTS = 1_000;
+import type { OperatorOverviewRecord } from '../records/operator-server.ts';
+import { machineReader } from './server.ts';
 
 export function overviewRoutes(
   dependencies: MachineDependencies,
@@ -21,6 +17,7 @@ export function overviewRoutes(
     sessionRoute({
       method: 'GET',
       path: '/overview',
+      permission: 'view',
       async handle(): Promise<OperatorOverviewRecord> {
         const { version, startedAt } = dependencies.machine.node();
         const { data } = await read();
@@ -30,15 +27,10 @@ export function overviewRoutes(
     sessionRoute({
       method: 'GET',
       path: '/feed',
+      permission: 'view',
       quiet: true,
       // The feed limit is per operator; the data is the same for all.
       handle: (call) => feeds.open(call, { key: call.who.userId, start: () => read }),
-    }),
-    sessionRoute({
-      method: 'GET',
-      path: '/alerts',
-      quiet: true,
-      handle: (): List<AlertRecord> => wholeList(alertRecords(dependencies, ALL_ALERTS)),
     }),
   ];
 }

@@ -2,12 +2,13 @@
 // only their digests are stored.
 
 import { Type } from '@sinclair/typebox';
+import { ROLES } from '../../core/role.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { inviteRecord, operatorRecord } from '../../operations/people.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import { DashboardError, notFound } from '../edge/error.ts';
 import { type List, numberedList, PAGE_QUERY, wholeList } from '../edge/page.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type {
   CreatedInviteRecord,
   InviteRecord,
@@ -30,6 +31,7 @@ function inviteRoutes({ signIn, clock }: Dependencies): readonly Route<SignedInO
     sessionRoute({
       method: 'GET',
       path: '/invites',
+      permission: 'view',
       query: PAGE_QUERY,
       handle: ({ query }): Promise<List<InviteRecord>> =>
         numberedList(
@@ -42,6 +44,7 @@ function inviteRoutes({ signIn, clock }: Dependencies): readonly Route<SignedInO
     stepUpRoute({
       method: 'POST',
       path: '/invites',
+      permission: 'accounts.manage',
       body: { email: Type.Optional(EMAIL), expires_at: Type.Optional(Type.String()) },
       async handle({ body: { email, expires_at: text }, actor }): Promise<CreatedInviteRecord> {
         const expiresAt = readFuture(text, 'expires_at', clock());
@@ -52,6 +55,7 @@ function inviteRoutes({ signIn, clock }: Dependencies): readonly Route<SignedInO
     stepUpRoute({
       method: 'POST',
       path: '/invites/:id/revoke',
+      permission: 'accounts.manage',
       handle: async ({ param, actor }): Promise<InviteRecord> =>
         inviteRecord(await invites.revoke(param('id'), actor), clock()),
     }),
@@ -75,24 +79,40 @@ function operatorRoutes({ signIn }: Dependencies): readonly Route<SignedInOperat
     sessionRoute({
       method: 'GET',
       path: '/operators',
+      permission: 'view',
       handle: async (): Promise<List<OperatorRecord>> =>
         wholeList((await operators.list()).map(operatorRecord)),
     }),
     stepUpRoute({
       method: 'POST',
       path: '/operators',
-      body: { email: EMAIL },
-      handle: async ({ body, actor }) => linkRecord(await operators.invite(body.email, actor)),
+      permission: 'operators.manage',
+      body: { email: EMAIL, role: Type.Optional(oneOf(ROLES)) },
+      handle: async ({ body: { email, role = 'viewer' }, actor }) =>
+        linkRecord(await operators.invite(email, role, actor)),
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/operators/:id/role',
+      permission: 'operators.manage',
+      body: { role: oneOf(ROLES) },
+      async handle({ param, body: { role }, actor, who }): Promise<OperatorRecord> {
+        if (param('id') === who.userId) throw ownRole();
+        const email = await emailOf(param('id'));
+        return operatorRecord(await operators.changeRole(email, role, actor));
+      },
     }),
     stepUpRoute({
       method: 'POST',
       path: '/operators/:id/reset',
+      permission: 'operators.manage',
       handle: async ({ param, actor }) =>
         linkRecord(await operators.reset(await emailOf(param('id')), actor)),
     }),
     stepUpRoute<SignedInOperator>({
       method: 'DELETE',
       path: '/operators/:id',
+      permission: 'operators.manage',
       async handle({ param, actor, who }) {
         if (param('id') === who.userId) {
           throw new DashboardError(
@@ -106,10 +126,18 @@ function operatorRoutes({ signIn }: Dependencies): readonly Route<SignedInOperat
   ];
 }
 
+function ownRole(): DashboardError {
+  return new DashboardError(
+    'conflict',
+    'You cannot change your own role. Ask another admin, or use the command line.',
+  );
+}
+
 function lostFactor({ signIn, store }: Dependencies): Route<SignedInOperator> {
   return stepUpRoute({
     method: 'DELETE',
     path: '/accounts/:id/second-factor',
+    permission: 'accounts.manage',
     handle: async ({ param, actor }) =>
       signIn.dropSecondFactor((await store.accounts.get(param('id'))).id, actor),
   });

@@ -2,27 +2,21 @@
 // publishing into the catalog file, which is the only source of prices.
 
 import { Type } from '@sinclair/typebox';
-import { catalogDigest } from '../../catalog/live.ts';
 import { DRAFT, draftSnippet, type PriceDraft } from '../../catalog/price-draft.ts';
 import { CatalogError, type FoundCatalog } from '../../catalog/source.ts';
 import { formatDecimal, MICRO_DECIMALS } from '../../core/money.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { OperationError } from '../../operations/error.ts';
 import { priceSheet } from '../../operations/price-sheet.ts';
-import {
-  draftSummary,
-  preparePrices,
-  publishPrices,
-  whyNotWritable,
-} from '../../operations/publish-prices.ts';
+import { draftSummary, preparePrices, publishPrices } from '../../operations/publish-prices.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import { DashboardError } from '../edge/error.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type {
   DraftCheckRecord,
   PriceBookRecord,
   PublishedRecord,
 } from '../records/operator-catalog.ts';
+import { catalogFileRecord, orRefused, takeUp } from './catalog-file.ts';
 import { changeOf } from './dependencies.ts';
 import { createWhatIf } from './what-if.ts';
 
@@ -35,17 +29,20 @@ export function priceRoutes(dependencies: MachineDependencies): readonly Route<S
     sessionRoute({
       method: 'GET',
       path: '/prices',
-      handle: () => priceBook(dependencies),
+      permission: 'view',
+      handle: priceBook,
     }),
     sessionRoute({
       method: 'POST',
       path: '/prices/check',
+      permission: 'prices.preview',
       body: DRAFT,
       handle: ({ body }): DraftCheckRecord => check(() => machine.findCatalog(), body, clock()),
     }),
     sessionRoute({
       method: 'POST',
       path: '/prices/preview',
+      permission: 'prices.preview',
       body: { ...DRAFT, month: MONTH },
       async handle({ body: { month, ...draft }, request }) {
         const prepared = orRefused(() => preparePrices(machine.findCatalog(), draft, clock()));
@@ -55,6 +52,7 @@ export function priceRoutes(dependencies: MachineDependencies): readonly Route<S
     stepUpRoute({
       method: 'POST',
       path: '/prices/publish',
+      permission: 'service.manage',
       body: { ...DRAFT, based_on: Type.String({ maxLength: 64 }) },
       async handle({ body: { based_on, ...draft }, actor }): Promise<PublishedRecord> {
         const found = orRefused(machine.findCatalog);
@@ -62,38 +60,16 @@ export function priceRoutes(dependencies: MachineDependencies): readonly Route<S
         const seen = { ...prepared, basedOn: based_on };
         const change = changeOf(dependencies, actor);
         const published = await publishPrices(change, found, seen, draftSummary(draft));
-        const { digest, refused } = await dependencies.reloadCatalog();
-        return {
-          ...published,
-          in_force: digest === published.digest,
-          problems: refused?.problems ?? [],
-        };
+        return takeUp(dependencies, published);
       },
     }),
   ];
 
-  function priceBook({ catalogStatus }: MachineDependencies): PriceBookRecord {
+  function priceBook(): PriceBookRecord {
     const current = catalog();
     const { at, models } = priceSheet(current, current.models, clock());
     const usd_per_million = formatDecimal(current.usdPerMillion, MICRO_DECIMALS);
-    return { at, models, usd_per_million, file: fileRecord(catalogStatus().digest) };
-  }
-
-  function fileRecord(inForce: string): PriceBookRecord['file'] {
-    try {
-      const found = machine.findCatalog();
-      const digest = catalogDigest(found.text);
-      return {
-        path: found.path ?? null,
-        digest,
-        in_force: digest === inForce,
-        not_writable: whyNotWritable(found) ?? null,
-      };
-    } catch (error) {
-      if (!(error instanceof CatalogError)) throw error;
-      const [reason = 'The catalog cannot be read.'] = error.problems;
-      return { path: null, digest: null, in_force: false, not_writable: reason };
-    }
+    return { at, models, usd_per_million, file: catalogFileRecord(dependencies) };
   }
 }
 
@@ -107,15 +83,5 @@ function check(find: () => FoundCatalog, draft: PriceDraft, nowMs: number): Draf
     }
     if (!(error instanceof OperationError)) throw error;
     return { ok: false, problems: [error.message], based_on: null, snippet: draftSnippet(draft) };
-  }
-}
-
-/** Its messages name locations in the catalog and contain none of its values. */
-function orRefused<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof CatalogError)) throw error;
-    throw new DashboardError('invalid_request', error.problems.join('; '));
   }
 }

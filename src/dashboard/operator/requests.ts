@@ -1,51 +1,203 @@
-// Requests in the console: those of an account, and the history of one as in `tollgate explain`.
+// Requests in the console: the log of all accounts with its feed, those of one account, and the
+// history of one as in `tollgate explain`. Refused requests are among them.
 
+import { type Static, type TObject, Type } from '@sinclair/typebox';
+import { refusalProblem } from '../../core/advice.ts';
 import { isoTime } from '../../core/calendar.ts';
-import { formatTokens } from '../../core/money.ts';
+import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
+import { type NamesOfIds, readNames } from '../../identity/names.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
+import { createNewestRequests } from '../../ledger/newest-requests.ts';
 import { createRequestList, type ListedRequest } from '../../ledger/request-list.ts';
+import { createRequestLog, type LogPage } from '../../operations/request-log.ts';
 import { explainRequest } from '../../operations/requests.ts';
-import { type List, PAGE_QUERY, readPage, readRequestPlace, requestList } from '../edge/page.ts';
+import { createRefusalList, NO_ACCOUNT, type RefusedRequest } from '../../refusals/list.ts';
+import { createFeeds } from '../edge/feed.ts';
+import { type List, logList, PAGE_QUERY, readLogPlace, readPage } from '../edge/page.ts';
+import { problemOf, statusOf } from '../edge/problem.ts';
+import { REQUEST_QUERY, readRequestFilter } from '../edge/request-query.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
-import type { AccountRequestRecord, OperatorRequestRecord } from '../records/operator-account.ts';
+import type {
+  LoggedRequestRecord,
+  NewestRequestRecord,
+  OperatorRefusalRecord,
+  OperatorRequestRecord,
+} from '../records/operator-request.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 
-export function requestRoutes({
-  store,
-  catalog,
-}: PeopleDependencies): readonly Route<SignedInOperator>[] {
-  const requests = createRequestList(store.database);
+const QUERY = {
+  ...REQUEST_QUERY,
+  /** An account's id; `none`: refused requests without one. */
+  account: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  upstream: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+};
+
+export function requestRoutes(
+  dependencies: PeopleDependencies,
+): readonly Route<SignedInOperator>[] {
+  const { store, catalog } = dependencies;
+  const { database } = store;
+  const lists = {
+    requests: createRequestList(database),
+    newest: createNewestRequests(database),
+    refusals: createRefusalList(database),
+  };
+  const feeds = createFeeds(dependencies);
+
+  async function shown(page: LogPage): Promise<List<LoggedRequestRecord>> {
+    const names = await readNames(
+      database,
+      page.entries.map(({ row }) => row),
+    );
+    return logList(page, (entry) => {
+      const common = {
+        problem: problemOf(entry),
+        status: statusOf(entry),
+        account_email: names.email(entry.row.accountId),
+        key_name: keyName(names, entry.row.keyId),
+      };
+      return entry.kind === 'ended'
+        ? { ...common, ...endedRecord(entry.row, catalog().usdPerMillion) }
+        : { ...common, ...refusedFields(entry.row) };
+    });
+  }
+
+  /** The newest request and the newest refusal: when one changes, pages read their list again. */
+  async function readNewest() {
+    const [last, refused] = await Promise.all([lists.newest.last(), lists.refusals.list({}, 1)]);
+    const data: NewestRequestRecord = { last_request: last, last_refused: refused[0]?.at ?? 0 };
+    return { data, changes: JSON.stringify(data) };
+  }
+
   return [
     sessionRoute({
       method: 'GET',
+      path: '/requests',
+      permission: 'view',
+      query: { ...PAGE_QUERY, ...QUERY },
+      async handle({ query }): Promise<List<LoggedRequestRecord>> {
+        const page = readPage(query);
+        const read = createRequestLog(lists, await accountOf(query));
+        return shown(
+          await read(
+            { ...readRequestFilter(query), upstream: query.upstream },
+            page.limit,
+            readLogPlace(page),
+          ),
+        );
+      },
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/requests/feed',
+      permission: 'view',
+      quiet: true,
+      // The feed limit is per operator; the data is the same for all.
+      handle: (call) => feeds.open(call, { key: call.who.userId, start: () => readNewest }),
+    }),
+    sessionRoute({
+      method: 'GET',
       path: '/accounts/:id/requests',
+      permission: 'view',
       query: PAGE_QUERY,
-      async handle({ param, query }): Promise<List<AccountRequestRecord>> {
+      async handle({ param, query }): Promise<List<LoggedRequestRecord>> {
         const page = readPage(query);
         const { id } = await store.accounts.get(param('id'));
-        const found = await requests.list(id, {}, page.limit, readRequestPlace(page));
-        return requestList(found, requestRecord);
+        return shown(await createRequestLog(lists, id)({}, page.limit, readLogPlace(page)));
       },
     }),
     sessionRoute({
       method: 'GET',
       path: '/requests/:id',
-      handle: async ({ param }): Promise<OperatorRequestRecord> =>
-        explainRequest(store.books, catalog(), param('id')),
+      permission: 'view',
+      async handle({ param }): Promise<OperatorRequestRecord | OperatorRefusalRecord> {
+        const [refused] = await lists.refusals.search(undefined, param('id'), 1);
+        if (refused?.id === param('id')) {
+          return refusalRecord(refused, await readNames(database, [refused]));
+        }
+        const explanation = await explainRequest(store.books, catalog(), param('id'));
+        const { account_id: accountId, key_id: keyId } = explanation;
+        const names = await readNames(database, [{ accountId, keyId }]);
+        return {
+          object: 'request',
+          ...explanation,
+          account_email: names.email(accountId),
+          key_name: keyName(names, keyId),
+        };
+      },
     }),
   ];
+
+  /** The requests of a key are those of its account, which are read faster. */
+  async function accountOf({ account, key }: Static<TObject<typeof QUERY>>) {
+    if (account === 'none') return NO_ACCOUNT;
+    if (account !== undefined || key === undefined) return account;
+    return (await store.keys.find(key).catch(() => undefined))?.accountId;
+  }
 }
 
-function requestRecord(request: ListedRequest): AccountRequestRecord {
+function keyName(names: NamesOfIds, keyId: string | null): string | null {
+  const key = names.key(keyId);
+  return key === undefined ? null : (key.name ?? key.masked);
+}
+
+type OwnFields = Omit<LoggedRequestRecord, 'problem' | 'status' | 'account_email' | 'key_name'>;
+
+function endedRecord(row: ListedRequest, usdPerMillion: UsdRate): OwnFields {
   return {
-    request_id: request.requestId,
-    started_at: isoTime(request.startedAt),
-    duration_ms: request.endedAt - request.startedAt,
-    model_requested: request.modelRequested,
-    model_served: request.modelServed,
-    outcome: request.outcome,
-    input_tokens: request.inputTokens,
-    output_tokens: request.outputTokens,
-    debited: formatTokens(request.debited),
+    request_id: row.requestId,
+    account_id: row.accountId,
+    key_id: row.keyId,
+    started_at: isoTime(row.startedAt),
+    duration_ms: row.endedAt - row.startedAt,
+    model_requested: row.modelRequested,
+    model_served: row.modelServed,
+    upstream: row.upstream,
+    outcome: row.outcome,
+    cause: row.failure,
+    count: 1,
+    input_tokens: row.inputTokens,
+    output_tokens: row.outputTokens,
+    debited: formatTokens(row.debited),
+    debited_usd: formatUsd(row.debited, usdPerMillion),
+    end_user: row.endUser,
+  };
+}
+
+function refusedFields(row: RefusedRequest): OwnFields {
+  return {
+    request_id: row.id,
+    account_id: row.accountId,
+    key_id: row.keyId,
+    started_at: isoTime(row.at),
+    duration_ms: 0,
+    model_requested: row.model,
+    model_served: null,
+    upstream: null,
+    outcome: 'refused',
+    cause: null,
+    count: row.count,
+    input_tokens: 0,
+    output_tokens: 0,
+    debited: '0',
+    debited_usd: '0',
+    end_user: null,
+  };
+}
+
+function refusalRecord(row: RefusedRequest, names: NamesOfIds): OperatorRefusalRecord {
+  return {
+    object: 'refused_request',
+    request_id: row.id,
+    account_id: row.accountId,
+    account_email: names.email(row.accountId),
+    key_id: row.keyId,
+    key_name: keyName(names, row.keyId),
+    started_at: isoTime(row.at),
+    last_at: isoTime(row.lastAt),
+    count: row.count,
+    model: row.model,
+    route: row.route,
+    problem: refusalProblem(row.code, row.message),
   };
 }

@@ -5,10 +5,13 @@ import { operatorAuthRoutes } from '../auth/routes.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import type { Route } from '../edge/route.ts';
 import { accountRoutes } from './accounts.ts';
+import { alertRoutes } from './alerts.ts';
+import { approvalRoutes } from './approvals.ts';
 import { auditRoutes } from './audit.ts';
 import { blockRoutes } from './blocks.ts';
 import { catalogRoutes } from './catalog.ts';
 import { codeRoutes } from './codes.ts';
+import { entryRoutes } from './entries.ts';
 import { keyRoutes } from './keys.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { modelRoutes } from './models.ts';
@@ -20,6 +23,7 @@ import { peopleRoutes } from './people.ts';
 import { priceRoutes } from './prices.ts';
 import { requestRoutes } from './requests.ts';
 import { selfAuditRoutes } from './self-audit.ts';
+import { speedRoutes } from './speeds.ts';
 import { upstreamRoutes } from './upstreams.ts';
 
 export function operatorRoutes(
@@ -27,9 +31,11 @@ export function operatorRoutes(
 ): readonly (Route<SignedInOperator> | Route<undefined>)[] {
   return [
     ...overviewRoutes(dependencies),
+    ...alertRoutes(dependencies),
     ...operatorAuthRoutes(dependencies),
     ...accountRoutes(dependencies),
     ...movementRoutes(dependencies),
+    ...approvalRoutes(dependencies),
     ...requestRoutes(dependencies),
     ...keyRoutes(dependencies),
     ...blockRoutes(dependencies),
@@ -39,8 +45,10 @@ export function operatorRoutes(
     ...auditRoutes(dependencies),
     ...modelRoutes(dependencies),
     ...upstreamRoutes(dependencies),
+    ...speedRoutes(dependencies),
     ...priceRoutes(dependencies),
     ...catalogRoutes(dependencies),
+    ...entryRoutes(dependencies),
     ...moneyRoutes(dependencies),
     ...selfAuditRoutes(dependencies),
     ...nodeRoutes(dependencies),

@@ -14,12 +14,14 @@ export function selfAuditRoutes({
     sessionRoute({
       method: 'GET',
       path: '/self-audit',
+      permission: 'view',
       quiet: true,
       handle: () => record(machine.audit.state()),
     }),
     stepUpRoute({
       method: 'POST',
       path: '/self-audit/run',
+      permission: 'audit.run',
       handle(): AuditStateRecord {
         if (!machine.audit.run()) {
           throw new DashboardError('conflict', 'An audit is already running. Wait for its result.');

@@ -2,9 +2,8 @@
 // over all accounts are read at most every 10 seconds.
 
 import type { ActivityMinute } from '../../core/activity.ts';
-import { alertWords } from '../../core/alert.ts';
 import { isoTime, utcDay } from '../../core/calendar.ts';
-import type { UpstreamState } from '../../core/health.ts';
+import { type UpstreamState, upstreamState } from '../../core/health.ts';
 import { formatTokens, formatUsd, type UsdRate, ZERO } from '../../core/money.ts';
 import { upstreamWarnings } from '../../core/readiness.ts';
 import {
@@ -13,9 +12,10 @@ import {
   type ModelFigures,
 } from '../../ledger/series/models.ts';
 import { type BalanceTotals, createTotals } from '../../ledger/totals.ts';
+import { alertRecord, countOpenAlerts, listAlerts } from '../../operations/alerts.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import type { Reading } from '../edge/feed.ts';
-import type { AlertRecord, MachineRecord, MinuteRecord } from '../records/operator-server.ts';
+import type { MachineRecord, MinuteRecord } from '../records/operator-server.ts';
 
 const MINUTES = 60;
 const ALERTS = 5;
@@ -65,6 +65,7 @@ async function machineRecord(
   const { usdPerMillion } = catalog;
   const states = dependencies.upstreams();
   const status = catalogStatus();
+  await machine.storeAlerts();
   const problems = dependencies.draining() ? ['draining'] : await dependencies.problems();
   const holds = await store.books.openHolds();
   return {
@@ -100,28 +101,18 @@ async function machineRecord(
       loaded_at: isoTime(status.loadedAt),
       refused: status.refused !== undefined,
     },
-    alerts: alertRecords(dependencies, ALERTS),
+    alerts: {
+      open: await countOpenAlerts(store.database),
+      latest: (await listAlerts(store.database, 'open', ALERTS)).map(alertRecord),
+    },
   };
 }
 
-export function alertRecords(
-  { machine }: Pick<MachineDependencies, 'machine'>,
-  limit: number,
-): AlertRecord[] {
-  const alerts = machine.activity.alerts().slice(0, limit);
-  return alerts.map(({ at, alert }) => ({
-    at: isoTime(at),
-    kind: alert.kind,
-    message: alertWords(alert),
-    request_id: 'requestId' in alert ? alert.requestId : null,
-  }));
-}
-
-function isTroubled({ credentials, models }: UpstreamState): boolean {
-  return (
-    credentials.some(({ state }) => state !== 'ok') ||
-    models.some(({ breaker, disabled }) => breaker !== 'closed' && disabled !== true)
-  );
+/** What the operator has disabled is counted apart. */
+function isTroubled(state: UpstreamState): boolean {
+  const models = state.models.filter(({ disabled }) => disabled !== true);
+  const word = upstreamState({ ...state, models });
+  return word === 'degraded' || word === 'down';
 }
 
 function isOut({ models }: UpstreamState): boolean {

@@ -4,7 +4,7 @@
 import { Type } from '@sinclair/typebox';
 import type { UpstreamMinute } from '../../core/activity.ts';
 import { isoTime } from '../../core/calendar.ts';
-import type { UpstreamState } from '../../core/health.ts';
+import { placeState, type UpstreamState, upstreamState } from '../../core/health.ts';
 import type { Catalog } from '../../core/model.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import {
@@ -53,6 +53,7 @@ export function upstreamRoutes(
     sessionRoute({
       method: 'GET',
       path: '/upstreams',
+      permission: 'view',
       quiet: true,
       async handle(): Promise<UpstreamsRecord> {
         const { records, disabled } = await read();
@@ -63,6 +64,7 @@ export function upstreamRoutes(
     sessionRoute({
       method: 'GET',
       path: '/upstreams/:id',
+      permission: 'view',
       quiet: true,
       async handle({ param }): Promise<UpstreamDetailRecord> {
         const record = (await read()).records.find(({ id }) => id === param('id'));
@@ -89,6 +91,7 @@ export function upstreamRoutes(
     stepUpRoute({
       method: 'POST',
       path: '/upstreams/:id/disable',
+      permission: 'service.manage',
       body: { ...PLACE, reason: Type.String({ maxLength: 200 }) },
       async handle({ param, body: { model, reason }, actor }): Promise<void> {
         const place = { upstream: param('id'), model };
@@ -98,6 +101,7 @@ export function upstreamRoutes(
     stepUpRoute({
       method: 'POST',
       path: '/upstreams/:id/enable',
+      permission: 'service.manage',
       body: PLACE,
       async handle({ param, body: { model }, actor }): Promise<void> {
         await enablePlace(changeOf(dependencies, actor), catalog(), {
@@ -109,6 +113,7 @@ export function upstreamRoutes(
     stepUpRoute({
       method: 'POST',
       path: '/upstreams/:id/reset',
+      permission: 'service.manage',
       async handle({ param, actor }): Promise<void> {
         await resetUpstream(changeOf(dependencies, actor), catalog(), param('id'));
       },
@@ -134,7 +139,7 @@ function upstreamRecord(
     dialect: upstream?.dialect ?? 'chat',
     profile: remote?.profileName ?? null,
     base_url: remote?.baseUrl ?? null,
-    state: whole === undefined ? stateOf(state) : 'disabled',
+    state: whole === undefined ? upstreamState(state) : 'disabled',
     disabled: whole === undefined ? null : { reason: whole.reason, since: isoTime(whole.since) },
     in_flight: state.inFlight,
     max_in_flight: upstream?.concurrency.maxInFlight ?? 0,
@@ -172,6 +177,7 @@ function modelRecords(
           model: slug,
           upstream_model: placement.model,
           weight: placement.weight,
+          state: placeState(known),
           breaker: known?.breaker ?? 'closed',
           breaker_until: known?.untilMs === undefined ? null : isoTime(known.untilMs),
           disabled: known?.disabled === true,
@@ -179,17 +185,4 @@ function modelRecords(
         };
       }),
   );
-}
-
-function stateOf({
-  credentials,
-  models,
-}: UpstreamState): 'healthy' | 'degraded' | 'down' | 'disabled' {
-  if (models.length > 0 && models.every(({ disabled }) => disabled === true)) return 'disabled';
-  if (credentials.every(({ state }) => state !== 'ok')) return 'down';
-  if (models.length > 0 && models.every(({ breaker }) => breaker === 'open')) return 'down';
-  const troubled =
-    credentials.some(({ state }) => state !== 'ok') ||
-    models.some(({ breaker, disabled }) => breaker !== 'closed' || disabled === true);
-  return troubled ? 'degraded' : 'healthy';
 }

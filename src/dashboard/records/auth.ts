@@ -34,6 +34,8 @@
 // /operator/welcome?token=…, an invitation /dashboard/signup?invite=….
 // Passwords have 12 to 256 characters.
 
+import type { Permission, Role } from '../../core/role.ts';
+
 type SignUpMode = 'open' | 'invite' | 'closed';
 
 /** `log`: without a mail server, links are in the server log, and pages say so. */
@@ -44,6 +46,8 @@ export type SessionRecord = {
   readonly realm: 'customer' | 'operator';
   readonly sign_up: SignUpMode;
   readonly mail: MailMode;
+  /** What a million service tokens cost in USD. */
+  readonly usd_per_million: string;
   /** Null when signed out. */
   readonly user: SessionUserRecord | null;
 };
@@ -57,6 +61,10 @@ export type SessionUserRecord = {
   /** Until when protected actions need no password. */
   readonly proven_until: string;
   readonly expires_at: string;
+  /** Null for customers. */
+  readonly role: Role | null;
+  /** What the role allows; the pages hide the rest. Empty for customers. */
+  readonly permissions: readonly Permission[];
   /** Null for operators. */
   readonly account: SessionAccountRecord | null;
 };

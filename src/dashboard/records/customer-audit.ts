@@ -3,10 +3,10 @@
 export type AuditRecord = {
   readonly id: number;
   readonly at: string;
-  /** The event in one sentence. */
-  readonly words: string;
   /** Such as api_key.created. */
   readonly action: string;
+  /** The facts that the event's sentence needs; never an operator's reason. */
+  readonly detail: Readonly<Record<string, string | number | boolean | null>>;
   readonly actor: 'you' | 'operator' | 'system' | 'visitor';
   /** The network address; only for actions of the account's users. */
   readonly address: string | null;

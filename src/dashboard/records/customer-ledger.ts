@@ -30,6 +30,19 @@ export type ReceiptCheckRecord = Omit<Awaited<ReturnType<typeof checkReceipts>>,
   readonly next: number | null;
 };
 
+/** A month whose requests are in an archive. */
+export type ArchiveRecord = {
+  readonly month: string;
+  readonly requests: number;
+  /** Of its receipts. */
+  readonly first: number;
+  readonly last: number;
+  readonly closing_balance: string;
+  readonly archived_at: string;
+  /** Whether this server can send the file. */
+  readonly has_file: boolean;
+};
+
 export type RedeemedRecord = {
   readonly amount: string;
   readonly amount_usd: string;

@@ -1,23 +1,40 @@
 // One request in the account's list, and the list's filters.
 
+import type { RequestProblem } from '../../core/advice.ts';
 import type { customerExplanation } from '../../operations/customer-explanation.ts';
 import type { List } from '../edge/page.ts';
 import type { KeyRecord } from './key.ts';
 
-type RequestOutcomeRecord = 'completed' | 'stopped_balance' | 'client_cancelled' | 'failed';
+type RequestOutcomeRecord =
+  | 'completed'
+  | 'stopped_balance'
+  | 'client_cancelled'
+  | 'failed'
+  | 'refused';
+
+/** What the client of a failed or refused request received, and what it can do. */
+export type ProblemRecord = RequestProblem;
 
 export type RequestRecord = {
   readonly id: string;
   readonly object: 'request';
   readonly started_at: string;
   readonly duration_ms: number;
-  readonly key_id: string;
-  readonly format: 'chat' | 'messages';
-  readonly stream: boolean;
-  readonly model: string;
+  /** Null where many kinds of refusal were counted together; so is the model. */
+  readonly key_id: string | null;
+  /** Null for a refused request, as are the streaming flag and often the model. */
+  readonly format: 'chat' | 'messages' | null;
+  readonly stream: boolean | null;
+  readonly model: string | null;
   /** Null without an answer; differs from `model` after a fallback. */
   readonly model_served: string | null;
   readonly outcome: RequestOutcomeRecord;
+  /** As the client received it; null if it left before, or if the connection broke. */
+  readonly status: number | null;
+  /** Null unless the request failed or was refused. */
+  readonly problem: ProblemRecord | null;
+  /** Above 1 for equal refused requests of one minute. */
+  readonly count: number;
   readonly input_tokens: number;
   readonly cached_input_tokens: number;
   readonly output_tokens: number;
@@ -31,6 +48,35 @@ export type RequestRecord = {
 /** Continues at `next`, even if `data` is short or empty: long searches end early. */
 export type RequestListRecord = List<RequestRecord>;
 
+/** How many requests match; `is_more` if there are more than counted. */
+export type RequestCountRecord = { readonly count: number; readonly is_more: boolean };
+
+/** Requests over time by how they ended. */
+export type RequestChartRecord = {
+  /** Where each bucket begins. */
+  readonly buckets: readonly string[];
+  readonly step: 'hour' | 'day';
+  readonly completed: readonly number[];
+  readonly cancelled: readonly number[];
+  readonly failed: readonly number[];
+  /** Refused ones are kept for seven days. */
+  readonly refused: readonly number[];
+};
+
+/** A refused request, or several equal ones of one minute. */
+export type RefusedRequestRecord = {
+  readonly object: 'refused_request';
+  readonly request_id: string;
+  readonly started_at: string;
+  readonly last_at: string;
+  readonly count: number;
+  readonly key_id: string | null;
+  readonly key_name: string | null;
+  readonly model: string | null;
+  readonly route: string;
+  readonly problem: ProblemRecord;
+};
+
 /** The available filter values. */
 export type RequestFiltersRecord = {
   readonly models: readonly string[];
@@ -41,4 +87,10 @@ export type RequestFiltersRecord = {
 export type CalculationRecord = RequestHistoryRecord['calculations'][number];
 
 /** The history of one request for the customer. Amounts are service tokens. */
-export type RequestHistoryRecord = ReturnType<typeof customerExplanation>;
+export type RequestHistoryRecord = ReturnType<typeof customerExplanation> & {
+  readonly object: 'request';
+  readonly key_name: string | null;
+  /** The ids of the next newer and the next older one of the account; null at an end. */
+  readonly newer: string | null;
+  readonly older: string | null;
+};

@@ -1,13 +1,31 @@
 // API keys as listed by /v1/api-keys, and the responses to creating and rotating one.
 
+import type { KeyListState } from '../../identity/key-list.ts';
 import type { keyRecord } from '../../identity/key-record.ts';
+import type { BudgetRecord } from '../../operations/key-bounds.ts';
 import type { createdKeyRecord, rotatedKeyRecord } from '../../operations/keys.ts';
 import type { List } from '../edge/page.ts';
 
 export type KeyRecord = ReturnType<typeof keyRecord>;
 
-/** Newest first, in all states. */
-export type KeyListRecord = List<KeyRecord> & {
+/** With its budget; null for a key without one. */
+export type BoundKeyRecord = KeyRecord & { readonly budget: BudgetRecord | null };
+
+/** Amounts of requests that started today and within 30 days, today included (UTC). */
+export type ListedKeyRecord = BoundKeyRecord & {
+  /** Where it was last used from; null if unknown. */
+  readonly last_used_address: string | null;
+  readonly spent_today: string;
+  readonly spent_today_usd: string;
+  readonly spent: string;
+  readonly spent_usd: string;
+};
+
+export type KeyListRecord = List<ListedKeyRecord>;
+
+export type KeySummaryRecord = {
+  /** Of all keys of the account. `kept` are those that are not revoked. */
+  readonly counts: Readonly<Record<KeyListState, number>>;
   readonly active_count: number;
   readonly active_limit: number;
   readonly creations: {
@@ -29,4 +47,6 @@ export type ConnectionRecord = {
   readonly base_url: string;
   /** A model of the plan for examples; null if the plan has none. */
   readonly model: string | null;
+  /** Whether that model reasons. */
+  readonly reasoning: boolean;
 };

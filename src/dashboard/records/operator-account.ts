@@ -1,14 +1,16 @@
 // Accounts for operators: lists, details, and the responses of actions.
 
-import type { ListedRequest } from '../../ledger/request-list.ts';
+import type { listedAccountRecord } from '../../operations/account-list.ts';
 import type { accountRecord } from '../../operations/account-records.ts';
 import type { blockSummary } from '../../operations/blocks.ts';
-import type { explanation } from '../../operations/explanation.ts';
 import type { findKey } from '../../operations/keys.ts';
 import type { movedRecord, movementRecord } from '../../operations/movements.ts';
 import type { LimitUsageRecord } from './account.ts';
 
 export type OperatorAccountRecord = ReturnType<typeof accountRecord>;
+
+/** In the list: with the usage of 30 days. */
+export type ListedAccountRecord = ReturnType<typeof listedAccountRecord>;
 
 export type StandingRecord = OperatorAccountRecord['standing'];
 
@@ -48,21 +50,5 @@ export type MovedRecord = ReturnType<typeof movedRecord> & {
   readonly account: OperatorAccountRecord;
 };
 
-/** A request of the account in the list. */
-export type AccountRequestRecord = {
-  readonly request_id: string;
-  readonly started_at: string;
-  readonly duration_ms: number;
-  readonly model_requested: string;
-  readonly model_served: string | null;
-  readonly outcome: ListedRequest['outcome'];
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly debited: string;
-};
-
 /** A found key with its owner. */
 export type FoundKeyRecord = Awaited<ReturnType<typeof findKey>>;
-
-/** One request with all ledger data, including upstreams and costs. */
-export type OperatorRequestRecord = ReturnType<typeof explanation>;

@@ -1,6 +1,7 @@
 // The console's records about models, prices, the catalog, and totals of all accounts.
 
 import type { PriceDraft } from '../../catalog/price-draft.ts';
+import type { PlaceState } from '../../core/health.ts';
 import type { incidentRecord } from '../../operations/incidents.ts';
 import type { previewRecord } from '../../operations/price-preview.ts';
 import type { priceSheet } from '../../operations/price-sheet.ts';
@@ -78,13 +79,15 @@ export type OperatorModelRecord = {
     readonly upstream: string;
     readonly upstream_model: string;
     readonly weight: number;
+    readonly state: PlaceState;
     readonly breaker: 'closed' | 'open' | 'half_open';
     readonly disabled: boolean;
     readonly has_cost: boolean;
   }[];
   /** Whether a request for it can be answered now, directly or by a fallback. */
   readonly state: 'healthy' | 'degraded' | 'down';
-  readonly last_day: Omit<MachineRecord['today'], 'input_tokens'>;
+  /** What it served; `requested` counts requests for it, whichever model served. */
+  readonly last_day: Omit<MachineRecord['today'], 'input_tokens'> & { readonly requested: number };
 };
 
 /** Incidents of models no longer in the catalog are in `forgotten`. */
@@ -103,14 +106,7 @@ export type CatalogRecord = {
   readonly loaded_at: string;
   readonly models: number;
   readonly upstreams: number;
-  readonly plans: readonly {
-    readonly slug: string;
-    readonly name: string;
-    readonly accounts: number;
-    readonly requests_per_minute: number;
-    readonly tokens_per_minute: number;
-    readonly concurrent_requests: number;
-  }[];
+  readonly plans: number;
   readonly warnings: readonly string[];
   readonly refused: { readonly at: string; readonly problems: readonly string[] } | null;
 };
@@ -167,6 +163,8 @@ export type MoneyRecord = {
     readonly held_usd: string;
   };
   readonly totals: MoneyFiguresRecord;
+  /** The totals of the period before, until as much of it had passed. */
+  readonly before: MoneyFiguresRecord;
   readonly models: readonly (MoneyFiguresRecord & { readonly model: string })[];
   readonly series: readonly (MoneyFiguresRecord & { readonly at: string })[];
   readonly holds: { readonly open: number; readonly oldest: readonly HoldRecord[] };

@@ -1,5 +1,6 @@
 // Operator lists beside accounts: blocks, redemption codes, the audit trail, maintenance.
 
+import type { approvalRecord } from '../../operations/approval-records.ts';
 import type { auditEventRecord } from '../../operations/audit.ts';
 import type { blockRecord } from '../../operations/blocks.ts';
 import type { codeRecord } from '../../operations/codes.ts';
@@ -19,6 +20,9 @@ export type CreatedCodesRecord = {
   readonly object: 'list';
   readonly data: readonly (CodeRecord & { readonly code: string })[];
 };
+
+/** What waits for a second operator, or did. */
+export type ApprovalRecord = ReturnType<typeof approvalRecord>;
 
 export type MaintenanceRecord = {
   readonly maintenance: boolean;

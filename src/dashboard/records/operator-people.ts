@@ -4,7 +4,8 @@
 // POST   /invites                 step-up; { email?, expires_at? }    CreatedInviteRecord
 // POST   /invites/:id/revoke      step-up                             InviteRecord
 // GET    /operators
-// POST   /operators               step-up; { email }                  OperatorLinkRecord
+// POST   /operators               step-up; { email, role? }: viewer   OperatorLinkRecord
+// POST   /operators/:id/role      step-up; { role }; not oneself       OperatorRecord
 // POST   /operators/:id/reset     step-up                             OperatorLinkRecord
 // DELETE /operators/:id           step-up; not oneself                204
 // DELETE /accounts/:id/second-factor   step-up                        204

@@ -1,5 +1,7 @@
 // The console's records about the server: overview, upstreams, alerts, the ledger audit, nodes.
 
+import type { PlaceState } from '../../core/health.ts';
+import type { alertRecord } from '../../operations/alerts.ts';
 import type { placeRecord } from '../../operations/upstreams.ts';
 
 /** One minute of requests; the last one of a list is still running. */
@@ -13,13 +15,8 @@ export type MinuteRecord = {
   readonly output_tokens: number;
 };
 
-export type AlertRecord = {
-  readonly at: string;
-  readonly kind: string;
-  readonly message: string;
-  /** The request whose history has the details. */
-  readonly request_id: string | null;
-};
+/** Alerts of one kind and subject; `open` unless acknowledged. */
+export type AlertRecord = ReturnType<typeof alertRecord>;
 
 type DayTotalsRecord = {
   readonly requests: number;
@@ -65,8 +62,8 @@ export type MachineRecord = {
     readonly loaded_at: string;
     readonly refused: boolean;
   };
-  /** The latest, newest first. */
-  readonly alerts: readonly AlertRecord[];
+  /** The open ones: how many, and the latest of them. */
+  readonly alerts: { readonly open: number; readonly latest: readonly AlertRecord[] };
 };
 
 export type OperatorOverviewRecord = {
@@ -80,6 +77,7 @@ export type PlaceModelRecord = {
   /** The model's name at the upstream. */
   readonly upstream_model: string;
   readonly weight: number;
+  readonly state: PlaceState;
   readonly breaker: 'closed' | 'open' | 'half_open';
   readonly breaker_until: string | null;
   readonly disabled: boolean;

@@ -67,6 +67,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
     history: createHistory(database),
   });
   const dependencies: OwnDependencies = {
+    archives: undefined,
     store: {
       database,
       ledger,
@@ -83,6 +84,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
     mailMode: 'log',
     draining: () => draining,
     clock,
+    randomBytes,
   };
   const handle = createDashboardApp<SignedInCustomer>({
     session: async (headers, look) => {
@@ -119,7 +121,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
       ...auditRoutes(dependencies),
       ...usageRoutes(dependencies),
       ...requestRoutes(dependencies, exports),
-      ...ledgerRoutes(dependencies),
+      ...ledgerRoutes(dependencies, exports),
       ...receiptRoutes(dependencies, exports),
       ...redemptionRoutes({ ...dependencies, randomBytes }),
     ],

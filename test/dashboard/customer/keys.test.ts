@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { listAuditEvents } from '../../../src/identity/audit.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
+import { holdOf, settleOf } from '../../support/ledger.ts';
 import { type CustomerApp, NOW_MS, openCustomerApp } from './app.ts';
 
 const directory = temporaryDirectory();
@@ -15,6 +16,11 @@ describeOnEachDatabase("a customer's keys", () => {
   afterAll(() => app.close());
 
   const HOUR_MS = 3_600_000;
+  /** What the list adds to a key without requests. */
+  const UNUSED = {
+    ...{ last_used_address: null, spent_today: '0', spent_today_usd: '0' },
+    ...{ spent: '0', spent_usd: '0', budget: null },
+  };
 
   /** Creates a key over the JSON and returns the whole answer. */
   async function create(account: string, body: object = {}): Promise<Record<string, unknown>> {
@@ -32,10 +38,12 @@ describeOnEachDatabase("a customer's keys", () => {
       const account = await app.customer();
       expect(await app.get(account, '/keys')).toEqual({
         status: 200,
+        json: { object: 'list', data: [], next: null },
+      });
+      expect(await app.get(account, '/keys/summary')).toEqual({
+        status: 200,
         json: {
-          object: 'list',
-          data: [],
-          next: null,
+          counts: { all: 0, kept: 0, active: 0, expiring: 0, expired: 0, revoked: 0 },
           active_count: 0,
           active_limit: 20,
           creations: { last_hour: 0, limit: 20, next_at: null },
@@ -43,20 +51,105 @@ describeOnEachDatabase("a customer's keys", () => {
       });
     });
 
-    test('has every key in the shape of /v1, newest first, page by page, and never the key', async () => {
+    test('has every key in the shape of /v1 with its spend, newest first, page by page, and never the key', async () => {
       const account = await app.customer();
       const made = [];
       for (const name of ['one', 'two', 'three']) made.push(await create(account, { name }));
       const { json: first } = await app.get(account, '/keys?limit=2');
       const { key: _key, ...newest } = made[2] ?? {};
       const rows = first['data'] as Record<string, unknown>[];
-      expect(rows[0]).toEqual(newest);
+      expect(rows[0]).toEqual({ ...newest, ...UNUSED });
       expect(rows.map(({ name }) => name)).toEqual(['three', 'two']);
       const { json: second } = await app.get(account, `/keys?limit=2&after=${first['next']}`);
       expect((second['data'] as { name: string }[]).map(({ name }) => name)).toEqual(['one']);
       expect(second['next']).toBeNull();
       for (const { key } of made)
         expect(JSON.stringify([first, second])).not.toContain(String(key));
+    });
+  });
+
+  describe('spend', () => {
+    const DAY_MS = 86_400_000;
+
+    /** Books a request of a key that started at an instant. */
+    async function spend(accountId: string, keyId: string, charge: bigint, nowMs: number) {
+      const id = `req_spend_${Bun.randomUUIDv7()}`;
+      await app.ledger.hold({ ...holdOf(id, accountId, charge), keyId, nowMs });
+      await app.ledger.settle({ ...settleOf(id, charge), nowMs: nowMs + 1 });
+    }
+
+    test('is that of today and of 30 days, key by key, and sorts the list', async () => {
+      const account = await app.customer({ credit: 1n });
+      const ids: string[] = [];
+      for (const name of ['old', 'busy', 'idle', 'small']) {
+        ids.push(String((await create(account, { name }))['id']));
+      }
+      const [old = '', busy = '', idle = '', small = ''] = ids;
+      const stranger = await app.customer({ credit: 1n });
+      await spend(stranger, busy, 15n, NOW_MS);
+      await spend(account, old, 15n, NOW_MS - 30 * DAY_MS);
+      await spend(account, busy, 15n, NOW_MS - 29 * DAY_MS);
+      await spend(account, busy, 15n, NOW_MS);
+      await spend(account, small, 15n, NOW_MS);
+      const list = async (query: string) =>
+        (await app.get(account, `/keys?${query}`)).json as {
+          data: Record<string, unknown>[];
+          next: string | null;
+        };
+      const { data } = await list('sort=-spent');
+      expect(
+        data.map(({ name, spent_today, spent, spent_usd }) => [
+          name,
+          spent_today,
+          spent,
+          spent_usd,
+        ]),
+      ).toEqual([
+        ['busy', '0.000015', '0.00003', '0.00000000003'],
+        ['small', '0.000015', '0.000015', '0.000000000015'],
+        ['idle', '0', '0', '0'],
+        ['old', '0', '0', '0'],
+      ]);
+      const first = await list('sort=-spent&limit=3');
+      expect(first.data.map(({ id }) => id)).toEqual([busy, small, idle]);
+      const second = await list(`sort=-spent&limit=3&after=${first.next}`);
+      expect([second.data.map(({ id }) => id), second.next]).toEqual([[old], null]);
+      expect((await list('sort=spent_today&limit=1')).data[0]?.['id']).toBe(idle);
+      expect((await list('sort=-spent&after=key_nobody')).data).toEqual([]);
+      expect((await list('q=BUS&state=active&sort=name')).data.map(({ id }) => id)).toEqual([busy]);
+      expect((await app.get(account, '/keys?sort=digest')).status).toBe(400);
+      const { json } = await app.get(stranger, '/keys?sort=-spent');
+      expect(json['data']).toEqual([]);
+    });
+  });
+
+  describe('several', () => {
+    test('are revoked as one operation, all of them or none', async () => {
+      const account = await app.customer();
+      const stranger = await app.customer();
+      const foreign = await create(stranger);
+      const ids = [String((await create(account))['id']), String((await create(account))['id'])];
+      const refused = await app.ask(account, 'POST', '/keys/revoke', {
+        ids: [...ids, foreign['id']],
+      });
+      expect([refused.status, codeOf(refused)]).toEqual([404, 'key_not_found']);
+      expect(await app.keys.countActive(account)).toBe(2);
+      const before = app.changes();
+      const { json } = await app.ask(account, 'POST', '/keys/revoke', { ids });
+      expect((json['data'] as { status: string }[]).map(({ status }) => status)).toEqual([
+        'revoked',
+        'revoked',
+      ]);
+      expect(app.changes()).toBe(before + 1);
+      const events = await listAuditEvents(app.dependencies.store.database, account, 2);
+      expect(events.map(({ action, actor }) => [action, actor])).toEqual([
+        ['api_key.revoked', account],
+        ['api_key.revoked', account],
+      ]);
+      expect(new Set(events.map(({ operationId }) => operationId)).size).toBe(1);
+      for (const wrong of [[], ['x', 'x'], Array.from({ length: 201 }, (_, n) => `key_${n}`)]) {
+        expect((await app.ask(account, 'POST', '/keys/revoke', { ids: wrong })).status).toBe(400);
+      }
     });
   });
 
@@ -122,7 +215,7 @@ describeOnEachDatabase("a customer's keys", () => {
         const { status, headers } = await app.open(account, 'POST', path);
         expect([status, headers.get('retry-after')]).toEqual([429, '3600']);
       }
-      const { json } = await app.get(account, '/keys');
+      const { json } = await app.get(account, '/keys/summary');
       expect(json['creations']).toEqual({
         last_hour: 20,
         limit: 20,
@@ -136,9 +229,9 @@ describeOnEachDatabase("a customer's keys", () => {
       const account = await app.customer();
       const old = await create(account, { name: 'ci' });
       const { status, json } = await app.ask(account, 'POST', `/keys/${old['id']}/rotate`);
-      const { revoked, created } = json as Record<string, Record<string, unknown>>;
+      const { replaced, created } = json as Record<string, Record<string, unknown>>;
       expect(status).toBe(200);
-      expect(revoked).toMatchObject({
+      expect(replaced).toMatchObject({
         id: old['id'],
         status: 'revoked',
         revoked_reason: 'rotated',
@@ -146,10 +239,35 @@ describeOnEachDatabase("a customer's keys", () => {
       });
       expect(created).toMatchObject({ name: 'ci', status: 'active', rotated_from: old['id'] });
       expect(created?.['key']).toMatch(/^sk-/);
-      expect(revoked).not.toHaveProperty('key');
+      expect(replaced).not.toHaveProperty('key');
       const events = await listAuditEvents(app.dependencies.store.database, account, 2);
       expect(new Set(events.map(({ operationId }) => operationId)).size).toBe(1);
       expect(events.map(({ action }) => action)).toEqual(['api_key.revoked', 'api_key.created']);
+    });
+
+    test('with a grace period answers when the old key ends, and the trail says it', async () => {
+      const account = await app.customer();
+      const old = await create(account, { name: 'ci' });
+      const path = `/keys/${old['id']}/rotate`;
+      for (const wrong of [-1, 1.5, 604_801, '60']) {
+        expect((await app.ask(account, 'POST', path, { grace_seconds: wrong })).status).toBe(400);
+      }
+      const { json } = await app.ask(account, 'POST', path, { grace_seconds: 3_600 });
+      expect(json).toMatchObject({
+        replaced: {
+          ...{ id: old['id'], status: 'active', revoked_at: null },
+          expires_at: new Date(NOW_MS + HOUR_MS).toISOString(),
+          replaced_by: (json['created'] as { id: string }).id,
+        },
+        created: { name: 'ci', expires_at: null },
+      });
+      const { data } = (await app.get(account, '/audit')).json as { data: object[] };
+      expect(data).toContainEqual(
+        expect.objectContaining({
+          action: 'api_key.replaced',
+          detail: { masked: old['masked'], works_until: new Date(NOW_MS + HOUR_MS).toISOString() },
+        }),
+      );
     });
 
     test('fifty at once of one key have one effect', async () => {
@@ -232,6 +350,81 @@ describeOnEachDatabase("a customer's keys", () => {
     expect((await app.get(account, '/connection')).json).toEqual({
       base_url: 'https://gate.example',
       model: 'demo-chat',
+      reasoning: false,
+    });
+  });
+
+  describe('bounds', () => {
+    test('are set at creation and by an edit, and the list shows the spend against a budget', async () => {
+      const account = await app.customer();
+      const made = await create(account, {
+        budget: { day: '5', month: null },
+        networks: ['10.1.2.3/8', '::ffff:192.0.2.7'],
+      });
+      expect(made).toMatchObject({ networks: ['10.0.0.0/8', '192.0.2.7/32'], models: null });
+      const id = String(made['id']);
+      const edited = await app.ask(account, 'PATCH', `/keys/${id}`, {
+        budget: { total: '100.5' },
+        networks: null,
+      });
+      expect(edited.json).toMatchObject({
+        networks: null,
+        budget: {
+          total: { limit: '100.5', spent: '0', remaining: '100.5', renews_at: null },
+          day: { limit: '5', spent: '0', renews_at: expect.any(String) },
+          month: null,
+          reserved: '0',
+        },
+      });
+      const none = await app.ask(account, 'PATCH', `/keys/${id}`, { budget: null });
+      expect(none.json['budget']).toBeNull();
+      const [row] = (await app.get(account, '/keys')).json['data'] as Record<string, unknown>[];
+      expect(row).toMatchObject({ id, budget: null });
+    });
+
+    test.each([
+      [{ budget: { day: '-1' } }, 'invalid_budget'],
+      [{ budget: { day: '1.0000001' } }, 'invalid_budget'],
+      [{ budget: { day: 'NaN' } }, 'invalid_budget'],
+      [{ budget: { week: '1' } }, 'invalid_request'],
+      [{ networks: ['10.0.0.0/33'] }, 'invalid_networks'],
+      [{ models: ['no-such-model'] }, 'invalid_models'],
+      [{ family: 'key_other' }, 'invalid_request'],
+    ])('%j is refused, and changes nothing', async (body, code) => {
+      const account = await app.customer();
+      const { id, key: _key, ...before } = await create(account, { budget: { total: '7' } });
+      const answer = await app.ask(account, 'PATCH', `/keys/${id}`, { name: 'changed', ...body });
+      expect([answer.status, codeOf(answer)]).toEqual([400, code]);
+      const [row] = (await app.get(account, '/keys')).json['data'] as Record<string, unknown>[];
+      expect(row).toMatchObject({ ...before, budget: { total: { limit: '7' } } });
+    });
+
+    test('a pause is the owner’s to lift, unless the operator made it', async () => {
+      const account = await app.customer();
+      const { id } = await create(account);
+      const paused = await app.ask(account, 'POST', `/keys/${id}/pause`);
+      expect(paused.json).toMatchObject({ paused_reason: 'user', paused_at: expect.any(String) });
+      const resumed = await app.ask(account, 'POST', `/keys/${id}/resume`);
+      expect(resumed.json).toMatchObject({ paused_reason: null, paused_at: null });
+      await app.keys.pause(String(id), 'operator', 'operator');
+      const refused = await app.ask(account, 'POST', `/keys/${id}/resume`);
+      expect([refused.status, codeOf(refused)]).toEqual([403, 'key_paused_by_operator']);
+      // A repeated pause does not make it the owner's.
+      await app.ask(account, 'POST', `/keys/${id}/pause`);
+      expect((await app.ask(account, 'POST', `/keys/${id}/resume`)).status).toBe(403);
+    });
+
+    test('of another account cannot be changed', async () => {
+      const [mine, other] = [await app.customer(), await app.customer()];
+      const { id } = await create(mine);
+      for (const [method, path] of [
+        ['PATCH', `/keys/${id}`],
+        ['POST', `/keys/${id}/pause`],
+        ['POST', `/keys/${id}/resume`],
+      ] as const) {
+        const body = method === 'PATCH' ? { budget: { total: '1' } } : {};
+        expect((await app.ask(other, method, path, body)).status).toBe(404);
+      }
     });
   });
 });

@@ -196,7 +196,7 @@ describeOnEachDatabase("a customer's ledger", () => {
       expect((await redeem(zoe, code)).json).toEqual(brought);
       const { data } = (await app.get(zoe, '/audit')).json as { data: Record<string, unknown>[] };
       expect(data.filter(({ action }) => action === 'code.redeemed')).toMatchObject([
-        { actor: 'you', words: 'Code redeemed for 2 service tokens' },
+        { actor: 'you', detail: { amount: '2' } },
       ]);
       expect(await redeem(ada, code)).toMatchObject({
         status: 400,

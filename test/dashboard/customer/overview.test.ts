@@ -61,7 +61,11 @@ describeOnEachDatabase('the overview', () => {
       has_balance: false,
       has_request: false,
     });
-    expect(overview.connection).toEqual({ base_url: 'https://gate.example', model: 'demo-chat' });
+    expect(overview.connection).toEqual({
+      base_url: 'https://gate.example',
+      model: 'demo-chat',
+      reasoning: false,
+    });
     expect([overview.lasts_days, overview.notices]).toEqual([null, [{ kind: 'balance_empty' }]]);
   });
 

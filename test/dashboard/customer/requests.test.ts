@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { micro } from '../../../src/core/money.ts';
+import { micro, usdRate } from '../../../src/core/money.ts';
 import { fileResponse } from '../../../src/dashboard/customer/exports.ts';
 import {
   csvCell,
@@ -38,6 +38,7 @@ describeOnEachDatabase("a customer's requests", () => {
         accountId: ada,
         startedAt: DAY + 1,
         outcome: 'gateway_failed',
+        failure: 'bad_request',
         modelServed: null,
         debited: micro(0n),
       }),
@@ -61,6 +62,14 @@ describeOnEachDatabase("a customer's requests", () => {
           started_at: '2026-10-05T00:00:00.001Z',
           model_served: null,
           outcome: 'failed',
+          status: 400,
+          problem: {
+            status: 400,
+            code: 'invalid_request',
+            reason: 'model_rejected',
+            message: expect.stringMatching(/^The model refused this request as invalid\. Check/),
+            what_to_do: expect.stringMatching(/^Correct the request/),
+          },
           debited: '0',
           debited_usd: '0',
           end_user: null,
@@ -71,6 +80,8 @@ describeOnEachDatabase("a customer's requests", () => {
           started_at: '2026-10-05T00:00:00.000Z',
           model_served: 'swift-1',
           outcome: 'completed',
+          status: 200,
+          problem: null,
           debited: '0.00001',
           debited_usd: '0.00000000001',
           end_user: '=1+1',
@@ -92,6 +103,11 @@ describeOnEachDatabase("a customer's requests", () => {
     test.each([
       ['outcome=failed', ['req_Old0000000002']],
       ['model=swift-1&outcome=completed', ['req_Old0000000001']],
+      ['status=400', ['req_Old0000000002']],
+      ['status=4xx&code=invalid_request', ['req_Old0000000002']],
+      ['status=2xx', ['req_Old0000000001']],
+      ['status=5xx', []],
+      ['outcome=refused', []],
       ['end_user=%3D1%2B1', ['req_Old0000000001']],
       ['key=key_2', []],
       ['to=2026-10-05T00:00:00.001Z', ['req_Old0000000001']],
@@ -137,6 +153,7 @@ describeOnEachDatabase("a customer's requests", () => {
     cached_input_tokens: 40,
     output_tokens: 20,
     reasoning_tokens: 5,
+    count: 1,
   };
 
   test('only its owner can read the history of a request', async () => {
@@ -166,8 +183,8 @@ describeOnEachDatabase("a customer's requests", () => {
         '"ended_at"',
       ]);
       expect(lines).toEqual([
-        '"req_Old0000000002","2026-10-05T00:00:00.001Z","2026-10-05T00:00:01.001Z","key_1","chat",true,"swift-1","","gateway_failed",100,40,0,20,5,"reported","0","0","0",""',
-        `"req_Old0000000001","2026-10-05T00:00:00.000Z","2026-10-05T00:00:01.000Z","key_1","chat",true,"swift-1","swift-1","completed",100,40,0,20,5,"reported","0.00001","0.00001","0","'=1+1"`,
+        '"req_Old0000000002","2026-10-05T00:00:00.001Z","2026-10-05T00:00:01.001Z","key_1","chat",true,"swift-1","","gateway_failed",100,40,0,20,5,"","0","0","0","0","0","0","",400,"invalid_request","The model refused this request as invalid. Check message order, images, tool schemas, tool results and the response format.","Correct the request. Sent again unchanged, it fails again.",1',
+        `"req_Old0000000001","2026-10-05T00:00:00.000Z","2026-10-05T00:00:01.000Z","key_1","chat",true,"swift-1","swift-1","completed",100,40,0,20,5,"reported","0.00001","0.00001","0","0.00000000001","0.00000000001","0","'=1+1",200,"","","",1`,
         '',
       ]);
     });
@@ -191,9 +208,14 @@ describeOnEachDatabase("a customer's requests", () => {
     });
 
     const row = usageRecord({ endUser: 'a' }) as unknown as ListedRequest;
+    const entries = [{ kind: 'ended', row }] as const;
 
     const file = (read: ReadRequests, onEnd: () => void) =>
-      fileResponse(csvPages(read), { type: 'text/csv', filename: 'x.csv', onEnd });
+      fileResponse(csvPages(read, usdRate(1_000_000n)), {
+        type: 'text/csv',
+        filename: 'x.csv',
+        onEnd,
+      });
 
     test('reads no further ahead than it is taken', async () => {
       let reads = 0;
@@ -201,7 +223,7 @@ describeOnEachDatabase("a customer's requests", () => {
       const response = file(
         async () => {
           reads += 1;
-          return { rows: [row], next: { startedAt: 1, row: 1 } };
+          return { entries, next: { ended: { startedAt: 1, row: 1 }, refused: undefined } };
         },
         () => {
           ended += 1;

@@ -67,7 +67,7 @@ describeOnEachDatabase('access to the console', async () => {
     const past = { expires_at: '2026-11-21T11:00:00Z' };
     expect(await open.refusal('POST', `/accounts/${id}/keys`, past)).toEqual([
       400,
-      'invalid_request',
+      'invalid_expiry',
     ]);
   });
 
@@ -101,6 +101,37 @@ describeOnEachDatabase('access to the console', async () => {
     expect(await open.refusal('POST', '/blocks/remove', network)).toEqual([404, 'block_not_found']);
     const bad = { kind: 'network', value: '300.1.1.1', reason: '' };
     expect(await open.refusal('POST', '/blocks', bad)).toEqual([400, 'invalid_block']);
+  });
+
+  test('a network that is very wide is blocked only with its name as the confirmation', async () => {
+    for (const [value, addresses] of [
+      ['0.0.0.0/0', '4,294,967,296'],
+      ['10.9.8.7/8', '16,777,216'],
+      ['::/0', '2^128'],
+      ['2001::/16', '2^112'],
+      ['::ffff:0:0/96', '4,294,967,296'],
+    ] as const) {
+      const body = { kind: 'network', value, reason: 'attack' };
+      for (const confirm of [undefined, '', 'yes', '10.0.0.0/16']) {
+        const { status, json } = await open.post('/blocks', { ...body, confirm });
+        expect([status, json['error']]).toEqual([
+          400,
+          {
+            code: 'confirmation_required',
+            message: expect.stringContaining(` has ${addresses} addresses,`),
+            param: 'confirm',
+            request_id: expect.any(String),
+          },
+        ]);
+      }
+      expect((await open.post('/blocks', { ...body, confirm: value })).status).toBe(200);
+      expect((await open.post('/blocks/remove', { kind: 'network', value })).status).toBe(200);
+    }
+    for (const value of ['198.51.0.0/16', '2001:db8::/32']) {
+      const body = { kind: 'network', value, reason: 'attack' };
+      expect((await open.post('/blocks', body)).status).toBe(200);
+      await open.post('/blocks/remove', { kind: 'network', value });
+    }
   });
 
   test('maintenance is turned on with words and off again', async () => {

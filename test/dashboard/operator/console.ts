@@ -6,9 +6,11 @@ import { randomBytes } from 'node:crypto';
 import { loadCatalog } from '../../../src/catalog/catalog.ts';
 import { DEMO_CATALOG } from '../../../src/catalog/demo-catalog.ts';
 import { createIncidents } from '../../../src/catalog/incidents.ts';
+import { micro } from '../../../src/core/money.ts';
 import { createDashboardApp } from '../../../src/dashboard/edge/app.ts';
 import { STEP_UP_MS } from '../../../src/dashboard/edge/guard.ts';
 import { accountRoutes } from '../../../src/dashboard/operator/accounts.ts';
+import { approvalRoutes } from '../../../src/dashboard/operator/approvals.ts';
 import { auditRoutes } from '../../../src/dashboard/operator/audit.ts';
 import { blockRoutes } from '../../../src/dashboard/operator/blocks.ts';
 import { codeRoutes } from '../../../src/dashboard/operator/codes.ts';
@@ -31,6 +33,7 @@ import { onDisk } from '../../support/ledger.ts';
 export const ROUTES = [
   accountRoutes,
   movementRoutes,
+  approvalRoutes,
   requestRoutes,
   keyRoutes,
   blockRoutes,
@@ -79,15 +82,23 @@ export async function openConsole(directory: string) {
       history: createHistory(database),
     }),
     catalog: () => catalog,
+    fourEyesAbove: micro(1_000_000_000_000n),
     clock,
     randomBytes,
+    draining: () => false,
   };
   const handle = createDashboardApp<SignedInOperator>({
     session: async (headers) => {
       const email = headers.get('cookie') ?? '';
       if (email === '') return undefined;
-      const facts = { realm: 'operator', email, twoFactor: false } as const;
-      return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt, expiresAt: provenAt };
+      const facts = { realm: 'operator', role: 'admin', email, twoFactor: false } as const;
+      return {
+        ...facts,
+        userId: `user of ${email}`,
+        sessionId: 'session_1',
+        provenAt,
+        expiresAt: provenAt,
+      };
     },
     isOpen: async () => true,
     standing: async () => undefined,

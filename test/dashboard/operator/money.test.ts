@@ -152,6 +152,51 @@ describeOnEachDatabase("the console's money", async () => {
     expect(await open.refusal('POST', '/codes', over)).toEqual([400, 'invalid_request']);
   });
 
+  test('codes are listed in each order page by page, and a cursor keeps its order', async () => {
+    const amounts = ['7', '0.000001', '7', '999999999999', '12'];
+    for (const [index, amount] of amounts.entries()) {
+      const until = index % 2 === 0 ? {} : { expires_at: `2026-12-0${index}T00:00:00Z` };
+      await open.post('/codes', { amount, reason: 'sorted', count: 2, ...until });
+    }
+    type Listed = Record<'id' | 'amount' | 'created_at', string> & { expires_at: string | null };
+    const read = async (sort: string, limit: number) => {
+      const rows: Listed[] = [];
+      let next: unknown = '';
+      while (next !== null) {
+        const after = next === '' ? '' : `&after=${next}`;
+        const { json } = await open.get(`/codes?sort=${sort}&limit=${limit}${after}`);
+        rows.push(...(json['data'] as Listed[]));
+        next = json['next'];
+      }
+      return rows;
+    };
+    const keys = {
+      created: ({ created_at }: Listed) => Date.parse(created_at),
+      amount: ({ amount }: Listed) => Number(amount),
+      expires: ({ expires_at }: Listed) => Date.parse(expires_at ?? '9999-01-01'),
+    };
+    for (const [field, key] of Object.entries(keys)) {
+      for (const sign of ['', '-']) {
+        const all = await read(`${sign}${field}`, 200);
+        expect(await read(`${sign}${field}`, 3)).toEqual(all);
+        const values = all.map(key);
+        const sorted = values.toSorted((a, b) => (sign === '' ? a - b : b - a));
+        expect(values).toEqual(sorted);
+        expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+      }
+    }
+    const { json } = await open.get('/codes?sort=amount&limit=1');
+    for (const query of [
+      `sort=-amount&after=${json['next']}`,
+      `after=${json['next']}`,
+      'sort=amount&after=amount:n1',
+      'sort=amount&after=amount:nx:1',
+      'sort=digest',
+    ]) {
+      expect(await open.refusal('GET', `/codes?${query}`)).toEqual([400, 'invalid_request']);
+    }
+  });
+
   test('the requests of an account, and the explanation of one, including its upstream', async () => {
     const id = await open.account();
     const other = await open.account();

@@ -16,7 +16,7 @@ const visit = createBrowser().visit();
 async function open() {
   const rig = await createRig(directory, 'invite');
   const { signIn, accounts, clock, database } = rig;
-  const { token } = await signIn.operators.invite('op@example.com', 'operator');
+  const { token } = await signIn.operators.invite('op@example.com', 'admin', 'operator');
   await signIn.operator.resetPassword({ token, password: PASSWORD }, visit);
   const browser = createBrowser();
   const given = { email: 'op@example.com', password: PASSWORD };
@@ -96,7 +96,10 @@ describeOnEachDatabase("the console's people", () => {
   describe('operators', () => {
     test('make, reset and remove others by a link, and never themselves', async () => {
       const { ask, signIn } = await open();
-      const made = await ask('POST', '/operators', { email: 'new@example.com' });
+      const made = await ask('POST', '/operators', {
+        email: 'new@example.com',
+        role: 'support',
+      });
       expect(made.json).toEqual({
         object: 'operator_link',
         email: 'new@example.com',
@@ -112,11 +115,21 @@ describeOnEachDatabase("the console's people", () => {
         'new@example.com',
       ]);
       const [self, other] = data;
+      expect(data.map(({ role }: { role: string }) => role)).toEqual(['admin', 'support']);
+      const role = `/operators/${other.id}/role`;
+      expect((await ask('POST', role, { role: 'finance' })).json).toMatchObject({
+        email: 'new@example.com',
+        role: 'finance',
+      });
+      expect((await ask('POST', role, { role: 'root' })).status).toBe(400);
+      expect((await ask('POST', `/operators/${self.id}/role`, { role: 'viewer' })).status).toBe(
+        409,
+      );
       expect((await ask('POST', `/operators/${other.id}/reset`)).status).toBe(200);
       expect((await ask('DELETE', `/operators/${self.id}`)).status).toBe(409);
       expect((await ask('DELETE', `/operators/${other.id}`)).status).toBe(204);
       expect((await ask('DELETE', `/operators/${other.id}`)).status).toBe(404);
-      const again = await ask('POST', '/operators', { email: 'op@example.com' });
+      const again = await ask('POST', '/operators', { email: 'op@example.com', role: 'viewer' });
       expect([again.status, again.json.error.code]).toEqual([409, 'operator_exists']);
     });
   });

@@ -8,23 +8,29 @@ import { join } from 'node:path';
 import { createIncidents } from '../../../src/catalog/incidents.ts';
 import { createLiveCatalog } from '../../../src/catalog/live.ts';
 import { createContext } from '../../../src/cli/context.ts';
-import { withDisabled } from '../../../src/core/health.ts';
+import type { UpstreamFailure } from '../../../src/core/failure.ts';
+import { withDisabled, withTrouble } from '../../../src/core/health.ts';
 import type { Candidate } from '../../../src/core/route.ts';
 import type { MachineDependencies } from '../../../src/dashboard/dependencies.ts';
 import { createDashboardApp } from '../../../src/dashboard/edge/app.ts';
 import { STEP_UP_MS } from '../../../src/dashboard/edge/guard.ts';
+import { alertRoutes } from '../../../src/dashboard/operator/alerts.ts';
 import { catalogRoutes } from '../../../src/dashboard/operator/catalog.ts';
+import { entryRoutes } from '../../../src/dashboard/operator/entries.ts';
 import { modelRoutes } from '../../../src/dashboard/operator/models.ts';
 import { moneyRoutes } from '../../../src/dashboard/operator/money.ts';
 import { nodeRoutes } from '../../../src/dashboard/operator/nodes.ts';
 import { overviewRoutes } from '../../../src/dashboard/operator/overview.ts';
 import { priceRoutes } from '../../../src/dashboard/operator/prices.ts';
 import { selfAuditRoutes } from '../../../src/dashboard/operator/self-audit.ts';
+import { speedRoutes } from '../../../src/dashboard/operator/speeds.ts';
 import { upstreamRoutes } from '../../../src/dashboard/operator/upstreams.ts';
 import type { ListedNodeRecord } from '../../../src/dashboard/records/operator-server.ts';
 import type { SignedInOperator } from '../../../src/identity/signed-in.ts';
 import type { AuditState } from '../../../src/ledger/audit.ts';
 import { createActivity } from '../../../src/observe/activity.ts';
+import { createRaisedAlerts } from '../../../src/observe/raised-alerts.ts';
+import { createAlertKeeper } from '../../../src/server/alert-keeper.ts';
 import { createCatalogFile } from '../../../src/server/catalog-file.ts';
 import { createOperatorStates } from '../../../src/server/operator-changes.ts';
 import { connectDatabase } from '../../../src/store/connect.ts';
@@ -72,10 +78,13 @@ export const SECRETS = ['first-secret', 'second-secret'];
 
 export const ROUTES = [
   overviewRoutes,
+  alertRoutes,
   modelRoutes,
   upstreamRoutes,
+  speedRoutes,
   priceRoutes,
   catalogRoutes,
+  entryRoutes,
   moneyRoutes,
   selfAuditRoutes,
   nodeRoutes,
@@ -107,20 +116,27 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
     onChange: () => undefined,
   });
   const activity = createActivity({ clock });
+  const raised = createRaisedAlerts({ clock });
   const all = createHealth({
     catalog: live.current,
     probe: SILENT_PROBE,
     clock,
     monotonic: () => performance.now(),
     startTimer,
-    alert: activity.alert,
+    alert: raised.raise,
   });
   const health = Object.assign(all.of('acct_a'), all);
-  const stopWatching = operators.watch(health.reset);
+  const stopWatching = operators.watch((upstream) => {
+    health.reset(upstream);
+    activity.forget(upstream);
+  });
   const audit = { state: EMPTY_AUDIT, runs: 0 };
   let provenAt = clock();
   let problems: readonly string[] = [];
+  const probes: Parameters<MachineDependencies['machine']['probe']>[] = [];
+  let probed: Awaited<ReturnType<MachineDependencies['machine']['probe']>> = 'finished';
   const dependencies: MachineDependencies = {
+    archives: undefined,
     store: { ...store, incidents: createIncidents({ database: store.database, clock }) },
     operator: operators.current,
     inFlight: () => 3,
@@ -133,11 +149,16 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
       await operators.reloadCatalog();
       return live.status();
     },
-    upstreams: () => withDisabled(health.states(), operators.current().isDisabled),
+    upstreams: () =>
+      withTrouble(withDisabled(health.states(), operators.current().isDisabled), activity.trouble),
     warnings: operators.warnings,
     problems: async () => problems,
     machine: {
       activity,
+      storeAlerts: createAlertKeeper({
+        ...{ database: store.database, raised, randomBytes },
+        log: { error: () => undefined },
+      }),
       audit: {
         state: () => audit.state,
         run() {
@@ -150,6 +171,11 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
       ledgerPending: () => 1,
       streamsOpen: () => 2,
       findCatalog: file.find,
+      settings: new Set(['DATABASE_URL']),
+      async probe(candidate, credential) {
+        probes.push([candidate, credential]);
+        return probed;
+      },
       openReader: () => connectDatabase({ url, sync: 'normal', readonly: true }),
       node: () => NODE,
       nodes: async () => NODES,
@@ -159,7 +185,7 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
     session: async (headers) => {
       const email = headers.get('cookie') ?? '';
       if (email === '') return undefined;
-      const facts = { realm: 'operator', email, twoFactor: false } as const;
+      const facts = { realm: 'operator', role: 'admin', email, twoFactor: false } as const;
       return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt, expiresAt: provenAt };
     },
     isOpen: async () => true,
@@ -195,7 +221,7 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
   }
 
   return {
-    ...{ store, path, directory, health, activity, operators, live, audit, open, ask },
+    ...{ store, path, directory, health, activity, raised, operators, live, audit, open, ask },
     get: async <T>(of: string) => (await ask('GET', of)).json as T,
     post: (of: string, body?: unknown) => ask('POST', of, body),
     async refusal(method: string, of: string, body?: unknown): Promise<readonly unknown[]> {
@@ -203,6 +229,11 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
       return [status, (json['error'] as { code?: string } | undefined)?.code];
     },
     write: (text: string) => writeFileSync(path, text),
+    /** The tests of upstreams that were made. */
+    probes,
+    failProbes(failure: UpstreamFailure): void {
+      probed = failure;
+    },
     candidate(model: string, upstream: string): Candidate {
       const found = live.current().resolve(model);
       const place = live.current().upstreams.get(upstream);

@@ -2,17 +2,27 @@
 // the password again; and that no upstream key is ever shown.
 
 import { afterAll, expect, test } from 'bun:test';
-import type { UpstreamFailure } from '../../../src/core/failure.ts';
+import type { FailureClass, UpstreamFailure } from '../../../src/core/failure.ts';
 import { micro } from '../../../src/core/money.ts';
+import type { OperatorModelsRecord } from '../../../src/dashboard/records/operator-catalog.ts';
 import type {
+  AlertRecord,
   MachineRecord,
   OperatorOverviewRecord,
   UpstreamDetailRecord,
   UpstreamsRecord,
 } from '../../../src/dashboard/records/operator-server.ts';
+import type { SpeedsRecord } from '../../../src/dashboard/records/speeds.ts';
+import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { creditOf, holdOf } from '../../support/ledger.ts';
+import { addRecords, usageRecord } from '../../support/usage.ts';
 import { NODES, OPERATOR, openMachineConsole, SECRETS } from './server-console.ts';
+
+const NO_USAGE = {
+  ...{ inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 },
+  ...{ outputTokens: 0, reasoningTokens: 0 },
+};
 
 describeOnEachDatabase("the console's view of the server", async () => {
   const open = await openMachineConsole(temporaryDirectory());
@@ -121,10 +131,24 @@ describeOnEachDatabase("the console's view of the server", async () => {
     ]);
     const { live } = await open.get<OperatorOverviewRecord>('/overview');
     expect(live.upstreams.troubled).toBe(1);
-    expect(live.alerts[0]).toMatchObject({
+    expect(live.alerts.open).toBe(1);
+    expect(live.alerts.latest).toContainEqual({
+      ...{ id: expect.stringMatching(/^alrt_/), object: 'alert', open: true, count: 1 },
+      ...{ first_at: expect.any(String), last_at: expect.any(String), acknowledged: null },
       kind: 'breaker_opened',
       message: 'upstream far fails for swift-0; its circuit breaker is open',
       request_id: null,
+    });
+    const [alert] = (await open.get<{ data: AlertRecord[] }>('/alerts')).data;
+    const acknowledge = (last_at: unknown) =>
+      open.post(`/alerts/${alert?.id}/acknowledge`, { last_at });
+    expect((await acknowledge('today')).status).toBe(400);
+    expect((await acknowledge('2020-01-01T00:00:00Z')).json).toMatchObject({
+      error: { code: 'alert_raised_again' },
+    });
+    expect((await acknowledge(alert?.last_at)).json).toMatchObject({
+      open: false,
+      acknowledged: { by: `operator:${OPERATOR}` },
     });
     expect((await open.post('/upstreams/far/reset')).status).toBe(204);
     expect(await statesOf()).toEqual(['healthy', 'healthy']);
@@ -172,6 +196,90 @@ describeOnEachDatabase("the console's view of the server", async () => {
       { attempts: 1, failed: 0, output_tokens: 9 },
       [],
     ]);
+  });
+
+  test('what fails is not healthy on any page, even if its breaker is closed', async () => {
+    const own = await openMachineConsole(temporaryDirectory());
+    const end = (failure?: FailureClass) => {
+      const attempt = { upstream: 'far', model: 'swift-0', credential: '1', startedAt: 0 };
+      own.activity.request({
+        ...{ requestId: 'req_1', route: 'messages', format: 'messages', status: 200 },
+        durationMs: 1,
+        answer: {
+          ...{ modelServed: 'swift-0', upstream: undefined, fallbackUsed: false },
+          ...{ outcome: 'completed', promptTokens: 5, debited: micro(0n), loss: micro(0n) },
+          usage: { ...NO_USAGE, basis: 'estimated' },
+          attempts: [{ ...attempt, endedAt: 1, ...(failure && { failure }) }],
+        },
+      });
+    };
+    const states = async () => {
+      const { upstreams } = await own.get<UpstreamsRecord>('/upstreams');
+      const { models } = await own.get<OperatorModelsRecord>('/models');
+      const { live } = await own.get<OperatorOverviewRecord>('/overview');
+      return {
+        far: upstreams.find(({ id }) => id === 'far')?.state,
+        model: models.find(({ id }) => id === 'swift-0')?.state,
+        troubled: live.upstreams.troubled,
+        warnings: live.warnings,
+      };
+    };
+    const healthy = { far: 'healthy', model: 'healthy', troubled: 0, warnings: [] } as const;
+    const failing = {
+      ...({ far: 'degraded', model: 'down', troubled: 1 } as const),
+      warnings: ['upstream far fails for swift-0'],
+    };
+    end('server_error');
+    end('server_error');
+    expect(await states()).toEqual(healthy);
+    end('server_error');
+    expect(await states()).toEqual(failing);
+    end();
+    expect(await states()).toEqual(healthy);
+    for (let times = 0; times < 3; times += 1) end('bad_request');
+    expect(await states()).toEqual({ ...failing, model: 'degraded', warnings: [] });
+    await own.post('/upstreams/far/reset');
+    expect(await states()).toEqual(healthy);
+    await own.close();
+  });
+
+  test('all balances together may exceed 64 bits', async () => {
+    const own = await openMachineConsole(temporaryDirectory());
+    for (let number = 0; number < 10; number += 1) {
+      const email = `rich-${number}@example.com`;
+      const { id } = await own.store.accounts.create(
+        { email, plan: 'pro', emailVerified: true },
+        'operator',
+      );
+      await own.store.ledger.credit(creditOf(`rich-${number}`, id, 10n ** 18n - 1n));
+    }
+    const { live } = await own.get<OperatorOverviewRecord>('/overview');
+    expect([live.balances.accounts, live.balances.posted]).toEqual([10, '9999999999999.99999']);
+    await own.close();
+  });
+
+  test('an upstream has percentiles and classes of failures, a model those of all upstreams', async () => {
+    const own = await openMachineConsole(temporaryDirectory());
+    const startedAt = Date.now() - 1_000;
+    const attempt = { upstream: 'far', model: 'swift-1', credential: '1', startedAt };
+    const attempts = [
+      { ...attempt, endedAt: startedAt + 10, failure: 'overloaded' },
+      { ...attempt, endedAt: startedAt + 500, firstContentMs: 100 },
+      { ...attempt, upstream: 'demo', endedAt: startedAt + 9, failure: 'cut' },
+    ];
+    await addRecords(own.store.database, [
+      usageRecord({ startedAt, attempts: JSON.stringify(attempts) }),
+    ]);
+    await createRollUp(own.store.database).step(10);
+    const far = await own.get<SpeedsRecord>('/upstreams/far/speeds?days=1');
+    expect(far.points).toMatchObject([{ requests: 2, failed: 1, failures: { overloaded: 1 } }]);
+    expect(far.total).toMatchObject({ first_token_ms_p50: 103, duration_ms_p95: 490 });
+    const model = await own.get<SpeedsRecord>('/models/swift-1/speeds?days=30');
+    expect(model.points).toMatchObject([
+      { requests: 3, failed: 2, failures: { overloaded: 1, cut: 1 } },
+    ]);
+    expect(await own.refusal('GET', '/upstreams/gone/speeds')).toEqual([404, 'not_found']);
+    await own.close();
   });
 
   test('the overview and its feed show active requests, balances and problems', async () => {

@@ -19,7 +19,7 @@ export type WalkedRoute = {
 };
 
 /** Restored after each request. */
-const anything: never = new Proxy(() => anything, {
+export const anything: never = new Proxy(() => anything, {
   get(_target, name) {
     if (name === Symbol.iterator) return function* nothing() {};
     if (name === Symbol.toPrimitive) return () => 'anything';

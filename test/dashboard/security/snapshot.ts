@@ -4,7 +4,7 @@ import { Database as Connection } from 'bun:sqlite';
 import { requestIdOf } from '../../../src/core/id.ts';
 
 /** Columns that a look at a page may move: last-seen times. */
-const SEEN = /^(last_used_at|last_seen_at|seen_at|updated_at)$/;
+const SEEN = /^(last_used_at|last_used_address|last_seen_at|seen_at|updated_at)$/;
 
 /** What servers write about themselves, every second, independent of requests. */
 const SIGNS_OF_LIFE = ['leases', 'nodes'];

@@ -1,6 +1,7 @@
 // How the pages call the server: JSON in both directions, refusals as errors that can be shown, one
 // password prompt for any number of calls, and the redirect to sign-in.
 
+import '../../support/english.ts';
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { resolve } from 'node:path';
 
@@ -157,7 +158,9 @@ describe('a missing session', () => {
   test('leads to the sign-in page, and from there back', async () => {
     answers = [refusal(401, 'not_signed_in'), refusal(401, 'not_signed_in')];
     await errorOf(api.get('/usage'));
-    expect(visited).toEqual([`${prefix}/sign-in?next=%2Fdashboard%2Fusage%3Fmodel%3Da`]);
+    expect(visited).toEqual([
+      `${prefix}/sign-in?next=%2Fdashboard%2Fusage%3Fmodel%3Da&reason=expired`,
+    ]);
   });
 
   test('is retried once: the cookie may have been renewed since', async () => {

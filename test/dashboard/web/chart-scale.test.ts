@@ -4,32 +4,43 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
   alignDecimals,
+  extremes,
   labelledPoints,
-  largest,
-  valueTicks,
+  stackedBars,
+  valueScale,
 } from '../../../src/dashboard/web/ui/chart-scale.ts';
 
-test('marks begin at zero, are evenly apart, and the last alone reaches the largest value', () => {
+const amount = fc
+  .double({ min: -1e12, max: 1e15, noNaN: true })
+  .map((value) => (Math.abs(value) < 1e-9 ? 0 : value));
+
+test('all values and zero are within the chart, which wastes little, and marks are even', () => {
   fc.assert(
-    fc.property(fc.double({ min: 1e-9, max: 1e15, noNaN: true }), (most) => {
-      const ticks = valueTicks(most, 4);
-      expect(ticks[0]).toBe(0);
-      expect(ticks.length).toBeGreaterThanOrEqual(2);
+    fc.property(amount, amount, (a, b) => {
+      const [least, most] = [Math.min(a, b), Math.max(a, b)];
+      const { low, high, ticks } = valueScale(least, most, 4);
+      expect(low).toBeLessThanOrEqual(Math.min(0, least));
+      expect(high).toBeGreaterThanOrEqual(Math.max(0, most));
+      const reach = Math.max(0, most) - Math.min(0, least);
+      if (reach > 0) expect(high - low).toBeLessThanOrEqual(reach * 1.09);
+      expect(ticks.some((tick) => tick === 0)).toBe(true);
+      expect(ticks.every((tick) => tick >= low && tick <= high)).toBe(true);
       expect(ticks.length).toBeLessThanOrEqual(6);
-      expect(ticks.at(-1)).toBeGreaterThanOrEqual(most);
-      expect(ticks.at(-2)).toBeLessThan(most);
+      if (reach > 0) expect(ticks.length).toBeGreaterThanOrEqual(2);
     }),
   );
 });
 
-test('marks are round', () => {
-  expect([7, 100, 0.03, 1_234].map((most) => valueTicks(most, 4))).toEqual([
-    [0, 2, 4, 6, 8],
+test('marks are round, of counts whole', () => {
+  const ticks = (least: number, most: number, whole?: boolean) =>
+    valueScale(least, most, 4, whole).ticks.map((tick) => tick + 0);
+  expect([ticks(0, 7), ticks(0, 100), ticks(-0.015, 0.03), ticks(0, 1_234)]).toEqual([
+    [0, 2, 4, 6],
     [0, 50, 100],
-    [0, 0.01, 0.02, 0.03],
-    [0, 500, 1_000, 1_500],
+    [0, 0.02],
+    [0, 500, 1_000],
   ]);
-  expect(valueTicks(0, 4)).toEqual([0, 1]);
+  expect([ticks(0, 1, true), ticks(0, 1), ticks(0, 0)]).toEqual([[0, 1], [0, 0.5, 1], [0]]);
 });
 
 test('marks of one axis have the same decimals', () => {
@@ -54,10 +65,28 @@ test('labels are evenly apart, the last point among them, and no more than fit',
   );
 });
 
-test('bars are as high as their sum, lines as their highest', () => {
-  const series = [{ values: [1, null, 5] }, { values: [2, 9, 3] }];
-  expect(largest(series, true)).toBe(9);
-  expect(largest([{ values: [4, 4] }, { values: [4, 7] }], true)).toBe(11);
-  expect(largest([{ values: [4, 4] }, { values: [4, 7] }], false)).toBe(7);
-  expect(largest([], true)).toBe(0);
+test('bars are stacked upward and downward from zero, lines reach their own values', () => {
+  const series = [
+    [1, null, -5],
+    [2, -9, 3],
+    [4, -1, -1],
+  ];
+  expect(stackedBars(series)).toEqual([
+    [{ from: 0, to: 1 }, undefined, { from: 0, to: -5 }],
+    [
+      { from: 1, to: 3 },
+      { from: 0, to: -9 },
+      { from: 0, to: 3 },
+    ],
+    [
+      { from: 3, to: 7 },
+      { from: -9, to: -10 },
+      { from: -5, to: -6 },
+    ],
+  ]);
+  expect([extremes(series, true), extremes(series, false), extremes([], true)]).toEqual([
+    [-10, 7],
+    [-9, 4],
+    [0, 0],
+  ]);
 });

@@ -1,37 +1,45 @@
 // The account's own audit trail.
 
 import type { AuditRecord } from '../../records/customer-audit.ts';
+import { t } from '../text/t.ts';
 import { Badge, Card, Empty, ListTable, Nothing, Page, Time, useList } from '../ui/index.ts';
+import { auditWords } from './audit-labels.ts';
 
 const ACTORS = {
-  you: { label: 'You', tone: 'accent' },
-  operator: { label: 'Operator', tone: 'neutral' },
-  system: { label: 'System', tone: 'neutral' },
-  visitor: { label: 'Visitor', tone: 'warning' },
+  you: { label: t('You'), tone: 'accent' },
+  operator: { label: t('Operator'), tone: 'neutral' },
+  system: { label: t('System'), tone: 'neutral' },
+  visitor: { label: t('Visitor'), tone: 'warning' },
 } as const;
 
 export function AuditPage() {
   const list = useList<AuditRecord>('/audit');
   return (
     <Page
-      title="Audit trail"
-      lead="All changes to your account, with who made them and from where. Entries can't be changed or removed."
+      title={t('Audit trail')}
+      lead={t(
+        "All changes to your account, with who made them and from where. Entries can't be changed or removed.",
+      )}
     >
       <Card flush>
         <ListTable
-          caption="Audit trail"
+          caption={t('Audit trail')}
+          name="audit"
           list={list}
           rowKey={({ id }) => String(id)}
-          empty={<Empty title="No changes yet">Changes to your account appear here.</Empty>}
+          empty={
+            <Empty title={t('No changes yet')}>{t('Changes to your account appear here.')}</Empty>
+          }
           columns={[
-            { label: 'When', show: ({ at }) => <Time at={at} detail="second" /> },
-            { label: 'Change', wrap: true, show: ({ words }) => words },
+            { label: t('When'), show: ({ at }) => <Time at={at} detail="second" /> },
+            { label: t('Change'), card: 'title', wrap: true, show: auditWords },
             {
-              label: 'By',
+              label: t('By'),
+              card: 'state',
               show: ({ actor }) => <Badge tone={ACTORS[actor].tone}>{ACTORS[actor].label}</Badge>,
             },
             {
-              label: 'From',
+              label: t('IP address'),
               show: ({ address }) =>
                 address === null || address === '' ? <Nothing /> : <code>{address}</code>,
             },

@@ -4,6 +4,7 @@
 import { useState } from 'preact/hooks';
 import type { OwnAccountRecord } from '../../records/account.ts';
 import type { DeletionRecord, SessionListRecord } from '../../records/auth.ts';
+import { t } from '../text/t.ts';
 import { PasswordCard } from '../ui/auth/password-card.tsx';
 import { SessionsCard } from '../ui/auth/sessions-card.tsx';
 import { TwoFactorCard } from '../ui/auth/two-factor-card.tsx';
@@ -36,9 +37,9 @@ export function SettingsPage() {
   const sessions = useResource<SessionListRecord>('/auth/sessions');
   const dueAt = session.value?.account?.deletion_due_at ?? null;
   return (
-    <Page title="Account and security">
+    <Page title={t('Account and security')}>
       {dueAt !== null && <Leaving dueAt={dueAt} onKept={account.reload} />}
-      <Card title="Account">
+      <Card title={t('Account')}>
         <Loaded resource={account}>{(record) => <Profile account={record} />}</Loaded>
       </Card>
       <PasswordCard onChanged={sessions.reload} />
@@ -55,43 +56,48 @@ function Profile({ account }: { readonly account: OwnAccountRecord }) {
     <Facts
       items={[
         [
-          'E-mail address',
+          t('E-mail address'),
           <span class="row" key="email">
             {email}
             <Badge tone={isVerified ? 'good' : 'warning'}>
-              {isVerified ? 'Confirmed' : 'Not confirmed'}
+              {isVerified ? t('Confirmed') : t('Not confirmed')}
             </Badge>
           </span>,
         ],
         [
-          'Account',
+          t('Account'),
           <span class="row" key="id">
             <code>{id}</code>
-            <CopyButton text={id} label="Copy account id" />
+            <CopyButton text={id} label={t('Copy account id')} />
           </span>,
         ],
-        ['Status', <StateBadge key="standing" state={standing} />],
-        ['Created', <Time key="created" at={created_at} detail="day" />],
+        [t('Status'), <StateBadge key="standing" state={standing} />],
+        [t('Created'), <Time key="created" at={created_at} detail="day" />],
         [
-          'Plan',
+          t('Plan'),
           <span key="plan">
-            {plan.name} <span class="soft">since</span> <Time at={plan.since} detail="day" />
+            {plan.name} <span class="soft">{t('since')}</span> <Time at={plan.since} detail="day" />
           </span>,
         ],
-        ['Requests per minute', formatCount(limits.requests_per_minute)],
-        ['Tokens per minute', formatCount(limits.tokens_per_minute)],
-        ['Concurrent requests', formatCount(limits.concurrent_requests)],
-        ['Max context', `${formatCount(limits.max_context_tokens)} tokens`],
-        ['Max active API keys', formatCount(limits.max_active_api_keys)],
-        ['Tokens per day', capOf(limits.daily_tokens)],
-        ['Tokens per month', capOf(limits.monthly_tokens)],
+        [t('Requests per minute'), formatCount(limits.requests_per_minute)],
+        [t('Tokens per minute'), formatCount(limits.tokens_per_minute)],
+        [t('Concurrent requests'), formatCount(limits.concurrent_requests)],
+        [
+          t('Max context'),
+          t('{maxContextTokens} tokens', {
+            maxContextTokens: formatCount(limits.max_context_tokens),
+          }),
+        ],
+        [t('Max active API keys'), formatCount(limits.max_active_api_keys)],
+        [t('Tokens per day'), capOf(limits.daily_tokens)],
+        [t('Tokens per month'), capOf(limits.monthly_tokens)],
       ]}
     />
   );
 }
 
 function capOf(tokens: number | null): string {
-  return tokens === null ? 'No limit' : formatCount(tokens);
+  return tokens === null ? t('No limit') : formatCount(tokens);
 }
 
 /** Shown on an account pending deletion. */
@@ -99,7 +105,7 @@ function Leaving({ dueAt, onKept }: { readonly dueAt: string; readonly onKept: (
   const action = useAction(async () => {
     await remove('/auth/deletion');
     await loadSession();
-    toast('Deletion cancelled. Your keys work again.');
+    toast(t('Deletion cancelled. Your keys work again.'));
     await onKept();
   });
   return (
@@ -107,15 +113,16 @@ function Leaving({ dueAt, onKept }: { readonly dueAt: string; readonly onKept: (
       <ErrorAlert error={action.error.value} />
       <Alert
         tone="danger"
-        title={`This account will be deleted on ${formatInstant(dueAt)}`}
+        title={t('This account will be deleted on {dueAt}', { dueAt: formatInstant(dueAt) })}
         actions={
           <Button kind="primary" busy={action.busy.value} onClick={() => void action.run()}>
-            Keep account
+            {t('Keep account')}
           </Button>
         }
       >
-        Until then, its API keys are rejected and it can't be changed. Keep it to restore
-        everything.
+        {t(
+          "Until then, its API keys are rejected and it can't be changed. Keep it to restore everything.",
+        )}
       </Alert>
     </>
   );
@@ -125,31 +132,35 @@ function Deletion({ onAsked }: { readonly onAsked: () => unknown }) {
   const [asks, setAsks] = useState(false);
   const email = session.value?.email ?? '';
   return (
-    <Card title="Delete account" danger>
+    <Card title={t('Delete account')} danger>
       <p>
-        Your account is deleted 14 days after you confirm. Until then you can sign in and cancel.
+        {t(
+          'Your account is deleted 14 days after you confirm. Until then you can sign in and cancel.',
+        )}
       </p>
       <div>
         <Button kind="danger" onClick={() => setAsks(true)}>
-          Delete account
+          {t('Delete account')}
         </Button>
       </div>
       {asks && (
         <ConfirmDialog
-          title="Delete your account?"
+          title={t('Delete your account?')}
           danger
           typed={email}
-          confirm="Delete account"
+          confirm={t('Delete account')}
           consequences={[
-            'All your API keys are rejected from now on.',
-            'In 14 days, your address and password are removed, your keys are revoked, and the remaining balance is lost.',
-            'Past charges stay in the operator’s ledger without your address.',
-            'Until then you can sign in here and cancel.',
+            t('All your API keys are rejected from now on.'),
+            t(
+              'In 14 days, your address and password are removed, your keys are revoked, and the remaining balance is lost.',
+            ),
+            t('Past charges stay in the operator’s ledger without your address.'),
+            t('Until then you can sign in here and cancel.'),
           ]}
           act={async () => {
             const { due_at: dueAt } = await post<DeletionRecord>('/auth/deletion');
             await loadSession();
-            toast(`The account will be deleted on ${formatInstant(dueAt)}.`);
+            toast(t('The account will be deleted on {dueAt}.', { dueAt: formatInstant(dueAt) }));
             await onAsked();
           }}
           onClose={() => setAsks(false)}

@@ -2,6 +2,8 @@
 
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import { rich } from '../text/rich.ts';
+import { t } from '../text/t.ts';
 import { enter, fromAddress, GateForm, GatePage, MailedNotice } from '../ui/auth/gate.tsx';
 import { PasswordField } from '../ui/auth/password-field.tsx';
 import { IncompleteLink } from '../ui/auth/recovery.tsx';
@@ -22,20 +24,23 @@ export function SignUpPage() {
   if (house.value.sign_up === 'closed') return <Closed />;
   if (isAsked) {
     return (
-      <GatePage title="Confirm your address" foot={<Link href="/sign-in">Back to sign-in</Link>}>
+      <GatePage
+        title={t('Confirm your address')}
+        foot={<Link href="/sign-in">{t('Back to sign-in')}</Link>}
+      >
         <MailedNotice email={email} />
         <ErrorAlert error={action.error.value} />
         <div class="row">
           <Button
             busy={action.busy.value}
             onClick={async () => {
-              if (await action.run()) toast('Link sent again.');
+              if (await action.run()) toast(t('Link sent again.'));
             }}
           >
-            Resend
+            {t('Resend')}
           </Button>
           <Button kind="quiet" onClick={() => setAsked(false)}>
-            Change address
+            {t('Change address')}
           </Button>
         </div>
       </GatePage>
@@ -43,16 +48,18 @@ export function SignUpPage() {
   }
   return (
     <GatePage
-      title="Create an account"
+      title={t('Create an account')}
       foot={
         <span>
-          Already have an account? <Link href="/sign-in">Sign in</Link>
+          {rich('Already have an account? <link>Sign in</link>', {
+            link: (text) => <Link href="/sign-in">{text}</Link>,
+          })}
         </span>
       }
     >
-      <GateForm action={action} submit="Create account" onSubmit={() => void submit()}>
+      <GateForm action={action} submit={t('Create account')} onSubmit={() => void submit()}>
         <TextField
-          label="E-mail address"
+          label={t('E-mail address')}
           type="email"
           name="email"
           autocomplete="username"
@@ -63,11 +70,11 @@ export function SignUpPage() {
         <PasswordField isNew value={password} onInput={setPassword} />
         {asksInvite && (
           <TextField
-            label="Invitation"
+            label={t('Invitation')}
             name="invite"
             spellcheck={false}
             required
-            hint="Sign-up needs an invitation. Get the code from the operator."
+            hint={t('Sign-up needs an invitation. Get the code from the operator.')}
             value={invite}
             onInput={setInvite}
           />
@@ -79,10 +86,15 @@ export function SignUpPage() {
 
 function Closed() {
   return (
-    <GatePage title="Sign-up is closed" foot={<Link href="/sign-in">Back to sign-in</Link>}>
+    <GatePage
+      title={t('Sign-up is closed')}
+      foot={<Link href="/sign-in">{t('Back to sign-in')}</Link>}
+    >
       <p>
-        The operator creates new accounts. Once you have one, set its password with{' '}
-        <Link href="/forgot">Forgot your password?</Link>
+        {rich(
+          'The operator creates new accounts. Once you have one, set its password with <link>Forgot your password?</link>',
+          { link: (text) => <Link href="/forgot">{text}</Link> },
+        )}
       </p>
     </GatePage>
   );
@@ -98,16 +110,20 @@ export function VerifyPage() {
   const isOver = action.error.value?.code === 'invalid_token';
   return (
     <GatePage
-      title="Confirm your address"
-      lead="Enter the password you chose at sign-up. It proves that the account is yours."
+      title={t('Confirm your address')}
+      lead={t('Enter the password you chose at sign-up. It proves that the account is yours.')}
       foot={
         <Link href={isOver ? '/signup' : '/sign-in'}>
-          {isOver ? 'Sign up again for another link' : 'Back to sign-in'}
+          {isOver ? t('Sign up again for another link') : t('Back to sign-in')}
         </Link>
       }
     >
       {token === '' && <IncompleteLink />}
-      <GateForm action={action} submit="Confirm and sign in" onSubmit={() => void action.run()}>
+      <GateForm
+        action={action}
+        submit={t('Confirm and sign in')}
+        onSubmit={() => void action.run()}
+      >
         <PasswordField value={password} onInput={setPassword} />
       </GateForm>
     </GatePage>

@@ -1,26 +1,34 @@
-// Redemption codes: each adds its service tokens once, to the customer who redeems it.
+// Redemption codes: each adds its amount once, to the customer who redeems it.
 
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { CodeRecord, CreatedCodesRecord } from '../../records/operator-lists.ts';
+import type {
+  ApprovalRecord,
+  CodeRecord,
+  CreatedCodesRecord,
+} from '../../records/operator-lists.ts';
+import { rich } from '../text/rich.ts';
+import { t } from '../text/t.ts';
 import {
+  Amount,
+  AmountField,
+  amountText,
   Collection,
   ConfirmDialog,
   type DialogProps,
   FormDialog,
   fieldError,
-  formatTokens,
   post,
   type RowAction,
   StateBadge,
   TextField,
   Time,
-  Tokens,
   type Tone,
   toast,
   useAction,
+  useAmountInput,
+  useSort,
 } from '../ui/index.ts';
-import { plainAmount } from './accounts/decimal.ts';
 import { ShownOnceDialog } from './shown-once.tsx';
 import { expiryOf, FOR_GOOD, UntilField } from './until.tsx';
 
@@ -32,25 +40,26 @@ const TONES: Readonly<Record<CodeRecord['status'], Tone>> = {
 };
 
 const REVOKE: RowAction<CodeRecord, CreatedCodesRecord> = {
-  label: 'Revoke',
-  called: ({ id }) => `the code ${id}`,
+  label: t('Revoke'),
+  needs: 'money.move',
+  called: ({ id }) => t('the code {id}', { id }),
   danger: true,
   isOffered: ({ status }) => status === 'open',
   dialog: ({ id, masked, amount }, { onDone, onClose }) => (
     <ConfirmDialog
-      title="Revoke this code?"
+      title={t('Revoke this code?')}
       danger
-      confirm="Revoke code"
+      confirm={t('Revoke code')}
       consequences={[
-        <>
-          <strong>{masked}</strong>, worth {formatTokens(amount)} service tokens, can no longer be
-          redeemed.
-        </>,
-        'This can’t be undone. You can create another code.',
+        rich('{masked}, worth {amount}, can no longer be redeemed.', {
+          masked: <strong>{masked}</strong>,
+          amount: amountText({ tokens: amount }),
+        }),
+        t('This can’t be undone. You can create another code.'),
       ]}
       act={async () => {
         await post(`/codes/${id}/revoke`);
-        toast('Code revoked.');
+        toast(t('Code revoked.'));
         await onDone();
       }}
       onClose={onClose}
@@ -59,18 +68,23 @@ const REVOKE: RowAction<CodeRecord, CreatedCodesRecord> = {
 };
 
 export function CodesPage() {
+  const sort = useSort(['created', 'amount', 'expires'], '-created');
   return (
     <Collection<CodeRecord, CreatedCodesRecord>
-      title="Redemption codes"
-      lead="Each code can be redeemed once on the dashboard. A code is shown only when you create it."
+      title={t('Redemption codes')}
+      lead={t(
+        'Each code can be redeemed once on the dashboard. A code is shown only when you create it.',
+      )}
       path="/codes"
+      name="codes"
+      sort={sort}
       empty={{
-        title: 'No codes yet',
-        text: 'Create codes for an event, or to sell balance in your own shop.',
+        title: t('No codes yet'),
+        text: t('Create codes for an event, or to sell balance in your own shop.'),
       }}
       columns={[
         {
-          label: 'Code',
+          label: t('Code'),
           show: ({ id, masked }) => (
             <>
               <code>{masked}</code>
@@ -78,23 +92,43 @@ export function CodesPage() {
             </>
           ),
         },
-        { label: 'Status', show: (code) => <Status code={code} /> },
-        { label: 'Amount', end: true, show: ({ amount }) => <Tokens amount={amount} /> },
-        { label: 'Reason', wrap: true, show: ({ reason }) => reason },
-        { label: 'Created', show: ({ created_at }) => <Time at={created_at} detail="day" /> },
-        { label: 'Expires', show: ({ expires_at }) => <Time relative at={expires_at} /> },
+        { label: t('Status'), card: 'state', show: (code) => <Status code={code} /> },
+        {
+          label: t('Amount'),
+          sort: 'amount',
+          end: true,
+          show: ({ amount }) => <Amount tokens={amount} />,
+        },
+        { label: t('Reason'), wrap: true, show: ({ reason }) => reason },
+        {
+          label: t('Created'),
+          sort: 'created',
+          card: 'hidden',
+          show: ({ created_at }) => <Time at={created_at} detail="day" />,
+        },
+        {
+          label: t('Expires'),
+          card: 'labelled',
+          sort: 'expires',
+          show: ({ expires_at }) => <Time relative at={expires_at} />,
+        },
       ]}
       actions={[REVOKE]}
-      create={{ label: 'New codes', dialog: (dialog) => <CreateCodesDialog {...dialog} /> }}
+      create={{
+        label: t('New codes'),
+        needs: 'money.move',
+        dialog: (dialog) => <CreateCodesDialog {...dialog} />,
+      }}
       shown={({ data }, onClose) => (
         <ShownOnceDialog
-          title={data.length === 1 ? 'New code' : `${data.length} new codes`}
-          label="the codes"
+          title={data.length === 1 ? t('New code') : t('{data} new codes', { data: data.length })}
+          label={t('the codes')}
           lines={data.map(({ code }) => code)}
           onClose={onClose}
         >
-          Each adds {formatTokens(data[0]?.amount ?? '0')} service tokens for the first customer who
-          redeems it.
+          {t('Each adds {amount} for the first customer who redeems it.', {
+            amount: amountText({ tokens: data[0]?.amount ?? '0' }),
+          })}
         </ShownOnceDialog>
       )}
     />
@@ -109,8 +143,10 @@ function Status({ code }: { readonly code: CodeRecord }) {
       {redeemed_by !== null && (
         <div class="small">
           <Link href={`/accounts/${redeemed_by}`}>
-            <Time relative at={redeemed_at} />
-            <span class="sr-only"> by the account {redeemed_by}</span>
+            <Time relative at={redeemed_at} />{' '}
+            <span class="sr-only">
+              {t('by the account {redeemedBy}', { redeemedBy: redeemed_by })}
+            </span>
           </Link>
         </div>
       )}
@@ -119,34 +155,32 @@ function Status({ code }: { readonly code: CodeRecord }) {
 }
 
 function CreateCodesDialog({ onShown, onClose }: DialogProps<CreatedCodesRecord>) {
-  const [amount, setAmount] = useState('');
+  const amount = useAmountInput();
   const [count, setCount] = useState('1');
   const [reason, setReason] = useState('');
   const [until, setUntil] = useState(FOR_GOOD);
   const action = useAction(async () => {
-    const body = { amount: plainAmount(amount), count: Number(count), reason };
-    onShown(await post<CreatedCodesRecord>('/codes', { ...body, ...expiryOf(until) }));
+    const body = { amount: amount.tokens, count: Number(count), reason };
+    const made = await post<CreatedCodesRecord | ApprovalRecord>('/codes', {
+      ...body,
+      ...expiryOf(until),
+    });
+    if (made.object === 'list') return onShown(made);
+    toast(t('Pending approval by a second operator.'));
+    onClose();
   });
   return (
     <FormDialog
-      title="New codes"
+      title={t('New codes')}
       action={action}
       fields={['amount', 'count', 'reason', 'expires_at']}
-      submit={count === '1' ? 'Create code' : `Create ${count} codes`}
+      submit={count === '1' ? t('Create code') : t('Create {count} codes', { count })}
       onClose={onClose}
     >
       <div class="fields">
+        <AmountField label={t('Amount per code')} amount={amount} action={action} field="amount" />
         <TextField
-          label="Amount per code"
-          hint="In service tokens"
-          inputMode="decimal"
-          required
-          value={amount}
-          onInput={setAmount}
-          error={fieldError(action, 'amount')}
-        />
-        <TextField
-          label="Number of codes"
+          label={t('Number of codes')}
           type="number"
           min={1}
           max={10_000}
@@ -158,8 +192,8 @@ function CreateCodesDialog({ onShown, onClose }: DialogProps<CreatedCodesRecord>
         />
       </div>
       <TextField
-        label="Reason"
-        hint="For the ledger, such as the name of the event."
+        label={t('Reason')}
+        hint={t('For the ledger, such as the name of the event.')}
         required
         maxLength={500}
         value={reason}
@@ -167,8 +201,8 @@ function CreateCodesDialog({ onShown, onClose }: DialogProps<CreatedCodesRecord>
         error={fieldError(action, 'reason')}
       />
       <UntilField
-        label="Expires"
-        forGood="Never"
+        label={t('Expires')}
+        forGood={t('Never')}
         until={until}
         onChange={setUntil}
         error={fieldError(action, 'expires_at')}

@@ -6,22 +6,32 @@ import { useSearchParams } from 'wouter-preact';
 
 const TYPING_MS = 250;
 
-/** The value of one filter and its setter; empty if not set. */
-export function useFilter(name: string): readonly [string, (value: string) => void] {
+type Filters = Readonly<Record<string, string>>;
+
+/** The filters that are set, and a function that changes some of them; empty removes one. */
+export function useFilters(): readonly [Partial<Filters>, (changes: Filters) => void] {
   const [params, setParams] = useSearchParams();
   return [
-    params.get(name) ?? '',
-    (value) =>
+    Object.fromEntries(params),
+    (changes) =>
       setParams(
         (before) => {
           const after = new URLSearchParams(before);
-          if (value === '') after.delete(name);
-          else after.set(name, value);
+          for (const [name, value] of Object.entries(changes)) {
+            if (value === '') after.delete(name);
+            else after.set(name, value);
+          }
           return after;
         },
         { replace: true },
       ),
   ];
+}
+
+/** The value of one filter and its setter; empty if not set. */
+export function useFilter(name: string): readonly [string, (value: string) => void] {
+  const [filters, setFilters] = useFilters();
+  return [filters[name] ?? '', (value) => setFilters({ [name]: value })];
 }
 
 /** The same for text fields: shows input at once and applies it after a pause. */

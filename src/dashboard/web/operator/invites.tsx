@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { CreatedInviteRecord, InviteRecord } from '../../records/operator-people.ts';
+import { t } from '../text/t.ts';
 import {
   Alert,
   Collection,
@@ -29,19 +30,20 @@ const TONES: Readonly<Record<InviteRecord['status'], Tone>> = {
 };
 
 const REVOKE: RowAction<InviteRecord, CreatedInviteRecord> = {
-  label: 'Revoke',
-  called: ({ id, email }) => `the invitation ${email ?? id}`,
+  label: t('Revoke'),
+  needs: 'accounts.manage',
+  called: ({ id, email }) => t('the invitation {email}', { email: email ?? id }),
   danger: true,
   isOffered: ({ status }) => status === 'open',
   dialog: ({ id }, { onDone, onClose }) => (
     <ConfirmDialog
-      title="Revoke this invitation?"
+      title={t('Revoke this invitation?')}
       danger
-      confirm="Revoke invitation"
-      consequences={['The link stops working. You can create another one.']}
+      confirm={t('Revoke invitation')}
+      consequences={[t('The link stops working. You can create another one.')]}
       act={async () => {
         await post(`/invites/${id}/revoke`);
-        toast('Invitation revoked.');
+        toast(t('Invitation revoked.'));
         await onDone();
       }}
       onClose={onClose}
@@ -52,32 +54,53 @@ const REVOKE: RowAction<InviteRecord, CreatedInviteRecord> = {
 export function InvitesPage() {
   return (
     <Collection<InviteRecord, CreatedInviteRecord>
-      title="Invitations"
-      lead="Each invitation lets one person sign up when SIGNUP is set to invite. Its link is shown only when you create it."
+      title={t('Invitations')}
+      lead={t(
+        'Each invitation lets one person sign up when SIGNUP is set to invite. Its link is shown only when you create it.',
+      )}
       path="/invites"
+      name="invites"
       empty={{
-        title: 'No invitations yet',
-        text: 'Create one and share its link with a new customer.',
+        title: t('No invitations yet'),
+        text: t('Create one and share its link with a new customer.'),
       }}
       columns={[
         {
-          label: 'For',
-          show: ({ email }) => email ?? <span class="soft">Anyone with the link</span>,
+          label: t('For'),
+          show: ({ email }) => email ?? <span class="soft">{t('Anyone with the link')}</span>,
         },
         {
-          label: 'Status',
+          label: t('Status'),
+          card: 'state',
           show: ({ status }) => <StateBadge state={status} tone={TONES[status]} />,
         },
-        { label: 'Created', show: ({ created_at }) => <Time at={created_at} /> },
-        { label: 'Expires', show: ({ expires_at }) => <Time at={expires_at} /> },
+        {
+          label: t('Created'),
+          card: 'labelled',
+          show: ({ created_at }) => <Time at={created_at} />,
+        },
+        {
+          label: t('Expires'),
+          card: 'labelled',
+          show: ({ expires_at }) => <Time at={expires_at} />,
+        },
       ]}
       actions={[REVOKE]}
-      create={{ label: 'New invitation', dialog: (dialog) => <CreateInviteDialog {...dialog} /> }}
+      create={{
+        label: t('New invitation'),
+        needs: 'accounts.manage',
+        dialog: (dialog) => <CreateInviteDialog {...dialog} />,
+      }}
       shown={({ email, link }, onClose) => (
-        <ShownOnceDialog title="New invitation" label="the link" lines={[link]} onClose={onClose}>
+        <ShownOnceDialog
+          title={t('New invitation')}
+          label={t('the link')}
+          lines={[link]}
+          onClose={onClose}
+        >
           {email === null
-            ? 'The first person to use this link can sign up with any address.'
-            : `Send this link to ${email}. Only this address can use it.`}
+            ? t('The first person to use this link can sign up with any address.')
+            : t('Send this link to {email}. Only this address can use it.', { email })}
         </ShownOnceDialog>
       )}
     />
@@ -93,29 +116,29 @@ function CreateInviteDialog({ onShown, onClose }: DialogProps<CreatedInviteRecor
   });
   return (
     <FormDialog
-      title="New invitation"
+      title={t('New invitation')}
       action={action}
       fields={['email', 'expires_at']}
-      submit="Create invitation"
+      submit={t('Create invitation')}
       onClose={onClose}
     >
       <TextField
-        label="E-mail address"
-        hint="Only this address can use the link. Leave empty to allow any address."
+        label={t('E-mail address')}
+        hint={t('Only this address can use the link. Leave empty to allow any address.')}
         type="email"
         value={email}
         onInput={setEmail}
         error={fieldError(action, 'email')}
       />
       <UntilField
-        label="Expires"
-        forGood="In 14 days"
+        label={t('Expires')}
+        forGood={t('In 14 days')}
         until={until}
         onChange={setUntil}
         error={fieldError(action, 'expires_at')}
       />
-      <Alert title="No mail is sent">
-        You get a link to share. Sign-up still verifies the address.
+      <Alert title={t('No mail is sent')}>
+        {t('You get a link to share. Sign-up still verifies the address.')}
       </Alert>
     </FormDialog>
   );

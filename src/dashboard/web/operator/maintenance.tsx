@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { MaintenanceRecord } from '../../records/operator-lists.ts';
+import { t } from '../text/t.ts';
 import {
   Alert,
   Button,
@@ -15,38 +16,45 @@ import {
   useResource,
 } from '../ui/index.ts';
 
-const STANDARD_WORDS = 'The service is in maintenance. Retry with back-off.';
+const STANDARD_WORDS = t('The service is in maintenance. Retry with back-off.');
 
 export function MaintenancePage() {
   const resource = useResource<MaintenanceRecord>('/maintenance');
   const [turning, setTurning] = useState<boolean | undefined>(undefined);
   return (
     <Page
-      title="Maintenance"
-      lead="While maintenance is on, all customer requests are rejected with 503 maintenance_mode. This console and the dashboard keep working."
+      title={t('Maintenance')}
+      lead={t(
+        'While maintenance is on, all customer requests are rejected with 503 maintenance_mode. This console and the dashboard keep working.',
+      )}
     >
       <Loaded resource={resource} lines={3}>
         {({ maintenance, message }) =>
           maintenance ? (
             <Alert
               tone="warning"
-              title="Maintenance is on: all requests are rejected"
+              title={t('Maintenance is on: all requests are rejected')}
               actions={
-                <Button kind="primary" onClick={() => setTurning(false)}>
-                  Turn off maintenance
+                <Button kind="primary" needs="service.manage" onClick={() => setTurning(false)}>
+                  {t('Turn off maintenance')}
                 </Button>
               }
             >
-              Message to clients: {message ?? STANDARD_WORDS}
+              {t('Message to clients: {message}', { message: message ?? STANDARD_WORDS })}
             </Alert>
           ) : (
             <Card
-              title="Maintenance is off"
-              actions={<Button onClick={() => setTurning(true)}>Turn on maintenance</Button>}
+              title={t('Maintenance is off')}
+              actions={
+                <Button needs="service.manage" onClick={() => setTurning(true)}>
+                  {t('Turn on maintenance')}
+                </Button>
+              }
             >
               <p class="soft">
-                Turn it on before you work on the server or an upstream. Requests in progress finish
-                normally.
+                {t(
+                  'Turn it on before you work on the server or an upstream. Requests in progress finish normally.',
+                )}
               </p>
             </Card>
           )
@@ -57,12 +65,12 @@ export function MaintenancePage() {
       )}
       {turning === false && (
         <ConfirmDialog
-          title="Turn off maintenance?"
-          confirm="Turn off"
-          consequences={['Requests are accepted again within 1 second.']}
+          title={t('Turn off maintenance?')}
+          confirm={t('Turn off')}
+          consequences={[t('Requests are accepted again within 1 second.')]}
           act={async () => {
             await post('/maintenance', { maintenance: false });
-            toast('Maintenance is off.');
+            toast(t('Maintenance is off.'));
             await resource.reload();
           }}
           onClose={() => setTurning(undefined)}
@@ -82,13 +90,15 @@ function TurnOnDialog({
   const [message, setMessage] = useState('');
   return (
     <ConfirmDialog
-      title="Turn on maintenance?"
+      title={t('Turn on maintenance?')}
       danger
-      confirm="Reject all requests"
+      confirm={t('Reject all requests')}
       consequences={[
-        'Within 1 second, all new requests are rejected with 503 until you turn maintenance off.',
-        'Requests in progress finish normally and are charged.',
-        'Rejected requests are not charged.',
+        t(
+          'Within 1 second, all new requests are rejected with 503 until you turn maintenance off.',
+        ),
+        t('Requests in progress finish normally and are charged.'),
+        t('Rejected requests are not charged.'),
       ]}
       act={async () => {
         const words = message.trim();
@@ -96,14 +106,16 @@ function TurnOnDialog({
           maintenance: true,
           ...(words === '' ? {} : { message: words }),
         });
-        toast('Maintenance is on.');
+        toast(t('Maintenance is on.'));
         await onDone();
       }}
       onClose={onClose}
     >
       <TextField
-        label="Message"
-        hint="One line for clients, such as the end of the maintenance. Leave empty for the default message."
+        label={t('Message')}
+        hint={t(
+          'One line for clients, such as the end of the maintenance. Leave empty for the default message.',
+        )}
         placeholder={STANDARD_WORDS}
         maxLength={200}
         value={message}

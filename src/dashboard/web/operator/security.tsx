@@ -1,6 +1,7 @@
 // The security settings of an operator: password, two-factor authentication, sessions.
 
 import type { SessionListRecord } from '../../records/auth.ts';
+import { t } from '../text/t.ts';
 import { PasswordCard } from '../ui/auth/password-card.tsx';
 import { SessionsCard } from '../ui/auth/sessions-card.tsx';
 import { TwoFactorCard } from '../ui/auth/two-factor-card.tsx';
@@ -9,7 +10,10 @@ import { Page, session, useResource } from '../ui/index.ts';
 export function SecurityPage() {
   const sessions = useResource<SessionListRecord>('/auth/sessions');
   return (
-    <Page title="Your sign-in" lead={`Signed in as ${session.value?.email ?? ''}.`}>
+    <Page
+      title={t('Your sign-in')}
+      lead={t('Signed in as {email}.', { email: session.value?.email ?? '' })}
+    >
       <PasswordCard onChanged={sessions.reload} />
       <TwoFactorCard onChanged={sessions.reload} />
       <SessionsCard sessions={sessions} />

@@ -1,6 +1,7 @@
 // Shows a value once: a key, a code or a link. A lost value must be replaced by a new one.
 
 import type { ComponentChildren } from 'preact';
+import { t } from '../text/t.ts';
 import { Alert, CodeBlock, Dialog, DialogClose } from '../ui/index.ts';
 
 export function ShownOnceDialog({
@@ -20,11 +21,11 @@ export function ShownOnceDialog({
 }) {
   return (
     <Dialog title={title} wide onClose={onClose}>
-      <Alert tone="warning" title="Copy it now. It is shown only once.">
+      <Alert tone="warning" title={t('Copy it now. It is shown only once.')}>
         {children}
       </Alert>
       <CodeBlock code={lines.join('\n')} label={label} />
-      <DialogClose onClose={onClose} label="Done, I’ve copied it" />
+      <DialogClose onClose={onClose} label={t('Done, I’ve copied it')} />
     </Dialog>
   );
 }

@@ -1,5 +1,6 @@
 // An expiry: never, after a while, or at the end of a day in the viewer's time zone.
 
+import { t } from '../text/t.ts';
 import { endOfDay, LastDayField, SelectField } from '../ui/index.ts';
 
 type Until = { readonly choice: string; readonly day: string };
@@ -9,12 +10,12 @@ export const FOR_GOOD: Until = { choice: '', day: '' };
 const HOUR_MS = 3_600_000;
 
 const CHOICES = [
-  { value: '', label: 'Never' },
-  { value: '1', label: 'In 1 hour' },
-  { value: '24', label: 'In 1 day' },
-  { value: '168', label: 'In 7 days' },
-  { value: '720', label: 'In 30 days' },
-  { value: 'day', label: 'On a date' },
+  { value: '', label: t('Never') },
+  { value: '1', label: t('In 1 hour') },
+  { value: '24', label: t('In 1 day') },
+  { value: '168', label: t('In 7 days') },
+  { value: '720', label: t('In 30 days') },
+  { value: 'day', label: t('On a date') },
 ] as const;
 
 export function UntilField({

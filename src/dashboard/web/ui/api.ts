@@ -2,7 +2,9 @@
 // to sign-in on an expired session, and a password prompt for protected actions.
 
 import { signal } from '@preact/signals';
-import { nextQuery } from './next.ts';
+import { t } from '../text/t.ts';
+import { errorText } from './error-texts.ts';
+import { nextQuery, type SignedOutReason } from './next.ts';
 
 /** An error of the server. `message` can be shown to the user. */
 export class ApiError extends Error {
@@ -122,7 +124,7 @@ async function send(
     });
   } catch (error) {
     if (abort?.aborted) throw error;
-    const message = 'Can’t reach the server. Check your connection and try again.';
+    const message = t('Can’t reach the server. Check your connection and try again.');
     throw new ApiError(0, 'unreachable', message);
   }
 }
@@ -142,7 +144,13 @@ async function readError(response: Response): Promise<ApiError> {
   return new ApiError(
     response.status,
     code ?? 'unknown',
-    message ?? `The server returned status ${response.status}. Try again in a minute.`,
+    errorText(
+      code ?? 'unknown',
+      message ??
+        t('The server returned status {status}. Try again in a minute.', {
+          status: response.status,
+        }),
+    ),
     {
       param,
       requestId: request_id || response.headers.get('x-request-id') || undefined,
@@ -178,8 +186,8 @@ export function declareSignedOut(paths: readonly string[]): void {
  * Reloads the whole page, so that nothing of the old session stays in memory. Replaces the history
  * entry, which would only redirect here again.
  */
-function onSignedOut(): void {
+export function onSignedOut(reason: SignedOutReason = 'expired'): void {
   const { pathname, search } = window.location;
   if (SIGNED_OUT_PATHS.has(pathname)) return;
-  window.location.replace(`${APP_PREFIX}/sign-in${nextQuery(pathname, search)}`);
+  window.location.replace(`${APP_PREFIX}/sign-in${nextQuery(pathname, search, reason)}`);
 }

@@ -4,11 +4,16 @@
 import { type ComponentType, render } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
+import { t } from '../text/t.ts';
 import { ApiError, declareSignedOut } from './api.ts';
+import { fromAddress } from './auth/gate.tsx';
 import { Button } from './button.tsx';
+import { nextQuery, safeNext } from './next.ts';
+import { hadSession } from './other-tabs.ts';
 import type { PageEntry, PageProps } from './page.ts';
-import { Empty, Page, Skeleton } from './parts.tsx';
-import { loadSession, session } from './session.ts';
+import { Empty, Page, PageSkeleton, pageIcon } from './parts.tsx';
+import { service } from './service.ts';
+import { followTabs, loadSession, session } from './session.ts';
 import { Gate, Shell } from './shell.tsx';
 import { applyTheme } from './theme.ts';
 
@@ -17,9 +22,13 @@ export function startApp(pages: readonly PageEntry[]): void {
   applyTheme();
   document.documentElement.dataset['app'] = APP_PREFIX.slice(1);
   declareSignedOut(pages.filter(({ signedOut }) => signedOut).map(({ path }) => path));
+  followTabs();
   const place = document.getElementById('app');
   if (place !== null) render(<App pages={pages} />, place);
 }
+
+/** Read before the answer of the server changes it. */
+const wasSignedIn = hadSession();
 
 function App({ pages }: { readonly pages: readonly PageEntry[] }) {
   const [failure, setFailure] = useState<unknown>(undefined);
@@ -30,7 +39,6 @@ function App({ pages }: { readonly pages: readonly PageEntry[] }) {
     return <Closed why={failure.message} />;
   }
   if (failure !== undefined) return <Unreachable />;
-  if (session.value === undefined) return null;
   return (
     <Router base={APP_PREFIX}>
       <Switch>
@@ -49,15 +57,18 @@ function App({ pages }: { readonly pages: readonly PageEntry[] }) {
 
 const NOT_FOUND: PageEntry = {
   path: '*',
-  title: 'Not found',
+  title: t('Not found'),
   load: () => Promise.resolve(NotFound),
 };
 
 function NotFound() {
   return (
-    <Page title="Page not found">
-      <Empty title="This page doesn't exist" action={<Link href="/">Go to the overview</Link>}>
-        Check the address, or go back to the overview.
+    <Page title={t('Page not found')}>
+      <Empty
+        title={t("This page doesn't exist")}
+        action={<Link href="/">{t('Go to the overview')}</Link>}
+      >
+        {t('Check the address, or go back to the overview.')}
       </Empty>
     </Page>
   );
@@ -71,20 +82,30 @@ type FramedProps = {
 
 function Framed({ page, pages, params }: FramedProps) {
   const [location, navigate] = useLocation();
-  const signedOut = session.value === null;
-  const misplaced = signedOut && !page.signedOut;
+  const user = session.value;
+  const misplaced = user === null && !page.signedOut;
+  const isInside = user !== null && user !== undefined && page.path === '/sign-in';
   useEffect(() => {
+    if (isInside) navigate(safeNext(fromAddress('next') || null, APP_PREFIX), { replace: true });
     if (!misplaced) return;
     const { pathname, search } = window.location;
-    const back = encodeURIComponent(`${pathname}${search}`);
-    navigate(location === '/' ? '/sign-in' : `/sign-in?next=${back}`, { replace: true });
-  }, [misplaced]);
+    const reason = wasSignedIn ? 'expired' : undefined;
+    const query = location === '/' && !wasSignedIn ? '' : nextQuery(pathname, search, reason);
+    navigate(`/sign-in${query}`, { replace: true });
+  }, [misplaced, isInside]);
   useEffect(() => {
-    document.title = `${page.title} · Tollgate`;
+    document.title = `${page.title} · ${service.name}`;
+    pageIcon.value = page.icon;
   }, [page]);
-  if (misplaced) return null;
-  const content = <Lazy key={location} page={page} params={params} />;
-  if (page.signedOut) return <Gate>{content}</Gate>;
+  // The frame comes before the server has said who is here.
+  const isWaiting = user === undefined || misplaced || isInside;
+  const content = isWaiting ? (
+    <PageSkeleton />
+  ) : (
+    <Lazy key={location} page={page} params={params} />
+  );
+  if (page.signedOut || misplaced || (user === undefined && !wasSignedIn))
+    return <Gate>{content}</Gate>;
   return <Shell pages={pages}>{content}</Shell>;
 }
 
@@ -118,18 +139,18 @@ function Lazy({ page, params }: Omit<FramedProps, 'pages'>) {
     navigated = true;
   }, [Content]);
   if (failed || thrown !== undefined) return <Outdated />;
-  return Content === undefined ? <Skeleton lines={6} /> : <Content params={params} />;
+  return Content === undefined ? <PageSkeleton /> : <Content params={params} />;
 }
 
 /** Shown when a page fails, usually because the server was updated. */
 function Outdated() {
   return (
-    <Page title="This page failed to load">
+    <Page title={t('This page failed to load')}>
       <Empty
-        title="The server may have been updated"
-        action={<Button onClick={() => window.location.reload()}>Reload</Button>}
+        title={t('The server may have been updated')}
+        action={<Button onClick={() => window.location.reload()}>{t('Reload')}</Button>}
       >
-        If it keeps failing, contact the operator and name the page.
+        {t('If it keeps failing, contact the operator and name the page.')}
       </Empty>
     </Page>
   );
@@ -140,8 +161,8 @@ function Closed({ why }: { readonly why: string }) {
   return (
     <Gate>
       <Empty
-        title="Sign-in is not set up yet"
-        action={<Button onClick={() => window.location.reload()}>Try again</Button>}
+        title={t('Sign-in is not set up yet')}
+        action={<Button onClick={() => window.location.reload()}>{t('Try again')}</Button>}
       >
         {why}
       </Empty>
@@ -153,11 +174,11 @@ function Unreachable() {
   return (
     <Gate>
       <Page
-        title="The server is not responding"
-        lead="Check your connection. The server may be restarting: try again in a minute."
+        title={t('The server is not responding')}
+        lead={t('Check your connection. The server may be restarting: try again in a minute.')}
       >
         <Button kind="primary" onClick={() => window.location.reload()}>
-          Try again
+          {t('Try again')}
         </Button>
       </Page>
     </Gate>

@@ -3,6 +3,9 @@
 import type { ComponentChildren, ComponentProps } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import { t } from '../text/t.ts';
+import { type Needed, whyNot } from './permission.ts';
+import { toast } from './toast.tsx';
 
 type Look = {
   /** Use `primary` once per page or dialog, and `danger` for actions that cannot be undone. */
@@ -13,21 +16,38 @@ type Look = {
 export type ButtonProps = Look &
   Omit<ComponentProps<'button'>, 'size' | 'kind' | 'class' | 'className' | 'children' | 'type'> & {
     readonly busy?: boolean;
+    /** What the role of an operator has to allow; otherwise the button only says why not. */
+    readonly needs?: Needed;
     readonly type?: 'button' | 'submit';
     readonly children: ComponentChildren;
   };
 
-export function Button({ kind, size, busy, type = 'button', onClick, ...rest }: ButtonProps) {
+export function Button({
+  kind,
+  size,
+  busy,
+  needs,
+  type = 'button',
+  disabled,
+  onClick,
+  ...rest
+}: ButtonProps) {
+  const refusal = whyNot(needs);
+  const idle = busy || refusal !== undefined;
   return (
     <button
       {...rest}
+      // A disabled button could not say why.
+      disabled={refusal === undefined && disabled}
       type={type}
       class={look(kind, size)}
       aria-busy={busy ? 'true' : undefined}
-      aria-disabled={busy ? 'true' : undefined}
+      aria-disabled={idle ? 'true' : undefined}
+      title={refusal ?? rest.title}
       onClick={(event) => {
-        if (busy) event.preventDefault();
-        else onClick?.(event);
+        if (!idle) return onClick?.(event);
+        event.preventDefault();
+        if (refusal !== undefined) toast(refusal);
       }}
     />
   );
@@ -68,7 +88,7 @@ export function CopyButton({
   text,
   label,
   kind,
-  children = 'Copy',
+  children = t('Copy'),
 }: {
   readonly text: string;
   readonly label: string;
@@ -87,9 +107,9 @@ export function CopyButton({
       aria-label={state === 'idle' && children === 'Copy' ? label : undefined}
       onClick={copy}
     >
-      {state === 'idle' ? children : state === 'copied' ? 'Copied' : 'Press Ctrl+C'}
+      {state === 'idle' ? children : state === 'copied' ? t('Copied') : t('Press Ctrl+C')}
       <span class="sr-only" role="status">
-        {state === 'copied' ? 'Copied' : ''}
+        {state === 'copied' ? t('Copied') : ''}
       </span>
     </Button>
   );

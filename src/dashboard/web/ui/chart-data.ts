@@ -1,18 +1,26 @@
 // The data of a chart, shared by the chart, its table and its drawing.
 
+import { locale } from '../text/t.ts';
+import { colourOf, nthColour } from './chart-colours.ts';
 import { formatInstant } from './format.ts';
 
 export type Series = {
   readonly label: string;
   /** One value per instant; null if missing. */
   readonly values: readonly (number | null)[];
+  /** The thing that the series is about (a model, a key), which has the same colour everywhere. */
+  readonly name?: string | undefined;
   /** Marks values that signal a problem; the colours of other series only distinguish them. */
   readonly tone?: 'danger' | 'warning' | 'muted';
 };
 
+export type ChartStep = 'month' | 'day' | 'hour' | 'minute';
+
 export type ChartProps = {
   /** The heading of the chart: `"Requests per day"`. */
   readonly title: string;
+  /** The unit of all values, which the axis shows: `"USD"`, `"ms"`. */
+  readonly unit: string;
   /** ISO instants, ascending. */
   readonly times: readonly string[];
   readonly series: readonly Series[];
@@ -21,16 +29,44 @@ export type ChartProps = {
   /** Formats a value in full, and on the axis. */
   readonly format?: (value: number) => string;
   readonly formatAxis?: (value: number) => string;
-  /** `day` if each point is a day in UTC, as in the ledger; otherwise the viewer's time zone. */
-  readonly step?: 'day' | 'hour' | 'minute';
+  /** Days and months are UTC, as in the ledger; otherwise the viewer's time zone. */
+  readonly step?: ChartStep | undefined;
+  /** The total of the period before, drawn as an outline; null if missing. */
+  readonly before?: readonly (number | null)[] | undefined;
+  /** The page with what is behind a point, of one series (by its place) or of all. */
+  readonly href?: (index: number, nth: number | undefined) => string | undefined;
 };
 
+/** The colour of the nth series, for `fill` and `stroke`. */
+export function seriesColour({ name, tone }: Series, nth: number): string {
+  if (tone !== undefined) return TONES[tone];
+  return name === undefined ? nthColour(nth) : colourOf(name);
+}
+
+const TONES: Readonly<Record<NonNullable<Series['tone']>, string>> = {
+  danger: 'var(--danger)',
+  warning: 'var(--chart-2)',
+  muted: 'var(--chart-muted)',
+};
+
+/** The sum of all series at a point; null if all are missing. */
+export function totalAt(series: readonly Series[], index: number): number | null {
+  return series.reduce<number | null>((sum, { values }) => {
+    const value = values[index] ?? null;
+    return value === null ? sum : (sum ?? 0) + value;
+  }, null);
+}
+
+export function shown(value: number | null | undefined, format: (value: number) => string): string {
+  return value === null || value === undefined ? '–' : format(value);
+}
+
 /** A day of the ledger is a UTC day in every time zone. */
-export function pointName(iso: string, step: ChartProps['step']): string {
-  if (step !== 'day') return formatInstant(iso);
-  return new Date(iso).toLocaleDateString('en-GB', {
+export function pointName(iso: string, step: ChartStep | undefined): string {
+  if (step !== 'day' && step !== 'month') return formatInstant(iso);
+  return new Date(iso).toLocaleDateString(locale, {
     timeZone: 'UTC',
-    day: 'numeric',
+    ...(step === 'day' && { day: 'numeric' }),
     month: 'short',
     year: 'numeric',
   });
@@ -40,13 +76,17 @@ export function pointName(iso: string, step: ChartProps['step']): string {
 export function pointLabel(
   times: readonly string[],
   index: number,
-  step: ChartProps['step'],
+  step: ChartStep | undefined,
 ): string {
   const at = new Date(times[index] ?? '');
   const day = { day: 'numeric', month: 'short' } as const;
-  if (step === 'day') return at.toLocaleDateString('en-GB', { ...day, timeZone: 'UTC' });
+  if (step === 'day') return at.toLocaleDateString(locale, { ...day, timeZone: 'UTC' });
+  if (step === 'month') {
+    const month = { month: 'short', year: '2-digit' } as const;
+    return at.toLocaleDateString(locale, { ...month, timeZone: 'UTC' });
+  }
   const span = Date.parse(times.at(-1) ?? '') - Date.parse(times[0] ?? '');
   return span > 2 * 86_400_000
-    ? at.toLocaleDateString('en-GB', day)
-    : at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+    ? at.toLocaleDateString(locale, day)
+    : at.toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit' });
 }

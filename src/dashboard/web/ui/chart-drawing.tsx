@@ -1,53 +1,59 @@
 // Draws a chart as SVG with colours from CSS, so it follows light, dark and forced colours. Pointer
-// and arrow keys read the values of a point.
+// and arrow keys read the values of a point; a click or Enter opens what is behind it.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { type ChartProps, pointLabel, pointName, type Series } from './chart-data.ts';
-import { alignDecimals, labelledPoints, largest, valueTicks } from './chart-scale.ts';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { t } from '../text/t.ts';
+import type { ChartProps, Series } from './chart-data.ts';
+import { Axes, Bars, Before, Lines, NoData, type Plot } from './chart-marks.tsx';
+import { Reading } from './chart-reading.tsx';
+import { alignDecimals, extremes, type Scale, stackedBars, valueScale } from './chart-scale.ts';
 import { formatCompact, formatCount } from './format.ts';
 
-const HEIGHT = 220;
-const TOP = 8;
+const HEIGHT = 232;
+const TOP = 20;
 const BOTTOM = 24;
+const TICKS = 5;
 /** The width of the widest character on the value axis. */
 const CHARACTER_WIDTH = 7.5;
-const LABEL_WIDTH = 84;
 
-type Plot = {
-  readonly x: (index: number) => number;
-  readonly y: (value: number) => number;
-  /** The width of one point. */
-  readonly band: number;
-};
+/** A point that is being read, and the series under the pointer. */
+type Read = { readonly index: number; readonly nth: number | undefined };
 
-export function ChartDrawing(props: ChartProps) {
-  const { title, times, series, kind = 'bars', step, format = formatCount } = props;
-  const { formatAxis = formatCompact } = props;
+export function ChartDrawing({
+  chart,
+  colours,
+}: {
+  /** With the series that are shown. */
+  readonly chart: ChartProps;
+  readonly colours: (series: Series) => string;
+}) {
+  const { title, unit, times, series, kind = 'bars', step, before, href } = chart;
   const place = useRef<HTMLElement>(null);
   const width = useWidth(place);
-  const [read, setRead] = useState<number | undefined>(undefined);
-  const most = largest(series, kind === 'bars');
-  const ticks = valueTicks(most, 4);
-  const top = ticks.at(-1) ?? 1;
-  const marks = alignDecimals(ticks.map(formatAxis));
-  const start = Math.max(...marks.map(({ length }) => length)) * CHARACTER_WIDTH + 12;
-  const band = Math.max(1, width - start) / Math.max(1, times.length);
-  const plot: Plot = {
-    band,
-    x: (index) => start + (index + 0.5) * band,
-    y: (value) => TOP + (1 - value / top) * (HEIGHT - TOP - BOTTOM),
+  const [read, setRead] = useState<Read | undefined>(undefined);
+  const [, navigate] = useLocation();
+  const scale = scaleOf(chart);
+  const marks = alignDecimals(scale.ticks.map(chart.formatAxis ?? formatCompact));
+  const plot = plotOf(scale, marks, times.length, width);
+  const hasValues = series.some(({ values }) => values.some((value) => value));
+  const target = read && href?.(read.index, read.nth);
+
+  const at = ({ clientX, clientY }: PointerEvent) => {
+    const box = place.current?.getBoundingClientRect();
+    const index = Math.floor((clientX - (box?.left ?? 0) - plot.start) / plot.band);
+    if (index < 0 || index >= times.length) return setRead(undefined);
+    const y = clientY - (box?.top ?? 0);
+    setRead({ index, nth: kind === 'bars' ? barAt(series, plot, index, y) : undefined });
   };
-  const at = (clientX: number) => {
-    const left = place.current?.getBoundingClientRect().left ?? 0;
-    const index = Math.floor((clientX - left - start) / band);
-    setRead(index >= 0 && index < times.length ? index : undefined);
-  };
-  const move = (event: KeyboardEvent) => {
+  const press = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') setRead(undefined);
+    if (event.key === 'Enter' && target !== undefined) navigate(target);
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (by === 0) return;
     event.preventDefault();
-    const from = read ?? (by > 0 ? -1 : times.length);
-    setRead(Math.min(Math.max(from + by, 0), times.length - 1));
+    const from = read?.index ?? (by > 0 ? -1 : times.length);
+    setRead({ index: Math.min(Math.max(from + by, 0), times.length - 1), nth: undefined });
   };
   return (
     <section
@@ -55,153 +61,136 @@ export function ChartDrawing(props: ChartProps) {
       ref={place}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys read its points.
       tabIndex={0}
-      aria-label={summary(props)}
-      onKeyDown={move}
+      aria-label={summary(chart)}
+      onKeyDown={press}
       onBlur={() => setRead(undefined)}
-      onPointerMove={(event) => at(event.clientX)}
-      onPointerDown={(event) => at(event.clientX)}
+      onPointerMove={at}
+      onPointerDown={at}
       onPointerLeave={() => setRead(undefined)}
     >
       <svg class="plot" width={width} height={HEIGHT} aria-hidden="true">
-        {ticks.map((tick, nth) => (
-          <g key={tick}>
-            <line class="rule" x1={start} x2={width} y1={plot.y(tick)} y2={plot.y(tick)} />
-            <text class="end" x={start - 8} y={plot.y(tick) + 4}>
-              {marks[nth]}
-            </text>
-          </g>
-        ))}
-        {labelledPoints(times.length, width - start, LABEL_WIDTH).map((index) => (
-          <text
-            key={index}
-            class={plot.x(index) > width - LABEL_WIDTH / 2 ? 'end' : 'middle'}
-            x={plot.x(index) > width - LABEL_WIDTH / 2 ? width - 1 : plot.x(index)}
-            y={HEIGHT - 6}
-          >
-            {pointLabel(times, index, step)}
-          </text>
-        ))}
-        {most === 0 && (
-          <text class="middle" x={(start + width) / 2} y={HEIGHT / 2}>
-            No data in this period
-          </text>
-        )}
         {read !== undefined && (
           <rect
             class="cursor"
-            x={plot.x(read) - band / 2}
+            x={plot.x(read.index) - plot.band / 2}
             y={TOP}
-            width={band}
+            width={plot.band}
             height={HEIGHT - TOP - BOTTOM}
           />
         )}
+        <Axes plot={plot} scale={scale} marks={marks} unit={unit} times={times} step={step} />
+        {!hasValues && <NoData plot={plot} />}
         {kind === 'bars' ? (
-          <Bars plot={plot} series={series} />
+          <Bars plot={plot} series={series} colours={colours} />
         ) : (
-          <Lines plot={plot} series={series} />
+          <Lines plot={plot} series={series} colours={colours} />
         )}
+        {before && <Before plot={plot} values={before} kind={kind} />}
       </svg>
+      {read !== undefined && target !== undefined && (
+        // For the pointer; the keyboard has Enter.
+        <Link
+          class="hit"
+          href={target}
+          tabIndex={-1}
+          aria-hidden="true"
+          style={bandPlace(plot, read)}
+        />
+      )}
       <div
         class="reading"
         role="status"
         hidden={read === undefined}
-        style={readingPlace(plot, read, width)}
+        style={read && readingPlace(plot, read)}
       >
         {read !== undefined && (
-          <>
-            <div class="soft">{pointName(times[read] ?? '', step)}</div>
-            {series.map(({ label, values }) => (
-              <div key={label}>
-                {label}: <strong>{shown(values[read], format)}</strong>
-              </div>
-            ))}
-          </>
+          <Reading chart={chart} index={read.index} colours={colours} current={read.nth}>
+            {target !== undefined && (
+              <div class="soft small">{t('Click or press Enter to open')}</div>
+            )}
+          </Reading>
         )}
       </div>
-      <p class="sr-only">{title}: use the arrow keys to read its points.</p>
+      <p class="sr-only">
+        {href === undefined
+          ? t('{title}: use the arrow keys to read its points.', { title })
+          : t('{title}: use the arrow keys to read its points, and Enter to open one.', { title })}
+      </p>
     </section>
   );
 }
 
-type PartProps = { readonly plot: Plot; readonly series: ChartProps['series'] };
+function scaleOf({ series, kind = 'bars', before = [] }: ChartProps): Scale {
+  const values = series.map((one) => one.values);
+  const [least, most] = extremes(values, kind === 'bars');
+  const past = before.map((value) => value ?? 0);
+  const isWhole = values.every((all) => all.every((value) => Number.isInteger(value ?? 0)));
+  return valueScale(Math.min(least, ...past), Math.max(most, ...past), TICKS, isWhole);
+}
 
-/** One path per series: a bar per point, stacked on the series before. */
-function Bars({ plot, series }: PartProps) {
-  const { x, y, band } = plot;
-  const wide = Math.min(40, Math.max(1, band * 0.72));
-  const sums: number[] = [];
-  return series.map(({ label, values, tone }, nth) => {
-    const bars = values.map((value, index) => {
-      const below = sums[index] ?? 0;
-      sums[index] = below + (value ?? 0);
-      if (!value) return '';
-      const bottom = y(below);
-      // A nonzero value always stays visible.
-      const tall = Math.max(1, bottom - y(below + value));
-      return `M${round(x(index) - wide / 2)} ${round(bottom)}v${round(-tall)}h${round(wide)}v${round(tall)}z`;
-    });
-    return <path key={label} d={bars.join('')} fill={colour(nth, tone)} />;
+function plotOf(scale: Scale, marks: readonly string[], points: number, width: number): Plot {
+  const start = Math.max(...marks.map(({ length }) => length)) * CHARACTER_WIDTH + 12;
+  const band = Math.max(1, width - start) / Math.max(1, points);
+  const reach = scale.high - scale.low;
+  return {
+    ...{ band, start, width, height: HEIGHT },
+    x: (index) => start + (index + 0.5) * band,
+    y: (value) => TOP + ((scale.high - value) / reach) * (HEIGHT - TOP - BOTTOM),
+  };
+}
+
+/** The series whose bar is at a height; undefined beside the bars. */
+function barAt(
+  series: readonly Series[],
+  { y }: Plot,
+  index: number,
+  height: number,
+): number | undefined {
+  const bars = stackedBars(series.map(({ values }) => values));
+  const nth = bars.findIndex(({ [index]: bar }) => {
+    if (bar === undefined) return false;
+    const [a, b] = [y(bar.from), y(bar.to)];
+    return height >= Math.min(a, b) && height <= Math.max(a, b);
   });
+  return nth < 0 ? undefined : nth;
 }
 
-/** A line through the points with a value; an isolated point is a dot. */
-function Lines({ plot, series }: PartProps) {
-  return series.map(({ label, values, tone }, nth) => {
-    let drawing = false;
-    const points = values.map((value, index) => {
-      const joined = drawing;
-      drawing = value !== null;
-      if (value === null) return '';
-      return `${joined ? 'L' : 'M'}${round(plot.x(index))} ${round(plot.y(value))}${joined ? '' : 'h0.01'}`;
-    });
-    return <path key={label} class="line" d={points.join('')} stroke={colour(nth, tone)} />;
-  });
-}
-
-/** The colour of the nth series, or of its meaning. */
-export function colour(nth: number, tone: Series['tone']): string {
-  return tone === undefined ? `var(--chart-${(nth % 6) + 1})` : TONES[tone];
-}
-
-const TONES: Readonly<Record<NonNullable<Series['tone']>, string>> = {
-  danger: 'var(--danger)',
-  warning: 'var(--chart-2)',
-  muted: 'var(--chart-6)',
-};
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
-}
-
-export function shown(value: number | null | undefined, format: (value: number) => string): string {
-  return value === null || value === undefined ? '–' : format(value);
+function bandPlace({ x, band }: Plot, { index }: Read) {
+  return { left: `${x(index) - band / 2}px`, width: `${band}px`, top: `${TOP}px` };
 }
 
 /** Placed on the side of the point with more room. */
-function readingPlace(plot: Plot, read: number | undefined, width: number) {
-  const x = read === undefined ? 0 : plot.x(read);
-  return x > width / 2
-    ? { right: `${width - x + plot.band / 2 + 8}px`, left: 'auto' }
-    : { left: `${x + plot.band / 2 + 8}px`, right: 'auto' };
+function readingPlace({ x, band, width }: Plot, { index }: Read) {
+  const at = x(index);
+  return at > width / 2
+    ? { right: `${width - at + band / 2 + 8}px`, left: 'auto' }
+    : { left: `${at + band / 2 + 8}px`, right: 'auto' };
 }
 
 /** A one-sentence summary for screen readers. */
 function summary({ title, series, format = formatCount }: ChartProps): string {
   const parts = series.map(({ label, values }) => {
     const known = values.filter((value) => value !== null);
-    if (known.length === 0) return `${label}: no values`;
+    if (known.length === 0) return t('{label}: no values', { label });
     const most = known.reduce((a, b) => Math.max(a, b));
-    return `${label}: highest ${format(most)}, last ${format(known.at(-1) ?? 0)}`;
+    return t('{label}: highest {most}, last {at}', {
+      label,
+      most: format(most),
+      at: format(known.at(-1) ?? 0),
+    });
   });
   return `${title}. ${parts.join('. ')}`;
 }
 
 function useWidth(place: { readonly current: HTMLElement | null }): number {
-  const [width, setWidth] = useState(600);
-  useEffect(() => {
+  const [width, setWidth] = useState(0);
+  // Measured before the first paint: another width would make a phone's page wider for a moment.
+  useLayoutEffect(() => {
     const element = place.current;
     if (element === null) return;
-    const watch = new ResizeObserver(() => setWidth(element.clientWidth));
+    const measure = () => setWidth(element.clientWidth);
+    measure();
+    const watch = new ResizeObserver(measure);
     watch.observe(element);
     return () => watch.disconnect();
   }, []);

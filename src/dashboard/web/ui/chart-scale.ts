@@ -1,16 +1,35 @@
 // Computes the positions of points and axis marks. Pure.
 
-/** Round marks from zero to at least `most`, about `count` of them. The last one is the top. */
-export function valueTicks(most: number, count: number): readonly number[] {
-  if (!(most > 0)) return [0, 1];
-  const rough = most / count;
+/** The values at the bottom and the top of a chart, and its round marks between them. */
+export type Scale = {
+  readonly low: number;
+  readonly high: number;
+  readonly ticks: readonly number[];
+};
+
+/** The part of the height that stays free beyond the outermost values. */
+const MARGIN = 0.04;
+
+/**
+ * Covers all values and zero, with round marks: about `count` of them, whole numbers for `whole`
+ * values. The top is just above the largest value and need not be a mark.
+ */
+export function valueScale(least: number, most: number, count: number, whole = false): Scale {
+  const [bottom, top] = [Math.min(0, least), Math.max(0, most)];
+  const reach = top - bottom;
+  if (!(reach > 0)) return { low: 0, high: 1, ticks: [0] };
+  const rough = reach / count;
   const power = 10 ** Math.floor(Math.log10(rough));
   const factor = [1, 2, 5, 10].find((one) => one * power >= rough) ?? 10;
-  const step = factor * power;
-  const ticks = [0];
+  const step = Math.max(factor * power, whole ? 1 : 0);
+  const [first, last] = [Math.ceil(bottom / step), Math.floor(top / step)];
   // Multiplies each time, because adding would accumulate float errors.
-  while ((ticks.at(-1) ?? 0) < most) ticks.push(ticks.length * step);
-  return ticks;
+  const ticks = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
+  return {
+    low: bottom === 0 ? 0 : bottom - reach * MARGIN,
+    high: top === 0 ? 0 : top + reach * MARGIN,
+    ticks,
+  };
 }
 
 /** Gives all marks the same number of decimals, so that they align. */
@@ -37,21 +56,34 @@ export function labelledPoints(
   return labelled.reverse();
 }
 
-/** The largest stacked sum for bars, the largest value for lines. */
-export function largest(
-  series: readonly { readonly values: readonly (number | null)[] }[],
-  stacked: boolean,
-): number {
-  const length = Math.max(0, ...series.map(({ values }) => values.length));
-  let most = 0;
-  for (let index = 0; index < length; index += 1) {
-    let sum = 0;
-    for (const { values } of series) {
-      const value = values[index] ?? 0;
-      sum += value;
-      if (!stacked && value > most) most = value;
-    }
-    if (stacked && sum > most) most = sum;
-  }
-  return most;
+type Values = readonly (number | null)[];
+
+/** A bar of one value: positive ones are stacked upward from zero, negative ones downward. */
+export type Bar = { readonly from: number; readonly to: number };
+
+/** The bars of each series; undefined where there is nothing to draw. */
+export function stackedBars(series: readonly Values[]): readonly (readonly (Bar | undefined)[])[] {
+  const up: number[] = [];
+  const down: number[] = [];
+  return series.map((values) =>
+    values.map((value, index) => {
+      if (!value) return undefined;
+      const sums = value > 0 ? up : down;
+      const from = sums[index] ?? 0;
+      sums[index] = from + value;
+      return { from, to: from + value };
+    }),
+  );
+}
+
+/** The least and the largest value that a chart has to show; of bars, of their stacks. */
+export function extremes(series: readonly Values[], stacked: boolean): readonly [number, number] {
+  let [least, most] = [0, 0];
+  const look = (value: number) => {
+    if (value < least) least = value;
+    if (value > most) most = value;
+  };
+  if (stacked) for (const bars of stackedBars(series)) for (const bar of bars) look(bar?.to ?? 0);
+  else for (const values of series) for (const value of values) look(value ?? 0);
+  return [least, most];
 }

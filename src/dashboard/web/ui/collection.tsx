@@ -6,8 +6,11 @@ import { useRef, useState } from 'preact/hooks';
 import type { Query } from './api.ts';
 import { Button } from './button.tsx';
 import { Card, Empty, Page } from './parts.tsx';
+import { may, type Needed } from './permission.ts';
 import { useList } from './resource.ts';
-import { type Column, ListTable } from './table.tsx';
+import { isFrozen } from './session.ts';
+import { ListTable } from './table.tsx';
+import type { Column, ListSort } from './table-column.ts';
 
 export type DialogProps<Shown = never> = {
   /** Reloads the list. */
@@ -22,6 +25,8 @@ export type RowAction<Row, Shown = never> = {
   /** Names the target: `Revoke` is read out as `Revoke the key laptop`. */
   readonly called: (row: Row) => string;
   readonly danger?: boolean;
+  /** Hidden from operators whose role does not allow it. */
+  readonly needs?: Needed;
   /** Applies to all rows if absent. */
   readonly isOffered?: (row: Row) => boolean;
   readonly dialog: (row: Row, dialog: DialogProps<Shown>) => ComponentChildren;
@@ -39,6 +44,8 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
   within = false,
   path,
   query,
+  name,
+  sort,
   columns,
   href,
   empty,
@@ -47,7 +54,6 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
   actions = [],
   shown,
   onChange,
-  onClosed,
   children,
 }: {
   readonly title: string;
@@ -56,6 +62,10 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
   readonly within?: boolean;
   readonly path: string;
   readonly query?: Query;
+  /** Lets the user choose columns and density, stored under this name. */
+  readonly name?: string;
+  /** Of `useSort`, for a list that the server sorts. */
+  readonly sort?: ListSort;
   readonly columns: readonly [Column<Row>, ...Column<Row>[]];
   readonly href?: (row: Row) => string;
   readonly empty: { readonly title: string; readonly text: string };
@@ -63,17 +73,17 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
   readonly noMatch?: ComponentChildren;
   readonly create: {
     readonly label: string;
+    readonly needs?: Needed;
     readonly dialog: (dialog: DialogProps<Shown>) => ComponentChildren;
   };
   readonly actions?: readonly RowAction<Row, Shown>[];
   readonly shown?: (shown: Shown, onClose: () => void) => ComponentChildren;
   readonly onChange?: () => unknown;
-  readonly onClosed?: () => unknown;
   /** Filters or figures above the list. */
   readonly children?: ComponentChildren;
 }) {
-  const list = useList<Row>(path, query);
-  const { open, show, close } = useDialog<Open<Row, Shown>>(onClosed);
+  const list = useList<Row>(path, { ...query, sort: sort?.query });
+  const { open, show, close } = useDialog<Open<Row, Shown>>();
   const reload = () => Promise.all([list.reload(), onChange?.()]);
   const dialog: DialogProps<Shown> = {
     onDone: reload,
@@ -84,7 +94,12 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
     onClose: close,
   };
   const createButton = (
-    <Button kind={within ? 'plain' : 'primary'} onClick={() => show({ kind: 'create' })}>
+    <Button
+      kind={within ? 'plain' : 'primary'}
+      {...(create.needs ? { needs: create.needs } : {})}
+      disabled={isFrozen.value}
+      onClick={() => show({ kind: 'create' })}
+    >
       {create.label}
     </Button>
   );
@@ -93,6 +108,8 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
     <ListTable
       caption={title}
       list={list}
+      {...(name === undefined ? {} : { name })}
+      {...(sort === undefined ? {} : { sort })}
       rowKey={({ id }) => id}
       {...(href ? { href } : {})}
       columns={withActions(columns, actions, (row, action) => show({ kind: 'row', row, action }))}
@@ -126,7 +143,7 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
 }
 
 /** The open dialog. `close` closes only the dialog it was created for. */
-export function useDialog<Open>(onClosed?: () => unknown) {
+export function useDialog<Open>() {
   const [open, setOpen] = useState<Open | undefined>(undefined);
   const current = useRef(open);
   function show(next: Open | undefined): void {
@@ -136,44 +153,31 @@ export function useDialog<Open>(onClosed?: () => unknown) {
   function close(): void {
     if (current.current !== open) return;
     show(undefined);
-    void onClosed?.();
   }
   return { open, show, close } as const;
 }
 
-/** Row actions go to the end of the row, and below its name on narrow screens. */
+/** Row actions go to the end of the row. */
 function withActions<Row, Shown>(
   columns: readonly [Column<Row>, ...Column<Row>[]],
   actions: readonly RowAction<Row, Shown>[],
   act: (row: Row, action: RowAction<Row, Shown>) => void,
 ): readonly Column<Row>[] {
   if (actions.length === 0) return columns;
-  const [first, ...others] = columns;
   const buttons = (row: Row) =>
     actions
-      .filter(({ isOffered }) => isOffered?.(row) ?? true)
+      .filter(({ needs, isOffered }) => may(needs) && (isOffered?.(row) ?? true))
       .map((action) => (
         <Button
           key={action.label}
           kind={action.danger ? 'quiet-danger' : 'quiet'}
           size="small"
+          disabled={isFrozen.value && !action.danger}
           aria-label={`${action.label} ${action.called(row)}`}
           onClick={() => act(row, action)}
         >
           {action.label}
         </Button>
       ));
-  return [
-    {
-      ...first,
-      show: (row) => (
-        <>
-          {first.show(row)}
-          <div class="on-narrow">{buttons(row)}</div>
-        </>
-      ),
-    },
-    ...others,
-    { label: '', end: true, show: (row) => <div class="on-wide">{buttons(row)}</div> },
-  ];
+  return [...columns, { label: '', end: true, show: buttons }];
 }

@@ -1,5 +1,6 @@
 // A field for the last day of a period. The day is in the viewer's time zone and included.
 
+import { t } from '../text/t.ts';
 import { Field } from './field.tsx';
 
 export function LastDayField({
@@ -13,7 +14,7 @@ export function LastDayField({
   readonly onChange: (day: string) => void;
 }) {
   return (
-    <Field label="Last day" error={error}>
+    <Field label={t('Last day')} error={error}>
       {(described) => (
         <input
           {...described}

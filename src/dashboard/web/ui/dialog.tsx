@@ -2,6 +2,8 @@
 
 import type { ComponentChildren, ComponentProps } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { rich } from '../text/rich.ts';
+import { t } from '../text/t.ts';
 import { post, stepUp } from './api.ts';
 import { HiddenUsername } from './auth/password-field.tsx';
 import { Button } from './button.tsx';
@@ -47,7 +49,7 @@ export function Dialog({
     >
       <div class="dialog-head">
         <h2 id={id}>{title}</h2>
-        <button type="button" class="button quiet icon" aria-label="Close" onClick={onClose}>
+        <button type="button" class="button quiet icon" aria-label={t('Close')} onClick={onClose}>
           ×
         </button>
       </div>
@@ -125,11 +127,7 @@ export function ConfirmDialog({
       {children}
       {typed !== undefined && (
         <TextField
-          label={
-            <>
-              Type <strong>{typed}</strong> to confirm
-            </>
-          }
+          label={rich('Type {typed} to confirm', { typed: <strong>{typed}</strong> })}
           value={word}
           onInput={setWord}
           required
@@ -153,16 +151,16 @@ function StepUp({ done }: { readonly done: (proven: boolean) => void }) {
   };
   return (
     <FormDialog
-      title="Confirm your password"
+      title={t('Confirm your password')}
       action={action}
-      submit="Continue"
+      submit={t('Continue')}
       onSubmit={submit}
       onClose={() => done(false)}
     >
-      <p>Enter your password to continue. It stays confirmed for 10 minutes.</p>
+      <p>{t('Enter your password to continue. It stays confirmed for 10 minutes.')}</p>
       <HiddenUsername email={session.value?.email ?? ''} />
       <TextField
-        label="Password"
+        label={t('Password')}
         type="password"
         autocomplete="current-password"
         required
@@ -174,7 +172,13 @@ function StepUp({ done }: { readonly done: (proven: boolean) => void }) {
 }
 
 /** The single button of a dialog that only closes. */
-export function DialogClose({ onClose, label = 'Done' }: { onClose: () => void; label?: string }) {
+export function DialogClose({
+  onClose,
+  label = t('Done'),
+}: {
+  onClose: () => void;
+  label?: string;
+}) {
   return (
     <div class="actions">
       <Button kind="primary" onClick={onClose}>

@@ -3,6 +3,7 @@
 
 import type { ComponentChildren, ComponentProps, PartialInputHTMLAttributes } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { t } from '../text/t.ts';
 import { Button, type ButtonProps } from './button.tsx';
 import { ErrorAlert } from './parts.tsx';
 import type { Action } from './resource.ts';
@@ -48,7 +49,7 @@ export function Form<Args extends readonly unknown[]>({
       {children}
       {submit && (
         <div class="actions">
-          {cancel && <Button onClick={cancel}>Cancel</Button>}
+          {cancel && <Button onClick={cancel}>{t('Cancel')}</Button>}
           <Button type="submit" kind={submitKind ?? 'primary'} busy={action.busy.value}>
             {submit}
           </Button>

@@ -1,16 +1,25 @@
 // Formats numbers, amounts and durations. Amounts arrive as decimal strings and stay text, so no
 // digit is lost to a float.
 
-const GROUP = ',';
-const MINUS = '−';
+import { language, locale, t } from '../text/t.ts';
 
-/** Groups the digits of the whole part by three: `"1234567.5"` is `"1,234,567.5"`. */
+const parts = new Intl.NumberFormat(locale).formatToParts(1_234_567.5);
+const partOf = (type: Intl.NumberFormatPartTypes) =>
+  parts.find((part) => part.type === type)?.value;
+const GROUP = partOf('group') ?? ',';
+export const POINT = partOf('decimal') ?? '.';
+export const MINUS = '−';
+
+/**
+ * Groups the digits of the whole part by three, in the notation of the page's language:
+ * `"1234567.5"` is `"1,234,567.5"` in English.
+ */
 export function groupDigits(decimal: string): string {
   const match = /^(-?)(\d+)(\.\d+)?$/.exec(decimal);
   if (match === null) return decimal;
   const [, sign, whole = '', fraction = ''] = match;
   const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, GROUP);
-  return `${sign === '-' ? MINUS : ''}${grouped}${fraction}`;
+  return `${sign === '-' ? MINUS : ''}${grouped}${fraction.replace('.', POINT)}`;
 }
 
 /**
@@ -35,40 +44,17 @@ export function formatTokens(decimal: string, decimals?: number): string {
   return groupDigits(decimals === undefined ? decimal : roundDecimal(decimal, decimals));
 }
 
-/**
- * An amount in USD with at least two places: `"12.5"` is `"$12.50"`. Small amounts keep their
- * digits, so that a request below one cent does not look free.
- */
-export function formatUsd(decimal: string, decimals?: number): string {
-  const short = decimals === undefined ? decimal : roundDecimal(decimal, decimals);
-  const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(short);
-  if (match === null) return decimal;
-  const [, sign, whole = '', fraction = ''] = match;
-  const grouped = groupDigits(whole);
-  return `${sign === '-' ? MINUS : ''}$${grouped}.${fraction.padEnd(2, '0')}`;
-}
-
-/** An amount in USD for overviews: cents, with more places only below ten cents. */
-export function formatUsdShort(decimal: string): string {
-  return formatUsd(decimal, /^-?0(\.0|$)/.test(decimal) ? 6 : 2);
-}
-
 /** A whole number, grouped. */
 export function formatCount(count: number): string {
   return groupDigits(String(Math.round(count)));
 }
 
-/** A count with its noun: `"1 account"`, `"1,200 accounts"`. */
-export function formatCountOf(count: number, one: string, many = `${one}s`): string {
-  return `${formatCount(count)} ${count === 1 ? one : many}`;
-}
-
 /** A large number in short form, for axes: `1200000` is `"1.2 M"`. */
 export function formatCompact(value: number): string {
   const size = Math.abs(value);
-  if (size >= 1e9) return `${trim(value / 1e9)} G`;
-  if (size >= 1e6) return `${trim(value / 1e6)} M`;
-  if (size >= 1e4) return `${trim(value / 1e3)} k`;
+  if (size >= 1e9) return `${groupDigits(trim(value / 1e9))} G`;
+  if (size >= 1e6) return `${groupDigits(trim(value / 1e6))} M`;
+  if (size >= 1e4) return `${groupDigits(trim(value / 1e3))} k`;
   return groupDigits(trim(value));
 }
 
@@ -81,42 +67,75 @@ function trim(value: number): string {
 export function formatShare(part: number, whole: number): string {
   if (whole <= 0) return '–';
   const percent = (part / whole) * 100;
-  return `${trim(percent < 10 ? Math.round(percent * 10) / 10 : Math.round(percent))} %`;
+  const rounded = percent < 10 ? Math.round(percent * 10) / 10 : Math.round(percent);
+  return `${groupDigits(trim(rounded))} %`;
+}
+
+/** The change from `before`, which is not zero: `"+12 %"`. */
+export function formatChange(now: number, before: number): string {
+  const percent = ((now - before) / Math.abs(before)) * 100;
+  const size = Math.abs(percent);
+  const digits = size < 10 ? Math.round(size * 10) / 10 : Math.round(size);
+  const sign = digits === 0 ? '±' : percent > 0 ? '+' : MINUS;
+  return `${sign}${digits > 999 ? '>999' : groupDigits(trim(digits))} %`;
 }
 
 export function formatMilliseconds(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${roundDecimal((ms / 1_000).toFixed(2), 1)} s`;
+  if (ms < 60_000) return `${groupDigits(roundDecimal((ms / 1_000).toFixed(2), 1))} s`;
   return formatSpan(ms);
 }
 
 /** A duration in its two largest units: `"2 days 3 h"`. */
 export function formatSpan(ms: number): string {
   const seconds = Math.round(ms / 1_000);
-  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 60) return formatUnit(seconds, 's');
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return join(minutes, 'min', seconds % 60, 's');
   const hours = Math.floor(minutes / 60);
   if (hours < 24) return join(hours, 'h', minutes % 60, 'min');
   const days = Math.floor(hours / 24);
-  return join(days, days === 1 ? 'day' : 'days', hours % 24, 'h');
+  return join(days, 'days', hours % 24, 'h');
 }
 
-function join(large: number, unit: string, small: number, smallUnit: string): string {
-  return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`;
+function join(large: number, unit: Unit, small: number, smallUnit: Unit): string {
+  const text = formatUnit(large, unit);
+  return small === 0 ? text : `${text} ${formatUnit(small, smallUnit)}`;
+}
+
+const UNITS = {
+  s: 'second',
+  min: 'minute',
+  h: 'hour',
+  days: 'day',
+  months: 'month',
+  years: 'year',
+} as const;
+
+type Unit = keyof typeof UNITS;
+
+/** English has shorter units than `Intl` offers. */
+function formatUnit(amount: number, unit: Unit): string {
+  if (language === 'en') return `${amount} ${unit === 'days' && amount === 1 ? 'day' : unit}`;
+  const style = { style: 'unit', unit: UNITS[unit], unitDisplay: 'long' } as const;
+  return new Intl.NumberFormat(locale, style).format(amount);
 }
 
 /** An instant relative to now: `"3 min ago"`, `"in 2 days"`, `"just now"`. */
 export function formatRelative(at: number, now: number): string {
   const ms = at - now;
   const size = Math.abs(ms);
-  if (size < 10_000) return 'just now';
+  if (size < 10_000) return t('just now');
   const [amount, unit] = largestUnit(size);
+  if (language !== 'en') {
+    const relative = new Intl.RelativeTimeFormat(locale);
+    return relative.format(ms > 0 ? amount : -amount, UNITS[unit]);
+  }
   const text = `${amount} ${unit}`;
   return ms > 0 ? `in ${text}` : `${text} ago`;
 }
 
-function largestUnit(ms: number): [number, string] {
+function largestUnit(ms: number): [number, Unit] {
   const seconds = Math.round(ms / 1_000);
   if (seconds < 60) return [seconds, 's'];
   const minutes = Math.round(seconds / 60);
@@ -136,7 +155,7 @@ export function formatInstant(
 ): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;
-  return at.toLocaleString('en-GB', {
+  return at.toLocaleString(locale, {
     day: 'numeric',
     month: 'short',
     year: 'numeric',

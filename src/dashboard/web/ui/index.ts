@@ -20,15 +20,29 @@
 //    (`params['id']`). Links are `Link` of wouter-preact with paths below the prefix (`/keys`).
 // 3. One record: `const r = useResource<Record>('/path')` and `<Loaded resource={r}>{(data) => …}`.
 //    A form: `const action = useAction(async () => { … })` and `<FormDialog action={action} …>`.
-// 4. Amounts stay strings: `<Tokens>`, `<Usd>`, `formatTokens`; counts `formatCount`; instants `Time`.
+// 4. Amounts stay strings: `<Amount tokens={…} />`, `amountText`; counts `formatCount`; instants `Time`.
 //    No inline style, no colour of its own, classes only of `css/`; `stack`, `row`, `grid` lay out.
 // 5. `post`, `patch`, `put`, `remove` ask for the password by themselves where a route wants it.
 
+export { Amount, OtherAmount, Price } from './amount.tsx';
+export {
+  AmountField,
+  EntryField,
+  type EntryUnit,
+  inUnit,
+  preferredUnit,
+  readAmount,
+  UnitSelect,
+  useAmountInput,
+  written,
+} from './amount-field.tsx';
+export { amountText, formatUsd } from './amount-text.ts';
 export { ApiError, apiUrl, get, patch, post, put, remove, request, withQuery } from './api.ts';
 export { Button, CopyButton, LinkButton } from './button.tsx';
 export { Chart } from './chart.tsx';
-export type { Series } from './chart-data.ts';
+export { moneyChart } from './chart-money.ts';
 export { Collection, type DialogProps, type RowAction, useDialog } from './collection.tsx';
+export { ComboboxField } from './combobox.tsx';
 export { endOfDay, LastDayField } from './day-field.tsx';
 export { ConfirmDialog, Dialog, DialogClose, FormDialog } from './dialog.tsx';
 export {
@@ -44,18 +58,28 @@ export {
 export {
   formatCompact,
   formatCount,
-  formatCountOf,
   formatInstant,
   formatMilliseconds,
   formatShare,
   formatSpan,
   formatTokens,
-  formatUsd,
-  formatUsdShort,
-  humanize,
+  groupDigits,
   roundDecimal,
 } from './format.ts';
+export { formatUsdExact } from './format-money.ts';
+export { useKeptList, useOpenedFrom } from './kept-list.ts';
+export {
+  BOUNDS_FIELDS,
+  BoundsFields,
+  EditKeyDialog,
+  KeyBounds,
+  PauseKeyDialog,
+  ResumeKeyDialog,
+  useBounds,
+} from './key-bounds.tsx';
+export { labelOf } from './labels.ts';
 export { type LiveState, useLive } from './live.ts';
+export { addAmounts, priceUnits, toUsd } from './money.ts';
 export type { PageProps } from './page.ts';
 export {
   Alert,
@@ -70,10 +94,27 @@ export {
   Stat,
   Stats,
 } from './parts.tsx';
+export { may } from './permission.ts';
+export { ProblemAlert, ProblemCell, StatusCell } from './problem-view.tsx';
+export { ServedModel, usedColumns } from './request-columns.tsx';
+export {
+  CODE_OPTIONS,
+  LinkedModels,
+  OUTCOME_OPTIONS,
+  STATUS_OPTIONS,
+  TimeField,
+  timeQuery,
+  withOwn,
+} from './request-filters.tsx';
 export { useAction, useList, useResource } from './resource.ts';
-export { house, loadSession, session } from './session.ts';
-export { lastDays, type Span, SpanPicker } from './span.tsx';
+export { service } from './service.ts';
+export { house, isFrozen, loadSession, session } from './session.ts';
+export { lastDays, SpanPicker, spanOf } from './span.tsx';
+export { Change, Sparkline } from './sparkline.tsx';
+export { Speeds } from './speeds.tsx';
+export { SpeedsCard } from './speeds-card.tsx';
 export { type Column, ListTable, NoMatch, Table } from './table.tsx';
+export { useSort } from './table-sort.ts';
 export { CodeBlock, CodeTabs, Segments, Tabs } from './tabs.tsx';
-export { Badge, Nothing, StateBadge, Time, Tokens, type Tone, Usd } from './text.tsx';
+export { Badge, Nothing, StateBadge, Time, type Tone } from './text.tsx';
 export { toast } from './toast.tsx';

@@ -13,7 +13,11 @@ export function safeNext(next: string | null, prefix: string, fallback = '/'): s
   return `${path === '' ? '/' : path}${url.search}`;
 }
 
+/** Why the sign-in page is shown to a user who was signed in. */
+export type SignedOutReason = 'expired' | 'other_tab';
+
 /** The query that returns the user to the current page. */
-export function nextQuery(pathname: string, search: string): string {
-  return `?next=${encodeURIComponent(`${pathname}${search}`)}`;
+export function nextQuery(pathname: string, search: string, reason?: SignedOutReason): string {
+  const why = reason === undefined ? '' : `&reason=${reason}`;
+  return `?next=${encodeURIComponent(`${pathname}${search}`)}${why}`;
 }

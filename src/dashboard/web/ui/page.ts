@@ -1,5 +1,6 @@
 // The route of a page: a row in `customer/pages.tsx` or `operator/pages.tsx`.
 
+import type { IconNode } from 'lucide';
 import type { ComponentType } from 'preact';
 
 /** The props of every page: parameters of its path, such as `id` of `/keys/:id`. */
@@ -10,6 +11,8 @@ export type PageEntry = {
   readonly path: string;
   /** The window title and the navigation label. */
   readonly title: string;
+  /** In the navigation, and in empty states of the page. */
+  readonly icon?: IconNode;
   /** The navigation group. A page without one is reached by links only. */
   readonly group?: string;
   /** Signed-out page: a small layout without navigation. */

@@ -1,10 +1,14 @@
 // Layout parts: page, card, figures, lists of values, banners, empty states.
 
+import { signal } from '@preact/signals';
+import { type IconNode, Inbox } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import { t } from '../text/t.ts';
 import type { ApiError } from './api.ts';
 import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
 import type { Resource } from './resource.ts';
 import type { Tone } from './text.tsx';
 
@@ -82,12 +86,17 @@ export function Stat({
   value,
   unit,
   hint,
+  change,
+  trend,
   large,
 }: {
   readonly label: string;
   readonly value: ComponentChildren;
-  readonly unit?: string;
+  readonly unit?: string | null;
   readonly hint?: ComponentChildren;
+  /** A `Change`, beside the value, and a `Sparkline`, below the hint. */
+  readonly change?: ComponentChildren;
+  readonly trend?: ComponentChildren;
   /** The main figure of the page. */
   readonly large?: boolean;
 }) {
@@ -98,8 +107,14 @@ export function Stat({
         {value}
         {unit && ' '}
         {unit && <span class="unit">{unit}</span>}
+        {change}
       </div>
-      {hint && <div class="hint">{hint}</div>}
+      {(hint || trend) && (
+        <div class="hint">
+          {hint}
+          {trend}
+        </div>
+      )}
     </div>
   );
 }
@@ -189,18 +204,21 @@ export function ErrorAlert({
       actions={
         retry && (
           <Button size="small" onClick={() => void retry()}>
-            Try again
+            {t('Try again')}
           </Button>
         )
       }
     >
       <p>{error.message}</p>
       {error.status >= 500 && error.requestId && (
-        <p class="request-id">Request {error.requestId}</p>
+        <p class="request-id">{t('Request {requestId}', { requestId: error.requestId })}</p>
       )}
     </Alert>
   );
 }
+
+/** The icon of the page that is shown. */
+export const pageIcon = signal<IconNode | undefined>(undefined);
 
 /** An empty state: what would appear here, and how to start. */
 export function Empty({
@@ -210,6 +228,9 @@ export function Empty({
 }: Children & { readonly title: string; readonly action?: ComponentChildren }) {
   return (
     <div class="empty">
+      <span class="empty-icon">
+        <Icon of={pageIcon.value ?? Inbox} />
+      </span>
       <p>
         <strong>{title}</strong>
       </p>
@@ -219,13 +240,28 @@ export function Empty({
   );
 }
 
-/** Grey placeholder lines while loading. */
+/** Placeholders while loading, as wide as names and numbers of a table. */
 export function Skeleton({ lines = 4 }: { readonly lines?: number }) {
   return (
-    <div class="skeleton" role="status" aria-label="Loading">
+    <div class="skeleton" role="status" aria-label={t('Loading')}>
       {Array.from({ length: lines }, (_, line) => (
         <span key={line} />
       ))}
+    </div>
+  );
+}
+
+/** The shape of a page: heading, figures, and a card with rows. */
+export function PageSkeleton() {
+  return (
+    <div class="page page-skeleton" role="status" aria-label={t('Loading')}>
+      <span class="heading" />
+      <div class="stats">
+        <span />
+        <span />
+        <span />
+      </div>
+      <div class="card" />
     </div>
   );
 }

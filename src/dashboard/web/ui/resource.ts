@@ -1,12 +1,16 @@
 // Data hooks of pages: `useResource` for one record, `useList` for a list paged by key, `useAction`
 // for a button. All stop when the page is left. Reads that failed for lack of a server are retried
-// automatically, so pages survive a restart.
+// automatically, so pages survive a restart, and data is read again when the user comes back to a tab.
 
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import { t } from '../text/t.ts';
 import { ApiError, get, type Query, withQuery } from './api.ts';
 
 const UNREACHED_RETRY_MS = 5_000;
+
+/** Data that is younger is not read again when the user comes back. */
+const FRESH_MS = 2_000;
 
 export type Resource<Data> = {
   /** The last data received; kept during a reload. */
@@ -21,7 +25,7 @@ export function useResource<Data>(path: string | undefined): Resource<Data> {
   return useReader(path, () => createReader<Data>((answer) => answer));
 }
 
-type ListRecord<Row> = { readonly data: readonly Row[]; readonly next: string | null };
+export type ListRecord<Row> = { readonly data: readonly Row[]; readonly next: string | null };
 
 export type ListResource<Row> = {
   /** Undefined until the first page has arrived. */
@@ -31,29 +35,46 @@ export type ListResource<Row> = {
   /** Whether more rows exist. */
   readonly hasMore: ReadonlySignal<boolean>;
   readonly more: () => Promise<void>;
+  /** Where the next page begins; null at the end. */
+  readonly next: () => string | null;
   readonly reload: () => Promise<void>;
 };
 
-/** Reads a list page by page, from the start when `path` or `query` changes. */
-export function useList<Row>(path: string, query: Query = {}): ListResource<Row> {
-  return useReader(withQuery(path, query), createList<Row>);
+/**
+ * Reads a list page by page, from the start when `path` or `query` changes. `kept` are the rows of
+ * an earlier visit, which are shown instead of being read again.
+ */
+export function useList<Row>(
+  path: string,
+  query: Query = {},
+  kept?: ListRecord<Row>,
+): ListResource<Row> {
+  return useReader(withQuery(path, query), () => createList<Row>(kept));
 }
 
-function createList<Row>() {
-  const reader = createReader<ListRecord<Row>>((page, before) => ({
-    ...page,
-    data: [...(before?.data ?? []), ...page.data],
-  }));
+function createList<Row>(kept: ListRecord<Row> | undefined) {
+  const reader = createReader<ListRecord<Row>>(
+    (page, before) => ({
+      ...page,
+      data: [...(before?.data ?? []), ...page.data],
+    }),
+    kept,
+  );
   const { data } = reader;
   return {
     ...reader,
     rows: computed(() => data.value?.data),
     hasMore: computed(() => typeof data.value?.next === 'string'),
+    next: () => data.peek()?.next ?? null,
     more: () => reader.load(data.value?.next ?? undefined),
   };
 }
 
-type Opened = { readonly open: (path: string | undefined) => void; readonly close: () => void };
+type Opened = {
+  readonly open: (path: string | undefined) => void;
+  readonly close: () => void;
+  readonly refresh: () => void;
+};
 
 function useReader<Reader extends Opened>(path: string | undefined, create: () => Reader): Reader {
   const reader = useMemo(create, []);
@@ -61,17 +82,32 @@ function useReader<Reader extends Opened>(path: string | undefined, create: () =
     reader.open(path);
     return reader.close;
   }, [path]);
+  useEffect(() => onReturn(reader.refresh), []);
   return reader;
 }
 
+/** Calls `refresh` when the user comes back to this tab or window. */
+function onReturn(refresh: () => void): () => void {
+  const look = () => document.visibilityState === 'visible' && refresh();
+  document.addEventListener('visibilitychange', look);
+  window.addEventListener('focus', look);
+  return () => {
+    document.removeEventListener('visibilitychange', look);
+    window.removeEventListener('focus', look);
+  };
+}
+
 /** `join` appends a response to the data `before` it, which is undefined on the first page. */
-function createReader<Data>(join: (answer: Data, before: Data | undefined) => Data) {
-  const data = signal<Data | undefined>(undefined);
+function createReader<Data>(join: (answer: Data, before: Data | undefined) => Data, kept?: Data) {
+  const data = signal<Data | undefined>(kept);
   const loading = signal(true);
   const error = signal<ApiError | undefined>(undefined);
   let path: string | undefined;
   let running: AbortController | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let readAt = 0;
+  /** More than one page is shown: to read the first one again would lose the place. */
+  let isLong = false;
 
   function stop(): void {
     clearTimeout(timer);
@@ -87,11 +123,13 @@ function createReader<Data>(join: (answer: Data, before: Data | undefined) => Da
     const own = new AbortController();
     running = own;
     loading.value = true;
+    isLong = after !== undefined;
     try {
       const answer = await get<Data>(withQuery(path, { after }), { signal: own.signal });
       if (own.signal.aborted) return;
       data.value = join(answer, after === undefined ? undefined : data.value);
       error.value = undefined;
+      readAt = Date.now();
     } catch (thrown) {
       if (own.signal.aborted) return;
       error.value = asApiError(thrown);
@@ -106,7 +144,15 @@ function createReader<Data>(join: (answer: Data, before: Data | undefined) => Da
     error,
     load,
     reload: () => load(),
+    refresh(): void {
+      if (!isLong && !loading.value && Date.now() - readAt > FRESH_MS) void load();
+    },
     open(next: string | undefined): void {
+      if (path === undefined && kept !== undefined) {
+        path = next;
+        loading.value = false;
+        return;
+      }
       if (next !== path) data.value = undefined;
       path = next;
       void load();
@@ -158,5 +204,5 @@ function isUnreached(error: ApiError): boolean {
 /** Errors of the page itself are shown too, not lost. */
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  return new ApiError(0, 'page_error', 'This page failed. Reload it.');
+  return new ApiError(0, 'page_error', t('This page failed. Reload it.'));
 }

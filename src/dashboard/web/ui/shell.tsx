@@ -1,11 +1,19 @@
 // The frame of the pages: navigation (a menu on small screens), dialogs opened by calls, and toasts.
 
+import { BookOpen } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
+import type { Language } from '../../../core/service.ts';
+import { LANGUAGE_NAMES } from '../../texts/language.ts';
+import { chooseLanguage } from '../text/choose.ts';
+import { language, t } from '../text/t.ts';
+import { MoneyUnitSwitch } from './amount.tsx';
 import { Button } from './button.tsx';
 import { StepUpDialog } from './dialog.tsx';
+import { Icon } from './icon.tsx';
 import type { PageEntry } from './page.ts';
+import { service } from './service.ts';
 import { session, signOut } from './session.ts';
 import { Segments } from './tabs.tsx';
 import { chooseTheme, type Theme, theme } from './theme.ts';
@@ -25,16 +33,16 @@ export function Shell({ pages, children }: ShellProps) {
   return (
     <>
       <a class="skip" href="#content">
-        Skip to content
+        {t('Skip to content')}
       </a>
       <div class="shell">
         <header class="top">
           <Brand />
           <Button aria-expanded={open} aria-controls="side" onClick={() => setOpen(!open)}>
-            Menu
+            {t('Menu')}
           </Button>
         </header>
-        <aside class={`side${open ? ' open' : ''}`} id="side" aria-label="Menu">
+        <aside class={`side${open ? ' open' : ''}`} id="side" aria-label={t('Menu')}>
           <Brand />
           <Navigation pages={pages} location={location} />
           <Who />
@@ -56,18 +64,44 @@ export function Gate({ children }: { readonly children: ComponentChildren }) {
       <main class="gate">
         <Brand />
         {children}
+        <GateFoot />
       </main>
       <Toasts />
     </>
   );
 }
 
+/** The links of the service, and the language: what a visitor may need before sign-in. */
+function GateFoot() {
+  return (
+    <footer class="gate-links">
+      {serviceLinks().map(([href, label]) => (
+        <a key={label} href={href}>
+          {label}
+        </a>
+      ))}
+      <LanguageMenu />
+    </footer>
+  );
+}
+
+function serviceLinks(): (readonly [href: string, label: string])[] {
+  const mail = service.support_email === null ? null : `mailto:${service.support_email}`;
+  const links = [
+    [isOperator ? null : service.status_url, t('Status')],
+    [isOperator ? null : (service.support_url ?? mail), t('Support')],
+    [service.terms_url, t('Terms')],
+    [service.privacy_url, t('Privacy')],
+  ] as const;
+  return links.flatMap(([href, label]) => (href === null ? [] : [[href, label] as const]));
+}
+
 function Brand() {
   return (
     <Link class="brand" href="/">
-      <Mark />
-      Tollgate
-      {isOperator && <span class="realm">Operator</span>}
+      {service.logo === null ? <Mark /> : <img class="mark" src={service.logo} alt="" />}
+      <span class="name">{service.name}</span>
+      {isOperator && <span class="realm">{t('Operator')}</span>}
     </Link>
   );
 }
@@ -98,7 +132,7 @@ function Navigation({ pages, location }: NavigationProps) {
     (page) => page.group ?? '',
   );
   return (
-    <nav aria-label="Pages">
+    <nav aria-label={t('Pages')}>
       {[...groups].map(([group, members]) => (
         <div key={group}>
           {group !== '' && <div class="group">{group}</div>}
@@ -111,6 +145,7 @@ function Navigation({ pages, location }: NavigationProps) {
                   aria-current={isWithin(location, page.path) ? 'page' : undefined}
                   onPointerEnter={() => void page.load().catch(() => {})}
                 >
+                  {page.icon && <Icon of={page.icon} />}
                   {page.title}
                 </Link>
               </li>
@@ -118,10 +153,11 @@ function Navigation({ pages, location }: NavigationProps) {
           </ul>
         </div>
       ))}
-      <ul class="plain">
+      <ul class="plain apart">
         <li>
           <a class="item" href={isOperator ? '/operator/docs' : '/docs'}>
-            Documentation
+            <Icon of={BookOpen} />
+            {t('Documentation')}
           </a>
         </li>
       </ul>
@@ -134,10 +170,42 @@ function isWithin(location: string, path: string): boolean {
 }
 
 const THEMES: readonly { readonly id: Theme; readonly label: string }[] = [
-  { id: 'system', label: 'Auto' },
-  { id: 'light', label: 'Light' },
-  { id: 'dark', label: 'Dark' },
+  { id: 'system', label: t('Auto') },
+  { id: 'light', label: t('Light') },
+  { id: 'dark', label: t('Dark') },
 ];
+
+function LanguageMenu() {
+  if (service.languages.length < 2) return null;
+  return (
+    <select
+      class="language"
+      aria-label={t('Language')}
+      value={language}
+      onChange={(event) => chooseLanguage(event.currentTarget.value as Language)}
+    >
+      {service.languages.map((id) => (
+        <option key={id} value={id} lang={id}>
+          {LANGUAGE_NAMES[id]}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function ServiceLinks() {
+  const links = serviceLinks();
+  if (links.length === 0) return null;
+  return (
+    <p class="service-links">
+      {links.map(([href, label]) => (
+        <a key={label} href={href}>
+          {label}
+        </a>
+      ))}
+    </p>
+  );
+}
 
 function Who() {
   const email = session.value?.email;
@@ -149,11 +217,14 @@ function Who() {
             {email}
           </div>
           <Button size="small" onClick={() => void signOut()}>
-            Sign out
+            {t('Sign out')}
           </Button>
         </div>
       )}
-      <Segments label="Theme" choices={THEMES} active={theme.value} onChange={chooseTheme} />
+      {!isOperator && <ServiceLinks />}
+      <MoneyUnitSwitch />
+      <Segments label={t('Theme')} choices={THEMES} active={theme.value} onChange={chooseTheme} />
+      <LanguageMenu />
     </div>
   );
 }

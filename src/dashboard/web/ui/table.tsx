@@ -1,49 +1,79 @@
-// Tables: records with sortable columns, links, an empty state, and paging.
+// Tables: records with sortable columns, links, an empty state, and paging. On phones they are cards.
 
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import { t } from '../text/t.ts';
 import { Button } from './button.tsx';
 import { Empty, ErrorAlert, Skeleton } from './parts.tsx';
 import type { ListResource } from './resource.ts';
+import { CardSort, Cards } from './table-cards.tsx';
+import {
+  type Column,
+  type ListSort,
+  nextSorting,
+  orderColumns,
+  type Sorter,
+  type Sorting,
+  sortRows,
+  type TableProps,
+} from './table-column.ts';
+import { type Pins, usePins } from './table-pins.ts';
+import { useTableView } from './table-view.tsx';
+import { isNarrow } from './viewport.ts';
 
-export type Column<Row> = {
-  readonly label: string;
-  readonly show: (row: Row) => ComponentChildren;
-  /** Aligns numbers to the end. */
-  readonly end?: boolean;
-  /** Long text that may wrap. */
-  readonly wrap?: boolean;
-  /** The sort key, sorted in the browser: only if all rows are loaded. */
-  readonly sortBy?: (row: Row) => string | number | bigint;
-};
-
-type TableProps<Row> = {
-  /** Describes the table to screen readers. */
-  readonly caption: string;
-  readonly columns: readonly Column<Row>[];
-  readonly rowKey: (row: Row) => string;
-  /** The target of a row; the first column becomes its link. */
-  readonly href?: (row: Row) => string;
-};
-
-type Sorting = { readonly column: number; readonly descending: boolean };
+export type { Column } from './table-column.ts';
 
 /** A table whose rows are all loaded. Put it into a `Card` with `flush`. */
 export function Table<Row>({
-  caption,
-  columns,
   rows,
-  rowKey,
-  href,
+  ...table
 }: TableProps<Row> & { readonly rows: readonly Row[] }) {
   const [sorting, setSorting] = useState<Sorting | undefined>(undefined);
-  const shown = sorted(rows, columns, sorting);
+  const sorter: Sorter<Row> = {
+    sorting,
+    keyOf: ({ label, sortBy }) => (sortBy === undefined ? undefined : label),
+    sort: setSorting,
+  };
+  return <Frame {...table} rows={sortRows(rows, table.columns, sorting)} sorter={sorter} />;
+}
+
+type FrameProps<Row> = TableProps<Row> & {
+  readonly rows: readonly Row[];
+  readonly sorter: Sorter<Row>;
+};
+
+function Frame<Row>({ columns, name, sorter, ...table }: FrameProps<Row>) {
+  const { shown, density, controls } = useTableView(name, orderColumns(columns));
+  const style = `table-frame ${density}${controls ? ' has-view' : ''}`;
+  if (isNarrow.value) {
+    return (
+      <div class={style}>
+        <div class="cards-head">
+          <CardSort columns={columns} sorter={sorter} />
+          {controls}
+        </div>
+        <Cards {...table} columns={shown} />
+      </div>
+    );
+  }
   return (
-    // Focusable, so that keys can scroll it. Not a landmark: the card around it is one.
-    // biome-ignore lint/a11y/useSemanticElements: it is not a set of fields.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: otherwise keys could not scroll it.
-    <div role="group" class="table-scroll" tabIndex={0} aria-label={caption}>
+    <div class={style}>
+      <Grid {...table} columns={shown} sorter={sorter} />
+      {controls}
+    </div>
+  );
+}
+
+function Grid<Row>({ caption, columns, rows, rowKey, href, sorter }: FrameProps<Row>) {
+  const texts = columns.findLastIndex(({ end, label }) => !end && label !== '') + 1;
+  const { box, pins } = usePins(columns.length - texts);
+  const scrolls = pins.wide
+    ? { role: 'group' as const, tabIndex: 0, 'aria-label': caption, class: 'table-scroll wide' }
+    : { class: 'table-scroll' };
+  return (
+    // Focusable where it scrolls, so that keys can scroll it.
+    <div ref={box} {...scrolls} onPointerMove={tellCut}>
       <table>
         <caption class="sr-only">{caption}</caption>
         <thead>
@@ -52,31 +82,23 @@ export function Table<Row>({
               <Head
                 key={column.label}
                 column={column}
-                sorting={sorting?.column === index ? sorting : undefined}
-                onSort={() =>
-                  setSorting({
-                    column: index,
-                    descending: sorting?.column === index ? !sorting.descending : !!column.end,
-                  })
-                }
+                sorter={sorter}
+                style={cellStyle(columns, index, pins)}
               />
             ))}
           </tr>
         </thead>
         <tbody>
-          {shown.map((row) => (
+          {rows.map((row) => (
             <tr key={rowKey(row)} class={href ? 'linked' : undefined}>
               {columns.map((column, index) => (
-                <td
-                  key={column.label}
-                  class={column.end ? 'end' : column.wrap ? 'wrap' : undefined}
-                >
+                <td key={column.label} class={cellStyle(columns, index, pins)}>
                   {href && index === 0 ? (
                     <Link class="row-link" href={href(row)}>
-                      {column.show(row)}
+                      {cell(column, row)}
                     </Link>
                   ) : (
-                    column.show(row)
+                    cell(column, row)
                   )}
                 </td>
               ))}
@@ -88,62 +110,98 @@ export function Table<Row>({
   );
 }
 
+/** Text is cut at the width of its column. */
+function cell<Row>(column: Column<Row>, row: Row): ComponentChildren {
+  const content = column.show(row);
+  return column.end || column.wrap ? content : <div class="cut">{content}</div>;
+}
+
+function cellStyle<Row>(columns: readonly Column<Row>[], index: number, pins: Pins): string {
+  const column = columns[index];
+  const fromEnd = columns.length - 1 - index;
+  const kind = column?.end ? 'end' : column?.wrap ? 'wrap' : 'text';
+  return fromEnd < pins.count ? `${kind} pin pin-${fromEnd}` : kind;
+}
+
+/**
+ * Gives the link of a row the title of the cell below the pointer, because the link covers the row.
+ * A cell that is cut has its whole text as title.
+ */
+function tellCut(event: PointerEvent): void {
+  const below = document.elementsFromPoint(event.clientX, event.clientY);
+  const td = below.find((element) => element instanceof HTMLTableCellElement);
+  if (td === undefined) return;
+  const link = td.closest('tr')?.querySelector<HTMLElement>('.row-link');
+  const holder = link ?? td;
+  const named = below.find((element) => element !== holder && element.hasAttribute('title'));
+  const cut = [...td.querySelectorAll('.cut, .cut div')].filter(
+    (element) => element.querySelector('div') === null,
+  );
+  const isCut = cut.some(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight + 1);
+  const title = td.contains(named ?? null)
+    ? (named?.getAttribute('title') ?? '')
+    : isCut
+      ? cut.map(({ textContent }) => textContent).join(' ')
+      : '';
+  if (holder.title !== title) holder.title = title;
+}
+
 function Head<Row>({
   column,
-  sorting,
-  onSort,
+  sorter: { sorting, keyOf, sort },
+  style,
 }: {
   readonly column: Column<Row>;
-  readonly sorting: Sorting | undefined;
-  readonly onSort: () => void;
+  readonly sorter: Sorter<Row>;
+  readonly style: string;
 }) {
-  const side = column.end ? 'end' : undefined;
-  if (column.sortBy === undefined) {
+  const by = keyOf(column);
+  if (by === undefined) {
     return (
-      <th scope="col" class={side}>
-        {column.label || <span class="sr-only">Actions</span>}
+      <th scope="col" class={style}>
+        {column.label || <span class="sr-only">{t('Actions')}</span>}
       </th>
     );
   }
+  const isSorted = sorting?.by === by;
   return (
     <th
       scope="col"
-      class={side}
-      aria-sort={sorting === undefined ? 'none' : sorting.descending ? 'descending' : 'ascending'}
+      class={style}
+      aria-sort={!isSorted ? 'none' : sorting.descending ? 'descending' : 'ascending'}
     >
-      <button type="button" onClick={onSort}>
+      <button type="button" onClick={() => sort(nextSorting(column, by, sorting))}>
         {column.label}
       </button>
     </th>
   );
 }
 
-function sorted<Row>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-  sorting: Sorting | undefined,
-): readonly Row[] {
-  const by = sorting && columns[sorting.column]?.sortBy;
-  if (!by) return rows;
-  const sign = sorting.descending ? -1 : 1;
-  return [...rows].sort((one, other) => {
-    const a = by(one);
-    const b = by(other);
-    return a === b ? 0 : a < b ? -sign : sign;
-  });
-}
-
-/** A `useList` list as a table with loading, error and empty states and "Show more". */
+/**
+ * A `useList` list as a table with loading, error and empty states and "Show more". With `sort` of
+ * `useSort`, the server sorts by the columns that have a `sort` field.
+ */
 export function ListTable<Row>({
   list,
+  sort,
   empty,
   ...table
 }: TableProps<Row> & {
   readonly list: ListResource<Row>;
+  readonly sort?: ListSort;
   /** Shown when there are no rows: an `Empty` that says what to do. */
   readonly empty: ComponentChildren;
 }) {
-  const rows = list.rows.value;
+  const last = useRef<{ readonly sort: unknown; readonly rows: readonly Row[] } | undefined>(
+    undefined,
+  );
+  const loaded = list.rows.value;
+  if (loaded !== undefined && loaded !== last.current?.rows) {
+    last.current = { sort: sort?.query, rows: loaded };
+  }
+  // While the server sorts, the rows of before stay, and the focus on the head.
+  const isSorting = loaded === undefined && last.current?.sort !== sort?.query;
+  const rows = isSorting ? last.current?.rows : loaded;
   const error = list.error.value;
   const loading = list.loading.value;
   if (rows === undefined) {
@@ -155,7 +213,13 @@ export function ListTable<Row>({
   }
   return (
     <>
-      {rows.length === 0 ? empty : <Table rows={rows} {...table} />}
+      {rows.length === 0 ? (
+        empty
+      ) : sort ? (
+        <Frame {...table} rows={rows} sorter={{ ...sort, keyOf: (column) => column.sort }} />
+      ) : (
+        <Table rows={rows} {...table} />
+      )}
       {error && (
         <div class="table-pad">
           <ErrorAlert error={error} retry={list.reload} />
@@ -163,9 +227,9 @@ export function ListTable<Row>({
       )}
       {list.hasMore.value && (
         <div class="table-foot">
-          <span class="soft">{rows.length} shown</span>
+          <span class="soft">{t('{rows} shown', { rows: rows.length })}</span>
           <Button size="small" busy={loading} onClick={() => void list.more()}>
-            Show more
+            {t('Show more')}
           </Button>
         </div>
       )}
@@ -176,8 +240,11 @@ export function ListTable<Row>({
 /** An `Empty` for a filtered list without matches. */
 export function NoMatch({ clear }: { readonly clear?: () => void }) {
   return (
-    <Empty title="No matches" action={clear && <Button onClick={clear}>Clear filters</Button>}>
-      Choose a longer period or remove a filter.
+    <Empty
+      title={t('No matches')}
+      action={clear && <Button onClick={clear}>{t('Clear filters')}</Button>}
+    >
+      {t('Choose a longer period or remove a filter.')}
     </Empty>
   );
 }

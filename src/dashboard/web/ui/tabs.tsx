@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
+import { t } from '../text/t.ts';
 import { CopyButton } from './button.tsx';
 
 type Choice<Id extends string> = { readonly id: Id; readonly label: string };
@@ -90,7 +91,7 @@ export function CodeBlock({ code, label }: { readonly code: string; readonly lab
       <section class="scroll" tabIndex={0} aria-label={label}>
         <pre>{code}</pre>
       </section>
-      <CopyButton text={code} label={`Copy ${label}`} />
+      <CopyButton text={code} label={t('Copy {label}', { label })} />
     </div>
   );
 }

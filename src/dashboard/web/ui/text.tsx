@@ -1,15 +1,10 @@
-// Small pieces of formatted text: instants, amounts, states.
+// Small pieces of formatted text: instants and states.
 
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import {
-  formatInstant,
-  formatRelative,
-  formatTokens,
-  formatUsd,
-  formatUsdShort,
-  humanize,
-} from './format.ts';
+import { t } from '../text/t.ts';
+import { formatInstant, formatRelative } from './format.ts';
+import { labelOf } from './labels.ts';
 
 /** Updates all relative times of a page at once. */
 const now = signal(Date.now());
@@ -42,43 +37,11 @@ export function Time({
 }
 
 /** Shown for a missing value. */
-export function Nothing({ children = 'None' }: { readonly children?: ComponentChildren }) {
+export function Nothing({ children = t('None') }: { readonly children?: ComponentChildren }) {
   return (
-    <span class="soft">
+    <span class="soft nothing">
       <span aria-hidden="true">–</span>
       <span class="sr-only">{children}</span>
-    </span>
-  );
-}
-
-/** An amount of service tokens, grouped; rounded only with `decimals`. */
-export function Tokens({
-  amount,
-  decimals,
-}: {
-  readonly amount: string | null;
-  readonly decimals?: number;
-}) {
-  if (amount === null) return <Nothing />;
-  return (
-    <span class="nowrap" title={decimals === undefined ? undefined : formatTokens(amount)}>
-      {formatTokens(amount, decimals)}
-    </span>
-  );
-}
-
-/** An amount in USD; `short` for overviews. */
-export function Usd({
-  amount,
-  short,
-}: {
-  readonly amount: string | null;
-  readonly short?: boolean;
-}) {
-  if (amount === null) return <Nothing />;
-  return (
-    <span class="nowrap" title={short ? formatUsd(amount) : undefined}>
-      {short ? formatUsdShort(amount) : formatUsd(amount)}
     </span>
   );
 }
@@ -118,12 +81,16 @@ const TONES: Readonly<Record<string, Tone>> = {
   blocked: 'danger',
   revoked: 'danger',
   failed: 'danger',
+  upstream_failed: 'danger',
+  gateway_failed: 'danger',
+  refused: 'warning',
   open: 'danger',
   down: 'danger',
+  failing: 'danger',
   disabled: 'danger',
 };
 
 /** The badge of a state; set `tone` if the state does not imply it. */
 export function StateBadge({ state, tone }: { readonly state: string; readonly tone?: Tone }) {
-  return <Badge tone={tone ?? TONES[state] ?? 'neutral'}>{humanize(state)}</Badge>;
+  return <Badge tone={tone ?? TONES[state] ?? 'neutral'}>{labelOf(state)}</Badge>;
 }

@@ -1,8 +1,8 @@
 // Short confirmations, announced to screen readers, that disappear by themselves. Errors appear
-// where they happened and stay.
+// where they happened and stay. Buttons use it, so it contains a plain one.
 
 import { signal } from '@preact/signals';
-import { Button } from './button.tsx';
+import { t } from '../text/t.ts';
 
 type Toast = { readonly id: number; readonly text: string };
 
@@ -29,9 +29,14 @@ export function Toasts() {
       {toasts.value.map(({ id, text }) => (
         <div class="alert good" key={id}>
           <div class="text">{text}</div>
-          <Button kind="quiet" size="small" aria-label="Dismiss" onClick={() => dismiss(id)}>
+          <button
+            type="button"
+            class="button quiet small"
+            aria-label={t('Dismiss')}
+            onClick={() => dismiss(id)}
+          >
             ×
-          </Button>
+          </button>
         </div>
       ))}
     </div>

@@ -1,5 +1,6 @@
 // What the list of sessions calls a browser, from what real ones say of themselves.
 
+import '../../../support/english.ts';
 import { expect, test } from 'bun:test';
 import { deviceName } from '../../../../src/dashboard/web/ui/auth/device.ts';
 

@@ -14,6 +14,15 @@ import { startUpstream, type Upstream } from '../../../support/upstream.ts';
 
 const root = resolve(import.meta.dir, '../../../..');
 
+/** A name that would break a file if it were not quoted. */
+const AT = {
+  baseUrl: 'https://gate.example',
+  model: 'swift-1',
+  apiKey: 'sk-key',
+  reasoning: false,
+  name: 'Acme: "AI" #1',
+};
+
 let upstream: Upstream;
 let gateway: Gateway;
 let place: Place;
@@ -22,7 +31,7 @@ beforeAll(async () => {
   upstream = await startUpstream();
   gateway = await startGateway({ catalog: catalogFor(upstream, ['ok']) });
   const { key } = await gateway.createAccount();
-  place = { baseUrl: gateway.url, model: 'ok', apiKey: key };
+  place = { baseUrl: gateway.url, model: 'ok', apiKey: key, reasoning: false, name: 'Acme' };
 });
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
@@ -64,7 +73,7 @@ describe.each(['chat', 'messages'] as const)('in the %s format', (format) => {
 });
 
 test('every agent gets the base URL of its format, the key and the model', () => {
-  const at = { baseUrl: 'https://gate.example', model: 'swift-1', apiKey: 'sk-key' };
+  const at = AT;
   // Agents of the AI SDK and Continue want /v1 in the Messages format, too.
   const wantV1 = new Set(['opencode', 'continue']);
   for (const { id, snippets } of snippetGroups(at)) {
@@ -86,13 +95,22 @@ test('every agent gets the base URL of its format, the key and the model', () =>
   }
 });
 
+test.each([true, false])('agents get whether the model reasons: %p', (reasoning) => {
+  const at = { ...AT, reasoning };
+  const settings = [...snippetsOf('opencode', at), ...snippetsOf('pi', at)];
+  expect(settings.map(({ code }) => code.includes(`"reasoning": ${reasoning}`))).toEqual(
+    settings.map(() => true),
+  );
+});
+
 test('settings are files that can be read', () => {
-  const at = { baseUrl: 'https://gate.example', model: 'swift-1', apiKey: 'sk-key' };
+  const at = AT;
   for (const { code } of [...snippetsOf('opencode', at), ...snippetsOf('pi', at)]) {
     expect(JSON.stringify(JSON.parse(code))).toContain('"apiKey":"sk-key"');
   }
   for (const { code } of snippetsOf('continue', at)) {
     expect(Bun.YAML.parse(code)).toMatchObject({
+      name: AT.name,
       schema: 'v1',
       models: [{ model: 'swift-1', apiKey: 'sk-key', roles: ['chat', 'edit', 'apply'] }],
     });

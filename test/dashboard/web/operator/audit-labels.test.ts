@@ -1,5 +1,6 @@
 // Events of the audit trail as operators read them.
 
+import '../../../support/english.ts';
 import { expect, test } from 'bun:test';
 import {
   actionWords,
@@ -10,7 +11,7 @@ import {
 test.each([
   ['account.plan_changed', 'Account plan changed'],
   ['api_key.revoked', 'API key revoked'],
-  ['money.credited', 'Money credited'],
+  ['money.credited', 'Balance credited'],
 ])('%s is %s', (action, words) => {
   expect(actionWords(action)).toBe(words);
 });
@@ -22,9 +23,9 @@ test.each([
   ],
   [{ from: null, to: 'on' }, 'none → on'],
   [{ from: false, to: true }, 'no → yes'],
-  [{ amount: '1000000.5', reason: 'invoice' }, 'amount: 1,000,000.5; reason: invoice'],
+  [{ amount: '1000000.5', reason: 'invoice' }, 'amount: $1.0000005; reason: invoice'],
   [{ requestsPerMinute: 30 }, 'requests per minute: 30'],
-  [{ masked: 'sk-a…b', rotated_from: null, reason: '' }, 'masked: sk-a…b'],
+  [{ masked: 'sk-a…b', rotated_from: null, reason: '' }, 'key: sk-a…b'],
   [{}, ''],
 ])('formats %j', (detail, words) => {
   expect(detailWords(detail)).toBe(words);
@@ -32,7 +33,7 @@ test.each([
 
 test('formats a time in the time zone of the viewer', () => {
   const at = Date.UTC(2026, 10, 21, 12);
-  expect(detailWords({ expires_at: at })).toMatch(/^expires at: \d{1,2} Nov 2026, \d\d:\d\d$/);
+  expect(detailWords({ expires_at: at })).toMatch(/^expires: \d{1,2} Nov 2026, \d\d:\d\d$/);
 });
 
 test.each([

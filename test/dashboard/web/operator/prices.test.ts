@@ -1,5 +1,6 @@
 // Prices in the browser: their unit, and a draft that is gathered and taken apart.
 
+import '../../../support/english.ts';
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { formatDecimal, PICO_DECIMALS } from '../../../../src/core/money.ts';

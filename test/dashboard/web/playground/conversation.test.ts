@@ -1,6 +1,7 @@
 // The playground's conversation: what is added to it, what is shown during a request, and how it ends where
 // an answer is stopped, refused or broken off.
 
+import '../../../support/english.ts';
 import { describe, expect, test } from 'bun:test';
 import {
   type ConversationDependencies,
@@ -122,13 +123,13 @@ describe('stopping', () => {
     expect(conversation.problem.value).toMatchObject({ code: 'stopped', requestId: 'req_1' });
   });
 
-  test('by clearing leaves nothing, even if more data arrives', async () => {
+  test('by showing other turns leaves nothing, even if more data arrives', async () => {
     const { conversation, ask, sent, write, shown } = rig();
     const asked = ask();
     await waitUntil(() => sent.length === 1);
     await write(chunk({ content: 'Good' }));
     await waitUntil(() => shown() === 'Good');
-    conversation.clear();
+    conversation.load([]);
     await asked;
     expect([conversation.turns.value, conversation.running.value]).toEqual([[], undefined]);
   });

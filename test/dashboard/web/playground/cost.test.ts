@@ -1,5 +1,6 @@
 // The estimate that the playground shows while an answer is written.
 
+import '../../../support/english.ts';
 import { expect, test } from 'bun:test';
 import type { PricingRecord } from '../../../../src/dashboard/records/model.ts';
 import { costOf, estimateTokens } from '../../../../src/dashboard/web/customer/playground/cost.ts';

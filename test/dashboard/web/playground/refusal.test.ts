@@ -1,5 +1,6 @@
 // What the playground says of a refusal: the gateway's words, without the headers of its API.
 
+import '../../../support/english.ts';
 import { expect, test } from 'bun:test';
 import { refusalInWords } from '../../../../src/dashboard/web/customer/playground/refusal.ts';
 

@@ -1,16 +1,18 @@
 // What the playground sends in both formats for one conversation, and the code that it shows for it.
 
+import '../../../support/english.ts';
 import { describe, expect, test } from 'bun:test';
 import {
   type Answer,
   NO_ANSWER,
 } from '../../../../src/dashboard/web/customer/playground/answer.ts';
-import { codeFor } from '../../../../src/dashboard/web/customer/playground/code.ts';
+import { codeFor, shortenData } from '../../../../src/dashboard/web/customer/playground/code.ts';
 import {
   type Facts,
   openCalls,
   requestBody,
   type Settings,
+  speedOf,
   type Turn,
 } from '../../../../src/dashboard/web/customer/playground/request.ts';
 import {
@@ -24,12 +26,8 @@ const TOOL: Tool = { name: 'get_time', description: undefined, parameters: { typ
 const PLAIN: Settings = {
   format: 'chat',
   model: 'swift-1',
-  system: '',
-  temperature: undefined,
-  maxTokens: undefined,
-  reasoning: '',
-  tools: [],
-  stream: false,
+  ...{ system: '', stop: [], reasoning: '', thinking: '', answerFormat: '' },
+  ...{ tools: [], toolChoice: '', user: '', stream: false },
 };
 
 const FULL: Settings = {
@@ -44,6 +42,7 @@ const FULL: Settings = {
 
 const FACTS: Facts = {
   requestId: 'req_1',
+  asked: 'swift-1',
   model: 'swift-1',
   firstMs: undefined,
   totalMs: 1,
@@ -119,7 +118,7 @@ test('a conversation with tools in the chat-completions format', () => {
 });
 
 test('the same conversation in the Messages format', () => {
-  const settings: Settings = { ...FULL, format: 'messages', reasoning: 'enabled' };
+  const settings: Settings = { ...FULL, format: 'messages', thinking: 'enabled' };
   expect(requestBody(settings, TURNS)).toEqual({
     model: 'swift-1',
     max_tokens: 300,
@@ -149,6 +148,105 @@ test('the same conversation in the Messages format', () => {
     tools: [{ name: 'get_time', input_schema: { type: 'object' } }],
     stream: true,
   });
+});
+
+const EVERY: Settings = {
+  ...PLAIN,
+  ...{ temperature: 0, topP: 0.5, maxTokens: 10, frequencyPenalty: -2, presencePenalty: 2 },
+  ...{ thinkingBudget: 5, stop: ['a', 'b'], reasoning: 'max', thinking: 'enabled' },
+  ...{ answerFormat: 'json_object', tools: [TOOL], toolChoice: 'tool:get_time', user: 'ann' },
+};
+
+test('every parameter of the chat-completions format', () => {
+  expect(requestBody(EVERY, HELLO)).toEqual({
+    model: 'swift-1',
+    messages: [{ role: 'user', content: 'Hello?' }],
+    ...{ max_tokens: 10, temperature: 0, top_p: 0.5, frequency_penalty: -2, presence_penalty: 2 },
+    ...{ stop: ['a', 'b'], reasoning_effort: 'max', thinking: { type: 'enabled' } },
+    response_format: { type: 'json_object' },
+    tools: [{ type: 'function', function: { name: 'get_time', parameters: { type: 'object' } } }],
+    tool_choice: { type: 'function', function: { name: 'get_time' } },
+    user: 'ann',
+  });
+  expect(requestBody({ ...EVERY, toolChoice: 'required' }, HELLO)['tool_choice']).toBe('required');
+  expect(requestBody({ ...EVERY, tools: [] }, HELLO)).not.toHaveProperty('tool_choice');
+});
+
+test('every parameter of the Messages format', () => {
+  const every: Settings = { ...EVERY, format: 'messages' };
+  expect(requestBody(every, HELLO)).toEqual({
+    model: 'swift-1',
+    messages: [{ role: 'user', content: 'Hello?' }],
+    ...{ max_tokens: 10, temperature: 0, top_p: 0.5, stop_sequences: ['a', 'b'] },
+    thinking: { type: 'enabled', budget_tokens: 5 },
+    tools: [{ name: 'get_time', input_schema: { type: 'object' } }],
+    tool_choice: { type: 'tool', name: 'get_time' },
+    metadata: { user_id: 'ann' },
+  });
+  for (const [choice, type] of [
+    ['required', 'any'],
+    ['none', 'none'],
+    ['auto', 'auto'],
+  ] as const) {
+    expect(requestBody({ ...every, toolChoice: choice }, HELLO)['tool_choice']).toEqual({ type });
+  }
+});
+
+test('images come before the text, and what was not kept is left out', () => {
+  const pictures = [
+    { name: 'a.png', type: 'image/png', data: 'QUFB' },
+    { name: 'b.png', type: 'image/png', data: '' },
+  ];
+  const turns: readonly Turn[] = [{ kind: 'user', text: 'What is it?', pictures }];
+  const text = { type: 'text', text: 'What is it?' };
+  expect(requestBody(PLAIN, turns)['messages']).toEqual([
+    {
+      role: 'user',
+      content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,QUFB' } }, text],
+    },
+  ]);
+  const source = { type: 'base64', media_type: 'image/png', data: 'QUFB' };
+  expect(requestBody({ ...PLAIN, format: 'messages' }, turns)['messages']).toEqual([
+    { role: 'user', content: [{ type: 'image', source }, text] },
+  ]);
+  const long = [{ name: 'a.png', type: 'image/png', data: 'A'.repeat(500) }];
+  const body = requestBody(PLAIN, [{ kind: 'user', text: 'B'.repeat(500), pictures: long }]);
+  expect(shortenData(body)['messages']).toEqual([
+    {
+      role: 'user',
+      content: [
+        {
+          type: 'image_url',
+          image_url: { url: `data:image/png;base64,${'A'.repeat(24)}…` },
+        },
+        { type: 'text', text: 'B'.repeat(500) },
+      ],
+    },
+  ]);
+});
+
+test('a message that was not answered is not sent again with the next one', () => {
+  const turns: readonly Turn[] = [
+    { kind: 'user', text: 'refused' },
+    { kind: 'user', text: 'Hello?' },
+    answered({ text: 'Hi.' }),
+    { kind: 'user', text: 'refused again' },
+    { kind: 'user', text: 'More?' },
+  ];
+  for (const format of ['chat', 'messages'] as const) {
+    expect(requestBody({ ...PLAIN, format }, turns)['messages']).toEqual([
+      { role: 'user', content: 'Hello?' },
+      { role: 'assistant', content: 'Hi.' },
+      { role: 'user', content: 'More?' },
+    ]);
+  }
+});
+
+test('the speed counts from the first token', () => {
+  const facts = { ...FACTS, firstMs: 500, totalMs: 1_500 };
+  expect(speedOf(40, facts)).toBe(40);
+  expect(speedOf(40, { ...facts, firstMs: undefined })).toBeUndefined();
+  expect(speedOf(40, { ...facts, totalMs: 500 })).toBeUndefined();
 });
 
 test('a call is open until it is answered', () => {

@@ -1,43 +1,68 @@
 // The actions on one key, each in a dialog that states the consequences.
 
 import { useState } from 'preact/hooks';
-import type { CreatedKeyRecord, KeyRecord, RotatedKeyRecord } from '../../../records/key.ts';
+import type {
+  CreatedKeyRecord,
+  KeyRecord,
+  ListedKeyRecord,
+  RotatedKeyRecord,
+} from '../../../records/key.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import {
   ConfirmDialog,
   type DialogProps,
-  FormDialog,
-  patch,
+  EditKeyDialog,
+  PauseKeyDialog,
   post,
+  ResumeKeyDialog,
   type RowAction,
-  TextField,
+  SelectField,
+  type SelectOption,
   toast,
-  useAction,
 } from '../../ui/index.ts';
 
 /** A key that is shown once, with the masked form of the key it replaces. */
-export type ShownKey = { readonly created: CreatedKeyRecord; readonly replaced?: string };
+export type ShownKey = {
+  readonly created: CreatedKeyRecord;
+  readonly replaced?: string;
+  /** Until when the replaced key works; absent if it is revoked. */
+  readonly worksUntil?: string | undefined;
+};
 
 type Props = DialogProps<ShownKey> & { readonly record: KeyRecord };
 
-const called = ({ name, masked }: KeyRecord) => `the key ${name ?? masked}`;
+const called = ({ name, masked }: KeyRecord) => t('the key {name}', { name: name ?? masked });
 const fullName = ({ name, masked }: KeyRecord) => (name === null ? masked : `${name} (${masked})`);
 const isKept = ({ status }: KeyRecord) => status !== 'revoked';
 
-export const KEY_ACTIONS: readonly RowAction<KeyRecord, ShownKey>[] = [
+export const KEY_ACTIONS: readonly RowAction<ListedKeyRecord, ShownKey>[] = [
   {
-    label: 'Rename',
+    label: t('Rotate'),
     called,
-    isOffered: isKept,
-    dialog: (record, dialog) => <RenameDialog record={record} {...dialog} />,
-  },
-  {
-    label: 'Rotate',
-    called,
-    isOffered: ({ status }) => status === 'active',
+    isOffered: ({ status, replaced_by }) => status === 'active' && replaced_by === null,
     dialog: (record, dialog) => <RotateDialog record={record} {...dialog} />,
   },
   {
-    label: 'Revoke',
+    label: t('Edit'),
+    called,
+    isOffered: isKept,
+    dialog: (record, dialog) => <EditKeyDialog record={record} {...dialog} />,
+  },
+  {
+    label: t('Pause'),
+    called,
+    isOffered: ({ status, paused_at }) => status === 'active' && paused_at === null,
+    dialog: (record, dialog) => <PauseKeyDialog record={record} {...dialog} />,
+  },
+  {
+    label: t('Resume'),
+    called,
+    isOffered: ({ paused_at, paused_reason }) => paused_at !== null && paused_reason !== 'operator',
+    dialog: (record, dialog) => <ResumeKeyDialog record={record} {...dialog} />,
+  },
+  {
+    label: t('Revoke'),
     called,
     danger: true,
     isOffered: isKept,
@@ -45,26 +70,56 @@ export const KEY_ACTIONS: readonly RowAction<KeyRecord, ShownKey>[] = [
   },
 ];
 
+const GRACES: readonly SelectOption[] = [
+  { value: '0', label: t('None: revoke it now') },
+  { value: '3600', label: t('1 hour') },
+  { value: '86400', label: t('24 hours') },
+  { value: '604800', label: t('7 days') },
+];
+
 function RotateDialog({ record, onShown, onClose }: Props) {
+  const [grace, setGrace] = useState('0');
+  const isNow = grace === '0';
   return (
     <ConfirmDialog
-      title="Rotate this key?"
-      confirm="Rotate key"
+      title={t('Rotate this key?')}
+      confirm={t('Rotate key')}
       consequences={[
-        <>
-          Creates a replacement for <strong>{fullName(record)}</strong> with the same name and
-          expiry. It is shown once, in the next step.
-        </>,
-        'The old key stops working everywhere within 1 second.',
-        'Requests in progress finish normally.',
-        'The number of active keys stays the same. The new key counts toward your hourly creation limit.',
+        rich(
+          'Creates a replacement for <strong>{name}</strong> with the same name and expiry. It is shown once, in the next step.',
+          { name: fullName(record), strong: (children) => <strong>{children}</strong> },
+        ),
+        isNow
+          ? t('The old key stops working everywhere within 1 second.')
+          : t('The old key works until the end of the grace period. You can revoke it earlier.'),
+        t('Requests in progress finish normally.'),
+        isNow
+          ? t(
+              'The number of active keys stays the same. The new key counts toward your hourly creation limit.',
+            )
+          : t(
+              'During the grace period, both keys count toward the limit of your plan. The new key counts toward your hourly creation limit.',
+            ),
       ]}
       act={async () => {
-        const { created } = await post<RotatedKeyRecord>(`/keys/${record.id}/rotate`);
-        onShown({ created, replaced: record.masked });
+        const { created, replaced } = await post<RotatedKeyRecord>(`/keys/${record.id}/rotate`, {
+          grace_seconds: Number(grace),
+        });
+        onShown({
+          created,
+          replaced: record.masked,
+          worksUntil: replaced.status === 'active' ? (replaced.expires_at ?? undefined) : undefined,
+        });
       }}
       onClose={onClose}
-    />
+    >
+      <SelectField
+        label={t('Grace period of the old key')}
+        options={GRACES}
+        value={grace}
+        onChange={setGrace}
+      />
+    </ConfirmDialog>
   );
 }
 
@@ -72,43 +127,22 @@ function RevokeDialog({ record, onDone, onClose }: Props) {
   const name = fullName(record);
   return (
     <ConfirmDialog
-      title="Revoke this key?"
+      title={t('Revoke this key?')}
       danger
-      confirm="Revoke key"
+      confirm={t('Revoke key')}
       consequences={[
-        <>
-          <strong>{name}</strong> stops working everywhere within 1 second.
-        </>,
-        'Requests in progress finish normally.',
-        'This can’t be undone. If you still need the key, rotate it instead.',
+        rich('{name} stops working everywhere within 1 second.', {
+          name: <strong>{name}</strong>,
+        }),
+        t('Requests in progress finish normally.'),
+        t('This can’t be undone. If you still need the key, rotate it instead.'),
       ]}
       act={async () => {
         await post(`/keys/${record.id}/revoke`);
-        toast(`Key ${name} revoked.`);
+        toast(t('Key {name} revoked.', { name }));
         await onDone();
       }}
       onClose={onClose}
     />
-  );
-}
-
-function RenameDialog({ record, onDone, onClose }: Props) {
-  const [name, setName] = useState(record.name ?? '');
-  const action = useAction(async () => {
-    await patch(`/keys/${record.id}`, { name });
-    toast('Key renamed.');
-    await onDone();
-    onClose();
-  });
-  return (
-    <FormDialog title="Rename key" action={action} submit="Rename" onClose={onClose}>
-      <TextField
-        label="Name"
-        hint={`For the key ${record.masked}. The key itself doesn’t change.`}
-        maxLength={100}
-        value={name}
-        onInput={setName}
-      />
-    </FormDialog>
   );
 }

@@ -1,130 +1,151 @@
-// The account's API keys: the list, the limits on creating them, and all actions.
+// The account's API keys: the list with spend, search and filter, the limits on creating them, and all
+// actions.
 
-import type { KeyListRecord, KeyRecord } from '../../../records/key.ts';
+import { useState } from 'preact/hooks';
+import { useSearchParams } from 'wouter-preact';
+import type { KeySummaryRecord, ListedKeyRecord } from '../../../records/key.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import {
+  Button,
   Collection,
-  type Column,
+  Empty,
   formatCount,
   Loaded,
-  Nothing,
   Stat,
-  StateBadge,
   Stats,
   Time,
   useResource,
+  useSort,
+  withQuery,
 } from '../../ui/index.ts';
 import { KEY_ACTIONS, type ShownKey } from './actions.tsx';
+import { KEY_COLUMNS, SORTS } from './columns.tsx';
 import { CreateKeyDialog } from './create.tsx';
+import { KEY_STATES, KeyFilters, maskedIn } from './filters.tsx';
+import { RevokeSeveralDialog } from './revoke-several.tsx';
 import { ShownKeyDialog } from './shown-key.tsx';
 
 export function KeysPage() {
-  const head = useResource<KeyListRecord>('/keys?limit=1');
+  const [search, setSearch] = useSearchParams();
+  const [revokes, setRevokes] = useState(false);
+  const [version, setVersion] = useState(0);
+  const text = search.get('q') ?? '';
+  const asked = search.get('state') ?? '';
+  const state = KEY_STATES.some(({ value }) => value === asked) ? asked : 'kept';
+  const query = { state, q: text };
+  const sort = useSort(SORTS, '-created');
+  const summary = useResource<KeySummaryRecord>('/keys/summary');
+  const filter = (changes: Readonly<Record<string, string>>): void => {
+    setSearch(
+      (current) => {
+        const next = new URLSearchParams(current);
+        for (const [name, value] of Object.entries(changes)) {
+          if (value === '') next.delete(name);
+          else next.set(name, value);
+        }
+        return next;
+      },
+      { replace: true },
+    );
+  };
+  const changed = (): void => {
+    setVersion(version + 1);
+    void summary.reload();
+  };
+  const isFiltered = text !== '' || state !== 'kept';
+  const counts = summary.data.value?.counts;
+  const isHiding = (counts?.revoked ?? 0) > 0;
   return (
-    <Collection<KeyRecord, ShownKey>
-      title="API keys"
-      lead="All keys share one balance and the same limits. Use one key per machine or project, so you can revoke each on its own."
-      path="/keys"
-      empty={{
-        title: 'No keys yet',
-        text: 'Create one to call models from your programs and agents.',
-      }}
-      columns={COLUMNS}
-      actions={KEY_ACTIONS}
-      create={{ label: 'New key', dialog: (dialog) => <CreateKeyDialog {...dialog} /> }}
-      shown={(key, onClose) => <ShownKeyDialog {...key} onClose={onClose} />}
-      onChange={head.reload}
-    >
-      <Loaded resource={head} lines={2}>
-        {(data) => <KeyStats head={data} />}
-      </Loaded>
-    </Collection>
+    <>
+      <Collection<ListedKeyRecord, ShownKey>
+        title={t('API keys')}
+        lead={t(
+          'All keys share one balance and the same limits. Use one key per machine or project, so you can revoke each on its own.',
+        )}
+        // Bulk changes read the list again.
+        key={version}
+        path="/keys"
+        query={query}
+        sort={sort}
+        name="keys"
+        empty={{
+          title: t('No keys yet'),
+          text: t('Create one to call models from your programs and agents.'),
+        }}
+        noMatch={
+          (isFiltered || isHiding) && (
+            <Empty
+              title={t('No matches')}
+              action={
+                <Button onClick={() => filter({ q: '', state: 'all' })}>
+                  {t('Show all keys')}
+                </Button>
+              }
+            >
+              {t('Revoked keys are hidden unless you choose them by state.')}
+            </Empty>
+          )
+        }
+        columns={KEY_COLUMNS}
+        actions={KEY_ACTIONS}
+        create={{ label: t('New key'), dialog: (dialog) => <CreateKeyDialog {...dialog} /> }}
+        shown={(key, onClose) => <ShownKeyDialog {...key} onClose={onClose} />}
+        onChange={summary.reload}
+      >
+        <Loaded resource={summary} lines={2}>
+          {(data) => <KeyStats summary={data} />}
+        </Loaded>
+        <KeyFilters
+          key={text}
+          text={text}
+          state={state}
+          counts={counts}
+          onText={(next) => filter({ q: maskedIn(next) })}
+          onState={(next) => filter({ state: next === 'kept' ? '' : next })}
+        >
+          {(counts?.kept ?? 0) > 1 && (
+            <Button onClick={() => setRevokes(true)}>{t('Revoke several')}</Button>
+          )}
+        </KeyFilters>
+      </Collection>
+      {revokes && (
+        <RevokeSeveralDialog
+          path={withQuery('/keys', { ...query, sort: sort.query, limit: 200 })}
+          onDone={changed}
+          onClose={() => setRevokes(false)}
+        />
+      )}
+    </>
   );
 }
 
-function KeyStats({ head }: { readonly head: KeyListRecord }) {
-  const { active_count, active_limit, creations } = head;
+function KeyStats({ summary }: { readonly summary: KeySummaryRecord }) {
+  const { active_count, active_limit, creations } = summary;
   return (
     <Stats>
       <Stat
-        label="Active keys"
+        label={t('Active keys')}
         value={formatCount(active_count)}
-        unit={`of ${formatCount(active_limit)}`}
+        unit={t('of {activeLimit}', { activeLimit: formatCount(active_limit) })}
         hint={
           active_count < active_limit
-            ? 'Maximum of your plan'
-            : 'Limit of your plan reached. Revoke a key to create another.'
+            ? t('Maximum of your plan')
+            : t('Limit of your plan reached. Revoke a key to create another.')
         }
       />
       <Stat
-        label="Created in the last hour"
+        label={t('Created in the last hour')}
         value={formatCount(creations.last_hour)}
-        unit={`of ${formatCount(creations.limit)}`}
+        unit={t('of {limit}', { limit: formatCount(creations.limit) })}
         hint={
-          creations.next_at === null ? (
-            'Includes rotations'
-          ) : (
-            <>
-              You can create the next one <Time relative at={creations.next_at} />.
-            </>
-          )
+          creations.next_at === null
+            ? t('Includes rotations')
+            : rich('You can create the next one {nextAt}.', {
+                nextAt: <Time relative at={creations.next_at} />,
+              })
         }
       />
     </Stats>
-  );
-}
-
-const COLUMNS: readonly [Column<KeyRecord>, ...Column<KeyRecord>[]] = [
-  {
-    label: 'Name',
-    wrap: true,
-    show: ({ name, masked }) => (
-      <>
-        <div>{name ?? <span class="soft">No name</span>}</div>
-        <code class="soft">{masked}</code>
-      </>
-    ),
-  },
-  { label: 'State', show: (key) => <KeyState record={key} /> },
-  {
-    label: 'Last used',
-    show: ({ last_used_at }) =>
-      last_used_at === null ? <span class="soft">Never</span> : <Time relative at={last_used_at} />,
-  },
-  {
-    label: 'Expires',
-    show: ({ expires_at, status }) =>
-      expires_at === null || status === 'revoked' ? (
-        <Nothing>Never</Nothing>
-      ) : (
-        <Time relative at={expires_at} />
-      ),
-  },
-  { label: 'Created', show: ({ created_at }) => <Time at={created_at} detail="day" /> },
-];
-
-const SOON_MS = 7 * 86_400_000;
-
-const REVOKED: Readonly<Record<NonNullable<KeyRecord['revoked_reason']>, string>> = {
-  user: 'by you',
-  rotated: 'rotated',
-  operator: 'by the operator',
-  leak_report: 'reported as leaked',
-  account_closed: 'account closed',
-};
-
-function KeyState({ record }: { readonly record: KeyRecord }) {
-  const { status, expires_at, revoked_at, revoked_reason } = record;
-  const ends = expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at) - Date.now();
-  if (status === 'active' && ends < SOON_MS) return <StateBadge state="expiring" />;
-  if (status === 'active') return <StateBadge state="active" />;
-  return (
-    <>
-      <StateBadge state={status} tone="neutral" />
-      {revoked_reason !== null && (
-        <div class="soft small">
-          {REVOKED[revoked_reason]}, <Time relative at={revoked_at} />
-        </div>
-      )}
-    </>
   );
 }

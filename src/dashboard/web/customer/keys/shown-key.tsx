@@ -2,7 +2,9 @@
 
 import { useState } from 'preact/hooks';
 import type { ConnectionRecord } from '../../../records/key.ts';
-import { Alert, Button, CopyButton, Dialog, Loaded, useResource } from '../../ui/index.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
+import { Alert, Button, CopyButton, Dialog, Loaded, Time, useResource } from '../../ui/index.ts';
 import type { ShownKey } from './actions.tsx';
 import { Snippets } from './snippets-view.tsx';
 
@@ -10,42 +12,49 @@ import { Snippets } from './snippets-view.tsx';
 export function ShownKeyDialog({
   created,
   replaced,
+  worksUntil,
   onClose,
 }: ShownKey & { readonly onClose: () => void }) {
   const connection = useResource<ConnectionRecord>('/connection');
   const [asked, setAsked] = useState(false);
   return (
     <Dialog
-      title={replaced === undefined ? 'Your new API key' : 'Your replacement key'}
+      title={replaced === undefined ? t('Your new API key') : t('Your replacement key')}
       wide
       onClose={() => (asked ? onClose() : setAsked(true))}
     >
       <p>
-        {replaced !== undefined && (
-          <>
-            It replaces <code>{replaced}</code>, which no longer works.{' '}
-          </>
+        {replaced !== undefined &&
+          (worksUntil === undefined
+            ? rich('It replaces {replaced}, which no longer works.', {
+                replaced: <code>{replaced}</code>,
+              })
+            : rich('It replaces {replaced}, which works until {at}.', {
+                replaced: <code>{replaced}</code>,
+                at: <Time at={worksUntil} />,
+              }))}{' '}
+        {rich(
+          'Copy it now and store it in a secret manager. <strong>It is not shown again</strong>: the server stores only a hash of it.',
+          { strong: (text) => <strong>{text}</strong> },
         )}
-        Copy it now and store it in a secret manager. <strong>It is not shown again</strong>: the
-        server stores only a hash of it.
       </p>
       <div class="secret">
         <code>{created.key}</code>
-        <CopyButton text={created.key} label="Copy key" kind="primary">
-          Copy key
+        <CopyButton text={created.key} label={t('Copy key')} kind="primary">
+          {t('Copy key')}
         </CopyButton>
       </div>
       <Loaded resource={connection}>
         {(data) => <Snippets connection={data} apiKey={created.key} />}
       </Loaded>
       {asked && (
-        <Alert tone="warning" title="Close without saving the key?">
-          You can't see this key again after closing. If you lose it, rotate it.
+        <Alert tone="warning" title={t('Close without saving the key?')}>
+          {t("You can't see this key again after closing. If you lose it, rotate it.")}
         </Alert>
       )}
       <div class="actions">
         <Button kind={asked ? 'danger' : 'primary'} onClick={onClose}>
-          {asked ? 'Close anyway' : 'Done, I’ve saved it'}
+          {asked ? t('Close anyway') : t('Done, I’ve saved it')}
         </Button>
       </div>
     </Dialog>

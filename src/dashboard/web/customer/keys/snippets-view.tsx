@@ -2,10 +2,11 @@
 
 import { useState } from 'preact/hooks';
 import type { ConnectionRecord } from '../../../records/key.ts';
-import { CodeBlock, Segments, Tabs } from '../../ui/index.ts';
+import { t } from '../../text/t.ts';
+import { CodeBlock, Segments, service, Tabs } from '../../ui/index.ts';
 import { type Snippet, snippetGroups } from './snippets.ts';
 
-const FORMATS = { chat: 'Chat completions', messages: 'Messages' } as const;
+const FORMATS = { chat: t('Chat completions'), messages: t('Messages') } as const;
 
 export function Snippets({
   connection,
@@ -17,6 +18,8 @@ export function Snippets({
   const groups = snippetGroups({
     baseUrl: connection.base_url,
     model: connection.model ?? 'MODEL',
+    reasoning: connection.reasoning,
+    name: service.name,
     apiKey,
   });
   const [active, setActive] = useState(groups[0]?.id ?? '');
@@ -24,13 +27,13 @@ export function Snippets({
   const group = groups.find(({ id }) => id === active);
   const snippet = group?.snippets.find((one) => one.format === format) ?? group?.snippets[0];
   return (
-    <Tabs label="Where the key is used" tabs={groups} active={active} onChange={setActive}>
+    <Tabs label={t('Where the key is used')} tabs={groups} active={active} onChange={setActive}>
       {group && snippet && (
         <div class="stack">
           <div class="row apart">
             {group.snippets.length > 1 ? (
               <Segments
-                label="Format"
+                label={t('Format')}
                 choices={group.snippets.map((one) => ({
                   id: one.format,
                   label: FORMATS[one.format],
@@ -39,7 +42,9 @@ export function Snippets({
                 onChange={setFormat}
               />
             ) : (
-              <span class="soft small">{FORMATS[snippet.format]} format</span>
+              <span class="soft small">
+                {t('{format} format', { format: FORMATS[snippet.format] })}
+              </span>
             )}
             {snippet.file && <code class="small">{snippet.file}</code>}
           </div>

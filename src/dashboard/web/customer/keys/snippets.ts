@@ -19,6 +19,10 @@ export type Place = {
   /** Without /v1. */
   readonly baseUrl: string;
   readonly model: string;
+  /** Whether the model reasons: agents show and store what it thinks. */
+  readonly reasoning: boolean;
+  /** The name of the service. */
+  readonly name: string;
   readonly apiKey: string;
 };
 
@@ -138,16 +142,16 @@ claude --model ${model}`,
   ];
 }
 
-function opencode({ baseUrl, model, apiKey }: Place): Snippet[] {
+function opencode({ baseUrl, model, reasoning, name, apiKey }: Place): Snippet[] {
   const config = (npm: string) =>
     json({
       $schema: 'https://opencode.ai/config.json',
       provider: {
         tollgate: {
           npm,
-          name: 'Tollgate',
+          name,
           options: { baseURL: `${baseUrl}/v1`, apiKey },
-          models: { [model]: { reasoning: true, tool_call: true } },
+          models: { [model]: { reasoning, tool_call: true } },
         },
       },
       model: `tollgate/${model}`,
@@ -178,8 +182,8 @@ qwen --auth-type anthropic`,
   ];
 }
 
-function continueDev({ baseUrl, model, apiKey }: Place): Snippet[] {
-  const config = (provider: string, apiBase: string) => `name: Tollgate
+function continueDev({ baseUrl, model, name, apiKey }: Place): Snippet[] {
+  const config = (provider: string, apiBase: string) => `name: ${JSON.stringify(name)}
 version: 1.0.0
 schema: v1
 models:
@@ -208,11 +212,11 @@ cline -P openai-compatible -m '${model}'`,
   ];
 }
 
-function pi({ baseUrl, model, apiKey }: Place): Snippet[] {
+function pi({ baseUrl, model, reasoning, apiKey }: Place): Snippet[] {
   const config = (api: string, address: string) =>
     json({
       providers: {
-        tollgate: { baseUrl: address, api, apiKey, models: [{ id: model, reasoning: true }] },
+        tollgate: { baseUrl: address, api, apiKey, models: [{ id: model, reasoning }] },
       },
     });
   const file = '~/.pi/agent/models.json';

@@ -4,39 +4,41 @@ import { useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
 import type { OwnAccountRecord } from '../../../records/account.ts';
 import type { LedgerEntryRecord } from '../../../records/customer-ledger.ts';
+import { t } from '../../text/t.ts';
 import {
+  Amount,
   Card,
   Dialog,
   Empty,
-  formatTokens,
-  formatUsdShort,
   ListTable,
   Loaded,
   Nothing,
+  OtherAmount,
   Page,
   Segments,
   Stat,
   Stats,
   Time,
-  Tokens,
   useList,
   useResource,
 } from '../../ui/index.ts';
 import { ReceiptText } from '../requests/receipt.tsx';
+import { ArchivesCard } from './archives.tsx';
+import { ExportCard } from './export-card.tsx';
 import { ReceiptsCard } from './receipts.tsx';
 import { RedeemCard } from './redeem.tsx';
 
 const SHOWN = [
-  { id: 'everything', label: 'All' },
-  { id: 'movements', label: 'Top-ups and adjustments' },
+  { id: 'everything', label: t('All') },
+  { id: 'movements', label: t('Top-ups and adjustments') },
 ] as const;
 
 const KINDS = {
-  request: 'Request',
-  credit: 'Top-up',
-  grant: 'Grant',
-  redemption: 'Code redeemed',
-  adjustment: 'Adjustment',
+  request: t('Request'),
+  credit: t('Top-up'),
+  grant: t('Grant'),
+  redemption: t('Code redeemed'),
+  adjustment: t('Adjustment'),
 } as const;
 
 export function LedgerPage() {
@@ -48,34 +50,28 @@ export function LedgerPage() {
   const reload = () => Promise.all([account.reload(), list.reload()]);
   return (
     <Page
-      title="Ledger and receipts"
-      lead="All changes to your balance, each with a receipt. Entries can't be changed."
+      title={t('Ledger and receipts')}
+      lead={t("All changes to your balance, each with a receipt. Entries can't be changed.")}
     >
       <Loaded resource={account} lines={2}>
         {({ balance }) => (
           <Stats>
-            <Stat
-              label="Available"
-              value={formatTokens(balance.available, 2)}
-              unit="tokens"
-              hint={formatUsdShort(balance.available_usd)}
+            <BalanceStat label={t('Available')} tokens={balance.available} />
+            <BalanceStat
+              label={t('Reserved')}
+              tokens={balance.reserved}
+              hint={t('For active requests')}
             />
-            <Stat
-              label="Reserved"
-              value={formatTokens(balance.reserved, 2)}
-              unit="tokens"
-              hint="For active requests"
-            />
-            <Stat label="Total" value={formatTokens(balance.total, 2)} unit="tokens" />
+            <BalanceStat label={t('Total')} tokens={balance.total} />
           </Stats>
         )}
       </Loaded>
       <Card
-        title="Entries"
+        title={t('Entries')}
         flush
         actions={
           <Segments
-            label="Entries shown"
+            label={t('Entries shown')}
             choices={SHOWN}
             active={only ?? 'everything'}
             onChange={(id) => setSearch(id === 'everything' ? {} : { only: id }, { replace: true })}
@@ -83,27 +79,33 @@ export function LedgerPage() {
         }
       >
         <ListTable
-          caption="Entries"
+          caption={t('Entries')}
           list={list}
+          name="ledger"
           rowKey={({ sequence }) => String(sequence)}
           columns={[
-            { label: 'When', show: ({ at }) => <Time at={at} detail="second" /> },
-            { label: 'Type', show: ({ kind }) => KINDS[kind] },
-            { label: 'Model', show: (entry) => <Subject entry={entry} /> },
-            { label: 'Amount', end: true, show: ({ amount }) => <Tokens amount={amount} /> },
+            { label: t('When'), show: ({ at }) => <Time at={at} detail="second" /> },
+            { label: t('Type'), card: 'state', show: ({ kind }) => KINDS[kind] },
+            { label: t('Model'), show: (entry) => <Subject entry={entry} /> },
             {
-              label: 'Balance',
+              label: t('Amount'),
+              card: 'value',
               end: true,
-              show: ({ balance }) => <Tokens amount={balance} />,
+              show: ({ amount, amount_usd }) => <Amount tokens={amount} usd={amount_usd} />,
             },
             {
-              label: 'Receipt',
+              label: t('Balance'),
+              end: true,
+              show: ({ balance }) => <Amount tokens={balance} />,
+            },
+            {
+              label: t('Receipt'),
               end: true,
               show: (entry) => (
                 <button
                   type="button"
                   class="button quiet small"
-                  aria-label={`Show receipt ${entry.sequence}`}
+                  aria-label={t('Show receipt {sequence}', { sequence: entry.sequence })}
                   onClick={() => setReceipt(entry)}
                 >
                   {entry.sequence}
@@ -113,29 +115,53 @@ export function LedgerPage() {
           ]}
           empty={
             only === undefined ? (
-              <Empty title="No entries yet">
-                Redeem a code below, or ask the operator for a top-up.
+              <Empty title={t('No entries yet')}>
+                {t('Redeem a code below, or ask the operator for a top-up.')}
               </Empty>
             ) : (
-              <Empty title="No top-ups yet">
-                Redeem a code below, or ask the operator for a top-up.
+              <Empty title={t('No top-ups yet')}>
+                {t('Redeem a code below, or ask the operator for a top-up.')}
               </Empty>
             )
           }
         />
       </Card>
+      <ArchivesCard />
       <div class="grid">
         <RedeemCard onRedeemed={reload} />
         <ReceiptsCard />
+        <ExportCard only={only} />
       </div>
       {receipt && (
-        <Dialog wide title={`Receipt ${receipt.sequence}`} onClose={() => setReceipt(undefined)}>
+        <Dialog
+          wide
+          title={t('Receipt {sequence}', { sequence: receipt.sequence })}
+          onClose={() => setReceipt(undefined)}
+        >
           <div class="stack">
             <ReceiptText path={`/receipts/${encodeURIComponent(receipt.id)}`} />
           </div>
         </Dialog>
       )}
     </Page>
+  );
+}
+
+function BalanceStat({
+  label,
+  tokens,
+  hint,
+}: {
+  readonly label: string;
+  readonly tokens: string;
+  readonly hint?: string;
+}) {
+  return (
+    <Stat
+      label={label}
+      value={<Amount tokens={tokens} detail="hero" />}
+      hint={hint ?? <OtherAmount tokens={tokens} />}
+    />
   );
 }
 

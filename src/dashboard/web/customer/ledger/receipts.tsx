@@ -2,15 +2,16 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ReceiptCheckRecord } from '../../../records/customer-ledger.ts';
+import { t } from '../../text/t.ts';
 import {
   Alert,
+  amountText,
   apiUrl,
   Button,
   Card,
   CodeBlock,
   ErrorAlert,
   formatCount,
-  formatTokens,
   get,
   LinkButton,
   Meter,
@@ -47,24 +48,25 @@ export function ReceiptsCard() {
   });
   return (
     <Card
-      title="Receipts"
+      title={t('Receipts')}
       actions={
         <LinkButton size="small" download href={apiUrl('/receipts/export')}>
-          Download all
+          {t('Download all')}
         </LinkButton>
       }
     >
       <div class="stack">
         <p>
-          Each receipt contains the hash of the one before. Keep a copy: you can verify it later
-          with the command below, without this server.
+          {t(
+            'Each receipt contains the hash of the one before. Keep a copy: you can verify it later with the command below, without this server.',
+          )}
         </p>
-        <CodeBlock label="Verify a file" code={`tollgate receipts verify ${exportName()}`} />
+        <CodeBlock label={t('Verify a file')} code={`tollgate receipts verify ${exportName()}`} />
         <ErrorAlert error={check.error.value} />
         {progress && <Result {...progress} />}
         <div>
           <Button busy={check.busy.value} onClick={() => void check.run()}>
-            Verify all receipts
+            {t('Verify all receipts')}
           </Button>
         </div>
       </div>
@@ -75,36 +77,48 @@ export function ReceiptsCard() {
 function Result({ last: { last, end, next, balance }, problems }: Progress) {
   if (problems.length > 0) {
     return (
-      <Alert tone="danger" title={`${formatCount(problems.length)} receipts failed verification`}>
+      <Alert
+        tone="danger"
+        title={t('{problems, plural, one {# receipt} other {# receipts}} failed verification', {
+          problems: problems.length,
+        })}
+      >
         <ul>
           {problems.slice(0, PROBLEMS_SHOWN).map(({ sequence, kind, detail }) => (
             <li key={`${sequence} ${kind}`}>
-              Receipt {sequence}: {detail}
+              {t('Receipt {sequence}: {detail}', { sequence, detail })}
             </li>
           ))}
         </ul>
-        <p>Keep your receipt files and contact the operator.</p>
+        <p>{t('Keep your receipt files and contact the operator.')}</p>
       </Alert>
     );
   }
   if (next !== null) {
     return (
       <Meter
-        label="Verifying"
+        label={t('Verifying')}
         used={last}
         limit={end}
-        text={`${formatCount(last)} of ${formatCount(end)}`}
+        text={t('{last} of {end}', { last: formatCount(last), end: formatCount(end) })}
       />
     );
   }
-  if (end === 0) return <Alert title="No receipts yet">Your balance has no entries.</Alert>;
+  if (end === 0)
+    return <Alert title={t('No receipts yet')}>{t('Your balance has no entries.')}</Alert>;
   return (
     <Alert
       tone="good"
-      title={end === 1 ? '1 receipt verified' : `All ${formatCount(end)} receipts verified`}
+      title={
+        end === 1
+          ? t('1 receipt verified')
+          : t('All {end} receipts verified', { end: formatCount(end) })
+      }
     >
-      The chain is complete, every charge matches its tokens and prices, and the last receipt
-      matches your balance of {formatTokens(balance)} service tokens.
+      {t(
+        'The chain is complete, every charge matches its tokens and prices, and the last receipt matches your balance of {balance}.',
+        { balance: amountText({ tokens: balance }) },
+      )}
     </Alert>
   );
 }

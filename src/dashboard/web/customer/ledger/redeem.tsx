@@ -2,13 +2,14 @@
 
 import { useState } from 'preact/hooks';
 import type { RedeemedRecord } from '../../../records/customer-ledger.ts';
+import { t } from '../../text/t.ts';
 import {
   Alert,
+  amountText,
   Card,
   Form,
   fieldError,
-  formatTokens,
-  formatUsd,
+  isFrozen,
   post,
   TextField,
   useAction,
@@ -23,29 +24,39 @@ export function RedeemCard({ onRedeemed }: { readonly onRedeemed: () => unknown 
     setCode('');
     await onRedeemed();
   });
+  if (isFrozen.value) {
+    return (
+      <Card title={t('Redeem a code')}>
+        <p class="soft">{t('You can redeem codes once the account is active again.')}</p>
+      </Card>
+    );
+  }
   return (
-    <Card title="Redeem a code">
+    <Card title={t('Redeem a code')}>
       <div class="stack">
         {redeemed && (
           <Alert
             tone="good"
-            title={`Code redeemed: ${formatTokens(redeemed.amount)} service tokens`}
+            title={t('Code redeemed: {amount}', {
+              amount: amountText({ tokens: redeemed.amount, usd: redeemed.amount_usd }),
+            })}
           >
-            Added {formatUsd(redeemed.amount_usd)}. You have {formatTokens(redeemed.available)}{' '}
-            service tokens available.
+            {t('You have {available} available.', {
+              available: amountText({ tokens: redeemed.available }, 'hero'),
+            })}
           </Alert>
         )}
         <Form
           action={action}
           fields={['code']}
-          submit="Redeem"
+          submit={t('Redeem')}
           submitKind="plain"
           onSubmit={() => void action.run()}
         >
           <TextField
-            label="Code"
-            hint="Capital letters and dashes don't matter."
-            placeholder="TG-XXXX-XXXX-XXXX-XXXX"
+            label={t('Code')}
+            hint={t("Capital letters and dashes don't matter.")}
+            placeholder={t('TG-XXXX-XXXX-XXXX-XXXX')}
             required
             maxLength={100}
             spellcheck={false}

@@ -7,6 +7,8 @@ import type {
   PriceWindowRecord,
   PricingRecord,
 } from '../../../records/model.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import {
   Alert,
   Badge,
@@ -14,21 +16,24 @@ import {
   Empty,
   Facts,
   formatCount,
-  formatTokens,
-  formatUsd,
-  humanize,
+  formatUsdExact,
+  groupDigits,
   Loaded,
+  labelOf,
   Nothing,
   Page,
   type PageProps,
+  Price,
+  Speeds,
   Table,
   Time,
   useResource,
+  withQuery,
 } from '../../ui/index.ts';
 import { Snippets } from '../keys/snippets-view.tsx';
 import { Features } from './features.tsx';
 
-const BACK = { href: '/models', label: 'Models' };
+const BACK = { href: '/models', label: t('Models') };
 
 export function ModelPage({ params }: PageProps) {
   const models = useResource<ModelListRecord>('/models');
@@ -38,8 +43,8 @@ export function ModelPage({ params }: PageProps) {
         const model = list.data.find(({ id }) => id === params['id']);
         if (model !== undefined) return <Shown model={model} list={list} />;
         return (
-          <Page title="Model not found" back={BACK}>
-            <Empty title="No model has this name">It may have been removed.</Empty>
+          <Page title={t('Model not found')} back={BACK}>
+            <Empty title={t('No model has this name')}>{t('It may have been removed.')}</Empty>
           </Page>
         );
       }}
@@ -60,37 +65,51 @@ function Shown({
   return (
     <Page title={display_name} lead={description} back={BACK}>
       {!available && (
-        <Alert tone="warning" title={`Your plan, ${list.plan.name}, does not include this model.`}>
+        <Alert
+          tone="warning"
+          title={t('Your plan, {name}, does not include this model.', { name: list.plan.name })}
+        >
           {model.plans.length === 0
-            ? 'No plan includes it now.'
-            : `Included in ${model.plans.map(named).join(', ')}. Ask the operator to change your plan.`}
+            ? t('No plan includes it now.')
+            : t('Included in {plans}. Ask the operator to change your plan.', {
+                plans: model.plans.map(named).join(', '),
+              })}
         </Alert>
       )}
       {limits !== null && (
-        <Alert tone="warning" title="This model has lower limits now">
-          Capacity is reduced. The lower of the plan limit and the model limit applies.
+        <Alert tone="warning" title={t('This model has lower limits now')}>
+          {t('Capacity is reduced. The lower of the plan limit and the model limit applies.')}
         </Alert>
       )}
       <div class="grid">
-        <Card title="Model">
+        <Card title={t('Model')}>
           <Facts items={factsOf(model, named)} />
         </Card>
-        <Card title="Your limits">
+        <Card title={t('Your limits')}>
           <LimitFacts model={model} />
         </Card>
       </div>
-      <Card title="Prices per 1M tokens" flush>
+      <Card title={t('Prices per 1M tokens')} flush>
         <Prices pricing={pricing} />
       </Card>
       {pricing.schedule.some(({ windows }) => windows.length > 0) || pricing.schedule.length > 1 ? (
-        <Card title="Price schedule" flush>
+        <Card title={t('Price schedule')} flush>
           <Schedule pricing={pricing} />
         </Card>
       ) : null}
+      <Speeds
+        path={withQuery('/usage/speeds', { model: model.id })}
+        withModels={false}
+        href={(from, to, failed) => requestsOf(model.id, from, to, failed)}
+      />
       {available && (
-        <Card title="Send a request">
+        <Card title={t('Send a request')}>
           <Loaded resource={connection}>
-            {(data) => <Snippets connection={{ ...data, model: model.id }} />}
+            {(data) => (
+              <Snippets
+                connection={{ ...data, model: model.id, reasoning: model.features.reasoning }}
+              />
+            )}
           </Loaded>
         </Card>
       )}
@@ -98,15 +117,26 @@ function Shown({
   );
 }
 
+/** Its requests between two instants; `failed`: only those that failed. */
+function requestsOf(served: string, from: string, to: string, failed: boolean): string {
+  return withQuery('/requests', { served, from, to, ...(failed ? { outcome: 'failed' } : {}) });
+}
+
 function factsOf(model: CustomerModelRecord, named: (slug: string) => string) {
   const { id, aliases, context_window, max_output_tokens, features, plans } = model;
   return [
-    ['Model id', <code key="id">{id}</code>],
-    ['Aliases', aliases.length === 0 ? <Nothing /> : <code key="a">{aliases.join(', ')}</code>],
-    ['Context window', `${formatCount(context_window)} tokens`],
-    ['Max output', `${formatCount(max_output_tokens)} tokens`],
-    ['Capabilities', <Features key="can" features={features} />],
-    ['Plans', plans.length === 0 ? <Nothing /> : plans.map(named).join(', ')],
+    [t('Model id'), <code key="id">{id}</code>],
+    [t('Aliases'), aliases.length === 0 ? <Nothing /> : <code key="a">{aliases.join(', ')}</code>],
+    [
+      t('Context window'),
+      t('{contextWindow} tokens', { contextWindow: formatCount(context_window) }),
+    ],
+    [
+      t('Max output'),
+      t('{maxOutputTokens} tokens', { maxOutputTokens: formatCount(max_output_tokens) }),
+    ],
+    [t('Capabilities'), <Features key="can" features={features} />],
+    [t('Plans'), plans.length === 0 ? <Nothing /> : plans.map(named).join(', ')],
   ] as const;
 }
 
@@ -116,50 +146,63 @@ function LimitFacts({ model }: { readonly model: CustomerModelRecord }) {
     <>
       {formatCount(limit)} {unit}{' '}
       {lowered !== null && lowered !== undefined && lowered <= limit && (
-        <Badge tone="warning">Lowered</Badge>
+        <Badge tone="warning">{t('Lowered')}</Badge>
       )}
     </>
   );
   return (
     <Facts
       items={[
-        ['Requests', value(now.requests_per_minute, 'per minute', limits?.requests_per_minute)],
-        ['Tokens', value(now.tokens_per_minute, 'per minute', limits?.tokens_per_minute)],
-        ['Concurrent', value(now.concurrent_requests, 'requests', limits?.concurrent_requests)],
-        ['Max context', `${formatCount(effective_context)} tokens`],
+        [
+          t('Requests'),
+          value(now.requests_per_minute, t('per minute'), limits?.requests_per_minute),
+        ],
+        [t('Tokens'), value(now.tokens_per_minute, t('per minute'), limits?.tokens_per_minute)],
+        [t('Concurrent'), value(now.concurrent_requests, '', limits?.concurrent_requests)],
+        [
+          t('Max context'),
+          t('{effectiveContext} tokens', { effectiveContext: formatCount(effective_context) }),
+        ],
       ]}
     />
   );
 }
 
 const KINDS = [
-  ['input', 'Input'],
-  ['cached_input', 'Cached input'],
-  ['cache_write', 'Cache write'],
-  ['output', 'Output (with reasoning)'],
+  ['input', t('Input')],
+  ['cached_input', t('Cached input')],
+  ['cache_write', t('Cache write')],
+  ['output', t('Output (with reasoning)')],
 ] as const;
 
 function Prices({ pricing }: { readonly pricing: PricingRecord }) {
   return (
     <>
       <Table
-        caption="Prices"
+        caption={t('Prices')}
         rows={KINDS}
         rowKey={([name]) => name}
         columns={[
-          { label: 'Tokens', show: ([, label]) => label },
-          { label: 'USD', end: true, show: ([name]) => formatUsd(pricing[name]) },
+          { label: t('Tokens'), show: ([, label]) => label },
           {
-            label: 'Service tokens',
+            label: t('USD per 1M tokens'),
+            card: 'value',
             end: true,
-            show: ([name]) => formatTokens(pricing.svc_tokens[name]),
+            show: ([name]) => formatUsdExact(pricing[name]),
+          },
+          {
+            label: t('Service tokens per 1M tokens'),
+            end: true,
+            show: ([name]) => groupDigits(pricing.svc_tokens[name]),
           },
         ]}
       />
       {pricing.next_change_at !== null && (
         <div class="table-foot">
           <span class="soft">
-            Next price change: <Time at={pricing.next_change_at} />.
+            {rich('Next price change: {nextChangeAt}.', {
+              nextChangeAt: <Time at={pricing.next_change_at} />,
+            })}
           </span>
         </div>
       )}
@@ -180,8 +223,8 @@ function Schedule({ pricing }: { readonly pricing: PricingRecord }) {
       key: `${index}`,
       when: (
         <>
-          {index === 0 || period.valid_from === null ? 'Now' : <Time at={period.valid_from} />}
-          {period.windows.length > 0 && ', other hours'}
+          {index === 0 || period.valid_from === null ? t('Now') : <Time at={period.valid_from} />}
+          {period.windows.length > 0 && t(', other hours')}
         </>
       ),
       rates: period,
@@ -194,20 +237,20 @@ function Schedule({ pricing }: { readonly pricing: PricingRecord }) {
   ]);
   return (
     <Table
-      caption="Price schedule"
+      caption={t('Price schedule')}
       rows={rows}
       rowKey={({ key }) => key}
       columns={[
-        { label: 'From', wrap: true, show: ({ when }) => when },
-        { label: 'Input', end: true, show: ({ rates }) => formatUsd(rates.input) },
-        { label: 'Cached', end: true, show: ({ rates }) => formatUsd(rates.cached_input) },
-        { label: 'Output', end: true, show: ({ rates }) => formatUsd(rates.output) },
+        { label: t('From'), wrap: true, show: ({ when }) => when },
+        { label: t('Input'), end: true, show: ({ rates }) => <Price usd={rates.input} /> },
+        { label: t('Cached'), end: true, show: ({ rates }) => <Price usd={rates.cached_input} /> },
+        { label: t('Output'), end: true, show: ({ rates }) => <Price usd={rates.output} /> },
       ]}
     />
   );
 }
 
 function windowName({ from, to, days }: PriceWindowRecord): string {
-  const every = days.length === 7 ? 'every day' : days.map(humanize).join(', ');
-  return `${from} to ${to} UTC, ${every}`;
+  const every = days.length === 7 ? t('every day') : days.map(labelOf).join(', ');
+  return t('{from} to {to} UTC, {every}', { from, to, every });
 }

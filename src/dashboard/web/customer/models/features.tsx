@@ -1,14 +1,15 @@
 // The capabilities of a model as short labels.
 
 import type { ModelRecord } from '../../../records/model.ts';
+import { t } from '../../text/t.ts';
 
 /** Streaming is left out: every model supports it. */
 const WORDS: Readonly<Record<string, string>> = {
-  tools: 'tools',
-  json_mode: 'JSON',
-  vision: 'images',
-  reasoning: 'reasoning',
-  prompt_cache: 'prompt cache',
+  tools: t('tools'),
+  json_mode: t('JSON'),
+  vision: t('images'),
+  reasoning: t('reasoning'),
+  prompt_cache: t('prompt cache'),
 };
 
 export function Features({ features }: Pick<ModelRecord, 'features'>) {

@@ -2,16 +2,17 @@
 
 import { useState } from 'preact/hooks';
 import type { CustomerModelRecord, ModelListRecord } from '../../../records/model.ts';
+import { t } from '../../text/t.ts';
 import {
   Badge,
   Card,
   CheckField,
   formatCompact,
   formatCount,
-  formatUsd,
   Loaded,
   NoMatch,
   Page,
+  Price,
   Table,
   TextField,
   useResource,
@@ -23,17 +24,20 @@ export function ModelsPage() {
   const [search, setSearch] = useState('');
   const [mine, setMine] = useState(false);
   return (
-    <Page title="Models" lead="Prices in USD per 1M tokens. Each response states its exact cost.">
+    <Page
+      title={t('Models')}
+      lead={t('Prices in USD per 1M tokens. Each response states its exact cost.')}
+    >
       <div class="filters">
         <TextField
-          label="Search"
+          label={t('Search')}
           wide
           type="search"
-          placeholder="Name, alias or feature"
+          placeholder={t('Name, alias or feature')}
           value={search}
           onInput={setSearch}
         />
-        <CheckField label="In my plan only" checked={mine} onChange={setMine} />
+        <CheckField label={t('In my plan only')} checked={mine} onChange={setMine} />
       </div>
       <Card flush>
         <Loaded resource={models}>
@@ -74,60 +78,68 @@ function ModelTable({
 }) {
   const price = (label: string, name: 'input' | 'cached_input' | 'output') => ({
     label,
+    card: name === 'cached_input' ? ('hidden' as const) : ('detail' as const),
     end: true,
-    show: ({ pricing }: CustomerModelRecord) => formatUsd(pricing[name]),
+    show: ({ pricing }: CustomerModelRecord) => <Price usd={pricing[name]} />,
     sortBy: ({ pricing }: CustomerModelRecord) => Number(pricing[name]),
   });
   return (
     <Table
-      caption="Models"
+      caption={t('Models')}
+      name="models"
       rows={rows}
       rowKey={({ id }) => id}
       href={({ id }) => `/models/${id}`}
       columns={[
         {
-          label: 'Model',
+          label: t('Model'),
           sortBy: ({ id }) => id,
           show: ({ id, display_name }) => (
             <>
               <strong class="nowrap">{display_name}</strong>
               {display_name !== id && (
-                <>
-                  <br />
+                <div>
                   <code class="soft nowrap">{id}</code>
-                </>
+                </div>
               )}
             </>
           ),
         },
         {
-          label: `In ${plan}`,
+          label: t('In {plan}', { plan }),
+          card: 'state',
           show: ({ available, status }) => (
             <div class="row">
               {available ? (
-                <Badge tone="good">Included</Badge>
+                <Badge tone="good">{t('Included')}</Badge>
               ) : (
-                <Badge tone="neutral">Not included</Badge>
+                <Badge tone="neutral">{t('Not included')}</Badge>
               )}
-              {status === 'degraded' && <Badge tone="warning">Lower limits</Badge>}
+              {status === 'degraded' && <Badge tone="warning">{t('Limits lowered')}</Badge>}
             </div>
           ),
         },
-        price('Input', 'input'),
-        price('Cached', 'cached_input'),
-        price('Output', 'output'),
+        price(t('Input'), 'input'),
+        price(t('Cached'), 'cached_input'),
+        price(t('Output'), 'output'),
         {
-          label: 'Context',
+          label: t('Context'),
+          card: 'value',
           end: true,
           show: ({ effective_context }) => (
-            <span title={`${formatCount(effective_context)} tokens`}>
+            <span
+              title={t('{effectiveContext} tokens', {
+                effectiveContext: formatCount(effective_context),
+              })}
+            >
               {formatCompact(effective_context)}
             </span>
           ),
           sortBy: ({ effective_context }) => effective_context,
         },
         {
-          label: 'Capabilities',
+          label: t('Capabilities'),
+          card: 'hidden',
           wrap: true,
           show: ({ features }) => <Features features={features} />,
         },

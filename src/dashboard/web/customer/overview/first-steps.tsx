@@ -2,36 +2,39 @@
 
 import type { ComponentChildren } from 'preact';
 import type { OverviewRecord } from '../../../records/customer-overview.ts';
+import { t } from '../../text/t.ts';
 import { Badge, Card, LinkButton } from '../../ui/index.ts';
 import { Snippets } from '../keys/snippets-view.tsx';
 
 export function FirstSteps({ overview }: { readonly overview: OverviewRecord }) {
   const { first_steps: steps, connection } = overview;
   return (
-    <Card title="Your first request">
+    <Card title={t('Your first request')}>
       <ol class="plain stack">
         <Step
-          title="Create an API key"
+          title={t('Create an API key')}
           done={steps.has_key}
           action={
             <LinkButton kind={steps.has_key ? 'plain' : 'primary'} href="/keys">
-              {steps.has_key ? 'View keys' : 'Create key'}
+              {steps.has_key ? t('View keys') : t('Create key')}
             </LinkButton>
           }
         >
-          Shown once. Store it in a secret manager.
+          {t('Shown once. Store it in a secret manager.')}
         </Step>
         <Step
-          title="Add balance"
+          title={t('Add balance')}
           done={steps.has_balance}
           action={
-            steps.has_balance ? undefined : <LinkButton href="/ledger">Redeem a code</LinkButton>
+            steps.has_balance ? undefined : (
+              <LinkButton href="/ledger">{t('Redeem a code')}</LinkButton>
+            )
           }
         >
-          Your requests are paid from it.
+          {t('Your requests are paid from it.')}
         </Step>
-        <Step title="Send a request" done={steps.has_request}>
-          Paste this with your key, or use your own client library or agent.
+        <Step title={t('Send a request')} done={steps.has_request}>
+          {t('Paste this with your key, or use your own client library or agent.')}
         </Step>
       </ol>
       <Snippets connection={connection} />
@@ -55,7 +58,7 @@ function Step({
       <div>
         <div class="row">
           <strong>{title}</strong>
-          <Badge tone={done ? 'good' : 'neutral'}>{done ? 'Done' : 'To do'}</Badge>
+          <Badge tone={done ? 'good' : 'neutral'}>{done ? t('Done') : t('To do')}</Badge>
         </div>
         <div class="soft">{children}</div>
       </div>

@@ -2,6 +2,8 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { CapRecord, LimitUsageRecord, OwnAccountRecord } from '../../../records/account.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import { formatCompact, formatCount, Meter, Time } from '../../ui/index.ts';
 
 export function LimitMeters({
@@ -16,40 +18,39 @@ export function LimitMeters({
   return (
     <>
       <Meter
-        label="Requests this minute"
+        label={t('Requests this minute')}
         used={requests.used}
         limit={limits.requests_per_minute}
         text={of(requests.used, limits.requests_per_minute)}
       />
       <Meter
-        label="Tokens this minute"
+        label={t('Tokens this minute')}
         used={tokens.used}
         limit={limits.tokens_per_minute}
         text={of(tokens.used, limits.tokens_per_minute)}
       />
       <Meter
-        label="Concurrent requests"
+        label={t('Concurrent requests')}
         used={in_flight}
         limit={limits.concurrent_requests}
         text={of(in_flight, limits.concurrent_requests)}
       />
       {limits.daily_tokens !== null && (
-        <Cap label="Tokens today" cap={usage.today} limit={limits.daily_tokens} />
+        <Cap label={t('Tokens today')} cap={usage.today} limit={limits.daily_tokens} />
       )}
       {limits.monthly_tokens !== null && (
-        <Cap label="Tokens this month" cap={usage.month} limit={limits.monthly_tokens} />
+        <Cap label={t('Tokens this month')} cap={usage.month} limit={limits.monthly_tokens} />
       )}
       <Meter
-        label="Active API keys"
+        label={t('Active API keys')}
         used={api_keys.active}
         limit={api_keys.limit}
         text={of(api_keys.active, api_keys.limit)}
       />
       <p class="soft small">
-        Plan {plan.name}.{' '}
         {requests.used > 0
-          ? `Window resets in ${seconds} s.`
-          : 'Window starts with your next request.'}
+          ? t('Plan {name}. Window resets in {seconds} s.', { name: plan.name, seconds })
+          : t('Plan {name}. Window starts with your next request.', { name: plan.name })}
       </p>
     </>
   );
@@ -69,17 +70,19 @@ function Cap({
       label={label}
       used={cap.tokens}
       limit={limit}
-      text={
-        <>
-          {of(cap.tokens, limit)}, resets <Time relative at={cap.resets_at} />
-        </>
-      }
+      text={rich('{tokens}, resets {resetsAt}', {
+        tokens: of(cap.tokens, limit),
+        resetsAt: <Time relative at={cap.resets_at} />,
+      })}
     />
   );
 }
 
 function of(used: number, limit: number): string {
-  return `${formatCount(used)} of ${limit >= 100_000 ? formatCompact(limit) : formatCount(limit)}`;
+  return t('{used} of {limit}', {
+    used: formatCount(used),
+    limit: limit >= 100_000 ? formatCompact(limit) : formatCount(limit),
+  });
 }
 
 /**

@@ -1,6 +1,8 @@
 // Banners for what the customer should know or do, each with its action.
 
 import type { NoticeRecord, OverviewRecord } from '../../../records/customer-overview.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import { Alert, LinkButton, Time } from '../../ui/index.ts';
 
 export function Notices({ overview }: { readonly overview: OverviewRecord }) {
@@ -19,7 +21,7 @@ export function Notices({ overview }: { readonly overview: OverviewRecord }) {
 
 const ADD_BALANCE = (
   <LinkButton size="small" href="/ledger">
-    Add balance
+    {t('Add balance')}
   </LinkButton>
 );
 
@@ -27,65 +29,77 @@ function Notice({ notice }: { readonly notice: NoticeRecord }) {
   switch (notice.kind) {
     case 'inactive':
       return notice.standing === 'suspended' ? (
-        <Alert tone="danger" title="This account is suspended">
-          Its requests are rejected. Contact the operator.
+        <Alert tone="danger" title={t('This account is suspended')}>
+          {t('Its requests are rejected. Contact the operator.')}
         </Alert>
       ) : (
         <Alert
           tone="danger"
-          title="This account will be deleted"
+          title={t('This account will be deleted')}
           actions={
             <LinkButton size="small" href="/settings">
-              Keep account
+              {t('Keep account')}
             </LinkButton>
           }
         >
-          Its requests are rejected. You can cancel the deletion in the settings.
+          {t('Its requests are rejected. You can cancel the deletion in the settings.')}
         </Alert>
       );
     case 'maintenance':
       return (
-        <Alert tone="warning" title="The service is under maintenance">
-          {notice.message ?? 'Requests are rejected until maintenance ends.'}
+        <Alert tone="warning" title={t('The service is under maintenance')}>
+          {notice.message ?? t('Requests are rejected until maintenance ends.')}
         </Alert>
       );
     case 'email_unverified':
       return (
-        <Alert tone="warning" title="Your e-mail address is not verified">
+        <Alert tone="warning" title={t('Your e-mail address is not verified')}>
           {notice.mail_in_log
-            ? 'Requests are rejected until you verify it. This server sends no mail: ask the operator for the link, which is in the server log.'
-            : 'Requests are rejected until you verify it. Open the link in the mail we sent you.'}
+            ? t(
+                'Requests are rejected until you verify it. This server sends no mail: ask the operator for the link, which is in the server log.',
+              )
+            : t(
+                'Requests are rejected until you verify it. Open the link in the mail we sent you.',
+              )}
         </Alert>
       );
     case 'balance_empty':
       return (
-        <Alert tone="danger" title="Your balance is used up" actions={ADD_BALANCE}>
-          Requests are rejected until you add balance.
+        <Alert tone="danger" title={t('Your balance is used up')} actions={ADD_BALANCE}>
+          {t('Requests are rejected until you add balance.')}
         </Alert>
       );
     case 'balance_low':
       return (
-        <Alert tone="warning" title="Your balance is running low" actions={ADD_BALANCE}>
+        <Alert tone="warning" title={t('Your balance is running low')} actions={ADD_BALANCE}>
           {notice.lasts_days < 1
-            ? 'At your 7-day average, it lasts less than 1 day.'
-            : `At your 7-day average, it lasts ${notice.lasts_days === 1 ? '1 more day' : `${notice.lasts_days} more days`}.`}
+            ? t('At your 7-day average, it lasts less than 1 day.')
+            : t(
+                'At your 7-day average, it lasts {days, plural, one {# more day} other {# more days}}.',
+                { days: notice.lasts_days },
+              )}
         </Alert>
       );
     case 'keys_expiring':
       return (
         <Alert
           tone="warning"
-          title={notice.keys.length === 1 ? 'A key is about to expire' : 'Keys are about to expire'}
+          title={
+            notice.keys.length === 1 ? t('A key is about to expire') : t('Keys are about to expire')
+          }
           actions={
             <LinkButton size="small" href="/keys">
-              View keys
+              {t('View keys')}
             </LinkButton>
           }
         >
           <ul>
             {notice.keys.slice(0, 5).map(({ id, name, masked, expires_at }) => (
               <li key={id}>
-                {name ?? masked} expires <Time relative at={expires_at} />
+                {rich('{name} expires {expiresAt}', {
+                  name: name ?? masked,
+                  expiresAt: <Time relative at={expires_at} />,
+                })}
               </li>
             ))}
           </ul>
@@ -93,8 +107,8 @@ function Notice({ notice }: { readonly notice: NoticeRecord }) {
       );
     case 'incident_limits':
       return (
-        <Alert title="Some models have lower limits now">
-          Capacity is reduced for {notice.models.join(', ')}.
+        <Alert title={t('Some models have lower limits now')}>
+          {t('Capacity is reduced for {models}.', { models: notice.models.join(', ') })}
         </Alert>
       );
   }

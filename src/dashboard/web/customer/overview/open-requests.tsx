@@ -1,23 +1,26 @@
 // The active requests. Each holds part of the balance until it ends.
 
 import type { LiveRecord } from '../../../records/customer-overview.ts';
-import { Empty, formatCount, Table, Time, Tokens } from '../../ui/index.ts';
+import { t } from '../../text/t.ts';
+import { Amount, Empty, formatCount, Table, Time } from '../../ui/index.ts';
 
 export function OpenRequests({ live }: { readonly live: LiveRecord }) {
   const { open_requests: open, usage } = live;
   if (open.length === 0) {
-    return <Empty title="No active requests">Requests appear here while they run.</Empty>;
+    return (
+      <Empty title={t('No active requests')}>{t('Requests appear here while they run.')}</Empty>
+    );
   }
   return (
     <>
       <Table
-        caption="Active requests"
+        caption={t('Active requests')}
         rows={open}
         rowKey={({ request_id }) => request_id}
         href={({ request_id }) => `/requests/${request_id}`}
         columns={[
           {
-            label: 'Model',
+            label: t('Model'),
             wrap: true,
             show: ({ model, request_id }) => (
               <>
@@ -27,17 +30,19 @@ export function OpenRequests({ live }: { readonly live: LiveRecord }) {
               </>
             ),
           },
-          { label: 'Started', show: ({ started_at }) => <Time relative at={started_at} /> },
+          { label: t('Started'), show: ({ started_at }) => <Time relative at={started_at} /> },
           {
-            label: 'Reserved',
+            label: t('Reserved'),
             end: true,
-            show: ({ reserved }) => <Tokens amount={reserved} decimals={0} />,
+            show: ({ reserved }) => <Amount tokens={reserved} />,
           },
         ]}
       />
       {usage.in_flight > open.length && (
         <div class="table-foot">
-          <span class="soft">Showing the newest of {formatCount(usage.in_flight)}.</span>
+          <span class="soft">
+            {t('Showing the newest of {inFlight}.', { inFlight: formatCount(usage.in_flight) })}
+          </span>
         </div>
       )}
     </>

@@ -3,19 +3,20 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { LiveRecord, OverviewRecord } from '../../../records/customer-overview.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import {
+  Amount,
   Badge,
   Card,
   formatCount,
-  formatCountOf,
-  formatUsdShort,
   type LiveState,
   Loaded,
+  OtherAmount,
   Page,
+  Sparkline,
   Stat,
   Stats,
-  Tokens,
-  Usd,
   useLive,
   useResource,
 } from '../../ui/index.ts';
@@ -44,7 +45,7 @@ export function OverviewPage() {
     return () => clearTimeout(timer);
   }, [isBehind, data]);
   return (
-    <Page title="Overview" actions={<LiveBadge state={state.value} />}>
+    <Page title={t('Overview')} actions={<LiveBadge state={state.value} />}>
       <Loaded resource={overview} lines={8}>
         {(data) => <Shown overview={data} live={live ?? data.live} />}
       </Loaded>
@@ -72,10 +73,10 @@ function Shown({
       <Figures overview={overview} live={live} />
       {isNew && <FirstSteps overview={overview} />}
       <div class="grid">
-        <Card title="Limits">
+        <Card title={t('Limits')}>
           <LimitMeters account={account} usage={live.usage} />
         </Card>
-        <Card title="Active requests" flush>
+        <Card title={t('Active requests')} flush>
           <OpenRequests live={live} />
         </Card>
       </div>
@@ -91,41 +92,48 @@ function Figures({
   readonly overview: OverviewRecord;
   readonly live: LiveRecord;
 }) {
-  const { spend } = overview;
+  const { spend, days } = overview;
   const { balance, today } = live;
   return (
     <Stats>
       <Stat
-        label="Balance"
+        label={t('Balance')}
         large
-        value={<Usd amount={balance.available_usd} short />}
+        value={<Amount tokens={balance.available} usd={balance.available_usd} detail="hero" />}
         hint={
           <>
-            <Tokens amount={balance.available} decimals={0} /> service tokens
-            {balance.reserved !== '0' && (
-              <>
-                , plus <Tokens amount={balance.reserved} decimals={0} /> reserved
-              </>
-            )}
+            <OtherAmount tokens={balance.available} usd={balance.available_usd} />
+            {balance.reserved !== '0' &&
+              rich(', plus {reserved} reserved', {
+                reserved: <Amount tokens={balance.reserved} detail="hero" />,
+              })}
           </>
         }
       />
       <Stat
-        label="Runway"
+        label={t('Runway')}
         value={lasting(overview.lasts_days)}
         hint={
-          overview.lasts_days === null ? 'No spend in the last 7 days.' : 'At your 7-day average'
+          overview.lasts_days === null
+            ? t('No spend in the last 7 days.')
+            : t('At your 7-day average')
         }
       />
       <Stat
-        label="Today (UTC)"
-        value={<Usd amount={today.spent_usd} short />}
-        hint={formatCountOf(today.requests, 'request')}
+        label={t('Today (UTC)')}
+        value={<Amount usd={today.spent_usd} detail="hero" />}
+        hint={t('{requests, plural, one {# request} other {# requests}}', {
+          requests: today.requests,
+        })}
+        trend={<Sparkline values={days.slice(-7).map(({ spent }) => Number(spent))} />}
       />
       <Stat
-        label="This month"
-        value={formatUsdShort(spend.this_month.spent_usd)}
-        hint={formatCountOf(spend.this_month.requests, 'request')}
+        label={t('This month')}
+        value={<Amount usd={spend.this_month.spent_usd} detail="hero" />}
+        hint={t('{requests, plural, one {# request} other {# requests}}', {
+          requests: spend.this_month.requests,
+        })}
+        trend={<Sparkline values={days.map(({ spent }) => Number(spent))} />}
       />
     </Stats>
   );
@@ -133,15 +141,15 @@ function Figures({
 
 function lasting(days: number | null): string {
   if (days === null) return '–';
-  if (days < 1) return 'Less than 1 day';
-  if (days > 730) return '2+ years';
-  return days === 1 ? '1 day' : `${formatCount(days)} days`;
+  if (days < 1) return t('Less than 1 day');
+  if (days > 730) return t('2+ years');
+  return days === 1 ? t('1 day') : t('{days} days', { days: formatCount(days) });
 }
 
 const STATES = {
-  connecting: { tone: 'neutral', label: 'Connecting' },
-  live: { tone: 'good', label: 'Live' },
-  waiting: { tone: 'warning', label: 'Not live' },
+  connecting: { tone: 'neutral', label: t('Connecting') },
+  live: { tone: 'good', label: t('Live') },
+  waiting: { tone: 'warning', label: t('Not live') },
 } as const;
 
 function LiveBadge({ state }: { readonly state: LiveState }) {

@@ -2,20 +2,22 @@
 
 import { useState } from 'preact/hooks';
 import type { SpendDayRecord, SpendRecord } from '../../../records/customer-overview.ts';
+import { t } from '../../text/t.ts';
 import {
   Card,
   Chart,
   Empty,
   formatCompact,
   formatCount,
-  formatUsdShort,
+  moneyChart,
   Segments,
+  withQuery,
 } from '../../ui/index.ts';
 
 const CHOICES = [
-  { id: 'spent', label: 'Spend' },
-  { id: 'requests', label: 'Requests' },
-  { id: 'tokens', label: 'Tokens' },
+  { id: 'spent', label: t('Spend') },
+  { id: 'requests', label: t('Requests') },
+  { id: 'tokens', label: t('Tokens') },
 ] as const;
 
 type Choice = (typeof CHOICES)[number]['id'];
@@ -35,17 +37,21 @@ export function SpendCard({
   const isEmpty = current.every(({ requests }) => requests === 0);
   return (
     <Card
-      title="Last 30 days"
+      title={isEmpty ? t('Last 30 days') : series.title}
       actions={
-        !isEmpty && <Segments label="Chart" choices={CHOICES} active={shown} onChange={setShown} />
+        !isEmpty && (
+          <Segments label={t('Chart')} choices={CHOICES} active={shown} onChange={setShown} />
+        )
       }
     >
       {isEmpty ? (
-        <Empty title="No requests yet">Your daily spend appears here.</Empty>
+        <Empty title={t('No requests yet')}>{t('Your daily spend appears here.')}</Empty>
       ) : (
         <Chart
           key={series.title}
           title={series.title}
+          unit={series.unit}
+          href={(index) => requestsOf(current[index]?.day ?? '')}
           times={current.map(({ day }) => `${day}T00:00:00Z`)}
           series={series.lines}
           kind="bars"
@@ -58,35 +64,28 @@ export function SpendCard({
   );
 }
 
-/**
- * If every day spent less than this, the chart uses service tokens: fractions of a cent are hard to
- * compare.
- */
-const SMALL_USD = 0.01;
-
-function seriesOf(shown: Choice, days: readonly SpendDayRecord[]) {
-  const counts = { format: formatCount, formatAxis: formatCompact };
-  if (shown === 'requests') {
-    const values = days.map(({ requests }) => requests);
-    return { title: 'Requests per day', lines: [{ label: 'Requests', values }], ...counts };
-  }
-  if (shown === 'tokens') {
-    const input = { label: 'Input', values: days.map(({ input_tokens }) => input_tokens) };
-    const output = { label: 'Output', values: days.map(({ output_tokens }) => output_tokens) };
-    return { title: 'Tokens per day', lines: [input, output], ...counts };
-  }
-  if (days.every(({ spent_usd }) => Number(spent_usd) < SMALL_USD)) {
-    const values = days.map(({ spent }) => Number(spent));
-    const title = 'Spend per day in service tokens';
-    return { title, lines: [{ label: 'Service tokens', values }], ...counts };
-  }
-  const values = days.map(({ spent_usd }) => Number(spent_usd));
-  const title = 'Spend per day in USD';
-  const formatAxis = (value: number) => `$${formatCompact(value)}`;
-  return { title, lines: [{ label: 'Spend', values }], format: usd, formatAxis };
+/** The requests of a UTC day. */
+function requestsOf(day: string): string {
+  const from = Date.parse(`${day}T00:00:00Z`);
+  const to = new Date(from + 86_400_000).toISOString();
+  return withQuery('/requests', { from: new Date(from).toISOString(), to });
 }
 
-/** Rounded for the chart; the exact amount is in the ledger. */
-function usd(value: number): string {
-  return formatUsdShort(value.toFixed(6));
+function seriesOf(shown: Choice, days: readonly SpendDayRecord[]) {
+  const counts = { unit: t('requests'), format: formatCount, formatAxis: formatCompact };
+  if (shown === 'requests') {
+    const values = days.map(({ requests }) => requests);
+    const title = t('Requests per day, last 30 days');
+    return { title, lines: [{ label: t('Requests'), values }], ...counts };
+  }
+  if (shown === 'tokens') {
+    const input = { label: t('Input'), values: days.map(({ input_tokens }) => input_tokens) };
+    const output = { label: t('Output'), values: days.map(({ output_tokens }) => output_tokens) };
+    const title = t('Model tokens per day, last 30 days');
+    return { title, lines: [input, output], ...counts, unit: t('model tokens') };
+  }
+  const { value, ...money } = moneyChart();
+  const values = days.map(({ spent_usd }) => value(spent_usd));
+  const title = t('Spend per day ({unit}), last 30 days', { unit: money.unit });
+  return { title, lines: [{ label: t('Spend'), values }], ...money };
 }

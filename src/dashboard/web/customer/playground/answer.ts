@@ -1,5 +1,7 @@
 // The playground's model of an answer in either format, streamed or whole.
 
+import { t } from '../../text/t.ts';
+
 export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
 /** The charge of an answer, as decimal strings from the gateway. */
@@ -76,7 +78,7 @@ export function withError(answer: Answer, error: ErrorFields): Answer {
     ...answer,
     bill: readBill(error) ?? answer.bill,
     problem: {
-      message: error.message ?? 'The gateway returned an error without a message.',
+      message: error.message ?? t('The gateway returned an error without a message.'),
       code: error.code ?? 'unknown',
       param: error.param,
       requestId: error.request_id,

@@ -98,3 +98,17 @@ function pythonLiteral(value: unknown, indent: string): string {
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
   return lines.length === 0 ? `${open}${close}` : `${open}\n${lines.join('')}${indent}${close}`;
 }
+
+const DATA_SHOWN = 24;
+
+/** The data of images would fill the page: its beginning stands for it. */
+export function shortenData(body: RequestBody): RequestBody {
+  const text = JSON.stringify(body, (name, value: unknown) => {
+    const start = name === 'url' ? String(value).indexOf(',') + 1 : 0;
+    const isData = (name === 'data' || start > 0) && typeof value === 'string';
+    return isData && value.length > start + DATA_SHOWN
+      ? `${value.slice(0, start + DATA_SHOWN)}…`
+      : value;
+  });
+  return JSON.parse(text) as RequestBody;
+}

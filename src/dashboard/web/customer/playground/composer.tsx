@@ -1,101 +1,110 @@
-// Edits the next turn: a message, or the results of the tools that the model called.
+// Edits the next message: text and images, which are chosen, pasted or dropped.
 
-import { useState } from 'preact/hooks';
-import { Button, TextArea } from '../../ui/index.ts';
-import type { ToolCall } from './answer.ts';
-
-/** Ctrl+Enter or Command+Enter sends, because Enter inserts a line break. */
-function sendsOn(act: () => void) {
-  return (event: KeyboardEvent): void => {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    act();
-  };
-}
+import { useRef } from 'preact/hooks';
+import { t } from '../../text/t.ts';
+import { Button, TextArea, toast } from '../../ui/index.ts';
+import { sendsOnEnter } from './keys.ts';
+import { PICTURE_TYPES, PICTURES_MAX, type Picture } from './picture.ts';
+import { Pictures } from './picture-view.tsx';
+import { readPicture } from './pictures.ts';
 
 export function Composer({
   text,
-  onInput,
+  pictures,
+  takesPictures,
   isRunning,
+  onInput,
+  onPictures,
   onSend,
   onStop,
 }: {
   readonly text: string;
-  readonly onInput: (text: string) => void;
+  readonly pictures: readonly Picture[];
+  /** Whether all chosen models see images. */
+  readonly takesPictures: boolean;
   readonly isRunning: boolean;
+  readonly onInput: (text: string) => void;
+  readonly onPictures: (pictures: readonly Picture[]) => void;
   readonly onSend: () => void;
   readonly onStop: () => void;
 }) {
+  const file = useRef<HTMLInputElement>(null);
   const send = (): void => {
-    if (!isRunning && text.trim() !== '') onSend();
+    if (!isRunning && (text.trim() !== '' || pictures.length > 0)) onSend();
+  };
+  const attach = async (files: Iterable<File>): Promise<void> => {
+    if (!takesPictures) {
+      toast(t('This model does not take images.'));
+      return;
+    }
+    let all = pictures;
+    for (const each of files) {
+      const read = all.length < PICTURES_MAX ? await readPicture(each) : tooMany();
+      if (typeof read === 'string') toast(read);
+      else all = [...all, read];
+    }
+    onPictures(all);
   };
   return (
     <form
-      class="form"
+      class="form composer"
       onSubmit={(event) => {
         event.preventDefault();
         send();
       }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        void attach(event.dataTransfer?.files ?? []);
+      }}
     >
       <TextArea
-        label="Message"
+        label={t('Message')}
         rows={3}
-        required
         value={text}
         onInput={onInput}
-        onKeyDown={sendsOn(send)}
-        hint="Press Ctrl+Enter to send."
+        onKeyDown={sendsOnEnter(send)}
+        onPaste={(event) => {
+          const files = [...(event.clipboardData?.files ?? [])];
+          if (files.length === 0) return;
+          event.preventDefault();
+          void attach(files);
+        }}
+        hint={t('Enter sends, Shift+Enter starts a new line.')}
+      />
+      <Pictures
+        pictures={pictures}
+        onRemove={(index) => onPictures(pictures.filter((_, place) => place !== index))}
       />
       <div class="actions">
-        {isRunning && <Button onClick={onStop}>Stop</Button>}
+        {takesPictures && (
+          <>
+            <input
+              ref={file}
+              type="file"
+              class="sr-only"
+              tabIndex={-1}
+              aria-label={t('Images')}
+              accept={PICTURE_TYPES.join(',')}
+              multiple
+              onChange={(event) => {
+                const { files } = event.currentTarget;
+                void attach([...(files ?? [])]);
+                event.currentTarget.value = '';
+              }}
+            />
+            <Button onClick={() => file.current?.click()}>{t('Attach images')}</Button>
+          </>
+        )}
+        {isRunning && <Button onClick={onStop}>{t('Stop')}</Button>}
         <Button type="submit" kind="primary" busy={isRunning}>
-          Send
+          {t('Send')}
         </Button>
       </div>
     </form>
   );
 }
 
-type ToolResult = { readonly callId: string; readonly text: string };
-
-export function ToolAnswers({
-  calls,
-  onAnswer,
-}: {
-  readonly calls: readonly ToolCall[];
-  readonly onAnswer: (results: readonly ToolResult[]) => void;
-}) {
-  const [results, setResults] = useState<Readonly<Record<string, string>>>({});
-  const send = (): void => {
-    onAnswer(calls.map(({ id }) => ({ callId: id, text: results[id] ?? '' })));
-  };
-  return (
-    <form
-      class="form code-fields"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
-      {calls.map(({ id, name }) => (
-        <TextArea
-          key={id}
-          label={
-            <>
-              Result of <code>{name}</code>
-            </>
-          }
-          rows={3}
-          value={results[id] ?? ''}
-          onInput={(text) => setResults({ ...results, [id]: text })}
-          onKeyDown={sendsOn(send)}
-        />
-      ))}
-      <div class="actions">
-        <Button type="submit" kind="primary">
-          Send the {calls.length === 1 ? 'result' : 'results'} and continue
-        </Button>
-      </div>
-    </form>
-  );
+function tooMany(): string {
+  return t('A message can have at most {max} images.', { max: String(PICTURES_MAX) });
 }

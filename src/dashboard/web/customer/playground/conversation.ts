@@ -1,12 +1,13 @@
-// The conversation of the playground: its turns and the answer in progress. Kept only in the memory
-// of the page.
+// A conversation of the playground with one model: its turns and the answer in progress.
 
 import { signal } from '@preact/signals';
+import { t } from '../../text/t.ts';
 import { type Answer, NO_ANSWER, type Problem } from './answer.ts';
 import { readChat } from './chat-answer.ts';
 import { estimateTokens } from './cost.ts';
 import { createEventReader } from './event-reader.ts';
 import { readMessages } from './messages-answer.ts';
+import type { Picture } from './picture.ts';
 import type { Facts, Format, RequestBody, Turn } from './request.ts';
 
 export type ConversationDependencies = {
@@ -24,6 +25,8 @@ export type Running = {
   /** Estimated. */
   readonly inputTokens: number;
   readonly requestId: string | undefined;
+  /** The model that was asked. */
+  readonly asked: string;
 };
 
 /** Limits rendering, because laying out long texts is slow. */
@@ -50,17 +53,20 @@ export function createConversation({ send, refusalOf, now }: ConversationDepende
     const since = (): number => now() - startedAt;
     const facts: { -readonly [Name in keyof Facts]: Facts[Name] } = {
       requestId: undefined,
+      asked: String(body['model']),
       model: undefined,
       firstMs: undefined,
       totalMs: 0,
       end: 'complete',
     };
     let answer = NO_ANSWER;
-    const inputTokens = estimateTokens(JSON.stringify(body));
+    const inputTokens = estimateTokens(JSON.stringify(body, withoutData));
     let waiting: ReturnType<typeof setTimeout> | undefined;
     const show = (): void => {
       waiting = undefined;
-      if (!own.signal.aborted) running.value = { answer, inputTokens, requestId: facts.requestId };
+      if (own.signal.aborted) return;
+      const { requestId, asked } = facts;
+      running.value = { answer, inputTokens, requestId, asked };
     };
     problem.value = undefined;
     show();
@@ -102,7 +108,8 @@ export function createConversation({ send, refusalOf, now }: ConversationDepende
     running,
     problem,
     run,
-    say: (text: string) => add({ kind: 'user', text }),
+    say: (text: string, pictures: readonly Picture[] = []) =>
+      add({ kind: 'user', text, ...(pictures.length === 0 ? {} : { pictures }) }),
     answerCall: (callId: string, text: string) => add({ kind: 'tool', callId, text }),
     stop: () => abort.abort(),
     /** Removes a turn and all turns after it. */
@@ -110,14 +117,20 @@ export function createConversation({ send, refusalOf, now }: ConversationDepende
       problem.value = undefined;
       turns.value = turns.value.slice(0, index);
     },
-    clear(): void {
+    /** Shows other turns instead. */
+    load(stored: readonly Turn[]): void {
       abort.abort();
       abort = new AbortController();
       running.value = undefined;
       problem.value = undefined;
-      turns.value = [];
+      turns.value = stored;
     },
   };
+}
+
+/** The content of images costs other tokens than its characters. */
+function withoutData(name: string, value: unknown): unknown {
+  return name === 'data' || name === 'url' ? '' : value;
 }
 
 function isStream({ headers }: Response): boolean {
@@ -153,13 +166,13 @@ function isWhole({ arguments: json }: Answer['calls'][number]): boolean {
 }
 
 const STOPPED: Omit<Problem, 'requestId'> = {
-  message: 'Stopped before the answer began.',
+  message: t('Stopped before the answer began.'),
   code: 'stopped',
   param: undefined,
 };
 
 const BROKEN: Problem = {
-  message: 'The connection broke before the answer was complete. Try again.',
+  message: t('The connection broke before the answer was complete. Try again.'),
   code: 'connection_broken',
   param: undefined,
   requestId: undefined,

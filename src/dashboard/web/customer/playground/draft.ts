@@ -1,75 +1,113 @@
-// The settings of the playground as typed. Kept only in memory while the page is open, so that the
-// next user of the browser cannot read them.
+// The settings of the playground as typed, and the request settings that they mean.
 
-import { signal } from '@preact/signals';
-import { ApiError, request } from '../../ui/index.ts';
-import { createConversation } from './conversation.ts';
-import { refusalInWords } from './refusal.ts';
+import { t } from '../../text/t.ts';
+import {
+  type NumberName,
+  numberProblem,
+  numbersOf,
+  readNumber,
+  readStop,
+  STOP_MAX,
+  USER_MAX,
+} from './parameters.ts';
 import type { Format, Settings } from './request.ts';
-import { type ReadTools, readTools } from './tools.ts';
+import { readTools } from './tools.ts';
 
-type Draft = {
+export type Draft = Readonly<Record<NumberName, string>> & {
   readonly format: Format;
   readonly model: string;
+  /** The second model of a comparison; empty: none. */
+  readonly other: string;
   readonly system: string;
-  readonly temperature: string;
-  readonly maxTokens: string;
+  /** The message that is being written. */
+  readonly text: string;
+  readonly stop: string;
   readonly reasoning: string;
+  readonly thinking: string;
+  readonly answerFormat: string;
   readonly tools: string;
+  readonly toolChoice: string;
+  readonly user: string;
   readonly stream: boolean;
 };
 
-export const draft = signal<Draft>({
+export const EMPTY_DRAFT: Draft = {
   format: 'chat',
-  model: '',
-  system: '',
-  temperature: '',
-  maxTokens: '',
-  reasoning: '',
-  tools: '',
+  ...{ model: '', other: '', system: '', text: '', stop: '' },
+  ...{ temperature: '', topP: '', maxTokens: '', thinkingBudget: '' },
+  ...{ frequencyPenalty: '', presencePenalty: '' },
+  ...{ reasoning: '', thinking: '', answerFormat: '', tools: '', toolChoice: '', user: '' },
   stream: true,
-});
-
-const PATHS: Readonly<Record<Format, string>> = {
-  chat: '/playground/chat/completions',
-  messages: '/playground/messages',
 };
 
-export const conversation = createConversation({
-  send: (format, body, signal) => request('POST', PATHS[format], body, { signal }),
-  refusalOf(error) {
-    if (!(error instanceof ApiError)) return undefined;
-    const { code, param, requestId, retryAfterSeconds } = error;
-    const message = refusalInWords(error.message, retryAfterSeconds);
-    return { message, code, param, requestId };
-  },
-  now: () => performance.now(),
-});
-
-/** The formats name the reasoning levels differently. */
-export function changeDraft(more: Partial<Draft>): void {
-  const isOther = more.format !== undefined && more.format !== draft.value.format;
-  draft.value = { ...draft.value, ...(isOther ? { reasoning: '' } : {}), ...more };
+/** A draft from storage: members of the right types over the empty one. */
+export function restoredDraft(stored: Partial<Draft>): Draft {
+  const known = Object.entries(stored).filter(
+    ([name, value]) => typeof value === typeof EMPTY_DRAFT[name as keyof Draft],
+  );
+  const draft: Draft = { ...EMPTY_DRAFT, ...Object.fromEntries(known) };
+  return { ...draft, format: draft.format === 'messages' ? 'messages' : 'chat' };
 }
 
-/** The settings to send, or the reason they are invalid. The gateway checks the numbers. */
+export type DraftField = NumberName | 'stop' | 'tools' | 'toolChoice' | 'user';
+
+type ModelFacts = {
+  readonly id: string;
+  readonly max_output_tokens: number;
+  readonly features: {
+    readonly reasoning: boolean;
+    readonly tools: boolean;
+    readonly json_mode: boolean;
+  };
+};
+
+/** The settings to send to a model, or the reason for each field that is not valid. */
 export function readDraft(
-  { tools: text, temperature, maxTokens, ...rest }: Draft,
-  features: { readonly reasoning: boolean; readonly tools: boolean },
-): { readonly settings: Settings } | Extract<ReadTools, { readonly problem: string }> {
-  const read = readTools(features.tools ? text : '');
-  if ('problem' in read) return read;
+  draft: Draft,
+  { id, features, max_output_tokens: maxOutput }: ModelFacts,
+):
+  | { readonly settings: Settings }
+  | { readonly problems: Partial<Readonly<Record<DraftField, string>>> } {
+  const isChat = draft.format === 'chat';
+  const limits = numbersOf(draft.format, maxOutput);
+  const read = readTools(features.tools ? draft.tools : '');
+  const stop = readStop(draft.stop);
+  const tools = 'tools' in read ? read.tools : [];
+  const choice = draft.toolChoice.replace(/^tool:/, '');
+  const isKnown =
+    !draft.toolChoice.startsWith('tool:') || tools.some(({ name }) => name === choice);
+  const problems = {
+    ...Object.fromEntries(
+      limits.flatMap((each) => {
+        const problem = numberProblem(draft[each.name], each);
+        return problem === undefined ? [] : [[each.name, problem]];
+      }),
+    ),
+    ...('problem' in read ? { tools: read.problem } : {}),
+    ...(isKnown || 'problem' in read ? {} : { toolChoice: t('This tool is not defined.') }),
+    ...(stop.length > STOP_MAX
+      ? { stop: t('At most {max} sequences, one per line', { max: String(STOP_MAX) }) }
+      : {}),
+    ...(draft.user.length > USER_MAX
+      ? { user: t('At most {max} characters', { max: String(USER_MAX) }) }
+      : {}),
+  };
+  if (Object.keys(problems).length > 0) return { problems };
+  const numbers = Object.fromEntries(limits.map(({ name }) => [name, readNumber(draft[name])]));
   return {
     settings: {
-      ...rest,
-      reasoning: features.reasoning ? rest.reasoning : '',
-      temperature: numberOf(temperature),
-      maxTokens: numberOf(maxTokens),
-      tools: read.tools,
+      ...numbers,
+      format: draft.format,
+      model: id,
+      system: draft.system,
+      stop,
+      reasoning: isChat && features.reasoning ? draft.reasoning : '',
+      thinking: features.reasoning ? draft.thinking : '',
+      answerFormat: isChat && features.json_mode ? draft.answerFormat : '',
+      tools,
+      toolChoice: draft.toolChoice,
+      user: draft.user.trim(),
+      stream: draft.stream,
     },
   };
-}
-
-function numberOf(text: string): number | undefined {
-  return text.trim() === '' ? undefined : Number(text);
 }

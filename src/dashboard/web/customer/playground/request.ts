@@ -2,12 +2,13 @@
 // sent.
 
 import type { Answer, ToolCall } from './answer.ts';
+import type { Picture } from './picture.ts';
 import type { Tool } from './tools.ts';
 
 export type Format = 'chat' | 'messages';
 
 export type Turn =
-  | { readonly kind: 'user'; readonly text: string }
+  | { readonly kind: 'user'; readonly text: string; readonly pictures?: readonly Picture[] }
   | { readonly kind: 'assistant'; readonly answer: Answer; readonly facts: Facts }
   /** The result that the user wrote for a tool call. */
   | { readonly kind: 'tool'; readonly callId: string; readonly text: string };
@@ -15,6 +16,8 @@ export type Turn =
 /** How the request of an answer ended. */
 export type Facts = {
   readonly requestId: string | undefined;
+  /** The model that was asked. */
+  readonly asked: string;
   /** The model that answered. */
   readonly model: string | undefined;
   /** Milliseconds to the first content; absent for a whole answer. */
@@ -24,65 +27,93 @@ export type Facts = {
   readonly end: 'complete' | 'stopped' | 'failed';
 };
 
+/** Undefined and empty values leave the choice to the model. */
 export type Settings = {
   readonly format: Format;
   readonly model: string;
   readonly system: string;
-  /** Undefined selects the model's default. */
-  readonly temperature: number | undefined;
-  readonly maxTokens: number | undefined;
-  /** `reasoning_effort` or `thinking.type`, by format; blank selects the model's default. */
+  readonly temperature?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly maxTokens?: number | undefined;
+  readonly frequencyPenalty?: number | undefined;
+  readonly presencePenalty?: number | undefined;
+  readonly thinkingBudget?: number | undefined;
+  readonly stop: readonly string[];
+  /** `reasoning_effort`, of chat completions. */
   readonly reasoning: string;
+  /** `thinking.type`. */
+  readonly thinking: string;
+  /** `response_format.type`, of chat completions. */
+  readonly answerFormat: string;
   readonly tools: readonly Tool[];
+  /** `auto`, `none`, `required`, or `tool:` and its name. */
+  readonly toolChoice: string;
+  readonly user: string;
   readonly stream: boolean;
 };
 
 export type RequestBody = Readonly<Record<string, unknown>>;
 
-/** The reasoning levels and their labels. */
-export const REASONING: Readonly<Record<Format, readonly (readonly [string, string])[]>> = {
-  chat: [
-    ['', 'Model default'],
-    ['none', 'None'],
-    ['low', 'Low'],
-    ['high', 'High'],
-    ['max', 'Max'],
-  ],
-  messages: [
-    ['', 'Model default'],
-    ['enabled', 'On'],
-    ['disabled', 'Off'],
-  ],
-};
-
 /** The Messages format requires `max_tokens` in every request. */
 export const MESSAGES_MAX_TOKENS = 4_096;
 
 export function requestBody(settings: Settings, turns: readonly Turn[]): RequestBody {
-  return settings.format === 'chat' ? chatBody(settings, turns) : messagesBody(settings, turns);
+  const sent = turns.filter(isSent);
+  return settings.format === 'chat' ? chatBody(settings, sent) : messagesBody(settings, sent);
+}
+
+/** A message that another one follows was never answered: it is not sent again. */
+export function isSent({ kind }: Turn, index: number, turns: readonly Turn[]): boolean {
+  return kind !== 'user' || turns[index + 1]?.kind !== 'user';
 }
 
 function chatBody(settings: Settings, turns: readonly Turn[]): RequestBody {
-  const { model, system, temperature, maxTokens, reasoning, tools, stream } = settings;
+  const { system, reasoning, thinking, answerFormat, tools, toolChoice, stop } = settings;
   return present({
-    model,
+    model: settings.model,
     messages: [
       ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
       ...turns.map(chatMessage),
     ],
-    max_tokens: maxTokens,
-    temperature,
-    reasoning_effort: reasoning === '' ? undefined : reasoning,
-    tools:
-      tools.length === 0
-        ? undefined
-        : tools.map((tool) => ({ type: 'function', function: present(tool) })),
-    stream: stream || undefined,
+    max_tokens: settings.maxTokens,
+    temperature: settings.temperature,
+    top_p: settings.topP,
+    frequency_penalty: settings.frequencyPenalty,
+    presence_penalty: settings.presencePenalty,
+    stop: stop.length === 0 ? undefined : stop,
+    reasoning_effort: reasoning || undefined,
+    thinking: thinking === '' ? undefined : { type: thinking },
+    response_format: answerFormat === '' ? undefined : { type: answerFormat },
+    ...(tools.length === 0
+      ? {}
+      : {
+          tools: tools.map((tool) => ({ type: 'function', function: present(tool) })),
+          tool_choice: chatChoice(toolChoice),
+        }),
+    user: settings.user || undefined,
+    stream: settings.stream || undefined,
   });
 }
 
+function chatChoice(choice: string): unknown {
+  const name = toolOf(choice);
+  return name === undefined ? choice || undefined : { type: 'function', function: { name } };
+}
+
+function toolOf(choice: string): string | undefined {
+  return choice.startsWith('tool:') ? choice.slice(5) : undefined;
+}
+
 function chatMessage(turn: Turn): RequestBody {
-  if (turn.kind === 'user') return { role: 'user', content: turn.text };
+  if (turn.kind === 'user') {
+    const pictures = sentPictures(turn);
+    if (pictures.length === 0) return { role: 'user', content: turn.text };
+    const images = pictures.map(({ type, data }) => ({
+      type: 'image_url',
+      image_url: { url: `data:${type};base64,${data}` },
+    }));
+    return { role: 'user', content: [...images, ...textParts(turn.text)] };
+  }
   if (turn.kind === 'tool') return { role: 'tool', tool_call_id: turn.callId, content: turn.text };
   const { text, reasoning, calls } = turn.answer;
   if (calls.length === 0) return { role: 'assistant', content: text };
@@ -99,18 +130,45 @@ function chatMessage(turn: Turn): RequestBody {
   });
 }
 
+/** Images that were not kept over a reload cannot be sent. */
+function sentPictures({ pictures = [] }: Extract<Turn, { kind: 'user' }>): readonly Picture[] {
+  return pictures.filter(({ data }) => data !== '');
+}
+
+function textParts(text: string): readonly object[] {
+  return text === '' ? [] : [{ type: 'text', text }];
+}
+
 function messagesBody(settings: Settings, turns: readonly Turn[]): RequestBody {
-  const { model, system, temperature, maxTokens, reasoning, tools, stream } = settings;
+  const { system, thinking, thinkingBudget, tools, toolChoice, stop, user } = settings;
   return present({
-    model,
-    max_tokens: maxTokens ?? MESSAGES_MAX_TOKENS,
+    model: settings.model,
+    max_tokens: settings.maxTokens ?? MESSAGES_MAX_TOKENS,
     system: system.trim() === '' ? undefined : system,
     messages: turns.reduce(addMessage, []),
-    temperature,
-    thinking: reasoning === '' ? undefined : { type: reasoning },
-    tools: tools.length === 0 ? undefined : tools.map(messagesTool),
-    stream: stream || undefined,
+    temperature: settings.temperature,
+    top_p: settings.topP,
+    stop_sequences: stop.length === 0 ? undefined : stop,
+    thinking:
+      thinking === ''
+        ? undefined
+        : present({
+            type: thinking,
+            budget_tokens: thinking === 'enabled' ? thinkingBudget : undefined,
+          }),
+    ...(tools.length === 0
+      ? {}
+      : { tools: tools.map(messagesTool), tool_choice: messagesChoice(toolChoice) }),
+    metadata: user === '' ? undefined : { user_id: user },
+    stream: settings.stream || undefined,
   });
+}
+
+function messagesChoice(choice: string): unknown {
+  if (choice === '') return undefined;
+  const name = toolOf(choice);
+  if (name !== undefined) return { type: 'tool', name };
+  return { type: choice === 'required' ? 'any' : choice };
 }
 
 function messagesTool({ name, description, parameters }: Tool): RequestBody {
@@ -124,7 +182,15 @@ type Message = {
 
 /** The results of all calls of a turn are sent in one message. */
 function addMessage(messages: Message[], turn: Turn): Message[] {
-  if (turn.kind === 'user') return [...messages, { role: 'user', content: turn.text }];
+  if (turn.kind === 'user') {
+    const pictures = sentPictures(turn);
+    const images = pictures.map(({ type, data }) => ({
+      type: 'image',
+      source: { type: 'base64', media_type: type, data },
+    }));
+    const content = images.length === 0 ? turn.text : [...images, ...textParts(turn.text)];
+    return [...messages, { role: 'user', content }];
+  }
   if (turn.kind === 'assistant') return [...messages, assistantMessage(turn.answer)];
   const result = { type: 'tool_result', tool_use_id: turn.callId, content: turn.text };
   const last = messages.at(-1);
@@ -141,7 +207,7 @@ function assistantMessage({ text, reasoning, signature, calls }: Answer): Messag
     role: 'assistant',
     content: [
       ...(reasoning === '' || signature === '' ? [] : [thinking]),
-      ...(text === '' ? [] : [{ type: 'text', text }]),
+      ...textParts(text),
       ...calls.map(({ id, name, arguments: json }) => ({
         ...{ type: 'tool_use', id, name },
         input: parseInput(json),
@@ -173,4 +239,13 @@ export function openCalls(turns: readonly Turn[]): readonly ToolCall[] {
 /** Drops members that are undefined. */
 function present(fields: Readonly<Record<string, unknown>>): RequestBody {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** Output tokens a second, from the first one on. */
+export function speedOf(
+  output: number | undefined,
+  { firstMs, totalMs }: Facts,
+): number | undefined {
+  if (output === undefined || firstMs === undefined || totalMs <= firstMs) return undefined;
+  return (output * 1_000) / (totalMs - firstMs);
 }

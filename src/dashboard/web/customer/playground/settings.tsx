@@ -1,7 +1,9 @@
-// The request settings beside the conversation: format, model, system prompt, limits, reasoning and
+// The request settings beside the conversation: presets, format, models, system prompt, parameters and
 // tools.
 
+import { useState } from 'preact/hooks';
 import type { CustomerModelRecord } from '../../../records/model.ts';
+import { t } from '../../text/t.ts';
 import {
   Button,
   Card,
@@ -14,29 +16,36 @@ import {
   TextArea,
   TextField,
 } from '../../ui/index.ts';
-import { changeDraft, draft } from './draft.ts';
-import { type Format, MESSAGES_MAX_TOKENS, REASONING } from './request.ts';
-import { EXAMPLE_TOOLS, readTools } from './tools.ts';
+import type { DraftField } from './draft.ts';
+import { Parameters, Tools } from './parameter-fields.tsx';
+import type { Format } from './request.ts';
+import { changeDraft, draft, LANES, library, libraryVersion, restore } from './state.ts';
 
 const FORMATS: readonly { readonly id: Format; readonly label: string }[] = [
-  { id: 'chat', label: 'Chat completions' },
-  { id: 'messages', label: 'Messages' },
+  { id: 'chat', label: t('Chat completions') },
+  { id: 'messages', label: t('Messages') },
 ];
 
 type Props = {
   readonly models: readonly CustomerModelRecord[];
   readonly model: CustomerModelRecord;
+  readonly problems: Partial<Readonly<Record<DraftField, string>>>;
 };
 
-export function SettingsCard({ models, model }: Props) {
-  const { format, system, stream } = draft.value;
+export function SettingsCard({ models, model, problems }: Props) {
+  const { format, system, stream, other } = draft.value;
+  const choices = models.map(({ id, display_name: name }) => ({
+    value: id,
+    label: name === id ? id : `${name} (${id})`,
+  }));
   return (
-    <Card title="Settings">
-      <Field label="Format">
+    <Card title={t('Settings')}>
+      <Presets />
+      <Field label={t('Format')}>
         {({ id }) => (
           <div id={id}>
             <Segments
-              label="Format"
+              label={t('Format')}
               choices={FORMATS}
               active={format}
               onChange={(chosen) => changeDraft({ format: chosen })}
@@ -45,25 +54,31 @@ export function SettingsCard({ models, model }: Props) {
         )}
       </Field>
       <SelectField
-        label="Model"
+        label={t('Model')}
         value={model.id}
-        options={models.map(({ id, display_name: name }) => ({
-          value: id,
-          label: name === id ? id : `${name} (${id})`,
-        }))}
+        options={choices}
         onChange={(chosen) => changeDraft({ model: chosen })}
         hint={priceOf(model)}
       />
+      <SelectField
+        label={t('Compare with')}
+        value={models.some(({ id }) => id === other) ? other : ''}
+        options={[{ value: '', label: t('No second model') }, ...choices]}
+        onChange={(chosen) => {
+          if (chosen === '') LANES[1].load([]);
+          changeDraft({ other: chosen });
+        }}
+      />
       <TextArea
-        label="System prompt"
+        label={t('System prompt')}
         rows={3}
         value={system}
         onInput={(text) => changeDraft({ system: text })}
       />
-      <Bounds model={model} />
-      <Tools model={model} />
+      <Parameters model={model} problems={problems} />
+      <Tools model={model} problems={problems} />
       <CheckField
-        label="Stream the answer"
+        label={t('Stream the answer')}
         checked={stream}
         onChange={(checked) => changeDraft({ stream: checked })}
       />
@@ -72,73 +87,91 @@ export function SettingsCard({ models, model }: Props) {
 }
 
 function priceOf({ pricing, max_output_tokens: output }: CustomerModelRecord): string {
-  return `${formatUsd(pricing.input)} input, ${formatUsd(pricing.output)} output per 1M tokens. Max output ${formatCount(output)} tokens.`;
+  return t('{input} input, {output} output per 1M tokens. Max output {max} tokens.', {
+    input: formatUsd(pricing.input),
+    output: formatUsd(pricing.output),
+    max: formatCount(output),
+  });
 }
 
-function Bounds({ model }: Pick<Props, 'model'>) {
-  const { format, temperature, maxTokens, reasoning } = draft.value;
-  return (
-    <>
-      <div class="pair">
+/** Settings under a name, without the message. */
+function Presets() {
+  const [name, setName] = useState<string | undefined>(undefined);
+  void libraryVersion.value;
+  const presets = library().presets();
+  const [chosen, setChosen] = useState('');
+  const isKnown = presets.some((preset) => preset.name === chosen);
+  const changed = (): void => {
+    libraryVersion.value = libraryVersion.peek() + 1;
+  };
+  if (name !== undefined) {
+    return (
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const { text: _, ...settings } = draft.value;
+          library().savePreset({ name: name.trim(), draft: settings });
+          setChosen(name.trim());
+          setName(undefined);
+          changed();
+        }}
+      >
         <TextField
-          label="Temperature"
-          type="number"
-          inputMode="decimal"
-          min={0}
-          max={format === 'chat' ? 2 : 1}
-          step={0.1}
-          placeholder="Default"
-          value={temperature}
-          onInput={(text) => changeDraft({ temperature: text })}
+          label={t('Name of the preset')}
+          hint={t('Keeps the system prompt and all settings in this browser.')}
+          required
+          pattern=".*\S.*"
+          maxLength={60}
+          value={name}
+          onInput={setName}
         />
-        <TextField
-          label="Max tokens"
-          type="number"
-          inputMode="numeric"
-          min={1}
-          step={1}
-          placeholder={format === 'chat' ? 'Maximum' : String(MESSAGES_MAX_TOKENS)}
-          value={maxTokens}
-          onInput={(text) => changeDraft({ maxTokens: text })}
-        />
-      </div>
-      <SelectField
-        label={format === 'chat' ? 'Reasoning effort' : 'Thinking'}
-        value={model.features.reasoning ? reasoning : ''}
-        options={REASONING[format].map(([value, label]) => ({ value, label }))}
-        onChange={(chosen) => changeDraft({ reasoning: chosen })}
-        disabled={!model.features.reasoning}
-        hint={model.features.reasoning ? undefined : 'This model has no reasoning.'}
-      />
-    </>
-  );
-}
-
-function Tools({ model }: Pick<Props, 'model'>) {
-  const { tools } = draft.value;
-  if (!model.features.tools)
-    return <p class="hint soft small">This model does not support tools.</p>;
-  const read = readTools(tools);
-  const count = 'tools' in read ? read.tools.length : undefined;
+        <div class="actions">
+          <Button size="small" onClick={() => setName(undefined)}>
+            {t('Cancel')}
+          </Button>
+          <Button size="small" type="submit">
+            {t('Save preset')}
+          </Button>
+        </div>
+      </form>
+    );
+  }
   return (
-    <details open={tools !== ''}>
-      <summary>Tools{count === undefined || count === 0 ? '' : ` (${count})`}</summary>
-      <div class="stack tools code-fields">
-        <TextArea
-          label="Tool definitions (JSON)"
-          rows={9}
-          spellcheck={false}
-          value={tools}
-          error={'problem' in read ? read.problem : undefined}
-          hint="You enter the results of the model's tool calls."
-          onInput={(text) => changeDraft({ tools: text })}
+    <div>
+      {presets.length > 0 && (
+        <SelectField
+          label={t('Preset')}
+          value={isKnown ? chosen : ''}
+          options={[
+            { value: '', label: t('None') },
+            ...presets.map((preset) => ({ value: preset.name, label: preset.name })),
+          ]}
+          onChange={(next) => {
+            setChosen(next);
+            const preset = presets.find((each) => each.name === next);
+            if (preset) restore(preset.draft);
+          }}
         />
-        {tools === '' && (
-          <Button size="small" onClick={() => changeDraft({ tools: EXAMPLE_TOOLS })}>
-            Insert example
+      )}
+      <div class="row">
+        <Button kind="quiet" size="small" onClick={() => setName(isKnown ? chosen : '')}>
+          {t('Save as preset')}
+        </Button>
+        {isKnown && (
+          <Button
+            kind="quiet-danger"
+            size="small"
+            onClick={() => {
+              library().removePreset(chosen);
+              setChosen('');
+              changed();
+            }}
+          >
+            {t('Delete preset')}
           </Button>
         )}
       </div>
-    </details>
+    </div>
   );
 }

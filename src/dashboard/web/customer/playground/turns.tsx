@@ -1,77 +1,92 @@
-// Shows the turns of the playground's conversation: text, reasoning, tool calls, and the cost of
-// each answer.
+// Shows the turns of a conversation: messages with images, answers as Markdown, reasoning, tool calls,
+// and the cost of each answer.
 
-import { Link } from 'wouter-preact';
+import type { ComponentChildren } from 'preact';
 import type { PricingRecord } from '../../../records/model.ts';
-import {
-  Alert,
-  Button,
-  formatCount,
-  formatMilliseconds,
-  formatTokens,
-  formatUsd,
-  roundDecimal,
-} from '../../ui/index.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
+import { Alert, Badge, Button, CopyButton } from '../../ui/index.ts';
 import type { Answer, Problem, ToolCall } from './answer.ts';
+import { BillLine, RunningBill } from './bill.tsx';
 import type { Running } from './conversation.ts';
-import { costOf, estimateTokens } from './cost.ts';
-import type { Facts, Turn } from './request.ts';
+import { Markdown } from './markdown.tsx';
+import { Pictures } from './picture-view.tsx';
+import type { Turn } from './request.ts';
 
-const NAMES = { user: 'You', assistant: 'Model', tool: 'Tool result' } as const;
-
-/** `onRewind` moves the user's turn back into the editor. */
+/** `actions` are buttons of the turn. */
 export function TurnView({
   turn,
-  onRewind,
+  isSent,
+  actions,
 }: {
   readonly turn: Turn;
-  readonly onRewind: (() => void) | undefined;
+  /** False for a message without answer, which later requests leave out. */
+  readonly isSent: boolean;
+  readonly actions?: ComponentChildren;
 }) {
   return (
     <article class={`turn ${turn.kind}`}>
       <div class="turn-head">
-        <h3>{NAMES[turn.kind]}</h3>
-        {onRewind && (
-          <Button kind="quiet" size="small" onClick={onRewind}>
-            Edit from here
-          </Button>
-        )}
+        <h3>{nameOf(turn)}</h3>
+        {!isSent && <Badge tone="warning">{t('No answer; not resent')}</Badge>}
+        <div class="row">{actions}</div>
       </div>
-      {turn.kind === 'assistant' ? (
+      {turn.kind === 'assistant' && (
         <>
           <AnswerView answer={turn.answer} isRunning={false} />
           <BillLine answer={turn.answer} facts={turn.facts} />
         </>
-      ) : (
-        <p class="turn-text">{turn.text}</p>
+      )}
+      {turn.kind === 'tool' && <p class="turn-text">{turn.text}</p>}
+      {turn.kind === 'user' && (
+        <>
+          <Pictures pictures={turn.pictures ?? []} />
+          {turn.text !== '' && <p class="turn-text">{turn.text}</p>}
+        </>
       )}
     </article>
   );
 }
 
+/** Answers have the name of the model that answered. */
+function nameOf(turn: Turn): string {
+  if (turn.kind === 'user') return t('You');
+  if (turn.kind === 'tool') return t('Tool result');
+  return turn.facts.model ?? turn.facts.asked ?? t('Model');
+}
+
 /** The answer in progress, with its estimated cost. */
 export function RunningView({
-  running: { answer, inputTokens, requestId },
+  running,
   pricing,
+  onStop,
 }: {
   readonly running: Running;
   readonly pricing: PricingRecord;
+  /** Absent if another button stops it. */
+  readonly onStop?: (() => void) | undefined;
 }) {
-  const calls = answer.calls.map((call) => call.arguments).join('');
-  const output = estimateTokens(answer.text + answer.reasoning + calls);
-  const { tokens, usd } = costOf(pricing, inputTokens, output);
   return (
     <article class="turn assistant" aria-busy="true">
       <div class="turn-head">
-        <h3>{NAMES.assistant}</h3>
-        <span class="badge accent live">{requestId === undefined ? 'Waiting' : 'Answering'}</span>
+        <h3>{running.asked}</h3>
+        <div class="row">
+          <span class="badge accent live">
+            {running.requestId === undefined ? t('Waiting') : t('Answering')}
+          </span>
+          {onStop && (
+            <Button
+              size="small"
+              aria-label={t('Stop {model}', { model: running.asked })}
+              onClick={onStop}
+            >
+              {t('Stop')}
+            </Button>
+          )}
+        </div>
       </div>
-      <AnswerView answer={answer} isRunning />
-      <p class="bill">
-        About {formatTokens(tokens.toFixed(6), 2)} service tokens (
-        {formatUsd(roundDecimal(usd.toFixed(10), 8))}) so far: about {formatCount(inputTokens)} in,{' '}
-        {formatCount(output)} out
-      </p>
+      <AnswerView answer={running.answer} isRunning />
+      <RunningBill running={running} pricing={pricing} />
     </article>
   );
 }
@@ -87,15 +102,20 @@ function AnswerView({
     <>
       {reasoning !== '' && (
         <details class="reasoning" open={isRunning && text === '' && calls.length === 0}>
-          <summary>Reasoning</summary>
+          <summary>{t('Reasoning')}</summary>
           <p class="turn-text">{reasoning}</p>
         </details>
       )}
-      {text !== '' && <p class="turn-text">{text}</p>}
+      {text !== '' && <Markdown text={text} isRunning={isRunning} />}
       {calls.map((call) => (
         <CallView key={call.id} call={call} />
       ))}
       {problem !== undefined && <ProblemAlert problem={problem} />}
+      {text !== '' && !isRunning && (
+        <div class="row">
+          <CopyButton kind="quiet" text={text} label={t('Copy answer')} />
+        </div>
+      )}
     </>
   );
 }
@@ -103,9 +123,7 @@ function AnswerView({
 function CallView({ call }: { readonly call: ToolCall }) {
   return (
     <div class="call">
-      <div>
-        Calls <code>{call.name}</code>
-      </div>
+      <div>{rich('Calls {name}', { name: <code>{call.name}</code> })}</div>
       <pre>{call.arguments === '' ? '{}' : call.arguments}</pre>
     </div>
   );
@@ -113,63 +131,19 @@ function CallView({ call }: { readonly call: ToolCall }) {
 
 export function ProblemAlert({
   problem: { message, code, param, requestId },
-  retry,
+  actions,
 }: {
   readonly problem: Problem;
-  readonly retry?: () => void;
+  readonly actions?: ComponentChildren;
 }) {
   return (
-    <Alert
-      tone="danger"
-      actions={
-        retry && (
-          <Button size="small" onClick={retry}>
-            Try again
-          </Button>
-        )
-      }
-    >
+    <Alert tone="danger" actions={actions}>
       <p>{message}</p>
       <p class="request-id">
-        <code>{code}</code>
-        {param !== undefined && (
-          <>
-            {' '}
-            in <code>{param}</code>
-          </>
-        )}
-        {requestId !== undefined && ` · Request ${requestId}`}
+        <code>{code}</code>{' '}
+        {param !== undefined && <>{rich('in {param}', { param: <code>{param}</code> })}</>}
+        {requestId !== undefined && t(' · Request {requestId}', { requestId })}
       </p>
     </Alert>
-  );
-}
-
-/** The exact bill, once known. */
-function BillLine({ answer, facts }: { readonly answer: Answer; readonly facts: Facts }) {
-  const { bill, usage, finish } = answer;
-  const { requestId, firstMs, totalMs, model, end } = facts;
-  const parts = [
-    bill === undefined
-      ? undefined
-      : `Charged ${formatTokens(bill.tokens)} service tokens (${formatUsd(bill.usd)})`,
-    end === 'stopped' ? 'Stopped: output so far is charged' : undefined,
-    usage === undefined
-      ? undefined
-      : `${formatCount(usage.input)} in${usage.cached > 0 ? ` (${formatCount(usage.cached)} cached)` : ''}, ${formatCount(usage.output)} out`,
-    firstMs === undefined ? undefined : `first content after ${formatMilliseconds(firstMs)}`,
-    `${formatMilliseconds(totalMs)} total`,
-    bill?.isFallback === true && model !== undefined ? `answered by ${model}` : undefined,
-    finish === undefined ? undefined : `finish reason ${finish}`,
-  ].filter((part) => part !== undefined);
-  return (
-    <p class="bill">
-      {parts.join(' · ')}
-      {requestId !== undefined && (
-        <>
-          {' · '}
-          <Link href={`/requests/${requestId}`}>{requestId}</Link>
-        </>
-      )}
-    </p>
   );
 }

@@ -1,49 +1,67 @@
 // The full history of one request: parameters, hold, usage, charge and receipt.
 
-import type { RequestHistoryRecord } from '../../../records/customer-request.ts';
+import { Link } from 'wouter-preact';
+import type {
+  RefusedRequestRecord,
+  RequestHistoryRecord,
+} from '../../../records/customer-request.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import {
   Alert,
+  Amount,
   Button,
   Card,
   CopyButton,
   Facts,
   formatCount,
   formatMilliseconds,
-  formatTokens,
-  formatUsd,
   Loaded,
   Nothing,
+  OtherAmount,
   Page,
   type PageProps,
+  ProblemAlert,
   Stat,
+  StateBadge,
   Stats,
   Table,
   Time,
-  Tokens,
+  useOpenedFrom,
   useResource,
 } from '../../ui/index.ts';
-import { OutcomeBadge } from './columns.tsx';
+import { HeldCard } from './hold.tsx';
 import { chargeWords, countWords, endingWords, PRICE_NAMES } from './labels.ts';
+import { KeyLink, Neighbours, neighboursOf } from './links.tsx';
 import { ReceiptCard } from './receipt.tsx';
-
-const BACK = { href: '/requests', label: 'Requests' };
+import { RefusedView } from './refused.tsx';
 
 export function RequestPage({ params }: PageProps) {
   const id = params['id'] ?? '';
-  const history = useResource<RequestHistoryRecord>(`/requests/${encodeURIComponent(id)}`);
+  const history = useResource<RequestHistoryRecord | RefusedRequestRecord>(
+    `/requests/${encodeURIComponent(id)}`,
+  );
+  const from = useOpenedFrom('/requests');
   return (
     <Page
-      title="Request"
-      back={BACK}
+      title={t('Request')}
+      back={{ href: `/requests${from?.search ?? ''}`, label: t('Requests') }}
       lead={
         <span class="row">
           <code>{id}</code>
-          <CopyButton text={id} label="Copy request id" kind="quiet" />
+          <CopyButton text={id} label={t('Copy request id')} kind="quiet" />
         </span>
       }
+      actions={<Neighbours {...neighboursOf(id, from?.ids, history.data.value)} />}
     >
       <Loaded resource={history} lines={8}>
-        {(data) => <RequestView history={data} reload={history.reload} />}
+        {(data) =>
+          data.object === 'request' ? (
+            <RequestView history={data} reload={history.reload} />
+          ) : (
+            <RefusedView refused={data} />
+          )
+        }
       </Loaded>
     </Page>
   );
@@ -60,17 +78,17 @@ function RequestView({
   return (
     <>
       {request !== null && usage !== null && booked !== null ? (
-        <Ended request={request} usage={usage} booked={booked} />
+        <Ended history={history} request={request} usage={usage} booked={booked} />
       ) : (
         <Alert
-          title="This request is in progress"
+          title={t('This request is in progress')}
           actions={
             <Button size="small" onClick={() => void reload()}>
-              Refresh
+              {t('Refresh')}
             </Button>
           }
         >
-          Nothing is charged yet. The reserved amount is shown below.
+          {t('Nothing is charged yet. The reserved amount is shown below.')}
         </Alert>
       )}
       <div class="grid">
@@ -86,43 +104,57 @@ function RequestView({
 }
 
 function Ended({
+  history: { problem },
   request,
   usage,
   booked,
 }: {
+  readonly history: RequestHistoryRecord;
+} & {
   readonly [Part in 'request' | 'usage' | 'booked']: NonNullable<RequestHistoryRecord[Part]>;
 }) {
   const { outcome, first_content_ms: firstMs } = request;
   const tookMs = Date.parse(request.ended_at) - Date.parse(request.started_at);
   return (
     <>
-      <Alert tone={outcome === 'completed' ? 'good' : 'warning'} title={endingWords(outcome)}>
-        {chargeWords(outcome, booked)}
-      </Alert>
+      {problem === null ? (
+        <Alert tone={outcome === 'completed' ? 'good' : 'warning'} title={endingWords(outcome)}>
+          {chargeWords(outcome, booked)}
+        </Alert>
+      ) : (
+        <ProblemAlert problem={problem}>
+          <p>{chargeWords(outcome, booked)}</p>
+        </ProblemAlert>
+      )}
       <Stats>
         <Stat
-          label="Spent"
-          value={formatTokens(booked.debited)}
-          unit="tokens"
-          hint={formatUsd(booked.debited_usd)}
+          label={t('Spent')}
+          value={<Amount tokens={booked.debited} usd={booked.debited_usd} detail="exact" />}
+          hint={<OtherAmount tokens={booked.debited} usd={booked.debited_usd} detail="exact" />}
         />
         <Stat
-          label="Input"
+          label={t('Input')}
           value={formatCount(usage.input_tokens)}
-          hint={`${formatCount(usage.cached_input_tokens)} cached`}
+          hint={t('{cachedInputTokens} cached', {
+            cachedInputTokens: formatCount(usage.cached_input_tokens),
+          })}
         />
         <Stat
-          label="Output"
+          label={t('Output')}
           value={formatCount(usage.output_tokens)}
-          hint={`${formatCount(usage.reasoning_tokens)} reasoning`}
+          hint={t('{reasoningTokens} reasoning', {
+            reasoningTokens: formatCount(usage.reasoning_tokens),
+          })}
         />
         <Stat
-          label="Duration"
+          label={t('Duration')}
           value={formatMilliseconds(tookMs)}
           hint={
             firstMs === null
-              ? 'No content received'
-              : `First content after ${formatMilliseconds(Math.min(firstMs, tookMs))}`
+              ? t('No content received')
+              : t('First content after {firstMs}', {
+                  firstMs: formatMilliseconds(Math.min(firstMs, tookMs)),
+                })
           }
         />
       </Stats>
@@ -133,56 +165,44 @@ function Ended({
 function AskedCard({ history }: { readonly history: RequestHistoryRecord }) {
   const { request, model, attempts } = history;
   return (
-    <Card title="Request">
+    <Card title={t('Request')}>
       <Facts
         items={[
-          ['Model', model.requested],
+          [t('Model'), model.requested],
           [
-            'Served by',
+            t('Served by'),
             model.served === null ? (
-              <Nothing>None</Nothing>
+              <Nothing>{t('None')}</Nothing>
             ) : history.fallback_used ? (
-              `${model.served} (fallback)`
+              t('{served} (fallback)', { served: model.served })
             ) : (
               model.served
             ),
           ],
           [
-            'Outcome',
-            request === null ? 'In progress' : <OutcomeBadge outcome={request.outcome} />,
+            t('Outcome'),
+            request === null ? t('In progress') : <StateBadge state={request.outcome} />,
           ],
           [
-            'Format',
-            request === null ? '–' : `${request.format}${request.stream ? ', streamed' : ''}`,
+            t('Format'),
+            request === null ? '–' : `${request.format}${request.stream ? t(', streamed') : ''}`,
           ],
-          ['Attempts', formatCount(attempts)],
-          ['Key', <code key="key">{history.key_id}</code>],
-          ['End user', request?.end_user || <Nothing>None</Nothing>],
-          ['Started', <Time key="start" at={history.hold.created_at} detail="second" />],
-          ['Ended', <Time key="end" at={history.hold.ended_at} detail="second" />],
+          [t('Attempts'), formatCount(attempts)],
+          [t('Key'), <KeyLink key="key" id={history.key_id} name={history.key_name} />],
+          [
+            t('End user'),
+            request?.end_user ? (
+              <Link href={`/requests?end_user=${encodeURIComponent(request.end_user)}`}>
+                {request.end_user}
+              </Link>
+            ) : (
+              <Nothing>{t('None')}</Nothing>
+            ),
+          ],
+          [t('Started'), <Time key="start" at={history.hold.created_at} detail="second" />],
+          [t('Ended'), <Time key="end" at={history.hold.ended_at} detail="second" />],
         ]}
       />
-    </Card>
-  );
-}
-
-function HeldCard({ history: { hold } }: { readonly history: RequestHistoryRecord }) {
-  return (
-    <Card title="Hold">
-      <Facts
-        items={[
-          ['Estimated prompt', `${formatCount(hold.estimated_prompt_tokens)} tokens`],
-          ['Max output', `${formatCount(hold.output_bound)} tokens`],
-          ['Initial hold', <Tokens key="first" amount={hold.first_amount} />],
-          ['Added later', <Tokens key="later" amount={hold.grown_by} />],
-          ['Total', <Tokens key="all" amount={hold.amount} />],
-          ['Price version', <code key="price">{hold.price_version}</code>],
-        ]}
-      />
-      <p class="soft small">
-        A hold reserves balance for the longest possible answer. The unused part is released when
-        the request ends.
-      </p>
     </Card>
   );
 }
@@ -195,41 +215,61 @@ function ChargeCard({
   readonly usage: NonNullable<RequestHistoryRecord['usage']>;
 }) {
   return (
-    <Card title="Charge">
+    <Card title={t('Charge')}>
       <div class="stack">
-        <p>{countWords(usage)}</p>
+        {usage.basis !== null && <p>{countWords(usage)}</p>}
         {calculations.map((each) => (
           <div key={each.price_version}>
             <p>
-              At the price of {each.model} (<code>{each.price_version}</code>):
+              {rich('At the price of {model} ({priceVersion}):', {
+                model: each.model,
+                priceVersion: <code>{each.price_version}</code>,
+              })}
             </p>
             <Table
-              caption={`Charge at the price of ${each.model}`}
+              caption={t('Charge at the price of {model}', { model: each.model })}
               rows={each.buckets.filter(({ tokens }) => tokens > 0)}
               rowKey={({ name }) => name}
               columns={[
-                { label: 'Type', show: ({ name }) => PRICE_NAMES[name] },
-                { label: 'Tokens', end: true, show: ({ tokens }) => formatCount(tokens) },
-                { label: 'Unit price', end: true, show: ({ price }) => formatTokens(price) },
-                { label: 'Service tokens', end: true, show: ({ amount }) => formatTokens(amount) },
+                { label: t('Type'), show: ({ name }) => PRICE_NAMES[name] },
+                { label: t('Tokens'), end: true, show: ({ tokens }) => formatCount(tokens) },
+                {
+                  label: t('Unit price'),
+                  end: true,
+                  show: ({ price }) => <Amount tokens={price} detail="exact" />,
+                },
+                {
+                  label: t('Amount'),
+                  end: true,
+                  show: ({ amount }) => <Amount tokens={amount} detail="exact" />,
+                },
               ]}
             />
             <p class="end">
-              Together {formatTokens(each.exact)}
-              {each.exact !== each.rounded && `, rounded to ${formatTokens(each.rounded)}`}
+              {each.exact === each.rounded
+                ? rich('Total {exact}', { exact: <Amount tokens={each.exact} detail="exact" /> })
+                : rich('Total {exact}, rounded to {rounded}', {
+                    exact: <Amount tokens={each.exact} detail="exact" />,
+                    rounded: <Amount tokens={each.rounded} detail="exact" />,
+                  })}
             </p>
           </div>
         ))}
-        {calculations.length > 1 && <p>The lower of the two is charged.</p>}
+        {calculations.length > 1 && <p>{t('The lower of the two is charged.')}</p>}
         {booked !== null && (
           <Facts
             items={[
-              ['Charged', <Tokens key="charged" amount={booked.charged} />],
-              ['Debited', <Tokens key="debited" amount={booked.debited} />],
+              [t('Charged'), <Amount key="charged" tokens={booked.charged} detail="exact" />],
+              [t('Debited'), <Amount key="debited" tokens={booked.debited} detail="exact" />],
               ...(booked.waived === '0'
                 ? []
-                : ([['Waived', <Tokens key="waived" amount={booked.waived} />]] as const)),
-              ['Balance after', <Tokens key="balance" amount={booked.balance_after} />],
+                : ([
+                    [t('Waived'), <Amount key="waived" tokens={booked.waived} detail="exact" />],
+                  ] as const)),
+              [
+                t('Balance after'),
+                <Amount key="balance" tokens={booked.balance_after} detail="exact" />,
+              ],
             ]}
           />
         )}

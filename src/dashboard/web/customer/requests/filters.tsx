@@ -3,17 +3,25 @@
 
 import { useState } from 'preact/hooks';
 import type { RequestFiltersRecord } from '../../../records/customer-request.ts';
+import { t } from '../../text/t.ts';
 import {
   Button,
-  formatInstant,
-  lastDays,
+  CODE_OPTIONS,
+  ComboboxField,
+  LinkedModels,
+  OUTCOME_OPTIONS,
   SelectField,
-  type SelectOption,
+  STATUS_OPTIONS,
   TextField,
+  TimeField,
+  timeQuery,
+  withOwn,
 } from '../../ui/index.ts';
 
 export const FILTERS = [
-  ...(['id', 'model', 'key', 'outcome', 'end_user'] as const),
+  ...(['id', 'model', 'key', 'outcome', 'status', 'code', 'end_user'] as const),
+  /** Set by links from usage: exactly the model that served, and the requested one. */
+  ...(['served', 'requested'] as const),
   ...(['days', 'from', 'to'] as const),
 ];
 
@@ -22,30 +30,9 @@ export type FilterName = (typeof FILTERS)[number];
 /** Empty means no filter. `from` and `to` win over `days`. */
 export type FilterValues = Readonly<Record<FilterName, string>>;
 
-const OUTCOMES: readonly SelectOption[] = [
-  { value: '', label: 'Any' },
-  { value: 'completed', label: 'Completed' },
-  { value: 'stopped_balance', label: 'Balance used up' },
-  { value: 'client_cancelled', label: 'Cancelled' },
-  { value: 'failed', label: 'Failed' },
-];
-
-const DAYS: readonly SelectOption[] = [
-  { value: '', label: 'Any time' },
-  { value: '1', label: 'Last 24 hours' },
-  { value: '7', label: 'Last 7 days' },
-  { value: '30', label: 'Last 30 days' },
-  { value: '90', label: 'Last 90 days' },
-];
-
 export function queryOf(values: FilterValues): Readonly<Record<string, string>> {
   const { id, days, from, to, ...kind } = values;
-  if (id !== '') return { id };
-  const hasSpan = from !== '' || to !== '';
-  if (hasSpan || !DAYS.some(({ value }) => value !== '' && value === days)) {
-    return { ...kind, from, to };
-  }
-  return { ...kind, from: lastDays(Number(days)).from };
+  return id === '' ? { ...kind, ...timeQuery({ days, from, to }) } : { id };
 }
 
 export function Filters({
@@ -64,19 +51,14 @@ export function Filters({
     <div class="filters">
       <Sent
         key={values.id}
-        label="Request id"
-        placeholder="req_…"
+        label={t('Request id')}
+        placeholder={t('req_…')}
         value={values.id}
         onSend={(id) => onChange({ id })}
       />
+      <TimeField time={values} onChange={onChange} />
       <SelectField
-        label="Time"
-        value={values.from !== '' || values.to !== '' ? 'own' : values.days}
-        options={[...DAYS, ...ownSpan(values)]}
-        onChange={(days) => onChange(days === 'own' ? {} : { days, from: '', to: '' })}
-      />
-      <SelectField
-        label="Model"
+        label={t('Model')}
         value={values.model}
         options={withOwn(
           values.model,
@@ -84,8 +66,9 @@ export function Filters({
         )}
         onChange={(model) => onChange({ model })}
       />
-      <SelectField
-        label="Key"
+      <LinkedModels {...values} onChange={onChange} />
+      <ComboboxField
+        label={t('Key')}
         value={values.key}
         options={withOwn(
           values.key,
@@ -97,21 +80,33 @@ export function Filters({
         onChange={(key) => onChange({ key })}
       />
       <SelectField
-        label="Outcome"
+        label={t('Outcome')}
         value={values.outcome}
-        options={OUTCOMES}
+        options={OUTCOME_OPTIONS}
         onChange={(outcome) => onChange({ outcome })}
+      />
+      <SelectField
+        label={t('Status')}
+        value={values.status}
+        options={withOwn(values.status, STATUS_OPTIONS)}
+        onChange={(status) => onChange({ status })}
+      />
+      <ComboboxField
+        label={t('Error code')}
+        value={values.code}
+        options={withOwn(values.code, CODE_OPTIONS)}
+        onChange={(code) => onChange({ code })}
       />
       <Sent
         key={`user ${values.end_user}`}
-        label="End user"
-        placeholder="Exactly as sent"
+        label={t('End user')}
+        placeholder={t('Exactly as sent')}
         value={values.end_user}
         onSend={(user) => onChange({ end_user: user })}
       />
       {onClear && (
         <Button kind="quiet" onClick={onClear}>
-          Clear filters
+          {t('Clear filters')}
         </Button>
       )}
     </div>
@@ -148,16 +143,4 @@ function Sent({
       />
     </form>
   );
-}
-
-/** Keeps a value from the address as an option even if the server no longer knows it. */
-function withOwn(value: string, options: readonly SelectOption[]): readonly SelectOption[] {
-  const known = value === '' || options.some((option) => option.value === value);
-  return [{ value: '', label: 'Any' }, ...options, ...(known ? [] : [{ value, label: value }])];
-}
-
-function ownSpan({ from, to }: FilterValues): readonly SelectOption[] {
-  if (from === '' && to === '') return [];
-  const name = (iso: string) => (iso === '' ? '' : formatInstant(iso, 'day'));
-  return [{ value: 'own', label: `${name(from)} – ${name(to)}` }];
 }

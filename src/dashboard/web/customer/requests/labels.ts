@@ -1,59 +1,64 @@
 // Sentences for the history of a request.
 
 import type { RequestHistoryRecord } from '../../../records/customer-request.ts';
+import { t } from '../../text/t.ts';
 import { formatTokens } from '../../ui/index.ts';
 
 type Usage = NonNullable<RequestHistoryRecord['usage']>;
 type Booked = NonNullable<RequestHistoryRecord['booked']>;
 
 const ENDINGS: Readonly<Record<string, string>> = {
-  completed: 'Completed.',
-  stopped_balance: 'Stopped early: your balance did not cover more output.',
-  client_cancelled: 'The client disconnected before the answer was complete.',
-  upstream_failed: 'The model failed, and no fallback could answer.',
-  gateway_failed: 'The gateway could not finish this request.',
+  completed: t('Completed.'),
+  stopped_balance: t('Stopped early: your balance did not cover more output.'),
+  client_cancelled: t('The client disconnected before the answer was complete.'),
+  upstream_failed: t('The model could not answer.'),
+  gateway_failed: t('The gateway could not finish this request.'),
 };
 
 export function endingWords(outcome: string): string {
-  return ENDINGS[outcome] ?? 'The request has ended.';
+  return ENDINGS[outcome] ?? t('The request has ended.');
 }
 
 export function chargeWords(outcome: string, { debited, waived }: Booked): string {
-  if (debited === '0') return 'Nothing was charged.';
-  const charged = `${formatTokens(debited)} service tokens were charged`;
-  const part = outcome === 'completed' ? '' : ' for the output up to then';
+  if (debited === '0') return t('Nothing was charged.');
+  const charged = t('{debited} service tokens were charged', { debited: formatTokens(debited) });
+  const part = outcome === 'completed' ? '' : t(' for the output up to then');
   const rest =
     waived === '0'
       ? ''
-      : ` Your balance did not cover another ${formatTokens(waived)}, which you don’t owe.`;
+      : t(' Your balance did not cover another {waived}, which you don’t owe.', {
+          waived: formatTokens(waived),
+        });
   return `${charged}${part}.${rest}`;
 }
 
 /** The source of the token counts, and the reason for it. */
 export function countWords({ basis, doubt }: Usage): string {
   if (basis === 'recovered') {
-    return 'The gateway was interrupted. Tokens are counted up to its last record, and the charge never exceeds the hold.';
+    return t(
+      'The gateway was interrupted. Tokens are counted up to its last record, and the charge never exceeds the hold.',
+    );
   }
   if (basis === 'estimated') {
-    const why = doubt === null ? 'the model reported none' : DOUBTS[doubt];
-    return `The gateway counted the tokens, because ${why}.`;
+    const why = doubt === null ? t('the model reported none') : DOUBTS[doubt];
+    return t('The gateway counted the tokens, because {why}.', { why });
   }
-  const zero = doubt === 'zero' ? ' It reported no usage, which is accepted.' : '';
-  return `The model reported the tokens.${zero}`;
+  const zero = doubt === 'zero' ? t(' It reported no usage, which is accepted.') : '';
+  return t('The model reported the tokens.{zero}', { zero });
 }
 
 const DOUBTS: Readonly<Record<NonNullable<Usage['doubt']>, string>> = {
-  malformed: 'the model reported invalid counts',
-  inconsistent: 'the model reported contradictory counts',
-  implausible: 'the model reported more tokens than possible',
-  zero: 'the model reported no usage',
+  malformed: t('the model reported invalid counts'),
+  inconsistent: t('the model reported contradictory counts'),
+  implausible: t('the model reported more tokens than possible'),
+  zero: t('the model reported no usage'),
 };
 
 export const PRICE_NAMES: Readonly<
   Record<RequestHistoryRecord['calculations'][number]['buckets'][number]['name'], string>
 > = {
-  input: 'Input',
-  cached_input: 'Cached input',
-  cache_write: 'Cache write',
-  output: 'Output',
+  input: t('Input'),
+  cached_input: t('Cached input'),
+  cache_write: t('Cache write'),
+  output: t('Output'),
 };

@@ -1,21 +1,28 @@
-// The account's requests, newest first, with filters kept in the page's address and a search by
-// request id.
+// The account's requests, newest first, refused ones among them, with filters kept in the page's
+// address, a chart of how they ended, and a search by request id.
 
 import { useEffect } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
-import type { RequestFiltersRecord, RequestRecord } from '../../../records/customer-request.ts';
+import type {
+  RequestCountRecord,
+  RequestFiltersRecord,
+  RequestRecord,
+} from '../../../records/customer-request.ts';
+import { t } from '../../text/t.ts';
 import {
   apiUrl,
   Card,
   Empty,
+  formatCount,
   LinkButton,
   ListTable,
   NoMatch,
   Page,
-  useList,
+  useKeptList,
   useResource,
   withQuery,
 } from '../../ui/index.ts';
+import { RequestChart } from './chart.tsx';
 import { requestColumns } from './columns.tsx';
 import { FILTERS, type FilterName, Filters, type FilterValues, queryOf } from './filters.tsx';
 
@@ -29,7 +36,7 @@ export function RequestsPage() {
   ) as FilterValues;
   const choices = useResource<RequestFiltersRecord>('/requests/filters');
   const query = queryOf(values);
-  const list = useList<RequestRecord>('/requests', query);
+  const list = useKeptList<RequestRecord>('/requests', '/requests', query, ({ id }) => id);
   const isFiltered = FILTERS.some((name) => values[name] !== '');
   const set = (changes: Partial<Record<FilterName, string>>) =>
     setSearch(
@@ -44,14 +51,17 @@ export function RequestsPage() {
     if (goesOn && found !== undefined && found < ROWS_FOUND_AT_LEAST) void list.more();
   }, [goesOn, found]);
 
-  const { id: _id, ...exported } = query;
+  const { id, ...exported } = query;
+  const isOfKind = FILTERS.some((name) => !TIME.includes(name) && values[name] !== '');
   return (
     <Page
-      title="Requests"
-      lead="All requests that reached a model, with their cost. Rejected requests aren't listed or billed."
+      title={t('Requests')}
+      lead={t(
+        'All requests with their cost. Refused requests cost nothing and are listed for seven days.',
+      )}
       actions={
         <LinkButton download href={apiUrl(withQuery('/requests/export', exported))}>
-          Export as CSV
+          {t('Export as CSV')}
         </LinkButton>
       }
     >
@@ -61,12 +71,15 @@ export function RequestsPage() {
         onChange={set}
         {...(isFiltered ? { onClear: () => setSearch({}) } : {})}
       />
+      {!isOfKind && <RequestChart query={exported} />}
       <Card flush>
+        {id === undefined && found !== undefined && found > 0 && <Total query={exported} />}
         <ListTable
-          caption="Requests"
+          caption={t('Requests')}
+          name="requests"
           list={list}
-          rowKey={({ id }) => id}
-          href={({ id }) => `/requests/${id}`}
+          rowKey={(request) => request.id}
+          href={(request) => `/requests/${request.id}`}
           columns={requestColumns(choices.data.value)}
           empty={isFiltered ? <NoMatch clear={() => setSearch({})} /> : <None />}
         />
@@ -75,13 +88,33 @@ export function RequestsPage() {
   );
 }
 
+const TIME: readonly FilterName[] = ['days', 'from', 'to'];
+
+/** How many requests match, up to a bound of the server. */
+function Total({ query }: { readonly query: Readonly<Record<string, string>> }) {
+  const { data } = useResource<RequestCountRecord>(withQuery('/requests/count', query));
+  const total = data.value;
+  return (
+    <p class="table-total soft small" aria-live="polite">
+      {total === undefined
+        ? ' '
+        : total.is_more
+          ? t('{count}+ requests', { count: formatCount(total.count) })
+          : t('{count, plural, one {{shown} request} other {{shown} requests}}', {
+              count: total.count,
+              shown: formatCount(total.count),
+            })}
+    </p>
+  );
+}
+
 function None() {
   return (
     <Empty
-      title="No requests yet"
-      action={<LinkButton href="/playground">Open playground</LinkButton>}
+      title={t('No requests yet')}
+      action={<LinkButton href="/playground">{t('Open playground')}</LinkButton>}
     >
-      Send one in the playground, or call the API with your key.
+      {t('Send one in the playground, or call the API with your key.')}
     </Empty>
   );
 }

@@ -3,6 +3,8 @@
 
 import { useState } from 'preact/hooks';
 import type { ReceiptRecord } from '../../../records/customer-ledger.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import {
   apiUrl,
   Button,
@@ -18,25 +20,26 @@ export function ReceiptCard({ id, sequence }: { readonly id: string; readonly se
   const path = `/receipts/${encodeURIComponent(id)}`;
   return (
     <Card
-      title={`Receipt ${sequence}`}
+      title={t('Receipt {sequence}', { sequence })}
       actions={
         <>
           <Button size="small" aria-expanded={open} onClick={() => setOpen(!open)}>
-            {open ? 'Hide' : 'Show'}
+            {open ? t('Hide') : t('Show')}
           </Button>
           <LinkButton size="small" download href={apiUrl(`${path}/file`)}>
-            Download
+            {t('Download')}
           </LinkButton>
         </>
       }
     >
       <div class="stack">
         <p>
-          Your receipts form a chain: each contains the hash of the one before, so changing one
-          breaks all later ones. Verify a downloaded file without this server:
+          {t(
+            'Your receipts form a chain: each contains the hash of the one before, so changing one breaks all later ones. Verify a downloaded file without this server:',
+          )}
         </p>
         <CodeBlock
-          label="Verify a receipt"
+          label={t('Verify a receipt')}
           code={`tollgate receipts verify receipt-${sequence}.jsonl`}
         />
         {open && <ReceiptText path={path} />}
@@ -52,9 +55,9 @@ export function ReceiptText({ path }: { readonly path: string }) {
     <Loaded resource={receipt}>
       {({ receipt: text, hash }) => (
         <>
-          <CodeBlock label="Receipt" code={JSON.stringify(text, undefined, 2)} />
+          <CodeBlock label={t('Receipt')} code={JSON.stringify(text, undefined, 2)} />
           <p class="soft">
-            SHA-256 of its line in the file: <code>{hash}</code>
+            {rich('SHA-256 of its line in the file: {hash}', { hash: <code>{hash}</code> })}
           </p>
         </>
       )}

@@ -1,46 +1,60 @@
 // Usage by model, key or end user, with links to their requests.
 
 import type { UsageGroupRecord, UsageRecord } from '../../../records/customer-usage.ts';
+import { t } from '../../text/t.ts';
 import {
+  Amount,
   Card,
   type Column,
   formatCount,
   formatShare,
-  type Span,
   Table,
-  Tokens,
-  Usd,
   withQuery,
 } from '../../ui/index.ts';
-import { labelOf } from './measures.ts';
+import { filterOf, labelOf, type UsageFilter } from '../../ui/usage-chart.ts';
 
-const TITLES = { total: 'All', model: 'Models', key: 'Keys', end_user: 'End users' } as const;
-const NAMES = { total: 'All', model: 'Model', key: 'Key', end_user: 'End user' } as const;
+const TITLES = {
+  total: t('All'),
+  model: t('Models'),
+  key: t('Keys'),
+  end_user: t('End users'),
+} as const;
+const NAMES = {
+  total: t('All'),
+  model: t('Model'),
+  key: t('Key'),
+  end_user: t('End user'),
+} as const;
 
-export function GroupTable({ usage, span }: { readonly usage: UsageRecord; readonly span: Span }) {
+export function GroupTable({
+  usage,
+  filter,
+}: {
+  readonly usage: UsageRecord;
+  readonly filter: UsageFilter;
+}) {
   const { group_by: groupBy, groups, groups_left_out: leftOut, total } = usage;
   const columns: readonly Column<UsageGroupRecord>[] = [
     {
       label: NAMES[groupBy],
-      show: ({ name }) => labelOf(groupBy, name),
+      show: (row) => labelOf(groupBy, row),
       sortBy: ({ name }) => name.toLowerCase(),
     },
-    number('Requests', ({ figures }) => figures.requests),
-    number('Failed', ({ figures }) => figures.failed),
-    number('Input', ({ figures }) => figures.input_tokens),
-    number('Cached', ({ figures }) => figures.cached_input_tokens),
-    number('Output', ({ figures }) => figures.output_tokens),
+    number(t('Requests'), ({ figures }) => figures.requests),
+    number(t('Failed'), ({ figures }) => figures.failed),
+    number(t('Input'), ({ figures }) => figures.input_tokens),
+    number(t('Cached'), ({ figures }) => figures.cached_input_tokens),
+    number(t('Output'), ({ figures }) => figures.output_tokens),
     {
-      label: 'Spent',
-      end: true,
-      show: ({ figures }) => <Tokens amount={figures.spent} decimals={2} />,
-      sortBy: ({ figures }) => Number(figures.spent),
-    },
-    { label: 'USD', end: true, show: ({ figures }) => <Usd short amount={figures.spent_usd} /> },
-    {
-      label: 'Share',
+      label: t('Share'),
       end: true,
       show: ({ figures }) => formatShare(Number(figures.spent), Number(total.spent)),
+    },
+    {
+      label: t('Spend'),
+      end: true,
+      show: ({ figures }) => <Amount tokens={figures.spent} usd={figures.spent_usd} />,
+      sortBy: ({ figures }) => Number(figures.spent),
     },
   ];
   return (
@@ -49,12 +63,19 @@ export function GroupTable({ usage, span }: { readonly usage: UsageRecord; reado
         caption={TITLES[groupBy]}
         rows={groups}
         rowKey={({ group }) => group}
-        href={({ group }) => requestsOf(groupBy, group, span)}
+        href={({ group }) =>
+          withQuery('/requests', {
+            ...{ ...filter, ...filterOf(usage, group) },
+            ...{ from: usage.from, to: usage.to },
+          })
+        }
         columns={columns}
       />
       {leftOut > 0 && (
         <div class="table-foot">
-          <span class="soft">{formatCount(leftOut)} more with lower spend</span>
+          <span class="soft">
+            {t('{leftOut} more with lower values', { leftOut: formatCount(leftOut) })}
+          </span>
         </div>
       )}
     </Card>
@@ -63,9 +84,4 @@ export function GroupTable({ usage, span }: { readonly usage: UsageRecord; reado
 
 function number(label: string, read: (row: UsageGroupRecord) => number): Column<UsageGroupRecord> {
   return { label, end: true, show: (row) => formatCount(read(row)), sortBy: read };
-}
-
-/** The request list cannot filter for "no end user", so this row links to all requests. */
-function requestsOf(groupBy: UsageRecord['group_by'], group: string, span: Span): string {
-  return withQuery('/requests', { ...span, [groupBy]: group });
 }

@@ -1,84 +1,102 @@
-// Usage over time, as a chart and in figures: total, or by model, key or end user.
+// Usage over time, as a chart and in figures: total, or by model, key or end user, of all requests
+// or of some, compared with the period before.
 
 import { useSearchParams } from 'wouter-preact';
-import type { UsageRecord } from '../../../records/customer-usage.ts';
+import type { UsageMeasure, UsageRecord } from '../../../records/customer-usage.ts';
+import type { SpeedsRecord } from '../../../records/speeds.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import {
   Alert,
   apiUrl,
   Card,
   Chart,
   Empty,
-  formatCompact,
-  formatCount,
-  formatShare,
-  formatTokens,
-  formatUsdShort,
   LinkButton,
   Loaded,
-  lastDays,
   Page,
   Segments,
-  type Span,
   SpanPicker,
-  Stat,
-  Stats,
+  SpeedsCard,
+  spanOf,
   Time,
   useResource,
   withQuery,
 } from '../../ui/index.ts';
+import { chartOf, MEASURES, titleOf, type UsageFilter } from '../../ui/usage-chart.ts';
+import { UsageFigures } from './figures.tsx';
+import { UsageFilters } from './filters.tsx';
 import { GroupTable } from './groups.tsx';
-import { MEASURES, type Measure, seriesOf } from './measures.ts';
 
 const GROUPS = [
-  { id: 'total', label: 'All' },
-  { id: 'model', label: 'Model' },
-  { id: 'key', label: 'Key' },
-  { id: 'end_user', label: 'End user' },
+  { id: 'total', label: t('All') },
+  { id: 'model', label: t('Model') },
+  { id: 'key', label: t('Key') },
+  { id: 'end_user', label: t('End user') },
 ] as const;
 
 type GroupBy = (typeof GROUPS)[number]['id'];
 
-/** Spans up to this length are shown by hour. */
-const HOURS_UP_TO_MS = 3 * 86_400_000;
-
-const DEFAULT_DAYS = 30;
-
 export function UsagePage() {
   const [search, setSearch] = useSearchParams();
-  const from = search.get('from');
-  const to = search.get('to');
-  const span: Span = from !== null && to !== null ? { from, to } : lastDays(DEFAULT_DAYS);
+  const span = spanOf(search);
   const groupBy = GROUPS.find(({ id }) => id === search.get('by'))?.id ?? 'model';
   const measure = MEASURES.find(({ id }) => id === search.get('show'))?.id ?? 'spent';
-  const set = (more: Readonly<Record<string, string>>) =>
-    setSearch((now) => ({ ...Object.fromEntries(now), ...more }), { replace: true });
-
-  const isShort = Date.parse(span.to) - Date.parse(span.from) <= HOURS_UP_TO_MS;
+  const filter: UsageFilter = {
+    model: search.get('model') ?? '',
+    key: search.get('key') ?? '',
+    end_user: search.get('end_user') ?? '',
+  };
+  /** An empty value leaves the address. */
+  const set = (more: Readonly<Record<string, string | undefined>>) =>
+    setSearch(
+      (now) => {
+        const all = { ...Object.fromEntries(now), ...more };
+        return Object.entries(all).filter(([, value]) => (value ?? '') !== '') as [
+          string,
+          string,
+        ][];
+      },
+      { replace: true },
+    );
   const usage = useResource<UsageRecord>(
-    withQuery('/usage', { ...span, group_by: groupBy, step: isShort ? 'hour' : 'day' }),
+    withQuery('/usage', { ...span, ...filter, group_by: groupBy, measure }),
   );
+  const shown = usage.data.value;
   return (
     <Page
-      title="Usage"
-      lead="Usage and cost by day (UTC)."
+      title={t('Usage')}
+      lead={t('Usage and cost, in UTC.')}
       actions={
-        <LinkButton download href={apiUrl(withQuery('/requests/export', { ...span }))}>
-          Export as CSV
-        </LinkButton>
+        shown && (
+          <LinkButton
+            download
+            href={apiUrl(
+              withQuery('/requests/export', {
+                ...filter,
+                outcome: 'ended',
+                from: shown.from,
+                to: shown.to,
+              }),
+            )}
+          >
+            {t('Export as CSV')}
+          </LinkButton>
+        )
       }
     >
-      <div class="row apart">
-        <SpanPicker span={span} initial={from === null ? '30' : 'own'} onChange={set} />
-        <Segments<GroupBy>
-          label="Group by"
-          choices={GROUPS}
-          active={groupBy}
-          onChange={(by) => set({ by })}
-        />
-      </div>
+      <SpanPicker span={span} shown={shown} onChange={set} />
+      <UsageFilters filter={filter} onChange={set} />
       <Loaded resource={usage} lines={8}>
         {(data) => (
-          <Shown usage={data} span={span} measure={measure} onMeasure={(show) => set({ show })} />
+          <Shown
+            usage={data}
+            measure={measure}
+            filter={filter}
+            groupBy={groupBy}
+            onMeasure={(show) => set({ show })}
+            onGroup={(by) => set({ by })}
+          />
         )}
       </Loaded>
     </Page>
@@ -87,80 +105,78 @@ export function UsagePage() {
 
 function Shown({
   usage,
-  span,
   measure,
+  filter,
+  groupBy,
   onMeasure,
+  onGroup,
 }: {
   readonly usage: UsageRecord;
-  readonly span: Span;
-  readonly measure: Measure;
-  readonly onMeasure: (measure: Measure) => void;
+  readonly measure: UsageMeasure;
+  readonly filter: UsageFilter;
+  readonly groupBy: GroupBy;
+  readonly onMeasure: (measure: UsageMeasure) => void;
+  readonly onGroup: (groupBy: GroupBy) => void;
 }) {
-  const { total } = usage;
-  if (total.requests === 0) {
+  if (usage.total.requests === 0) {
     return (
       <>
         <Incomplete usage={usage} />
         <Card>
           <Empty
-            title="No requests in this period"
-            action={<LinkButton href="/playground">Open playground</LinkButton>}
+            title={t('No requests in this period')}
+            action={<LinkButton href="/playground">{t('Open playground')}</LinkButton>}
           >
-            Choose a longer period, or send a request in the playground or with your key.
+            {t('Choose a longer period, or send a request in the playground or with your key.')}
           </Empty>
         </Card>
       </>
     );
   }
-  const { title, format } = MEASURES.find(({ id }) => id === measure) ?? MEASURES[0];
   return (
     <>
       <Incomplete usage={usage} />
-      <Stats>
-        <Stat
-          label="Spent"
-          value={formatTokens(total.spent, 0)}
-          unit="tokens"
-          hint={formatUsdShort(total.spent_usd)}
-        />
-        <Stat
-          label="Requests"
-          value={formatCount(total.requests)}
-          hint={total.failed === 0 ? '0 failed' : `${formatCount(total.failed)} failed`}
-        />
-        <Stat
-          label="Input tokens"
-          value={formatCompact(total.input_tokens)}
-          hint={`${formatShare(total.cached_input_tokens, total.input_tokens)} cached`}
-        />
-        <Stat
-          label="Output tokens"
-          value={formatCompact(total.output_tokens)}
-          hint={`${formatShare(total.reasoning_tokens, total.output_tokens)} reasoning`}
-        />
-      </Stats>
+      <UsageFigures usage={usage} />
       <Card
-        title={usage.step === 'hour' ? `${title} by hour` : `${title} by day`}
+        title={titleOf(measure, usage.step)}
         actions={
-          <Segments<Measure>
-            label="Chart"
-            choices={MEASURES}
-            active={measure}
-            onChange={onMeasure}
-          />
+          <>
+            <Segments<GroupBy>
+              label={t('Group by')}
+              choices={GROUPS}
+              active={groupBy}
+              onChange={onGroup}
+            />
+            <Segments<UsageMeasure>
+              label={t('Chart')}
+              choices={MEASURES}
+              active={measure}
+              onChange={onMeasure}
+            />
+          </>
         }
       >
-        <Chart
-          title={title}
-          times={usage.buckets}
-          series={seriesOf(usage, measure)}
-          kind="bars"
-          step={usage.step}
-          format={format}
-        />
+        <Chart key={`${groupBy} ${measure}`} {...chartOf(usage, measure, filter)} />
       </Card>
-      {usage.group_by !== 'total' && <GroupTable usage={usage} span={span} />}
+      {usage.group_by !== 'total' && <GroupTable usage={usage} filter={filter} />}
+      <Speeds usage={usage} model={filter.model} />
     </>
+  );
+}
+
+/** Of all keys and end users: speeds are counted by model. */
+function Speeds({ usage, model }: { readonly usage: UsageRecord; readonly model: string }) {
+  const { from, to } = usage;
+  const speeds = useResource<SpeedsRecord>(withQuery('/usage/speeds', { from, to, model }));
+  const requests = (start: string, end: string, failed: boolean) =>
+    withQuery('/requests', {
+      ...{ served: model, from: start, to: end },
+      ...(failed ? { outcome: 'failed' } : {}),
+    });
+  return (
+    <Loaded resource={speeds} lines={6}>
+      {(data) => <SpeedsCard speeds={data} href={requests} />}
+    </Loaded>
   );
 }
 
@@ -169,13 +185,15 @@ function Incomplete({ usage }: { readonly usage: UsageRecord }) {
   return (
     <>
       {usage.behind > 0 && (
-        <Alert tone="warning" title="Usage is still being calculated">
-          The server was just updated. Figures will be complete in about 1 minute.
+        <Alert tone="warning" title={t('Usage is still being calculated')}>
+          {t('The server was just updated. Figures will be complete in about 1 minute.')}
         </Alert>
       )}
       {usage.counted_from !== null && (
-        <Alert tone="warning" title="Too many end users for this period">
-          Figures start on <Time at={usage.counted_from} detail="day" />. Choose a shorter period.
+        <Alert tone="warning" title={t('Too many end users for this period')}>
+          {rich('Figures start on {countedFrom}. Choose a shorter period.', {
+            countedFrom: <Time at={usage.counted_from} detail="day" />,
+          })}
         </Alert>
       )}
     </>

@@ -2,18 +2,19 @@
 
 import { useState } from 'preact/hooks';
 import type { AccountDetailRecord } from '../../../records/operator-account.ts';
+import { t } from '../../text/t.ts';
 import {
+  Amount,
   Button,
   Card,
   CopyButton,
   formatCount,
   Loaded,
+  OtherAmount,
   Page,
   type PageProps,
   Stat,
   Stats,
-  Tokens,
-  Usd,
   useResource,
 } from '../../ui/index.ts';
 import { BlockDialog, type BlockTarget, UnblockDialog } from '../blocks/dialogs.tsx';
@@ -25,6 +26,7 @@ import { PlanDialog } from './plan.tsx';
 import { DropFactorDialog, VerifyDialog } from './sign-in.tsx';
 import { AccountBadges, StandingDialog } from './standing.tsx';
 import { AccountTabs } from './tabs.tsx';
+import { AccountUsage } from './usage.tsx';
 
 export function AccountPage({ params }: PageProps) {
   const resource = useResource<AccountDetailRecord>(`/accounts/${params['id']}`);
@@ -33,14 +35,14 @@ export function AccountPage({ params }: PageProps) {
   const account = resource.data.value;
   return (
     <Page
-      title={account?.email ?? 'Account'}
-      back={{ href: '/accounts', label: 'Accounts' }}
+      title={account?.email ?? t('Account')}
+      back={{ href: '/accounts', label: t('Accounts') }}
       lead={
         account && (
           <span class="row">
             <AccountBadges account={account} />
             <code>{account.id}</code>
-            <CopyButton text={account.id} label="Copy account id" />
+            <CopyButton text={account.id} label={t('Copy account id')} />
           </span>
         )
       }
@@ -50,6 +52,7 @@ export function AccountPage({ params }: PageProps) {
           <AccountView
             account={data}
             changes={changes}
+            reload={resource.reload}
             onChange={async () => {
               await resource.reload();
               setChanges((count) => count + 1);
@@ -64,10 +67,14 @@ export function AccountPage({ params }: PageProps) {
 function AccountView({
   account,
   changes,
+  reload,
   onChange,
 }: {
   readonly account: AccountDetailRecord;
   readonly changes: number;
+  /** Reloads the account alone. */
+  readonly reload: () => Promise<void>;
+  /** Reloads the account and all lists. */
   readonly onChange: () => Promise<void>;
 }) {
   const [open, setOpen] = useState<AccountAction | undefined>(undefined);
@@ -77,46 +84,46 @@ function AccountView({
       <AccountAlerts account={account} act={setOpen} />
       <Stats>
         <Stat
-          label="Available"
-          value={<Tokens amount={balance.available} decimals={0} />}
-          hint={
-            <>
-              Service tokens, <Usd amount={balance.available_usd} short />
-            </>
+          label={t('Available')}
+          value={<Amount tokens={balance.available} usd={balance.available_usd} detail="hero" />}
+          hint={<OtherAmount tokens={balance.available} usd={balance.available_usd} />}
+        />
+        <Stat
+          label={t('Reserved')}
+          value={<Amount tokens={balance.reserved} detail="hero" />}
+          hint={t('For active requests')}
+        />
+        <Stat
+          label={t('Active requests')}
+          value={usage === null ? '–' : formatCount(usage.in_flight)}
+          unit={
+            account.limits &&
+            t('of {limit}', { limit: formatCount(account.limits.concurrent_requests) })
           }
         />
         <Stat
-          label="Reserved"
-          value={<Tokens amount={balance.reserved} decimals={0} />}
-          hint="For active requests"
-        />
-        <Stat
-          label="Active requests"
-          value={usage === null ? '–' : formatCount(usage.in_flight)}
-          hint={account.limits && `of ${formatCount(account.limits.concurrent_requests)}`}
-        />
-        <Stat
-          label="Active keys"
+          label={t('Active keys')}
           value={formatCount(api_keys.active)}
-          unit={`of ${formatCount(api_keys.limit)}`}
+          unit={t('of {limit}', { limit: formatCount(api_keys.limit) })}
         />
       </Stats>
       <div class="grid">
         <Card
-          title="Account"
+          title={t('Account')}
           actions={
-            <Button kind="primary" size="small" onClick={() => setOpen('money')}>
-              Adjust balance
+            <Button kind="primary" size="small" needs="money.move" onClick={() => setOpen('money')}>
+              {t('Adjust balance')}
             </Button>
           }
         >
           <AccountFacts account={account} act={setOpen} />
         </Card>
-        <Card title="Limits">
+        <Card title={t('Limits')}>
           <Limits account={account} />
         </Card>
       </div>
-      <AccountTabs key={changes} account={account} onChange={onChange} />
+      <AccountUsage key={`usage ${changes}`} id={account.id} />
+      <AccountTabs key={changes} account={account} onKeysChange={reload} />
       <AccessCard account={account} act={setOpen} />
       <AccountDialog
         account={account}

@@ -1,6 +1,8 @@
 // The reasons why an account's requests are rejected, each with its remedy.
 
 import type { AccountDetailRecord } from '../../../records/operator-account.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import { Alert, Button, Time } from '../../ui/index.ts';
 import type { AccountAction } from './action.ts';
 
@@ -12,52 +14,55 @@ export function AccountAlerts({
   readonly act: (action: AccountAction) => void;
 }) {
   const button = (action: AccountAction, label: string) => (
-    <Button size="small" onClick={() => act(action)}>
+    <Button
+      size="small"
+      needs={action === 'unblock' ? 'blocks.manage' : 'accounts.manage'}
+      onClick={() => act(action)}
+    >
       {label}
     </Button>
   );
   return (
     <>
       {standing === 'suspended' && (
-        <Alert tone="warning" title="Suspended" actions={button('active', 'Activate')}>
-          Its requests are rejected with 403 account_inactive.
+        <Alert tone="warning" title={t('Suspended')} actions={button('active', t('Activate'))}>
+          {t('Its requests are rejected with 403 account_inactive.')}
         </Alert>
       )}
       {standing === 'pending_deletion' && (
         <Alert
           tone="warning"
-          title="Marked for deletion"
-          actions={button('active', 'Cancel deletion')}
+          title={t('Marked for deletion')}
+          actions={button('active', t('Cancel deletion'))}
         >
-          {deletion === null ? (
-            'Marked by an operator. Its requests are rejected with 403 account_inactive.'
-          ) : (
-            <>
-              Requested by its owner <Time relative at={deletion.asked_at} />. Personal data is
-              deleted <Time relative at={deletion.due_at} />; ledger entries are kept.
-            </>
-          )}
+          {deletion === null
+            ? t('Marked by an operator. Its requests are rejected with 403 account_inactive.')
+            : rich(
+                'Requested by its owner {askedAt}. Personal data is deleted {dueAt}; ledger entries are kept.',
+                {
+                  askedAt: <Time relative at={deletion.asked_at} />,
+                  dueAt: <Time relative at={deletion.due_at} />,
+                },
+              )}
         </Alert>
       )}
       {block !== null && (
-        <Alert tone="warning" title="Blocked" actions={button('unblock', 'Unblock')}>
-          Its requests are rejected with 403 account_blocked.
-          {block.reason !== '' && ` Reason: ${block.reason}.`}
-          {block.expires_at !== null && (
-            <>
-              {' '}
-              The block ends <Time relative at={block.expires_at} />.
-            </>
-          )}
+        <Alert tone="warning" title={t('Blocked')} actions={button('unblock', t('Unblock'))}>
+          {t('Its requests are rejected with 403 account_blocked.')}{' '}
+          {block.reason !== '' && t('Reason: {reason}.', { reason: block.reason })}{' '}
+          {block.expires_at !== null &&
+            rich('The block ends {expiresAt}.', {
+              expiresAt: <Time relative at={block.expires_at} />,
+            })}
         </Alert>
       )}
       {!email_verified && (
         <Alert
           tone="warning"
-          title="E-mail address not verified"
-          actions={button('verify', 'Mark as verified')}
+          title={t('E-mail address not verified')}
+          actions={button('verify', t('Mark as verified'))}
         >
-          Its requests are rejected with 403 email_not_verified.
+          {t('Its requests are rejected with 403 email_not_verified.')}
         </Alert>
       )}
     </>

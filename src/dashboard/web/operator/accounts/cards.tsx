@@ -1,7 +1,8 @@
 // The cards of one account: details, limits and their usage, access.
 
 import type { AccountDetailRecord } from '../../../records/operator-account.ts';
-import { Button, Card, Facts, formatCount, Meter, Time, Tokens } from '../../ui/index.ts';
+import { t } from '../../text/t.ts';
+import { Amount, Button, Card, Facts, formatCount, Meter, Time } from '../../ui/index.ts';
 import type { AccountAction } from './action.ts';
 
 type Act = (action: AccountAction) => void;
@@ -16,45 +17,46 @@ export function AccountFacts({
   return (
     <Facts
       items={[
-        ['E-mail address', email],
+        [t('E-mail address'), email],
         [
-          'Plan',
+          t('Plan'),
           <span class="row" key="plan">
             {plan.name}
-            <Button size="small" kind="quiet" onClick={() => act('plan')}>
-              Change
+            <Button size="small" kind="quiet" needs="accounts.manage" onClick={() => act('plan')}>
+              {t('Change plan')}
             </Button>
           </span>,
         ],
-        ['Plan since', <Time key="since" at={plan.since} />],
-        ['Total balance', <Tokens key="total" amount={balance.total} />],
-        ['Created', <Time key="created" at={created_at} />],
-        ['Sign-in', signInWords(owner)],
+        [t('Plan since'), <Time key="since" at={plan.since} />],
+        [t('Total balance'), <Amount key="total" tokens={balance.total} detail="exact" />],
+        [t('Created'), <Time key="created" at={created_at} />],
+        [t('Sign-in'), signInWords(owner)],
       ]}
     />
   );
 }
 
 function signInWords(owner: AccountDetailRecord['owner']): string {
-  if (owner === null) return 'No user has signed up with its address';
-  return owner.two_factor ? 'Password and two-factor authentication' : 'Password';
+  if (owner === null) return t('No user has signed up with its address');
+  return owner.two_factor ? t('Password and two-factor authentication') : t('Password');
 }
 
 export function Limits({ account: { limits, usage } }: { readonly account: AccountDetailRecord }) {
   if (limits === null || usage === null) {
     return (
       <p class="soft">
-        The catalog no longer contains this account's plan. Its requests are rejected with 503 until
-        you restore the plan or change it.
+        {t(
+          "The catalog no longer contains this account's plan. Its requests are rejected with 503 until you restore the plan or change it.",
+        )}
       </p>
     );
   }
   const windows = [
-    ['Requests per minute', usage.requests_this_minute.used, limits.requests_per_minute],
-    ['Tokens per minute', usage.tokens_this_minute.used, limits.tokens_per_minute],
-    ['Concurrent requests', usage.in_flight, limits.concurrent_requests],
-    ['Tokens today', usage.today.tokens, limits.daily_tokens],
-    ['Tokens this month', usage.month.tokens, limits.monthly_tokens],
+    [t('Requests per minute'), usage.requests_this_minute.used, limits.requests_per_minute],
+    [t('Tokens per minute'), usage.tokens_this_minute.used, limits.tokens_per_minute],
+    [t('Concurrent requests'), usage.in_flight, limits.concurrent_requests],
+    [t('Tokens today'), usage.today.tokens, limits.daily_tokens],
+    [t('Tokens this month'), usage.month.tokens, limits.monthly_tokens],
   ] as const;
   return (
     <>
@@ -62,7 +64,7 @@ export function Limits({ account: { limits, usage } }: { readonly account: Accou
         limit === null ? (
           <div class="row apart" key={label}>
             <span>{label}</span>
-            <span class="soft">{formatCount(used)}, no limit</span>
+            <span class="soft">{t('{used}, no limit', { used: formatCount(used) })}</span>
           </div>
         ) : (
           <Meter
@@ -70,7 +72,7 @@ export function Limits({ account: { limits, usage } }: { readonly account: Accou
             label={label}
             used={used}
             limit={limit}
-            text={`${formatCount(used)} of ${formatCount(limit)}`}
+            text={t('{used} of {limit}', { used: formatCount(used), limit: formatCount(limit) })}
           />
         ),
       )}
@@ -86,29 +88,44 @@ export function AccessCard({
   readonly act: Act;
 }) {
   return (
-    <Card title="Access" danger>
+    <Card title={t('Access')} danger>
       <p class="soft">
-        Suspending rejects all requests until you activate the account. A block does the same and
-        can expire. Ledger entries are always kept.
+        {t(
+          'Suspending rejects all requests until you activate the account. A block does the same and can expire. Ledger entries are always kept.',
+        )}
       </p>
       <div class="row">
         {standing !== 'active' && (
-          <Button onClick={() => act('active')}>
-            {standing === 'suspended' ? 'Activate' : 'Cancel deletion'}
+          <Button needs="accounts.manage" onClick={() => act('active')}>
+            {standing === 'suspended' ? t('Activate') : t('Cancel deletion')}
           </Button>
         )}
-        {standing === 'active' && <Button onClick={() => act('suspended')}>Suspend</Button>}
+        {standing === 'active' && (
+          <Button needs="accounts.manage" onClick={() => act('suspended')}>
+            {t('Suspend')}
+          </Button>
+        )}
         {blocked ? (
-          <Button onClick={() => act('unblock')}>Unblock</Button>
+          <Button needs="blocks.manage" onClick={() => act('unblock')}>
+            {t('Unblock')}
+          </Button>
         ) : (
-          <Button onClick={() => act('block')}>Block</Button>
+          <Button needs="blocks.manage" onClick={() => act('block')}>
+            {t('Block')}
+          </Button>
         )}
         {owner?.two_factor && (
-          <Button onClick={() => act('drop-factor')}>Turn off two-factor authentication</Button>
+          <Button needs="accounts.manage" onClick={() => act('drop-factor')}>
+            {t('Turn off two-factor authentication')}
+          </Button>
         )}
         {standing !== 'pending_deletion' && (
-          <Button kind="quiet-danger" onClick={() => act('pending_deletion')}>
-            Mark for deletion
+          <Button
+            kind="quiet-danger"
+            needs="accounts.manage"
+            onClick={() => act('pending_deletion')}
+          >
+            {t('Mark for deletion')}
           </Button>
         )}
       </div>

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { CreatedAccountRecord } from '../../../records/operator-account.ts';
+import { t } from '../../text/t.ts';
 import {
   CheckField,
   type DialogProps,
@@ -20,7 +21,9 @@ export function CreateAccountDialog({
   onClose,
 }: DialogProps<CreatedAccountRecord> & { readonly plans: readonly SelectOption[] }) {
   const [email, setEmail] = useState('');
-  const [plan, setPlan] = useState(plans[0]?.value ?? '');
+  const [chosen, setPlan] = useState<string | undefined>(undefined);
+  // The plans may arrive after the dialog has opened.
+  const plan = chosen ?? plans[0]?.value ?? '';
   const [verified, setVerified] = useState(false);
   const [keyName, setKeyName] = useState('');
   const action = useAction(async () => {
@@ -29,14 +32,14 @@ export function CreateAccountDialog({
   });
   return (
     <FormDialog
-      title="New account"
+      title={t('New account')}
       action={action}
       fields={['email', 'plan', 'name']}
-      submit="Create account"
+      submit={t('Create account')}
       onClose={onClose}
     >
       <TextField
-        label="E-mail address"
+        label={t('E-mail address')}
         type="email"
         required
         maxLength={254}
@@ -45,21 +48,21 @@ export function CreateAccountDialog({
         error={fieldError(action, 'email')}
       />
       <SelectField
-        label="Plan"
+        label={t('Plan')}
         options={plans}
         value={plan}
         onChange={setPlan}
         error={fieldError(action, 'plan')}
       />
       <CheckField
-        label="Mark the address as verified"
-        hint="Requests are rejected until the address is verified."
+        label={t('Mark the address as verified')}
+        hint={t('Requests are rejected until the address is verified.')}
         checked={verified}
         onChange={setVerified}
       />
       <TextField
-        label="Name of the first key"
-        hint="The key is shown once, in the next step. The balance starts at 0."
+        label={t('Name of the first key')}
+        hint={t('The key is shown once, in the next step. The balance starts at 0.')}
         maxLength={100}
         value={keyName}
         onInput={setKeyName}

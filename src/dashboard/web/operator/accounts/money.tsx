@@ -3,40 +3,44 @@
 
 import { useState } from 'preact/hooks';
 import type { MovedRecord, OperatorAccountRecord } from '../../../records/operator-account.ts';
+import type { ApprovalRecord } from '../../../records/operator-lists.ts';
+import { t } from '../../text/t.ts';
 import {
+  AmountField,
+  addAmounts,
+  amountText,
   FormDialog,
   fieldError,
-  formatTokens,
   post,
   Segments,
   TextField,
   toast,
   useAction,
+  useAmountInput,
 } from '../../ui/index.ts';
-import { addAmounts, plainAmount } from './decimal.ts';
 
 type Kind = MovedRecord['kind'];
 
 const KINDS = [
-  { id: 'credit', label: 'Credit' },
-  { id: 'grant', label: 'Grant' },
-  { id: 'adjustment', label: 'Adjust' },
+  { id: 'credit', label: t('Credit') },
+  { id: 'grant', label: t('Grant') },
+  { id: 'adjustment', label: t('Adjust') },
 ] as const;
 
-const WORDS: Readonly<Record<Kind, { readonly what: string; readonly submit: string }>> = {
-  credit: {
-    what: 'A payment by the customer. Counts as income.',
-    submit: 'Credit',
-  },
-  grant: {
-    what: 'A gift to the customer. Counts as promotion, not as income.',
-    submit: 'Grant',
-  },
-  adjustment: {
-    what: 'A correction, such as a refund. Enter −12.5 to subtract 12.5. It can’t exceed the available balance.',
-    submit: 'Adjust by',
-  },
+const WORDS: Readonly<Record<Kind, string>> = {
+  credit: t('A payment by the customer. Counts as income.'),
+  grant: t('A gift to the customer. Counts as promotion, not as income.'),
+  adjustment: t(
+    'A correction, such as a refund. Enter −12.5 to subtract 12.5. It can’t exceed the available balance.',
+  ),
 };
+
+function submitText(kind: Kind, tokens: string | undefined): string {
+  if (tokens === undefined) return KINDS.find(({ id }) => id === kind)?.label ?? '';
+  const amount = amountText({ tokens });
+  if (kind === 'credit') return t('Credit {amount}', { amount });
+  return kind === 'grant' ? t('Grant {amount}', { amount }) : t('Adjust by {amount}', { amount });
+}
 
 export function MoneyDialog({
   account,
@@ -49,54 +53,60 @@ export function MoneyDialog({
 }) {
   const [id] = useState(() => crypto.randomUUID());
   const [kind, setKind] = useState<Kind>('credit');
-  const [typed, setTyped] = useState('');
+  const amount = useAmountInput();
   const [reason, setReason] = useState('');
-  const amount = plainAmount(typed);
   const { available } = account.balance;
-  const after = addAmounts(available, amount);
+  const after = addAmounts(available, amount.tokens ?? '');
   const action = useAction(async () => {
-    const moved = await post<MovedRecord>(`/accounts/${account.id}/movements`, {
+    const moved = await post<MovedRecord | ApprovalRecord>(`/accounts/${account.id}/movements`, {
       id,
       kind,
-      amount,
+      amount: amount.tokens,
       reason,
     });
     toast(
-      moved.applied
-        ? `Balance updated: ${formatTokens(moved.account.balance.available)} service tokens available.`
-        : 'Already booked. Nothing was changed.',
+      'state' in moved
+        ? t('Pending approval by a second operator.')
+        : moved.applied
+          ? t('Balance updated: {available} available.', {
+              available: amountText({ tokens: moved.account.balance.available }),
+            })
+          : t('Already booked. Nothing was changed.'),
     );
     await onDone();
     onClose();
   });
   return (
     <FormDialog
-      title="Adjust balance"
+      title={t('Adjust balance')}
       action={action}
       fields={['amount', 'reason']}
-      submit={`${WORDS[kind].submit}${after === undefined ? '' : ` ${formatTokens(amount)}`}`}
+      submit={submitText(kind, amount.tokens)}
       onClose={onClose}
     >
       <div class="field">
-        <Segments label="Kind" choices={KINDS} active={kind} onChange={setKind} />
-        <p class="soft small">{WORDS[kind].what}</p>
+        <Segments label={t('Kind')} choices={KINDS} active={kind} onChange={setKind} />
+        <p class="soft small">{WORDS[kind]}</p>
       </div>
-      <TextField
-        label="Amount"
+      <AmountField
+        label={t('Amount')}
+        amount={amount}
+        action={action}
+        field="amount"
         hint={
           after === undefined
-            ? `In service tokens. Available: ${formatTokens(available)}.`
-            : `Available: ${formatTokens(available)} now, ${formatTokens(after)} afterwards.`
+            ? t('Available: {available}', { available: amountText({ tokens: available }) })
+            : t('Available: {available} now, {after} afterwards', {
+                available: amountText({ tokens: available }),
+                after: amountText({ tokens: after }),
+              })
         }
-        error={fieldError(action, 'amount')}
-        inputMode="decimal"
-        required
-        value={typed}
-        onInput={setTyped}
       />
       <TextField
-        label="Reason"
-        hint="Such as an invoice or a ticket. Kept in the ledger permanently. Not visible to the customer."
+        label={t('Reason')}
+        hint={t(
+          'Such as an invoice or a ticket. Kept in the ledger permanently. Not visible to the customer.',
+        )}
         error={fieldError(action, 'reason')}
         required
         maxLength={500}
@@ -104,8 +114,10 @@ export function MoneyDialog({
         onInput={setReason}
       />
       <p class="soft small">
-        Booked at once with a receipt for {account.email}. Entries can't be changed; use an
-        adjustment to reverse one.
+        {t(
+          "Booked at once with a receipt for {email}. Entries can't be changed; use an adjustment to reverse one.",
+          { email: account.email },
+        )}
       </p>
     </FormDialog>
   );

@@ -1,19 +1,27 @@
-// All accounts, newest first, with search by address or id and filters by plan and status.
+// All accounts with what they spent and earned in 30 days: sorted, searched and filtered on the
+// server, and exported as CSV.
 
 import type {
   CreatedAccountRecord,
-  OperatorAccountRecord,
+  ListedAccountRecord,
 } from '../../../records/operator-account.ts';
+import { t } from '../../text/t.ts';
 import {
+  Amount,
+  apiUrl,
   Collection,
   type Column,
   formatCount,
+  LinkButton,
+  may,
   NoMatch,
+  Nothing,
   SelectField,
   type SelectOption,
   TextField,
   Time,
-  Tokens,
+  useSort,
+  withQuery,
 } from '../../ui/index.ts';
 import { useClearFilters, useFilter, useTypedFilter } from '../filters.ts';
 import { ShownOnceDialog } from '../shown-once.tsx';
@@ -22,17 +30,21 @@ import { usePlans } from './plan.tsx';
 import { AccountBadges } from './standing.tsx';
 
 const STANDINGS: readonly SelectOption[] = [
-  { value: '', label: 'Any' },
-  { value: 'active', label: 'Active' },
-  { value: 'suspended', label: 'Suspended' },
-  { value: 'pending_deletion', label: 'Pending deletion' },
-  { value: 'blocked', label: 'Blocked' },
+  { value: '', label: t('Any') },
+  { value: 'active', label: t('Active') },
+  { value: 'suspended', label: t('Suspended') },
+  { value: 'pending_deletion', label: t('Pending deletion') },
+  { value: 'blocked', label: t('Blocked') },
 ];
 
+const SORTED = [
+  ...['email', 'standing', 'plan', 'active', 'created', 'balance', 'margin', 'spent'],
+] as const;
+
 const VERIFIED: readonly SelectOption[] = [
-  { value: '', label: 'Any' },
-  { value: 'yes', label: 'Verified' },
-  { value: 'no', label: 'Not verified' },
+  { value: '', label: t('Any') },
+  { value: 'yes', label: t('Verified') },
+  { value: 'no', label: t('Not verified') },
 ];
 
 export function AccountsPage() {
@@ -40,72 +52,151 @@ export function AccountsPage() {
   const [plan, setPlan] = useFilter('plan');
   const [standing, setStanding] = useFilter('standing');
   const [verified, setVerified] = useFilter('verified');
+  const sort = useSort(SORTED, '-created');
   const plans = usePlans();
   const clear = useClearFilters();
+  const filter = { text, plan, standing, verified };
   const isFiltered = [text, plan, standing, verified].some((value) => value !== '');
   const clearAll = () => {
     setTyped('');
     clear();
   };
   return (
-    <Collection<OperatorAccountRecord, CreatedAccountRecord>
-      title="Accounts"
-      lead="Customers, balances, plans and status."
+    <Collection<ListedAccountRecord, CreatedAccountRecord>
+      title={t('Accounts')}
+      lead={t('Customers, balances, plans and status.')}
       path="/accounts"
-      query={{ text, plan, standing, verified }}
+      query={filter}
+      sort={sort}
+      name="accounts"
       href={({ id }) => `/accounts/${id}`}
       empty={{
-        title: 'No accounts yet',
-        text: 'Create one for a customer, or let people sign up.',
+        title: t('No accounts yet'),
+        text: t('Create one for a customer, or let people sign up.'),
       }}
       noMatch={isFiltered && <NoMatch clear={clearAll} />}
       columns={COLUMNS}
       create={{
-        label: 'New account',
+        label: t('New account'),
+        needs: 'accounts.manage',
         dialog: (dialog) => <CreateAccountDialog plans={plans} {...dialog} />,
       }}
       shown={({ key, account }, onClose) => (
-        <ShownOnceDialog title="Account created" label="the key" lines={[key]} onClose={onClose}>
-          The first key of {account.email}. Send it only to them, over a channel that keeps no copy.
+        <ShownOnceDialog
+          title={t('Account created')}
+          label={t('the key')}
+          lines={[key]}
+          onClose={onClose}
+        >
+          {t('The first key of {email}. Send it only to them, over a channel that keeps no copy.', {
+            email: account.email,
+          })}
         </ShownOnceDialog>
       )}
     >
       <div class="filters">
         <TextField
-          label="Search"
+          label={t('Search')}
           type="search"
           wide
-          placeholder="Part of the address, or an id"
+          placeholder={t('Part of the address, or an id')}
           maxLength={254}
           value={typed}
           onInput={setTyped}
         />
         <SelectField
-          label="Plan"
-          options={[{ value: '', label: 'Any' }, ...plans]}
+          label={t('Plan')}
+          options={[{ value: '', label: t('Any') }, ...plans]}
           value={plan}
           onChange={setPlan}
         />
-        <SelectField label="Status" options={STANDINGS} value={standing} onChange={setStanding} />
-        <SelectField label="Address" options={VERIFIED} value={verified} onChange={setVerified} />
+        <SelectField
+          label={t('Status')}
+          options={STANDINGS}
+          value={standing}
+          onChange={setStanding}
+        />
+        <SelectField
+          label={t('Address')}
+          options={VERIFIED}
+          value={verified}
+          onChange={setVerified}
+        />
+        {may('accounts.export') && (
+          <LinkButton download href={apiUrl(withQuery('/accounts/export', filter))}>
+            {t('Export as CSV')}
+          </LinkButton>
+        )}
       </div>
     </Collection>
   );
 }
 
-const COLUMNS: readonly [Column<OperatorAccountRecord>, ...Column<OperatorAccountRecord>[]] = [
-  { label: 'Account', show: ({ email }) => email },
-  { label: 'Status', show: (account) => <AccountBadges account={account} /> },
-  { label: 'Plan', show: ({ plan }) => <span class="nowrap">{plan.name}</span> },
+const COLUMNS: readonly [Column<ListedAccountRecord>, ...Column<ListedAccountRecord>[]] = [
+  { label: t('Account'), sort: 'email', show: ({ email }) => email },
   {
-    label: 'Available',
-    end: true,
-    show: ({ balance }) => <Tokens amount={balance.available} decimals={2} />,
+    label: t('Status'),
+    sort: 'standing',
+    card: 'state',
+    show: (account) => <AccountBadges account={account} />,
   },
   {
-    label: 'Active keys',
-    end: true,
-    show: ({ api_keys }) => `${formatCount(api_keys.active)} of ${formatCount(api_keys.limit)}`,
+    label: t('Plan'),
+    sort: 'plan',
+    show: ({ plan }) => <span class="nowrap">{plan.name}</span>,
   },
-  { label: 'Created', show: ({ created_at }) => <Time at={created_at} detail="day" /> },
+  {
+    label: t('Last active'),
+    sort: 'active',
+    show: ({ last_active_at: at }) =>
+      at === null ? <Nothing>{t('Never')}</Nothing> : <Time at={at} relative />,
+  },
+  {
+    label: t('Created'),
+    sort: 'created',
+    optional: true,
+    show: ({ created_at }) => <Time at={created_at} detail="day" />,
+  },
+  {
+    label: t('Active keys'),
+    end: true,
+    optional: true,
+    card: 'hidden',
+    show: ({ api_keys }) =>
+      t('{active} of {limit}', {
+        active: formatCount(api_keys.active),
+        limit: formatCount(api_keys.limit),
+      }),
+  },
+  {
+    label: t('Requests, 30 days'),
+    end: true,
+    optional: true,
+    card: 'hidden',
+    show: ({ last_30_days: month }) => formatCount(month.requests),
+  },
+  {
+    label: t('Available'),
+    card: 'value',
+    sort: 'balance',
+    end: true,
+    show: ({ balance }) => <Amount usd={balance.available_usd} />,
+  },
+  {
+    label: t('Margin, 30 days'),
+    sort: 'margin',
+    end: true,
+    show: ({ last_30_days: month }) =>
+      month.requests > 0 && month.uncosted === month.requests ? (
+        <Nothing>{t('No costs in the catalog')}</Nothing>
+      ) : (
+        <Amount usd={month.margin_usd} />
+      ),
+  },
+  {
+    label: t('Spent, 30 days'),
+    sort: 'spent',
+    end: true,
+    show: ({ last_30_days: month }) => <Amount usd={month.spent_usd} />,
+  },
 ];

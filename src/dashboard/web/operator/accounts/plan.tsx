@@ -2,6 +2,8 @@
 
 import { useState } from 'preact/hooks';
 import type { OperatorAccountRecord, PlanRecord } from '../../../records/operator-account.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import {
   ConfirmDialog,
   post,
@@ -13,7 +15,7 @@ import {
 
 /** Empty until loaded. */
 export function usePlans(): readonly SelectOption[] {
-  const { data } = useResource<{ readonly data: readonly PlanRecord[] }>('/plans');
+  const { data } = useResource<{ readonly data: readonly PlanRecord[] }>('/plan-names');
   return (data.value?.data ?? []).map(({ slug, name }) => ({ value: slug, label: name }));
 }
 
@@ -31,24 +33,29 @@ export function PlanDialog({
   const name = plans.find(({ value }) => value === plan)?.label ?? plan;
   return (
     <ConfirmDialog
-      title="Change plan"
-      confirm={plan === account.plan.slug ? 'Keep plan' : `Change to ${name}`}
+      title={t('Change plan')}
+      confirm={plan === account.plan.slug ? t('Keep plan') : t('Change to {name}', { name })}
       consequences={[
-        <>
-          <strong>{account.email}</strong> is on the plan {account.plan.name}.
-        </>,
-        'Limits and models of the new plan apply from the next request. Current windows continue.',
-        'If more keys are active than the plan allows, they keep working, but no new key can be created.',
+        rich('{email} is on the plan {name}.', {
+          email: <strong>{account.email}</strong>,
+          name: account.plan.name,
+        }),
+        t(
+          'Limits and models of the new plan apply from the next request. Current windows continue.',
+        ),
+        t(
+          'If more keys are active than the plan allows, they keep working, but no new key can be created.',
+        ),
       ]}
       act={async () => {
         if (plan === account.plan.slug) return;
         await post(`/accounts/${account.id}/plan`, { plan });
-        toast(`${account.email} is now on the plan ${name}.`);
+        toast(t('{email} is now on the plan {name}.', { email: account.email, name }));
         await onDone();
       }}
       onClose={onClose}
     >
-      <SelectField label="Plan" options={plans} value={plan} onChange={setPlan} />
+      <SelectField label={t('Plan')} options={plans} value={plan} onChange={setPlan} />
     </ConfirmDialog>
   );
 }

@@ -2,6 +2,8 @@
 // authentication that was lost.
 
 import type { OperatorAccountRecord } from '../../../records/operator-account.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import { ConfirmDialog, post, remove, toast } from '../../ui/index.ts';
 
 type Props = {
@@ -13,17 +15,17 @@ type Props = {
 export function VerifyDialog({ account, onDone, onClose }: Props) {
   return (
     <ConfirmDialog
-      title="Mark the address as verified?"
-      confirm="Mark as verified"
+      title={t('Mark the address as verified?')}
+      confirm={t('Mark as verified')}
       consequences={[
-        <>
-          You confirm that <strong>{account.email}</strong> belongs to the owner of this account.
-        </>,
-        'Its requests are no longer rejected with 403 email_not_verified.',
+        rich('You confirm that {email} belongs to the owner of this account.', {
+          email: <strong>{account.email}</strong>,
+        }),
+        t('Its requests are no longer rejected with 403 email_not_verified.'),
       ]}
       act={async () => {
         await post(`/accounts/${account.id}/verify`);
-        toast('Address marked as verified.');
+        toast(t('Address marked as verified.'));
         await onDone();
       }}
       onClose={onClose}
@@ -34,20 +36,22 @@ export function VerifyDialog({ account, onDone, onClose }: Props) {
 export function DropFactorDialog({ account, onDone, onClose }: Props) {
   return (
     <ConfirmDialog
-      title="Turn off two-factor authentication?"
+      title={t('Turn off two-factor authentication?')}
       danger
-      confirm="Turn off"
+      confirm={t('Turn off')}
       consequences={[
-        <>
-          <strong>{account.email}</strong> can sign in with the password alone.
-        </>,
-        'Do this only after you verified the owner’s identity by other means than their mailbox.',
-        'All its sessions end, and its recovery codes stop working.',
-        'The owner can turn it on again.',
+        rich('{email} can sign in with the password alone.', {
+          email: <strong>{account.email}</strong>,
+        }),
+        t(
+          'Do this only after you verified the owner’s identity by other means than their mailbox.',
+        ),
+        t('All its sessions end, and its recovery codes stop working.'),
+        t('The owner can turn it on again.'),
       ]}
       act={async () => {
         await remove(`/accounts/${account.id}/second-factor`);
-        toast('Two-factor authentication is off.');
+        toast(t('Two-factor authentication is off.'));
         await onDone();
       }}
       onClose={onClose}

@@ -2,6 +2,8 @@
 
 import { useState } from 'preact/hooks';
 import type { OperatorAccountRecord, StandingRecord } from '../../../records/operator-account.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import { Badge, ConfirmDialog, post, StateBadge, TextField, toast } from '../../ui/index.ts';
 
 export function AccountBadges({ account }: { readonly account: OperatorAccountRecord }) {
@@ -11,7 +13,7 @@ export function AccountBadges({ account }: { readonly account: OperatorAccountRe
       {!(account.blocked && account.standing === 'active') && (
         <StateBadge state={account.standing} />
       )}
-      {!account.email_verified && <Badge tone="warning">Unverified</Badge>}
+      {!account.email_verified && <Badge tone="warning">{t('Unverified')}</Badge>}
     </span>
   );
 }
@@ -23,38 +25,38 @@ type Words = {
   readonly consequences: readonly string[];
 };
 
-const REFUSED = 'All its requests are rejected with 403 account_inactive.';
+const REFUSED = t('All its requests are rejected with 403 account_inactive.');
 
 const WORDS: Readonly<Record<StandingRecord, Words>> = {
   suspended: {
-    title: 'Suspend this account?',
-    confirm: 'Suspend account',
-    done: 'Account suspended.',
+    title: t('Suspend this account?'),
+    confirm: t('Suspend account'),
+    done: t('Account suspended.'),
     consequences: [
       REFUSED,
-      'Requests in progress finish normally and are charged.',
-      'The owner can sign in and read, but not change anything.',
-      'Balance and keys are kept. You can activate the account at any time.',
+      t('Requests in progress finish normally and are charged.'),
+      t('The owner can sign in and read, but not change anything.'),
+      t('Balance and keys are kept. You can activate the account at any time.'),
     ],
   },
   pending_deletion: {
-    title: 'Mark this account for deletion?',
-    confirm: 'Mark for deletion',
-    done: 'Account marked for deletion.',
+    title: t('Mark this account for deletion?'),
+    confirm: t('Mark for deletion'),
+    done: t('Account marked for deletion.'),
     consequences: [
       REFUSED,
-      'Its stored reasoning is deleted at once and can’t be restored.',
-      'Ledger entries, receipts and keys are kept.',
-      'You can cancel this at any time.',
+      t('Its stored reasoning is deleted at once and can’t be restored.'),
+      t('Ledger entries, receipts and keys are kept.'),
+      t('You can cancel this at any time.'),
     ],
   },
   active: {
-    title: 'Activate this account?',
-    confirm: 'Activate account',
-    done: 'Account activated.',
+    title: t('Activate this account?'),
+    confirm: t('Activate account'),
+    done: t('Account activated.'),
     consequences: [
-      'Its active keys work again. Plan and balance are unchanged.',
-      'If the owner requested deletion, the deletion is cancelled.',
+      t('Its active keys work again. Plan and balance are unchanged.'),
+      t('If the owner requested deletion, the deletion is cancelled.'),
     ],
   },
 };
@@ -79,9 +81,7 @@ export function StandingDialog({
       danger={standing !== 'active'}
       {...(standing === 'pending_deletion' ? { typed: account.email } : {})}
       consequences={[
-        <>
-          Account: <strong>{account.email}</strong>
-        </>,
+        rich('Account: {email}', { email: <strong>{account.email}</strong> }),
         ...consequences,
       ]}
       act={async () => {
@@ -92,8 +92,8 @@ export function StandingDialog({
       onClose={onClose}
     >
       <TextField
-        label="Reason"
-        hint="For the audit trail. Not visible to the owner."
+        label={t('Reason')}
+        hint={t('For the audit trail. Not visible to the owner.')}
         maxLength={500}
         value={reason}
         onInput={setReason}

@@ -1,30 +1,29 @@
 // The lists of an account: ledger entries, requests, keys, audit trail.
 
-import { useState } from 'preact/hooks';
-import type { KeyRecord } from '../../../records/key.ts';
-import type {
-  AccountDetailRecord,
-  AccountRequestRecord,
-  MovementRecord,
-} from '../../../records/operator-account.ts';
+import type { BoundKeyRecord } from '../../../records/key.ts';
+import type { AccountDetailRecord, MovementRecord } from '../../../records/operator-account.ts';
+import type { LoggedRequestRecord } from '../../../records/operator-request.ts';
+import { t } from '../../text/t.ts';
 import {
+  Amount,
   Card,
   Collection,
   type Column,
+  EditKeyDialog,
   Empty,
-  formatCount,
-  formatMilliseconds,
-  humanize,
+  KeyBounds,
   ListTable,
+  labelOf,
   Nothing,
+  PauseKeyDialog,
+  ResumeKeyDialog,
   type RowAction,
-  StateBadge,
   Tabs,
   Time,
-  Tokens,
   useList,
 } from '../../ui/index.ts';
 import { AuditTable } from '../audit/table.tsx';
+import { useFilter } from '../filters.ts';
 import {
   CreateKeyDialog,
   type KeyShownOnce,
@@ -33,40 +32,35 @@ import {
   RotateKeyDialog,
   ShownKeyDialog,
 } from '../keys/dialogs.tsx';
+import { ACCOUNT_REQUEST_COLUMNS } from '../requests/columns.tsx';
 
 const TABS = [
-  { id: 'movements', label: 'Ledger' },
-  { id: 'requests', label: 'Requests' },
-  { id: 'keys', label: 'Keys' },
-  { id: 'audit', label: 'Audit trail' },
+  { id: 'movements', label: t('Ledger') },
+  { id: 'requests', label: t('Requests') },
+  { id: 'keys', label: t('Keys') },
+  { id: 'audit', label: t('Audit trail') },
 ] as const;
-
-type Tab = (typeof TABS)[number]['id'];
-
-/** Survives the reload of the lists. */
-const shown = new Map<string, Tab>();
 
 type Props = {
   readonly account: AccountDetailRecord;
-  readonly onChange: () => Promise<void>;
+  /** Must keep the tab mounted: it may show a new key, which is shown only once. */
+  readonly onKeysChange: () => Promise<void>;
 };
 
-export function AccountTabs({ account, onChange }: Props) {
-  const [tab, setTab] = useState<Tab>(shown.get(account.id) ?? 'movements');
+export function AccountTabs({ account, onKeysChange }: Props) {
+  const [chosen, setTab] = useFilter('tab');
+  const tab = TABS.find(({ id }) => id === chosen)?.id ?? 'movements';
   return (
     <Tabs
-      label="Account lists"
+      label={t('Account lists')}
       tabs={TABS}
       active={tab}
-      onChange={(next) => {
-        shown.set(account.id, next);
-        setTab(next);
-      }}
+      onChange={(next) => setTab(next === 'movements' ? '' : next)}
     >
       <Card flush>
         {tab === 'movements' && <Movements id={account.id} />}
         {tab === 'requests' && <Requests id={account.id} />}
-        {tab === 'keys' && <Keys account={account} onChange={onChange} />}
+        {tab === 'keys' && <Keys account={account} onKeysChange={onKeysChange} />}
         {tab === 'audit' && <AuditTable query={{ account: account.id }} within />}
       </Card>
     </Tabs>
@@ -77,111 +71,140 @@ function Movements({ id }: { readonly id: string }) {
   const list = useList<MovementRecord>(`/accounts/${id}/movements`);
   return (
     <ListTable
-      caption="Ledger entries"
+      caption={t('Ledger entries')}
       list={list}
       rowKey={({ sequence }) => String(sequence)}
       empty={
-        <Empty title="No entries yet">
-          Credits, grants, adjustments and redeemed codes appear here with their reason.
+        <Empty title={t('No entries yet')}>
+          {t('Credits, grants, adjustments and redeemed codes appear here with their reason.')}
         </Empty>
       }
       columns={[
-        { label: 'When', show: ({ at }) => <Time at={at} /> },
-        { label: 'Kind', show: ({ kind }) => humanize(kind) },
-        { label: 'Amount', end: true, show: ({ amount }) => <Tokens amount={amount} /> },
+        { label: t('When'), show: ({ at }) => <Time at={at} /> },
+        { label: t('Kind'), show: ({ kind }) => labelOf(kind) },
         {
-          label: 'Balance',
+          label: t('Amount'),
+          card: 'value',
           end: true,
-          show: ({ balance }) => <Tokens amount={balance} />,
+          show: ({ amount }) => <Amount tokens={amount} />,
         },
-        { label: 'Reason', wrap: true, show: ({ reason }) => reason ?? <Nothing /> },
+        {
+          label: t('Balance'),
+          end: true,
+          show: ({ balance }) => <Amount tokens={balance} />,
+        },
+        { label: t('Reason'), wrap: true, show: ({ reason }) => reason ?? <Nothing /> },
       ]}
     />
   );
 }
 
 function Requests({ id }: { readonly id: string }) {
-  const list = useList<AccountRequestRecord>(`/accounts/${id}/requests`);
+  const list = useList<LoggedRequestRecord>(`/accounts/${id}/requests`);
   return (
     <ListTable
-      caption="Requests"
+      caption={t('Requests')}
+      name="account-requests"
       list={list}
       rowKey={({ request_id }) => request_id}
       href={({ request_id }) => `/requests/${request_id}`}
-      empty={<Empty title="No requests yet">Requests that reached an upstream appear here.</Empty>}
-      columns={[
-        { label: 'Started', show: ({ started_at }) => <Time at={started_at} detail="second" /> },
-        {
-          label: 'Model',
-          show: ({ model_requested, model_served }) =>
-            model_served === null || model_served === model_requested
-              ? model_requested
-              : `${model_requested}, served by ${model_served}`,
-        },
-        { label: 'Outcome', show: ({ outcome }) => <StateBadge state={outcome} /> },
-        { label: 'Input', end: true, show: ({ input_tokens }) => formatCount(input_tokens) },
-        { label: 'Output', end: true, show: ({ output_tokens }) => formatCount(output_tokens) },
-        {
-          label: 'Duration',
-          end: true,
-          show: ({ duration_ms }) => formatMilliseconds(duration_ms),
-        },
-        { label: 'Debited', end: true, show: ({ debited }) => <Tokens amount={debited} /> },
-      ]}
+      empty={
+        <Empty title={t('No requests yet')}>
+          {t('Requests of the account appear here, refused ones for seven days.')}
+        </Empty>
+      }
+      columns={ACCOUNT_REQUEST_COLUMNS}
     />
   );
 }
 
-function Keys({ account: { id, email }, onChange }: Props) {
+function Keys({ account: { id, email }, onKeysChange }: Props) {
   return (
-    <Collection<KeyRecord, KeyShownOnce>
-      title="Keys"
+    <Collection<BoundKeyRecord, KeyShownOnce>
+      title={t('Keys')}
       within
       path={`/accounts/${id}/keys`}
-      empty={{ title: 'No keys yet', text: 'The owner creates keys on the dashboard.' }}
+      empty={{ title: t('No keys yet'), text: t('The owner creates keys on the dashboard.') }}
       columns={KEY_COLUMNS}
       actions={KEY_ACTIONS}
       create={{
-        label: 'New key',
+        label: t('New key'),
+        needs: 'keys.manage',
         dialog: (dialog) => <CreateKeyDialog accountId={id} email={email} {...dialog} />,
       }}
       shown={(shown, onClose) => <ShownKeyDialog shown={shown} onClose={onClose} />}
-      // Reloading the page would unmount this tab, and with it a key that is shown only once.
-      onClosed={onChange}
+      onChange={onKeysChange}
     />
   );
 }
 
-const KEY_COLUMNS: readonly [Column<KeyRecord>, ...Column<KeyRecord>[]] = [
+const KEY_COLUMNS: readonly [Column<BoundKeyRecord>, ...Column<BoundKeyRecord>[]] = [
   {
-    label: 'Key',
+    label: t('Key'),
     show: ({ name, masked }) => (
       <>
-        <div>{name ?? <span class="soft">No name</span>}</div>
+        <div>{name ?? <span class="soft">{t('No name')}</span>}</div>
         <code class="soft">{masked}</code>
       </>
     ),
   },
-  { label: 'State', show: (key) => <KeyState record={key} /> },
+  { label: t('State'), card: 'state', show: (key) => <KeyState record={key} /> },
   {
-    label: 'Last used',
+    label: t('Last used'),
     show: ({ last_used_at }) =>
-      last_used_at === null ? <Nothing>Never</Nothing> : <Time relative at={last_used_at} />,
+      last_used_at === null ? <Nothing>{t('Never')}</Nothing> : <Time relative at={last_used_at} />,
   },
-  { label: 'Expires', show: ({ expires_at }) => <Time relative at={expires_at} /> },
-  { label: 'Created', show: ({ created_at }) => <Time at={created_at} detail="day" /> },
+  {
+    label: t('Expires'),
+    card: 'labelled',
+    show: ({ expires_at }) => <Time relative at={expires_at} />,
+  },
+  {
+    label: t('Bounds'),
+    card: 'labelled',
+    wrap: true,
+    show: (record) => <KeyBounds record={record} />,
+  },
+  {
+    label: t('Created'),
+    card: 'labelled',
+    show: ({ created_at }) => <Time at={created_at} detail="day" />,
+  },
 ];
 
-const KEY_ACTIONS: readonly RowAction<KeyRecord, KeyShownOnce>[] = [
+const KEY_ACTIONS: readonly RowAction<BoundKeyRecord, KeyShownOnce>[] = [
   {
-    label: 'Rotate',
-    called: ({ masked }) => `the key ${masked}`,
+    label: t('Edit'),
+    needs: 'keys.manage',
+    called: ({ masked }) => t('the key {masked}', { masked }),
+    isOffered: ({ status }) => status !== 'revoked',
+    dialog: (record, dialog) => <EditKeyDialog record={record} {...dialog} />,
+  },
+  {
+    label: t('Pause'),
+    needs: 'keys.manage',
+    called: ({ masked }) => t('the key {masked}', { masked }),
+    isOffered: ({ status, paused_at }) => status === 'active' && paused_at === null,
+    dialog: (record, dialog) => <PauseKeyDialog record={record} {...dialog} />,
+  },
+  {
+    label: t('Resume'),
+    needs: 'keys.manage',
+    called: ({ masked }) => t('the key {masked}', { masked }),
+    isOffered: ({ paused_at }) => paused_at !== null,
+    dialog: (record, dialog) => <ResumeKeyDialog record={record} {...dialog} />,
+  },
+  {
+    label: t('Rotate'),
+    needs: 'keys.manage',
+    called: ({ masked }) => t('the key {masked}', { masked }),
     isOffered: ({ status }) => status === 'active',
     dialog: (record, dialog) => <RotateKeyDialog record={record} {...dialog} />,
   },
   {
-    label: 'Revoke',
-    called: ({ masked }) => `the key ${masked}`,
+    label: t('Revoke'),
+    needs: 'keys.manage',
+    called: ({ masked }) => t('the key {masked}', { masked }),
     danger: true,
     isOffered: ({ status }) => status === 'active',
     dialog: (record, dialog) => <RevokeKeyDialog record={record} {...dialog} />,

@@ -1,5 +1,6 @@
 // The audit trail: all changes by users, operators and the system.
 
+import { t } from '../../text/t.ts';
 import { Button, Card, Page, SelectField, type SelectOption, TextField } from '../../ui/index.ts';
 import { useClearFilters, useFilter, useTypedFilter } from '../filters.ts';
 import { actionWords } from './labels.ts';
@@ -26,7 +27,9 @@ const ACTIONS = [
   'incident.cleared',
   'upstream.disabled',
   'upstream.enabled',
+  'upstream.tested',
   'prices.published',
+  'catalog.edited',
   'catalog.reload_requested',
   'invite.created',
   'user.created',
@@ -35,7 +38,7 @@ const ACTIONS = [
 ] as const;
 
 const OPTIONS: readonly SelectOption[] = [
-  { value: '', label: 'Any' },
+  { value: '', label: t('Any') },
   ...ACTIONS.map((action) => ({ value: action, label: actionWords(action) })),
 ];
 
@@ -57,37 +60,39 @@ export function AuditPage() {
   };
   return (
     <Page
-      title="Audit trail"
-      lead="All changes, with who made them and from where. Entries can't be changed or removed."
+      title={t('Audit trail')}
+      lead={t(
+        "All changes, with who made them and from where. Entries can't be changed or removed.",
+      )}
     >
       <div class="filters">
-        <SelectField label="Action" options={OPTIONS} value={action} onChange={setAction} />
+        <SelectField label={t('Action')} options={OPTIONS} value={action} onChange={setAction} />
         <TextField
-          label="Actor"
+          label={t('Actor')}
           type="search"
-          placeholder="Operator's address"
+          placeholder={t("Operator's address")}
           maxLength={300}
           value={actor.typed}
           onInput={actor.setTyped}
         />
         <TextField
-          label="Account"
+          label={t('Account')}
           type="search"
-          placeholder="Address or id"
+          placeholder={t('Address or id')}
           maxLength={300}
           value={account.typed}
           onInput={account.setTyped}
         />
         <TextField
-          label="About"
+          label={t('About')}
           type="search"
-          placeholder="Id of a key, an entry, …"
+          placeholder={t('Id of a key, an entry, …')}
           maxLength={300}
           value={subject.typed}
           onInput={subject.setTyped}
         />
         {Object.values(query).some((value) => value !== '') && (
-          <Button onClick={clear}>Clear filters</Button>
+          <Button onClick={clear}>{t('Clear filters')}</Button>
         )}
       </div>
       <Card flush>

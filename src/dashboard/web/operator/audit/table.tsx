@@ -2,6 +2,7 @@
 
 import { Link } from 'wouter-preact';
 import type { AuditEventRecord } from '../../../records/operator-lists.ts';
+import { t } from '../../text/t.ts';
 import { Empty, ListTable, NoMatch, Nothing, Time, useList } from '../../ui/index.ts';
 import { actionWords, actorWords, detailWords } from './labels.ts';
 
@@ -26,20 +27,21 @@ export function AuditTable({
   const isFiltered = !within && Object.values(query).some((value) => value !== '');
   return (
     <ListTable
-      caption="Audit trail"
+      caption={t('Audit trail')}
+      name="operator-audit"
       list={list}
       rowKey={({ id }) => String(id)}
       empty={
         isFiltered ? (
           <NoMatch {...(clear === undefined ? {} : { clear })} />
         ) : (
-          <Empty title="No changes yet">All changes appear here permanently.</Empty>
+          <Empty title={t('No changes yet')}>{t('All changes appear here permanently.')}</Empty>
         )
       }
       columns={[
-        { label: 'When', show: ({ at }) => <Time at={at} detail="second" /> },
+        { label: t('When'), show: ({ at }) => <Time at={at} detail="second" /> },
         {
-          label: 'Action',
+          label: t('Action'),
           wrap: true,
           show: ({ action, detail }) => (
             <>
@@ -49,7 +51,7 @@ export function AuditTable({
           ),
         },
         {
-          label: 'Actor',
+          label: t('Actor'),
           show: ({ actor, address }) => (
             <>
               <div>{actorWords(actor)}</div>
@@ -58,7 +60,7 @@ export function AuditTable({
           ),
         },
         {
-          label: 'About',
+          label: t('About'),
           show: (event) => <Subject event={event} within={within === true} />,
         },
       ]}
@@ -84,7 +86,7 @@ function Subject({
           </Link>
         </div>
       )}
-      {isAccount && within && <Nothing>This account</Nothing>}
+      {isAccount && within && <Nothing>{t('This account')}</Nothing>}
     </>
   );
 }

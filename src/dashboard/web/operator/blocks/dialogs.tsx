@@ -2,7 +2,10 @@
 
 import { useState } from 'preact/hooks';
 import type { BlockRecord } from '../../../records/operator-lists.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import {
+  ApiError,
   ConfirmDialog,
   FormDialog,
   fieldError,
@@ -20,23 +23,23 @@ type Kind = BlockRecord['kind'];
 export type BlockTarget = { readonly kind: Kind; readonly value: string; readonly called: string };
 
 const KINDS: readonly { readonly value: Kind; readonly label: string }[] = [
-  { value: 'network', label: 'A network' },
-  { value: 'account', label: 'An account' },
-  { value: 'key', label: 'A key' },
+  { value: 'network', label: t('A network') },
+  { value: 'account', label: t('An account') },
+  { value: 'key', label: t('A key') },
 ];
 
 const VALUES: Readonly<Record<Kind, { readonly label: string; readonly hint: string }>> = {
   network: {
-    label: 'Address or network',
-    hint: 'For example 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32',
+    label: t('Address or network'),
+    hint: t('For example 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32'),
   },
-  account: { label: 'Account', hint: 'E-mail address or id' },
-  key: { label: 'Key', hint: 'Id or full key, not the masked form' },
+  account: { label: t('Account'), hint: t('E-mail address or id') },
+  key: { label: t('Key'), hint: t('Id or full key, not the masked form') },
 };
 
 const REFUSED: Readonly<Record<Kind, string>> = {
-  network: 'Requests from this network are rejected with 403 ip_blocked, with any key.',
-  account: 'All its requests are rejected with 403 account_blocked.',
+  network: t('Requests from this network are rejected with 403 ip_blocked, with any key.'),
+  account: t('All its requests are rejected with 403 account_blocked.'),
   key: 'Requests with this key are rejected with 403 api_key_blocked. Other keys of the account keep working.',
 };
 
@@ -53,29 +56,36 @@ export function BlockDialog({
   const [value, setValue] = useState(target?.value ?? '');
   const [reason, setReason] = useState('');
   const [until, setUntil] = useState(FOR_GOOD);
+  const [confirm, setConfirm] = useState('');
+  /** The server asks for it where the network is very wide, and says how many addresses it has. */
+  const [isWide, setWide] = useState(false);
   const action = useAction(async () => {
-    await post('/blocks', { kind, value, reason, ...expiryOf(until) });
-    toast(`Blocked the ${kind}.`);
+    const typed = confirm === '' ? {} : { confirm };
+    try {
+      await post('/blocks', { kind, value, reason, ...typed, ...expiryOf(until) });
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'confirmation_required') setWide(true);
+      throw error;
+    }
+    toast(t('Blocked the {kind}.', { kind }));
     await onDone();
     onClose();
   });
   return (
     <FormDialog
-      title={target ? `Block this ${kind}?` : 'New block'}
+      title={target ? t('Block this {kind}?', { kind }) : t('New block')}
       action={action}
-      fields={['value', 'reason', 'expires_at']}
-      submit={`Block ${kind}`}
+      fields={['value', 'reason', 'expires_at', ...(isWide ? ['confirm'] : [])]}
+      submit={t('Block {kind}', { kind })}
       submitKind="danger"
       onClose={onClose}
     >
       {target ? (
-        <p>
-          Target: <strong>{target.called}</strong>
-        </p>
+        <p>{rich('Target: {called}', { called: <strong>{target.called}</strong> })}</p>
       ) : (
         <>
           <SelectField
-            label="Type"
+            label={t('Type')}
             options={KINDS}
             value={kind}
             onChange={(chosen) => setKind(chosen as Kind)}
@@ -93,22 +103,32 @@ export function BlockDialog({
         </>
       )}
       <UntilField
-        label="Expires"
+        label={t('Expires')}
         until={until}
         onChange={setUntil}
         error={fieldError(action, 'expires_at')}
       />
       <TextField
-        label="Reason"
-        hint="For the list and the audit trail. Not visible to the customer."
+        label={t('Reason')}
+        hint={t('For the list and the audit trail. Not visible to the customer.')}
         maxLength={500}
         value={reason}
         onInput={setReason}
         error={fieldError(action, 'reason')}
       />
+      {isWide && (
+        <TextField
+          label={rich('Type {network} to confirm', { network: <strong>{value.trim()}</strong> })}
+          maxLength={300}
+          spellcheck={false}
+          value={confirm}
+          onInput={setConfirm}
+          error={fieldError(action, 'confirm')}
+        />
+      )}
       <ul class="consequences">
         <li>{REFUSED[kind]}</li>
-        <li>Requests in progress finish normally.</li>
+        <li>{t('Requests in progress finish normally.')}</li>
       </ul>
     </FormDialog>
   );
@@ -125,17 +145,17 @@ export function UnblockDialog({
 }) {
   return (
     <ConfirmDialog
-      title="Remove this block?"
-      confirm="Unblock"
+      title={t('Remove this block?')}
+      confirm={t('Unblock')}
       consequences={[
-        <>
-          Within 1 second, this block no longer rejects requests of <strong>{called}</strong>.
-        </>,
-        'Other restrictions still apply: account status, key expiry, other blocks.',
+        rich('Within 1 second, this block no longer rejects requests of {called}.', {
+          called: <strong>{called}</strong>,
+        }),
+        t('Other restrictions still apply: account status, key expiry, other blocks.'),
       ]}
       act={async () => {
         await post('/blocks/remove', { kind, value });
-        toast(`Unblocked the ${kind}.`);
+        toast(t('Unblocked the {kind}.', { kind }));
         await onDone();
       }}
       onClose={onClose}

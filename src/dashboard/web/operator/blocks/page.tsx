@@ -2,9 +2,10 @@
 
 import { Link } from 'wouter-preact';
 import type { ListedBlockRecord } from '../../../records/operator-lists.ts';
+import { t } from '../../text/t.ts';
 import {
   Collection,
-  humanize,
+  labelOf,
   NoMatch,
   Nothing,
   type RowAction,
@@ -16,15 +17,16 @@ import { useFilter } from '../filters.ts';
 import { BlockDialog, UnblockDialog } from './dialogs.tsx';
 
 const KINDS: readonly SelectOption[] = [
-  { value: '', label: 'All' },
-  { value: 'account', label: 'Accounts' },
-  { value: 'key', label: 'Keys' },
-  { value: 'network', label: 'Networks' },
+  { value: '', label: t('All') },
+  { value: 'account', label: t('Accounts') },
+  { value: 'key', label: t('Keys') },
+  { value: 'network', label: t('Networks') },
 ];
 
 const TAKE_BACK: RowAction<ListedBlockRecord> = {
-  label: 'Unblock',
-  called: (block) => `the block of ${calledOf(block)}`,
+  label: t('Unblock'),
+  needs: 'blocks.manage',
+  called: (block) => t('the block of {block}', { block: calledOf(block) }),
   dialog: (block, dialog) => (
     <UnblockDialog
       target={{ kind: block.kind, value: block.value, called: calledOf(block) }}
@@ -37,38 +39,44 @@ export function BlocksPage() {
   const [kind, setKind] = useFilter('kind');
   return (
     <Collection<ListedBlockRecord>
-      title="Blocks"
-      lead="Blocked accounts, keys and networks. Changes apply within 1 second."
+      title={t('Blocks')}
+      lead={t('Blocked accounts, keys and networks. Changes apply within 1 second.')}
       path="/blocks"
+      name="blocks"
       query={{ kind }}
       empty={{
-        title: 'No blocks',
-        text: 'Block a network that guesses keys, a leaked key, or an abusive account.',
+        title: t('No blocks'),
+        text: t('Block a network that guesses keys, a leaked key, or an abusive account.'),
       }}
       noMatch={kind !== '' && <NoMatch clear={() => setKind('')} />}
       columns={[
-        { label: 'Target', show: (block) => <Blocked block={block} /> },
+        { label: t('Target'), show: (block) => <Blocked block={block} /> },
         {
-          label: 'Reason',
+          label: t('Reason'),
           wrap: true,
           show: ({ reason }) => (reason === '' ? <Nothing /> : reason),
         },
-        { label: 'Since', show: ({ created_at }) => <Time at={created_at} /> },
+        { label: t('Since'), card: 'labelled', show: ({ created_at }) => <Time at={created_at} /> },
         {
-          label: 'Expires',
+          label: t('Expires'),
+          card: 'labelled',
           show: ({ expires_at }) =>
             expires_at === null ? (
-              <span class="soft">Never</span>
+              <span class="soft">{t('Never')}</span>
             ) : (
               <Time relative at={expires_at} />
             ),
         },
       ]}
       actions={[TAKE_BACK]}
-      create={{ label: 'New block', dialog: (dialog) => <BlockDialog {...dialog} /> }}
+      create={{
+        label: t('New block'),
+        needs: 'blocks.manage',
+        dialog: (dialog) => <BlockDialog {...dialog} />,
+      }}
     >
       <div class="filters">
-        <SelectField label="Show" options={KINDS} value={kind} onChange={setKind} />
+        <SelectField label={t('Show')} options={KINDS} value={kind} onChange={setKind} />
       </div>
     </Collection>
   );
@@ -91,7 +99,7 @@ function Blocked({ block }: { readonly block: ListedBlockRecord }) {
         )}
       </div>
       <div class="soft small">
-        {humanize(kind)}
+        {labelOf(kind)}
         {kind === 'key' && account && (
           <>
             {' of '}

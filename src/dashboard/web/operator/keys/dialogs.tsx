@@ -2,7 +2,11 @@
 
 import { useState } from 'preact/hooks';
 import type { CreatedKeyRecord, KeyRecord, RotatedKeyRecord } from '../../../records/key.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import {
+  BOUNDS_FIELDS,
+  BoundsFields,
   ConfirmDialog,
   type DialogProps,
   FormDialog,
@@ -14,6 +18,7 @@ import {
   Time,
   toast,
   useAction,
+  useBounds,
 } from '../../ui/index.ts';
 import { ShownOnceDialog } from '../shown-once.tsx';
 import { expiryOf, FOR_GOOD, UntilField } from '../until.tsx';
@@ -28,20 +33,23 @@ export type KeyShownOnce = {
 };
 
 const REASONS = [
-  { value: 'operator', label: 'Revoked by the operator' },
-  { value: 'leak_report', label: 'Leaked' },
-  { value: 'user', label: 'Requested by the owner' },
-  { value: 'account_closed', label: 'Account closed' },
+  { value: 'operator', label: t('Revoked by the operator') },
+  { value: 'leak_report', label: t('Leaked') },
+  { value: 'user', label: t('Requested by the owner') },
+  { value: 'account_closed', label: t('Account closed') },
 ] as const;
 
 const calledOf = ({ name, masked }: KeyRecord) => (name === null ? masked : `${name} (${masked})`);
 
 export function KeyState({ record }: { readonly record: KeyRecord }) {
-  const { status, revoked_at, revoked_reason } = record;
-  const reason = REASONS.find(({ value }) => value === revoked_reason)?.label ?? 'Rotated';
+  const { status, revoked_at, revoked_reason, paused_at } = record;
+  const reason = REASONS.find(({ value }) => value === revoked_reason)?.label ?? t('Rotated');
   return (
     <>
-      <StateBadge state={status} {...(status === 'active' ? {} : { tone: 'neutral' })} />
+      <StateBadge
+        state={status === 'active' && paused_at !== null ? 'paused' : status}
+        {...(status === 'active' ? {} : { tone: 'neutral' })}
+      />
       {revoked_at !== null && (
         <div class="soft small">
           {reason}, <Time relative at={revoked_at} />
@@ -59,8 +67,8 @@ export function ShownKeyDialog({
   readonly onClose: () => void;
 }) {
   return (
-    <ShownOnceDialog title={title} label="the key" lines={[key]} onClose={onClose}>
-      {about} Send it only to its owner.
+    <ShownOnceDialog title={title} label={t('the key')} lines={[key]} onClose={onClose}>
+      {t('{about} Send it only to its owner.', { about })}
     </ShownOnceDialog>
   );
 }
@@ -69,25 +77,24 @@ export function RevokeKeyDialog({ record, onDone, onClose }: Props) {
   const [reason, setReason] = useState<string>('operator');
   return (
     <ConfirmDialog
-      title="Revoke this key?"
+      title={t('Revoke this key?')}
       danger
-      confirm="Revoke key"
+      confirm={t('Revoke key')}
       consequences={[
-        <>
-          Within 1 second, requests with <strong>{calledOf(record)}</strong> are rejected with 401
-          invalid_api_key.
-        </>,
-        'Requests in progress finish normally and are charged.',
-        'This can’t be undone. The owner sees the reason and can create another key.',
+        rich('Within 1 second, requests with {record} are rejected with 401 invalid_api_key.', {
+          record: <strong>{calledOf(record)}</strong>,
+        }),
+        t('Requests in progress finish normally and are charged.'),
+        t('This can’t be undone. The owner sees the reason and can create another key.'),
       ]}
       act={async () => {
         await post(`/keys/${record.id}/revoke`, { reason });
-        toast('Key revoked.');
+        toast(t('Key revoked.'));
         await onDone();
       }}
       onClose={onClose}
     >
-      <SelectField label="Reason" options={REASONS} value={reason} onChange={setReason} />
+      <SelectField label={t('Reason')} options={REASONS} value={reason} onChange={setReason} />
     </ConfirmDialog>
   );
 }
@@ -95,22 +102,22 @@ export function RevokeKeyDialog({ record, onDone, onClose }: Props) {
 export function RotateKeyDialog({ record, onShown, onClose }: Props) {
   return (
     <ConfirmDialog
-      title="Rotate this key?"
-      confirm="Rotate key"
+      title={t('Rotate this key?')}
+      confirm={t('Rotate key')}
       consequences={[
-        <>
-          Revokes <strong>{calledOf(record)}</strong> and creates a replacement with the same name
-          and expiry in one step.
-        </>,
-        'The replacement is shown once, in the next step. You must send it to the owner.',
-        'If possible, let the owner rotate the key, so that only the owner sees it.',
+        rich(
+          'Revokes {record} and creates a replacement with the same name and expiry in one step.',
+          { record: <strong>{calledOf(record)}</strong> },
+        ),
+        t('The replacement is shown once, in the next step. You must send it to the owner.'),
+        t('If possible, let the owner rotate the key, so that only the owner sees it.'),
       ]}
       act={async () => {
         const { created } = await post<RotatedKeyRecord>(`/keys/${record.id}/rotate`);
         onShown({
-          title: 'Key rotated',
+          title: t('Key rotated'),
           key: created.key,
-          about: `It replaces ${record.masked}, which is revoked.`,
+          about: t('It replaces {masked}, which is revoked.', { masked: record.masked }),
         });
       }}
       onClose={onClose}
@@ -126,34 +133,36 @@ export function CreateKeyDialog({
 }: Omit<Props, 'record'> & { readonly accountId: string; readonly email: string }) {
   const [name, setName] = useState('');
   const [until, setUntil] = useState(FOR_GOOD);
+  const bounds = useBounds();
   const action = useAction(async () => {
-    const body = { name, ...expiryOf(until) };
+    const body = { name, ...expiryOf(until), ...bounds.body };
     const { key } = await post<CreatedKeyRecord>(`/accounts/${accountId}/keys`, body);
-    onShown({ title: 'Key created', key, about: `A key of ${email}.` });
+    onShown({ title: t('Key created'), key, about: t('A key of {email}.', { email }) });
   });
   return (
     <FormDialog
-      title="New key"
+      title={t('New key')}
       action={action}
-      fields={['name', 'expires_at']}
-      submit="Create key"
+      fields={['name', 'expires_at', ...BOUNDS_FIELDS]}
+      submit={t('Create key')}
       onClose={onClose}
     >
       <TextField
-        label="Name"
-        hint={`For ${email}. The owner sees it in the list of keys.`}
+        label={t('Name')}
+        hint={t('For {email}. The owner sees it in the list of keys.', { email })}
         maxLength={100}
         value={name}
         onInput={setName}
         error={fieldError(action, 'name')}
       />
       <UntilField
-        label="Expires"
-        forGood="Never"
+        label={t('Expires')}
+        forGood={t('Never')}
         until={until}
         onChange={setUntil}
         error={fieldError(action, 'expires_at')}
       />
+      <BoundsFields bounds={bounds} action={action} />
     </FormDialog>
   );
 }

@@ -3,6 +3,8 @@
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { FoundKeyRecord } from '../../../records/operator-account.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import {
   Alert,
   Button,
@@ -40,12 +42,17 @@ export function KeysPage() {
     setTyped('');
   });
   return (
-    <Page title="Keys" lead="Enter a key or its id to see its owner, rotate it or revoke it.">
-      <Card title="Find a key">
-        <Form action={action} submit="Find key" onSubmit={() => void action.run()}>
+    <Page
+      title={t('Keys')}
+      lead={t('Enter a key or its id to see its owner, rotate it or revoke it.')}
+    >
+      <Card title={t('Find a key')}>
+        <Form action={action} submit={t('Find key')} onSubmit={() => void action.run()}>
           <TextField
-            label="Key or key id"
-            hint="The full key (sk-…) or its id (key_…), not the masked form. The key is neither stored nor logged."
+            label={t('Key or key id')}
+            hint={t(
+              'The full key (sk-…) or its id (key_…), not the masked form. The key is neither stored nor logged.',
+            )}
             required
             maxLength={200}
             spellcheck={false}
@@ -56,7 +63,7 @@ export function KeysPage() {
       </Card>
       {found === undefined ? (
         <Card>
-          <Empty title="No key selected">The page of an account lists its keys.</Empty>
+          <Empty title={t('No key selected')}>{t('The page of an account lists its keys.')}</Empty>
         </Card>
       ) : (
         <FoundKey found={found} reload={() => find(found.key.id)} />
@@ -86,26 +93,26 @@ function FoundKey({
   const target: BlockTarget = {
     kind: 'key',
     value: key.id,
-    called: `${key.masked} of ${account.email}`,
+    called: t('{masked} of {email}', { masked: key.masked, email: account.email }),
   };
   const buttons = (
     <>
       {block === null ? (
-        <Button size="small" onClick={() => show('block')}>
-          Block
+        <Button size="small" needs="blocks.manage" onClick={() => show('block')}>
+          {t('Block')}
         </Button>
       ) : (
-        <Button size="small" onClick={() => show('unblock')}>
-          Unblock
+        <Button size="small" needs="blocks.manage" onClick={() => show('unblock')}>
+          {t('Unblock')}
         </Button>
       )}
       {key.status === 'active' && (
         <>
-          <Button size="small" onClick={() => show('rotate')}>
-            Rotate
+          <Button size="small" needs="keys.manage" onClick={() => show('rotate')}>
+            {t('Rotate')}
           </Button>
-          <Button size="small" kind="danger" onClick={() => show('revoke')}>
-            Revoke
+          <Button size="small" kind="danger" needs="keys.manage" onClick={() => show('revoke')}>
+            {t('Revoke')}
           </Button>
         </>
       )}
@@ -114,34 +121,32 @@ function FoundKey({
   return (
     <>
       {block !== null && (
-        <Alert tone="warning" title="This key is blocked">
-          {block.reason === '' ? 'No reason given.' : `Reason: ${block.reason}.`}
-          {block.expires_at !== null && (
-            <>
-              {' '}
-              It ends <Time relative at={block.expires_at} />.
-            </>
-          )}
+        <Alert tone="warning" title={t('This key is blocked')}>
+          {block.reason === ''
+            ? t('No reason given.')
+            : t('Reason: {reason}.', { reason: block.reason })}{' '}
+          {block.expires_at !== null &&
+            rich('It ends {expiresAt}.', { expiresAt: <Time relative at={block.expires_at} /> })}
         </Alert>
       )}
       <Card title={key.name ?? key.masked} actions={buttons}>
         <Facts
           items={[
-            ['Key', <code key="masked">{key.masked}</code>],
-            ['Id', <code key="id">{key.id}</code>],
-            ['State', <KeyState key="state" record={key} />],
-            ['Created', <Time key="created" at={key.created_at} />],
-            ['Expires', <Time key="expires" at={key.expires_at} />],
+            [t('Key'), <code key="masked">{key.masked}</code>],
+            [t('Id'), <code key="id">{key.id}</code>],
+            [t('State'), <KeyState key="state" record={key} />],
+            [t('Created'), <Time key="created" at={key.created_at} />],
+            [t('Expires'), <Time key="expires" at={key.expires_at} />],
             [
-              'Last used',
+              t('Last used'),
               key.last_used_at === null ? (
-                <Nothing key="used">Never</Nothing>
+                <Nothing key="used">{t('Never')}</Nothing>
               ) : (
                 <Time key="used" relative at={key.last_used_at} />
               ),
             ],
             [
-              'Account',
+              t('Account'),
               <span class="row" key="account">
                 <Link href={`/accounts/${account.id}`}>{account.email}</Link>
                 <AccountBadges account={account} />

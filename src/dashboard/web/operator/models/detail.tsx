@@ -5,8 +5,11 @@ import type {
   OperatorModelRecord,
   OperatorModelsRecord,
 } from '../../../records/operator-catalog.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import {
   Alert,
+  Amount,
   Button,
   Card,
   ConfirmDialog,
@@ -16,18 +19,21 @@ import {
   LinkButton,
   Loaded,
   Nothing,
+  OtherAmount,
   Page,
   type PageProps,
+  Price,
   remove,
+  Speeds,
   StateBadge,
   Table,
   Time,
-  Tokens,
   toast,
-  Usd,
   useResource,
 } from '../../ui/index.ts';
+import { choiceText } from '../entries/labels.ts';
 import { useRefresh } from '../refresh.ts';
+import { requestsBetween } from '../requests/links.ts';
 import { IncidentDialog, incidentWords } from './incident.tsx';
 
 export function ModelPage({ params }: PageProps) {
@@ -45,12 +51,12 @@ export function ModelPage({ params }: PageProps) {
   );
 }
 
-const BACK = { href: '/models', label: 'Models' };
+const BACK = { href: '/models', label: t('Models') };
 
 function Gone({ id }: { readonly id: string }) {
   return (
     <Page title={id} back={BACK}>
-      <Empty title="Model not found">The active catalog does not contain it.</Empty>
+      <Empty title={t('Model not found')}>{t('The active catalog does not contain it.')}</Empty>
     </Page>
   );
 }
@@ -67,9 +73,10 @@ function Shown({ model, reload }: Props) {
       back={BACK}
       actions={
         <>
-          <LinkButton href="/prices">Prices</LinkButton>
-          <Button onClick={() => setAsking('limit')}>
-            {incident === null ? 'Lower limits' : 'Change limits'}
+          <LinkButton href={`/catalog/edit/model/${model.id}`}>{t('Edit')}</LinkButton>
+          <LinkButton href="/prices">{t('Prices')}</LinkButton>
+          <Button needs="service.manage" onClick={() => setAsking('limit')}>
+            {incident === null ? t('Lower limits') : t('Change limits')}
           </Button>
         </>
       }
@@ -77,15 +84,15 @@ function Shown({ model, reload }: Props) {
       {incident && (
         <Alert
           tone="warning"
-          title={`Limited to ${incidentWords(incident)} per account`}
+          title={t('Limited to {incident} per account', { incident: incidentWords(incident) })}
           actions={
-            <Button size="small" onClick={() => setAsking('clear')}>
-              End incident
+            <Button size="small" needs="service.manage" onClick={() => setAsking('clear')}>
+              {t('End incident')}
             </Button>
           }
         >
           <p>
-            Since <Time at={incident.updated_at} />
+            {rich('Since {at}', { at: <Time at={incident.updated_at} /> })}
             {incident.reason && `: ${incident.reason}`}
           </p>
         </Alert>
@@ -95,17 +102,26 @@ function Shown({ model, reload }: Props) {
         <Today model={model} />
       </div>
       <Places model={model} />
+      <Speeds
+        path={`/models/${model.id}/speeds`}
+        withModels={false}
+        href={(from, to, failed) =>
+          requestsBetween(from, to, { served: model.id, outcome: failed ? 'failed' : '' })
+        }
+      />
       {asking === 'limit' && (
         <IncidentDialog model={model} reload={reload} onClose={() => setAsking(undefined)} />
       )}
       {asking === 'clear' && (
         <ConfirmDialog
-          title="End incident?"
-          consequences={[`The plan's limits apply to ${model.id} again at once, for all accounts.`]}
-          confirm="End incident"
+          title={t('End incident?')}
+          consequences={[
+            t("The plan's limits apply to {id} again at once, for all accounts.", { id: model.id }),
+          ]}
+          confirm={t('End incident')}
           act={async () => {
             await remove(`/models/${model.id}/incident`);
-            toast('Incident ended. Plan limits apply again.');
+            toast(t('Incident ended. Plan limits apply again.'));
             await reload();
           }}
           onClose={() => setAsking(undefined)}
@@ -118,24 +134,35 @@ function Shown({ model, reload }: Props) {
 function About({ model }: Pick<Props, 'model'>) {
   const { price } = model;
   return (
-    <Card title="Model">
+    <Card title={t('Model')}>
       <Facts
         items={[
-          ['State', <StateBadge key="state" state={model.state} />],
-          ['Aliases', model.aliases.join(', ') || <Nothing key="aliases" />],
-          ['Context', `${formatCount(model.context_window)} tokens`],
-          ['Output', `max ${formatCount(model.max_output_tokens)} tokens`],
-          ['Features', model.features.join(', ') || <Nothing key="features" />],
-          ['Plans', model.plans.join(', ') || <Nothing key="plans" />],
-          ['Fallbacks', model.fallbacks.join(', ') || <Nothing key="fallbacks" />],
+          [t('State'), <StateBadge key="state" state={model.state} />],
+          [t('Aliases'), model.aliases.join(', ') || <Nothing key="aliases" />],
           [
-            'Price per 1M tokens',
+            t('Context'),
+            t('{contextWindow} tokens', { contextWindow: formatCount(model.context_window) }),
+          ],
+          [
+            t('Output'),
+            t('max {maxOutputTokens} tokens', {
+              maxOutputTokens: formatCount(model.max_output_tokens),
+            }),
+          ],
+          [t('Features'), model.features.map(choiceText).join(', ') || <Nothing key="features" />],
+          [t('Plans'), model.plans.join(', ') || <Nothing key="plans" />],
+          [t('Fallbacks'), model.fallbacks.join(', ') || <Nothing key="fallbacks" />],
+          [
+            t('Price per 1M tokens'),
             <span key="price">
-              <Usd amount={price.input} /> input, <Usd amount={price.cached_input} /> cached,{' '}
-              <Usd amount={price.output} /> output
+              {rich('{input} input, {cachedInput} cached, {output} output', {
+                input: <Price usd={price.input} />,
+                cachedInput: <Price usd={price.cached_input} />,
+                output: <Price usd={price.output} />,
+              })}
             </span>,
           ],
-          ['Next price change', <Time key="next" at={model.next_change_at} />],
+          [t('Next price change'), <Time key="next" at={model.next_change_at} />],
         ]}
       />
     </Card>
@@ -144,20 +171,25 @@ function About({ model }: Pick<Props, 'model'>) {
 
 function Today({ model: { last_day: day, has_catalog_limits: limited } }: Pick<Props, 'model'>) {
   return (
-    <Card title="Last 24 hours">
+    <Card title={t('Last 24 hours')}>
       <Facts
         items={[
-          ['Requests', formatCount(day.requests)],
-          ['Failed', formatCount(day.failed)],
-          ['Output', `${formatCount(day.output_tokens)} tokens`],
+          [t('Requests'), formatCount(day.requests)],
+          [t('Failed'), formatCount(day.failed)],
           [
-            'Spent',
+            t('Output'),
+            t('{outputTokens} tokens', { outputTokens: formatCount(day.output_tokens) }),
+          ],
+          [
+            t('Spent'),
             <span key="spent">
-              <Usd amount={day.spent_usd} short /> (<Tokens amount={day.spent} decimals={0} />{' '}
-              service tokens)
+              <Amount tokens={day.spent} usd={day.spent_usd} />{' '}
+              <span class="soft">
+                (<OtherAmount tokens={day.spent} usd={day.spent_usd} />)
+              </span>
             </span>,
           ],
-          ['Catalog limits', limited ? 'Lower than the plans’ limits' : 'None'],
+          [t('Catalog limits'), limited ? t('Lower than the plans’ limits') : t('None')],
         ]}
       />
     </Card>
@@ -166,39 +198,28 @@ function Today({ model: { last_day: day, has_catalog_limits: limited } }: Pick<P
 
 function Places({ model: { placements } }: Pick<Props, 'model'>) {
   return (
-    <Card title="Upstreams" flush>
+    <Card title={t('Upstreams')} flush>
       <Table
-        caption="Upstreams of this model"
+        caption={t('Upstreams of this model')}
         rows={placements}
         rowKey={({ upstream, upstream_model }) => `${upstream} ${upstream_model}`}
         href={({ upstream }) => `/upstreams/${upstream}`}
         columns={[
-          { label: 'Upstream', show: ({ upstream }) => upstream },
-          { label: 'Upstream model', show: ({ upstream_model }) => upstream_model },
-          { label: 'Weight', end: true, show: ({ weight }) => String(weight) },
+          { label: t('Upstream'), show: ({ upstream }) => upstream },
+          { label: t('Upstream model'), show: ({ upstream_model }) => upstream_model },
+          { label: t('Weight'), end: true, show: ({ weight }) => String(weight) },
           {
-            label: 'State',
-            show: ({ disabled, breaker }) => (
-              <StateBadge
-                state={disabled ? 'out_of_service' : STATES[breaker]}
-                tone={
-                  disabled || breaker === 'half_open'
-                    ? 'warning'
-                    : breaker === 'open'
-                      ? 'danger'
-                      : 'good'
-                }
-              />
-            ),
+            label: t('State'),
+            card: 'state',
+            show: ({ state }) => <StateBadge state={state} />,
           },
           {
-            label: 'Cost set',
-            show: ({ has_cost: known }) => (known ? 'Yes' : 'No (excluded from margins)'),
+            label: t('Cost set'),
+            card: 'labelled',
+            show: ({ has_cost: known }) => (known ? t('Yes') : t('No (excluded from margins)')),
           },
         ]}
       />
     </Card>
   );
 }
-
-const STATES = { closed: 'in_service', open: 'left_alone', half_open: 'being_tried' } as const;

@@ -2,33 +2,26 @@
 
 import { useState } from 'preact/hooks';
 import type { IncidentRecord, OperatorModelRecord } from '../../../records/operator-catalog.ts';
-import {
-  FormDialog,
-  fieldError,
-  formatCountOf,
-  put,
-  TextField,
-  toast,
-  useAction,
-} from '../../ui/index.ts';
+import { t } from '../../text/t.ts';
+import { FormDialog, fieldError, put, TextField, toast, useAction } from '../../ui/index.ts';
 
 export function incidentWords(incident: IncidentRecord): string {
+  const { requests_per_minute: requests, tokens_per_minute: tokens } = incident;
+  const { concurrent_requests: concurrent } = incident;
   const words = [
-    [incident.requests_per_minute, 'request', 'per minute'],
-    [incident.tokens_per_minute, 'token', 'per minute'],
-    [incident.concurrent_requests, 'request', 'at a time'],
-  ] as const;
-  return words
-    .flatMap(([limit, one, when]) =>
-      limit === null ? [] : [`${formatCountOf(limit, one)} ${when}`],
-    )
-    .join(', ');
+    requests !== null &&
+      t('{requests, plural, one {# request} other {# requests}} per minute', { requests }),
+    tokens !== null && t('{tokens, plural, one {# token} other {# tokens}} per minute', { tokens }),
+    concurrent !== null &&
+      t('{concurrent, plural, one {# request} other {# requests}} at a time', { concurrent }),
+  ];
+  return words.filter((word) => word !== false).join(', ');
 }
 
 const FIELDS = [
-  { name: 'requests_per_minute', label: 'Requests per minute' },
-  { name: 'tokens_per_minute', label: 'Tokens per minute' },
-  { name: 'concurrent_requests', label: 'Concurrent requests' },
+  { name: 'requests_per_minute', label: t('Requests per minute') },
+  { name: 'tokens_per_minute', label: t('Tokens per minute') },
+  { name: 'concurrent_requests', label: t('Concurrent requests') },
 ] as const;
 
 type FieldName = (typeof FIELDS)[number]['name'];
@@ -53,21 +46,22 @@ export function IncidentDialog({
       values[name] === '' ? [] : [[name, Number(values[name])]],
     );
     await put(`/models/${id}/incident`, { ...Object.fromEntries(limits), reason });
-    toast(`Limits of ${id} lowered.`);
+    toast(t('Limits of {id} lowered.', { id }));
     await reload();
     onClose();
   });
   return (
     <FormDialog
-      title={`Lower limits of ${id}`}
+      title={t('Lower limits of {id}', { id })}
       action={action}
       fields={FIELDS.map(({ name }) => name)}
-      submit="Set limits"
+      submit={t('Set limits')}
       onClose={onClose}
     >
       <p>
-        Each account gets the lower of these limits and its plan's, until you end the incident.
-        Leave a field empty to keep the plan's limit.
+        {t(
+          "Each account gets the lower of these limits and its plan's, until you end the incident. Leave a field empty to keep the plan's limit.",
+        )}
       </p>
       {FIELDS.map(({ name, label }) => (
         <TextField
@@ -83,8 +77,8 @@ export function IncidentDialog({
         />
       ))}
       <TextField
-        label="Reason"
-        hint="For operators only. Customers see the limits, not the reason."
+        label={t('Reason')}
+        hint={t('For operators only. Customers see the limits, not the reason.')}
         maxLength={200}
         value={reason}
         onInput={setReason}

@@ -4,21 +4,25 @@ import type {
   OperatorModelRecord,
   OperatorModelsRecord,
 } from '../../../records/operator-catalog.ts';
+import { t } from '../../text/t.ts';
 import {
   Alert,
+  Amount,
   Badge,
   Button,
   Card,
   Empty,
   formatCount,
   formatShare,
+  LinkButton,
   Loaded,
+  may,
   Page,
+  Price,
   remove,
   StateBadge,
   Table,
   toast,
-  Usd,
   useAction,
   useResource,
 } from '../../ui/index.ts';
@@ -28,7 +32,17 @@ export function ModelsPage() {
   const models = useResource<OperatorModelsRecord>('/models');
   useRefresh(models.reload, 15_000);
   return (
-    <Page title="Models" lead="Models in the catalog. Current prices in USD per 1M tokens.">
+    <Page
+      title={t('Models')}
+      lead={t('Models in the catalog. Current prices in USD per 1M tokens.')}
+      actions={
+        may('service.manage') && (
+          <LinkButton kind="primary" href="/catalog/new/model">
+            {t('New model')}
+          </LinkButton>
+        )
+      }
+    >
       <Loaded resource={models}>
         {({ models: rows, forgotten }) => (
           <>
@@ -38,7 +52,7 @@ export function ModelsPage() {
             <Card flush>
               <ModelsTable rows={rows} />
               {rows.length === 0 && (
-                <Empty title="No models">The catalog contains no models.</Empty>
+                <Empty title={t('No models')}>{t('The catalog contains no models.')}</Empty>
               )}
             </Card>
           </>
@@ -51,44 +65,53 @@ export function ModelsPage() {
 function ModelsTable({ rows }: { readonly rows: readonly OperatorModelRecord[] }) {
   return (
     <Table
-      caption="Models"
+      caption={t('Models')}
+      name="operator-models"
       rows={rows}
       rowKey={({ id }) => id}
       href={({ id }) => `/models/${id}`}
       columns={[
-        { label: 'Model', show: ({ id }) => id, sortBy: ({ id }) => id },
+        { label: t('Model'), show: ({ id }) => id, sortBy: ({ id }) => id },
         {
-          label: 'State',
+          label: t('State'),
+          card: 'state',
           show: ({ state, incident }) => (
             <span class="row">
               <StateBadge state={state} />
-              {incident && <Badge tone="warning">Lower limits</Badge>}
+              {incident && <Badge tone="warning">{t('Limits lowered')}</Badge>}
             </span>
           ),
         },
-        { label: 'Input', end: true, show: ({ price }) => <Usd amount={price.input} /> },
-        { label: 'Output', end: true, show: ({ price }) => <Usd amount={price.output} /> },
+        { label: t('Input'), end: true, show: ({ price }) => <Price usd={price.input} /> },
+        { label: t('Output'), end: true, show: ({ price }) => <Price usd={price.output} /> },
         {
-          label: 'Upstreams',
+          label: t('Upstreams'),
+          card: 'hidden',
           end: true,
           show: ({ placements }) => formatCount(placements.length),
         },
         {
-          label: 'Requests (24 h)',
+          label: t('Requested (24 h)'),
+          end: true,
+          show: ({ last_day }) => formatCount(last_day.requested),
+          sortBy: ({ last_day }) => last_day.requested,
+        },
+        {
+          label: t('Served (24 h)'),
           end: true,
           show: ({ last_day }) => formatCount(last_day.requests),
           sortBy: ({ last_day }) => last_day.requests,
         },
         {
-          label: 'Failed',
+          label: t('Failed'),
           end: true,
           show: ({ last_day }) => formatShare(last_day.failed, last_day.requests),
           sortBy: ({ last_day }) => last_day.failed,
         },
         {
-          label: 'Spent',
+          label: t('Spent'),
           end: true,
-          show: ({ last_day }) => <Usd amount={last_day.spent_usd} short />,
+          show: ({ last_day }) => <Amount usd={last_day.spent_usd} />,
           sortBy: ({ last_day }) => Number(last_day.spent_usd),
         },
       ]}
@@ -105,19 +128,24 @@ function Forgotten({
 }) {
   const clear = useAction(async () => {
     await remove(`/models/${model}/incident`);
-    toast('Lower limits removed.');
+    toast(t('Lower limits removed.'));
     await reload();
   });
   return (
     <Alert
       tone="warning"
       actions={
-        <Button size="small" busy={clear.busy.value} onClick={() => void clear.run()}>
-          Remove limits
+        <Button
+          size="small"
+          needs="service.manage"
+          busy={clear.busy.value}
+          onClick={() => void clear.run()}
+        >
+          {t('Remove limits')}
         </Button>
       }
     >
-      {model} has lower limits, but is no longer in the catalog.
+      {t('{model} has lower limits, but is no longer in the catalog.', { model })}
     </Alert>
   );
 }

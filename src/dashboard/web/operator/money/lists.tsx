@@ -1,7 +1,9 @@
 // The accounts with the largest amounts, and the open holds.
 
 import type { MoneyAccountRecord, MoneyRecord } from '../../../records/operator-catalog.ts';
+import { t } from '../../text/t.ts';
 import {
+  Amount,
   type ApiError,
   Card,
   Empty,
@@ -11,8 +13,6 @@ import {
   StateBadge,
   Table,
   Time,
-  Tokens,
-  Usd,
 } from '../../ui/index.ts';
 
 export function AccountsCard({
@@ -35,7 +35,7 @@ export function AccountsCard({
       {rows === undefined ? (
         !error && <Waiting />
       ) : rows.length === 0 ? (
-        <Empty title="No accounts">{empty}</Empty>
+        <Empty title={t('No accounts')}>{empty}</Empty>
       ) : (
         <Table
           caption={title}
@@ -43,12 +43,11 @@ export function AccountsCard({
           rowKey={({ account_id }) => account_id}
           href={({ account_id }) => `/accounts/${account_id}`}
           columns={[
-            { label: 'Account', show: ({ email }) => email },
-            { label: what, end: true, show: ({ amount_usd }) => <Usd amount={amount_usd} short /> },
+            { label: t('Account'), show: ({ email }) => email },
             {
-              label: 'Service tokens',
+              label: what,
               end: true,
-              show: ({ amount }) => <Tokens amount={amount} decimals={0} />,
+              show: ({ amount, amount_usd }) => <Amount tokens={amount} usd={amount_usd} />,
             },
           ]}
         />
@@ -69,23 +68,27 @@ export function HoldsCard({ holds }: Pick<MoneyRecord, 'holds'>) {
   const { open, oldest } = holds;
   return (
     <Card
-      title={oldest.length < open ? `Oldest of ${formatCount(open)} open holds` : 'Open holds'}
+      title={
+        oldest.length < open
+          ? t('Oldest of {open} open holds', { open: formatCount(open) })
+          : t('Open holds')
+      }
       flush
     >
       {oldest.length === 0 ? (
-        <Empty title="No open holds">No active requests.</Empty>
+        <Empty title={t('No open holds')}>{t('No active requests.')}</Empty>
       ) : (
         <Table
-          caption="Open holds"
+          caption={t('Open holds')}
           rows={oldest}
           rowKey={({ request_id }) => request_id}
           href={({ request_id }) => `/requests/${request_id}`}
           columns={[
-            { label: 'Request', show: ({ request_id }) => <code>{request_id}</code> },
-            { label: 'Created', show: ({ created_at }) => <Time at={created_at} relative /> },
-            { label: 'Model', show: ({ model }) => model },
-            { label: 'Phase', show: ({ phase }) => <StateBadge state={phase} /> },
-            { label: 'Reserved', end: true, show: ({ amount }) => <Tokens amount={amount} /> },
+            { label: t('Request'), show: ({ request_id }) => <code>{request_id}</code> },
+            { label: t('Created'), show: ({ created_at }) => <Time at={created_at} relative /> },
+            { label: t('Model'), show: ({ model }) => model },
+            { label: t('Phase'), card: 'state', show: ({ phase }) => <StateBadge state={phase} /> },
+            { label: t('Reserved'), end: true, show: ({ amount }) => <Amount tokens={amount} /> },
           ]}
         />
       )}

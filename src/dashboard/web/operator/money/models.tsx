@@ -1,61 +1,72 @@
 // Revenue, cost, margin and loss per model, and the accuracy of its prompt estimates.
 
 import type { MoneyRecord } from '../../../records/operator-catalog.ts';
-import { Card, Empty, formatCount, formatShare, Nothing, Table, Usd } from '../../ui/index.ts';
+import { t } from '../../text/t.ts';
+import {
+  Amount,
+  Card,
+  Empty,
+  formatCount,
+  formatShare,
+  groupDigits,
+  Nothing,
+  Table,
+} from '../../ui/index.ts';
 
 type Row = MoneyRecord['models'][number];
 
 export function ModelsMoney({ models }: Pick<MoneyRecord, 'models'>) {
   return (
-    <Card title="By model" flush>
+    <Card title={t('By model')} flush>
       {models.length === 0 ? (
-        <Empty title="No requests">No requests in this period.</Empty>
+        <Empty title={t('No requests')}>{t('No requests in this period.')}</Empty>
       ) : (
         <Table
-          caption="Money by model"
+          caption={t('Money by model')}
           rows={models}
           rowKey={({ model }) => model}
           href={({ model }) => `/models/${model}`}
           columns={[
-            { label: 'Model', show: ({ model }) => model, sortBy: ({ model }) => model },
+            { label: t('Model'), show: ({ model }) => model, sortBy: ({ model }) => model },
             {
-              label: 'Requests',
+              label: t('Requests'),
               end: true,
               show: ({ requests }) => formatCount(requests),
               sortBy: ({ requests }) => requests,
             },
             {
-              label: 'Failed',
+              label: t('Failed'),
               end: true,
               show: ({ failed, requests }) => formatShare(failed, requests),
               sortBy: ({ failed }) => failed,
             },
-            amount('Spent', 'spent_usd'),
+            amount(t('Spent'), 'spent_usd'),
             {
-              label: 'Cost',
+              label: t('Cost'),
               end: true,
               show: (row) =>
                 row.uncosted === row.requests ? (
-                  <Nothing>Unknown</Nothing>
+                  <Nothing>{t('Unknown')}</Nothing>
                 ) : (
-                  <Usd amount={row.cost_usd} short />
+                  <Amount usd={row.cost_usd} />
                 ),
               sortBy: ({ cost_usd }) => Number(cost_usd),
             },
             {
-              label: 'Margin',
+              label: t('Margin'),
               end: true,
               show: (row) =>
                 row.uncosted === row.requests ? (
-                  <Nothing>Unknown cost</Nothing>
+                  <Nothing>{t('Unknown cost')}</Nothing>
                 ) : (
-                  <Usd amount={row.margin_usd} short />
+                  <Amount usd={row.margin_usd} />
                 ),
               sortBy: ({ margin_usd }) => Number(margin_usd),
             },
-            amount('Loss', 'loss_usd'),
+            amount(t('Loss'), 'loss_usd'),
             {
-              label: 'Prompt estimate',
+              label: t('Prompt estimate'),
+              card: 'detail',
               end: true,
               show: (row) => estimate(row),
             },
@@ -69,8 +80,9 @@ export function ModelsMoney({ models }: Pick<MoneyRecord, 'models'>) {
 function amount(label: string, field: 'spent_usd' | 'loss_usd') {
   return {
     label,
+    card: field === 'spent_usd' ? ('value' as const) : ('detail' as const),
     end: true,
-    show: (row: Row) => <Usd amount={row[field]} short />,
+    show: (row: Row) => <Amount usd={row[field]} />,
     sortBy: (row: Row) => Number(row[field]),
   };
 }
@@ -80,5 +92,5 @@ function estimate({ estimated_input_tokens: estimated, input_tokens: counted }: 
   if (counted === 0) return '–';
   const percent = ((estimated - counted) / counted) * 100;
   const sign = percent > 0 ? '+' : percent < 0 ? '−' : '±';
-  return `${sign}${Math.abs(percent).toFixed(1)} %`;
+  return `${sign}${groupDigits(Math.abs(percent).toFixed(1))} %`;
 }

@@ -1,57 +1,179 @@
-// Alerts for the operator, raised since the server started.
+// Alerts for the operator, one row per kind and subject, acknowledged here.
 
+import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { AlertRecord } from '../../../records/operator-server.ts';
-import { Card, Empty, LinkButton, ListTable, Page, Table, Time, useList } from '../../ui/index.ts';
+import type { AlertRecord, MachineRecord } from '../../../records/operator-server.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
+import {
+  Button,
+  Card,
+  type Column,
+  Empty,
+  formatCount,
+  LinkButton,
+  ListTable,
+  Page,
+  post,
+  Segments,
+  Table,
+  Time,
+  toast,
+  useAction,
+  useList,
+} from '../../ui/index.ts';
 import { useRefresh } from '../refresh.ts';
 
-const NONE = <Empty title="No alerts">No alerts since the server started.</Empty>;
+const NONE = <Empty title={t('No open alerts')}>{t('Everything is running as it should.')}</Empty>;
 
-const TABLE = {
-  caption: 'Alerts',
-  rowKey: ({ at, kind, message }: AlertRecord) => `${at} ${kind} ${message}`,
-  columns: [
-    { label: 'When', show: ({ at }: AlertRecord) => <Time at={at} relative /> },
-    {
-      label: 'Event',
-      wrap: true,
-      show: ({ message, request_id: id }: AlertRecord) => (
-        <>
-          {capitalized(message)} {id && <Link href={`/requests/${id}`}>View request</Link>}
-        </>
-      ),
-    },
-  ],
+const EVENT: Column<AlertRecord> = {
+  label: t('Event'),
+  wrap: true,
+  show: ({ message, request_id: id }) => (
+    <>
+      {capitalized(message)} {id && <Link href={`/requests/${id}`}>{t('View request')}</Link>}
+    </>
+  ),
 };
 
-/** All stored alerts: up to some hundreds, since the server started. */
+const COUNT: Column<AlertRecord> = {
+  label: t('Count'),
+  card: 'detail',
+  end: true,
+  show: ({ count }) => formatCount(count),
+};
+
+const LAST: Column<AlertRecord> = {
+  label: t('Last'),
+  card: 'labelled',
+  show: ({ last_at }) => <Time at={last_at} relative />,
+};
+
+const WHICH = [
+  { id: 'open', label: t('Open') },
+  { id: 'all', label: t('All') },
+] as const;
+
+/** Alerts of the last 30 days, kept over restarts. */
 export function AlertsPage() {
   const list = useList<AlertRecord>('/alerts');
+  const [which, setWhich] = useState<'open' | 'all'>('open');
   useRefresh(list.reload, 15_000);
+  const rows = list.rows.value?.filter(({ open }) => open || which === 'all');
+  const columns: readonly [Column<AlertRecord>, ...Column<AlertRecord>[]] = [
+    EVENT,
+    COUNT,
+    {
+      label: t('First'),
+      card: 'labelled',
+      show: ({ first_at }) => <Time at={first_at} relative />,
+    },
+    LAST,
+    {
+      label: t('Status'),
+      card: 'state',
+      end: true,
+      show: (alert) => <Acknowledgement alert={alert} onDone={list.reload} />,
+    },
+  ];
   return (
     <Page
-      title="Alerts"
-      lead="Problems that need an operator. Also sent to the log and the webhook, if set."
-      back={{ href: '/', label: 'Overview' }}
+      title={t('Alerts')}
+      lead={t(
+        'Problems that need an operator. An acknowledged alert comes back if it is still raised an hour later.',
+      )}
+      back={{ href: '/', label: t('Overview') }}
+      actions={
+        <Segments label={t('Which alerts')} choices={WHICH} active={which} onChange={setWhich} />
+      }
     >
       <Card flush>
-        <ListTable {...TABLE} list={list} empty={NONE} />
+        {rows === undefined ? (
+          <ListTable
+            caption={t('Alerts')}
+            list={list}
+            rowKey={({ id }) => id}
+            columns={columns}
+            empty={NONE}
+          />
+        ) : rows.length === 0 ? (
+          NONE
+        ) : (
+          <Table caption={t('Alerts')} rows={rows} rowKey={({ id }) => id} columns={columns} />
+        )}
       </Card>
     </Page>
   );
 }
 
-export function AlertsCard({ alerts }: { readonly alerts: readonly AlertRecord[] }) {
+function Acknowledgement({
+  alert,
+  onDone,
+}: {
+  readonly alert: AlertRecord;
+  readonly onDone: () => unknown;
+}) {
+  const action = useAction(async () => {
+    await post(`/alerts/${alert.id}/acknowledge`, { last_at: alert.last_at });
+    await onDone();
+  });
+  const acknowledge = async () => {
+    const ok = await action.run();
+    toast(ok ? t('Alert acknowledged.') : (action.error.value?.message ?? ''));
+    if (!ok) await onDone();
+  };
+  if (!alert.open && alert.acknowledged !== null) {
+    return (
+      <span class="soft">
+        {rich('Acknowledged by {who} {when}', {
+          who: nameOf(alert.acknowledged.by),
+          when: <Time at={alert.acknowledged.at} relative />,
+        })}
+      </span>
+    );
+  }
+  return (
+    <Button
+      size="small"
+      needs="alerts.acknowledge"
+      busy={action.busy.value}
+      aria-label={t('Acknowledge: {message}', { message: alert.message })}
+      onClick={() => void acknowledge()}
+    >
+      {t('Acknowledge')}
+    </Button>
+  );
+}
+
+export function AlertsCard({ alerts }: { readonly alerts: MachineRecord['alerts'] }) {
+  const { open, latest } = alerts;
   const all = (
     <LinkButton href="/alerts" size="small">
-      View all
+      {t('View all')}
     </LinkButton>
   );
+  const title =
+    open === 0
+      ? t('Alerts')
+      : t('{count, plural, one {# open alert} other {# open alerts}}', { count: open });
   return (
-    <Card title="Latest alerts" actions={alerts.length > 0 && all} flush>
-      {alerts.length === 0 ? NONE : <Table {...TABLE} rows={alerts} />}
+    <Card title={title} actions={all} flush>
+      {latest.length === 0 ? (
+        NONE
+      ) : (
+        <Table
+          caption={t('Alerts')}
+          rowKey={({ id }) => id}
+          rows={latest}
+          columns={[EVENT, COUNT, LAST]}
+        />
+      )}
     </Card>
   );
+}
+
+function nameOf(actor: string): string {
+  return actor.replace(/^operator:/, '');
 }
 
 /** Log messages start in lower case. */

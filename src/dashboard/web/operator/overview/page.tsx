@@ -2,23 +2,24 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { MachineRecord, OperatorOverviewRecord } from '../../../records/operator-server.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import {
+  Amount,
   Badge,
   Card,
   Chart,
   formatCount,
-  formatCountOf,
   formatShare,
-  formatUsdShort,
   Loaded,
   Page,
   Stat,
   Stats,
   Time,
-  Tokens,
   useLive,
   useResource,
 } from '../../ui/index.ts';
+import { requestsOfMinute } from '../requests/links.ts';
 import { AlertsCard } from './alerts.tsx';
 import { ServerCard } from './server-card.tsx';
 import { Troubles } from './troubles.tsx';
@@ -32,18 +33,19 @@ export function OverviewPage() {
     if (state.value === 'waiting') void overview.reload();
   }, [state.value]);
   const data = overview.data.value;
-  const lead = data && (
-    <>
-      Version {data.version}, started <Time at={data.started_at} relative />.
-    </>
-  );
+  const lead =
+    data &&
+    rich('Version {version}, started {startedAt}.', {
+      version: data.version,
+      startedAt: <Time at={data.started_at} relative />,
+    });
   return (
     <Page
-      title="Overview"
+      title={t('Overview')}
       lead={lead}
       actions={
         <Badge tone={state.value === 'live' ? 'good' : 'neutral'}>
-          {state.value === 'live' ? 'Live' : 'Connecting'}
+          {state.value === 'live' ? t('Live') : t('Connecting')}
         </Badge>
       }
     >
@@ -59,7 +61,7 @@ function Shown({ machine }: { readonly machine: MachineRecord }) {
     <>
       <Troubles machine={machine} />
       <Figures machine={machine} />
-      <Card title="Requests per minute, last hour">
+      <Card title={t('Requests per minute, last hour')}>
         <MinutesChart machine={machine} />
       </Card>
       <div class="grid">
@@ -78,60 +80,76 @@ function Figures({ machine }: { readonly machine: MachineRecord }) {
   return (
     <Stats>
       <Stat
-        label="Active requests"
+        label={t('Active requests')}
         value={formatCount(machine.in_flight)}
-        hint={`${formatCountOf(machine.streams_open, 'stream')} open`}
+        hint={t('{streamsOpen, plural, one {# stream} other {# streams}} open', {
+          streamsOpen: machine.streams_open,
+        })}
       />
       <Stat
-        label="Last minute"
+        label={t('Last minute')}
         value={formatCount(before?.requests ?? 0)}
-        unit="requests"
-        hint={`${formatCount(before?.output_tokens ?? 0)} output tokens`}
+        unit={t('requests')}
+        hint={t('{outputTokens} output tokens', {
+          outputTokens: formatCount(before?.output_tokens ?? 0),
+        })}
       />
       <Stat
-        label="Failed, last hour"
+        label={t('Failed, last hour')}
         value={formatCount(sum('failed'))}
-        hint={`${formatShare(sum('failed'), sum('requests'))} of ${formatCount(sum('requests'))}`}
+        hint={t('{sum} of {sum2}', {
+          sum: formatShare(sum('failed'), sum('requests')),
+          sum2: formatCount(sum('requests')),
+        })}
       />
       <Stat
-        label="Spent today"
-        value={formatUsdShort(today.spent_usd)}
-        hint={formatCountOf(today.requests, 'request')}
+        label={t('Spent today')}
+        value={<Amount usd={today.spent_usd} detail="hero" />}
+        hint={t('{requests, plural, one {# request} other {# requests}}', {
+          requests: today.requests,
+        })}
       />
       <Stat
-        label="Balances"
-        value={formatUsdShort(balances.posted_usd)}
-        hint={`of ${formatCountOf(balances.accounts, 'account')}`}
+        label={t('Balances')}
+        value={<Amount usd={balances.posted_usd} detail="hero" />}
+        hint={t('of {accounts, plural, one {# account} other {# accounts}}', {
+          accounts: balances.accounts,
+        })}
       />
       <Stat
-        label="Open holds"
+        label={t('Open holds')}
         value={formatCount(holds.open)}
-        hint={
-          <>
-            <Tokens amount={holds.reserved} decimals={0} /> tokens reserved
-          </>
-        }
+        hint={rich('{reserved} reserved', {
+          reserved: <Amount tokens={holds.reserved} usd={holds.reserved_usd} detail="hero" />,
+        })}
       />
     </Stats>
   );
 }
 
+/** Of the series of the chart, in their order. */
+const SERIES_OUTCOMES = ['completed', 'refused', 'client_cancelled', 'failed'];
+
 function MinutesChart({ machine: { minutes } }: { readonly machine: MachineRecord }) {
   return (
     <Chart
-      title="Requests per minute, last hour"
+      title={t('Requests per minute, last hour')}
+      unit={t('requests')}
       kind="bars"
       step="minute"
       times={minutes.map(({ at }) => at)}
+      href={(index, nth) =>
+        requestsOfMinute(minutes[index]?.at ?? '', { outcome: SERIES_OUTCOMES[nth ?? -1] ?? '' })
+      }
       series={[
-        { label: 'Succeeded', values: minutes.map(({ succeeded }) => succeeded) },
-        { label: 'Rejected', values: minutes.map(({ refused }) => refused) },
+        { label: t('Succeeded'), values: minutes.map(({ succeeded }) => succeeded) },
+        { label: t('Rejected'), values: minutes.map(({ refused }) => refused) },
         {
-          label: 'Cancelled by client',
+          label: t('Cancelled by client'),
           tone: 'muted',
           values: minutes.map(({ cancelled }) => cancelled),
         },
-        { label: 'Failed', tone: 'danger', values: minutes.map(({ failed }) => failed) },
+        { label: t('Failed'), tone: 'danger', values: minutes.map(({ failed }) => failed) },
       ]}
     />
   );

@@ -2,28 +2,39 @@
 
 import { Link } from 'wouter-preact';
 import type { MachineRecord } from '../../../records/operator-server.ts';
+import { t } from '../../text/t.ts';
 import { Card, Facts, formatCount, formatMilliseconds, StateBadge, Time } from '../../ui/index.ts';
 
 export function ServerCard({ machine }: { readonly machine: MachineRecord }) {
   const { status, catalog, upstreams } = machine;
   return (
-    <Card title="Server">
+    <Card title={t('Server')}>
       <Facts
         items={[
           [
-            'State',
+            t('State'),
             <StateBadge key="state" state={status} tone={status === 'ready' ? 'good' : 'danger'} />,
           ],
-          ['Upstreams', <Upstreams key="upstreams" upstreams={upstreams} />],
+          [t('Upstreams'), <Upstreams key="upstreams" upstreams={upstreams} />],
           [
-            'Catalog',
+            t('Catalog'),
             <span key="catalog">
-              <Link href="/catalog">version {catalog.version}</Link>,{' '}
+              <Link href="/catalog">{t('version {version}', { version: catalog.version })}</Link>,{' '}
               <Time at={catalog.loaded_at} relative />
             </span>,
           ],
-          ['Ledger queue', `${formatCount(machine.ledger_pending)} pending writes`],
-          ['Event loop', `max lag ${formatMilliseconds(machine.loop_lag_ms)}, last minute`],
+          [
+            t('Ledger queue'),
+            t('{ledgerPending} pending writes', {
+              ledgerPending: formatCount(machine.ledger_pending),
+            }),
+          ],
+          [
+            t('Event loop'),
+            t('max lag {loopLagMs}, last minute', {
+              loopLagMs: formatMilliseconds(machine.loop_lag_ms),
+            }),
+          ],
         ]}
       />
     </Card>
@@ -33,9 +44,9 @@ export function ServerCard({ machine }: { readonly machine: MachineRecord }) {
 function Upstreams({ upstreams }: Pick<MachineRecord, 'upstreams'>) {
   const { total, troubled, out_of_service: out } = upstreams;
   const parts = [
-    `${formatCount(total)} total`,
-    ...(troubled === 0 ? [] : [`${formatCount(troubled)} failing`]),
-    ...(out === 0 ? [] : [`${formatCount(out)} out of service`]),
+    t('{total} total', { total: formatCount(total) }),
+    ...(troubled === 0 ? [] : [t('{troubled} failing', { troubled: formatCount(troubled) })]),
+    ...(out === 0 ? [] : [t('{out} out of service', { out: formatCount(out) })]),
   ];
   return <Link href="/upstreams">{parts.join(', ')}</Link>;
 }

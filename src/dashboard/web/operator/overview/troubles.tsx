@@ -1,6 +1,7 @@
 // The current problems by severity, each with a link.
 
 import type { MachineRecord } from '../../../records/operator-server.ts';
+import { t } from '../../text/t.ts';
 import { Alert, LinkButton } from '../../ui/index.ts';
 
 export function Troubles({ machine }: { readonly machine: MachineRecord }) {
@@ -8,29 +9,33 @@ export function Troubles({ machine }: { readonly machine: MachineRecord }) {
   return (
     <>
       {status === 'not_ready' && (
-        <Alert tone="danger" title="Not ready for new requests">
+        <Alert tone="danger" title={t('Not ready for new requests')}>
           <Lines lines={problems} />
         </Alert>
       )}
       {maintenance.on && (
         <Alert
           tone="warning"
-          title="Maintenance: all requests are rejected"
-          actions={<Go href="/maintenance">Maintenance</Go>}
+          title={t('Maintenance: all requests are rejected')}
+          actions={<Go href="/maintenance">{t('Maintenance')}</Go>}
         >
-          {maintenance.message && <p>Message to clients: {maintenance.message}</p>}
+          {maintenance.message && (
+            <p>{t('Message to clients: {message}', { message: maintenance.message })}</p>
+          )}
         </Alert>
       )}
       {warnings.length > 0 && (
         <Alert
           tone="warning"
-          title={warnings.length === 1 ? 'A warning' : `${warnings.length} warnings`}
+          title={t('{warnings, plural, one {# warning} other {# warnings}}', {
+            warnings: warnings.length,
+          })}
           actions={
             <>
               {upstreams.troubled + upstreams.out_of_service > 0 && (
-                <Go href="/upstreams">Upstreams</Go>
+                <Go href="/upstreams">{t('Upstreams')}</Go>
               )}
-              {catalog.refused && <Go href="/catalog">Catalog</Go>}
+              {catalog.refused && <Go href="/catalog">{t('Catalog')}</Go>}
             </>
           }
         >
@@ -38,8 +43,11 @@ export function Troubles({ machine }: { readonly machine: MachineRecord }) {
         </Alert>
       )}
       {catalog.origin === 'built-in' && (
-        <Alert title="Using the demo catalog" actions={<Go href="/catalog">Catalog</Go>}>
-          <p>Write a catalog.toml next to the server to sell your own models.</p>
+        <Alert
+          title={t('Using the demo catalog')}
+          actions={<Go href="/catalog">{t('Catalog')}</Go>}
+        >
+          <p>{t('Write a catalog.toml next to the server to sell your own models.')}</p>
         </Alert>
       )}
     </>

@@ -5,7 +5,8 @@ import type {
   ModelPricesRecord,
   PricePeriodRecord,
 } from '../../../records/operator-catalog.ts';
-import { Badge, Button, Card, Table, Time, Usd } from '../../ui/index.ts';
+import { t } from '../../text/t.ts';
+import { Badge, Button, Card, Price, Table, Time } from '../../ui/index.ts';
 import { isWithdrawn, keep, withdraw } from './draft.ts';
 
 type Row = {
@@ -27,24 +28,24 @@ export function BookCard({
   const usd = (label: string, field: 'input' | 'cached_input' | 'cache_write' | 'output') => ({
     label,
     end: true,
-    show: ({ period, window }: Row) => <Usd amount={(window ?? period)[field]} />,
+    show: ({ period, window }: Row) => <Price usd={(window ?? period)[field]} />,
   });
   return (
-    <Card title="USD per 1M tokens" flush>
+    <Card title={t('USD per 1M tokens')} flush>
       <Table
-        caption="Prices, USD per 1M tokens"
+        caption={t('Prices, USD per 1M tokens')}
         rows={models.flatMap(rowsOf)}
         rowKey={({ model, period, window }) =>
           `${model} ${period.valid_from} ${window?.from} ${window?.days}`
         }
         columns={[
-          { label: 'Model', show: ({ model, isFirst }) => (isFirst ? <b>{model}</b> : '') },
-          { label: 'From', show: (row) => <From row={row} /> },
-          usd('Input', 'input'),
-          usd('Cached', 'cached_input'),
-          usd('Cache write', 'cache_write'),
-          usd('Output', 'output'),
-          { label: 'State', show: (row) => <State row={row} /> },
+          { label: t('Model'), show: ({ model, isFirst }) => (isFirst ? <b>{model}</b> : '') },
+          { label: t('From'), show: (row) => <From row={row} /> },
+          usd(t('Input'), 'input'),
+          usd(t('Cached'), 'cached_input'),
+          usd(t('Cache write'), 'cache_write'),
+          usd(t('Output'), 'output'),
+          { label: t('State'), card: 'value', show: (row) => <State row={row} /> },
           { label: '', end: true, show: (row) => <Change row={row} onAdd={onAdd} /> },
         ]}
       />
@@ -64,18 +65,19 @@ function From({ row: { period, window } }: { readonly row: Row }) {
     const days = window.days.length === 7 ? '' : `, ${window.days.join(' ')}`;
     return (
       <span class="soft">
-        {window.from} to {window.to} UTC{days}
+        {t('{from} to {to} UTC{days}', { from: window.from, to: window.to, days })}
       </span>
     );
   }
-  return period.valid_from === null ? 'Start' : <Time at={period.valid_from} />;
+  return period.valid_from === null ? t('Start') : <Time at={period.valid_from} />;
 }
 
 function State({ row: { model, period, window } }: { readonly row: Row }) {
   const from = period.valid_from;
-  if (from !== null && isWithdrawn(model, from)) return <Badge tone="warning">Withdrawn</Badge>;
-  if ((window ?? period).in_force) return <Badge tone="good">Current</Badge>;
-  if (isToCome(period)) return <Badge tone="accent">Scheduled</Badge>;
+  if (from !== null && isWithdrawn(model, from))
+    return <Badge tone="warning">{t('Withdrawn')}</Badge>;
+  if ((window ?? period).in_force) return <Badge tone="good">{t('Current')}</Badge>;
+  if (isToCome(period)) return <Badge tone="accent">{t('Scheduled')}</Badge>;
   return null;
 }
 
@@ -93,19 +95,19 @@ function Change({
   const from = period.valid_from;
   if (isFirst && window === undefined) {
     return (
-      <Button size="small" onClick={() => onAdd(model)}>
-        New price
+      <Button size="small" needs="prices.preview" onClick={() => onAdd(model)}>
+        {t('New price')}
       </Button>
     );
   }
   if (window !== undefined || from === null || !isToCome(period)) return null;
   return isWithdrawn(model, from) ? (
     <Button size="small" onClick={() => keep(model, from)}>
-      Keep
+      {t('Keep')}
     </Button>
   ) : (
     <Button size="small" kind="quiet-danger" onClick={() => withdraw(model, from)}>
-      Withdraw
+      {t('Withdraw')}
     </Button>
   );
 }

@@ -7,6 +7,7 @@ import type {
   PriceBookRecord,
   PublishedRecord,
 } from '../../../records/operator-catalog.ts';
+import { t } from '../../text/t.ts';
 import {
   Alert,
   Button,
@@ -37,7 +38,7 @@ export function DraftCard({ book, reload }: Props) {
           onPublished={async (record) => {
             setPublished(record);
             clearDraft();
-            toast(record.in_force ? 'Prices published.' : 'File written.');
+            toast(record.in_force ? t('Prices published.') : t('File written.'));
             await reload();
           }}
         />
@@ -49,21 +50,23 @@ export function DraftCard({ book, reload }: Props) {
 function PublishedAlert({ published }: { readonly published: PublishedRecord }) {
   if (!published.in_force) {
     return (
-      <Alert tone="danger" title="The file was written, but the server rejected it">
+      <Alert tone="danger" title={t('The file was written, but the server rejected it')}>
         <ul>
           {published.problems.map((problem) => (
             <li key={problem}>{problem}</li>
           ))}
         </ul>
-        <p>The previous file is {published.backup}.</p>
+        <p>{t('The previous file is {backup}.', { backup: published.backup })}</p>
       </Alert>
     );
   }
   return (
-    <Alert tone="good" title="Published">
+    <Alert tone="good" title={t('Published')}>
       <p>
-        Wrote {published.path}. Each price applies from its start time. The previous file is{' '}
-        {published.backup}.
+        {t('Wrote {path}. Each price applies from its start time. The previous file is {backup}.', {
+          path: published.path,
+          backup: published.backup,
+        })}
       </p>
     </Alert>
   );
@@ -91,19 +94,20 @@ function Checked({
   const canPublish = check?.ok === true && book.file.not_writable === null;
   return (
     <Card
-      title="Draft"
+      title={t('Draft')}
       actions={
         <>
           <Button size="small" kind="quiet" onClick={clearDraft}>
-            Discard
+            {t('Discard')}
           </Button>
           <Button
             size="small"
             kind="primary"
+            needs="service.manage"
             disabled={!canPublish}
             onClick={() => setAsking(true)}
           >
-            Publish
+            {t('Publish')}
           </Button>
         </>
       }
@@ -112,23 +116,27 @@ function Checked({
         <DraftRows draft={current} usdPerMillion={book.usd_per_million} />
         <ErrorAlert error={checking.error.value} retry={checking.run} />
         {check && !check.ok && <ProblemsAlert problems={check.problems} />}
-        {check?.ok && <WhatIf draft={current} usdPerMillion={book.usd_per_million} />}
+        {check?.ok && <WhatIf draft={current} />}
         {check?.snippet && (
           <details>
-            <summary>As text for the catalog file</summary>
-            <CodeBlock code={check.snippet} label="prices for the catalog" />
+            <summary>{t('As text for the catalog file')}</summary>
+            <CodeBlock code={check.snippet} label={t('prices for the catalog')} />
           </details>
         )}
       </div>
       {asking && check?.based_on && (
         <ConfirmDialog
-          title="Publish these prices?"
+          title={t('Publish these prices?')}
           consequences={[
-            `Writes ${book.file.path ?? 'the catalog file'} and keeps the current version next to it.`,
-            'The server reloads the file at once. Customers see the new prices and their start times.',
-            'You can withdraw a price here until it starts.',
+            t('Writes {path} and keeps the current version next to it.', {
+              path: book.file.path ?? t('the catalog file'),
+            }),
+            t(
+              'The server reloads the file at once. Customers see the new prices and their start times.',
+            ),
+            t('You can withdraw a price here until it starts.'),
           ]}
-          confirm="Publish"
+          confirm={t('Publish')}
           act={async () => {
             const body = { ...current, based_on: check.based_on };
             await onPublished(await post<PublishedRecord>('/prices/publish', body));
@@ -142,7 +150,7 @@ function Checked({
 
 function ProblemsAlert({ problems }: { readonly problems: readonly string[] }) {
   return (
-    <Alert tone="danger" title="This draft cannot be published">
+    <Alert tone="danger" title={t('This draft cannot be published')}>
       <ul>
         {problems.map((problem) => (
           <li key={problem}>{problem}</li>

@@ -1,7 +1,8 @@
 // The changes of a draft, one per row.
 
 import type { Draft, DraftPeriod } from '../../../records/operator-catalog.ts';
-import { Badge, Button, Table, Time } from '../../ui/index.ts';
+import { t } from '../../text/t.ts';
+import { Badge, Button, Price, priceUnits, Table, Time, toUsd } from '../../ui/index.ts';
 import { dropPeriod, keep } from './draft.ts';
 
 type Row =
@@ -22,22 +23,29 @@ export function DraftRows({
   const rate = (label: string, field: 'input' | 'cached_input' | 'cache_write' | 'output') => ({
     label,
     end: true,
-    show: (row: Row) => (row.kind === 'add' ? String(row.period[field] ?? row.period.input) : ''),
+    show: (row: Row) =>
+      row.kind === 'add' && (
+        <Price
+          usd={
+            toUsd(String(row.period[field] ?? row.period.input), priceUnits(usdPerMillion)) ?? null
+          }
+        />
+      ),
   });
   return (
     <>
       <Table
-        caption="Changes of the draft"
+        caption={t('Changes of the draft')}
         rows={rows}
         rowKey={(row) => `${row.kind} ${namedOf(row).model} ${namedOf(row).valid_from}`}
         columns={[
-          { label: 'Model', show: (row) => namedOf(row).model },
-          { label: 'From', show: (row) => <Time at={namedOf(row).valid_from} /> },
-          rate('Input', 'input'),
-          rate('Cached input', 'cached_input'),
-          rate('Cache write', 'cache_write'),
-          rate('Output', 'output'),
-          { label: 'Change', show: (row) => <What row={row} /> },
+          { label: t('Model'), show: (row) => namedOf(row).model },
+          { label: t('From'), show: (row) => <Time at={namedOf(row).valid_from} /> },
+          rate(t('Input'), 'input'),
+          rate(t('Cached input'), 'cached_input'),
+          rate(t('Cache write'), 'cache_write'),
+          rate(t('Output'), 'output'),
+          { label: t('Change'), show: (row) => <What row={row} /> },
           {
             label: '',
             end: true,
@@ -49,14 +57,14 @@ export function DraftRows({
                   row.kind === 'add' ? dropPeriod(row.period) : keep(row.model, row.valid_from)
                 }
               >
-                Remove
+                {t('Remove')}
               </Button>
             ),
           },
         ]}
       />
       <p class="soft small">
-        In service tokens per model token. 1M service tokens cost {usdPerMillion} USD.
+        {t('Per 1M tokens. 1M service tokens cost {usdPerMillion} USD.', { usdPerMillion })}
       </p>
     </>
   );
@@ -67,7 +75,7 @@ function namedOf(row: Row): { readonly model: string; readonly valid_from: strin
 }
 
 function What({ row }: { readonly row: Row }) {
-  if (row.kind === 'withdraw') return <Badge tone="warning">Withdrawn</Badge>;
+  if (row.kind === 'withdraw') return <Badge tone="warning">{t('Withdrawn')}</Badge>;
   const hours = row.period.windows?.length ?? 0;
-  return <Badge tone="accent">{hours === 0 ? 'New' : 'New, with hours'}</Badge>;
+  return <Badge tone="accent">{hours === 0 ? t('New') : t('New, time-of-day rates')}</Badge>;
 }

@@ -1,7 +1,8 @@
 // Hours of the day (UTC) with other rates.
 
 import type { DraftPeriod } from '../../../records/operator-catalog.ts';
-import { Button, Field, SelectField } from '../../ui/index.ts';
+import { t } from '../../text/t.ts';
+import { Button, type EntryUnit, Field, SelectField } from '../../ui/index.ts';
 import { RateFields, type RatesInput, toRates } from './rates.tsx';
 
 type HoursWindow = NonNullable<DraftPeriod['windows']>[number];
@@ -24,10 +25,12 @@ const DAYS: Readonly<Record<Days, NonNullable<HoursWindow['days']> | undefined>>
 
 export function HoursFields({
   hours,
+  unit,
   onChange,
   onRemove,
 }: {
   readonly hours: HoursInput;
+  readonly unit: EntryUnit;
   readonly onChange: (hours: HoursInput) => void;
   readonly onRemove: () => void;
 }) {
@@ -47,32 +50,36 @@ export function HoursFields({
   );
   return (
     <fieldset class="stack">
-      <legend class="legend">Rates for these hours</legend>
+      <legend class="legend">{t('Rates for these hours')}</legend>
       <div class="fields">
-        {time('From (UTC)', 'from')}
-        {time('To (UTC)', 'to')}
+        {time(t('From (UTC)'), 'from')}
+        {time(t('To (UTC)'), 'to')}
         <SelectField
-          label="Days"
+          label={t('Days')}
           options={[
-            { value: 'all', label: 'Every day' },
-            { value: 'week', label: 'Monday to Friday' },
-            { value: 'weekend', label: 'Saturday and Sunday' },
+            { value: 'all', label: t('Every day') },
+            { value: 'week', label: t('Monday to Friday') },
+            { value: 'weekend', label: t('Saturday and Sunday') },
           ]}
           value={hours.days}
           onChange={(days) => onChange({ ...hours, days: days as Days })}
         />
       </div>
-      <RateFields rates={hours.rates} onChange={(rates) => onChange({ ...hours, rates })} />
+      <RateFields
+        rates={hours.rates}
+        unit={unit}
+        onChange={(rates) => onChange({ ...hours, rates })}
+      />
       <div>
         <Button size="small" kind="quiet-danger" onClick={onRemove}>
-          Remove hours
+          {t('Remove hours')}
         </Button>
       </div>
     </fieldset>
   );
 }
 
-export function toWindow({ from, to, days, rates }: HoursInput): HoursWindow {
+export function toWindow({ from, to, days, rates }: HoursInput, unit: EntryUnit): HoursWindow {
   const named = DAYS[days];
-  return { from, to, ...(named === undefined ? {} : { days: named }), ...toRates(rates) };
+  return { from, to, ...(named === undefined ? {} : { days: named }), ...toRates(rates, unit) };
 }

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { PriceBookRecord } from '../../../records/operator-catalog.ts';
+import { t } from '../../text/t.ts';
 import { Alert, Button, LinkButton, Loaded, Page, useResource } from '../../ui/index.ts';
 import { BookCard } from './book.tsx';
 import { DraftCard } from './draft-card.tsx';
@@ -13,15 +14,16 @@ export function PricesPage() {
   const data = book.data.value;
   return (
     <Page
-      title="Prices"
-      lead="New prices apply from a future time. Past requests keep theirs."
+      title={t('Prices')}
+      lead={t('New prices apply from a future time. Past requests keep theirs.')}
       actions={
         <Button
           kind="primary"
+          needs="prices.preview"
           disabled={data === undefined || data.models.length === 0}
           onClick={() => setAdding(data?.models[0]?.model)}
         >
-          New price
+          {t('New price')}
         </Button>
       }
     >
@@ -44,8 +46,12 @@ export function PricesPage() {
 function FileAlert({ file }: Pick<PriceBookRecord, 'file'>) {
   if (file.not_writable !== null) {
     return (
-      <Alert tone="warning" title="Prices cannot be published from here">
-        <p>{file.not_writable} You can still test and copy drafts.</p>
+      <Alert tone="warning" title={t('Prices cannot be published from here')}>
+        <p>
+          {t('{notWritable} You can still test and copy drafts.', {
+            notWritable: file.not_writable,
+          })}
+        </p>
       </Alert>
     );
   }
@@ -53,14 +59,14 @@ function FileAlert({ file }: Pick<PriceBookRecord, 'file'>) {
   return (
     <Alert
       tone="warning"
-      title="The catalog file is not active"
+      title={t('The catalog file is not active')}
       actions={
         <LinkButton href="/catalog" size="small">
-          Catalog
+          {t('Catalog')}
         </LinkButton>
       }
     >
-      <p>Publishing edits the file on disk. First check why the server rejected it.</p>
+      <p>{t('Publishing edits the file on disk. First check why the server rejected it.')}</p>
     </Alert>
   );
 }

@@ -3,10 +3,21 @@
 
 import { useState } from 'preact/hooks';
 import type { DraftPeriod, PriceBookRecord } from '../../../records/operator-catalog.ts';
-import { Button, Field, FormDialog, SelectField, useAction } from '../../ui/index.ts';
+import { t } from '../../text/t.ts';
+import {
+  Button,
+  type EntryUnit,
+  Field,
+  FormDialog,
+  preferredUnit,
+  SelectField,
+  UnitSelect,
+  useAction,
+  written,
+} from '../../ui/index.ts';
 import { addPeriod, perToken } from './draft.ts';
 import { HoursFields, type HoursInput, NEW_HOURS, toWindow } from './hours.tsx';
-import { RateFields, type RatesInput, toRates } from './rates.tsx';
+import { RateFields, type RatesInput, ratesIn, toRates } from './rates.tsx';
 
 export function PeriodDialog({
   book,
@@ -19,32 +30,44 @@ export function PeriodDialog({
 }) {
   const [model, setModel] = useState(first);
   const [from, setFrom] = useState(localInput(nextMonth()));
-  const [rates, setRates] = useState(() => ratesOf(book, first));
+  const [unit, setUnit] = useState(preferredUnit);
+  const [rates, setRates] = useState(() => ratesOf(book, first, unit));
   const [hours, setHours] = useState<readonly HoursInput[]>([]);
   const action = useAction(async () => {
     const period: DraftPeriod = {
       model,
       valid_from: new Date(from).toISOString().replace('.000Z', 'Z'),
-      ...toRates(rates),
-      ...(hours.length === 0 ? {} : { windows: hours.map(toWindow) }),
+      ...toRates(rates, unit),
+      ...(hours.length === 0 ? {} : { windows: hours.map((each) => toWindow(each, unit)) }),
     };
     addPeriod(period);
     onClose();
   });
   const choose = (name: string) => {
     setModel(name);
-    setRates(ratesOf(book, name));
+    setRates(ratesOf(book, name, unit));
+  };
+  const chooseUnit = (next: EntryUnit) => {
+    setUnit(next);
+    setRates(ratesIn(rates, unit, next));
+    setHours(hours.map((each) => ({ ...each, rates: ratesIn(each.rates, unit, next) })));
   };
   return (
-    <FormDialog title="New price" wide action={action} submit="Add to draft" onClose={onClose}>
+    <FormDialog
+      title={t('New price')}
+      wide
+      action={action}
+      submit={t('Add to draft')}
+      onClose={onClose}
+    >
       <div class="fields">
         <SelectField
-          label="Model"
+          label={t('Model')}
           options={book.models.map((each) => ({ value: each.model, label: each.model }))}
           value={model}
           onChange={choose}
         />
-        <Field label="From (your time)" hint={utcHint(from)}>
+        <Field label={t('From (your time)')} hint={utcHint(from)}>
           {(described) => (
             <input
               {...described}
@@ -58,22 +81,27 @@ export function PeriodDialog({
           )}
         </Field>
       </div>
-      <p class="soft small">
-        In service tokens per model token. 1M service tokens cost {book.usd_per_million} USD, so
-        0.15 means {usdOf('0.15', book.usd_per_million)} USD per 1M tokens.
-      </p>
-      <RateFields rates={rates} onChange={setRates} />
+      <div class="row">
+        <UnitSelect unit={unit} choose={chooseUnit} />
+        <span class="soft small">
+          {t('1M service tokens cost {usdPerMillion} USD.', {
+            usdPerMillion: book.usd_per_million,
+          })}
+        </span>
+      </div>
+      <RateFields rates={rates} unit={unit} onChange={setRates} />
       {hours.map((each, index) => (
         <HoursFields
           key={index}
           hours={each}
+          unit={unit}
           onChange={(next) => setHours(hours.with(index, next))}
           onRemove={() => setHours(hours.toSpliced(index, 1))}
         />
       ))}
       <div>
         <Button size="small" onClick={() => setHours([...hours, { ...NEW_HOURS, rates }])}>
-          Add rates for some hours
+          {t('Add rates for some hours')}
         </Button>
       </div>
     </FormDialog>
@@ -81,20 +109,20 @@ export function PeriodDialog({
 }
 
 /** Starts from the current price. */
-function ratesOf(book: PriceBookRecord, name: string): RatesInput {
+function ratesOf(book: PriceBookRecord, name: string, unit: EntryUnit): RatesInput {
   const prices = book.models.find(({ model }) => model === name)?.prices ?? [];
   const period =
     prices.find(({ in_force, windows }) => in_force || windows.some((each) => each.in_force)) ??
     prices.at(-1);
   if (period === undefined) return { input: '', cached_input: '', cache_write: '', output: '' };
   const { svc_tokens: million } = period;
-  const input = perToken(million.input);
-  const orInput = (rate: string) => (perToken(rate) === input ? '' : perToken(rate));
+  const rate = (perMillion: string) => written('price', perToken(perMillion), unit);
+  const orInput = (each: string) => (each === million.input ? '' : rate(each));
   return {
-    input,
+    input: rate(million.input),
     cached_input: orInput(million.cached_input),
     cache_write: orInput(million.cache_write),
-    output: perToken(million.output),
+    output: rate(million.output),
   };
 }
 
@@ -110,10 +138,6 @@ function localInput(at: Date): string {
 
 function utcHint(local: string): string {
   const at = new Date(local);
-  if (Number.isNaN(at.getTime())) return 'Enter a future time.';
-  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-}
-
-function usdOf(rate: string, usdPerMillion: string): string {
-  return String(Math.round(Number(rate) * Number(usdPerMillion) * 1e6) / 1e6);
+  if (Number.isNaN(at.getTime())) return t('Enter a future time.');
+  return t('{at} UTC', { at: at.toISOString().slice(0, 16).replace('T', ' ') });
 }

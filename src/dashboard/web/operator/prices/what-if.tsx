@@ -2,30 +2,25 @@
 
 import { useState } from 'preact/hooks';
 import type { Draft, PreviewRecord, PreviewSumRecord } from '../../../records/operator-catalog.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import {
+  Amount,
+  amountText,
   Button,
   Empty,
   ErrorAlert,
   formatCount,
-  formatCountOf,
   formatShare,
-  formatUsdShort,
   post,
   SelectField,
   Table,
-  Tokens,
   useAction,
 } from '../../ui/index.ts';
 
 const MONTHS = 6;
 
-export function WhatIf({
-  draft,
-  usdPerMillion,
-}: {
-  readonly draft: Draft;
-  readonly usdPerMillion: string;
-}) {
+export function WhatIf({ draft }: { readonly draft: Draft }) {
   const months = lastMonths();
   const [month, setMonth] = useState(months[1]?.value ?? '');
   const [result, setResult] = useState<
@@ -38,13 +33,13 @@ export function WhatIf({
   return (
     <>
       <div class="filters">
-        <SelectField label="Month" options={months} value={month} onChange={setMonth} />
-        <Button busy={ask.busy.value} onClick={() => void ask.run()}>
-          Calculate
+        <SelectField label={t('Month')} options={months} value={month} onChange={setMonth} />
+        <Button needs="prices.preview" busy={ask.busy.value} onClick={() => void ask.run()}>
+          {t('Calculate')}
         </Button>
       </div>
       <ErrorAlert error={ask.error.value} />
-      {result?.of === draft && <Result preview={result.preview} usdPerMillion={usdPerMillion} />}
+      {result?.of === draft && <Result preview={result.preview} />}
     </>
   );
 }
@@ -53,61 +48,70 @@ type Row = PreviewSumRecord & { readonly model: string };
 
 function Result({
   preview: { models, totals, not_priced: left },
-  usdPerMillion,
 }: {
   readonly preview: PreviewRecord;
-  readonly usdPerMillion: string;
 }) {
   if (totals.requests === 0) {
-    return <Empty title="No requests in this month">Choose another month.</Empty>;
+    return <Empty title={t('No requests in this month')}>{t('Choose another month.')}</Empty>;
   }
-  const rows: Row[] = [...models, { ...totals, model: 'Total' }];
+  const rows: Row[] = [...models, { ...totals, model: t('Total') }];
   const difference = Number(totals.difference);
-  const usd = formatUsdShort(((Math.abs(difference) / 1e6) * Number(usdPerMillion)).toFixed(6));
+  const amount = amountText({ tokens: totals.difference.replace(/^-/, '') }, 'hero');
   const share = formatShare(Math.abs(difference), Number(totals.booked));
   return (
     <>
       <p>
-        Customers would have paid{' '}
-        <strong>
-          {usd} {difference < 0 ? 'less' : 'more'}
-        </strong>
-        , {share} of what they paid. Assumes unchanged demand.
+        {rich(
+          'Customers would have paid <strong>{amount} {direction, select, less {less} other {more}}</strong>, {share} of what they paid. Assumes unchanged demand.',
+          {
+            strong: (text) => <strong>{text}</strong>,
+            amount,
+            direction: difference < 0 ? 'less' : 'more',
+            share,
+          },
+        )}
       </p>
       <Table
-        caption="Past requests at draft prices"
+        caption={t('Past requests at draft prices')}
         rows={rows}
         rowKey={({ model }) => model}
         columns={[
-          { label: 'Model', show: ({ model }) => model },
-          { label: 'Requests', end: true, show: ({ requests }) => formatCount(requests) },
+          { label: t('Model'), show: ({ model }) => model },
+          { label: t('Requests'), end: true, show: ({ requests }) => formatCount(requests) },
           {
-            label: 'Input tokens',
+            label: t('Input tokens'),
             end: true,
             show: ({ tokens }) =>
               formatCount(tokens.input + tokens.cached_input + tokens.cache_write),
           },
-          { label: 'Output tokens', end: true, show: ({ tokens }) => formatCount(tokens.output) },
           {
-            label: 'Charged',
+            label: t('Output tokens'),
             end: true,
-            show: ({ booked }) => <Tokens amount={booked} decimals={0} />,
+            show: ({ tokens }) => formatCount(tokens.output),
           },
           {
-            label: 'At draft prices',
+            label: t('Charged'),
             end: true,
-            show: ({ would_be }) => <Tokens amount={would_be} decimals={0} />,
+            show: ({ booked }) => <Amount tokens={booked} />,
           },
           {
-            label: 'Difference',
+            label: t('At draft prices'),
             end: true,
-            show: ({ difference: each }) => <Tokens amount={each} decimals={0} />,
+            show: ({ would_be }) => <Amount tokens={would_be} />,
+          },
+          {
+            label: t('Difference'),
+            end: true,
+            show: ({ difference: each }) => <Amount tokens={each} />,
           },
         ]}
       />
       {left.map(({ model, requests }) => (
         <p class="soft small" key={model}>
-          Excludes {formatCountOf(requests, 'request')} of {model}, which is not in the catalog.
+          {t(
+            'Excludes {requests, plural, one {# request} other {# requests}} of {model}, which is not in the catalog.',
+            { requests, model },
+          )}
         </p>
       ))}
     </>

@@ -1,14 +1,15 @@
 // The attempts of a request: upstream, outcome and cost.
 
-import type { OperatorRequestRecord } from '../../../records/operator-account.ts';
+import type { OperatorRequestRecord } from '../../../records/operator-request.ts';
+import { t } from '../../text/t.ts';
 import {
+  Amount,
   Badge,
   formatCount,
-  humanize,
+  labelOf,
   formatMilliseconds as ms,
   Nothing,
   Table,
-  Tokens,
 } from '../../ui/index.ts';
 
 type Attempt = OperatorRequestRecord['attempts'][number];
@@ -19,38 +20,42 @@ export function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }
   const rows: readonly Row[] = attempts.map((each, index) => ({ ...each, number: index + 1 }));
   return (
     <Table
-      caption="Attempts"
+      caption={t('Attempts')}
       rows={rows}
       rowKey={({ number }) => String(number)}
       columns={[
-        { label: 'No.', show: ({ number }) => number },
+        { label: t('No.'), show: ({ number }) => number },
         {
-          label: 'Upstream',
+          label: t('Upstream'),
           show: ({ upstream, model, upstream_model, credential }) => (
             <>
-              <div>{upstream ?? 'Unknown upstream'}</div>
+              <div>{upstream ?? t('Unknown upstream')}</div>
               <div class="soft small nowrap">
-                {model ?? 'unknown model'}
-                {upstream_model !== null && upstream_model !== model && ` as ${upstream_model}`}
-                {credential !== null && `, credential ${credential}`}
+                {model ?? t('unknown model')}
+                {upstream_model !== null &&
+                  upstream_model !== model &&
+                  t(' as {upstreamModel}', { upstreamModel: upstream_model })}
+                {credential !== null && t(', credential {credential}', { credential })}
               </div>
             </>
           ),
         },
-        { label: 'Outcome', wrap: true, show: (attempt) => <Outcome attempt={attempt} /> },
+        { label: t('Outcome'), wrap: true, show: (attempt) => <Outcome attempt={attempt} /> },
         {
-          label: 'First byte, content',
+          label: t('First byte, content'),
           end: true,
           show: ({ first_byte_ms: byte, first_content_ms: content }) =>
             byte === null ? <Nothing /> : `${ms(byte)}, ${content === null ? '–' : ms(content)}`,
         },
         {
-          label: 'Duration',
+          label: t('Duration'),
           end: true,
-          show: ({ duration_ms }) => (duration_ms === null ? <Nothing /> : ms(duration_ms)),
+          show: ({ duration_ms: took, first_byte_ms: byte, first_content_ms: content }) =>
+            // The clock of the books has milliseconds; the other times are more precise.
+            took === null ? <Nothing /> : ms(Math.max(took, byte ?? 0, content ?? 0)),
         },
         {
-          label: 'Input, output',
+          label: t('Input, output'),
           end: true,
           show: ({ usage }) =>
             usage === null ? (
@@ -59,19 +64,37 @@ export function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }
               `${formatCount(usage.input_tokens)}, ${formatCount(usage.output_tokens)}`
             ),
         },
-        { label: 'Cost', end: true, show: ({ cost }) => <Tokens amount={cost} /> },
+        {
+          label: t('Cost'),
+          end: true,
+          show: ({ cost }) => <Amount tokens={cost} detail="exact" />,
+        },
       ]}
     />
   );
 }
 
 function Outcome({ attempt: { failure, phase, status, detail } }: { readonly attempt: Attempt }) {
-  if (failure === null) return <Badge tone="good">Served</Badge>;
-  const place = [phase && humanize(phase).toLowerCase(), status && `status ${status}`];
+  if (failure === null) return <Badge tone="good">{t('Served')}</Badge>;
+  // The detail of most failures names the status already.
+  const isNamed = status === null || detail?.includes(String(status)) === true;
   return (
     <>
-      <Badge tone={failure === 'no_capacity' ? 'warning' : 'danger'}>{humanize(failure)}</Badge>
-      <div class="soft small">{[detail, ...place].filter(Boolean).join('; ')}</div>
+      <Badge tone={failure === 'no_capacity' ? 'warning' : 'danger'}>{labelOf(failure)}</Badge>
+      <div class="soft small">
+        {[detail, isNamed ? null : t('status {status}', { status })].filter(Boolean).join('; ')}
+      </div>
+      {phase !== null && <div class="soft small">{PHASES[phase] ?? labelOf(phase)}</div>}
     </>
   );
 }
+
+/** How far the attempt had come. */
+const PHASES: Readonly<Record<string, string>> = {
+  connect: t('while connecting'),
+  first_byte: t('before the first byte'),
+  first_content: t('before the first content'),
+  stream: t('during the stream'),
+  throughput: t('during the stream: too slow'),
+  total: t('the attempt took too long'),
+};

@@ -1,7 +1,9 @@
 // The calculation of a charge: tokens times price per bucket, rounded once.
 
 import type { CalculationRecord } from '../../../records/customer-request.ts';
-import { Card, formatCount, humanize, Table, Tokens } from '../../ui/index.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
+import { Amount, Card, formatCount, labelOf, Table } from '../../ui/index.ts';
 
 export function Calculations({
   calculations,
@@ -14,39 +16,51 @@ export function Calculations({
         <Card
           key={each.price_version}
           flush
-          title={`Charge at the price of ${each.model}${calculations.length > 1 ? ROLES[each.used_for] : ''}`}
+          title={t('Charge at the price of {model}{usedFor}', {
+            model: each.model,
+            usedFor: calculations.length > 1 ? ROLES[each.used_for] : '',
+          })}
         >
           <Table
-            caption={`Charge at the price of ${each.model}`}
+            caption={t('Charge at the price of {model}', { model: each.model })}
             rows={each.buckets}
             rowKey={({ name }) => name}
             columns={[
-              { label: 'Type', show: ({ name }) => humanize(name) },
-              { label: 'Tokens', end: true, show: ({ tokens }) => formatCount(tokens) },
+              { label: t('Type'), show: ({ name }) => labelOf(name) },
+              { label: t('Tokens'), end: true, show: ({ tokens }) => formatCount(tokens) },
               {
-                label: 'Unit price',
+                label: t('Unit price'),
                 end: true,
-                show: ({ price }) => <Tokens amount={price} />,
+                show: ({ price }) => <Amount tokens={price} detail="exact" />,
               },
-              { label: 'Amount', end: true, show: ({ amount }) => <Tokens amount={amount} /> },
+              {
+                label: t('Amount'),
+                end: true,
+                show: ({ amount }) => <Amount tokens={amount} detail="exact" />,
+              },
             ]}
           />
           <div class="table-foot">
-            <span class="soft">Price {each.price_version}</span>
+            <span class="soft">
+              {t('Price {priceVersion}', { priceVersion: each.price_version })}
+            </span>
             <span>
-              Total <Tokens amount={each.exact} />, rounded to <Tokens amount={each.rounded} />
+              {rich('Total {exact}, rounded to {rounded}', {
+                exact: <Amount tokens={each.exact} detail="exact" />,
+                rounded: <Amount tokens={each.rounded} detail="exact" />,
+              })}
             </span>
           </div>
         </Card>
       ))}
       {calculations.length > 1 && (
-        <p class="soft">A fallback answered, so the lower charge applies.</p>
+        <p class="soft">{t('A fallback answered, so the lower charge applies.')}</p>
       )}
     </>
   );
 }
 
 const ROLES: Readonly<Record<CalculationRecord['used_for'], string>> = {
-  requested: ' (requested)',
-  served: ' (served)',
+  requested: t(' (requested)'),
+  served: t(' (served)'),
 };

@@ -1,92 +1,126 @@
 // The full history of one request: attempts, usage, charge, cost and margin.
 
-import { Link } from 'wouter-preact';
-import type { OperatorRequestRecord } from '../../../records/operator-account.ts';
+import type {
+  OperatorRefusalRecord,
+  OperatorRequestRecord,
+} from '../../../records/operator-request.ts';
+import { t } from '../../text/t.ts';
 import {
   Alert,
+  Amount,
   Card,
   Empty,
   Facts,
   formatCount,
-  humanize,
+  LinkButton,
   Loaded,
+  labelOf,
   Nothing,
+  OtherAmount,
   Page,
   type PageProps,
+  ProblemAlert,
   Stat,
   StateBadge,
   Stats,
   Time,
-  Tokens,
-  Usd,
+  useOpenedFrom,
   useResource,
 } from '../../ui/index.ts';
 import { Attempts } from './attempts.tsx';
 import { Calculations } from './calculations.tsx';
+import { AccountLink, KeyName, RefusalView } from './refusal.tsx';
 
 export function RequestPage({ params }: PageProps) {
   const id = params['id'] ?? '';
-  const resource = useResource<OperatorRequestRecord>(`/requests/${encodeURIComponent(id)}`);
+  const resource = useResource<OperatorRequestRecord | OperatorRefusalRecord>(
+    `/requests/${encodeURIComponent(id)}`,
+  );
+  const from = useOpenedFrom('/requests');
+  const place = from?.ids.indexOf(id) ?? -1;
+  const newer = from?.ids[place - 1];
+  const older = place < 0 ? undefined : from?.ids[place + 1];
   return (
-    <Page title="Request" back={{ href: '/requests', label: 'Requests' }} lead={<code>{id}</code>}>
+    <Page
+      title={t('Request')}
+      back={{ href: `/requests${from?.search ?? ''}`, label: t('Requests') }}
+      lead={<code>{id}</code>}
+      actions={
+        <>
+          {newer && <LinkButton href={`/requests/${newer}`}>{t('← Newer')}</LinkButton>}
+          {older && <LinkButton href={`/requests/${older}`}>{t('Older →')}</LinkButton>}
+        </>
+      }
+    >
       <Loaded resource={resource} lines={10}>
-        {(history) => <RequestView history={history} />}
+        {(data) =>
+          data.object === 'request' ? (
+            <RequestView history={data} />
+          ) : (
+            <RefusalView refusal={data} />
+          )
+        }
       </Loaded>
     </Page>
   );
 }
 
 function RequestView({ history }: { readonly history: OperatorRequestRecord }) {
-  const { request, booked, upstream_costs: costs } = history;
+  const { request, booked, problem, upstream_costs: costs } = history;
   return (
     <>
       {request === null && (
-        <Alert title="In progress">Nothing is charged yet. Reload this page later.</Alert>
+        <Alert title={t('In progress')}>
+          {t('Nothing is charged yet. Reload this page later.')}
+        </Alert>
+      )}
+      {problem !== null && (
+        <ProblemAlert problem={problem}>
+          <p>{t('Cause: {cause}', { cause: labelOf(problem.cause.split(':')[0] ?? '') })}</p>
+        </ProblemAlert>
       )}
       {booked !== null && (
         <Stats>
           <Stat
-            label="Debited"
-            value={<Tokens amount={booked.debited} />}
-            hint={
-              <>
-                Service tokens, <Usd amount={booked.debited_usd} />
-              </>
-            }
+            label={t('Debited')}
+            value={<Amount tokens={booked.debited} usd={booked.debited_usd} detail="exact" />}
+            hint={<OtherAmount tokens={booked.debited} usd={booked.debited_usd} detail="exact" />}
           />
           <Stat
-            label="Upstream cost"
-            value={costs === null ? '–' : <Tokens amount={costs.total} />}
-            hint={costsHint(costs)}
+            label={t('Upstream cost')}
+            value={costs === null ? '–' : <Amount tokens={costs.total} detail="exact" />}
+            hint={costsHint(history)}
           />
           <Stat
-            label="Margin"
-            value={costs?.margin == null ? '–' : <Tokens amount={costs.margin} />}
-            hint="Charge minus cost"
+            label={t('Margin')}
+            value={costs?.margin == null ? '–' : <Amount tokens={costs.margin} detail="exact" />}
+            hint={t('Charge minus cost')}
           />
           <Stat
-            label="Loss"
-            value={<Tokens amount={booked.loss} />}
-            hint="Not covered by the balance"
+            label={t('Loss')}
+            value={<Amount tokens={booked.loss} detail="exact" />}
+            hint={t('Not covered by the balance')}
           />
         </Stats>
       )}
       <div class="grid">
-        <Card title="Request">
+        <Card title={t('Request')}>
           <RequestFacts history={history} />
         </Card>
-        <Card title="Hold">
+        <Card title={t('Hold')}>
           <HoldFacts history={history} />
         </Card>
       </div>
-      <Card title="Attempts" flush>
+      <Card title={t('Attempts')} flush>
         {history.attempts.length === 0 ? (
-          <Empty title="No attempts recorded">Attempts are recorded when the request ends.</Empty>
+          <Empty title={t('No attempts recorded')}>
+            {t('Attempts are recorded when the request ends.')}
+          </Empty>
         ) : (
           <Attempts attempts={history.attempts} />
         )}
       </Card>
-      <Card title="Usage">
+      <Card title={t('Usage')}>
         <UsageFacts usage={history.usage} />
       </Card>
       {history.calculations.length > 0 && <Calculations calculations={history.calculations} />}
@@ -94,13 +128,16 @@ function RequestView({ history }: { readonly history: OperatorRequestRecord }) {
   );
 }
 
-function costsHint(costs: OperatorRequestRecord['upstream_costs']): string {
-  if (costs === null) return 'No costs in the catalog';
-  return costs.complete ? 'All attempts' : 'Incomplete: a cost is missing in the catalog';
+function costsHint({ attempts, upstream_costs: costs }: OperatorRequestRecord): string {
+  if (costs !== null) {
+    return costs.complete ? t('All attempts') : t('Incomplete: a cost is missing in the catalog');
+  }
+  const isUsed = attempts.some(({ usage }) => usage !== null);
+  return isUsed ? t('No costs in the catalog') : t('No tokens were used');
 }
 
 function RequestFacts({
-  history: { account_id, key_id, model, request, receipt },
+  history: { account_id, account_email, key_id, key_name, model, request, receipt },
 }: {
   readonly history: OperatorRequestRecord;
 }) {
@@ -108,29 +145,39 @@ function RequestFacts({
   return (
     <Facts
       items={[
+        [t('Account'), <AccountLink key="account" id={account_id} email={account_email} />],
+        [t('Key'), <KeyName key="key" id={key_id} name={key_name} />],
+        [t('Model'), model.requested],
         [
-          'Account',
-          <Link key="account" href={`/accounts/${account_id}`}>
-            <code>{account_id}</code>
-          </Link>,
+          t('Served by'),
+          isFallback
+            ? t('{served} (fallback)', { served: model.served })
+            : (model.served ?? <Nothing />),
         ],
-        ['Key', <code key="key">{key_id}</code>],
-        ['Model', model.requested],
-        ['Served by', isFallback ? `${model.served} (fallback)` : (model.served ?? <Nothing />)],
-        ['Upstream', request?.upstream ?? <Nothing />],
-        ['Outcome', request === null ? 'In progress' : <StateBadge state={request.outcome} />],
+        [t('Upstream'), request?.upstream ?? <Nothing />],
         [
-          'Format',
+          t('Outcome'),
+          request === null ? t('In progress') : <StateBadge state={request.outcome} />,
+        ],
+        [
+          t('Format'),
           request === null ? (
             <Nothing />
           ) : (
-            `${humanize(request.format)}${request.stream ? ', streamed' : ''}`
+            `${labelOf(request.format)}${request.stream ? t(', streamed') : ''}`
           ),
         ],
-        ['End user', request?.end_user ?? <Nothing />],
-        ['Started', <Time key="start" at={request?.started_at ?? null} detail="second" />],
-        ['Ended', <Time key="end" at={request?.ended_at ?? null} detail="second" />],
-        ['Receipt', receipt === null ? <Nothing /> : `No. ${formatCount(receipt.sequence)}`],
+        [t('End user'), request?.end_user ?? <Nothing />],
+        [t('Started'), <Time key="start" at={request?.started_at ?? null} detail="second" />],
+        [t('Ended'), <Time key="end" at={request?.ended_at ?? null} detail="second" />],
+        [
+          t('Receipt'),
+          receipt === null ? (
+            <Nothing />
+          ) : (
+            t('No. {sequence}', { sequence: formatCount(receipt.sequence) })
+          ),
+        ],
       ]}
     />
   );
@@ -140,47 +187,77 @@ function HoldFacts({ history: { hold, booked } }: { readonly history: OperatorRe
   return (
     <Facts
       items={[
-        ['State', <StateBadge key="phase" state={hold.phase} />],
-        ['Estimated prompt', `${formatCount(hold.estimated_prompt_tokens)} tokens`],
-        ['Max output', `${formatCount(hold.output_bound)} tokens`],
-        ['Initial hold', <Tokens key="first" amount={hold.first_amount} />],
-        ['Added later', <Tokens key="grown" amount={hold.grown_by} />],
-        ['Total hold', <Tokens key="all" amount={hold.amount} />],
-        ['Charged', <Tokens key="charged" amount={booked?.charged ?? null} />],
-        ['Balance after', <Tokens key="after" amount={booked?.balance_after ?? null} />],
-        ['Created', <Time key="held" at={hold.created_at} detail="second" />],
-        ['Last checkpoint', <Time key="seen" at={hold.checkpoint?.at ?? null} detail="second" />],
-        ['Ended', <Time key="ended" at={hold.ended_at} detail="second" />],
+        [t('State'), <StateBadge key="phase" state={hold.phase} />],
+        [
+          t('Estimated prompt'),
+          t('{estimatedPromptTokens} tokens', {
+            estimatedPromptTokens: formatCount(hold.estimated_prompt_tokens),
+          }),
+        ],
+        [
+          t('Max output'),
+          t('{outputBound} tokens', { outputBound: formatCount(hold.output_bound) }),
+        ],
+        [t('Initial hold'), <Amount key="first" tokens={hold.first_amount} detail="exact" />],
+        [t('Hold increases'), <Amount key="grown" tokens={hold.grown_by} detail="exact" />],
+        [t('Total hold'), <Amount key="all" tokens={hold.amount} detail="exact" />],
+        [t('Charged'), <Amount key="charged" tokens={booked?.charged ?? null} detail="exact" />],
+        [
+          t('Balance after'),
+          <Amount key="after" tokens={booked?.balance_after ?? null} detail="exact" />,
+        ],
+        [t('Created'), <Time key="held" at={hold.created_at} detail="second" />],
+        [
+          t('Last checkpoint'),
+          <Time key="seen" at={hold.checkpoint?.at ?? null} detail="second" />,
+        ],
+        [t('Ended'), <Time key="ended" at={hold.ended_at} detail="second" />],
       ]}
     />
   );
 }
 
 function UsageFacts({ usage }: { readonly usage: OperatorRequestRecord['usage'] }) {
-  if (usage === null) return <p class="soft">Counted when the request ends.</p>;
+  if (usage === null) return <p class="soft">{t('Counted when the request ends.')}</p>;
   return (
     <Facts
       items={[
-        ['Source', BASES[usage.basis] ?? usage.basis],
-        ['Input', `${formatCount(usage.input_tokens)} tokens`],
-        ['Cached', `${formatCount(usage.cached_input_tokens)} tokens`],
-        ['Cache write', `${formatCount(usage.cache_write_tokens)} tokens`],
-        ['Output', `${formatCount(usage.output_tokens)} tokens`],
-        ['Reasoning', `${formatCount(usage.reasoning_tokens)} tokens`],
+        [t('Source'), usage.basis === null ? <Nothing key="basis" /> : BASES[usage.basis]],
+        [t('Input'), t('{inputTokens} tokens', { inputTokens: formatCount(usage.input_tokens) })],
         [
-          'Upstream report',
+          t('Cached'),
+          t('{cachedInputTokens} tokens', {
+            cachedInputTokens: formatCount(usage.cached_input_tokens),
+          }),
+        ],
+        [
+          t('Cache write'),
+          t('{cacheWriteTokens} tokens', {
+            cacheWriteTokens: formatCount(usage.cache_write_tokens),
+          }),
+        ],
+        [
+          t('Output'),
+          t('{outputTokens} tokens', { outputTokens: formatCount(usage.output_tokens) }),
+        ],
+        [
+          t('Reasoning'),
+          t('{reasoningTokens} tokens', { reasoningTokens: formatCount(usage.reasoning_tokens) }),
+        ],
+        [
+          t('Upstream report'),
           usage.reported === null ? (
-            <Nothing key="none">Nothing</Nothing>
+            <Nothing key="none">{t('Nothing')}</Nothing>
           ) : (
             <code key="report">{JSON.stringify(usage.reported)}</code>
           ),
         ],
         [
-          'Doubt',
+          t('Doubt'),
           usage.doubt === null ? (
             <Nothing key="doubt" />
           ) : (
-            `${humanize(usage.doubt)}: ${DOUBTS[usage.doubt] ?? 'not charged'}`
+            `${labelOf(usage.doubt)}: ${DOUBTS[usage.doubt] ?? t('not charged')}`
           ),
         ],
       ]}
@@ -189,16 +266,17 @@ function UsageFacts({ usage }: { readonly usage: OperatorRequestRecord['usage'] 
 }
 
 const BASES: Readonly<Record<string, string>> = {
-  reported: 'Upstream',
-  estimated: 'Gateway',
-  recovered: 'Gateway, after a crash',
+  reported: t('Upstream'),
+  estimated: t('Gateway'),
+  recovered: t('Gateway, after a crash'),
 };
 
 /** How the charge treats such a report. */
 const DOUBTS: Readonly<Record<string, string>> = {
-  malformed: 'ignored: a count is missing or invalid',
-  inconsistent: 'ignored: the counts don’t add up to their total',
-  implausible:
+  malformed: t('ignored: a count is missing or invalid'),
+  inconsistent: t('ignored: the counts don’t add up to their total'),
+  implausible: t(
     'exceeds what the model could read or write; the larger of the gateway’s count and the request’s bound is charged',
-  zero: 'charged as reported, although tokens were expected',
+  ),
+  zero: t('charged as reported, although tokens were expected'),
 };

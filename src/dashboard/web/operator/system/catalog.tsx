@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { CatalogCheckRecord, CatalogRecord } from '../../../records/operator-catalog.ts';
+import { t } from '../../text/t.ts';
 import {
   Alert,
   Button,
@@ -9,13 +10,10 @@ import {
   ConfirmDialog,
   ErrorAlert,
   Facts,
-  formatCount,
-  formatCountOf,
   Loaded,
   Nothing,
   Page,
   post,
-  Table,
   Time,
   toast,
   useAction,
@@ -31,15 +29,17 @@ export function CatalogPage() {
   );
   return (
     <Page
-      title="Catalog"
-      lead="Models, prices, plans and upstreams come from one file. The server reloads it on change; an invalid file is rejected and the active version stays."
+      title={t('Catalog')}
+      lead={t(
+        'Models, prices, plans and upstreams come from one file. The server reloads it on change; an invalid file is rejected and the active version stays.',
+      )}
       actions={
         <>
           <Button busy={checking.busy.value} onClick={() => void checking.run()}>
-            Check file
+            {t('Check file')}
           </Button>
-          <Button kind="primary" onClick={() => setAsking(true)}>
-            Reload
+          <Button kind="primary" needs="service.manage" onClick={() => setAsking(true)}>
+            {t('Reload')}
           </Button>
         </>
       }
@@ -51,16 +51,18 @@ export function CatalogPage() {
       </Loaded>
       {asking && (
         <ConfirmDialog
-          title="Reload the catalog?"
+          title={t('Reload the catalog?')}
           consequences={[
-            'The file and its secrets are read and checked as a whole.',
-            'If anything is invalid, the active catalog stays and you see the error.',
-            'Requests in progress keep the prices and limits they started with.',
+            t('The file and its secrets are read and checked as a whole.'),
+            t('If anything is invalid, the active catalog stays and you see the error.'),
+            t('Requests in progress keep the prices and limits they started with.'),
           ]}
-          confirm="Reload"
+          confirm={t('Reload')}
           act={async () => {
             const { refused, version } = await post<CatalogRecord>('/catalog/reload');
-            toast(refused ? 'Catalog rejected.' : `Version ${version} is active.`);
+            toast(
+              refused ? t('Catalog rejected.') : t('Version {version} is active.', { version }),
+            );
             setCheck(undefined);
             await catalog.reload();
           }}
@@ -72,9 +74,9 @@ export function CatalogPage() {
 }
 
 function CheckAlert({ check }: { readonly check: CatalogCheckRecord }) {
-  if (check.ok) return <Alert tone="good" title="The file is valid" />;
+  if (check.ok) return <Alert tone="good" title={t('The file is valid')} />;
   return (
-    <Alert tone="danger" title="The file is invalid">
+    <Alert tone="danger" title={t('The file is invalid')}>
       <Problems problems={check.problems} />
     </Alert>
   );
@@ -98,7 +100,7 @@ function Shown({ record }: { readonly record: CatalogRecord }) {
       {refused && (
         <Alert
           tone="danger"
-          title="The changed catalog was rejected; the previous version is active"
+          title={t('The changed catalog was rejected; the previous version is active')}
         >
           <p>
             <Time at={refused.at} detail="second" />
@@ -107,68 +109,36 @@ function Shown({ record }: { readonly record: CatalogRecord }) {
         </Alert>
       )}
       {differs && (
-        <Alert tone="warning" title="The file has changed">
-          <p>The server reloads it once it has not changed for a moment.</p>
+        <Alert tone="warning" title={t('The file has changed')}>
+          <p>{t('The server reloads it once it has not changed for a moment.')}</p>
         </Alert>
       )}
       {record.warnings.length > 0 && (
-        <Alert tone="warning" title="Warnings">
+        <Alert tone="warning" title={t('Warnings')}>
           <Problems problems={record.warnings} />
         </Alert>
       )}
-      <Card title="Active version">
+      <Card title={t('Active version')}>
         <Facts
           items={[
-            ['Version', `${record.version} since server start`],
-            ['Source', record.path ?? 'Built-in demo catalog'],
-            ['Loaded', <Time key="read" at={record.loaded_at} detail="second" />],
-            ['Digest', <code key="digest">{digest}</code>],
+            [t('Version'), t('{version} since server start', { version: record.version })],
+            [t('Source'), record.path ?? t('Built-in demo catalog')],
+            [t('Loaded'), <Time key="read" at={record.loaded_at} detail="second" />],
+            [t('Digest'), <code key="digest">{digest}</code>],
             [
-              'On disk',
+              t('On disk'),
               onDisk === null ? (
-                <Nothing key="none">Not readable</Nothing>
+                <Nothing key="none">{t('Not readable')}</Nothing>
               ) : onDisk === digest ? (
-                'Same'
+                t('Same')
               ) : (
                 <code key="disk">{onDisk}</code>
               ),
             ],
             [
-              'Contents',
-              `${formatCountOf(record.models, 'model')}, ${formatCountOf(record.upstreams, 'upstream')}`,
+              t('Contents'),
+              `${t('{models, plural, one {# model} other {# models}}', { models: record.models })}, ${t('{upstreams, plural, one {# upstream} other {# upstreams}}', { upstreams: record.upstreams })}, ${t('{plans, plural, one {# plan} other {# plans}}', { plans: record.plans })}`,
             ],
-          ]}
-        />
-      </Card>
-      <Card title="Plans" flush>
-        <Table
-          caption="Plans"
-          rows={record.plans}
-          rowKey={({ slug }) => slug}
-          columns={[
-            { label: 'Plan', show: ({ slug }) => slug },
-            { label: 'Name', show: ({ name }) => name },
-            {
-              label: 'Accounts',
-              end: true,
-              show: ({ accounts }) => formatCount(accounts),
-              sortBy: ({ accounts }) => accounts,
-            },
-            {
-              label: 'Requests per minute',
-              end: true,
-              show: (plan) => formatCount(plan.requests_per_minute),
-            },
-            {
-              label: 'Tokens per minute',
-              end: true,
-              show: (plan) => formatCount(plan.tokens_per_minute),
-            },
-            {
-              label: 'Concurrent',
-              end: true,
-              show: (plan) => formatCount(plan.concurrent_requests),
-            },
           ]}
         />
       </Card>

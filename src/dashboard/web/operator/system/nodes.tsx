@@ -1,6 +1,7 @@
 // The server processes: leader, addresses and health.
 
 import type { NodeRecord, NodeState } from '../../../records/operator-server.ts';
+import { t } from '../../text/t.ts';
 import {
   Alert,
   Badge,
@@ -25,6 +26,18 @@ const TONES: Readonly<Record<NodeState, Tone>> = {
   dead: 'neutral',
 };
 
+const REDIS: Readonly<Record<string, string>> = {
+  off: t('Off'),
+  up: t('Connected'),
+  down: t('Unreachable'),
+};
+
+const LIMITS: Readonly<Record<string, string>> = {
+  own: t('Of this node alone'),
+  share: t('This node’s share'),
+  cluster: t('Shared by all nodes'),
+};
+
 /** A larger clock offset is shown. */
 const OFFSET_MS_MAX = 2_000;
 
@@ -33,8 +46,10 @@ export function NodesPage() {
   useRefresh(nodes.reload);
   return (
     <Page
-      title="Nodes"
-      lead="Server processes that share this database. The leader runs the tasks that only one process may run."
+      title={t('Nodes')}
+      lead={t(
+        'Server processes that share this database. The leader runs the tasks that only one process may run.',
+      )}
     >
       <Loaded resource={nodes}>
         {({ data }) => (
@@ -58,13 +73,19 @@ function Differences({ nodes }: { readonly nodes: readonly NodeRecord[] }) {
   return (
     <>
       {catalogs > 1 && (
-        <Alert tone="warning" title={`The nodes serve ${catalogs} different catalogs`}>
-          Deploy the same file to all nodes.
+        <Alert
+          tone="warning"
+          title={t('The nodes serve {catalogs} different catalogs', { catalogs })}
+        >
+          {t('Deploy the same file to all nodes.')}
         </Alert>
       )}
       {versions > 1 && (
-        <Alert tone="warning" title={`The nodes run ${versions} different versions`}>
-          This is expected during a rolling update.
+        <Alert
+          tone="warning"
+          title={t('The nodes run {versions} different versions', { versions })}
+        >
+          {t('This is expected during a rolling update.')}
         </Alert>
       )}
     </>
@@ -77,31 +98,40 @@ function NodeCard({ node }: { readonly node: NodeRecord }) {
       <Facts
         items={[
           [
-            'State',
+            t('State'),
             <span key="state">
               <StateBadge state={node.state} tone={TONES[node.state]} />{' '}
-              {node.leader && <Badge tone="accent">Leader</Badge>}
+              {node.leader && <Badge tone="accent">{t('Leader')}</Badge>}
             </span>,
           ],
-          ['Machine', `${node.host}, process ${node.pid}`],
-          ['Version', node.version],
+          [t('Machine'), t('{host}, process {pid}', { host: node.host, pid: node.pid })],
+          [t('Version'), node.version],
           [
-            'Started',
+            t('Started'),
             <span key="started">
               <Time at={node.started_at} /> (<Time at={node.started_at} relative />)
             </span>,
           ],
           [
-            'Last heartbeat',
+            t('Last heartbeat'),
             <span key="heard">
-              {formatMilliseconds(node.silent_ms)} ago{clockWords(node.clock_offset_ms)}
+              {t('{silentMs} ago{clockOffsetMs}', {
+                silentMs: formatMilliseconds(node.silent_ms),
+                clockOffsetMs: clockWords(node.clock_offset_ms),
+              })}
             </span>,
           ],
-          ['Listens on', node.addresses.join(', ')],
-          ['Active requests', formatCount(node.in_flight)],
-          ['Redis', node.redis],
-          ['Limits', node.limits],
-          ['Catalog', `version ${node.catalog_version} (${node.catalog_digest.slice(0, 12)})`],
+          [t('Listens on'), node.addresses.join(', ')],
+          [t('Active requests'), formatCount(node.in_flight)],
+          [t('Redis'), REDIS[node.redis] ?? node.redis],
+          [t('Limits'), LIMITS[node.limits] ?? node.limits],
+          [
+            t('Catalog'),
+            t('version {catalogVersion} ({catalogDigest})', {
+              catalogVersion: node.catalog_version,
+              catalogDigest: node.catalog_digest.slice(0, 12),
+            }),
+          ],
           ...processItems(node.process),
         ]}
       />
@@ -112,18 +142,29 @@ function NodeCard({ node }: { readonly node: NodeRecord }) {
 function processItems(process: NodeRecord['process']): [string, string][] {
   if (process === null) return [];
   return [
-    ['Runtime', process.runtime],
+    [t('Runtime'), process.runtime],
     [
-      'Memory',
-      `${formatCompact(process.resident_bytes)}B resident, ${formatCompact(process.heap_bytes)}B heap`,
+      t('Memory'),
+      t('{residentBytes}B resident, {heapBytes}B heap', {
+        residentBytes: formatCompact(process.resident_bytes),
+        heapBytes: formatCompact(process.heap_bytes),
+      }),
     ],
-    ['CPU used', `${formatCount(process.cpu_seconds)} s since start`],
-    ['Event loop', `max lag ${formatMilliseconds(process.loop_lag_ms)}, last minute`],
+    [
+      t('CPU used'),
+      t('{cpuSeconds} s since start', { cpuSeconds: formatCount(process.cpu_seconds) }),
+    ],
+    [
+      t('Event loop'),
+      t('max lag {loopLagMs}, last minute', { loopLagMs: formatMilliseconds(process.loop_lag_ms) }),
+    ],
   ];
 }
 
 function clockWords(offsetMs: number): string {
   if (Math.abs(offsetMs) <= OFFSET_MS_MAX) return '';
-  const side = offsetMs > 0 ? 'ahead of' : 'behind';
-  return `; its clock is ${formatMilliseconds(Math.abs(offsetMs))} ${side} the database's`;
+  const offset = formatMilliseconds(Math.abs(offsetMs));
+  return offsetMs > 0
+    ? t("; its clock is {offset} ahead of the database's", { offset })
+    : t("; its clock is {offset} behind the database's", { offset });
 }

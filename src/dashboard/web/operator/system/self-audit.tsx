@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { AuditStateRecord } from '../../../records/operator-server.ts';
+import { t } from '../../text/t.ts';
 import {
   Alert,
   Button,
@@ -10,7 +11,6 @@ import {
   Empty,
   ErrorAlert,
   Facts,
-  formatCount,
   formatMilliseconds,
   formatSpan,
   Loaded,
@@ -36,11 +36,18 @@ export function SelfAuditPage() {
   });
   return (
     <Page
-      title="Ledger audit"
-      lead="The server recalculates the ledger and compares. An account with a difference gets no new requests until a later audit finds it consistent. Other accounts are not affected."
+      title={t('Ledger audit')}
+      lead={t(
+        'The server recalculates the ledger and compares. An account with a difference gets no new requests until a later audit finds it consistent. Other accounts are not affected.',
+      )}
       actions={
-        <Button kind="primary" busy={run.busy.value || running} onClick={() => void run.run()}>
-          {running ? 'Running …' : 'Run audit'}
+        <Button
+          kind="primary"
+          needs="audit.run"
+          busy={run.busy.value || running}
+          onClick={() => void run.run()}
+        >
+          {running ? t('Running …') : t('Run audit')}
         </Button>
       }
     >
@@ -56,19 +63,24 @@ function Shown({ state, asked }: { readonly state: AuditStateRecord; readonly as
   return (
     <>
       {isClean && !running && (
-        <Alert tone="good" title="Books are consistent">
-          {asked && <p>Every balance equals the sum of its entries.</p>}
+        <Alert tone="good" title={t('Books are consistent')}>
+          {asked && <p>{t('Every balance equals the sum of its entries.')}</p>}
         </Alert>
       )}
       {last?.ok === false && (
-        <Alert tone="danger" title="The last audit failed">
-          <p>See the server log for the reason.</p>
+        <Alert tone="danger" title={t('The last audit failed')}>
+          <p>{t('See the server log for the reason.')}</p>
         </Alert>
       )}
       {stopped.length > 0 && (
-        <Alert tone="danger" title={`${formatCount(stopped.length)} stopped`}>
+        <Alert
+          tone="danger"
+          title={t('{stopped, plural, one {# account stopped} other {# accounts stopped}}', {
+            stopped: stopped.length,
+          })}
+        >
           <p>
-            New requests of these accounts are rejected with 503:{' '}
+            {t('New requests of these accounts are rejected with 503:')}{' '}
             {stopped.map((id) => (
               <Link key={id} href={`/accounts/${id}`}>
                 {id}{' '}
@@ -77,19 +89,19 @@ function Shown({ state, asked }: { readonly state: AuditStateRecord; readonly as
           </p>
         </Alert>
       )}
-      <Card title="Last full audit">
+      <Card title={t('Last full audit')}>
         <Facts
           items={[
             [
-              'Started',
+              t('Started'),
               last ? (
                 <Time key="at" at={last.started_at} detail="second" />
               ) : (
-                <Nothing key="no">Not yet</Nothing>
+                <Nothing key="no">{t('Not yet')}</Nothing>
               ),
             ],
             [
-              'Duration',
+              t('Duration'),
               last ? (
                 formatMilliseconds(Date.parse(last.ended_at) - Date.parse(last.started_at))
               ) : (
@@ -97,32 +109,38 @@ function Shown({ state, asked }: { readonly state: AuditStateRecord; readonly as
               ),
             ],
             [
-              'Found',
-              last ? `${formatCount(last.differences)} differences` : <Nothing key="nothing" />,
+              t('Found'),
+              last ? (
+                t('{differences, plural, one {# difference} other {# differences}}', {
+                  differences: last.differences,
+                })
+              ) : (
+                <Nothing key="nothing" />
+              ),
             ],
-            ['Interval', formatSpan(state.every_seconds * 1_000)],
+            [t('Interval'), formatSpan(state.every_seconds * 1_000)],
           ]}
         />
       </Card>
-      <Card title="Differences" flush>
+      <Card title={t('Differences')} flush>
         {differences.length === 0 ? (
-          <Empty title="No differences">
-            Run tollgate doctor for the same check on the command line.
+          <Empty title={t('No differences')}>
+            {t('Run tollgate doctor for the same check on the command line.')}
           </Empty>
         ) : (
           <Table
-            caption="Differences"
+            caption={t('Differences')}
             rows={differences}
             rowKey={({ kind, subject }) => `${kind} ${subject}`}
             columns={[
-              { label: 'Kind', show: ({ kind }) => kind },
-              { label: 'Subject', show: ({ subject }) => <code>{subject}</code> },
+              { label: t('Kind'), show: ({ kind }) => kind },
+              { label: t('Subject'), show: ({ subject }) => <code>{subject}</code> },
               {
-                label: 'Account',
+                label: t('Account'),
                 show: ({ account_id: id }) =>
                   id === null ? <Nothing /> : <Link href={`/accounts/${id}`}>{id}</Link>,
               },
-              { label: 'Difference', wrap: true, show: ({ detail }) => detail },
+              { label: t('Difference'), wrap: true, show: ({ detail }) => detail },
             ]}
           />
         )}

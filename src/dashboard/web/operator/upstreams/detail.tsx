@@ -2,6 +2,8 @@
 
 import { useState } from 'preact/hooks';
 import type { UpstreamDetailRecord } from '../../../records/operator-server.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import {
   Alert,
   Button,
@@ -10,11 +12,13 @@ import {
   ConfirmDialog,
   Facts,
   formatCount,
+  LinkButton,
   Loaded,
   Nothing,
   Page,
   type PageProps,
   post,
+  Speeds,
   StateBadge,
   Table,
   Time,
@@ -22,6 +26,7 @@ import {
   useResource,
 } from '../../ui/index.ts';
 import { useRefresh } from '../refresh.ts';
+import { requestsBetween, requestsOfMinute } from '../requests/links.ts';
 import { FailuresCard } from './failures.tsx';
 import { DisableDialog, EnableButton, PlacesCard } from './places.tsx';
 
@@ -34,14 +39,17 @@ export function UpstreamPage({ params }: PageProps) {
   return (
     <Page
       title={params['id'] ?? ''}
-      back={{ href: '/upstreams', label: 'Upstreams' }}
+      back={{ href: '/upstreams', label: t('Upstreams') }}
       actions={
         data && (
           <>
-            <Button onClick={() => setAsking('reset')}>Reset failures</Button>
+            <LinkButton href={`/catalog/edit/upstream/${data.id}`}>{t('Edit')}</LinkButton>
+            <Button needs="service.manage" onClick={() => setAsking('reset')}>
+              {t('Reset failures')}
+            </Button>
             {data.disabled === null ? (
-              <Button kind="danger" onClick={() => setAsking('disable')}>
-                Take out of service
+              <Button kind="danger" needs="service.manage" onClick={() => setAsking('disable')}>
+                {t('Take out of service')}
               </Button>
             ) : (
               <EnableButton path={path} reload={upstream.reload} />
@@ -58,15 +66,15 @@ export function UpstreamPage({ params }: PageProps) {
       )}
       {asking === 'reset' && (
         <ConfirmDialog
-          title="Reset the failures of this upstream?"
+          title={t('Reset the failures of this upstream?')}
           consequences={[
-            'Circuit breakers close, and rejected keys are used again.',
-            'Requests go there at once. A breaker opens again after a few failures.',
+            t('Circuit breakers close, and rejected keys are used again.'),
+            t('Requests go there at once. A breaker opens again after a few failures.'),
           ]}
-          confirm="Reset failures"
+          confirm={t('Reset failures')}
           act={async () => {
             await post(`${path}/reset`);
-            toast('Failures reset.');
+            toast(t('Failures reset.'));
             await upstream.reload();
           }}
           onClose={() => setAsking(undefined)}
@@ -89,69 +97,90 @@ function Shown({
   return (
     <>
       {disabled && (
-        <Alert tone="warning" title="Out of service">
+        <Alert tone="warning" title={t('Out of service')}>
           <p>
-            Since <Time at={disabled.since} />
-            {disabled.reason && `: ${disabled.reason}`}. It gets no new requests.
+            {t('It gets no new requests.')}{' '}
+            {rich('Since {at}', { at: <Time at={disabled.since} /> })}
+            {disabled.reason && `: ${disabled.reason}`}
           </p>
         </Alert>
       )}
       <div class="grid">
-        <Card title="Status">
+        <Card title={t('Status')}>
           <Facts
             items={[
-              ['State', <StateBadge key="state" state={record.state} />],
-              ['Address', record.base_url ?? <Nothing key="none">Built in</Nothing>],
-              ['Dialect', record.profile ?? record.dialect],
+              [t('State'), <StateBadge key="state" state={record.state} />],
+              [t('Address'), record.base_url ?? <Nothing key="none">{t('Built in')}</Nothing>],
+              [t('Dialect'), record.profile ?? record.dialect],
               [
-                'Active requests',
-                `${formatCount(record.in_flight)} of ${formatCount(record.max_in_flight)}`,
+                t('Active requests'),
+                t('{inFlight} of {maxInFlight}', {
+                  inFlight: formatCount(record.in_flight),
+                  maxInFlight: formatCount(record.max_in_flight),
+                }),
               ],
-              ['Queued', formatCount(record.queued)],
-              ['Output tokens (1 h)', `${formatCount(record.last_hour.output_tokens)} tokens`],
+              [t('Queued'), formatCount(record.queued)],
+              [
+                t('Output tokens (1 h)'),
+                t('{outputTokens} tokens', {
+                  outputTokens: formatCount(record.last_hour.output_tokens),
+                }),
+              ],
             ]}
           />
         </Card>
-        <Card title="Keys" flush>
+        <Card title={t('Keys')} flush>
           <Table
-            caption="Keys of this upstream"
+            caption={t('Keys of this upstream')}
             rows={record.credentials}
             rowKey={({ id }) => id}
             columns={[
-              { label: 'Catalog entry', show: ({ id }) => id },
+              { label: t('Catalog entry'), show: ({ id }) => id },
               {
-                label: 'State',
+                label: t('State'),
+                card: 'value',
                 show: ({ state, status }) => (
                   <span class="row">
                     <StateBadge
                       state={state === 'ok' ? 'ok' : 'resting'}
                       tone={state === 'ok' ? 'good' : 'danger'}
                     />
-                    {status !== null && `status ${status}`}
+                    {status !== null && t('status {status}', { status })}
                   </span>
                 ),
               },
-              { label: 'Next retry', show: ({ until }) => <Time at={until} relative /> },
+              { label: t('Next retry'), show: ({ until }) => <Time at={until} relative /> },
             ]}
           />
         </Card>
       </div>
       <PlacesCard record={record} path={path} reload={reload} />
-      <Card title="Attempts per minute, last hour">
+      <Card title={t('Attempts per minute, last hour')}>
         <Chart
-          title="Attempts per minute, last hour"
+          title={t('Attempts per minute, last hour')}
+          unit={t('attempts')}
           kind="bars"
           step="minute"
           times={minutes.map(({ at }) => at)}
+          // A failed attempt has no requests of its own: another one may have served its request.
+          href={(index, nth) =>
+            nth === 0
+              ? requestsOfMinute(minutes[index]?.at ?? '', { upstream: record.id })
+              : undefined
+          }
           series={[
             {
-              label: 'Succeeded',
+              label: t('Succeeded'),
               values: minutes.map(({ attempts, failed }) => attempts - failed),
             },
-            { label: 'Failed', tone: 'danger', values: minutes.map(({ failed }) => failed) },
+            { label: t('Failed'), tone: 'danger', values: minutes.map(({ failed }) => failed) },
           ]}
         />
       </Card>
+      <Speeds
+        path={`${path}/speeds`}
+        href={(from, to) => requestsBetween(from, to, { upstream: record.id })}
+      />
       <FailuresCard failures={record.failures} />
     </>
   );

@@ -1,27 +1,28 @@
 // The latest failed attempts at an upstream, each linked to its request.
 
 import type { FailedAttemptRecord } from '../../../records/operator-server.ts';
-import { Card, Empty, formatMilliseconds, humanize, Table, Time } from '../../ui/index.ts';
+import { t } from '../../text/t.ts';
+import { Card, Empty, formatMilliseconds, labelOf, Table, Time } from '../../ui/index.ts';
 
 export function FailuresCard({ failures }: { readonly failures: readonly FailedAttemptRecord[] }) {
   return (
-    <Card title="Latest failed attempts" flush>
+    <Card title={t('Latest failed attempts')} flush>
       {failures.length === 0 ? (
-        <Empty title="No failures">None since the server started.</Empty>
+        <Empty title={t('No failures')}>{t('None since the server started.')}</Empty>
       ) : (
         <Table
-          caption="Latest failed attempts"
+          caption={t('Latest failed attempts')}
           rows={failures}
           rowKey={({ request_id, at, credential }) => `${request_id} ${at} ${credential}`}
           href={({ request_id }) => `/requests/${request_id}`}
           columns={[
-            { label: 'Request', show: ({ request_id }) => <code>{request_id}</code> },
-            { label: 'When', show: ({ at }) => <Time at={at} relative /> },
-            { label: 'Model', show: ({ model }) => model },
-            { label: 'Failure', show: ({ failure }) => humanize(failure) },
-            { label: 'Key', end: true, show: ({ credential }) => credential },
+            { label: t('Request'), show: ({ request_id }) => <code>{request_id}</code> },
+            { label: t('When'), show: ({ at }) => <Time at={at} relative /> },
+            { label: t('Model'), show: ({ model }) => model },
+            { label: t('Failure'), show: ({ failure }) => labelOf(failure) },
+            { label: t('Key'), end: true, show: ({ credential }) => credential },
             {
-              label: 'Duration',
+              label: t('Duration'),
               end: true,
               show: ({ duration_ms }) => formatMilliseconds(duration_ms),
             },

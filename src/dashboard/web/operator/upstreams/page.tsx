@@ -1,6 +1,7 @@
 // The upstreams: state, load, and the switch that takes one out of service.
 
 import type { UpstreamRecord, UpstreamsRecord } from '../../../records/operator-server.ts';
+import { t } from '../../text/t.ts';
 import {
   Alert,
   Badge,
@@ -9,7 +10,9 @@ import {
   Empty,
   formatCount,
   formatShare,
+  LinkButton,
   Loaded,
+  may,
   Nothing,
   Page,
   post,
@@ -25,7 +28,17 @@ export function UpstreamsPage() {
   const upstreams = useResource<UpstreamsRecord>('/upstreams');
   useRefresh(upstreams.reload);
   return (
-    <Page title="Upstreams" lead="Providers serving your models, with health and failover.">
+    <Page
+      title={t('Upstreams')}
+      lead={t('Providers serving your models, with health and failover.')}
+      actions={
+        may('service.manage') && (
+          <LinkButton kind="primary" href="/catalog/new/upstream">
+            {t('New upstream')}
+          </LinkButton>
+        )
+      }
+    >
       <Loaded resource={upstreams}>
         {({ upstreams: rows, forgotten }) => (
           <>
@@ -38,31 +51,48 @@ export function UpstreamsPage() {
             ))}
             <Card flush>
               <Table
-                caption="Upstreams"
+                caption={t('Upstreams')}
                 rows={rows}
                 rowKey={({ id }) => id}
                 href={({ id }) => `/upstreams/${id}`}
                 columns={[
-                  { label: 'Upstream', show: ({ id }) => id, sortBy: ({ id }) => id },
-                  { label: 'State', show: (row) => <StateBadge state={row.state} /> },
-                  { label: 'Models', show: (row) => <Models row={row} /> },
+                  { label: t('Upstream'), show: ({ id }) => id, sortBy: ({ id }) => id },
                   {
-                    label: 'Active',
+                    label: t('State'),
+                    card: 'value',
+                    show: (row) => <StateBadge state={row.state} />,
+                  },
+                  { label: t('Models'), card: 'labelled', show: (row) => <Models row={row} /> },
+                  {
+                    label: t('Active'),
                     end: true,
                     show: ({ in_flight, max_in_flight }) =>
-                      `${formatCount(in_flight)} of ${formatCount(max_in_flight)}`,
+                      t('{inFlight} of {maxInFlight}', {
+                        inFlight: formatCount(in_flight),
+                        maxInFlight: formatCount(max_in_flight),
+                      }),
                     sortBy: ({ in_flight }) => in_flight,
                   },
-                  { label: 'Queued', end: true, show: ({ queued }) => formatCount(queued) },
-                  { label: 'Keys', end: true, show: (row) => <Keys row={row} /> },
                   {
-                    label: 'Attempts (1 h)',
+                    label: t('Queued'),
+                    card: 'hidden',
+                    end: true,
+                    show: ({ queued }) => formatCount(queued),
+                  },
+                  {
+                    label: t('Keys'),
+                    card: 'hidden',
+                    end: true,
+                    show: (row) => <Keys row={row} />,
+                  },
+                  {
+                    label: t('Attempts (1 h)'),
                     end: true,
                     show: ({ last_hour }) => formatCount(last_hour.attempts),
                     sortBy: ({ last_hour }) => last_hour.attempts,
                   },
                   {
-                    label: 'Failed',
+                    label: t('Failed'),
                     end: true,
                     show: ({ last_hour: { attempts, failed } }) =>
                       failed === 0 ? <Nothing /> : formatShare(failed, attempts),
@@ -71,7 +101,7 @@ export function UpstreamsPage() {
                 ]}
               />
               {rows.length === 0 && (
-                <Empty title="No upstreams">The catalog contains no upstreams.</Empty>
+                <Empty title={t('No upstreams')}>{t('The catalog contains no upstreams.')}</Empty>
               )}
             </Card>
           </>
@@ -82,11 +112,11 @@ export function UpstreamsPage() {
 }
 
 function Models({ row: { models } }: { readonly row: UpstreamRecord }) {
-  const open = models.filter(({ breaker, disabled }) => breaker !== 'closed' && !disabled);
+  const open = models.filter(({ state }) => state === 'failing');
   return (
     <span class="row">
       {formatCount(models.length)}
-      {open.length > 0 && <Badge tone="danger">{open.length} failing</Badge>}
+      {open.length > 0 && <Badge tone="danger">{t('{open} failing', { open: open.length })}</Badge>}
     </span>
   );
 }
@@ -96,7 +126,9 @@ function Keys({ row: { credentials } }: { readonly row: UpstreamRecord }) {
   return ok === credentials.length ? (
     formatCount(ok)
   ) : (
-    <Badge tone="danger">{`${ok} of ${credentials.length}`}</Badge>
+    <Badge tone="danger">
+      {t('{ok} of {credentials}', { ok, credentials: credentials.length })}
+    </Badge>
   );
 }
 
@@ -109,20 +141,29 @@ function Forgotten({
 }) {
   const enable = useAction(async () => {
     await post(`/upstreams/${upstream}/enable`, model === null ? {} : { model });
-    toast('Entry removed.');
+    toast(t('Entry removed.'));
     await reload();
   });
   return (
     <Alert
       tone="warning"
       actions={
-        <Button size="small" busy={enable.busy.value} onClick={() => void enable.run()}>
-          Remove entry
+        <Button
+          size="small"
+          needs="service.manage"
+          busy={enable.busy.value}
+          onClick={() => void enable.run()}
+        >
+          {t('Remove entry')}
         </Button>
       }
     >
-      {model === null ? upstream : `${model} at ${upstream}`} is out of service, but is no longer in
-      the catalog.
+      {model === null
+        ? t('{upstream} is out of service, but is no longer in the catalog.', { upstream })
+        : t('{model} at {upstream} is out of service, but is no longer in the catalog.', {
+            model,
+            upstream,
+          })}
     </Alert>
   );
 }

@@ -3,6 +3,7 @@
 
 import { useState } from 'preact/hooks';
 import type { PlaceModelRecord, UpstreamDetailRecord } from '../../../records/operator-server.ts';
+import { t } from '../../text/t.ts';
 import {
   Button,
   Card,
@@ -31,27 +32,31 @@ export function PlacesCard({
   const [disabling, setDisabling] = useState<string | undefined>(undefined);
   const whole = record.disabled !== null;
   return (
-    <Card title="Models" flush>
+    <Card title={t('Models')} flush>
       {record.models.length === 0 ? (
-        <Empty title="No models">The catalog assigns no model to this upstream.</Empty>
+        <Empty title={t('No models')}>{t('The catalog assigns no model to this upstream.')}</Empty>
       ) : (
         <Table
-          caption="Models at this upstream"
+          caption={t('Models at this upstream')}
           rows={record.models}
           rowKey={({ model, upstream_model }) => `${model} ${upstream_model}`}
           href={({ model }) => `/models/${model}`}
           columns={[
-            { label: 'Model', show: ({ model }) => model },
-            { label: 'Upstream model', show: ({ upstream_model }) => upstream_model },
-            { label: 'Weight', end: true, show: ({ weight }) => String(weight) },
-            { label: 'State', show: (place) => <PlaceState place={place} /> },
+            { label: t('Model'), show: ({ model }) => model },
+            { label: t('Upstream model'), show: ({ upstream_model }) => upstream_model },
+            { label: t('Weight'), end: true, show: ({ weight }) => String(weight) },
+            { label: t('State'), card: 'value', show: (place) => <PlaceState place={place} /> },
             {
               label: '',
               end: true,
               show: (place) =>
                 whole ? null : place.disabled_reason === null ? (
-                  <Button size="small" onClick={() => setDisabling(place.model)}>
-                    Take out
+                  <Button
+                    size="small"
+                    needs="service.manage"
+                    onClick={() => setDisabling(place.model)}
+                  >
+                    {t('Disable')}
                   </Button>
                 ) : (
                   <EnableButton path={path} model={place.model} small reload={reload} />
@@ -82,7 +87,15 @@ function PlaceState({ place }: { readonly place: PlaceModelRecord }) {
       </span>
     );
   }
-  if (breaker === 'closed') return <StateBadge state="in_service" tone="good" />;
+  if (breaker === 'closed') {
+    const isHealthy = place.state === 'healthy';
+    return (
+      <StateBadge
+        state={isHealthy ? 'in_service' : place.state}
+        {...(isHealthy && { tone: 'good' })}
+      />
+    );
+  }
   return (
     <span class="row">
       <StateBadge
@@ -107,16 +120,17 @@ export function EnableButton({
 }) {
   const enable = useAction(async () => {
     await post(`${path}/enable`, model === undefined ? {} : { model });
-    toast('Back in service.');
+    toast(t('Back in service.'));
     await reload();
   });
   return (
     <Button
+      needs="service.manage"
       {...(small ? { size: 'small' } : { kind: 'primary' })}
       busy={enable.busy.value}
       onClick={() => void enable.run()}
     >
-      Return to service
+      {t('Return to service')}
     </Button>
   );
 }
@@ -138,28 +152,28 @@ export function DisableDialog({
     <ConfirmDialog
       title={
         model === undefined
-          ? 'Take this upstream out of service?'
-          : `Take ${model} out of service here?`
+          ? t('Take this upstream out of service?')
+          : t('Take {model} out of service here?', { model })
       }
       danger
-      confirm="Take out of service"
+      confirm={t('Take out of service')}
       consequences={[
         model === undefined
-          ? 'It gets no new requests for any model until you return it to service.'
-          : `It gets no new requests for ${model} until you return it to service.`,
-        'Requests in progress finish normally.',
-        'Models without another upstream use their fallbacks, or return 503.',
+          ? t('It gets no new requests for any model until you return it to service.')
+          : t('It gets no new requests for {model} until you return it to service.', { model }),
+        t('Requests in progress finish normally.'),
+        t('Models without another upstream use their fallbacks, or return 503.'),
       ]}
       act={async () => {
         await post(`${path}/disable`, { reason, ...(model === undefined ? {} : { model }) });
-        toast('Taken out of service.');
+        toast(t('Taken out of service.'));
         await reload();
       }}
       onClose={onClose}
     >
       <TextField
-        label="Reason"
-        hint="For operators only. Not visible to customers."
+        label={t('Reason')}
+        hint={t('For operators only. Not visible to customers.')}
         maxLength={200}
         value={reason}
         onInput={setReason}

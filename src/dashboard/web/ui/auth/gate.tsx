@@ -3,11 +3,14 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
 import type { ApiError } from '../api.ts';
 import { Button } from '../button.tsx';
 import { Form } from '../field.tsx';
 import { formatSpan } from '../format.ts';
 import { safeNext } from '../next.ts';
+import { notifyTabs } from '../other-tabs.ts';
 import { Alert, Card } from '../parts.tsx';
 import type { Action } from '../resource.ts';
 import { house } from '../session.ts';
@@ -42,14 +45,18 @@ export function GatePage({
 function InsecureAlert() {
   const port = window.location.port === '' ? '' : `:${window.location.port}`;
   return (
-    <Alert tone="warning" title="You cannot stay signed in here">
-      Browsers don't keep a session over plain HTTP. Open this page over HTTPS, or on the server
-      itself at{' '}
-      <code>
-        http://localhost{port}
-        {APP_PREFIX}
-      </code>
-      .
+    <Alert tone="warning" title={t('You cannot stay signed in here')}>
+      {rich(
+        "Browsers don't keep a session over plain HTTP. Open this page over HTTPS, or on the server itself at {port}.",
+        {
+          port: (
+            <code>
+              http://localhost{port}
+              {APP_PREFIX}
+            </code>
+          ),
+        },
+      )}
     </Alert>
   );
 }
@@ -71,7 +78,7 @@ export function GateForm<Args extends readonly unknown[]>({
     <Form action={action} onSubmit={() => wait === 0 && onSubmit()}>
       {children}
       <Button type="submit" kind="primary" size="wide" busy={action.busy.value} disabled={wait > 0}>
-        {wait > 0 ? `Try again in ${formatSpan(wait * 1_000)}` : submit}
+        {wait > 0 ? t('Try again in {wait}', { wait: formatSpan(wait * 1_000) }) : submit}
       </Button>
     </Form>
   );
@@ -97,17 +104,21 @@ function useWait(error: ApiError | undefined): number {
 export function MailedNotice({ email }: { readonly email: string }) {
   if (house.value.mail === 'log') {
     return (
-      <Alert tone="warning" title="This server sends no mail">
+      <Alert tone="warning" title={t('This server sends no mail')}>
         {APP_PREFIX === '/operator'
-          ? 'The link is in the server log. It works once and expires after 30 minutes.'
-          : 'Ask the operator for the link, which is in the server log. It works once and expires after 30 minutes.'}
+          ? t('The link is in the server log. It works once and expires after 30 minutes.')
+          : t(
+              'Ask the operator for the link, which is in the server log. It works once and expires after 30 minutes.',
+            )}
       </Alert>
     );
   }
   return (
-    <Alert tone="good" title="Check your mail">
-      If {email} can receive this mail, a link is on its way. It works once and expires after 30
-      minutes. Check your spam folder, too.
+    <Alert tone="good" title={t('Check your mail')}>
+      {t(
+        'If {email} can receive this mail, a link is on its way. It works once and expires after 30 minutes. Check your spam folder, too.',
+        { email },
+      )}
     </Alert>
   );
 }
@@ -117,8 +128,8 @@ export function MailedNotice({ email }: { readonly email: string }) {
  * entry, so that "back" skips the form and no token of a link stays in the history.
  */
 export function enter(): void {
-  const next = new URLSearchParams(window.location.search).get('next');
-  const path = safeNext(next, APP_PREFIX);
+  notifyTabs('signed_in');
+  const path = safeNext(fromAddress('next') || null, APP_PREFIX);
   window.location.replace(path === '/' ? APP_PREFIX : `${APP_PREFIX}${path}`);
 }
 

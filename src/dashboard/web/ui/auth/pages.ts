@@ -1,23 +1,24 @@
 // The sign-in pages of both applications.
 
+import { t } from '../../text/t.ts';
 import type { PageEntry } from '../page.ts';
 
 export const SIGN_IN_PAGES: readonly PageEntry[] = [
   {
     path: '/sign-in',
-    title: 'Sign in',
+    title: t('Sign in'),
     signedOut: true,
     load: async () => (await import('./sign-in.tsx')).SignInPage,
   },
   {
     path: '/forgot',
-    title: 'Forgot your password?',
+    title: t('Forgot your password?'),
     signedOut: true,
     load: async () => (await import('./recovery.tsx')).ForgotPage,
   },
   {
     path: '/reset',
-    title: 'Choose a new password',
+    title: t('Choose a new password'),
     signedOut: true,
     load: async () => (await import('./recovery.tsx')).ResetPage,
   },

@@ -1,6 +1,7 @@
 // Changes the password, in the settings of both applications.
 
 import { useState } from 'preact/hooks';
+import { t } from '../../text/t.ts';
 import { post } from '../api.ts';
 import { Form } from '../field.tsx';
 import { Card } from '../parts.tsx';
@@ -17,16 +18,16 @@ export function PasswordCard({ onChanged }: { readonly onChanged: () => unknown 
     if (!(await action.run())) return;
     setCurrent('');
     setPassword('');
-    toast('Password changed. All other sessions were signed out.');
+    toast(t('Password changed. All other sessions were signed out.'));
     await onChanged();
   };
   return (
-    <Card title="Password">
-      <Form action={action} submit="Change password" onSubmit={() => void submit()}>
+    <Card title={t('Password')}>
+      <Form action={action} submit={t('Change password')} onSubmit={() => void submit()}>
         <HiddenUsername email={session.value?.email ?? ''} />
         <div class="fields">
-          <PasswordField label="Current password" value={current} onInput={setCurrent} />
-          <PasswordField isNew label="New password" value={password} onInput={setPassword} />
+          <PasswordField label={t('Current password')} value={current} onInput={setCurrent} />
+          <PasswordField isNew label={t('New password')} value={password} onInput={setPassword} />
         </div>
       </Form>
     </Card>

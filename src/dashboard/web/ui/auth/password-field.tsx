@@ -1,12 +1,13 @@
 // A password field that works with password managers and can show its text.
 
 import { useState } from 'preact/hooks';
+import { t } from '../../text/t.ts';
 import { Field } from '../field.tsx';
 
 const LENGTH_MIN = 12;
 
 export function PasswordField({
-  label = 'Password',
+  label = t('Password'),
   isNew = false,
   value,
   onInput,
@@ -35,8 +36,12 @@ export function PasswordField({
     ...(isNew ? { minLength: LENGTH_MIN } : {}),
   } as const;
   const hints = [
-    isNew ? `At least ${LENGTH_MIN} characters. A few words are easy to remember.` : '',
-    isCapital ? 'Caps Lock is on.' : '',
+    isNew
+      ? t('At least {minimum} characters. A few words are easy to remember.', {
+          minimum: LENGTH_MIN,
+        })
+      : '',
+    isCapital ? t('Caps Lock is on.') : '',
   ];
   return (
     <Field label={label} hint={hints.filter(Boolean).join(' ')}>
@@ -51,10 +56,10 @@ export function PasswordField({
             type="button"
             class="button quiet small"
             aria-pressed={isShown}
-            aria-label={`Show: ${label}`}
+            aria-label={t('Show: {label}', { label })}
             onClick={() => setShown(!isShown)}
           >
-            {isShown ? 'Hide' : 'Show'}
+            {isShown ? t('Hide') : t('Show')}
           </button>
         </div>
       )}

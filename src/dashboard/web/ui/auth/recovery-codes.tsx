@@ -1,5 +1,6 @@
 // Shows new recovery codes once, to copy or to download.
 
+import { t } from '../../text/t.ts';
 import { Button, CopyButton } from '../button.tsx';
 import { Alert } from '../parts.tsx';
 
@@ -13,24 +14,25 @@ export function RecoveryCodes({
   const text = `${codes.join('\n')}\n`;
   return (
     <>
-      <Alert tone="warning" title="Recovery codes (shown once)">
-        Each code works once instead of a code from your app. Store them in a password manager, not
-        only on the phone with the app.
+      <Alert tone="warning" title={t('Recovery codes (shown once)')}>
+        {t(
+          'Each code works once instead of a code from your app. Store them in a password manager, not only on the phone with the app.',
+        )}
       </Alert>
-      <ul class="plain recovery-codes" aria-label="Recovery codes">
+      <ul class="plain recovery-codes" aria-label={t('Recovery codes')}>
         {codes.map((code) => (
           <li key={code}>{code}</li>
         ))}
       </ul>
       <div class="row apart">
         <div class="row">
-          <CopyButton text={text} label="Copy the recovery codes" />
+          <CopyButton text={text} label={t('Copy the recovery codes')} />
           <Button size="small" onClick={() => save(text)}>
-            Download
+            {t('Download')}
           </Button>
         </div>
         <Button kind="primary" onClick={onDone}>
-          Done, I’ve saved them
+          {t('Done, I’ve saved them')}
         </Button>
       </div>
     </>

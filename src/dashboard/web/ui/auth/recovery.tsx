@@ -3,6 +3,7 @@
 
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import { t } from '../../text/t.ts';
 import { post } from '../api.ts';
 import { LinkButton } from '../button.tsx';
 import { TextField } from '../field.tsx';
@@ -18,18 +19,18 @@ export function ForgotPage() {
   const submit = async () => setAsked(await action.run());
   return (
     <GatePage
-      title="Forgot your password?"
-      lead="We'll send you a reset link."
-      foot={<Link href="/sign-in">Back to sign-in</Link>}
+      title={t('Forgot your password?')}
+      lead={t("We'll send you a reset link.")}
+      foot={<Link href="/sign-in">{t('Back to sign-in')}</Link>}
     >
       {isAsked && <MailedNotice email={email} />}
       <GateForm
         action={action}
-        submit={isAsked ? 'Resend' : 'Send reset link'}
+        submit={isAsked ? t('Resend') : t('Send reset link')}
         onSubmit={() => void submit()}
       >
         <TextField
-          label="E-mail address"
+          label={t('E-mail address')}
           type="email"
           name="email"
           autocomplete="username"
@@ -43,12 +44,12 @@ export function ForgotPage() {
 }
 
 export function ResetPage() {
-  return <ChoosePassword title="Choose a new password" />;
+  return <ChoosePassword title={t('Choose a new password')} />;
 }
 
 /** The first page of a new operator. */
 export function WelcomePage() {
-  return <ChoosePassword title="Set your password" />;
+  return <ChoosePassword title={t('Set your password')} />;
 }
 
 function ChoosePassword({ title }: { readonly title: string }) {
@@ -59,10 +60,10 @@ function ChoosePassword({ title }: { readonly title: string }) {
   const submit = async () => setDone(await action.run());
   if (isDone) {
     return (
-      <GatePage title="Password set">
-        <p>All other sessions were signed out.</p>
+      <GatePage title={t('Password set')}>
+        <p>{t('All other sessions were signed out.')}</p>
         <LinkButton kind="primary" size="wide" href="/sign-in">
-          Sign in
+          {t('Sign in')}
         </LinkButton>
       </GatePage>
     );
@@ -71,11 +72,11 @@ function ChoosePassword({ title }: { readonly title: string }) {
   return (
     <GatePage
       title={title}
-      foot={<Link href="/forgot">{isOver ? 'Request a new link' : 'Link expired?'}</Link>}
+      foot={<Link href="/forgot">{isOver ? t('Request a new link') : t('Link expired?')}</Link>}
     >
       {token === '' && <IncompleteLink />}
-      <GateForm action={action} submit="Set password" onSubmit={() => void submit()}>
-        <PasswordField isNew label="New password" value={password} onInput={setPassword} />
+      <GateForm action={action} submit={t('Set password')} onSubmit={() => void submit()}>
+        <PasswordField isNew label={t('New password')} value={password} onInput={setPassword} />
       </GateForm>
     </GatePage>
   );
@@ -83,8 +84,8 @@ function ChoosePassword({ title }: { readonly title: string }) {
 
 export function IncompleteLink() {
   return (
-    <Alert tone="warning" title="The link is incomplete">
-      Open it from the mail again, or copy the whole link into the address bar.
+    <Alert tone="warning" title={t('The link is incomplete')}>
+      {t('Open it from the mail again, or copy the whole link into the address bar.')}
     </Alert>
   );
 }

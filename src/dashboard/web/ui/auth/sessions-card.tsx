@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { ListedSessionRecord, SessionListRecord } from '../../../records/auth.ts';
+import { t } from '../../text/t.ts';
 import { remove } from '../api.ts';
 import { Button } from '../button.tsx';
 import { ConfirmDialog } from '../dialog.tsx';
@@ -16,12 +17,12 @@ export function SessionsCard({ sessions }: { readonly sessions: Resource<Session
   const others = sessions.data.value?.data.filter(({ current }) => !current) ?? [];
   return (
     <Card
-      title="Sessions"
+      title={t('Sessions')}
       flush
       actions={
         others.length > 0 && (
           <Button size="small" onClick={() => setEnding('others')}>
-            Sign out all others
+            {t('Sign out all others')}
           </Button>
         )
       }
@@ -29,14 +30,18 @@ export function SessionsCard({ sessions }: { readonly sessions: Resource<Session
       <Loaded resource={sessions}>
         {({ data }) => (
           <Table
-            caption="Where you are signed in"
+            caption={t('Where you are signed in')}
             rows={data}
             rowKey={({ id }) => id}
             columns={[
-              { label: 'Browser', show: (row) => <Device row={row} /> },
-              { label: 'IP address', show: ({ address }) => address },
-              { label: 'Signed in', show: ({ created_at: at }) => <Time at={at} /> },
-              { label: 'Last seen', show: ({ last_seen_at: at }) => <Time relative at={at} /> },
+              { label: t('Browser'), show: (row) => <Device row={row} /> },
+              { label: t('IP address'), show: ({ address }) => address },
+              { label: t('Signed in'), show: ({ created_at: at }) => <Time at={at} /> },
+              {
+                label: t('Last seen'),
+                card: 'labelled',
+                show: ({ last_seen_at: at }) => <Time relative at={at} />,
+              },
               {
                 label: '',
                 end: true,
@@ -44,10 +49,12 @@ export function SessionsCard({ sessions }: { readonly sessions: Resource<Session
                   row.current ? undefined : (
                     <Button
                       size="small"
-                      aria-label={`Sign out ${deviceName(row.user_agent)}`}
+                      aria-label={t('Sign out {userAgent}', {
+                        userAgent: deviceName(row.user_agent),
+                      })}
                       onClick={() => setEnding(row)}
                     >
-                      Sign out
+                      {t('Sign out')}
                     </Button>
                   ),
               },
@@ -57,14 +64,19 @@ export function SessionsCard({ sessions }: { readonly sessions: Resource<Session
       </Loaded>
       {ending !== undefined && (
         <ConfirmDialog
-          title={ending === 'others' ? 'Sign out all other sessions?' : 'Sign out this session?'}
+          title={
+            ending === 'others' ? t('Sign out all other sessions?') : t('Sign out this session?')
+          }
           consequences={[
             ending === 'others'
-              ? 'All your other sessions are signed out at once.'
-              : `${deviceName(ending.user_agent)} at ${ending.address} is signed out at once.`,
-            'If you don’t recognize a session, change your password too.',
+              ? t('All your other sessions are signed out at once.')
+              : t('{userAgent} at {address} is signed out at once.', {
+                  userAgent: deviceName(ending.user_agent),
+                  address: ending.address,
+                }),
+            t('If you don’t recognize a session, change your password too.'),
           ]}
-          confirm={ending === 'others' ? 'Sign out all' : 'Sign out'}
+          confirm={ending === 'others' ? t('Sign out all') : t('Sign out')}
           act={async () => {
             await remove(ending === 'others' ? '/auth/sessions' : `/auth/sessions/${ending.id}`);
             await sessions.reload();
@@ -80,7 +92,7 @@ function Device({ row }: { readonly row: ListedSessionRecord }) {
   return (
     <span class="row" title={row.user_agent}>
       {deviceName(row.user_agent)}
-      {row.current && <Badge tone="accent">This device</Badge>}
+      {row.current && <Badge tone="accent">{t('This device')}</Badge>}
     </span>
   );
 }

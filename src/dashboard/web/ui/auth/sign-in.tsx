@@ -3,12 +3,14 @@
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { SignInRecord } from '../../../records/auth.ts';
+import { t } from '../../text/t.ts';
 import { ApiError, post } from '../api.ts';
 import { Button } from '../button.tsx';
 import { TextField } from '../field.tsx';
+import { Alert } from '../parts.tsx';
 import { useAction } from '../resource.ts';
 import { house } from '../session.ts';
-import { enter, GateForm, GatePage } from './gate.tsx';
+import { enter, fromAddress, GateForm, GatePage } from './gate.tsx';
 import { PasswordField } from './password-field.tsx';
 
 export function SignInPage() {
@@ -32,13 +34,14 @@ export function SignInPage() {
   }
   return (
     <GatePage
-      title="Sign in"
-      lead={APP_PREFIX === '/operator' ? 'For operators of this server.' : undefined}
+      title={t('Sign in')}
+      lead={APP_PREFIX === '/operator' ? t('For operators of this server.') : undefined}
       foot={<Foot />}
     >
-      <GateForm action={action} submit="Sign in" onSubmit={() => void action.run()}>
+      <Why />
+      <GateForm action={action} submit={t('Sign in')} onSubmit={() => void action.run()}>
         <TextField
-          label="E-mail address"
+          label={t('E-mail address')}
           type="email"
           name="email"
           autocomplete="username"
@@ -52,15 +55,25 @@ export function SignInPage() {
   );
 }
 
+/** The address says why, so only known reasons have a text. */
+function Why() {
+  const reason = fromAddress('reason');
+  if (reason === 'expired') {
+    return <Alert tone="warning">{t('Your session has expired. Sign in again.')}</Alert>;
+  }
+  if (reason !== 'other_tab') return null;
+  return <Alert tone="warning">{t('You were signed out in another tab.')}</Alert>;
+}
+
 function Foot() {
   return (
     <>
-      <Link href="/forgot">Forgot your password?</Link>
+      <Link href="/forgot">{t('Forgot your password?')}</Link>
       {APP_PREFIX === '/dashboard' &&
         (house.value.sign_up === 'closed' ? (
-          <span class="soft">The operator creates new accounts.</span>
+          <span class="soft">{t('The operator creates new accounts.')}</span>
         ) : (
-          <Link href="/signup">Create an account</Link>
+          <Link href="/signup">{t('Create an account')}</Link>
         ))}
     </>
   );
@@ -81,22 +94,22 @@ function SecondFactor({ onBack }: { readonly onBack: (error?: ApiError) => void 
   });
   return (
     <GatePage
-      title="Two-factor authentication"
+      title={t('Two-factor authentication')}
       lead={
         usesRecovery
-          ? 'Enter one of your recovery codes. Each one works once.'
-          : 'Enter the code from your authenticator app.'
+          ? t('Enter one of your recovery codes. Each one works once.')
+          : t('Enter the code from your authenticator app.')
       }
       foot={
         <Button kind="quiet" onClick={() => onBack()}>
-          Start over
+          {t('Start over')}
         </Button>
       }
     >
-      <GateForm action={action} submit="Continue" onSubmit={() => void action.run()}>
+      <GateForm action={action} submit={t('Continue')} onSubmit={() => void action.run()}>
         <TextField
           key={String(usesRecovery)}
-          label={usesRecovery ? 'Recovery code' : 'Code'}
+          label={usesRecovery ? t('Recovery code') : t('Code')}
           name="code"
           autocomplete={usesRecovery ? 'off' : 'one-time-code'}
           inputMode={usesRecovery ? 'text' : 'numeric'}
@@ -114,7 +127,7 @@ function SecondFactor({ onBack }: { readonly onBack: (error?: ApiError) => void 
           setCode('');
         }}
       >
-        {usesRecovery ? 'Use the app instead' : 'Use a recovery code instead'}
+        {usesRecovery ? t('Use the app instead') : t('Use a recovery code instead')}
       </Button>
     </GatePage>
   );

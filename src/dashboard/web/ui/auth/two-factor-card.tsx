@@ -4,6 +4,7 @@
 import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import type { RecoveryCodesRecord, TwoFactorStartRecord } from '../../../records/auth.ts';
+import { t } from '../../text/t.ts';
 import { post, remove } from '../api.ts';
 import { Button } from '../button.tsx';
 import { ConfirmDialog, Dialog } from '../dialog.tsx';
@@ -22,8 +23,8 @@ export function TwoFactorCard({ onChanged }: { readonly onChanged: () => unknown
   const isOn = session.value?.two_factor === true;
   return (
     <Card
-      title="Two-factor authentication"
-      actions={<Badge tone={isOn ? 'good' : 'warning'}>{isOn ? 'On' : 'Off'}</Badge>}
+      title={t('Two-factor authentication')}
+      actions={<Badge tone={isOn ? 'good' : 'warning'}>{isOn ? t('On') : t('Off')}</Badge>}
     >
       {isOn ? <Manage /> : <Begin onChanged={onChanged} />}
     </Card>
@@ -43,11 +44,13 @@ function Begin({ onChanged }: { readonly onChanged: () => unknown }) {
   });
   return (
     <>
-      <p>Protects your account if your password is stolen. Works with any authenticator app.</p>
+      <p>
+        {t('Protects your account if your password is stolen. Works with any authenticator app.')}
+      </p>
       <ErrorAlert error={action.error.value} />
       <div>
         <Button busy={action.busy.value} onClick={() => void action.run()}>
-          Set up
+          {t('Set up')}
         </Button>
       </div>
       {setup && (
@@ -77,40 +80,40 @@ function Manage() {
       {left <= FEW_CODES && (
         <Alert
           tone="warning"
-          title={left === 1 ? '1 recovery code left' : `${left} recovery codes left`}
+          title={left === 1 ? t('1 recovery code left') : t('{left} recovery codes left', { left })}
         >
-          Create new ones now. Without the app and a recovery code you can't sign in.
+          {t("Create new ones now. Without the app and a recovery code you can't sign in.")}
         </Alert>
       )}
-      <p>You sign in with a code from your app. Unused recovery codes: {left}.</p>
+      <p>{t('You sign in with a code from your app. Unused recovery codes: {left}.', { left })}</p>
       <ErrorAlert error={renew.error.value} />
       <div class="row">
         <Button busy={renew.busy.value} onClick={() => void renew.run()}>
-          Create recovery codes
+          {t('Create recovery codes')}
         </Button>
         <Button kind="quiet-danger" onClick={() => setEnding(true)}>
-          Turn off
+          {t('Turn off')}
         </Button>
       </div>
       {codes && (
-        <Dialog title="New recovery codes" onClose={() => setCodes(undefined)}>
-          <p>Your old codes no longer work.</p>
+        <Dialog title={t('New recovery codes')} onClose={() => setCodes(undefined)}>
+          <p>{t('Your old codes no longer work.')}</p>
           <RecoveryCodes codes={codes} onDone={() => setCodes(undefined)} />
         </Dialog>
       )}
       {isEnding && (
         <ConfirmDialog
-          title="Turn off two-factor authentication?"
+          title={t('Turn off two-factor authentication?')}
           danger
-          confirm="Turn off"
+          confirm={t('Turn off')}
           consequences={[
-            'Your password alone is enough to sign in.',
-            'The entry in your app and all recovery codes stop working.',
+            t('Your password alone is enough to sign in.'),
+            t('The entry in your app and all recovery codes stop working.'),
           ]}
           act={async () => {
             await remove('/auth/two-factor');
             await loadSession();
-            toast('Two-factor authentication is off.');
+            toast(t('Two-factor authentication is off.'));
           }}
           onClose={() => setEnding(false)}
         />

@@ -3,6 +3,7 @@
 
 import { useMemo, useState } from 'preact/hooks';
 import type { RecoveryCodesRecord, TwoFactorStartRecord } from '../../../records/auth.ts';
+import { t } from '../../text/t.ts';
 import { post } from '../api.ts';
 import { CopyButton } from '../button.tsx';
 import { Dialog } from '../dialog.tsx';
@@ -28,28 +29,28 @@ export function TwoFactorSetup({ start, onClose }: SetupProps) {
   });
   if (codes !== undefined) {
     return (
-      <Dialog title="Two-factor authentication is on" onClose={() => onClose(true)}>
+      <Dialog title={t('Two-factor authentication is on')} onClose={() => onClose(true)}>
         <RecoveryCodes codes={codes} onDone={() => onClose(true)} />
       </Dialog>
     );
   }
   return (
-    <Dialog title="Set up two-factor authentication" onClose={() => onClose(false)}>
-      <p>Scan this with your authenticator app:</p>
+    <Dialog title={t('Set up two-factor authentication')} onClose={() => onClose(false)}>
+      <p>{t('Scan this with your authenticator app:')}</p>
       <QrCode text={start.uri} />
-      <p>Or enter the secret:</p>
+      <p>{t('Or enter the secret:')}</p>
       <div class="secret">
         <code>{start.secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
-        <CopyButton text={start.secret} label="Copy secret" />
+        <CopyButton text={start.secret} label={t('Copy secret')} />
       </div>
       <Form
         action={action}
-        submit="Turn on"
+        submit={t('Turn on')}
         cancel={() => onClose(false)}
         onSubmit={() => void action.run()}
       >
         <TextField
-          label="Code from the app"
+          label={t('Code from the app')}
           name="code"
           inputMode="numeric"
           autocomplete="one-time-code"
@@ -80,7 +81,7 @@ function QrCode({ text }: { readonly text: string }) {
       viewBox={`${-QUIET_ZONE} ${-QUIET_ZONE} ${size} ${size}`}
       shape-rendering="crispEdges"
       role="img"
-      aria-label="QR code of the secret"
+      aria-label={t('QR code of the secret')}
     >
       <path d={path} />
     </svg>

@@ -1,0 +1,65 @@
+// The archived months of the account, and the file of receipts of each. Read-only.
+
+import { statSync } from 'node:fs';
+import { isoTime } from '../../core/calendar.ts';
+import { formatTokens } from '../../core/money.ts';
+import type { SignedInCustomer } from '../../identity/signed-in.ts';
+import { type ArchivedMonth, listArchives } from '../../ledger/archive/anchors.ts';
+import { monthFiles } from '../../operations/archive/files.ts';
+import { notFound } from '../edge/error.ts';
+import { type List, wholeList } from '../edge/page.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
+import type { ArchiveRecord } from '../records/customer-ledger.ts';
+import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
+
+export function archiveRoutes({
+  store: { database },
+  archives,
+}: OwnDependencies): readonly Route<SignedInCustomer>[] {
+  /** Absent where another machine has the file, or none. */
+  function fileOf(archive: ArchivedMonth): string | undefined {
+    if (archives === undefined) return undefined;
+    const { receipts } = monthFiles(archives, archive);
+    const size = statSync(receipts, { throwIfNoEntry: false })?.size;
+    return size === archive.receiptsBytes ? receipts : undefined;
+  }
+
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/archives',
+      standings: WHILE_INACTIVE,
+      async handle({ who: { accountId } }): Promise<List<ArchiveRecord>> {
+        const found = await listArchives(database.db, accountId);
+        return wholeList(
+          found.toReversed().map((archive) => ({
+            month: archive.month,
+            requests: archive.requests,
+            first: archive.firstSequence,
+            last: archive.lastSequence,
+            closing_balance: formatTokens(archive.closing),
+            archived_at: isoTime(archive.archivedAt),
+            has_file: fileOf(archive) !== undefined,
+          })),
+        );
+      },
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/archives/:month/receipts',
+      standings: WHILE_INACTIVE,
+      async handle({ who: { accountId }, param }): Promise<Response> {
+        const found = await listArchives(database.db, accountId);
+        const archive = found.find(({ month }) => month === param('month'));
+        const file = archive && fileOf(archive);
+        if (file === undefined) throw notFound('archive');
+        return new Response(Bun.file(file).stream(), {
+          headers: {
+            'content-type': 'application/gzip',
+            'content-disposition': `attachment; filename="receipts-${param('month')}.jsonl.gz"`,
+          },
+        });
+      },
+    }),
+  ];
+}

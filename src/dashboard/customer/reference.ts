@@ -1,0 +1,28 @@
+// The error codes of the API for the API docs page, from the table that the API answers with.
+
+import { ERRORS } from '../../core/error.ts';
+import type { SignedInCustomer } from '../../identity/signed-in.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
+import type { ReferenceRecord } from '../records/reference.ts';
+import { WHILE_INACTIVE } from './account.ts';
+
+/** Codes that no request of a customer gets. */
+const OPERATORS: ReadonlySet<string> = new Set(['operator_only', 'misdirected_request']);
+
+const REFERENCE: ReferenceRecord = {
+  object: 'reference',
+  errors: Object.entries(ERRORS)
+    .filter(([code]) => !OPERATORS.has(code))
+    .map(([code, { status, retry, text }]) => ({ code, status, retry, message: text })),
+};
+
+export function referenceRoutes(): readonly Route<SignedInCustomer>[] {
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/reference',
+      standings: WHILE_INACTIVE,
+      handle: () => REFERENCE,
+    }),
+  ];
+}

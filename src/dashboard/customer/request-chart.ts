@@ -1,0 +1,71 @@
+// The account's requests over time by how they ended, refused ones included. Read-only.
+
+import { Type } from '@sinclair/typebox';
+import { DAY_MS, isoTime } from '../../core/calendar.ts';
+import type { SignedInCustomer } from '../../identity/signed-in.ts';
+import { HOUR_MS } from '../../ledger/series/figures.ts';
+import { createSeriesReader } from '../../ledger/series/read.ts';
+import { createRefusalList } from '../../refusals/list.ts';
+import { DashboardError } from '../edge/error.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
+import { readTime } from '../period.ts';
+import type { RequestChartRecord } from '../records/customer-request.ts';
+import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
+
+/** Longer spans are shown by day. */
+const HOURS_MAX = 72;
+const DAYS_MAX = 400;
+
+export function requestChartRoutes({ store }: OwnDependencies): readonly Route<SignedInCustomer>[] {
+  const readSeries = createSeriesReader(store.database);
+  const refusals = createRefusalList(store.database);
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/requests/chart',
+      standings: WHILE_INACTIVE,
+      query: { from: Type.String({ maxLength: 40 }), to: Type.String({ maxLength: 40 }) },
+      async handle({ who: { accountId }, query }): Promise<RequestChartRecord> {
+        const fromMs = readTime(query.from, 'from');
+        const untilMs = readTime(query.to, 'to');
+        const stepMs = untilMs - fromMs > HOURS_MAX * HOUR_MS ? DAY_MS : HOUR_MS;
+        const edges = edgesOf(fromMs, untilMs, stepMs);
+        const [first = 0, last = 0] = [edges[0], edges.at(-1)];
+        const [{ cells }, refused] = await Promise.all([
+          readSeries({ accountId, edges, groupBy: 'total' }),
+          refusals.counts({ accountId, fromMs: first, untilMs: last }, stepMs),
+        ]);
+        const empty = () => Array.from({ length: edges.length - 1 }, () => 0);
+        const chart = { completed: empty(), cancelled: empty(), failed: empty(), refused: empty() };
+        const add = (of: number[], bucket: number, more: number) => {
+          of[bucket] = (of[bucket] ?? 0) + more;
+        };
+        for (const { bucket, figures } of cells) {
+          const { requests, cancelled, failed } = figures;
+          add(chart.completed, bucket, requests - cancelled - failed);
+          add(chart.cancelled, bucket, cancelled);
+          add(chart.failed, bucket, failed);
+        }
+        for (const { bucket, requests } of refused) {
+          add(chart.refused, (bucket - first) / stepMs, requests);
+        }
+        return {
+          buckets: edges.slice(0, -1).map(isoTime),
+          step: stepMs === HOUR_MS ? 'hour' : 'day',
+          ...chart,
+        };
+      },
+    }),
+  ];
+}
+
+/** Whole steps that contain the span. */
+function edgesOf(fromMs: number, untilMs: number, stepMs: number): readonly number[] {
+  const first = Math.floor(fromMs / stepMs);
+  const count = Math.ceil(untilMs / stepMs) - first;
+  if (count >= 1 && count <= DAYS_MAX) {
+    return Array.from({ length: count + 1 }, (_, index) => (first + index) * stepMs);
+  }
+  const message = `Choose a period of at most ${DAYS_MAX} days that ends after it starts.`;
+  throw new DashboardError('invalid_request', message, { param: 'to' });
+}

@@ -1,0 +1,44 @@
+// The request filters shared by the list and its export.
+
+import { type Static, type TObject, Type } from '@sinclair/typebox';
+import { ERRORS, type ErrorCode } from '../../core/error.ts';
+import type { LogFilter } from '../../operations/request-log.ts';
+import { readTime } from '../period.ts';
+import { oneOf } from './route.ts';
+
+const MODEL = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
+
+export const REQUEST_QUERY = {
+  /** The model that served or the requested one. */
+  model: MODEL,
+  /** Exactly the model that served (if none did, the requested one), and the requested one. */
+  served: MODEL,
+  requested: MODEL,
+  key: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  outcome: Type.Optional(
+    oneOf(['completed', 'stopped_balance', 'client_cancelled', 'failed', 'ended', 'refused']),
+  ),
+  /** As the client received it: one status, or a class such as `4xx`. */
+  status: Type.Optional(Type.String({ pattern: '^([245]xx|[2-5]\\d\\d)$' })),
+  code: Type.Optional(oneOf(Object.keys(ERRORS) as ErrorCode[])),
+  /** Matched exactly as sent in the request. */
+  end_user: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  from: Type.Optional(Type.String({ maxLength: 40 })),
+  to: Type.Optional(Type.String({ maxLength: 40 })),
+};
+
+export function readRequestFilter(query: Static<TObject<typeof REQUEST_QUERY>>): LogFilter {
+  const { model, served, requested, key, outcome, status, code, end_user, from, to } = query;
+  return {
+    model,
+    served,
+    requested,
+    keyId: key,
+    outcome,
+    status,
+    code,
+    endUser: end_user,
+    fromMs: from === undefined ? undefined : readTime(from, 'from'),
+    untilMs: to === undefined ? undefined : readTime(to, 'to'),
+  };
+}

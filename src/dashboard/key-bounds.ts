@@ -1,0 +1,70 @@
+// The fields that bound a key, in bodies of both applications, and the list of an account's keys with
+// its budgets.
+
+import { Type } from '@sinclair/typebox';
+import { parseInstant } from '../core/instant.ts';
+import { type ApiKey, keyRecord } from '../identity/key-record.ts';
+import type { OperationDependencies } from '../operations/dependencies.ts';
+import { type BoundsEdit, keyBudgetRecords } from '../operations/key-bounds.ts';
+import { DashboardError } from './edge/error.ts';
+import type { BoundKeyRecord } from './records/key.ts';
+
+const amount = Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()]));
+const texts = (maxItems: number) =>
+  Type.Optional(
+    Type.Union([Type.Array(Type.String({ maxLength: 100 }), { maxItems }), Type.Null()]),
+  );
+
+/** Null removes a bound. Amounts are service tokens. */
+export const BOUNDS_BODY = {
+  name: Type.Optional(Type.Union([Type.String({ maxLength: 400 }), Type.Null()])),
+  expires_at: Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()])),
+  models: texts(200),
+  networks: texts(50),
+  budget: Type.Optional(
+    Type.Union([
+      Type.Object({ total: amount, day: amount, month: amount }, { additionalProperties: false }),
+      Type.Null(),
+    ]),
+  ),
+};
+
+type BoundsBody = {
+  readonly name?: string | null;
+  readonly expires_at?: string | null;
+  readonly models?: readonly string[] | null;
+  readonly networks?: readonly string[] | null;
+  readonly budget?: BoundsEdit['budget'];
+};
+
+/** Throws `invalid_request` for a text that is no time. */
+export function readBounds({ expires_at, ...body }: BoundsBody): BoundsEdit {
+  if (expires_at === undefined) return body;
+  return { ...body, expiresAt: expires_at === null ? null : readTime(expires_at) };
+}
+
+function readTime(text: string): number {
+  const time = parseInstant(text);
+  if (time !== undefined) return time;
+  throw new DashboardError(
+    'invalid_request',
+    'The field expires_at of the body is not a valid time. Include the time zone, such as 2027-01-31T12:00:00Z.',
+    { param: 'expires_at' },
+  );
+}
+
+type Parts = Pick<OperationDependencies, 'database' | 'catalog' | 'clock'>;
+
+/** Reads the budgets of an account once, for the records of its keys. */
+export async function boundKeyRecords(
+  { database, catalog, clock }: Parts,
+  accountId: string,
+): Promise<(row: ApiKey) => BoundKeyRecord> {
+  const nowMs = clock();
+  const budgetOf = await keyBudgetRecords(database, accountId, catalog().usdPerMillion, nowMs);
+  return (row) => ({ ...keyRecord(row, nowMs), budget: budgetOf(row) });
+}
+
+export async function boundKeyRecord(parts: Parts, row: ApiKey): Promise<BoundKeyRecord> {
+  return (await boundKeyRecords(parts, row.accountId))(row);
+}

@@ -1,0 +1,52 @@
+// The catalog file as the console's pages show it: whether it can be written, and whether the server
+// uses it.
+
+import { catalogDigest } from '../../catalog/live.ts';
+import { CatalogError } from '../../catalog/source.ts';
+import { whyNotWritable } from '../../operations/publish-catalog.ts';
+import type { MachineDependencies } from '../dependencies.ts';
+import { DashboardError } from '../edge/error.ts';
+import type { PriceBookRecord, PublishedRecord } from '../records/operator-catalog.ts';
+
+export function catalogFileRecord({
+  machine,
+  catalogStatus,
+}: Pick<MachineDependencies, 'machine' | 'catalogStatus'>): PriceBookRecord['file'] {
+  try {
+    const found = machine.findCatalog();
+    const digest = catalogDigest(found.text);
+    return {
+      path: found.path ?? null,
+      digest,
+      in_force: digest === catalogStatus().digest,
+      not_writable: whyNotWritable(found) ?? null,
+    };
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error;
+    const [reason = 'The catalog cannot be read.'] = error.problems;
+    return { path: null, digest: null, in_force: false, not_writable: reason };
+  }
+}
+
+/** Makes the server take up the published file at once. */
+export async function takeUp(
+  { reloadCatalog }: Pick<MachineDependencies, 'reloadCatalog'>,
+  published: Omit<PublishedRecord, 'in_force' | 'problems'>,
+): Promise<PublishedRecord> {
+  const { digest, refused } = await reloadCatalog();
+  return {
+    ...published,
+    in_force: digest === published.digest,
+    problems: refused?.problems ?? [],
+  };
+}
+
+/** A broken catalog is a refusal. Its messages name locations and contain no values. */
+export function orRefused<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error;
+    throw new DashboardError('invalid_request', error.problems.join('; '));
+  }
+}

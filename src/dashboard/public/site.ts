@@ -1,0 +1,120 @@
+// Serves the pages for strangers: the landing page at `/` and the models at `/models`. Each is
+// rendered once per catalog, language and state of sign-in, and again when a price changes.
+
+import type { Catalog } from '../../core/model.ts';
+import { nextPriceChange } from '../../core/price-book.ts';
+import type { Language } from '../../core/service.ts';
+import { readCookie, SESSION_COOKIES } from '../../identity/sign-in/cookies.ts';
+import type { Web } from '../edge/load.ts';
+import { createServiceFiles } from '../edge/service-files.ts';
+import { chooseLanguage, LANGUAGE_COOKIE } from '../texts/language.ts';
+import { type Catalogue, createText } from '../texts/translate.ts';
+import { frameOf, type PublicContext } from './frame.ts';
+import { landingPage } from './landing.ts';
+import { listedModels, modelsPage } from './models.ts';
+
+export type PublicSiteOptions = {
+  readonly catalog: () => Catalog;
+  readonly catalogues: Readonly<Record<Language, Catalogue>>;
+  /** Style sheet and icon of the customers' application. */
+  readonly web: Pick<Web, 'style' | 'icon'>;
+  readonly baseUrl: () => string;
+  readonly maySignUp: boolean;
+  /** What every response has, such as a content security policy. */
+  readonly headers: () => Readonly<Record<string, string>>;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+};
+
+type Path = '/' | '/models';
+type Rendered = { readonly bytes: Uint8Array<ArrayBuffer>; readonly etag: string };
+
+const YEAR_SECONDS = 31_536_000;
+
+export function createPublicSite(options: PublicSiteOptions) {
+  const { catalog, catalogues, web, baseUrl, maySignUp, headers, clock } = options;
+  const rendered = new Map<string, Rendered>();
+  let renderedFor: Catalog | undefined;
+  let renderedUntil = 0;
+
+  function pageOf(path: Path, language: Language, isSignedIn: boolean): Rendered {
+    const current = catalog();
+    if (current !== renderedFor || clock() >= renderedUntil) {
+      renderedFor = current;
+      renderedUntil = Math.min(
+        ...current.models.map(({ prices }) => nextPriceChange(prices, clock()) ?? Infinity),
+      );
+      rendered.clear();
+    }
+    const key = [path, language, isSignedIn].join(' ');
+    const known = rendered.get(key);
+    if (known !== undefined) return known;
+    const bytes = new TextEncoder().encode(render(path, language, isSignedIn));
+    const made = { bytes, etag: `"${Bun.hash(bytes).toString(36)}"` };
+    rendered.set(key, made);
+    return made;
+  }
+
+  function render(path: Path, language: Language, isSignedIn: boolean): string {
+    const current = catalog();
+    const { record, colours } = createServiceFiles(current.service, 'customer');
+    const context: PublicContext = {
+      t: createText(catalogues[language]),
+      language,
+      service: record,
+      baseUrl: baseUrl(),
+      styles: [web.style, ...(colours === undefined ? [] : [colours])],
+      icon: web.icon,
+      maySignUp,
+      isSignedIn,
+    };
+    const models = listedModels(current, clock());
+    const page = path === '/' ? landingPage(context, models) : modelsPage(context, models);
+    return frameOf(context, page);
+  }
+
+  function redirect(location: string, cookie?: string): Response {
+    return new Response(null, {
+      status: 303,
+      headers: {
+        ...headers(),
+        location,
+        'cache-control': 'no-store',
+        ...(cookie === undefined ? {} : { 'set-cookie': cookie }),
+      },
+    });
+  }
+
+  return async (request: Request): Promise<Response> => {
+    const { isPublic, languages } = catalog().service;
+    const { pathname, searchParams } = new URL(request.url);
+    const path = pathname === '/models' ? '/models' : '/';
+    if (path === '/' && !isPublic.landing) return redirect('/dashboard');
+    if (path === '/models' && !isPublic.models) return redirect('/dashboard/models');
+    const chosen = languages.find((language) => language === searchParams.get('language'));
+    if (chosen !== undefined) {
+      const cookie = `${LANGUAGE_COOKIE}=${chosen}; Path=/; Max-Age=${YEAR_SECONDS}; SameSite=Lax`;
+      return redirect(path, cookie);
+    }
+    const language = chooseLanguage(request.headers, languages);
+    const isSignedIn = readCookie(request.headers, SESSION_COOKIES.customer) !== undefined;
+    const { bytes, etag } = pageOf(path, language, isSignedIn);
+    const sent = {
+      ...headers(),
+      'cache-control': 'private, no-cache',
+      'content-language': language,
+      etag,
+      vary: 'accept, accept-language, cookie',
+    };
+    if (request.headers.get('if-none-match') === etag) {
+      return new Response(null, { status: 304, headers: sent });
+    }
+    return new Response(bytes, {
+      headers: {
+        ...sent,
+        'content-type': 'text/html; charset=utf-8',
+        'content-length': String(bytes.byteLength),
+      },
+    });
+  };
+}

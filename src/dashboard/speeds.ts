@@ -1,0 +1,57 @@
+// Percentiles and failures over a period, from stored histograms, for both applications.
+
+import { type Histogram, quantile } from '../core/histogram.ts';
+import {
+  addSpeeds,
+  emptySpeeds,
+  FAILURE_CLASSES,
+  type Speeds,
+} from '../ledger/series/speed-sums.ts';
+import type { SpeedCell } from '../ledger/series/speeds.ts';
+import { type PagePeriod, periodRecord } from './period.ts';
+import type { SpeedFiguresRecord, SpeedsRecord } from './records/speeds.ts';
+
+export function speedsRecord(period: PagePeriod, cells: readonly SpeedCell[]): SpeedsRecord {
+  return {
+    object: 'speeds',
+    ...periodRecord(period),
+    total: figuresOf(sumOf(cells)),
+    points: [...Map.groupBy(cells, ({ bucket }) => bucket)].map(([bucket, of]) => {
+      const speeds = sumOf(of);
+      return { bucket, ...figuresOf(speeds), failures: failuresOf(speeds.failures) };
+    }),
+    models: [...Map.groupBy(cells, ({ model }) => model)]
+      .map(([model, of]) => ({ model, ...figuresOf(sumOf(of)) }))
+      .sort((a, b) => b.requests - a.requests || (a.model < b.model ? -1 : 1)),
+  };
+}
+
+function sumOf(cells: readonly SpeedCell[]): Speeds {
+  const sum = emptySpeeds();
+  for (const { speeds } of cells) addSpeeds(sum, speeds);
+  return sum;
+}
+
+function figuresOf({ attempts, failed, ...speeds }: Speeds): SpeedFiguresRecord {
+  const { firstContent, duration, speed } = speeds;
+  return {
+    requests: attempts,
+    failed,
+    first_token_ms_p50: rounded(quantile(firstContent, 0.5)),
+    first_token_ms_p95: rounded(quantile(firstContent, 0.95)),
+    duration_ms_p50: rounded(quantile(duration, 0.5)),
+    duration_ms_p95: rounded(quantile(duration, 0.95)),
+    tokens_per_second_p50: rounded(quantile(speed, 0.5), 10),
+  };
+}
+
+/** Three significant digits: there are no more. */
+function rounded(value: number | null, divisor = 1): number | null {
+  return value === null ? null : Number((value / divisor).toPrecision(3));
+}
+
+function failuresOf(failures: Histogram): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    [...failures].map(([place, times]) => [FAILURE_CLASSES[place] ?? 'gateway', times]),
+  );
+}

@@ -1,0 +1,188 @@
+// The columns of the list of keys.
+
+import { useState } from 'preact/hooks';
+import type { KeyRecord, ListedKeyRecord } from '../../../records/key.ts';
+import { rich } from '../../text/rich.ts';
+import { t } from '../../text/t.ts';
+import {
+  Amount,
+  Button,
+  type Column,
+  isFrozen,
+  KeyBounds,
+  Nothing,
+  patch,
+  StateBadge,
+  TextField,
+  Time,
+  toast,
+  useAction,
+} from '../../ui/index.ts';
+
+/** What the server sorts by. */
+export const SORTS = ['created', 'name', 'last_used', 'expires', 'spent', 'spent_today'];
+
+export const KEY_COLUMNS: readonly [Column<ListedKeyRecord>, ...Column<ListedKeyRecord>[]] = [
+  {
+    label: t('Name'),
+    sort: 'name',
+    wrap: true,
+    show: (record) => <NameCell key={record.id} record={record} />,
+  },
+  { label: t('State'), card: 'state', wrap: true, show: (key) => <KeyState record={key} /> },
+  {
+    label: t('Last used'),
+    card: 'labelled',
+    sort: 'last_used',
+    show: ({ last_used_at, last_used_address }) =>
+      last_used_at === null ? (
+        <span class="soft">{t('Never')}</span>
+      ) : (
+        <>
+          <Time relative at={last_used_at} />
+          {last_used_address !== null && (
+            <div class="soft small">{t('from {address}', { address: last_used_address })}</div>
+          )}
+        </>
+      ),
+  },
+  {
+    label: t('Expires'),
+    card: 'labelled',
+    sort: 'expires',
+    show: ({ expires_at, status }) =>
+      expires_at === null || status === 'revoked' ? (
+        <Nothing>{t('Never')}</Nothing>
+      ) : (
+        <Time relative at={expires_at} />
+      ),
+  },
+  {
+    label: t('Bounds'),
+    card: 'labelled',
+    wrap: true,
+    show: (record) => <KeyBounds record={record} />,
+  },
+  {
+    label: t('Created'),
+    card: 'labelled',
+    sort: 'created',
+    show: ({ created_at }) => <Time at={created_at} detail="day" />,
+  },
+  {
+    label: t('Spent today'),
+    sort: 'spent_today',
+    end: true,
+    card: 'detail',
+    show: ({ spent_today, spent_today_usd }) => (
+      <Amount tokens={spent_today} usd={spent_today_usd} />
+    ),
+  },
+  {
+    label: t('Spent in 30 days'),
+    sort: 'spent',
+    end: true,
+    card: 'value',
+    show: ({ spent, spent_usd }) => <Amount tokens={spent} usd={spent_usd} />,
+  },
+];
+
+/** The name, edited where it stands. */
+function NameCell({ record }: { readonly record: ListedKeyRecord }) {
+  const [name, setName] = useState(record.name);
+  const [typed, setTyped] = useState<string | undefined>(undefined);
+  const save = useAction(async () => {
+    const renamed = await patch<KeyRecord>(`/keys/${record.id}`, { name: typed ?? '' });
+    setName(renamed.name);
+    setTyped(undefined);
+    toast(t('Key renamed.'));
+  });
+  if (typed !== undefined) {
+    return (
+      <form
+        class="edit-name"
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') setTyped(undefined);
+        }}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save.run();
+        }}
+      >
+        <TextField
+          label={t('Name of {masked}', { masked: record.masked })}
+          maxLength={100}
+          value={typed}
+          error={save.error.value?.message}
+          onInput={setTyped}
+        />
+        <div class="row">
+          <Button type="submit" size="small" kind="primary" busy={save.busy.value}>
+            {t('Save')}
+          </Button>
+          <Button size="small" onClick={() => setTyped(undefined)}>
+            {t('Cancel')}
+          </Button>
+        </div>
+      </form>
+    );
+  }
+  return (
+    <div class="key-name">
+      <div>
+        {name ?? <span class="soft">{t('No name')}</span>}{' '}
+        {record.status !== 'revoked' && (
+          <Button
+            disabled={isFrozen.value}
+            kind="quiet"
+            size="small"
+            aria-label={t('Rename the key {name}', { name: name ?? record.masked })}
+            title={t('Rename')}
+            onClick={() => setTyped(name ?? '')}
+          >
+            ✎
+          </Button>
+        )}
+      </div>
+      <code class="soft">{record.masked}</code>
+    </div>
+  );
+}
+
+const SOON_MS = 7 * 86_400_000;
+
+const REVOKED: Readonly<Record<NonNullable<KeyRecord['revoked_reason']>, string>> = {
+  user: t('by you'),
+  rotated: t('rotated'),
+  operator: t('by the operator'),
+  leak_report: t('reported as leaked'),
+  account_closed: t('account closed'),
+};
+
+function KeyState({ record }: { readonly record: KeyRecord }) {
+  const { status, expires_at, revoked_at, revoked_reason, replaced_by } = record;
+  const isReplaced = replaced_by !== null && expires_at !== null && status !== 'revoked';
+  const ends = expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at) - Date.now();
+  if (isReplaced) {
+    return (
+      <>
+        <StateBadge state={status === 'active' ? 'rotated' : 'expired'} />
+        {status === 'active' && (
+          <div class="soft small">{rich('works until {at}', { at: <Time at={expires_at} /> })}</div>
+        )}
+      </>
+    );
+  }
+  if (status === 'active' && record.paused_at !== null) return <StateBadge state="paused" />;
+  if (status === 'active') return <StateBadge state={ends < SOON_MS ? 'expiring' : 'active'} />;
+  return (
+    <>
+      <StateBadge state={status} tone="neutral" />
+      {revoked_reason !== null && (
+        <div class="soft small">
+          {REVOKED[revoked_reason]}, <Time relative at={revoked_at} />
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,89 @@
+// What an answer cost and how fast it was.
+
+import { Link } from 'wouter-preact';
+import type { PricingRecord } from '../../../records/model.ts';
+import { t } from '../../text/t.ts';
+import {
+  formatCount,
+  formatMilliseconds,
+  formatTokens,
+  formatUsd,
+  roundDecimal,
+} from '../../ui/index.ts';
+import type { Answer } from './answer.ts';
+import type { Running } from './conversation.ts';
+import { costOf, estimateTokens } from './cost.ts';
+import { type Facts, speedOf } from './request.ts';
+
+/** The exact bill, once known. */
+export function BillLine({ answer, facts }: { readonly answer: Answer; readonly facts: Facts }) {
+  const { bill, usage, finish } = answer;
+  const { requestId, firstMs, totalMs, model, end } = facts;
+  const speed = speedOf(usage?.output, facts);
+  const parts = [
+    bill === undefined
+      ? undefined
+      : t('Charged {usd} ({tokens} service tokens)', {
+          usd: formatUsd(bill.usd),
+          tokens: formatTokens(bill.tokens),
+        }),
+    end === 'stopped' ? t('Stopped: output so far is charged') : undefined,
+    usage === undefined ? undefined : tokensWords(usage),
+    firstMs === undefined
+      ? undefined
+      : t('first token after {time}', { time: formatMilliseconds(firstMs) }),
+    t('{time} total', { time: formatMilliseconds(totalMs) }),
+    speed === undefined
+      ? undefined
+      : t('{speed} tokens/s', {
+          speed: speed >= 10 ? formatCount(Math.round(speed)) : speed.toFixed(1),
+        }),
+    bill?.isFallback === true && model !== undefined
+      ? t('answered by {model}', { model })
+      : undefined,
+    finish === undefined ? undefined : t('finish reason {finish}', { finish }),
+  ].filter((part) => part !== undefined);
+  return (
+    <p class="bill">
+      {parts.join(' · ')}
+      {requestId !== undefined && (
+        <>
+          {' · '}
+          <Link href={`/requests/${requestId}`}>{requestId}</Link>
+        </>
+      )}
+    </p>
+  );
+}
+
+function tokensWords(usage: NonNullable<Answer['usage']>): string {
+  const input = formatCount(usage.input);
+  const cached = formatCount(usage.cached);
+  const output = formatCount(usage.output);
+  return usage.cached > 0
+    ? t('{input} in ({cached} cached), {output} out', { input, cached, output })
+    : t('{input} in, {output} out', { input, output });
+}
+
+/** Estimated while the answer streams. */
+export function RunningBill({
+  running: { answer, inputTokens },
+  pricing,
+}: {
+  readonly running: Running;
+  readonly pricing: PricingRecord;
+}) {
+  const calls = answer.calls.map((call) => call.arguments).join('');
+  const output = estimateTokens(answer.text + answer.reasoning + calls);
+  const { tokens, usd } = costOf(pricing, inputTokens, output);
+  return (
+    <p class="bill">
+      {t('About {usd} ({tokens} service tokens) so far: about {input} in, {output} out', {
+        usd: formatUsd(roundDecimal(usd.toFixed(10), 8)),
+        tokens: formatTokens(tokens.toFixed(6), 2),
+        input: formatCount(inputTokens),
+        output: formatCount(output),
+      })}
+    </p>
+  );
+}

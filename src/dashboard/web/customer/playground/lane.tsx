@@ -1,0 +1,120 @@
+// The conversation with one model: turns, the answer in progress, what went wrong, and tool results.
+
+import { useEffect } from 'preact/hooks';
+import type { CustomerModelRecord } from '../../../records/model.ts';
+import { t } from '../../text/t.ts';
+import { Button, Card, Empty } from '../../ui/index.ts';
+import { isSent, openCalls, type Turn } from './request.ts';
+import type { Lane } from './state.ts';
+import { ToolAnswers } from './tool-answers.tsx';
+import { ProblemAlert, RunningView, TurnView } from './turns.tsx';
+
+export function LaneView({
+  lane,
+  model,
+  isCompared,
+  onRun,
+  onEdit,
+}: {
+  readonly lane: Lane;
+  readonly model: CustomerModelRecord;
+  /** It is one of two and has its own button to stop. */
+  readonly isCompared: boolean;
+  /** Sends the turns of the lane as they are. */
+  readonly onRun: () => void;
+  /** Moves a message back into the editor. */
+  readonly onEdit: (index: number) => void;
+}) {
+  const turns = lane.turns.value;
+  const running = lane.running.value;
+  const problem = lane.problem.value;
+  const isIdle = running === undefined;
+  const calls = isIdle ? openCalls(turns) : [];
+  const last = turns.length - 1;
+  useFollow(lane);
+
+  const again = (index: number): void => {
+    lane.rewind(index);
+    onRun();
+  };
+  const actionsOf = (turn: Turn, index: number) => {
+    if (!isIdle) return undefined;
+    if (turn.kind === 'user') {
+      return (
+        <Button kind="quiet" size="small" onClick={() => onEdit(index)}>
+          {t('Edit from here')}
+        </Button>
+      );
+    }
+    if (turn.kind !== 'assistant' || index !== last) return undefined;
+    return (
+      <Button kind="quiet" size="small" onClick={() => again(index)}>
+        {t('Answer again')}
+      </Button>
+    );
+  };
+
+  return (
+    <Card title={isCompared ? model.id : t('Conversation')}>
+      {turns.length === 0 && isIdle && (
+        <Empty title={t('No messages yet')}>{t('Write a message below.')}</Empty>
+      )}
+      {turns.map((turn, index) => (
+        <TurnView
+          key={index}
+          turn={turn}
+          isSent={isSent(turn, index, turns)}
+          actions={actionsOf(turn, index)}
+        />
+      ))}
+      {running !== undefined && (
+        <RunningView
+          running={running}
+          pricing={model.pricing}
+          onStop={isCompared ? lane.stop : undefined}
+        />
+      )}
+      {problem !== undefined && (
+        <ProblemAlert
+          problem={problem}
+          actions={
+            <>
+              <Button size="small" onClick={onRun}>
+                {t('Try again')}
+              </Button>
+              {turns[last]?.kind === 'user' && (
+                <Button size="small" onClick={() => onEdit(last)}>
+                  {t('Edit message')}
+                </Button>
+              )}
+            </>
+          }
+        />
+      )}
+      <p class="sr-only" role="status">
+        {isIdle ? '' : t('The model is answering.')}
+      </p>
+      {calls.length > 0 && (
+        <ToolAnswers
+          key={turns.length}
+          calls={calls}
+          onAnswer={(results) => {
+            for (const { callId, text } of results) lane.answerCall(callId, text);
+            onRun();
+          }}
+        />
+      )}
+    </Card>
+  );
+}
+
+const NEAR_THE_END_PIXELS = 160;
+
+/** Keeps the end of the answer visible unless the user has scrolled up. */
+function useFollow({ turns, running }: Lane): void {
+  const page = document.documentElement;
+  const isAtEnd = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR_THE_END_PIXELS;
+  useEffect(() => {
+    if (isAtEnd && running.value !== undefined) page.scrollTop = page.scrollHeight;
+  }, [running.value, turns.value]);
+}

@@ -1,0 +1,58 @@
+// Images of a message as small previews.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { t } from '../../text/t.ts';
+import type { Picture } from './picture.ts';
+import { drawPicture } from './pictures.ts';
+
+const PREVIEW_PIXELS = 160;
+
+export function Pictures({
+  pictures,
+  onRemove,
+}: {
+  readonly pictures: readonly Picture[];
+  readonly onRemove?: (index: number) => void;
+}) {
+  if (pictures.length === 0) return null;
+  return (
+    <ul class="pictures">
+      {pictures.map((picture, index) => (
+        <li key={`${picture.name} ${picture.data.length}`}>
+          {picture.data === '' ? (
+            <span class="soft small">{t('{name} (not kept)', { name: picture.name })}</span>
+          ) : (
+            <Preview picture={picture} />
+          )}
+          {onRemove && (
+            <button
+              type="button"
+              class="button small"
+              aria-label={t('Remove {name}', { name: picture.name })}
+              onClick={() => onRemove(index)}
+            >
+              ×
+            </button>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Preview({ picture }: { readonly picture: Picture }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    if (canvas.current) void drawPicture(canvas.current, picture);
+  }, [picture]);
+  return (
+    <canvas
+      ref={canvas}
+      role="img"
+      aria-label={picture.name}
+      title={picture.name}
+      width={PREVIEW_PIXELS}
+      height={PREVIEW_PIXELS}
+    />
+  );
+}

@@ -1,0 +1,248 @@
+// Credits, corrections and codes that need a second operator, and the decisions about them.
+
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import type { ApprovalRecord, CreatedCodesRecord } from '../../records/operator-lists.ts';
+import { t } from '../text/t.ts';
+import {
+  amountText,
+  Button,
+  Card,
+  type Column,
+  ConfirmDialog,
+  Empty,
+  ListTable,
+  labelOf,
+  Nothing,
+  Page,
+  post,
+  StateBadge,
+  session,
+  Time,
+  type Tone,
+  toast,
+  useList,
+} from '../ui/index.ts';
+import { useRefresh } from './refresh.ts';
+import { ShownOnceDialog } from './shown-once.tsx';
+
+const TONES: Readonly<Record<ApprovalRecord['state'], Tone>> = {
+  pending: 'accent',
+  approved: 'warning',
+  done: 'good',
+  failed: 'danger',
+  rejected: 'neutral',
+  withdrawn: 'neutral',
+  expired: 'neutral',
+};
+
+type Decision = {
+  readonly what: 'approve' | 'reject' | 'codes';
+  readonly approval: ApprovalRecord;
+};
+
+export function ApprovalsPage() {
+  const list = useList<ApprovalRecord>('/approvals');
+  const [open, setOpen] = useState<Decision | undefined>(undefined);
+  const [codes, setCodes] = useState<readonly string[] | undefined>(undefined);
+  useRefresh(list.reload, 15_000);
+  return (
+    <Page
+      title={t('Approvals')}
+      lead={t('Credits, corrections and codes above the limit need a second operator.')}
+    >
+      <Card flush>
+        <ListTable
+          caption={t('Approvals')}
+          list={list}
+          rowKey={({ id }) => id}
+          empty={
+            <Empty title={t('No approvals yet')}>
+              {t('Requests above FOUR_EYES_ABOVE appear here. Without it, all are booked at once.')}
+            </Empty>
+          }
+          columns={[
+            ...COLUMNS,
+            { label: '', end: true, show: (row) => <Buttons {...{ row, setOpen }} /> },
+          ]}
+        />
+      </Card>
+      {open !== undefined && (
+        <DecisionDialog
+          {...open}
+          onCodes={setCodes}
+          onClose={() => {
+            setOpen(undefined);
+            void list.reload();
+          }}
+        />
+      )}
+      {codes !== undefined && (
+        <ShownOnceDialog
+          title={t('New codes')}
+          label={t('the codes')}
+          lines={codes}
+          onClose={() => setCodes(undefined)}
+        >
+          {t('Each can be redeemed once.')}
+        </ShownOnceDialog>
+      )}
+    </Page>
+  );
+}
+
+const COLUMNS: readonly Column<ApprovalRecord>[] = [
+  {
+    label: t('Request'),
+    show: ({ kind, count, account_id: id, account_email: email }) => (
+      <>
+        {count === null
+          ? labelOf(kind)
+          : t('{count, plural, one {# code} other {# codes}}', { count })}
+        {id !== null && (
+          <div class="small">
+            <Link href={`/accounts/${id}`}>{email ?? id}</Link>
+          </div>
+        )}
+      </>
+    ),
+  },
+  {
+    label: t('Status'),
+    card: 'state',
+    show: ({ state }) => <StateBadge state={state} tone={TONES[state]} />,
+  },
+  {
+    label: t('Requested by'),
+    show: ({ asked_by, asked_at }) => (
+      <>
+        {nameOf(asked_by)}
+        <div class="soft small">
+          <Time at={asked_at} relative />
+        </div>
+      </>
+    ),
+  },
+  {
+    label: t('Reviewed by'),
+    show: ({ decided_by, decided_at }) =>
+      decided_by === null ? (
+        <Nothing />
+      ) : (
+        <>
+          {nameOf(decided_by)}
+          <div class="soft small">
+            <Time at={decided_at} relative />
+          </div>
+        </>
+      ),
+  },
+  {
+    label: t('Reason'),
+    wrap: true,
+    show: ({ reason, note }) => (
+      <>
+        {reason}
+        {note !== null && <div class="soft small">{note}</div>}
+      </>
+    ),
+  },
+  { label: t('Amount'), end: true, show: ({ amount }) => amountText({ tokens: amount }) },
+];
+
+function Buttons({
+  row,
+  setOpen,
+}: {
+  readonly row: ApprovalRecord;
+  readonly setOpen: (decision: Decision) => void;
+}) {
+  const isOwn = nameOf(row.asked_by) === session.value?.email;
+  const button = (what: Decision['what'], label: string) => (
+    <Button
+      size="small"
+      needs="money.move"
+      aria-label={t('{label}: {reason}', { label, reason: row.reason })}
+      onClick={() => setOpen({ what, approval: row })}
+    >
+      {label}
+    </Button>
+  );
+  const isCodes = row.kind === 'codes';
+  return (
+    <>
+      {row.state === 'pending' && !isOwn && button('approve', t('Approve'))}
+      {row.state === 'pending' && button('reject', isOwn ? t('Withdraw') : t('Reject'))}
+      {row.state === 'approved' && !isCodes && !isOwn && button('approve', t('Book again'))}
+      {row.state === 'approved' && isCodes && isOwn && button('codes', t('Create codes'))}
+    </>
+  );
+}
+
+function DecisionDialog({
+  what,
+  approval,
+  onCodes,
+  onClose,
+}: Decision & {
+  readonly onCodes: (codes: readonly string[]) => void;
+  readonly onClose: () => void;
+}) {
+  const { id, amount, reason, asked_by } = approval;
+  const isOwn = nameOf(asked_by) === session.value?.email;
+  const facts = t('{amount} for {reason}, asked by {who}.', {
+    amount: amountText({ tokens: amount }),
+    reason,
+    who: nameOf(asked_by),
+  });
+  const act = async () => {
+    if (what === 'codes') {
+      const { data } = await post<CreatedCodesRecord>(`/approvals/${id}/codes`);
+      onCodes(data.map(({ code }) => code));
+      return;
+    }
+    const { state, note } = await post<ApprovalRecord>(`/approvals/${id}/${what}`);
+    toast(state === 'failed' ? (note ?? '') : labelOf(state));
+  };
+  if (what === 'approve') {
+    return (
+      <ConfirmDialog
+        title={t('Approve this request?')}
+        confirm={t('Approve')}
+        consequences={[
+          facts,
+          approval.kind === 'codes'
+            ? t('The operator who asked can then create the codes.')
+            : t('It is booked at once, with a receipt.'),
+        ]}
+        act={act}
+        onClose={onClose}
+      />
+    );
+  }
+  if (what === 'codes') {
+    return (
+      <ConfirmDialog
+        title={t('Create the approved codes?')}
+        confirm={t('Create codes')}
+        consequences={[facts, t('They are shown once.')]}
+        act={act}
+        onClose={onClose}
+      />
+    );
+  }
+  return (
+    <ConfirmDialog
+      title={isOwn ? t('Withdraw this request?') : t('Reject this request?')}
+      danger
+      confirm={isOwn ? t('Withdraw') : t('Reject')}
+      consequences={[facts, t('Nothing is booked.')]}
+      act={act}
+      onClose={onClose}
+    />
+  );
+}
+
+function nameOf(actor: string): string {
+  return actor.replace(/^operator:/, '');
+}

@@ -1,0 +1,50 @@
+// The unpublished draft of an entry, kept in this browser. Keys are kept only as names of variables.
+
+import { type FormValue, listOf, withMember } from './values.ts';
+
+export type StoredDraft = {
+  /** The entry of the file when the draft was begun, to find changes of the file since. */
+  readonly base: FormValue;
+  readonly value: FormValue;
+};
+
+const PREFIX = 'tollgate-catalog-draft:';
+const SHOWABLE = /^(?:\$\{[A-Za-z_]\w*\}|<kept \d+>)$/;
+
+export function readDraft(name: string): StoredDraft | undefined {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(`${PREFIX}${name}`) ?? 'null');
+    if (typeof stored !== 'object' || stored === null) return undefined;
+    const { base, value } = stored as Partial<StoredDraft>;
+    return typeof base === 'object' && typeof value === 'object' ? { base, value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function writeDraft(name: string, { base, value }: StoredDraft): void {
+  try {
+    localStorage.setItem(`${PREFIX}${name}`, JSON.stringify({ base, value: withoutKeys(value) }));
+  } catch {
+    // Without storage, the draft is lost with the page.
+  }
+}
+
+export function dropDraft(name: string): void {
+  try {
+    localStorage.removeItem(`${PREFIX}${name}`);
+  } catch {
+    // There is nothing to remove.
+  }
+}
+
+function withoutKeys(value: FormValue): FormValue {
+  const { api_key: key, api_keys: keys, proxy } = value;
+  const hasPassword = String(proxy ?? '').includes('@') && !SHOWABLE.test(String(proxy));
+  const shown = (each: unknown) => SHOWABLE.test(String(each));
+  return [
+    ['api_key', key === undefined || shown(key) ? key : ''] as const,
+    ['api_keys', keys === undefined ? undefined : listOf(keys).filter(shown)] as const,
+    ['proxy', hasPassword ? '' : proxy] as const,
+  ].reduce<FormValue>((draft, [name, member]) => withMember(draft, name, member), value);
+}

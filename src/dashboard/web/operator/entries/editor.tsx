@@ -1,0 +1,251 @@
+// The form of one entry: its cards, the review of the draft, and its publication.
+
+import { useEffect, useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import type {
+  EntryCheckRecord,
+  EntryPublishedRecord,
+  EntryRecord,
+} from '../../../records/operator-entries.ts';
+import { t } from '../../text/t.ts';
+import {
+  Alert,
+  Button,
+  Card,
+  CodeBlock,
+  ErrorAlert,
+  may,
+  post,
+  toast,
+  useAction,
+} from '../../ui/index.ts';
+import { ConflictAlert } from './conflict.tsx';
+import { dropDraft, readDraft, writeDraft } from './draft.ts';
+import { EntryFieldInput } from './fields.tsx';
+import { ELSEWHERE, GROUPS, KINDS } from './labels.ts';
+import { Review } from './review.tsx';
+import { TestDialog } from './test-dialog.tsx';
+import { type FormValue, isSame, toEntry } from './values.ts';
+
+/** Between the last edit and its check. */
+const CHECK_AFTER_MS = 300;
+
+export function EntryEditor({
+  record,
+  initial,
+  from,
+  readOnly,
+  reload,
+}: {
+  readonly record: EntryRecord;
+  /** The entry of the file, or what a new one starts with. */
+  readonly initial: FormValue;
+  /** The entry that a new one is a copy of. */
+  readonly from?: string | undefined;
+  readonly readOnly: boolean;
+  readonly reload: () => Promise<void>;
+}) {
+  const { kind, id, fields, file } = record;
+  const name = `${kind}:${id ?? `new ${from ?? ''}`}`;
+  const [stored] = useState(() => (readOnly ? undefined : readDraft(name)));
+  const [base, setBase] = useState<FormValue>(stored?.base ?? initial);
+  const [value, setValue] = useState<FormValue>(stored?.value ?? initial);
+  const [check, setCheck] = useState<EntryCheckRecord | undefined>(undefined);
+  const [isReviewing, setReviewing] = useState(false);
+  const [isTesting, setTesting] = useState(false);
+  const [isRestored, setRestored] = useState(stored !== undefined);
+  const [published, setPublished] = useState<EntryPublishedRecord | undefined>(undefined);
+  const [, navigate] = useLocation();
+  const isDrafted = !isSame(value, base);
+  const isConflict = !isSame(base, initial);
+  const body = { kind, id, entry: toEntry(value, fields), ...(from !== undefined && { from }) };
+
+  useEffect(() => {
+    if (readOnly) return;
+    if (isDrafted) writeDraft(name, { base, value });
+    else dropDraft(name);
+  }, [value, base]);
+
+  const checking = useAction(async () => {
+    setCheck(await post<EntryCheckRecord>('/catalog/entries/check', body));
+  });
+  useEffect(() => {
+    if (!isReviewing) return;
+    const timer = setTimeout(() => void checking.run(), CHECK_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [value, file.digest]);
+
+  const publishing = useAction(async () => {
+    const answer = await post<EntryPublishedRecord>('/catalog/entries/publish', {
+      ...body,
+      based_on: check?.based_on ?? '',
+    });
+    dropDraft(name);
+    if (!answer.in_force) {
+      setPublished(answer);
+      return;
+    }
+    toast(t('Published. The server uses it now.'));
+    const own = id ?? String(value['slug'] ?? value['id'] ?? '');
+    navigate(kind === 'plan' ? '/plans' : `${KINDS[kind].list.href}/${own}`);
+  });
+  const hasChanged = publishing.error.value?.code === 'catalog_changed';
+  const review = () => {
+    setReviewing(true);
+    void checking.run();
+  };
+  const edit = (next: FormValue) => {
+    setValue(next);
+    if (!isReviewing) setCheck(undefined);
+  };
+  const reset = (next: FormValue) => {
+    setBase(initial);
+    setValue(next);
+    setRestored(false);
+    setCheck(undefined);
+    setReviewing(false);
+    publishing.error.value = undefined;
+  };
+  const problemAt = (path: string) =>
+    check?.problems.find((problem) => problem.path === path)?.text;
+  const known = new Set(GROUPS[kind].flatMap(({ names }) => names));
+  const others = fields
+    .map((field) => field.name)
+    .filter((each) => !known.has(each) && !ELSEWHERE.has(each));
+  const groups = [
+    ...GROUPS[kind],
+    ...(others.length === 0 ? [] : [{ title: t('More'), names: others }]),
+  ];
+
+  return (
+    <>
+      {isRestored && isDrafted && !isConflict && (
+        <Alert
+          tone="accent"
+          title={t('Unpublished draft')}
+          actions={
+            <Button size="small" onClick={() => reset(initial)}>
+              {t('Discard')}
+            </Button>
+          }
+        >
+          <p>{t('These are the changes that you began in this browser.')}</p>
+        </Alert>
+      )}
+      {isConflict && <ConflictAlert base={base} value={value} now={initial} onChoose={reset} />}
+      {published && <RejectedAlert published={published} />}
+      <form
+        class="stack"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          review();
+        }}
+      >
+        {groups.map(({ title, names, ...group }) => (
+          <Card key={title} title={title}>
+            <div class="stack">
+              {'lead' in group && group.lead && <p class="soft">{group.lead}</p>}
+              <div class="fields entry-fields">
+                {names
+                  .flatMap((each) => fields.find((field) => field.name === each) ?? [])
+                  .map((field) => (
+                    <EntryFieldInput
+                      key={field.name}
+                      field={field}
+                      record={record}
+                      value={value}
+                      onValue={edit}
+                      problemAt={problemAt}
+                      fallback={record.defaults[field.name]}
+                      readOnly={readOnly}
+                    />
+                  ))}
+              </div>
+            </div>
+          </Card>
+        ))}
+        {(!readOnly || !may('service.manage')) && (
+          <Card
+            title={t('Review')}
+            actions={
+              <>
+                {kind === 'upstream' && (
+                  <Button size="small" needs="service.manage" onClick={() => setTesting(true)}>
+                    {t('Test')}
+                  </Button>
+                )}
+                <Button
+                  size="small"
+                  type="submit"
+                  needs="service.manage"
+                  busy={checking.busy.value}
+                >
+                  {t('Review changes')}
+                </Button>
+                <Button
+                  size="small"
+                  kind="primary"
+                  needs="service.manage"
+                  busy={publishing.busy.value}
+                  disabled={check?.ok !== true || isConflict || checking.busy.value}
+                  onClick={() => void publishing.run()}
+                >
+                  {t('Publish')}
+                </Button>
+              </>
+            }
+          >
+            <div class="stack" aria-live="polite">
+              <ErrorAlert error={checking.error.value} retry={checking.run} />
+              <ErrorAlert error={publishing.error.value} />
+              {hasChanged && (
+                <div>
+                  <Button size="small" onClick={() => void reload()}>
+                    {t('Read the file again')}
+                  </Button>
+                </div>
+              )}
+              {check === undefined ? (
+                <p class="soft">
+                  {t('Shows every line of the file that would change, before anything is written.')}
+                </p>
+              ) : (
+                <>
+                  <Review check={check} />
+                  <details>
+                    <summary>{t('As text for the catalog file')}</summary>
+                    <CodeBlock code={check.snippet} label={t('the entry for the catalog')} />
+                  </details>
+                </>
+              )}
+            </div>
+          </Card>
+        )}
+      </form>
+      {isTesting && (
+        <TestDialog
+          body={body}
+          onProblems={() => {
+            setTesting(false);
+            review();
+          }}
+          onClose={() => setTesting(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function RejectedAlert({ published }: { readonly published: EntryPublishedRecord }) {
+  return (
+    <Alert tone="danger" title={t('The file was written, but the server rejected it')}>
+      <ul>
+        {published.problems.map((problem) => (
+          <li key={problem}>{problem}</li>
+        ))}
+      </ul>
+      <p>{t('The previous file is {backup}.', { backup: published.backup })}</p>
+    </Alert>
+  );
+}

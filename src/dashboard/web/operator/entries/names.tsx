@@ -1,0 +1,63 @@
+// A list of models in the order in which they are written.
+
+import { t } from '../../text/t.ts';
+import { SelectField } from '../../ui/index.ts';
+import type { FieldProps } from './field-props.ts';
+import { choiceText, fieldText } from './labels.ts';
+import { RemoveButton } from './remove-button.tsx';
+import { listOf, textOf, withMember } from './values.ts';
+
+export function NamesField({
+  field,
+  record,
+  value,
+  onValue,
+  problemAt,
+  fallback,
+  readOnly,
+}: FieldProps) {
+  const { name } = field;
+  const isSet = value[name] !== undefined;
+  const chosen = listOf(isSet ? value[name] : fallback).map(String);
+  const all = name === 'models' ? ['*', ...record.names.models] : record.names.models;
+  const open = all.filter((each) => !chosen.includes(each) && each !== record.id);
+  const set = (next: readonly string[]) => onValue(withMember(value, name, next));
+  const problem = chosen.map((_, at) => problemAt(`${name}[${at}]`)).find((each) => each);
+  return (
+    <div class="stack">
+      {chosen.length > 0 && (
+        <ol class="plain entry-names">
+          {chosen.map((each, at) => (
+            <li key={each}>
+              <span>{modelText(each)}</span>
+              {!readOnly && isSet && (
+                <RemoveButton
+                  label={t('Remove {name}', { name: modelText(each) })}
+                  onClick={() => set(chosen.toSpliced(at, 1))}
+                />
+              )}
+            </li>
+          ))}
+        </ol>
+      )}
+      <SelectField
+        label={fieldText(name).label}
+        hint={fieldText(name).hint}
+        error={problem ?? problemAt(name)}
+        value=""
+        disabled={readOnly}
+        options={[
+          { value: '', label: t('Add a model') },
+          ...open.map((each) => ({ value: each, label: modelText(each) })),
+        ]}
+        onChange={(each) => {
+          if (each !== '')
+            set(each === '*' ? ['*'] : [...chosen.filter((one) => one !== '*'), each]);
+        }}
+      />
+    </div>
+  );
+}
+
+const modelText = (name: string): string =>
+  name === '*' ? t('All models') : choiceText(textOf(name));

@@ -1,0 +1,145 @@
+// The pages of the forms: a new entry, a copy of one, and one of the file.
+
+import { useState } from 'preact/hooks';
+import { useLocation, useSearch } from 'wouter-preact';
+import type { CatalogEntryKind, EntryRecord } from '../../../records/operator-entries.ts';
+import { t } from '../../text/t.ts';
+import {
+  Alert,
+  Button,
+  LinkButton,
+  Loaded,
+  may,
+  Page,
+  type PageProps,
+  toast,
+  useResource,
+} from '../../ui/index.ts';
+import { EntryEditor } from './editor.tsx';
+import { KINDS } from './labels.ts';
+import { RemoveDialog } from './remove-dialog.tsx';
+import type { FormValue } from './values.ts';
+
+export function EntryPage({ params }: PageProps) {
+  const kind = kindOf(params['kind']);
+  const from = new URLSearchParams(useSearch()).get('from') ?? undefined;
+  const id = params['id'];
+  const query = id ?? from;
+  const entry = useResource<EntryRecord>(
+    `/catalog/entries/${kind}${query === undefined ? '' : `?id=${encodeURIComponent(query)}`}`,
+  );
+  return (
+    <Loaded resource={entry} lines={10}>
+      {(record) => (
+        <Shown
+          key={`${kind} ${id} ${from}`}
+          record={id === undefined ? { ...record, id: null, used_by: [], accounts: 0 } : record}
+          initial={initialOf(record, id === undefined)}
+          from={id === undefined ? from : undefined}
+          reload={entry.reload}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+function kindOf(text: string | undefined): CatalogEntryKind {
+  return text === 'upstream' || text === 'plan' ? text : 'model';
+}
+
+/** A copy has no name yet; a new model has a place for its first upstream. */
+function initialOf({ kind, id, entry }: EntryRecord, isNew: boolean): FormValue {
+  if (entry === null) {
+    const first = kind === 'model' ? { served_by: [{}] } : {};
+    return isNew ? first : { slug: id };
+  }
+  if (!isNew) return entry;
+  const { id: _, slug: __, aliases: ___, prices: ____, ...rest } = entry;
+  return rest;
+}
+
+type Props = {
+  readonly record: EntryRecord;
+  readonly initial: FormValue;
+  readonly from: string | undefined;
+  readonly reload: () => Promise<void>;
+};
+
+function Shown({ record, initial, from, reload }: Props) {
+  const [isRemoving, setRemoving] = useState(false);
+  const [, navigate] = useLocation();
+  const { kind, id, file, entry } = record;
+  const words = KINDS[kind];
+  const mayEdit = may('service.manage');
+  const readOnly = !mayEdit || file.not_writable !== null;
+  const inFile = id !== null && entry !== null;
+  return (
+    <Page
+      title={
+        id !== null ? words.changed(id) : from === undefined ? words.created : words.copied(from)
+      }
+      back={words.list}
+      actions={
+        inFile &&
+        file.not_writable === null && (
+          <>
+            {mayEdit && (
+              <LinkButton href={`/catalog/new/${kind}?from=${encodeURIComponent(id)}`}>
+                {t('Duplicate')}
+              </LinkButton>
+            )}
+            <Button kind="danger" needs="service.manage" onClick={() => setRemoving(true)}>
+              {t('Remove')}
+            </Button>
+          </>
+        )
+      }
+    >
+      {mayEdit && file.not_writable !== null && (
+        <Alert tone="warning" title={t('This form is read-only')}>
+          <p>{file.not_writable}</p>
+          <p>
+            {t(
+              'The server reads the file that CATALOG names, or catalog.toml in its folder. Once it can write that file, forms publish into it.',
+            )}
+          </p>
+        </Alert>
+      )}
+      {!mayEdit && (
+        <Alert tone="accent" title={t('This form is read-only')}>
+          <p>{t('Your role can see the catalog, but not change it.')}</p>
+        </Alert>
+      )}
+      {file.not_writable === null && !file.in_force && (
+        <Alert
+          tone="warning"
+          title={t('The catalog file is not active')}
+          actions={
+            <LinkButton href="/catalog" size="small">
+              {t('Catalog')}
+            </LinkButton>
+          }
+        >
+          <p>{t('Publishing edits the file on disk. First check why the server rejected it.')}</p>
+        </Alert>
+      )}
+      <EntryEditor
+        record={record}
+        initial={initial}
+        from={from}
+        readOnly={readOnly}
+        reload={reload}
+      />
+      {isRemoving && (
+        <RemoveDialog
+          record={record}
+          onDone={({ in_force: isActive }) => {
+            toast(isActive ? t('Removed. The server uses the new file.') : t('File written.'));
+            navigate(words.list.href);
+          }}
+          onClose={() => setRemoving(false)}
+        />
+      )}
+    </Page>
+  );
+}

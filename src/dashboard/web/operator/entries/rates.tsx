@@ -1,0 +1,80 @@
+// The rates of a price or a cost, typed in either unit; the entry has the catalog's unit.
+
+import { useState } from 'preact/hooks';
+import { t } from '../../text/t.ts';
+import {
+  EntryField,
+  preferredUnit,
+  readAmount,
+  TextField,
+  UnitSelect,
+  written,
+} from '../../ui/index.ts';
+import type { FieldProps } from './field-props.ts';
+import { fieldText } from './labels.ts';
+import { tableOf, textOf, withMember } from './values.ts';
+
+const RATES = ['input', 'cached_input', 'cache_write', 'output'];
+
+export function RatesField({
+  field,
+  value,
+  onValue,
+  problemAt,
+  within = '',
+  readOnly,
+}: FieldProps) {
+  const [unit, setUnit] = useState(preferredUnit);
+  /** As typed, while it means the value of the entry. */
+  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
+  const rates = tableOf(value[field.name]);
+  const path = `${within}${field.name}`;
+  const isEmpty = Object.keys(rates).length === 0;
+  const rateOf = (text: string) => readAmount('price', text, unit).tokens ?? text;
+  const textFor = (name: string): string => {
+    const rate = textOf(rates[name]);
+    const text = typed[name];
+    if (text !== undefined && rateOf(text) === rate) return text;
+    return /^\d+(?:\.\d+)?$/.test(rate) ? written('price', rate, unit) : rate;
+  };
+  return (
+    <div class="stack wide">
+      <div class="entry-unit">
+        <UnitSelect unit={unit} choose={setUnit} />
+      </div>
+      <div class="fields">
+        {RATES.map((name) => {
+          const { label } = fieldText(name);
+          if (readOnly) {
+            return (
+              <TextField
+                key={name}
+                label={label}
+                readOnly
+                value={textFor(name)}
+                onInput={() => {}}
+              />
+            );
+          }
+          const isRequired = field.fields?.find((each) => each.name === name)?.required;
+          const first = name === 'input' ? problemAt(path) : undefined;
+          return (
+            <EntryField
+              key={name}
+              kind="price"
+              unit={unit}
+              label={label}
+              error={problemAt(`${path}.${name}`) ?? first}
+              placeholder={isRequired || isEmpty ? '' : t('Same as input')}
+              typed={textFor(name)}
+              onInput={(text) => {
+                setTyped({ ...typed, [name]: text });
+                onValue(withMember(value, field.name, withMember(rates, name, rateOf(text))));
+              }}
+            />
+          );
+        })}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+// Amounts as text: in the currency of the service first, or in service tokens if the user prefers
+// them. The choice is stored in this browser.
+
+import { signal } from '@preact/signals';
+import { locale, t } from '../text/t.ts';
+import { type Detail, formatCurrency, formatServiceTokens } from './format-money.ts';
+import { amountUnits, fromUsd, toUsd } from './money.ts';
+import { moneyTerms } from './money-terms.ts';
+
+type MoneyUnit = 'currency' | 'tokens';
+
+const STORED_AS = 'tollgate-money-unit';
+
+export const moneyUnit = signal<MoneyUnit>(stored());
+
+/** In service tokens, in USD, or both; a missing one is computed. */
+export type AmountValue =
+  | { readonly tokens: string; readonly usd?: string }
+  | { readonly usd: string; readonly tokens?: undefined };
+
+/** The amount in the unit that the user prefers, with the unit. */
+export function amountText(amount: AmountValue, detail: Detail = 'exact'): string {
+  return moneyUnit.value === 'currency' ? currencyText(amount, detail) : tokensText(amount, detail);
+}
+
+/** The amount in the other unit. */
+export function otherAmountText(amount: AmountValue, detail: Detail = 'hero'): string {
+  return moneyUnit.value === 'currency' ? tokensText(amount, detail) : currencyText(amount, detail);
+}
+
+export function currencyText(amount: AmountValue, detail: Detail): string {
+  const { usdPerMillion, currency } = moneyTerms.value;
+  const usd = amount.usd ?? toUsd(amount.tokens ?? '0', amountUnits(usdPerMillion)) ?? '';
+  return formatCurrency(usd, detail, { ...currency, locale });
+}
+
+export function tokensText(amount: AmountValue, detail: Detail): string {
+  return t('{amount} service tokens', { amount: formatServiceTokens(tokensOf(amount), detail) });
+}
+
+export function tokensOf({ tokens, usd }: AmountValue): string {
+  return tokens ?? fromUsd(usd ?? '', amountUnits(moneyTerms.value.usdPerMillion))?.base ?? '';
+}
+
+/** USD with every digit. */
+export const formatUsd = (usd: string) => amountText({ usd });
+
+export function chooseMoneyUnit(unit: MoneyUnit): void {
+  moneyUnit.value = unit;
+  try {
+    localStorage.setItem(STORED_AS, unit);
+  } catch {
+    // Without storage, the choice lasts until the page is left.
+  }
+}
+
+function stored(): MoneyUnit {
+  try {
+    return localStorage.getItem(STORED_AS) === 'tokens' ? 'tokens' : 'currency';
+  } catch {
+    return 'currency';
+  }
+}

@@ -1,0 +1,232 @@
+// What a key may do and spend: the fields of both applications, the dialogs that change them, and
+// the spend against a budget in lists.
+
+import { useState } from 'preact/hooks';
+import type { BoundKeyRecord } from '../../records/key.ts';
+import { t } from '../text/t.ts';
+import { Amount } from './amount.tsx';
+import {
+  EntryField,
+  type EntryUnit,
+  inUnit,
+  preferredUnit,
+  readAmount,
+  UnitSelect,
+  written,
+} from './amount-field.tsx';
+import { patch, post } from './api.ts';
+import { ConfirmDialog, FormDialog } from './dialog.tsx';
+import { fieldError, TextField } from './field.tsx';
+import { type Action, useAction } from './resource.ts';
+import { Nothing } from './text.tsx';
+import { toast } from './toast.tsx';
+
+const PERIODS = ['total', 'day', 'month'] as const;
+type Period = (typeof PERIODS)[number];
+
+const BUDGETS: Readonly<Record<Period, string>> = {
+  total: t('Budget in total'),
+  day: t('Budget per day'),
+  month: t('Budget per month'),
+};
+
+type Bounds = Pick<BoundKeyRecord, 'models' | 'networks' | 'budget'>;
+
+type BoundsState = {
+  readonly unit: EntryUnit;
+  readonly typed: Readonly<Record<Period, string>>;
+  readonly models: string;
+  readonly networks: string;
+};
+
+const listed = (text: string): readonly string[] | null => {
+  const items = text.split(/[\s,]+/).filter((item) => item !== '');
+  return items.length === 0 ? null : items;
+};
+
+/** The state of `BoundsFields`, and what the server gets of it. */
+export function useBounds(record?: Bounds) {
+  const [state, setState] = useState((): BoundsState => {
+    const unit = preferredUnit();
+    const amountOf = (period: Period): string => {
+      const limit = record?.budget?.[period]?.limit;
+      return limit === undefined ? '' : written('amount', limit, unit);
+    };
+    return {
+      unit,
+      typed: { total: amountOf('total'), day: amountOf('day'), month: amountOf('month') },
+      models: record?.models?.join(', ') ?? '',
+      networks: record?.networks?.join(', ') ?? '',
+    };
+  });
+  /** Keeps the amounts, written in the other unit. */
+  const choose = (unit: EntryUnit): void => {
+    const inOther = (period: Period) => inUnit('amount', state.typed[period], state.unit, unit);
+    const typed = { total: inOther('total'), day: inOther('day'), month: inOther('month') };
+    setState({ ...state, unit, typed });
+  };
+  const budget = Object.fromEntries(
+    PERIODS.map((period) => [
+      period,
+      readAmount('amount', state.typed[period], state.unit).tokens ?? null,
+    ]),
+  );
+  const body = { budget, models: listed(state.models), networks: listed(state.networks) };
+  return { state, setState, choose, body };
+}
+
+export const BOUNDS_FIELDS = ['models', 'networks', 'budget'] as const;
+
+export function BoundsFields<Args extends readonly unknown[]>({
+  bounds: { state, setState, choose },
+  action,
+}: {
+  readonly bounds: ReturnType<typeof useBounds>;
+  readonly action: Action<Args>;
+}) {
+  const { unit, typed } = state;
+  return (
+    <fieldset class="stack">
+      <legend>{t('Bounds')}</legend>
+      {PERIODS.map((period) => (
+        <EntryField
+          key={period}
+          kind="amount"
+          unit={unit}
+          typed={typed[period]}
+          label={BUDGETS[period]}
+          hint={period === 'total' ? t('Empty: no limit') : t('UTC')}
+          error={period === 'total' ? fieldError(action, 'budget') : undefined}
+          onInput={(text) => setState({ ...state, typed: { ...typed, [period]: text } })}
+        >
+          {period === 'total' && <UnitSelect unit={unit} choose={choose} />}
+        </EntryField>
+      ))}
+      <TextField
+        label={t('Models')}
+        hint={t('Slugs with commas between them. Empty: every model of the plan.')}
+        value={state.models}
+        error={fieldError(action, 'models')}
+        onInput={(models) => setState({ ...state, models })}
+      />
+      <TextField
+        label={t('Networks')}
+        hint={t('Addresses or CIDR ranges, such as 192.0.2.0/24. Leave it empty to allow all.')}
+        value={state.networks}
+        error={fieldError(action, 'networks')}
+        onInput={(networks) => setState({ ...state, networks })}
+      />
+    </fieldset>
+  );
+}
+
+type Props = {
+  readonly record: BoundKeyRecord;
+  readonly onDone: () => unknown;
+  readonly onClose: () => void;
+};
+
+export function EditKeyDialog({ record, onDone, onClose }: Props) {
+  const bounds = useBounds(record);
+  const action = useAction(async () => {
+    await patch(`/keys/${record.id}`, bounds.body);
+    toast(t('Key changed.'));
+    await onDone();
+    onClose();
+  });
+  return (
+    <FormDialog
+      title={t('Edit {name}', { name: record.name ?? record.masked })}
+      action={action}
+      fields={BOUNDS_FIELDS}
+      submit={t('Save')}
+      onClose={onClose}
+    >
+      <BoundsFields bounds={bounds} action={action} />
+    </FormDialog>
+  );
+}
+
+export function PauseKeyDialog({ record, onDone, onClose }: Props) {
+  return (
+    <ConfirmDialog
+      title={t('Pause this key?')}
+      confirm={t('Pause key')}
+      consequences={[
+        t('Within 1 second, its requests are rejected with 403 key_paused, until you resume it.'),
+        t('Requests in progress finish normally.'),
+      ]}
+      act={async () => {
+        await post(`/keys/${record.id}/pause`);
+        toast(t('Key paused.'));
+        await onDone();
+      }}
+      onClose={onClose}
+    />
+  );
+}
+
+export function ResumeKeyDialog({ record, onDone, onClose }: Props) {
+  return (
+    <ConfirmDialog
+      title={t('Resume this key?')}
+      confirm={t('Resume key')}
+      consequences={[
+        t('Its requests are served again within 1 second.'),
+        PAUSED[record.paused_reason ?? 'user'],
+      ]}
+      act={async () => {
+        await post(`/keys/${record.id}/resume`);
+        toast(t('Key resumed.'));
+        await onDone();
+      }}
+      onClose={onClose}
+    />
+  );
+}
+
+const PAUSED: Readonly<Record<NonNullable<BoundKeyRecord['paused_reason']>, string>> = {
+  user: t('It was paused by its owner.'),
+  operator: t('It was paused by the operator.'),
+  runaway: t('It was paused because its spend was far above its habit. Check what uses it first.'),
+};
+
+/** What the bounds leave, one line each; nothing for a key without them. */
+export function KeyBounds({
+  record: { budget, models, networks },
+}: {
+  readonly record: BoundKeyRecord;
+}) {
+  if (budget === null && models === null && networks === null) return <Nothing />;
+  return (
+    <>
+      {PERIODS.map((period) => {
+        const limit = budget?.[period] ?? null;
+        if (limit === null) return null;
+        return (
+          <div key={period} class="small nowrap" title={BUDGETS[period]}>
+            <Amount tokens={limit.spent} usd={limit.spent_usd} detail="hero" /> /{' '}
+            <Amount tokens={limit.limit} usd={limit.limit_usd} detail="hero" />{' '}
+            <span class="soft">{SHORT[period]}</span>
+          </div>
+        );
+      })}
+      {models !== null && (
+        <div class="soft small" title={models.join(', ')}>
+          {t('{count, plural, one {# model} other {# models}}', { count: models.length })}
+        </div>
+      )}
+      {networks !== null && (
+        <div class="soft small" title={networks.join(', ')}>
+          {t('{count, plural, one {# network} other {# networks}}', { count: networks.length })}
+        </div>
+      )}
+    </>
+  );
+}
+
+const SHORT: Readonly<Record<Period, string>> = {
+  total: t('in total'),
+  day: t('today'),
+  month: t('this month'),
+};

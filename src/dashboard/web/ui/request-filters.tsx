@@ -1,0 +1,114 @@
+// The filters that both lists of requests have: their options, and the choice of a time.
+
+import { t } from '../text/t.ts';
+import { SelectField, type SelectOption } from './field.tsx';
+import { formatInstant } from './format.ts';
+import { ERROR_CODES } from './problems.ts';
+import { lastDays } from './span.tsx';
+
+const ANY: SelectOption = { value: '', label: t('Any') };
+
+export const OUTCOME_OPTIONS: readonly SelectOption[] = [
+  ANY,
+  { value: 'completed', label: t('Completed') },
+  { value: 'stopped_balance', label: t('Balance used up') },
+  { value: 'client_cancelled', label: t('Cancelled') },
+  { value: 'failed', label: t('Failed') },
+  { value: 'refused', label: t('Refused') },
+];
+
+export const STATUS_OPTIONS: readonly SelectOption[] = [
+  { value: '2xx', label: t('2xx: answered') },
+  { value: '4xx', label: t('4xx: request refused') },
+  { value: '5xx', label: t('5xx: server error') },
+  ...['400', '401', '402', '403', '404', '413', '429', '500', '503'].map((value) => ({
+    value,
+    label: value,
+  })),
+];
+
+export const CODE_OPTIONS: readonly SelectOption[] = ERROR_CODES.map((value) => ({
+  value,
+  label: value,
+}));
+
+/** Keeps a value from the address as an option even if the server no longer knows it. */
+export function withOwn(value: string, options: readonly SelectOption[]): readonly SelectOption[] {
+  const known = value === '' || options.some((option) => option.value === value);
+  return [ANY, ...options, ...(known ? [] : [{ value, label: value }])];
+}
+
+/** Empty means no filter. `from` and `to` are instants and win over `days`. */
+export type RequestTime = { readonly days: string; readonly from: string; readonly to: string };
+
+const DAYS: readonly SelectOption[] = [
+  { value: '', label: t('Any time') },
+  { value: '1', label: t('Last 24 hours') },
+  { value: '7', label: t('Last 7 days') },
+  { value: '30', label: t('Last 30 days') },
+  { value: '90', label: t('Last 90 days') },
+];
+
+/** The time as the server reads it. */
+export function timeQuery({ days, from, to }: RequestTime) {
+  const hasSpan = from !== '' || to !== '';
+  const isPreset = DAYS.some(({ value }) => value !== '' && value === days);
+  return hasSpan || !isPreset ? { from, to } : { from: lastDays(Number(days)).from };
+}
+
+export function TimeField({
+  time,
+  onChange,
+}: {
+  readonly time: RequestTime;
+  readonly onChange: (time: RequestTime) => void;
+}) {
+  return (
+    <SelectField
+      label={t('Time')}
+      value={time.from !== '' || time.to !== '' ? 'own' : time.days}
+      options={[...DAYS, ...ownSpan(time)]}
+      onChange={(days) => onChange(days === 'own' ? time : { days, from: '', to: '' })}
+    />
+  );
+}
+
+/** Set by links from charts. */
+function ownSpan({ from, to }: RequestTime): readonly SelectOption[] {
+  if (from === '' && to === '') return [];
+  const isDays = [from, to].every((iso) => iso === '' || iso.includes('T00:00:00'));
+  const name = (iso: string) => (iso === '' ? '' : formatInstant(iso, isDays ? 'day' : 'minute'));
+  return [{ value: 'own', label: `${name(from)} – ${name(to)}` }];
+}
+
+/** The models of a link from a chart: exactly the one that served, and the requested one. */
+export function LinkedModels({
+  served,
+  requested,
+  onChange,
+}: {
+  readonly served: string;
+  readonly requested: string;
+  readonly onChange: (change: { readonly served: string } | { readonly requested: string }) => void;
+}) {
+  return (
+    <>
+      {served !== '' && (
+        <SelectField
+          label={t('Served by')}
+          value={served}
+          options={withOwn(served, [])}
+          onChange={(next) => onChange({ served: next })}
+        />
+      )}
+      {requested !== '' && (
+        <SelectField
+          label={t('Requested model')}
+          value={requested}
+          options={withOwn(requested, [])}
+          onChange={(next) => onChange({ requested: next })}
+        />
+      )}
+    </>
+  );
+}

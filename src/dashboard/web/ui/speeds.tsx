@@ -1,0 +1,36 @@
+// Latency and errors of a period that the visitor chooses; the period is in the address.
+
+import { useSearchParams } from 'wouter-preact';
+import type { SpeedsRecord } from '../../records/speeds.ts';
+import { withQuery } from './api.ts';
+import { Loaded } from './parts.tsx';
+import { useResource } from './resource.ts';
+import { SpanPicker, spanOf } from './span.tsx';
+import { SpeedsCard } from './speeds-card.tsx';
+
+/** Reads `path`, which answers a `SpeedsRecord` for a period. */
+export function Speeds({
+  path,
+  ...card
+}: { readonly path: string } & Omit<Parameters<typeof SpeedsCard>[0], 'speeds'>) {
+  const [search, setSearch] = useSearchParams();
+  const span = spanOf(search);
+  const speeds = useResource<SpeedsRecord>(withQuery(path, span));
+  return (
+    <>
+      <SpanPicker
+        span={span}
+        shown={speeds.data.value}
+        onChange={(next) =>
+          setSearch(
+            Object.entries(next).filter(([, value]) => value !== ''),
+            { replace: true },
+          )
+        }
+      />
+      <Loaded resource={speeds} lines={6}>
+        {(data) => <SpeedsCard speeds={data} {...card} />}
+      </Loaded>
+    </>
+  );
+}

@@ -1,0 +1,108 @@
+// What a table consists of: columns with their place on a card, and the order of the rows.
+
+import type { ComponentChildren } from 'preact';
+
+/**
+ * The place of a column on a card, which replaces the row below 600 px:
+ *
+ *   title     first line, at the start
+ *   value     first line, at the end: the number that matters, such as the cost
+ *   detail    second line; a number has its label before it
+ *   labelled  the same, with its label before any value
+ *   state     second line, at the end: a badge
+ *   hidden    not on the card
+ */
+export type CardPlace = 'title' | 'value' | 'detail' | 'labelled' | 'state' | 'hidden';
+
+export type Column<Row> = {
+  /** Empty for a column of buttons, which gets a line of its own on a card. */
+  readonly label: string;
+  readonly show: (row: Row) => ComponentChildren;
+  /** Aligns numbers to the end and pins the last ones, so that they are visible at every width. */
+  readonly end?: boolean;
+  /** Long text that may wrap. Other text is cut with an ellipsis and has the whole text as title. */
+  readonly wrap?: boolean;
+  /** The sort key, sorted in the browser: only if all rows are loaded. */
+  readonly sortBy?: (row: Row) => string | number | bigint;
+  /** The list's sort field on the server; the list needs `useSort`. */
+  readonly sort?: string;
+  /** Default: `title` for the first column, `value` for the last number, `detail` for others. */
+  readonly card?: CardPlace;
+  /** Shown only if the user chooses it; the table needs a `name`. */
+  readonly optional?: boolean;
+};
+
+export type TableProps<Row> = {
+  /** Describes the table to screen readers. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rowKey: (row: Row) => string;
+  /** The target of a row; the title of its card and its first column become its link. */
+  readonly href?: (row: Row) => string;
+  /** Lets the user choose columns and density, stored in the browser under this name. */
+  readonly name?: string;
+};
+
+/** `by` is the label of a column, or its `sort` field for a list that the server sorts. */
+export type Sorting = { readonly by: string; readonly descending: boolean };
+
+/** The order of a table and how to change it. `undefined` is the order of the server. */
+export type Sorter<Row> = {
+  readonly sorting: Sorting | undefined;
+  /** What to sort a column by; undefined if it cannot be sorted. */
+  readonly keyOf: (column: Column<Row>) => string | undefined;
+  readonly sort: (sorting: Sorting | undefined) => void;
+};
+
+/** The order of a list that the server sorts. */
+export type ListSort = {
+  /** The `sort` field of the list's query. */
+  readonly query: string | undefined;
+  readonly sorting: Sorting | undefined;
+  readonly sort: (sorting: Sorting | undefined) => void;
+};
+
+/** Text first, then numbers, then buttons: the last ones are pinned. */
+export function orderColumns<Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] {
+  const rank = (column: Column<Row>) =>
+    column === columns[0] ? 0 : column.label === '' ? 3 : column.end ? 2 : 1;
+  return columns.toSorted((one, other) => rank(one) - rank(other));
+}
+
+/** The place of each column on a card. */
+export function cardPlaces<Row>(columns: readonly Column<Row>[]): readonly CardPlace[] {
+  const isTaken = (place: CardPlace) => columns.some(({ card }) => card === place);
+  const value = isTaken('value')
+    ? -1
+    : columns.findLastIndex(({ label, end, card }) => end && label !== '' && card === undefined);
+  const title = isTaken('title') ? -1 : 0;
+  return columns.map(
+    ({ card }, index) => card ?? (index === title ? 'title' : index === value ? 'value' : 'detail'),
+  );
+}
+
+export function sortRows<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  sorting: Sorting | undefined,
+): readonly Row[] {
+  const by = sorting && columns.find(({ label }) => label === sorting.by)?.sortBy;
+  if (!by) return rows;
+  const sign = sorting.descending ? -1 : 1;
+  return [...rows].sort((one, other) => {
+    const a = by(one);
+    const b = by(other);
+    return a === b ? 0 : a < b ? -sign : sign;
+  });
+}
+
+/** A click sorts numbers from the largest and text from A, then the other way, then not at all. */
+export function nextSorting<Row>(
+  column: Column<Row>,
+  by: string,
+  sorting: Sorting | undefined,
+): Sorting | undefined {
+  const first = column.end === true;
+  if (sorting?.by !== by) return { by, descending: first };
+  return sorting.descending === first ? { by, descending: !first } : undefined;
+}

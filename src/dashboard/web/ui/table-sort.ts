@@ -1,0 +1,36 @@
+// The order of a list that the server sorts, kept in the address: `?sort=-cost` is by cost, highest
+// first.
+
+import { useSearchParams } from 'wouter-preact';
+import type { ListSort, Sorting } from './table-column.ts';
+
+/**
+ * Give `query` to `useList` and the whole to `ListTable`. `fields` are those that the server sorts
+ * by; `initial` is the order of the server without a choice.
+ */
+export function useSort(fields: readonly string[], initial?: string): ListSort {
+  const [search, setSearch] = useSearchParams();
+  const asked = search.get('sort') ?? '';
+  const query = fields.includes(asked.replace(/^-/, '')) ? asked : undefined;
+  return {
+    query,
+    sorting: parse(query ?? initial),
+    sort(sorting) {
+      const next = sorting && `${sorting.descending ? '-' : ''}${sorting.by}`;
+      setSearch(
+        (current) => {
+          const changed = new URLSearchParams(current);
+          if (next === undefined || next === initial) changed.delete('sort');
+          else changed.set('sort', next);
+          return changed;
+        },
+        { replace: true },
+      );
+    },
+  };
+}
+
+function parse(sort: string | undefined): Sorting | undefined {
+  if (sort === undefined) return undefined;
+  return { by: sort.replace(/^-/, ''), descending: sort.startsWith('-') };
+}

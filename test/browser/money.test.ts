@@ -1,0 +1,131 @@
+// Money on the pages: the currency first, service tokens by choice, and amounts entered in either.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { describeInBrowser } from '../support/browser.ts';
+import { waitUntil } from '../support/upstream.ts';
+import { expectClean, expectRow, expectText, openRig, openSignedIn, type Rig } from './rig.ts';
+
+let rig: Rig;
+
+describeInBrowser('money', ({ visit }) => {
+  beforeAll(async () => {
+    rig = await openRig(['ok']);
+  });
+  afterAll(() => rig.close());
+
+  test('is in the currency first, in service tokens by the switch, and the browser keeps the choice', async () => {
+    const customer = await rig.newCustomer();
+    await rig.gateway.run('account', 'credit', customer.accountId, '34598157.25');
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, customer);
+    const balance = page.locator('.stat.large');
+    await waitUntil(async () => (await balance.textContent())?.includes('$34.70') ?? false);
+    expect(await balance.textContent()).toContain('34,698,157 service tokens');
+    expect(await balance.locator('.value span').getAttribute('title')).toBe(
+      '$34.69815725 = 34,698,157.25 service tokens',
+    );
+    await page.getByRole('button', { name: 'Service tokens', exact: true }).click();
+    expect(await balance.locator('.value').textContent()).toBe('34,698,157 ST');
+    await expectClean(visitor);
+    await page.goto(`${rig.gateway.url}/dashboard/ledger`);
+    await expectRow(page);
+    expect(await page.locator('tbody td.end').first().textContent()).toBe('34,598,157.25 ST');
+    await page.getByRole('button', { name: 'USD', exact: true }).click();
+    expect(await page.locator('tbody td.end').first().textContent()).toBe('$34.5982');
+  });
+
+  test('the total of the ledger is the sum of its entries, to the last digit', async () => {
+    const customer = await rig.newCustomer();
+    for (const amount of ['0.000001', '77.5', '1234567.891']) {
+      await rig.gateway.run('account', 'credit', customer.accountId, amount);
+    }
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, customer, '/ledger');
+    await expectRow(page);
+    const titles = await page
+      .locator('tbody tr td.end:nth-last-child(3) span')
+      .evaluateAll((spans) => spans.map((span) => span.getAttribute('title') ?? ''));
+    const tokensOf = (title: string) => {
+      const text = /= ([\d,.]+) service tokens$/.exec(title)?.[1]?.replaceAll(',', '') ?? '';
+      const [whole = '', fraction = ''] = text.split('.');
+      return BigInt(whole + fraction.padEnd(6, '0'));
+    };
+    const total = await page.locator('.stat', { hasText: 'Total' }).locator('.value span');
+    expect(titles).toHaveLength(4);
+    expect(titles.map(tokensOf).reduce((sum, each) => sum + each)).toBe(
+      tokensOf((await total.getAttribute('title')) ?? ''),
+    );
+  });
+
+  test('a credit is entered in USD or in service tokens, with the other unit beside it', async () => {
+    const customer = await rig.newCustomer();
+    await using visitor = await visit(`${rig.gateway.operatorUrl()}/operator`);
+    const { page } = visitor;
+    await openSignedIn(visitor, rig.operator, `/accounts/${customer.accountId}`);
+    await page.getByRole('button', { name: 'Adjust balance' }).first().click();
+    const amount = page.getByLabel('Amount');
+    await amount.fill('1,250.5');
+    await expectText(page, '= 1,250,500,000 service tokens');
+    await page.getByLabel('Unit', { exact: true }).selectOption('tokens');
+    expect(await amount.inputValue()).toBe('1250500000');
+    await expectText(page, '= $1,250.50');
+    await expectClean(visitor);
+    await page.getByLabel('Reason').fill('Invoice 1');
+    await page.getByRole('button', { name: 'Credit $1,250.50' }).click();
+    await expectText(page, 'Balance updated: $1,250.60 available.');
+    const { json } = await customer.session.get('/ledger');
+    expect(json['data']).toMatchObject([{ amount: '1250500000' }, { amount: '100000' }]);
+  });
+
+  test('what the books cannot hold is rejected with the nearest amount, until it is valid', async () => {
+    const customer = await rig.newCustomer();
+    await using visitor = await visit(`${rig.gateway.operatorUrl()}/operator`);
+    const { page } = visitor;
+    await openSignedIn(visitor, rig.operator, `/accounts/${customer.accountId}`);
+    await page.getByRole('button', { name: 'Adjust balance' }).first().click();
+    const amount = page.getByLabel('Amount');
+    await amount.fill('0.0000000000015');
+    await expectText(
+      page,
+      '$0.0000000000015 is not a whole number of the smallest unit. The nearest is $0.000000000001.',
+    );
+    await page.getByLabel('Reason').fill('none');
+    await page.locator('dialog button[type=submit]').click();
+    expect(await movementsOf(page, customer.accountId)).toBe(1);
+    await amount.fill('0');
+    await page.locator('dialog button[type=submit]').click();
+    await page.locator('dialog .error').waitFor();
+    await amount.fill('12');
+    await page.locator('dialog .error').waitFor({ state: 'detached' });
+    await expectClean(visitor);
+  });
+
+  test('a price is entered in USD per million tokens and drafted per token', async () => {
+    await using visitor = await visit(`${rig.gateway.operatorUrl()}/operator`);
+    const { page } = visitor;
+    await openSignedIn(visitor, rig.operator, '/prices');
+    await page
+      .getByRole('button', { name: /New price/ })
+      .first()
+      .click();
+    await page.getByLabel('Input', { exact: true }).fill('0.15');
+    await expectText(page, '= 0.15 service tokens per token');
+    await page.getByLabel('Output', { exact: true }).fill('0.6');
+    await page.getByLabel('Unit', { exact: true }).selectOption('tokens');
+    await expectText(page, '= $0.60 per 1M tokens');
+    await expectClean(visitor);
+    await page.getByRole('button', { name: 'Add to draft' }).click();
+    const draft = await page.evaluate<string>(`localStorage.getItem('tollgate-price-draft')`);
+    expect(JSON.parse(draft).add).toMatchObject([{ input: '0.15', output: '0.6' }]);
+  });
+});
+
+async function movementsOf(page: Page, accountId: string): Promise<number> {
+  const response = await page.request.get(
+    `${new URL(page.url()).origin}/operator/api/accounts/${accountId}/movements`,
+  );
+  return ((await response.json()) as { readonly data: readonly unknown[] }).data.length;
+}
