@@ -1,6 +1,6 @@
 // Sends plain-text mails over SMTP, with retries, without delaying responses. Without a mail server,
-// the link of a mail goes to the operator's log, because users could otherwise not verify an address
-// or reset a password. Failures are logged without address or link.
+// the link of a mail goes to the operator's log at every level, because users could otherwise not
+// verify an address or reset a password. Failures are logged without address or link.
 
 import type { Transporter } from 'nodemailer';
 import { withTimeout } from '../async/timeout.ts';
@@ -25,7 +25,7 @@ type MailerOptions = {
   readonly smtpUrl: string | undefined;
   readonly from: string | undefined;
   readonly log: {
-    readonly info: (message: string) => void;
+    readonly always: (message: string) => void;
     readonly error: (message: string) => void;
   };
   /** Delays between attempts in milliseconds; there is one more attempt than delays. */
@@ -44,7 +44,7 @@ export function createMailer(options: MailerOptions): Mailer {
     return {
       mode: 'log',
       send({ to, subject, link }) {
-        log.info(
+        log.always(
           `no mail server is set. ${subject}, for ${to}${link === undefined ? '' : `: ${link}`}`,
         );
       },

@@ -25,7 +25,7 @@ export type AccountFilter = {
   readonly emailVerified?: boolean | undefined;
 };
 
-type FoundAccount = {
+export type FoundAccount = {
   readonly account: Account;
   /** Rises with every account that is created. */
   readonly number: number;
@@ -35,45 +35,67 @@ type FoundAccount = {
   readonly isBlocked: boolean;
 };
 
-/** At most `limit` accounts; only those below the number `before` where it is given. */
+export const accountNumber = sql<number>`${accounts}.rowid`.mapWith(Number);
+
+/** At most `limit` accounts, newest first; only those below the number `before` where it is given. */
 export async function searchAccounts(
-  { db }: Pick<Database, 'db'>,
-  filter: AccountFilter & { readonly id?: string },
+  database: Pick<Database, 'db'>,
+  filter: AccountFilter,
   { limit, before, nowMs }: { limit: number; before: number | undefined; nowMs: number },
 ): Promise<readonly FoundAccount[]> {
-  const number = sql<number>`${accounts}.rowid`.mapWith(Number);
-  const { id, text, plan, standing, emailVerified } = filter;
-  const blocked = db
-    .select({ id: blocks.value })
-    .from(blocks)
-    .where(and(eq(blocks.kind, 'account'), isInForce(nowMs)));
+  const older = before === undefined ? undefined : lt(accountNumber, before);
+  return selectAccounts(database, and(older, matchesFilter(filter, nowMs)), limit, nowMs);
+}
+
+/** The accounts with these ids, in no order. */
+export async function accountsOf(
+  database: Pick<Database, 'db'>,
+  ids: readonly string[],
+  nowMs: number,
+): Promise<readonly FoundAccount[]> {
+  if (ids.length === 0) return [];
+  return selectAccounts(database, inArray(accounts.id, [...ids]), ids.length, nowMs);
+}
+
+export function matchesFilter(
+  { text, plan, standing, emailVerified }: AccountFilter,
+  nowMs: number,
+): SQL | undefined {
+  return and(
+    text === undefined ? undefined : isNamed(text),
+    plan === undefined ? undefined : eq(accounts.plan, plan),
+    emailVerified === undefined ? undefined : eq(accounts.emailVerified, emailVerified),
+    standing === 'blocked' ? isBlocked(nowMs) : undefined,
+    standing === undefined || standing === 'blocked' ? undefined : eq(accounts.standing, standing),
+  );
+}
+
+function isBlocked(nowMs: number): SQL {
+  return sql`${accounts.id} in (select ${blocks.value} from ${blocks}
+    where ${and(eq(blocks.kind, 'account'), isInForce(nowMs))})`;
+}
+
+function selectAccounts(
+  { db }: Pick<Database, 'db'>,
+  where: SQL | undefined,
+  limit: number,
+  nowMs: number,
+) {
   return db
     .select({
       account: accounts,
-      number,
+      number: accountNumber,
       posted: sql<Micro>`coalesce(${balances.posted}, 0)`.mapWith(balances.posted),
       held: sql<Micro>`coalesce(${balances.held}, 0)`.mapWith(balances.held),
       activeKeys: db
         .$count(apiKeys, and(eq(apiKeys.accountId, accounts.id), isActiveKey(nowMs)))
         .mapWith(Number),
-      isBlocked: sql`${inArray(accounts.id, blocked)}`.mapWith(Boolean),
+      isBlocked: isBlocked(nowMs).mapWith(Boolean),
     })
     .from(accounts)
     .leftJoin(balances, eq(balances.accountId, accounts.id))
-    .where(
-      and(
-        before === undefined ? undefined : lt(number, before),
-        id === undefined ? undefined : eq(accounts.id, id),
-        text === undefined ? undefined : isNamed(text),
-        plan === undefined ? undefined : eq(accounts.plan, plan),
-        emailVerified === undefined ? undefined : eq(accounts.emailVerified, emailVerified),
-        standing === 'blocked' ? inArray(accounts.id, blocked) : undefined,
-        standing === undefined || standing === 'blocked'
-          ? undefined
-          : eq(accounts.standing, standing),
-      ),
-    )
-    .orderBy(desc(number))
+    .where(where)
+    .orderBy(desc(accountNumber))
     .limit(limit)
     .all();
 }
@@ -83,8 +105,7 @@ export async function readAccount(
   { database, catalog, clock }: Pick<OperationDependencies, 'database' | 'catalog' | 'clock'>,
   id: string,
 ) {
-  const page = { limit: 1, before: undefined, nowMs: clock() };
-  const [found] = await searchAccounts(database, { id }, page);
+  const [found] = await accountsOf(database, [id], clock());
   if (found === undefined) throw unknownAccount();
   return accountRecord(found, catalog());
 }

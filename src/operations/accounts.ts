@@ -3,9 +3,10 @@
 
 import { eq } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
+import { forgetIdempotent } from '../idempotency/store.ts';
 import type { Account } from '../identity/accounts.ts';
 import type { Actor } from '../identity/audit.ts';
-import { normaliseKeyName } from '../identity/keys.ts';
+import { normaliseKeyName } from '../identity/key-checks.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/contract.ts';
 import { accountDeletions, users } from '../store/sign-in-tables.ts';
@@ -67,7 +68,10 @@ export async function changeStanding(
     }
     return accounts.within.changeStanding(accountId, standing, actor, words);
   });
-  if (standing === 'pending_deletion') await forgetThinking(database, changed.id);
+  if (standing === 'pending_deletion') {
+    await forgetThinking(database, changed.id);
+    await forgetIdempotent(database, changed.id);
+  }
   return changed;
 }
 

@@ -2,9 +2,11 @@
 // console.
 
 import { isoTime } from '../core/calendar.ts';
+import { isWideNetwork, networkSize, normaliseNetwork } from '../identity/address.ts';
 import type { Actor } from '../identity/audit.ts';
 import type { Block } from '../identity/blocks.ts';
 import type { OperationDependencies } from './dependencies.ts';
+import { OperationError } from './error.ts';
 
 type Targets = Pick<OperationDependencies, 'accounts' | 'keys' | 'blocks'>;
 
@@ -14,14 +16,22 @@ type BlockTarget = {
   readonly value: string;
 };
 
-/** `forMs` is the duration; absent: until it is removed. Throws `IdentityError`. */
+/**
+ * `forMs` is the duration; absent: until it is removed. `confirm` repeats a network that is very
+ * wide. Throws `IdentityError` and `confirmation_required`.
+ */
 export async function addBlock(
   parts: Targets,
   target: BlockTarget,
-  terms: { readonly reason: string; readonly forMs?: number | undefined },
+  terms: {
+    readonly reason: string;
+    readonly forMs?: number | undefined;
+    readonly confirm?: string | undefined;
+  },
   actor: Actor,
 ): Promise<Block> {
   const { kind, value } = await findTarget(parts, target);
+  if (kind === 'network') requireConfirmed(value, terms.confirm);
   return parts.blocks.add(kind, value, terms, actor);
 }
 
@@ -52,6 +62,24 @@ export function blockSummary(block: Block | undefined) {
   if (block === undefined) return null;
   const { reason, expiresAt } = block;
   return { reason, expires_at: expiresAt === null ? null : isoTime(expiresAt) } as const;
+}
+
+function requireConfirmed(value: string, confirm: string | undefined): void {
+  const network = normaliseNetwork(value);
+  // `add` refuses one that is not valid.
+  if (network === undefined || !isWideNetwork(network)) return;
+  if (confirm !== undefined && normaliseNetwork(confirm) === network) return;
+  const size = networkSize(network);
+  const addresses = size > 1n << 32n ? `2^${size.toString(2).length - 1}` : grouped(size);
+  throw new OperationError(
+    'confirmation_required',
+    `${network} has ${addresses} addresses, and all requests from them would be rejected. To block it anyway, repeat the network as the confirmation.`,
+  );
+}
+
+/** `4,294,967,296`, in the language of all error messages. */
+function grouped(count: bigint): string {
+  return count.toLocaleString('en-US');
 }
 
 /** The ids under which blocks are stored; throws where there is no such account or key. */

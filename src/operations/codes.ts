@@ -25,7 +25,7 @@ export const CODE_COUNT_MAX = 10_000;
 type Books = Pick<OperationDependencies, 'database' | 'clock' | 'randomBytes'>;
 
 /** As the operator enters it; each code is worth `amount` service tokens. */
-type CodesRequest = {
+export type CodesRequest = {
   readonly amount: string;
   readonly reason: string;
   /** From 1 to `CODE_COUNT_MAX`; checked by the caller. */
@@ -35,7 +35,7 @@ type CodesRequest = {
 };
 
 /** `text` is the code itself, which cannot be shown again. */
-type NewCode = { readonly text: string; readonly code: CodeRow };
+export type NewCode = { readonly text: string; readonly code: CodeRow };
 
 /** Throws `invalid_amount`, `invalid_reason` and `invalid_expiry`. */
 export async function createNewCodes(

@@ -2,6 +2,7 @@
 // why. It contains no upstream, no operator cost, and of the attempts only their number. Fields are
 // picked by name, so new ones stay hidden.
 
+import type { RequestProblem } from '../core/advice.ts';
 import type { RequestHistory } from '../ledger/explain.ts';
 import { type Explanation, explanation, type Terms } from './explanation.ts';
 
@@ -9,7 +10,7 @@ export type CustomerExplanation = ReturnType<typeof customerExplanation>;
 
 export function customerExplanation(history: RequestHistory, terms: Terms) {
   const facts = explanation(history, terms);
-  const { hold, request, usage, booked } = facts;
+  const { hold, request, problem, usage, booked } = facts;
   return {
     request_id: facts.request_id,
     key_id: facts.key_id,
@@ -41,6 +42,7 @@ export function customerExplanation(history: RequestHistory, terms: Terms) {
             ended_at: request.ended_at,
             first_content_ms: firstContentMs(facts),
           },
+    problem: problem === null ? null : problemOf(problem),
     usage:
       usage === null
         ? null
@@ -68,6 +70,11 @@ export function customerExplanation(history: RequestHistory, terms: Terms) {
           },
     receipt: facts.receipt,
   } as const;
+}
+
+/** Without its cause, which is the operator's. */
+function problemOf({ status, code, reason, message, what_to_do }: RequestProblem): RequestProblem {
+  return { status, code, reason, message, what_to_do };
 }
 
 /** From the start of the request, failed attempts included. */

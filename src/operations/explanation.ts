@@ -2,6 +2,7 @@
 // are decimal strings of service tokens, printed from the booked integers.
 // `customer-explanation.ts` selects what its customer may see.
 
+import { failureProblem } from '../core/advice.ts';
 import { isoTime } from '../core/calendar.ts';
 import {
   formatDecimal,
@@ -35,6 +36,7 @@ export function explanation(history: RequestHistory, terms: Terms) {
     hold: holdFacts(history, terms.minimumHold),
     model: { requested: hold.model, served: record?.modelServed ?? null },
     request: record === undefined ? null : requestFacts(record),
+    problem: record === undefined ? null : problemFacts(record),
     usage: record === undefined ? null : usageFacts(record),
     calculations:
       record === undefined || record.modelServed === null
@@ -100,7 +102,8 @@ function requestFacts(record: UsageRecord) {
 function usageFacts(record: UsageRecord) {
   const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens } = record;
   return {
-    basis: record.usageBasis,
+    /** Null where no model was used, so there is nothing to report. */
+    basis: record.modelServed === null ? null : record.usageBasis,
     input_tokens: inputTokens,
     cached_input_tokens: cachedInputTokens,
     cache_write_tokens: cacheWriteTokens,
@@ -111,6 +114,11 @@ function usageFacts(record: UsageRecord) {
     /** The numbers of that report, as the upstream wrote them. */
     reported: record.rawUsage === null ? null : readObject(record.rawUsage),
   } as const;
+}
+
+/** What the client of a failed request received; null for all others. */
+function problemFacts({ failure }: UsageRecord) {
+  return failure === null ? null : { ...failureProblem(failure), cause: failure };
 }
 
 type PriceRow = RequestHistory['prices'][number];

@@ -15,11 +15,11 @@ export function createdKeyRecord({ row, key }: MadeKey, nowMs: number) {
 }
 
 export function rotatedKeyRecord(
-  { revoked, created }: { readonly revoked: ApiKey; readonly created: MadeKey },
+  { replaced, created }: { readonly replaced: ApiKey; readonly created: MadeKey },
   nowMs: number,
 ) {
   return {
-    revoked: keyRecord(revoked, nowMs),
+    replaced: keyRecord(replaced, nowMs),
     created: createdKeyRecord(created, nowMs),
   } as const;
 }

@@ -20,6 +20,7 @@ export function operatorRecord(user: User) {
     id: user.id,
     object: 'operator',
     email: user.email,
+    role: user.role,
     two_factor: user.twoFactorEnabled,
     created_at: isoTime(user.createdAt),
   } as const;

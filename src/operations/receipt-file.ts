@@ -1,7 +1,10 @@
 // Files of receipts: one receipt per line, and a last line with the end of the chain. `receipts
 // export` and the customer's pages write them; `receipts verify` checks them without a database.
 
-import { createReadStream } from 'node:fs';
+import { createReadStream, openSync, readSync } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
+import { createGunzip } from 'node:zlib';
 import {
   type ChainCheck,
   type ChainProblem,
@@ -32,7 +35,7 @@ export async function* exportLines(
   yield `${chainEnd(check.totals())}\n`;
 }
 
-/** Reads the file in pieces. Rejects where it cannot be read. */
+/** Reads the file in pieces, unpacked where it is compressed. Rejects where it cannot be read. */
 export async function checkFile(path: string): Promise<FileCheck> {
   const check = createChainCheck(sha256);
   const problems: ChainProblem[] = [];
@@ -41,7 +44,7 @@ export async function checkFile(path: string): Promise<FileCheck> {
   let rest = '';
   let waiting: string | undefined;
   try {
-    for await (const bytes of createReadStream(path)) {
+    for await (const bytes of openFile(path)) {
       const lines = `${rest}${decoder.decode(bytes, { stream: true })}`.split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) {
@@ -51,11 +54,32 @@ export async function checkFile(path: string): Promise<FileCheck> {
     }
     decoder.decode();
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    if (!(error instanceof TypeError) && !isUnpacking(error)) throw error;
     problems.push(problemAfter(check, 'unreadable', 'What follows is no text.'));
   }
   problems.push(...checkEnd(check, waiting, rest));
   return { problems, totals: check.totals() };
+}
+
+/** The bytes of a file, which are unpacked if they begin as gzip does. */
+function openFile(path: string): AsyncIterable<Uint8Array> {
+  const descriptor = openSync(path, 'r');
+  const magic = new Uint8Array(2);
+  const isPacked = readSync(descriptor, magic, 0, 2, 0) === 2 && isDeepStrictEqual(magic, GZIP);
+  const file = createReadStream(path, { fd: descriptor, start: 0 });
+  if (!isPacked) return file;
+  const unpacked = createGunzip();
+  // An error ends the unpacking and is caught where its output is read.
+  pipeline(file, unpacked, () => undefined);
+  return unpacked;
+}
+
+const GZIP = Uint8Array.of(0x1f, 0x8b);
+
+/** Damage to a compressed file is damage to its text. */
+function isUnpacking(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return code.startsWith('Z_');
 }
 
 /** `last` is the last complete line, `rest` the bytes behind it. */

@@ -4,6 +4,7 @@
 
 import { formatTokens, type Micro } from '../core/money.ts';
 import { type ChainProblem, type ChainTotals, createChainCheck } from '../core/receipt-chain.ts';
+import { booksStart } from '../ledger/archive/anchors.ts';
 import { type ChainState, chainState } from '../ledger/booked-receipts.ts';
 import { receiptPages } from '../ledger/receipt-slices.ts';
 import type { Database } from '../store/contract.ts';
@@ -23,21 +24,30 @@ type ReceiptStep = {
 
 const STEP = 250;
 
-/** Verifies the receipts after `after`; 0 is the beginning of the chain. */
+/**
+ * Verifies the receipts after `asked`; 0 is the beginning of the chain. Where months are archived,
+ * it is verified from the anchor on, which has the hash and the balance of the receipt before.
+ */
 export async function checkReceipts(
   database: Database,
   accountId: string,
-  after: number,
+  asked: number,
 ): Promise<ReceiptStep> {
   return database.snapshot(async (db) => {
     const state = await chainState(db, accountId);
+    const archived = await booksStart(db, accountId);
+    const after = Math.max(asked, archived?.sequence ?? 0);
     const end = state?.sequence ?? 0;
     const last = Math.min(end, after + STEP);
-    const check = createChainCheck(sha256);
+    const start =
+      archived === undefined || archived.sequence < after
+        ? undefined
+        : { ...archived, accountId, head: archived.head.toHex() };
+    const check = createChainCheck(sha256, start);
     const problems: ChainProblem[] = [];
     // The previous receipt was verified before; it only provides the hash for the next one.
-    let isFirst = after > 0;
-    const slice = { first: Math.max(1, after), last };
+    let isFirst = after > 0 && start === undefined;
+    const slice = { first: Math.max(1, start === undefined ? after : after + 1), last };
     for await (const bodies of last > after ? receiptPages(db, accountId, slice) : []) {
       for (const body of bodies) {
         const found = check.take(body);

@@ -4,10 +4,16 @@
 import type { Span } from '../core/calendar.ts';
 import { receiptBody } from '../core/receipt.ts';
 import { type ChainTotals, createChainCheck } from '../core/receipt-chain.ts';
+import {
+  type ArchivedMonth,
+  archivedWithin,
+  archivesOfRequest,
+} from '../ledger/archive/anchors.ts';
 import { accountDifferences } from '../ledger/audit/accounts.ts';
 import { findReceipt } from '../ledger/booked-receipts.ts';
 import { findSlice, receiptPages, type Slice } from '../ledger/receipt-slices.ts';
 import type { Database } from '../store/contract.ts';
+import { archivedForCustomer, archivedForOperator, monthsText } from './archive/notices.ts';
 import { OperationError } from './error.ts';
 import { exportLines, sha256 } from './receipt-file.ts';
 
@@ -18,7 +24,7 @@ type ShownReceipt = { readonly receipt: unknown; readonly hash: string };
 
 /**
  * The receipt of a request, by its id, or of a movement, by its transfer id. With an account,
- * receipts of others look like missing ones. Throws `receipt_not_found`.
+ * receipts of others look like missing ones. Throws `receipt_not_found`, or `request_archived`.
  */
 export async function showReceipt(
   database: Database,
@@ -26,6 +32,11 @@ export async function showReceipt(
   accountId?: string,
 ): Promise<ShownReceipt> {
   const found = await findReceipt(database.db, subject);
+  if (found === undefined) {
+    const [archive, ...others] = await archivesOfRequest(database.db, subject, accountId);
+    if (archive !== undefined && accountId !== undefined) throw archivedForCustomer(archive);
+    if (archive !== undefined) throw archivedForOperator([archive, ...others]);
+  }
   if (found === undefined || (accountId !== undefined && found.receipt.accountId !== accountId)) {
     throw new OperationError(
       'receipt_not_found',
@@ -36,7 +47,12 @@ export async function showReceipt(
 }
 
 /** The slice and its text in pages, each line with its line break. */
-type ReceiptExport = { readonly slice: Slice; readonly pieces: AsyncIterable<string> };
+type ReceiptExport = {
+  readonly slice: Slice;
+  readonly pieces: AsyncIterable<string>;
+  /** Months of the period whose receipts are in archives and not in this export. */
+  readonly archived: readonly ArchivedMonth[];
+};
 
 /**
  * The receipts of a period, or all of them, one per line. Throws `no_receipts` where there are
@@ -49,10 +65,17 @@ export async function exportReceipts(
   pieceReceipts?: number,
 ): Promise<ReceiptExport> {
   const slice = await findSlice(database.db, accountId, span);
-  if (slice === undefined) {
-    throw new OperationError('no_receipts', 'This account has no receipts of that time.');
-  }
-  return { slice, pieces: exportLines(receiptPages(database.db, accountId, slice, pieceReceipts)) };
+  const archived = await archivedWithin(database.db, accountId, span);
+  if (slice === undefined) throw new OperationError('no_receipts', noReceipts(archived));
+  const pieces = exportLines(receiptPages(database.db, accountId, slice, pieceReceipts));
+  return { slice, pieces, archived };
+}
+
+function noReceipts(archived: readonly ArchivedMonth[]): string {
+  const months = monthsText(archived);
+  return months === ''
+    ? 'This account has no receipts of that time.'
+    : `The receipts of that time are archived (${months}).`;
 }
 
 /** `of` is the number of a receipt, or its id in the books. */

@@ -2,22 +2,26 @@
 // customer. Called by `tollgate explain`, the console and the customer's pages.
 
 import type { Books } from '../ledger/books.ts';
+import { archivedForCustomer, archivedForOperator } from './archive/notices.ts';
 import { type CustomerExplanation, customerExplanation } from './customer-explanation.ts';
 import { OperationError } from './error.ts';
 import { type Explanation, explanation, type Terms } from './explanation.ts';
 
-/** Throws `request_not_found`. */
+/** Throws `request_not_found`, or `request_archived` with the file. */
 export async function explainRequest(
   books: Books,
   terms: Terms,
   requestId: string,
 ): Promise<Explanation> {
   const history = await books.explain(requestId);
-  if (history === undefined) throw notFound();
+  if (history === undefined) {
+    const [archive, ...others] = await books.archivesOf(requestId);
+    throw archive === undefined ? notFound() : archivedForOperator([archive, ...others]);
+  }
   return explanation(history, terms);
 }
 
-/** Throws `request_not_found`, also for the request of another account. */
+/** Throws `request_not_found`, also for the request of another account, or `request_archived`. */
 export async function explainToCustomer(
   books: Books,
   terms: Terms,
@@ -25,13 +29,16 @@ export async function explainToCustomer(
   requestId: string,
 ): Promise<CustomerExplanation> {
   const history = await books.explain(requestId);
-  if (history === undefined || history.hold.accountId !== accountId) throw notFound();
+  if (history === undefined || history.hold.accountId !== accountId) {
+    const [archive] = await books.archivesOf(requestId, accountId);
+    throw archive === undefined ? notFound() : archivedForCustomer(archive);
+  }
   return customerExplanation(history, terms);
 }
 
 function notFound(): OperationError {
   return new OperationError(
     'request_not_found',
-    'There is no request with this id in the books. A refused request leaves no entry.',
+    'There is no request with this id. Refused requests are kept for seven days; equal ones of a minute are found by the id of the first.',
   );
 }

@@ -14,7 +14,7 @@ function open(smtpUrl: string | undefined, pausesMs: readonly number[] = []) {
   const write = (line: string) => lines.push(line);
   const mailer = createMailer({
     ...{ smtpUrl, pausesMs, from: 'Gateway <gateway@example.com>' },
-    log: { info: write, error: write },
+    log: { always: write, error: write },
   });
   return { mailer, lines };
 }

@@ -116,6 +116,7 @@ function storyOf(attempts: unknown): RequestHistory {
       loss: micro(0n),
       endUser: null,
       attempts: JSON.stringify(attempts),
+      failure: null,
       startedAt: T0,
       endedAt: T0 + 600,
       usdPerMillion: TERMS.usdPerMillion,

@@ -74,6 +74,7 @@ test('a request that a fallback served, with everything that concerns its custom
       ended_at: '2026-11-21T08:00:05.000Z',
       first_content_ms: 950,
     },
+    problem: null,
     usage: {
       basis: 'estimated',
       input_tokens: 20,
@@ -117,6 +118,7 @@ test('a request in progress has its hold, and nothing is charged yet', () => {
     fallback_used: false,
     attempts: 0,
     request: null,
+    problem: null,
     usage: null,
     calculations: [],
     booked: null,

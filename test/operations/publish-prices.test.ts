@@ -10,12 +10,12 @@ import { catalogDigest } from '../../src/catalog/live.ts';
 import type { PriceDraft } from '../../src/catalog/price-draft.ts';
 import { type FoundCatalog, findCatalog } from '../../src/catalog/source.ts';
 import { OperationError } from '../../src/operations/error.ts';
+import { whyNotWritable } from '../../src/operations/publish-catalog.ts';
 import {
   draftSummary,
   lastStart,
   preparePrices,
   publishPrices,
-  whyNotWritable,
 } from '../../src/operations/publish-prices.ts';
 import { auditEvents } from '../../src/store/tables.ts';
 import {

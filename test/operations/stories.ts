@@ -74,6 +74,7 @@ const RECORD: NonNullable<RequestHistory['record']> = {
   loss: micro(12_000_000n),
   endUser: null,
   attempts: `[{"upstream":"first","model":"swift-1","startedAt":${T0 + 1},"endedAt":${T0 + 5_000}}]`,
+  failure: null,
   startedAt: T0,
   endedAt: T0 + 5_000,
   usdPerMillion: TERMS.usdPerMillion,

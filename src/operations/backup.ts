@@ -1,0 +1,31 @@
+// Checks a copy of a database before anything relies on it: the file, its migrations and triggers,
+// and its books.
+
+import { findDifferences } from '../ledger/audit.ts';
+import type { SqliteDatabase } from '../store/database.ts';
+import { droppedTriggers, migrationStatus } from '../store/migrate.ts';
+import { isIntact, openCopy } from '../store/sqlite-copy.ts';
+
+export type CopyCheck =
+  | { readonly kind: 'damaged' }
+  /** Intact. `differences` is what the audit found in its books. */
+  | { readonly kind: 'intact'; readonly differences: number; readonly pending: number };
+
+/** Reads the whole file and audits its books. Throws `StoreError` where it cannot be opened. */
+export async function checkCopy(path: string): Promise<CopyCheck> {
+  const copy = openCopy(path);
+  try {
+    return isIntact(copy) ? await checkBooks(copy) : { kind: 'damaged' };
+  } finally {
+    await copy.close();
+  }
+}
+
+/** A copy of an earlier version is not audited, because this version cannot read its books. */
+async function checkBooks(copy: SqliteDatabase): Promise<CopyCheck> {
+  const { pending } = await migrationStatus(copy);
+  if (pending.length > 0) return { kind: 'intact', differences: 0, pending: pending.length };
+  let differences = (await droppedTriggers(copy)).length;
+  for await (const _ of findDifferences(copy)) differences += 1;
+  return { kind: 'intact', differences, pending: 0 };
+}

@@ -1,0 +1,170 @@
+// Sets what a key may do and spend: name, expiry, models and networks in the row of the key, its
+// budget in the ledger. Called by the dashboard, the console, the operators' API and `tollgate key`.
+
+import { isoTime, nextUtcDay, nextUtcMonth } from '../core/calendar.ts';
+import { createId } from '../core/id.ts';
+import {
+  BUDGET_PERIODS,
+  type BudgetLimits,
+  type BudgetPeriod,
+  spentIn,
+} from '../core/key-budget.ts';
+import {
+  formatTokens,
+  formatUsd,
+  larger,
+  type Micro,
+  subtract,
+  type UsdRate,
+  ZERO,
+} from '../core/money.ts';
+import { type Actor, authorOf } from '../identity/audit.ts';
+import { normaliseModels } from '../identity/key-bounds.ts';
+import type { KeyEdit } from '../identity/key-edits.ts';
+import type { ApiKey } from '../identity/key-record.ts';
+import { type KeyBudget, readKeyBudgets } from '../ledger/budget-list.ts';
+import { parseAmount } from './amounts.ts';
+import type { OperationDependencies } from './dependencies.ts';
+import { OperationError } from './error.ts';
+
+/** Amounts in service tokens; null removes a limit, an absent one stays as it is. */
+export type BudgetEdit = Readonly<Partial<Record<BudgetPeriod, string | null | undefined>>>;
+
+export type BoundsEdit = Omit<KeyEdit, 'models'> & {
+  /** Slugs or aliases; null or none: every model of the plan. */
+  readonly models?: readonly string[] | null | undefined;
+  readonly budget?: BudgetEdit | null | undefined;
+};
+
+type Parts = Pick<
+  OperationDependencies,
+  'keys' | 'ledger' | 'database' | 'catalog' | 'clock' | 'randomBytes'
+>;
+
+type NewKey = BoundsEdit & { readonly accountId: string };
+
+/** The budget is set before the caller gets the text of the key, so no request precedes it. */
+export async function createBoundKey(
+  parts: Parts,
+  { models, budget, ...facts }: NewKey,
+  actor: Actor,
+) {
+  const limits = budget === undefined || budget === null ? undefined : parseBudget(budget);
+  const stored = storedModels(parts, models);
+  const { expiresAt, ...rest } = facts;
+  const expiry = expiresAt === null ? {} : { expiresAt };
+  const made = await parts.keys.create({ ...rest, ...expiry, models: stored }, actor);
+  if (limits !== undefined) await setBudget(parts, made.row, limits, actor);
+  return made;
+}
+
+/** Checks all of the edit before it changes anything. Repeating it changes nothing. */
+export async function editKey(
+  parts: Parts,
+  id: string,
+  { models, budget, ...edit }: BoundsEdit,
+  actor: Actor,
+): Promise<ApiKey> {
+  const limits = budget === undefined ? undefined : parseBudget(budget ?? ALL_REMOVED);
+  const stored = models === undefined ? {} : { models: storedModels(parts, models) };
+  const row = await parts.keys.edit(id, { ...edit, ...stored }, actor);
+  if (limits !== undefined) await setBudget(parts, row, limits, actor);
+  return row;
+}
+
+const ALL_REMOVED: BudgetEdit = { total: null, day: null, month: null };
+
+/** Null where there are none. Throws `invalid_models`. */
+function storedModels({ catalog }: Parts, models: readonly string[] | null | undefined) {
+  if (models === undefined || models === null || models.length === 0) return null;
+  return normaliseModels(models, catalog().resolve);
+}
+
+/** Throws `invalid_budget`. A budget of nothing is one, too: it refuses every paid request. */
+function parseBudget(budget: BudgetEdit): Partial<BudgetLimits> {
+  const limits: Partial<Record<BudgetPeriod, Micro | null>> = {};
+  for (const period of BUDGET_PERIODS) {
+    const text = budget[period];
+    if (text === undefined) continue;
+    limits[period] = text === null ? null : amountOf(text);
+  }
+  return limits;
+}
+
+function amountOf(text: string): Micro {
+  if (/^0+(\.0+)?$/.test(text.trim())) return ZERO;
+  try {
+    return parseAmount(text);
+  } catch {
+    throw new OperationError(
+      'invalid_budget',
+      'A budget is an amount of service tokens, such as 5000000 or 0.5, with at most 6 decimals.',
+    );
+  }
+}
+
+async function setBudget(
+  { ledger, clock, randomBytes }: Parts,
+  row: ApiKey,
+  limits: Partial<BudgetLimits>,
+  actor: Actor,
+): Promise<void> {
+  const { accountId, id } = row;
+  const family = row.family ?? id;
+  const by = authorOf(actor, createId('op_', randomBytes));
+  await ledger.budget({ accountId, family, keyId: id, limits, by, nowMs: clock() });
+}
+
+/** The budgets of an account's keys as records; null for a key without a limit. */
+export async function keyBudgetRecords(
+  database: OperationDependencies['database'],
+  accountId: string,
+  usdPerMillion: UsdRate,
+  nowMs: number,
+) {
+  const budgets = await readKeyBudgets(database, accountId);
+  return ({ id, family }: Pick<ApiKey, 'id' | 'family'>): BudgetRecord | null => {
+    const budget = budgets.get(family ?? id);
+    return budget === undefined ? null : budgetRecord(budget, usdPerMillion, nowMs);
+  };
+}
+
+export type BudgetRecord = Readonly<Record<BudgetPeriod, LimitRecord | null>> & {
+  /** What running requests reserve, in service tokens. */
+  readonly reserved: string;
+};
+
+type LimitRecord = {
+  readonly limit: string;
+  readonly limit_usd: string;
+  readonly spent: string;
+  readonly spent_usd: string;
+  readonly remaining: string;
+  /** Null for the total, which does not renew. */
+  readonly renews_at: string | null;
+};
+
+function budgetRecord(
+  { limits, spend, reserved }: KeyBudget,
+  usdPerMillion: UsdRate,
+  nowMs: number,
+): BudgetRecord | null {
+  const spent = spentIn(spend, nowMs);
+  const renewals = { total: null, day: nextUtcDay(nowMs), month: nextUtcMonth(nowMs) };
+  const of = (period: BudgetPeriod): LimitRecord | null => {
+    const limit = limits[period];
+    if (limit === null) return null;
+    const renewsAt = renewals[period];
+    return {
+      limit: formatTokens(limit),
+      limit_usd: formatUsd(limit, usdPerMillion),
+      spent: formatTokens(spent[period]),
+      spent_usd: formatUsd(spent[period], usdPerMillion),
+      remaining: formatTokens(larger(ZERO, subtract(limit, spent[period]))),
+      renews_at: renewsAt === null ? null : isoTime(renewsAt),
+    };
+  };
+  const record = { total: of('total'), day: of('day'), month: of('month') };
+  if (BUDGET_PERIODS.every((period) => record[period] === null)) return null;
+  return { ...record, reserved: formatTokens(reserved) };
+}
