@@ -3,6 +3,7 @@
 
 import {
   DOC_PREFIXES,
+  type DocFace,
   type DocPage,
   type DocPart,
   type DocSection,
@@ -15,6 +16,7 @@ type FrameParts = {
   readonly part: DocPart;
   /** The pages of the part, the index first. */
   readonly pages: readonly DocPage[];
+  readonly face: DocFace;
   readonly assets: { readonly style: string; readonly icon: string };
   readonly title: string;
   /** The topic of the page that is shown, to mark it in the navigation. */
@@ -36,7 +38,10 @@ const HOMES: Readonly<Record<DocPart, string>> = {
 const html = (text: string): string => Bun.escapeHTML(text);
 
 export function frameOf(parts: FrameParts): string {
-  const { part, assets, title, content, query = '' } = parts;
+  const { part, assets, face, title, content, query = '' } = parts;
+  const icon = face.icon ?? assets.icon;
+  const colours =
+    face.colours === undefined ? '' : `\n<link rel="stylesheet" href="${face.colours}">`;
   const prefix = DOC_PREFIXES[part];
   const { realm, home } = NAMES[part];
   const app = part === 'operators' ? ' data-app="operator"' : '';
@@ -46,15 +51,15 @@ export function frameOf(parts: FrameParts): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${html(title)} · Tollgate ${realm}</title>
-<link rel="icon" type="image/svg+xml" href="${assets.icon}">
-<link rel="stylesheet" href="${assets.style}">
+<title>${html(title)} · ${html(face.name)} ${realm}</title>
+<link rel="icon" href="${icon}">
+<link rel="stylesheet" href="${assets.style}">${colours}
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <div class="docs">
 <header class="docs-head">
-<a class="brand" href="${prefix}"><img class="mark" src="${assets.icon}" alt="">Tollgate<span class="realm">${realm}</span></a>
+<a class="brand" href="${prefix}"><img class="mark" src="${icon}" alt="">${html(face.name)}<span class="realm">${realm}</span></a>
 <a class="to-pages" href="#pages">All pages</a>
 <form role="search" action="${prefix}/search">
 <label class="sr-only" for="q">Search the documentation</label>

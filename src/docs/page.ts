@@ -26,6 +26,16 @@ export type DocSection = {
   readonly text: string;
 };
 
+/** What the operator calls the service, with paths of the logo and the colours. */
+export type DocFace = {
+  readonly name: string;
+  readonly icon: string | undefined;
+  readonly colours: string | undefined;
+};
+
+/** The name in the pages, which a server replaces by that of its service. */
+export const EXAMPLE_NAME = 'Tollgate';
+
 export type Docs = {
   /** In the order in which the index of each part links to them, the index first. */
   readonly pages: readonly DocPage[];

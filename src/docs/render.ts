@@ -88,11 +88,13 @@ function createMarked(part: DocPart): Marked {
         return `<pre tabindex="0" role="region" aria-label="${label}"><code>${Bun.escapeHTML(text)}</code></pre>\n`;
       },
       table({ header, rows }: Tokens.Table): string {
-        const cells = (tag: 'th' | 'td', row: readonly Tokens.TableCell[]) =>
-          row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('');
-        const head = `<thead><tr>${cells('th', header)}</tr></thead>`;
-        const body = rows.map((row) => `<tr>${cells('td', row)}</tr>`).join('\n');
-        return `<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>${head}\n<tbody>${body}</tbody></table></div>\n`;
+        const inline = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens);
+        const head = header.map((cell) => `<th>${inline(cell)}</th>`).join('');
+        // Phones show rows of more than two cells as blocks, in which each cell has its label.
+        const cell = (each: Tokens.TableCell, at: number) =>
+          `<td data-label="${Bun.escapeHTML(header[at]?.text ?? '')}">${inline(each)}</td>`;
+        const body = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('\n');
+        return `<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${head}</tr></thead>\n<tbody>${body}</tbody></table></div>\n`;
       },
       /** The marks of what a script writes. */
       html: () => '',

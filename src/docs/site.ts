@@ -4,9 +4,11 @@
 import { frameOf, MISSING, searchContent } from './frame.ts';
 import {
   DOC_PREFIXES,
+  type DocFace,
   type DocPage,
   type DocPart,
   type Docs,
+  EXAMPLE_NAME,
   EXAMPLE_URL,
   INDEX_TOPIC,
 } from './page.ts';
@@ -17,6 +19,8 @@ export type DocSiteOptions = {
   readonly docs: Docs;
   /** The public address of this server, which examples show. */
   readonly publicUrl: () => string;
+  /** The customers' part alone: operators read about the program. The same object until it changes. */
+  readonly face?: () => DocFace;
   /** What every response has, such as a content security policy. */
   readonly headers: () => Readonly<Record<string, string>>;
 };
@@ -40,7 +44,10 @@ type Ready = {
   readonly etag: string;
 };
 
-export function createDocSite({ part, docs, publicUrl, headers }: DocSiteOptions) {
+const PROGRAM: DocFace = { name: EXAMPLE_NAME, icon: undefined, colours: undefined };
+
+export function createDocSite(options: DocSiteOptions) {
+  const { part, docs, publicUrl, headers, face = () => PROGRAM } = options;
   const prefix = DOC_PREFIXES[part];
   const pages = docs.pages.filter((page) => page.part === part);
   const search = createDocSearch(pages);
@@ -52,10 +59,17 @@ export function createDocSite({ part, docs, publicUrl, headers }: DocSiteOptions
     ...{ part, pages },
     assets: { style: `${prefix}/assets/${style.name}`, icon: `${prefix}/assets/${icon.name}` },
   };
-  const here = (text: string): string => text.replaceAll(EXAMPLE_URL, publicUrl());
+  let shown = face();
+
+  /** With the address and the name of this service, unless the name would break an example. */
+  function here(text: string): string {
+    const local = text.replaceAll(EXAMPLE_URL, publicUrl());
+    const isPlain = /^[\p{L}\p{N}][\p{L}\p{N} .-]*$/u.test(shown.name);
+    return part === 'customers' && isPlain ? local.replaceAll(EXAMPLE_NAME, shown.name) : local;
+  }
 
   function pageOf({ topic, title, html }: DocPage): Content {
-    const body = frameOf({ ...frame, title, topic, content: here(html) });
+    const body = frameOf({ ...frame, face: shown, title, topic, content: here(html) });
     return { body, type: HTML, cache: REVALIDATED };
   }
 
@@ -65,14 +79,14 @@ export function createDocSite({ part, docs, publicUrl, headers }: DocSiteOptions
     if (path === 'search') {
       const query = url.searchParams.get('q') ?? '';
       const content = here(searchContent(query, search(query)));
-      const body = frameOf({ ...frame, title: 'Search', query, content });
+      const body = frameOf({ ...frame, face: shown, title: 'Search', query, content });
       return { body, type: HTML, cache: 'no-store' };
     }
     const topic = path.replace(/\.md$/, '');
     const page =
       topic === INDEX_TOPIC && path === topic ? undefined : byTopic.get(topic || INDEX_TOPIC);
     if (page === undefined) {
-      const body = frameOf({ ...frame, title: 'Not found', content: MISSING });
+      const body = frameOf({ ...frame, face: shown, title: 'Not found', content: MISSING });
       return { body, type: HTML, cache: 'no-store', status: 404 };
     }
     if (topic === path) return pageOf(page);
@@ -84,8 +98,9 @@ export function createDocSite({ part, docs, publicUrl, headers }: DocSiteOptions
   let readyFor = publicUrl();
 
   function readyContent(path: string, url: URL): Ready {
-    if (publicUrl() !== readyFor) {
+    if (publicUrl() !== readyFor || face() !== shown) {
       readyFor = publicUrl();
+      shown = face();
       ready.clear();
     }
     const known = ready.get(path);

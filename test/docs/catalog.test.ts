@@ -2,12 +2,9 @@
 
 import { describe, expect, test } from 'bun:test';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
-import {
-  ModelSchema,
-  PlanSchema,
-  ServiceSchema,
-  UpstreamSchema,
-} from '../../src/catalog/schema.ts';
+import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';
+import { ModelSchema, PlanSchema, UpstreamSchema } from '../../src/catalog/schema.ts';
+import { ServiceSchema } from '../../src/catalog/service-schema.ts';
 import { priceAt } from '../../src/core/price-book.ts';
 import { blocks, operatorPage } from './documents.ts';
 
@@ -28,7 +25,7 @@ describe('catalog page', () => {
     const lines = example.split('\n');
     const isDefault = (line: string): boolean =>
       /^\w+ = [^#]+#.*; default (?:[\d"]|true|false)/.test(line);
-    expect(lines.filter(isDefault)).toHaveLength(16);
+    expect(lines.filter(isDefault)).toHaveLength(15);
     const withoutDefaults = lines.filter((line) => !isDefault(line)).join('\n');
     const environment = { DEEPSEEK_API_KEY: 'upstream-secret' };
     const load = (text: string) => {
@@ -36,6 +33,19 @@ describe('catalog page', () => {
       return catalog;
     };
     expect(load(withoutDefaults)).toEqual(load(example));
+  });
+
+  test('the example of branding loads with its logo', () => {
+    const [service = ''] = blocks(operatorPage('branding'), 'toml');
+    const models = DEMO_CATALOG.slice(DEMO_CATALOG.indexOf('[[upstream]]'));
+    const asked: string[] = [];
+    const readLogo = (file: string) => {
+      asked.push(file);
+      return undefined;
+    };
+    const text = `${service}\n${models}`;
+    const { service: shown } = loadCatalog({ text, environment: {}, nowMs: 0, readLogo });
+    expect([shown.name, shown.isPublic.docs, asked]).toEqual(['Acme AI', false, ['acme.svg']]);
   });
 
   test('the example of prices loads, and means what its comments say', () => {

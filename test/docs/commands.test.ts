@@ -28,9 +28,14 @@ describe('the command line page', () => {
     );
     expect(without.toSorted()).toEqual([
       'account second-factor-off',
+      'archive find',
+      'archive restore',
       'catalog reload',
       'export',
+      'health',
       'import',
+      'restore',
+      'selftest',
       'serve',
     ]);
   });

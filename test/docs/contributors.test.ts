@@ -8,7 +8,7 @@ import { ROOT, read } from './documents.ts';
 
 test.each([
   ['README.md', 150],
-  ['src/README.md', 150],
+  ['src/README.md', 160],
   ['test/README.md', 200],
 ])('%s has at most %d lines', (document, most) => {
   expect(read(document).trimEnd().split('\n').length).toBeLessThanOrEqual(most);

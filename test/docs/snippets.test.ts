@@ -51,8 +51,11 @@ describe('snippets', () => {
     return { code: await child.exited, stdout, stderr };
   }
 
+  // `test/blackbox/operator-api.test.ts` runs those of the console.
   const curls = ['README.md', ...PAGES].flatMap((page) =>
-    blocks(read(page), 'sh').filter((block) => /^curl /m.test(block)),
+    blocks(read(page), 'sh').filter(
+      (block) => /^curl /m.test(block) && !block.includes('"$CONSOLE/'),
+    ),
   );
 
   test('curl: every body is JSON, to an endpoint of its format', () => {
@@ -121,6 +124,9 @@ describe('snippets', () => {
     const made = (await gateway.run('code', 'create', ...terms))['data'];
     const [redeemed, revoked] = made as { readonly code: string; readonly id: string }[];
     const invitation = (await gateway.run('invite', 'create'))['invite'] as { readonly id: string };
+    const dates = ['--scopes', 'prices:read', '--expires', daysAhead(30)];
+    const token = await gateway.run('token', 'create', 'example', ...dates);
+    const operatorToken = token['operator_token'] as { readonly id: string };
     const copy = `examples-${crypto.randomUUID()}.db`;
     await gateway.run('backup', copy);
     await Bun.write(join(gateway.directory, 'next.toml'), DEMO_CATALOG);
@@ -141,6 +147,7 @@ describe('snippets', () => {
       KEY: account.key,
       CODE: redeemed?.code ?? '',
       CODE_ID: revoked?.id ?? '',
+      TOKEN_ID: operatorToken.id,
       MODEL: 'demo-chat',
       REQUEST_ID: headers.get('x-request-id') ?? '',
       FILE: `copy-of-${copy}`,
@@ -200,4 +207,8 @@ const FORWARD = `${gatewayCommand()
 
 function shownOn(text: string): unknown[] {
   return blocks(text, 'json').map((block) => JSON.parse(block));
+}
+
+function daysAhead(days: number): string {
+  return new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 }

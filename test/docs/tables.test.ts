@@ -111,7 +111,13 @@ describe('monitoring', () => {
 });
 
 test('agents has the settings that the key page shows', () => {
-  const place = { baseUrl: 'http://127.0.0.1:3000', model: 'demo-chat', apiKey: 'YOUR_KEY' };
+  const place = {
+    baseUrl: 'http://127.0.0.1:3000',
+    model: 'demo-chat',
+    reasoning: false,
+    name: 'Tollgate',
+    apiKey: 'YOUR_KEY',
+  };
   const page = customerPage('agents');
   const shown = ['sh', 'json', 'yaml'].flatMap((language) => blocks(page, language));
   const groups = snippetGroups(place).filter(
