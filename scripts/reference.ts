@@ -35,7 +35,7 @@ const INTRODUCTION = `# API reference
 Every route of this service: what it takes, what it answers, and which errors it gives.
 
 \`GET /openapi.json\` has the same as an OpenAPI 3.1 document, for programs that generate clients. Events of
-streams stand there under \`x-itemSchema\`, in the form of OpenAPI 3.2. Answers may gain members: ignore
+streams are described there under \`x-itemSchema\`, in the form of OpenAPI 3.2. Answers may gain members: ignore
 those that you do not know. \`?\` marks members that may be absent.
 
 Send your key as \`Authorization: Bearer YOUR_KEY\` or as \`x-api-key: YOUR_KEY\`. [Errors](errors.md) explains

@@ -12,19 +12,49 @@ import {
 } from '../test/support/browser.ts';
 import { PREFIXES, type Realm } from '../test/support/session.ts';
 import { type Demo, startDemo } from './screenshot-pages/demo.ts';
-import { linksOn, type PageRow, readPages, settle, signInOn } from './screenshot-pages/pages.ts';
+import {
+  exampleOf,
+  linksOn,
+  type PageRow,
+  readPages,
+  settle,
+  signInOn,
+} from './screenshot-pages/pages.ts';
 import { toPalette } from './screenshot-pages/palette.ts';
 
 const folder = resolve(import.meta.dir, '../.screenshots');
 
-const FORMS: readonly (VisitorOptions & { readonly name: string })[] = [
-  { name: 'wide-light', colorScheme: 'light', viewport: { width: 1280, height: 800 } },
-  { name: 'wide-dark', colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
-  { name: 'narrow-light', colorScheme: 'light', viewport: { width: 390, height: 844 } },
-  { name: 'narrow-dark', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+type Form = VisitorOptions & { readonly name: string };
+
+const SIZES = {
+  wide: { width: 1440, height: 900 },
+  medium: { width: 834, height: 1112 },
+  narrow: { width: 390, height: 844 },
+} as const;
+
+/** English and German in every form; Chinese in two, for its fonts and its line breaks. */
+const FORMS: readonly Form[] = [
+  ...(['en-GB', 'de-DE'] as const).flatMap((locale) =>
+    (['light', 'dark'] as const).flatMap((colorScheme) =>
+      (['wide', 'medium', 'narrow'] as const).map((size) => formOf(size, colorScheme, locale)),
+    ),
+  ),
+  formOf('wide', 'light', 'zh-CN'),
+  formOf('narrow', 'dark', 'zh-CN'),
 ];
 
+function formOf(size: keyof typeof SIZES, colorScheme: 'light' | 'dark', locale: string): Form {
+  const name = `${size}-${colorScheme}-${locale.slice(0, 2)}`;
+  return { name, colorScheme, viewport: SIZES[size], locale };
+}
+
+/** What the customers' origin shows without a session. */
+const PUBLIC_PATHS = ['/', '/models', '/docs', '/docs/quickstart', '/docs/api'] as const;
+
 const args = process.argv.slice(2);
+const forms = FORMS.filter(
+  ({ name }) => !args.some((arg) => FORMS.some((form) => form.name === arg)) || args.includes(name),
+);
 const realms = (['customer', 'operator'] as const).filter(
   (realm) => !args.some((arg) => arg in PREFIXES) || args.includes(realm),
 );
@@ -45,8 +75,9 @@ if (args.includes('--readme')) {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   for (const realm of realms) {
-    for (const form of FORMS) await walk(browser, demo, realm, form);
+    for (const form of forms) await walk(browser, demo, realm, form);
   }
+  if (realms.includes('customer')) for (const form of forms) await walkPublic(browser, demo, form);
   for (const problem of problems) process.stdout.write(`${problem}\n`);
   process.stdout.write(`${folder}: ${problems.length} problems\n`);
   process.exitCode = problems.length === 0 ? 0 : 1;
@@ -68,12 +99,7 @@ async function show(browser: Browser, demo: Demo, realm: Realm): Promise<void> {
 }
 
 /** Every page of one application in one form: first as a stranger sees it, then signed in. */
-async function walk(
-  browser: Browser,
-  demo: Demo,
-  realm: Realm,
-  form: (typeof FORMS)[number],
-): Promise<void> {
+async function walk(browser: Browser, demo: Demo, realm: Realm, form: Form): Promise<void> {
   const pages = await readPages(realm);
   const origin = realm === 'customer' ? demo.gateway.url : demo.gateway.operatorUrl();
   const base = `${origin}${PREFIXES[realm]}`;
@@ -91,9 +117,20 @@ async function walk(
   const inside = pages.filter(({ signedOut }) => !signedOut);
   for (const row of inside.filter(({ path }) => !path.includes(':'))) await visit(row, row.path);
   for (const row of inside.filter(({ path }) => path.includes(':'))) {
-    const example = [...links].find((link) => patternOf(row.path).test(link));
+    const example = exampleOf(row.path, links);
     if (example === undefined) problems.push(`${realm} ${row.path}: no page links to one of these`);
     else await visit(row, example);
+  }
+}
+
+/** The pages that the server writes itself. */
+async function walkPublic(browser: Browser, { gateway }: Demo, form: Form): Promise<void> {
+  await using visitor = await openVisitor(browser, gateway.url, form);
+  let seen = 0;
+  for (const path of PUBLIC_PATHS) {
+    if (wanted.length > 0 && !wanted.includes(path)) continue;
+    await visitor.page.goto(`${gateway.url}${path}`);
+    seen = await keep(visitor, `public${nameOf(path)}-${form.name}`, seen);
   }
 }
 
@@ -108,11 +145,6 @@ async function keep(visitor: Visitor, name: string, seen: number): Promise<numbe
   for (const finding of await visitor.accessibilityFindings()) problems.push(`${name}: ${finding}`);
   for (const complaint of visitor.complaints().slice(seen)) problems.push(`${name}: ${complaint}`);
   return visitor.complaints().length;
-}
-
-/** `/keys/:id` matches `/keys/key_1` and nothing below it. */
-function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`);
 }
 
 function nameOf(path: string): string {

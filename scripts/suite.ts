@@ -32,6 +32,7 @@ const TIMINGS = resolve(root, '.tools/test-timings.json');
 /** What the tier `all` runs besides tests: each counts as one. */
 const COMMANDS: readonly (readonly string[])[] = [
   ['scripts/mutation'],
+  ['scripts/release', '--commit', '--twice', '--check'],
   ['scripts/openapi'],
   ['scripts/fuzz', '--seconds', '300'],
   ['scripts/sim'],

@@ -65,7 +65,7 @@ end
 `;
 }
 
-const HEAD_END = Buffer.from('\r\n\r\n');
+const HEAD_END = '\r\n\r\n';
 const CHUNKED_END = '0\r\n\r\n';
 
 type Connection = {
@@ -73,6 +73,8 @@ type Connection = {
   /** Bytes of the request that the socket has taken. */
   sent: number;
   received: number;
+  /** Up to its end, as far as it has come. */
+  head: string;
   /** Of the whole answer; none where it is chunked. */
   expected: number;
   good: boolean;
@@ -141,18 +143,21 @@ export async function openLoad(load: Omit<Load, 'seconds'>, once = false): Promi
   };
 }
 
-const NO_HEAD = { expected: 0, good: false, tail: '' };
+const NO_HEAD = { head: '', expected: 0, good: false, tail: '' };
 
-/** The head of an answer comes in one read: the server writes it in one. */
+/** The head of an answer may come in several reads. */
 function isWhole(connection: Connection, bytes: Buffer, status: string): boolean {
-  if (connection.received === 0) {
-    const headEnd = bytes.indexOf(HEAD_END);
-    const head = bytes.toString('latin1', 0, headEnd);
+  connection.received += bytes.length;
+  if (!connection.head.includes(HEAD_END)) {
+    connection.head += bytes.toString('latin1');
+    const headEnd = connection.head.indexOf(HEAD_END);
+    if (headEnd < 0) return false;
+    const head = connection.head.slice(0, headEnd + HEAD_END.length);
     const length = /content-length: *(\d+)/i.exec(head)?.[1];
-    connection.expected = length === undefined ? 0 : headEnd + HEAD_END.length + Number(length);
+    connection.head = head;
+    connection.expected = length === undefined ? 0 : head.length + Number(length);
     connection.good = head.startsWith(status, 'HTTP/1.1 '.length);
   }
-  connection.received += bytes.length;
   if (connection.expected > 0) return connection.received >= connection.expected;
   const last = bytes.toString('latin1', Math.max(0, bytes.length - CHUNKED_END.length));
   connection.tail = (connection.tail + last).slice(-CHUNKED_END.length);

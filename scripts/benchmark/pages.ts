@@ -31,9 +31,9 @@ export async function timePages(
   const operator = await createOperator(gateway);
   const pages: Page[] = [];
   for (const path of customerPaths(Date.now()))
-    pages.push(await time(gateway, customer.session, path));
+    pages.push(await timePage(gateway, customer.session, path));
   for (const path of operatorPaths(customer.accountId))
-    pages.push(await time(gateway, operator.session, path));
+    pages.push(await timePage(gateway, operator.session, path));
   printTable(
     ['JSON of the pages', 'p50 ms', 'p95 ms', 'longest stall ms'],
     pages.map(({ name, p50Ms, p95Ms, stallMs }) => [
@@ -88,7 +88,8 @@ function operatorPaths(accountId: string): readonly string[] {
   ];
 }
 
-async function time(gateway: Gateway, session: ApiSession, path: string): Promise<Page> {
+/** One page, several times. */
+export async function timePage(gateway: Gateway, session: ApiSession, path: string): Promise<Page> {
   const times: number[] = [];
   let status = 0;
   const stallMs = await stallDuring(gateway, async () => {

@@ -9,11 +9,14 @@
 //   --beside PATH                        measures another executable in the same rounds
 //   --rounds 5 --seconds 2
 //   --requests 1000000                   in a database with a past
+//   --minutes 60                         of the live feeds, in the row browser
 
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { BenchRow, Finding } from './compare.ts';
 import { openRig } from './rig.ts';
+import { backupRow } from './rows/backup.ts';
+import { browserRow } from './rows/browser.ts';
 import { bytesRow } from './rows/bytes.ts';
 import { depthRow } from './rows/depth.ts';
 import { failingRow } from './rows/failing.ts';
@@ -22,6 +25,7 @@ import { latencyRow } from './rows/latency.ts';
 import { memoryRow } from './rows/memory.ts';
 import { pastRow } from './rows/past.ts';
 import { postgresRow } from './rows/postgres.ts';
+import { retentionRow } from './rows/retention.ts';
 import { revocationRow } from './rows/revocation.ts';
 import { streamsRow } from './rows/streams.ts';
 import { wholeRow } from './rows/whole.ts';
@@ -29,7 +33,7 @@ import { printTable } from './table.ts';
 
 const ROWS: readonly BenchRow[] = [
   ...[wholeRow, depthRow, streamsRow, latencyRow, bytesRow, memoryRow, largeRow],
-  ...[postgresRow, failingRow, revocationRow, pastRow],
+  ...[postgresRow, failingRow, revocationRow, pastRow, retentionRow, browserRow, backupRow],
 ];
 
 async function main(): Promise<void> {
@@ -40,6 +44,7 @@ async function main(): Promise<void> {
       seconds: { type: 'string' },
       beside: { type: 'string' },
       requests: { type: 'string', default: '1000000' },
+      minutes: { type: 'string', default: '10' },
     },
   });
   const quick = names.includes('quick');
@@ -56,6 +61,7 @@ async function main(): Promise<void> {
     rounds: Number(flags.rounds ?? (quick ? 3 : 5)),
     seconds: Number(flags.seconds ?? (quick ? 1 : 2)),
     requests: Number(flags.requests),
+    minutes: Number(flags.minutes),
   });
   const findings: Finding[] = [];
   for (const row of rows) findings.push(...(await row.run(rig)));

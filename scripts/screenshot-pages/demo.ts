@@ -125,6 +125,22 @@ function catalog(upstream: Upstream): string {
         served_by: [served('north', 'status-503-times-400', 1)],
         fallbacks: ['swift-1'],
       },
+      {
+        slug: 'sketch-1',
+        display_name: 'Sketch 1',
+        description: 'A preview that refuses much.',
+        features: ['json'],
+        price: { input: '0.30', cached_input: '0.06', output: '1.20' },
+        served_by: [served('north', 'status-400', 1)],
+      },
+      {
+        slug: 'atlas-0',
+        display_name: 'Atlas 0',
+        description: 'Retires at the end of the year.',
+        features: ['tools', 'json'],
+        price: { input: '0.20', cached_input: '0.04', output: '0.80' },
+        served_by: [served('south', 'cut-before', 1)],
+      },
     ],
   });
 }
@@ -240,11 +256,33 @@ async function topUp(gateway: Gateway, [first, second]: readonly DemoAccount[]):
 }
 
 async function disturb(gateway: Gateway, accounts: readonly DemoAccount[]): Promise<void> {
-  const [, , third, , , , last] = accounts;
+  const [first, , third, , , , last] = accounts;
+  await fail(gateway, first);
+  const bounds = ['--budget-month', '20000000', '--budget-day', '900000', '--models', 'swift-2'];
+  if (first?.keys[0]) await gateway.run('key', 'edit', first.keys[0], ...bounds);
+  await gateway.run('code', 'create', '--amount', '5000000', '--reason', 'Fair', '--count', '2');
+  await gateway.run('invite', 'create', '--email', 'margaret@hamilton.example');
   await gateway.run('models', 'limit', 'sage-3', '--requests-per-minute', '30');
   await gateway.run('block', 'add', 'network', '203.0.113.0/24', '--reason', 'Key guessing');
   if (third !== undefined) {
     await gateway.run('block', 'add', 'account', third.id, '--reason', 'Charge disputed');
   }
   if (last !== undefined) await gateway.run('account', 'suspend', last.id);
+}
+
+/** Requests of one account that an upstream fails or the gateway refuses. */
+async function fail({ url, run }: Gateway, account: DemoAccount | undefined): Promise<void> {
+  const [key, ...others] = account?.keys ?? [];
+  if (account === undefined || key === undefined) return;
+  const revoked = await run('key', 'create', account.id, '--name', 'old laptop');
+  await run('key', 'revoke', String((revoked['api_key'] as { id?: unknown })?.id ?? revoked['id']));
+  const ask = async (used: string, model: string, fields: Readonly<Record<string, unknown>> = {}) =>
+    (
+      await post({ url, key: used }, '/v1/chat/completions', requestBody('chat', model, fields))
+    ).text();
+  for (const model of ['sketch-1', 'sketch-1', 'atlas-0', 'swift-9', 'swift-9'])
+    await ask(key, model);
+  await ask(key, 'swift-2', { temperature: 9 });
+  await ask(others[0] ?? key, 'swift-2', { max_tokens: 900_000 });
+  await ask(String(revoked['key']), 'swift-2');
 }

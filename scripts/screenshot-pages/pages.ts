@@ -26,14 +26,23 @@ export async function settle(page: Page): Promise<void> {
   await page.evaluate('document.fonts.ready');
 }
 
-/** Paths below the prefix that the page links to. */
-export async function linksOn(page: Page, prefix: string): Promise<readonly string[]> {
-  const links = await page.evaluate<string[]>(
+/** Paths below the prefix that the page links to. `evaluate` runs an expression on the page. */
+export async function linksOn(
+  page: { readonly evaluate: (expression: string) => Promise<unknown> },
+  prefix: string,
+): Promise<readonly string[]> {
+  const links = (await page.evaluate(
     '[...document.querySelectorAll("a[href]")].map((link) => link.pathname)',
-  );
+  )) as readonly string[];
   return links
     .filter((link) => link.startsWith(`${prefix}/`))
     .map((link) => link.slice(prefix.length));
+}
+
+/** A link to a page such as `/keys/:id`. */
+export function exampleOf(path: string, links: Iterable<string>): string | undefined {
+  const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`);
+  return [...links].find((link) => pattern.test(link));
 }
 
 export async function signInOn(

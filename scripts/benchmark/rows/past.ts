@@ -39,9 +39,8 @@ export const pastRow: BenchRow = {
     await using mailbox = await openMailbox();
     await using stack = new AsyncDisposableStack();
     const environment = openSignUp(mailbox);
-    const directory = await mkdtemp(join(tmpdir(), 'tollgate-past-'));
+    const directory = await newPast(rig.requests);
     stack.defer(() => rm(directory, { recursive: true, force: true }));
-    await writePast(directory, rig.requests);
     const first = await rig.startBuild(build, { directory, environment });
     await addUp(first.gateway, directory);
     await first.gateway.stop();
@@ -93,6 +92,13 @@ async function inTurn<S, T>(subjects: readonly S[], work: (subject: S) => Promis
   return results;
 }
 
+/** A new folder of a gateway whose database has so many requests; the caller removes it. */
+export async function newPast(requests: number): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'tollgate-past-'));
+  await writePast(directory, requests);
+  return directory;
+}
+
 async function writePast(directory: string, requests: number): Promise<void> {
   await mkdir(join(directory, 'data'));
   const startedAt = performance.now();
@@ -117,7 +123,7 @@ async function addUpFirst(database: SqliteDatabase, records: number): Promise<vo
 }
 
 /** As after an upgrade: the last of the past are not in the series yet. */
-async function addUp(gateway: Gateway, directory: string): Promise<void> {
+export async function addUp(gateway: Gateway, directory: string): Promise<void> {
   const database = openDatabase({ url: databaseUrl(directory), sync: 'normal', readonly: true });
   const { behind } = createRollUp(database);
   const startedAt = performance.now();

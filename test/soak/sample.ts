@@ -1,0 +1,102 @@
+// One sample of a running gateway, from /proc and its folder, and what a series of them says.
+
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { medians, type Slope, slopeOf } from './slope.ts';
+
+const MIB = 1_024 * 1_024;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+export type Sample = {
+  /** Since the load began. */
+  readonly atMs: number;
+  /** Sent so far. */
+  readonly requests: number;
+  readonly residentBytes: number;
+  /** The part of it that no file has: heaps and stacks. */
+  readonly anonymousBytes: number;
+  readonly descriptors: number;
+  readonly threads: number;
+  readonly databaseBytes: number;
+  /** Grows to its bound, and starts over at a checkpoint. */
+  readonly logBytes: number;
+};
+
+export function takeSample(
+  gateway: { readonly pid: number; readonly databasePath: string },
+  so: Pick<Sample, 'atMs' | 'requests'>,
+): Sample {
+  const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8');
+  const field = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+  const size = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return {
+    ...so,
+    residentBytes: field('VmRSS') * 1_024,
+    anonymousBytes: field('RssAnon') * 1_024,
+    descriptors: readdirSync(`/proc/${gateway.pid}/fd`).length,
+    threads: field('Threads'),
+    databaseBytes: size(gateway.databasePath),
+    logBytes: size(`${gateway.databasePath}-wal`),
+  };
+}
+
+export type Verdict = 'passed' | 'failed' | 'undecided';
+
+export type Growth = {
+  readonly name: string;
+  readonly unit: string;
+  readonly first: number;
+  readonly last: number;
+  readonly slope: Slope | undefined;
+  /** Growth per hour that the whole interval has to stay below; absent: only reported. */
+  readonly bound?: number;
+  readonly verdict?: Verdict;
+};
+
+/**
+ * The growth of each series after `settleMs`, per hour, from the medians of each minute. Memory
+ * passes where the whole interval of confidence is below the bound, and fails where all of it is
+ * above.
+ */
+export function growthOf(samples: readonly Sample[], settleMs: number): Growth[] {
+  const settled = samples.filter(({ atMs }) => atMs >= settleMs);
+  const series = (
+    name: string,
+    unit: string,
+    read: (sample: Sample) => number,
+    bound?: number,
+  ): Growth => {
+    const points = settled.map((sample) => ({ x: sample.atMs / HOUR_MS, y: read(sample) }));
+    const slope = slopeOf(medians(points, MINUTE_MS / HOUR_MS));
+    return {
+      ...{ name, unit, slope },
+      first: points[0]?.y ?? Number.NaN,
+      last: points.at(-1)?.y ?? Number.NaN,
+      ...(bound === undefined ? {} : { bound, verdict: judge(slope, bound) }),
+    };
+  };
+  return [
+    series('resident memory', 'MiB', ({ residentBytes }) => residentBytes / MIB, 1),
+    series('anonymous memory', 'MiB', ({ anonymousBytes }) => anonymousBytes / MIB),
+    // Pools of connections grow and shrink by some ten; a leak of one in a thousand requests is more.
+    series('open files', 'files', ({ descriptors }) => descriptors, 10),
+    series('threads', 'threads', ({ threads }) => threads, 1),
+    series('database', 'MiB', ({ databaseBytes }) => databaseBytes / MIB),
+    series('its log', 'MiB', ({ logBytes }) => logBytes / MIB),
+  ].filter(({ first }) => settled.length === 0 || !Number.isNaN(first));
+}
+
+function judge(slope: Slope | undefined, bound: number): Verdict {
+  if (slope === undefined) return 'undecided';
+  if (slope.high < bound) return 'passed';
+  return slope.low > bound ? 'failed' : 'undecided';
+}
+
+/** Of the database, per request sent after `settleMs`. */
+export function bytesPerRequest(samples: readonly Sample[], settleMs: number): number {
+  const settled = samples.filter(({ atMs }) => atMs >= settleMs);
+  const [first, last] = [settled[0], settled.at(-1)];
+  if (first === undefined || last === undefined || last.requests === first.requests) return 0;
+  return (last.databaseBytes - first.databaseBytes) / (last.requests - first.requests);
+}

@@ -1,0 +1,200 @@
+// The traffic of a soak: kinds of requests with their weights and the statuses that each may have.
+// Reads every answer to its end, or leaves in the middle where the kind says so.
+
+import type { Random } from '../crash/random.ts';
+import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
+import { type Format, PATHS, requestBody } from '../support/client.ts';
+import type { Upstream } from '../support/upstream.ts';
+
+const ANSWERS = ['ok', 'reasoning', 'tool', 'text-and-tool', 'tokens-300', 'no-usage'] as const;
+
+const FAULTS = [
+  ...['status-500', 'status-429', 'status-401', 'retry-after-1', 'reset', 'reset-before', 'cut'],
+  ...[
+    'cut-connection',
+    'garbage',
+    'html',
+    'empty',
+    'error-in-stream',
+    'error-first',
+    'context-400',
+  ],
+  ...['redirect', 'stall', 'stall-after-head', 'overloaded-first'],
+] as const;
+
+const SLOW = 'slow-tokens-40-25';
+
+const LARGE_CHARACTERS = 150_000;
+
+export type Caller = { readonly url: string; readonly key: string };
+
+export type World = {
+  readonly rich: Caller;
+  /** Without balance. */
+  readonly poor: Caller;
+  readonly random: Random;
+};
+
+type Kind = {
+  readonly name: string;
+  readonly weight: number;
+  readonly expects: readonly number[];
+  /** Resolves with the status. */
+  readonly send: (world: World) => Promise<number>;
+};
+
+/** Served from one upstream in each dialect; `version` changes a price. */
+export function soakCatalog(upstream: Upstream, version: number): string {
+  const models = [...ANSWERS, ...FAULTS, SLOW];
+  const price = { input: '1', cached_input: '0.1', output: version % 2 === 0 ? '2' : '3' };
+  const inMessages = ANSWERS.map((slug) => [
+    '[[model]]',
+    `slug = "${slug}-messages"`,
+    'context_window = 128000',
+    'max_output = 8192',
+    'features = ["tools", "json", "vision", "reasoning"]',
+    'price = { input = "1", cached_input = "0.1", output = "2" }',
+    `served_by = [{ upstream = "messages", model = "${slug}" }]`,
+  ]);
+  return [
+    catalogFor(upstream, models, {
+      upstream: { idle_seconds: 2 },
+      model: { price },
+      models: { reset: { fallbacks: ['ok'] }, html: { fallbacks: ['ok'] } },
+      plans: { soak: LARGE_PLAN },
+    }),
+    ...inMessages.flat(),
+    '[[upstream]]',
+    'id = "messages"',
+    'dialect = "messages"',
+    `base_url = "${upstream.messagesBaseUrl}"`,
+    'api_key = "scripted"',
+    '',
+  ].join('\n');
+}
+
+/** Sends one request of a drawn kind. Resolves with its kind, its status and whether it may be. */
+export async function sendOne(
+  world: World,
+): Promise<{ readonly kind: string; readonly status: number; readonly expected: boolean }> {
+  const kind = draw(world.random);
+  const status = await kind.send(world);
+  return { kind: kind.name, status, expected: kind.expects.includes(status) };
+}
+
+const formatOf = (random: Random): Format => (random.chance(0.5) ? 'chat' : 'messages');
+
+function answered(name: string, weight: number, stream: boolean): Kind {
+  return {
+    ...{ name, weight, expects: [200] },
+    send({ rich, random }) {
+      const model = `${random.pick(ANSWERS)}${random.chance(0.3) ? '-messages' : ''}`;
+      const user = `user-${random.whole(1, 5_000)}`;
+      const format = formatOf(random);
+      const more = format === 'chat' ? { user } : { metadata: { user_id: user } };
+      const content = `Question ${random.whole(1, 1_000_000)}?`;
+      const messages = [{ role: 'user', content }];
+      return exchange(
+        rich,
+        PATHS[format],
+        requestBody(format, model, { stream, messages, ...more }),
+      );
+    },
+  };
+}
+
+function refused(
+  name: string,
+  expects: readonly number[],
+  send: (world: World) => Promise<number>,
+): Kind {
+  return { name, weight: 2, expects, send };
+}
+
+const KINDS: readonly Kind[] = [
+  answered('whole', 25, false),
+  answered('streamed', 35, true),
+  {
+    ...{ name: 'large prompt', weight: 2, expects: [200] },
+    send({ rich, random }) {
+      const content = `${random.whole(1, 1_000_000)} `.repeat(LARGE_CHARACTERS / 8);
+      const format = formatOf(random);
+      const messages = [{ role: 'user', content }];
+      return exchange(rich, PATHS[format], requestBody(format, 'ok', { messages, max_tokens: 50 }));
+    },
+  },
+  {
+    ...{ name: 'client leaves', weight: 8, expects: [200] },
+    send({ rich, random }) {
+      const format = formatOf(random);
+      const body = requestBody(format, SLOW, { stream: true });
+      return exchange(rich, PATHS[format], body, random.whole(1, 6));
+    },
+  },
+  {
+    // 400: the upstream rejects the context; 503: no upstream is left.
+    ...{ name: 'fault of an upstream', weight: 14, expects: [200, 400, 429, 503] },
+    send({ rich, random }) {
+      const format = formatOf(random);
+      const body = requestBody(format, random.pick(FAULTS), { stream: random.chance(0.6) });
+      return exchange(rich, PATHS[format], body);
+    },
+  },
+  refused('unknown key', [401], ({ rich, random }) => {
+    const key = `sk-${String(random.whole(1, 2 ** 30)).padStart(48, 'x')}`;
+    return exchange({ ...rich, key }, PATHS.chat, requestBody('chat', 'ok'));
+  }),
+  refused('unknown model', [404], ({ rich, random }) =>
+    exchange(rich, PATHS.chat, requestBody('chat', `none-${random.whole(1, 1_000_000)}`)),
+  ),
+  refused('invalid body', [400], ({ rich }) =>
+    exchange(rich, PATHS.messages, requestBody('messages', 'ok', { temperature: 7 })),
+  ),
+  refused('no balance', [402], ({ poor }) => exchange(poor, PATHS.chat, requestBody('chat', 'ok'))),
+  refused('count of tokens', [200], ({ rich, random }) => {
+    const messages = [{ role: 'user', content: `Count ${random.whole(1, 1_000_000)}.` }];
+    return exchange(
+      rich,
+      `${PATHS.messages}/count_tokens`,
+      requestBody('messages', 'ok', { messages }),
+    );
+  }),
+  refused('list of models', [200], ({ rich }) => exchange(rich, '/v1/models')),
+  refused('account', [200], ({ rich }) => exchange(rich, '/v1/account')),
+];
+
+export const KIND_NAMES: readonly string[] = KINDS.map(({ name }) => name);
+
+const WEIGHTS = KINDS.reduce((sum, { weight }) => sum + weight, 0);
+
+function draw(random: Random): Kind {
+  let left = random.next() * WEIGHTS;
+  for (const kind of KINDS) {
+    left -= kind.weight;
+    if (left < 0) return kind;
+  }
+  throw new Error('the weights of the kinds do not add up');
+}
+
+/** Reads the answer to its end, or leaves after so many pieces of it. */
+async function exchange(
+  { url, key }: Caller,
+  path: string,
+  body?: unknown,
+  leaveAfter = Number.POSITIVE_INFINITY,
+): Promise<number> {
+  const leaving = new AbortController();
+  const response = await fetch(`${url}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: leaving.signal,
+  });
+  let pieces = 0;
+  for await (const _ of response.body ?? []) {
+    pieces += 1;
+    if (pieces >= leaveAfter) break;
+  }
+  leaving.abort();
+  return response.status;
+}
