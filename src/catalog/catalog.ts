@@ -8,6 +8,7 @@ import type { Environment } from '../core/environment.ts';
 import type { Catalog, Model, Upstream } from '../core/model.ts';
 import { MICRO_DECIMALS, micro, parseDecimal, usdRate } from '../core/money.ts';
 import { BUILT_IN_PLANS, type IncidentLimits, type Plan } from '../core/plan.ts';
+import type { Logo } from '../core/service.ts';
 import { toPriceBook } from './prices.ts';
 import { toProfiles } from './profiles.ts';
 import { ruleProblems } from './rules.ts';
@@ -19,6 +20,7 @@ import {
   type PlanEntry,
   type Problem,
 } from './schema.ts';
+import { toService } from './service.ts';
 import { CatalogError, parseToml, substitute } from './source.ts';
 import { toPlacement, toUpstream } from './upstreams.ts';
 
@@ -30,13 +32,25 @@ type CatalogSource = {
   readonly environment: Environment;
   /** Its day is the default creation date of models. */
   readonly nowMs: number;
+  /** Reads the logo; throws `CatalogError`. Absent where logos are not shown. */
+  readonly readLogo?: (file: string) => Logo | undefined;
 };
 
 /** Loads a catalog. Throws `CatalogError` with one line per problem. */
-export function loadCatalog({ path, text, environment, nowMs }: CatalogSource): Catalog {
+export function loadCatalog(source: CatalogSource): Catalog {
+  const { path, text, environment } = source;
   const label = path === undefined ? 'built-in catalog' : basename(path);
+  const { shaped, problems } = checkDocument(parseToml(text, label), environment);
+  if (problems.length > 0 || shaped === undefined) {
+    throw new CatalogError(problems.map((problem) => `${label}: ${problem.path}: ${problem.text}`));
+  }
+  return snapshot(shaped, source);
+}
+
+/** A parsed catalog with its variables filled in, where it has the right shape, and its problems. */
+export function checkDocument(parsed: unknown, environment: Environment) {
   const unset: Problem[] = [];
-  const document = substitute(parseToml(text, label), environment, unset);
+  const document = substitute(parsed, environment, unset);
   const shaped = isCatalogDocument(document) ? document : undefined;
   const problems = firstOfEachPath([
     ...unset,
@@ -44,10 +58,7 @@ export function loadCatalog({ path, text, environment, nowMs }: CatalogSource): 
     ...(shaped === undefined ? documentProblems(document) : []),
     ...ruleProblems(document),
   ]);
-  if (problems.length > 0 || shaped === undefined) {
-    throw new CatalogError(problems.map((problem) => `${label}: ${problem.path}: ${problem.text}`));
-  }
-  return snapshot(shaped, nowMs);
+  return { shaped, problems };
 }
 
 function firstOfEachPath(problems: readonly Problem[]): Problem[] {
@@ -55,7 +66,7 @@ function firstOfEachPath(problems: readonly Problem[]): Problem[] {
   return problems.filter(({ path }) => !seen.has(path) && seen.add(path));
 }
 
-function snapshot(document: CatalogDocument, nowMs: number): Catalog {
+function snapshot(document: CatalogDocument, { nowMs, readLogo }: CatalogSource): Catalog {
   const profiles = toProfiles(document.profile ?? {});
   const upstreams = new Map(
     document.upstream.map((entry) => [entry.id, toUpstream(entry, profiles)]),
@@ -72,6 +83,7 @@ function snapshot(document: CatalogDocument, nowMs: number): Catalog {
   } = document.service ?? {};
   return deepFreeze({
     serviceName: name,
+    service: toService(document.service ?? {}, readLogo ?? (() => undefined)),
     usdPerMillion: usdRate(decimal(usd_per_million, MICRO_DECIMALS)),
     minimumHold: micro(decimal(minimum_hold, MICRO_DECIMALS)),
     models,
@@ -157,10 +169,11 @@ function decimal(value: string | number, decimals: number): bigint {
 }
 
 /**
- * Freezes objects, arrays and the contents of maps. Maps and sets themselves are read-only by type.
+ * Freezes objects, arrays and the contents of maps. Maps, sets and bytes are read-only by type.
  */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  if (ArrayBuffer.isView(value)) return value;
   if (value instanceof Map) for (const member of value.values()) deepFreeze(member);
   else for (const member of Object.values(value)) deepFreeze(member);
   return Object.freeze(value);

@@ -3,7 +3,6 @@
 
 export const DEMO_CATALOG = `# Prices are in service tokens a model token. A million service tokens cost usd_per_million.
 [service]
-name = "tollgate"
 usd_per_million = "1.00"
 
 [[upstream]]

@@ -1,10 +1,12 @@
 // The catalog of a running server: one immutable snapshot, replaced as a whole by a valid reload
-// and kept after an invalid one. Does no I/O: the function that reads the file is passed in.
-// Requests use the snapshot with which they began.
+// and kept after an invalid one. Reads no file but the logo: the function that reads the catalog is
+// passed in. Requests use the snapshot with which they began.
 
 import { hash } from 'node:crypto';
 import type { Catalog } from '../core/model.ts';
+import type { Logo } from '../core/service.ts';
 import { loadCatalog } from './catalog.ts';
+import { readLogo } from './logo.ts';
 import { CatalogError, type FoundCatalog } from './source.ts';
 
 export type LoadedCatalog = Pick<FoundCatalog, 'origin' | 'path'> & {
@@ -30,9 +32,20 @@ export function loadFound(found: FoundCatalog, nowMs: number): LoadedCatalog {
   return {
     origin,
     ...(path === undefined ? {} : { path }),
-    catalog: loadCatalog({ ...found, nowMs }),
+    catalog: loadCatalog({ ...found, nowMs, readLogo: (file) => logoOf(found, file) }),
     digest: catalogDigest(text),
   };
+}
+
+/** A node that follows another one's catalog may lack its logo, and serves without it. */
+function logoOf({ path, isFollowed }: FoundCatalog, file: string): Logo | undefined {
+  if (path === undefined) return undefined;
+  try {
+    return readLogo(path, file);
+  } catch (error) {
+    if (isFollowed === true && error instanceof CatalogError) return undefined;
+    throw error;
+  }
 }
 
 export function catalogDigest(text: string): string {

@@ -8,14 +8,20 @@ import { pricingRecord } from './pricing-record.ts';
 
 export type ListedModel = ReturnType<typeof modelRecord>;
 
+/** Whose list it is: its plan and the models of its key by slug; absent: no restriction. */
+type Caller = {
+  readonly plan?: Plan | undefined;
+  readonly allowed?: ReadonlySet<string> | undefined;
+};
+
 /**
- * One model as `plan` sees it, or unrestricted without a plan. `incident` are the operator's
+ * One model as a caller sees it. `incident` are the operator's
  * run-time limits, in addition to the catalog's. Prices are those at `nowMs`.
  */
 export function modelRecord(
   model: Model,
   catalog: Catalog,
-  plan: Plan | undefined,
+  { plan, allowed }: Caller,
   incident: IncidentLimits | undefined,
   nowMs: number,
 ) {
@@ -55,7 +61,8 @@ export function modelRecord(
       ? { efforts: ['none', 'low', 'high', 'max'], default_effort: 'high', can_disable: true }
       : null,
     pricing: pricingRecord(model.prices, catalog.usdPerMillion, nowMs),
-    available: plan === undefined || planIncludes(plan, model.slug),
+    available:
+      (plan === undefined || planIncludes(plan, model.slug)) && allowed?.has(model.slug) !== false,
     plans: [...catalog.plans.values()]
       .filter((each) => planIncludes(each, model.slug))
       .map((each) => each.slug),
@@ -79,14 +86,14 @@ export type ModelPage = {
 /** The response of `GET /v1/models`: the catalog's models in order, all of them by default. */
 export function modelList(
   catalog: Catalog,
-  plan: Plan | undefined,
+  caller: Caller,
   incidentOf: (slug: string) => IncidentLimits | undefined,
   nowMs: number,
   page: ModelPage = {},
 ) {
   const { models, hasMore } = cut(catalog.models, page);
   const data = models.map((model) =>
-    modelRecord(model, catalog, plan, incidentOf(model.slug), nowMs),
+    modelRecord(model, catalog, caller, incidentOf(model.slug), nowMs),
   );
   return {
     object: 'list',

@@ -7,9 +7,10 @@ import { Value } from '@sinclair/typebox/value';
 import { isoTime } from '../core/calendar.ts';
 import { parseInstant } from '../core/instant.ts';
 import { listAt, memberOf, textAt } from './document.ts';
-import { PeriodSchema } from './price-schema.ts';
+import { type PeriodEntry, PeriodSchema } from './price-schema.ts';
 import { CatalogError, parseToml, substitute } from './source.ts';
-import { renderPeriod, tableGroups, textWithout } from './toml-text.ts';
+import { editToml, plainDocument } from './toml-edit.ts';
+import { renderSection } from './toml-values.ts';
 
 const Model = Type.String({ minLength: 1, maxLength: 64 });
 
@@ -69,122 +70,78 @@ export function draftedText(
   slugOf: (name: string) => string | undefined,
   nowMs: number,
 ): DraftedText {
-  const before = plainDocument(text);
-  let edited = text;
-  for (const change of changesOf(draft, before, slugOf, nowMs)) {
-    const next = editOne(edited, change);
-    if (next === undefined) return { notEditable: notEditable(change.slug) };
-    edited = next;
-  }
-  return { text: edited };
+  const document = plainDocument(text);
+  const drafted = editToml(text, {
+    ...document,
+    model: draftedModels(document, draft, slugOf, nowMs),
+  });
+  return drafted === undefined ? { notEditable: NOT_EDITABLE } : { text: drafted };
 }
 
-type DraftChange = {
-  readonly slug: string;
-  /** The model's position in the file. */
-  readonly index: number;
-  readonly atMs: number;
-  /** Absent if the period is withdrawn. */
-  readonly lines?: readonly string[];
-};
+const NOT_EDITABLE =
+  'The file is written in a way that cannot be edited safely. Edit the prices by hand.';
 
-/** Withdrawals first, so that a period can be replaced. */
-function changesOf(
-  { add = [], withdraw = [] }: PriceDraft,
+type Periods = { prices: readonly unknown[] };
+
+/** Withdraws first, so that a period can be replaced. */
+function draftedModels(
   document: unknown,
+  { add = [], withdraw = [] }: PriceDraft,
   slugOf: (name: string) => string | undefined,
   nowMs: number,
-): DraftChange[] {
-  const slugs = listAt(document, 'model').map((model) => textAt(model, 'slug'));
+): unknown[] {
+  const models = listAt(document, 'model').map((model) => ({ ...Object(model) }));
   const problems: string[] = [];
   const find = (path: string, entry: { readonly model: string; readonly valid_from: string }) => {
     const slug = slugOf(entry.model);
-    const index = slugs.indexOf(slug);
+    const model: Periods | undefined =
+      slug === undefined ? undefined : models.find((each) => textAt(each, 'slug') === slug);
     const atMs = parseInstant(entry.valid_from);
-    if (slug === undefined || index < 0) problems.push(`${path}.model: is not in the catalog`);
+    if (model === undefined) problems.push(`${path}.model: is not in the catalog`);
     if (atMs === undefined) problems.push(`${path}.valid_from: must be an instant`);
     else if (atMs <= nowMs) problems.push(`${path}.valid_from: ${PAST}`);
-    return { slug: slug ?? '', index, atMs: atMs ?? 0 };
+    return { model, periods: listAt(model, 'prices'), atMs: atMs ?? 0 };
   };
-  const taken = (index: number): number[] =>
-    listAt(listAt(document, 'model')[index], 'prices').map(startOf);
-  const withdrawals = withdraw.map((entry, at) => {
-    const found = find(`withdraw[${at}]`, entry);
-    if (!taken(found.index).includes(found.atMs)) {
+  for (const [at, entry] of withdraw.entries()) {
+    const { model, periods, atMs } = find(`withdraw[${at}]`, entry);
+    const left = periods.filter((period) => startOf(period) !== atMs);
+    if (left.length === periods.length) {
       problems.push(`withdraw[${at}].valid_from: no price of the model begins then`);
     }
-    return found;
-  });
-  const withdrawn = new Set(withdrawals.map(({ slug, atMs }) => `${slug} ${atMs}`));
-  const seen = new Set<string>();
-  const additions = add.map((entry, at) => {
-    const found = find(`add[${at}]`, entry);
-    const key = `${found.slug} ${found.atMs}`;
-    const isTaken = taken(found.index).includes(found.atMs) && !withdrawn.has(key);
-    if (isTaken || seen.has(key)) {
+    if (model !== undefined) model.prices = left;
+  }
+  for (const [at, entry] of add.entries()) {
+    const { model, periods, atMs } = find(`add[${at}]`, entry);
+    if (model === undefined) continue;
+    if (periods.some((period) => startOf(period) === atMs)) {
       problems.push(`add[${at}].valid_from: another price of the model begins then`);
     }
-    seen.add(key);
-    const { model: _, ...period } = entry;
-    return { ...found, lines: renderPeriod({ ...period, valid_from: shortInstant(found.atMs) }) };
-  });
+    const later = periods.findIndex((period) => startOf(period) >= atMs);
+    const period = { ...periodOf(entry), valid_from: shortInstant(atMs) };
+    model.prices = periods.toSpliced(later < 0 ? periods.length : later, 0, period);
+  }
   if (problems.length > 0) throw new CatalogError(problems);
-  if (withdrawals.length + additions.length === 0) {
+  if (withdraw.length + add.length === 0) {
     throw new CatalogError(['The draft changes nothing. Add a price, or withdraw one.']);
   }
-  return [...withdrawals, ...additions];
+  return models.map(({ prices, ...model }) =>
+    prices === undefined || prices.length === 0 ? model : { ...model, prices },
+  );
 }
 
 const PAST = 'must be later than now: what has been sold keeps its price';
 
-/** Adds or removes one period; `undefined` if the result would differ in anything else. */
-function editOne(text: string, { index, atMs, lines }: DraftChange): string | undefined {
-  const before = plainDocument(text);
-  const periods = listAt(listAt(before, 'model')[index], 'prices');
-  const model = tableGroups(text, 'model', 'prices')[index];
-  if (model === undefined || model.groups.length !== periods.length) return undefined;
-  const later = periods.findIndex((period) => startOf(period) >= atMs);
-  const at = later < 0 ? periods.length : later;
-  if (lines === undefined) {
-    const group = model.groups[at];
-    if (group === undefined) return undefined;
-    const edited = textWithout(text, group);
-    return isExactly(edited, before, index, periods.toSpliced(at, 1)) ? edited : undefined;
-  }
-  const line = model.groups[at - 1]?.end ?? model.groups[0]?.start ?? model.end;
-  const all = text.split('\n');
-  const isBefore = at === 0 && model.groups.length > 0;
-  const block = isBefore ? [...lines, ''] : ['', ...lines];
-  const edited = all.toSpliced(line, 0, ...block).join('\n');
-  const added = listAt(
-    listAt(plainDocument(['[[model]]', ...lines].join('\n')), 'model')[0],
-    'prices',
-  );
-  return isExactly(edited, before, index, periods.toSpliced(at, 0, ...added)) ? edited : undefined;
-}
-
-/** Whether the text equals the document except for the periods of one model. */
-function isExactly(
-  text: string,
-  before: unknown,
-  index: number,
-  periods: readonly unknown[],
-): boolean {
-  const models = listAt(before, 'model').map((model, at) => {
-    if (at !== index) return model;
-    const { prices: _, ...rest } = Object(model) as Record<string, unknown>;
-    return periods.length === 0 ? rest : { ...rest, prices: periods };
-  });
-  try {
-    return Bun.deepEquals(plainDocument(text), { ...Object(before), model: models });
-  } catch {
-    return false;
-  }
-}
-
-/** Keeps environment references, and instants as text. */
-function plainDocument(text: string): unknown {
-  return substitute(parseToml(text, 'catalog'), {}, []);
+/** In the order of the file. */
+function periodOf(entry: PeriodEntry): PeriodEntry {
+  const { valid_from, input, cached_input, cache_write, output, windows } = entry;
+  return {
+    valid_from,
+    input,
+    ...(cached_input !== undefined && { cached_input }),
+    ...(cache_write !== undefined && { cache_write }),
+    output,
+    ...(windows !== undefined && windows.length > 0 && { windows }),
+  };
 }
 
 function startOf(period: unknown): number {
@@ -195,15 +152,12 @@ function shortInstant(ms: number): string {
   return isoTime(ms).replace('.000Z', 'Z');
 }
 
-function notEditable(slug: string): string {
-  return `The prices of ${slug} are not written as tables of their own in the file, so they cannot be edited safely. Add them by hand.`;
-}
-
 /** The TOML to add by hand, for files that cannot be written. */
 export function draftSnippet({ add = [], withdraw = [] }: PriceDraft): string {
-  const parts = add.map(({ model, ...period }) =>
-    [`# of the model ${model}`, ...renderPeriod(period)].join('\n'),
-  );
+  const parts = add.map((entry) => {
+    const section = renderSection(['model', 'prices'], periodOf(entry), true, [], true);
+    return `# of the model ${entry.model}\n${section}`;
+  });
   const gone = withdraw.map(
     ({ model, valid_from }) => `# remove the price of the model ${model} from ${valid_from} on`,
   );

@@ -32,6 +32,19 @@ export function toProfiles(tables: ProfileTables): Map<string, UpstreamProfile> 
   return new Map([...names].map((name) => [name, resolve(name)]));
 }
 
+/** The profiles that an upstream of a dialect can name, for a form; a broken table is left out. */
+export function profileNames(
+  tables: unknown,
+): { readonly name: string; readonly dialect: Dialect }[] {
+  const own = isObject(tables) ? Object.entries(tables) : [];
+  const known = new Map([...BUILT_IN_PROFILES].map(([name, { dialect }]) => [name, dialect]));
+  for (const [name, table] of own) {
+    const dialect = known.get(textAt(table, 'base') ?? name);
+    if (dialect !== undefined) known.set(name, dialect);
+  }
+  return [...known].map(([name, dialect]) => ({ name, dialect }));
+}
+
 /** Tables of words and numbers are merged; every other field is replaced. */
 function changed(base: UpstreamProfile, table: Readonly<Record<string, unknown>>): UpstreamProfile {
   const { base: _, ...entries } = table;

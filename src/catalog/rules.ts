@@ -21,6 +21,7 @@ import {
   type UpstreamEntry,
   UpstreamSchema,
 } from './schema.ts';
+import { serviceProblems } from './service.ts';
 
 /** All broken rules in a document of any shape. */
 export function ruleProblems(document: unknown): Problem[] {
@@ -46,6 +47,7 @@ export function ruleProblems(document: unknown): Problem[] {
       ...planRules(slug, sound(PlanSchema, plan), slugs),
     ]),
     ...profileProblems(profiles),
+    ...serviceProblems(document),
   ];
 }
 

@@ -6,9 +6,9 @@ import { Value, ValueErrorType } from '@sinclair/typebox/value';
 import { nearest } from '../core/nearest.ts';
 import { CostSchema, PeriodSchema, PriceSchema } from './price-schema.ts';
 import { ProfileTablesSchema } from './profile-schema.ts';
+import { ServiceSchema } from './service-schema.ts';
 import {
   closed,
-  decimal,
   flag,
   integer,
   label,
@@ -35,12 +35,6 @@ const LimitFields = {
   tokens_per_minute: Type.Optional(integer(1, 1_000_000_000_000)),
   concurrent_requests: Type.Optional(integer(1, 1_000_000)),
 };
-
-export const ServiceSchema = closed({
-  name: Type.Optional(label(128)),
-  usd_per_million: Type.Optional(decimal(6, '1.00', true)),
-  minimum_hold: Type.Optional(decimal(6, '1')),
-});
 
 /** Settings of an upstream that each of its models may override. */
 const TimeoutFields = {

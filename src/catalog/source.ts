@@ -24,6 +24,8 @@ export type FoundCatalog = {
   readonly path?: string;
   readonly text: string;
   readonly environment: Environment;
+  /** Whether another node published the text: the files that it names may be missing here. */
+  readonly isFollowed?: boolean;
 };
 
 type CatalogSearch = {

@@ -10,15 +10,32 @@ import type { PlacementEntry, UpstreamEntry } from './schema.ts';
 import { CatalogError } from './source.ts';
 
 /**
- * Some servers queue a request for minutes before its first token, and keep the connection alive.
+ * Values of the settings that an upstream's entry leaves out. Some servers queue a request for
+ * minutes before its first token, and keep the connection alive.
  */
+export const UPSTREAM_DEFAULTS = {
+  connect_seconds: 10,
+  first_byte_seconds: 60,
+  first_content_seconds: 300,
+  idle_seconds: 120,
+  min_tokens_per_second: 0.2,
+  total_seconds: 1_800,
+  max_in_flight: 1_024,
+  queue_length: 256,
+  queue_seconds: 2,
+  cool_down_seconds: 5,
+  transport: 'sockets',
+  cancel_stops_billing: true,
+  allow_link_local: false,
+} as const;
+
 const TIMEOUTS: UpstreamTimeouts = {
-  connectMs: 10_000,
-  firstByteMs: 60_000,
-  firstContentMs: 300_000,
-  idleMs: 120_000,
-  minTokensPerSecond: 0.2,
-  totalMs: 1_800_000,
+  connectMs: UPSTREAM_DEFAULTS.connect_seconds * 1_000,
+  firstByteMs: UPSTREAM_DEFAULTS.first_byte_seconds * 1_000,
+  firstContentMs: UPSTREAM_DEFAULTS.first_content_seconds * 1_000,
+  idleMs: UPSTREAM_DEFAULTS.idle_seconds * 1_000,
+  minTokensPerSecond: UPSTREAM_DEFAULTS.min_tokens_per_second,
+  totalMs: UPSTREAM_DEFAULTS.total_seconds * 1_000,
 };
 
 export function toUpstream(
@@ -26,16 +43,17 @@ export function toUpstream(
   profiles: ReadonlyMap<string, UpstreamProfile>,
 ): Upstream {
   const { id, dialect } = entry;
+  const set = { ...UPSTREAM_DEFAULTS, ...entry };
   const base = {
     id,
     timeouts: toTimeouts(entry, TIMEOUTS),
     credentials: toCredentials(entry),
     concurrency: {
-      maxInFlight: entry.max_in_flight ?? 1_024,
-      queueLength: entry.queue_length ?? 256,
-      queueMs: (entry.queue_seconds ?? 2) * 1_000,
+      maxInFlight: set.max_in_flight,
+      queueLength: set.queue_length,
+      queueMs: set.queue_seconds * 1_000,
     },
-    coolDownMs: (entry.cool_down_seconds ?? 5) * 1_000,
+    coolDownMs: set.cool_down_seconds * 1_000,
   };
   if (dialect === 'demo') return { ...base, dialect };
   const profileName = profileNameOf({ ...entry, dialect });
@@ -45,9 +63,9 @@ export function toUpstream(
     ...base,
     baseUrl: readBaseUrl(entry.base_url ?? '') ?? '',
     profileName,
-    cancelStopsBilling: entry.cancel_stops_billing ?? true,
-    transport: entry.transport ?? 'sockets',
-    allowLinkLocal: entry.allow_link_local ?? false,
+    cancelStopsBilling: set.cancel_stops_billing,
+    transport: set.transport,
+    allowLinkLocal: set.allow_link_local,
     ...(entry.proxy === undefined ? {} : { proxyUrl: entry.proxy }),
   };
   return profile.dialect === 'chat'

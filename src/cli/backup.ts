@@ -1,17 +1,23 @@
-// `tollgate backup FILE`: a consistent copy of the database beside a running server, checked after
-// it was written. Never overwrites a file.
+// `tollgate backup FILE`: a consistent copy of the database beside a running server, checked and
+// audited before it gets its name. Never overwrites a file. A server runs it for BACKUP_DIR.
 
-import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, rmSync, statSync } from 'node:fs';
+import { constants, getPriority, setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { isSqlite, openDatabase } from '../store/database.ts';
+import { PARTIAL, UNVERIFIED } from '../core/backup-files.ts';
+import { checkCopy } from '../operations/backup.ts';
+import { isSqlite, type SqliteDatabase } from '../store/database.ts';
+import { copyInto, publishFile } from '../store/sqlite-copy.ts';
 import { addCommand, CommandError, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
-import { createFile } from './new-file.ts';
+import { createFile, fileExists } from './new-file.ts';
+
+const HINT = 'A backup never overwrites a file; give another name.';
 
 export function addBackupCommand(program: Command, perform: Perform): void {
   perform(
-    addCommand(program, 'backup <file>', 'copy the database to a new file and check it'),
+    addCommand(program, 'backup <file>', 'copy the database to a new file, and audit the copy'),
     backup,
   );
 }
@@ -23,44 +29,84 @@ async function backup(context: Context, _options: object, file = ''): Promise<Ou
     if (!isSqlite(source)) {
       throw new CommandError(
         'backup_unsupported',
-        'The database is PostgreSQL. Back it up with its own tools: pg_dump for a snapshot, WAL archiving for point-in-time recovery.',
+        'The database is PostgreSQL. Back it up with its own tools: pg_dump for a snapshot, base backups with WAL archiving for point-in-time recovery.',
       );
     }
-    // SQLite writes into the empty file.
-    closeSync(createFile(path, 'A backup never overwrites a file; give another name.'));
-    try {
-      source.connection.run('VACUUM INTO ?', [path]);
-      await checkCopy(path);
-    } catch (error) {
-      rmSync(path, { force: true });
-      throw error;
-    }
+    if (existsSync(path)) throw fileExists(path, HINT);
+    return await writeBackup(source, path);
   } finally {
     await source.close();
   }
-  const bytes = statSync(path).size;
-  return {
-    json: { backup: { file: path, bytes, integrity: 'ok' } },
-    text: `Copied ${bytes} bytes to ${path}; the copy is intact.`,
-  };
 }
 
-async function checkCopy(path: string): Promise<void> {
-  const copy = openDatabase({ url: `sqlite:${path}`, sync: 'full', readonly: true });
+async function writeBackup(source: SqliteDatabase, path: string): Promise<Output> {
+  const partial = `${path}${PARTIAL}`;
+  // SQLite writes into the empty file.
+  closeSync(createFile(partial, 'An earlier backup was interrupted; remove the file.'));
   try {
-    const rows = copy.connection
-      .query<{ integrity_check: string }, []>('PRAGMA integrity_check')
-      .all();
-    if (rows.length !== 1 || rows[0]?.integrity_check !== 'ok') {
+    copyInto(source, partial);
+    yieldMore();
+    const check = await checkCopy(partial);
+    if (check.kind === 'damaged') {
       throw new CommandError(
         'backup_damaged',
         'The copy is damaged and was removed. Run tollgate doctor: the database itself may be too.',
       );
     }
+    const { differences } = check;
+    const made = differences === 0 ? path : `${path}${UNVERIFIED}`;
+    publish(partial, made);
+    return backupOutput(made, differences);
+  } catch (error) {
+    throw isFull(error) ? noSpace(partial) : error;
   } finally {
-    await copy.close();
+    for (const suffix of ['', '-journal']) rmSync(`${partial}${suffix}`, { force: true });
   }
-  const descriptor = openSync(path, 'r');
-  fsyncSync(descriptor);
-  closeSync(descriptor);
+}
+
+/**
+ * Started with a low priority, the process takes the lowest one for the rest: nothing waits for its
+ * audit, and the log of the database no longer grows because of it.
+ */
+function yieldMore(): void {
+  if (getPriority() <= 0) return;
+  try {
+    setPriority(constants.priority.PRIORITY_LOW);
+  } catch {
+    // The system does not allow it; the audit is as good.
+  }
+}
+
+function publish(partial: string, path: string): void {
+  try {
+    publishFile(partial, path);
+  } catch (error) {
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    throw exists ? fileExists(path, HINT) : error;
+  }
+}
+
+/** The disk of the copy; that of the database is not written. */
+function isFull(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return /^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code);
+}
+
+function noSpace(path: string): CommandError {
+  return new CommandError(
+    'backup_no_space',
+    `The copy does not fit on the disk of ${path}, and was removed. Free some space, or give a file on another disk.`,
+  );
+}
+
+function backupOutput(path: string, differences: number): Output {
+  const bytes = statSync(path).size;
+  return {
+    json: { backup: { file: path, bytes, integrity: 'ok', differences } },
+    text:
+      differences === 0
+        ? `Copied ${bytes} bytes to ${path}; the copy is intact, and its books are right.`
+        : `Copied ${bytes} bytes to ${path}; the copy is intact, but its books have ${differences} differences, as the database has. Run tollgate doctor.`,
+    exitCode: differences === 0 ? 0 : 1,
+  };
 }

@@ -21,10 +21,8 @@ export function addBlockCommands(program: Command, perform: Perform): void {
   perform<AddOptions>(
     addTarget(addCommand(group, 'add', 'refuse an account, a key or a network'))
       .option('--reason <text>', 'why, for the audit trail', '')
-      .option(
-        '--for <duration>',
-        'how long, such as 30m, 12h or 7d (default: until it is removed)',
-      ),
+      .option('--for <duration>', 'how long, such as 30m, 12h or 7d (default: until it is removed)')
+      .option('--confirm <network>', 'the network again, where it is wider than a /16 or IPv6 /32'),
     add,
   );
   perform(addTarget(addCommand(group, 'remove', 'serve it again')), remove);
@@ -40,13 +38,18 @@ function addTarget(command: Command): Command {
     );
 }
 
-type AddOptions = { readonly reason: string; readonly for?: string };
+type AddOptions = { readonly reason: string; readonly for?: string; readonly confirm?: string };
 
 async function add(context: Context, options: AddOptions, kind = '', value = ''): Promise<Output> {
-  const { reason } = options;
+  const { reason, confirm } = options;
   const forMs = options.for === undefined ? undefined : parseDuration(options.for, '--for');
   const target = { kind: kind as Block['kind'], value };
-  const block = await addBlock(await context.openStore(), target, { reason, forMs }, OPERATOR);
+  const block = await addBlock(
+    await context.openStore(),
+    target,
+    { reason, forMs, confirm },
+    OPERATOR,
+  );
   const until = block.expiresAt === null ? '' : ` until ${shortTime(block.expiresAt)} UTC`;
   return {
     json: { block: blockRecord(block) },

@@ -1,14 +1,17 @@
 // `tollgate doctor`: checks everything that a server needs and prints one line per check. Changes
-// nothing. Reports a check that cannot run because of an earlier failure.
+// nothing. Reports a check that cannot run because of an earlier failure. `--before-start` accepts
+// what a start puts right by itself, and does not read the whole books: a service manager waits.
 
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
 import type { Awaitable } from '../async/awaitable.ts';
-import { httpUrl } from '../config/urls.ts';
 import { isoTime } from '../core/calendar.ts';
+import { keptAnswers } from '../idempotency/store.ts';
 import { accountsByPlan } from '../identity/accounts.ts';
 import { findDifferences } from '../ledger/audit.ts';
 import { keptThinking } from '../reasoning/reasoning.ts';
+import { databaseFile } from '../store/connect.ts';
 import type { Database } from '../store/contract.ts';
 import { isSqlite, type SqliteDatabase } from '../store/database.ts';
 import { droppedTriggers, migrationStatus } from '../store/migrate.ts';
@@ -17,26 +20,35 @@ import { accounts } from '../store/tables.ts';
 import { readOpenFileLimit } from '../upstream/descriptors.ts';
 import { addCommand, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
+import { isHealthy } from './health.ts';
 
 type Finding = { readonly ok: boolean; readonly detail: string };
 type Check = Finding & { readonly name: string };
 
 const OPEN_FILES_MIN = 4_096;
 
+type DoctorOptions = { readonly beforeStart?: true };
+
 export function addDoctorCommand(program: Command, perform: Perform): void {
-  perform(
-    addCommand(program, 'doctor', 'check everything that a server needs; changes nothing'),
-    doctor,
+  const command = addCommand(
+    program,
+    'doctor',
+    'check everything that a server needs; changes nothing',
+  ).option(
+    '--before-start',
+    'accept a new or older database, and leave out the audit of the books',
   );
+  perform<DoctorOptions>(command, doctor);
 }
 
-async function doctor(context: Context): Promise<Output> {
+async function doctor(context: Context, options: DoctorOptions): Promise<Output> {
+  const beforeStart = options.beforeStart === true;
   const checks: Check[] = [];
   const add = (name: string, finding: Finding): void => void checks.push({ name, ...finding });
   add('configuration', await attempt(() => checkConfig(context)));
-  const database = await openForChecks(context);
+  const database = beforeStart ? await openBeforeStart(context) : await openForChecks(context);
   try {
-    for (const [name, check] of databaseChecks(context)) {
+    for (const [name, check] of beforeStart ? START_CHECKS : databaseChecks(context)) {
       add(name, 'db' in database ? await attempt(() => check(database)) : database);
     }
   } finally {
@@ -83,6 +95,22 @@ async function openForChecks(context: Context): Promise<Database | Finding> {
   }
 }
 
+/** A start makes the file where there is none, and says why where it does not. */
+async function openBeforeStart(context: Context): Promise<Database | Finding> {
+  try {
+    const file = databaseFile(context.config().databaseUrl);
+    if (file !== undefined && !existsSync(file)) return { ok: true, detail: 'made by this start' };
+  } catch (error) {
+    return failed(error);
+  }
+  return openForChecks(context);
+}
+
+const START_CHECKS: readonly [string, (database: Database) => Awaitable<Finding>][] = [
+  ['database', checkWritable],
+  ['migrations', checkMigrationsBeforeStart],
+];
+
 function databaseChecks(context: Context): [string, (database: Database) => Awaitable<Finding>][] {
   return [
     ['database', checkDatabase],
@@ -91,6 +119,7 @@ function databaseChecks(context: Context): [string, (database: Database) => Awai
     ['clock', (database) => checkClock(database, context.clock())],
     ['plans of accounts', (database) => checkPlans(database, context)],
     ['kept thinking', (database) => checkThinking(database, context)],
+    ['kept answers', (database) => checkAnswers(database, context)],
   ];
 }
 
@@ -98,14 +127,25 @@ async function checkDatabase(database: Database): Promise<Finding> {
   if (isSqlite(database) && !isIntact(database)) {
     return { ok: false, detail: 'the file is damaged; keep a copy of it and restore a backup' };
   }
-  await database.transaction(async () => undefined);
+  await checkWritable(database);
   return { ok: true, detail: 'intact and writable' };
+}
+
+async function checkWritable(database: Database): Promise<Finding> {
+  await database.transaction(async () => undefined);
+  return { ok: true, detail: 'writable' };
 }
 
 /** PostgreSQL checks its own files. */
 function isIntact({ connection }: SqliteDatabase): boolean {
   const rows = connection.query<{ quick_check: string }, []>('PRAGMA quick_check').all();
   return rows.length === 1 && rows[0]?.quick_check === 'ok';
+}
+
+async function checkMigrationsBeforeStart(database: Database): Promise<Finding> {
+  const { applied, pending } = await migrationStatus(database);
+  if (pending.length === 0) return { ok: true, detail: `all ${applied.length} applied` };
+  return { ok: true, detail: `this start applies ${pending.join(', ')}` };
 }
 
 async function checkMigrations(database: Database): Promise<Finding> {
@@ -174,6 +214,13 @@ async function checkThinking(database: Database, context: Context): Promise<Find
   return { ok: true, detail: `${kept}, lost at every start: SESSION_SECRET is not set` };
 }
 
+async function checkAnswers(database: Database, context: Context): Promise<Finding> {
+  const { idempotency } = context.config();
+  const { rows, bytes } = await keptAnswers(database);
+  const kept = `${rows} requests with ${bytes} bytes of answers in all`;
+  return { ok: true, detail: idempotency === 'off' ? `off; ${kept}, until the next start` : kept };
+}
+
 function checkCatalog(context: Context): Finding {
   const { models, upstreams, plans } = context.catalog();
   return {
@@ -221,12 +268,7 @@ async function checkPort(context: Context): Promise<Finding> {
     Bun.listen({ hostname: host, port, socket: { data: () => undefined } }).stop(true);
     return { ok: true, detail: `${port} is free` };
   } catch {
-    const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-    const url = `${httpUrl(name, port)}/healthz`;
-    const healthy = await fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
-      (answer) => answer.ok,
-      () => false,
-    );
+    const healthy = await isHealthy(context.config(), '/healthz');
     if (healthy) return { ok: true, detail: `${port} is in use by a server that is alive` };
     return {
       ok: false,

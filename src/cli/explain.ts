@@ -48,6 +48,7 @@ export function explanationText(facts: Explanation): string {
   const answer = `${request.format}${request.stream ? ', streamed' : ''}`;
   lines.push(
     `Answer  ${answer}, ${request.started_at} to ${request.ended_at}, ${request.outcome}`,
+    ...problemLines(facts.problem),
     ...facts.attempts.flatMap((attempt, index) => attemptLines(attempt, index + 1)),
     ...usageLines(usage),
     ...priceLines(facts),
@@ -75,10 +76,17 @@ function holdLines(hold: Explanation['hold']): string[] {
   return lines;
 }
 
+function problemLines(problem: Explanation['problem']): string[] {
+  if (problem === null) return [];
+  const { status, code, cause, message } = problem;
+  const received = status === null ? 'no status' : `status ${status}, ${code}`;
+  return [`Failed  ${cause}; the client received ${received}: ${message}`];
+}
+
 function usageLines(usage: Usage): string[] {
   const input = `${usage.input_tokens} input (${usage.cached_input_tokens} of them cached, ${usage.cache_write_tokens} written to the cache)`;
   const output = `${usage.output_tokens} output (${usage.reasoning_tokens} of them reasoning)`;
-  const lines = [`Usage   ${usage.basis}: ${input}, ${output}`];
+  const lines = [`Usage   ${usage.basis ?? 'none'}: ${input}, ${output}`];
   if (usage.basis === 'recovered') {
     lines.push(
       '        The gateway crashed before the request ended; these are its last known counts.',

@@ -100,7 +100,6 @@ function importOutput(path: string, { tables, ledger, exported, madeBy }: Import
       isWhole(ledger)
         ? 'The books are whole, and the same on both sides.'
         : 'The books are the same on both sides. They had differences before the export; tollgate doctor lists them.',
-      'The next server aggregates usage by hour and by day again.',
     ].join('\n'),
     exitCode: isWhole(ledger) ? 0 : 1,
   };

@@ -4,6 +4,7 @@
 import { type Command, Option } from 'commander';
 import { keyRecord } from '../identity/key-record.ts';
 import { printedAccount } from '../operations/account-records.ts';
+import { createBoundKey } from '../operations/key-bounds.ts';
 import { findKey, rotatedKeyRecord } from '../operations/keys.ts';
 import type { KeyRevocation } from '../store/tables.ts';
 import {
@@ -12,23 +13,34 @@ import {
   OPERATOR,
   type Output,
   type Perform,
+  parseDuration,
   parseExpiry,
   table,
 } from './command.ts';
 import { confirmed } from './confirmation.ts';
 import type { Context } from './context.ts';
+import {
+  addKeyEditCommands,
+  type BoundsOptions,
+  boundsText,
+  budgetsOf,
+  readBounds,
+  shownKey,
+  withBounds,
+} from './key-edit.ts';
 import { openParts } from './open-operations.ts';
 
 export function addKeyCommands(program: Command, perform: Perform): void {
-  const group = addGroup(program, 'key', 'create, list, show, rotate and revoke API keys');
+  const group = addGroup(program, 'key', 'create, list, show, bound, rotate and revoke API keys');
   perform<CreateOptions>(
-    addCommand(group, 'create <account>', 'create a key, which is shown once')
+    withBounds(addCommand(group, 'create <account>', 'create a key, which is shown once'))
       .option('--name <text>', 'a name of at most 100 characters')
       .option('--expires <date>', 'when it expires, such as 2027-01-31 or 2027-01-31T12:00:00Z'),
     createKey,
   );
   perform(addCommand(group, 'list <account>', 'list the keys of an account'), listKeys);
   perform(addCommand(group, 'show <key>', 'show the account of a key, and its state'), showKey);
+  addKeyEditCommands(group, perform);
   perform<RevokeOptions>(
     addCommand(group, 'revoke <key>', 'revoke a key, at once and for good').addOption(
       new Option('--reason <reason>', 'why')
@@ -37,29 +49,39 @@ export function addKeyCommands(program: Command, perform: Perform): void {
     ),
     revokeKey,
   );
-  perform(
-    addCommand(group, 'rotate <key>', 'create a replacement and revoke the key, in one step'),
+  perform<RotateOptions>(
+    addCommand(
+      group,
+      'rotate <key>',
+      'create a replacement and revoke the key, in one step',
+    ).option('--grace <duration>', 'keep the old key working for a time of at most 7d'),
     rotateKey,
   );
 }
 
-type CreateOptions = { readonly name?: string; readonly expires?: string };
+type CreateOptions = BoundsOptions & { readonly name?: string; readonly expires?: string };
 
 async function createKey(context: Context, options: CreateOptions, account = ''): Promise<Output> {
   const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires);
-  const { accounts, keys } = await context.openStore();
-  const accountId = (await accounts.find(account)).id;
-  const { row, key } = await keys.create({ accountId, name: options.name, expiresAt }, OPERATOR);
+  const parts = await openParts(context);
+  const accountId = (await parts.accounts.find(account)).id;
+  const facts = { accountId, name: options.name, expiresAt, ...readBounds(options) };
+  const { row, key } = await createBoundKey(parts, facts, OPERATOR);
   return {
-    json: { api_key: keyRecord(row, context.clock()), key },
+    json: { api_key: await shownKey(parts, row), key },
     text: `Key ${row.id}, shown only now: ${key}`,
   };
 }
 
 async function listKeys(context: Context, _options: object, name = ''): Promise<Output> {
-  const { accounts, keys } = await context.openStore();
+  const parts = await openParts(context);
+  const { accounts, keys } = parts;
   const account = await accounts.find(name);
-  const records = (await keys.list(account.id)).map((row) => keyRecord(row, context.clock()));
+  const budgetOf = await budgetsOf(parts, account.id);
+  const records = (await keys.list(account.id)).map((row) => ({
+    ...keyRecord(row, context.clock()),
+    budget: budgetOf(row),
+  }));
   const json = {
     object: 'list',
     data: records,
@@ -71,13 +93,14 @@ async function listKeys(context: Context, _options: object, name = ''): Promise<
 
 async function showKey(context: Context, _options: object, name = ''): Promise<Output> {
   const parts = await openParts(context);
-  const { key, account, block } = await findKey(parts, name);
+  const { key: found, account, block } = await findKey(parts, name);
+  const key = await shownKey(parts, await parts.keys.find(found.id));
   const { standing } = printedAccount(account);
   const whose = `Account ${account.id} (${account.email}), ${standing}`;
   const blocked = block === null ? [] : [`Blocked until ${block.expires_at ?? 'it is removed'}`];
   return {
     json: { api_key: key, account: { id: account.id, email: account.email }, block },
-    text: [keyTable([key]), '', whose, ...blocked].join('\n'),
+    text: [keyTable([key]), '', whose, ...blocked, ...boundsText(key)].join('\n'),
   };
 }
 
@@ -93,14 +116,17 @@ async function revokeKey(context: Context, options: RevokeOptions, name = ''): P
   };
 }
 
-async function rotateKey(context: Context, _options: object, name = ''): Promise<Output> {
+type RotateOptions = { readonly grace?: string };
+
+async function rotateKey(context: Context, options: RotateOptions, name = ''): Promise<Output> {
+  const graceMs = options.grace === undefined ? 0 : parseDuration(options.grace, '--grace');
   const { keys } = await context.openStore();
-  const rotated = await keys.rotate(name, OPERATOR);
-  const { revoked, created } = rotatedKeyRecord(rotated, context.clock());
+  const rotated = await keys.rotate(name, OPERATOR, graceMs);
+  const { replaced, created } = rotatedKeyRecord(rotated, context.clock());
   const nodes = await confirmed(context);
   return {
-    json: { revoked, created, nodes: nodes.json },
-    text: `Key ${revoked.id} (${revoked.masked}) is revoked. ${nodes.text}\nIts replacement ${created.id}, shown only now: ${created.key}`,
+    json: { replaced, created, nodes: nodes.json },
+    text: `Key ${replaced.id} (${replaced.masked}) ${replaced.status === 'active' ? `works until ${replaced.expires_at}` : 'is revoked'}. ${nodes.text}\nIts replacement ${created.id}, shown only now: ${created.key}`,
   };
 }
 

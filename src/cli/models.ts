@@ -55,7 +55,7 @@ async function listModels(context: Context): Promise<Output> {
     'INCIDENT',
   ];
   return {
-    json: modelList(catalog, undefined, incidentOf, nowMs),
+    json: modelList(catalog, {}, incidentOf, nowMs),
     text: `${table(header, rows)}\n\nPrices are those of now, in service tokens for one model token; tollgate prices show has all of them.`,
   };
 }

@@ -3,6 +3,7 @@
 
 import type { Command } from 'commander';
 import { consolePortOf, urlOf } from '../config/urls.ts';
+import { isRole, ROLES, type Role } from '../core/role.ts';
 import { createPeople } from '../identity/sign-in/people.ts';
 import { operatorRecord } from '../operations/people.ts';
 import { readNote } from '../store/server-notes.ts';
@@ -24,12 +25,21 @@ const STDIN_BYTES_MAX = 4_096;
 export function addOperatorCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'operator', "manage the users of the operator's console");
   perform<CreateOptions>(
-    addCommand(
-      group,
-      'create <email>',
-      'create an operator, and print a link to set the password',
-    ).option('--password-stdin', 'read the password from standard input; prints no link'),
+    addCommand(group, 'create <email>', 'create an operator, and print a link to set the password')
+      .option('--role <role>', `${ROLES.join(', ')} (default: admin)`)
+      .option('--password-stdin', 'read the password from standard input; prints no link'),
     create,
+  );
+  perform(
+    addCommand(group, 'role <email> <role>', `change the role: ${ROLES.join(', ')}`),
+    async (context, _options, email = '', role = '') => {
+      const { operators } = await openPeople(context);
+      const user = await operators.changeRole(email, readRole(role), OPERATOR);
+      return {
+        json: { operator: operatorRecord(user) },
+        text: `${user.email} has the role ${user.role}.`,
+      };
+    },
   );
   perform(addCommand(group, 'list', 'list all operators'), list);
   perform(
@@ -58,28 +68,38 @@ export async function openPeople(context: Context) {
   return createPeople({ database, clock: context.clock, randomBytes: context.randomBytes });
 }
 
-type CreateOptions = { readonly passwordStdin?: true };
+type CreateOptions = { readonly role?: string; readonly passwordStdin?: true };
 
 async function create(context: Context, options: CreateOptions, email = ''): Promise<Output> {
+  const role = readRole(options.role ?? 'admin');
   const url = await consoleUrl(context);
   const { operators } = await openPeople(context);
   if (options.passwordStdin === true) {
-    const user = await operators.create(email, await readPassword(), OPERATOR);
+    const user = await operators.create(email, role, await readPassword(), OPERATOR);
     return {
       json: { operator: operatorRecord(user) },
       text: `${user.email} is an operator and signs in at ${url} with that password.`,
     };
   }
-  return linkOutput(url, await operators.invite(email, OPERATOR), 'is invited as an operator');
+  return linkOutput(
+    url,
+    await operators.invite(email, role, OPERATOR),
+    'is invited as an operator',
+  );
 }
 
 async function list(context: Context): Promise<Output> {
   const users = await (await openPeople(context)).operators.list();
-  return listOutput(users.map(operatorRecord), ['E-MAIL', 'SECOND FACTOR', 'CREATED'], (user) => [
-    user.email,
-    user.two_factor ? 'yes' : 'no',
-    shortInstant(user.created_at),
-  ]);
+  return listOutput(
+    users.map(operatorRecord),
+    ['E-MAIL', 'ROLE', 'SECOND FACTOR', 'CREATED'],
+    (user) => [
+      user.email,
+      user.role ?? '',
+      user.two_factor ? 'yes' : 'no',
+      shortInstant(user.created_at),
+    ],
+  );
 }
 
 function linkOutput(
@@ -90,6 +110,14 @@ function linkOutput(
   const link = `${url}/welcome?token=${token}`;
   const how = 'Open this page within 30 minutes to choose a password; it works once:';
   return { json: { operator: { email }, token, link }, text: `${email} ${words}. ${how}\n${link}` };
+}
+
+function readRole(text: string): Role {
+  if (isRole(text)) return text;
+  throw new CommandError(
+    'invalid_role',
+    `There is no role with this name. Give one of ${ROLES.join(', ')}.`,
+  );
 }
 
 /**

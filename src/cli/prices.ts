@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { type PriceDraft, readDraft } from '../catalog/price-draft.ts';
+import type { PriceDraft } from '../catalog/price-draft.ts';
 import { CatalogError } from '../catalog/source.ts';
 import { isoTime, utcMonth } from '../core/calendar.ts';
 import type { Catalog } from '../core/model.ts';
@@ -19,12 +19,6 @@ import {
   previewRecord,
 } from '../operations/price-preview.ts';
 import { priceSheet } from '../operations/price-sheet.ts';
-import {
-  draftSummary,
-  lastStart,
-  preparePrices,
-  publishPrices,
-} from '../operations/publish-prices.ts';
 import { loadNamedCatalog } from './catalog.ts';
 import {
   addCommand,
@@ -96,7 +90,7 @@ type PreviewOptions = {
 };
 
 async function previewPrices(context: Context, options: PreviewOptions): Promise<Output> {
-  const { candidate, pricesAt } = loadCandidate(context, options);
+  const { candidate, pricesAt } = await loadCandidate(context, options);
   const span = readSpan(options) ?? utcMonth(utcMonth(context.clock()).fromMs - 1);
   const pricesAtMs = parseTime(options.pricesAt, '--prices-at') ?? pricesAt;
   const { database, accounts } = await context.openStore();
@@ -153,22 +147,25 @@ function previewText({ models, totals, unpriced }: Preview): string {
  * Loads another file in place of the configured one, or a draft merged into it. The prices of a
  * draft begin in the future, so they are applied as if they had begun.
  */
-function loadCandidate(
+async function loadCandidate(
   context: Context,
   { catalog, draft }: PreviewOptions,
-): { readonly candidate: Catalog; readonly pricesAt?: number | undefined } {
+): Promise<{ readonly candidate: Catalog; readonly pricesAt?: number | undefined }> {
   if ((catalog === undefined) === (draft === undefined)) {
     throw new CommandError('no_candidate', 'Give either --catalog or --draft.');
   }
   if (draft !== undefined) {
-    const read = readDraftFile(draft);
+    const read = await readDraftFile(draft);
+    const { lastStart, preparePrices } = await import('../operations/publish-prices.ts');
     const { catalog: candidate } = preparePrices(context.foundCatalog(), read, context.clock());
     return { candidate, pricesAt: lastStart(read) };
   }
   return { candidate: loadNamedCatalog(context, catalog, '--catalog').catalog };
 }
 
-function readDraftFile(path: string): PriceDraft {
+/** Loads the editor of catalog files, which no other command needs. */
+async function readDraftFile(path: string): Promise<PriceDraft> {
+  const { readDraft } = await import('../catalog/price-draft.ts');
   try {
     return readDraft(readFileSync(path, 'utf8'), basename(path));
   } catch (error) {
@@ -182,7 +179,10 @@ async function publish(
   options: { readonly dryRun?: true },
   path = '',
 ): Promise<Output> {
-  const draft = readDraftFile(path);
+  const draft = await readDraftFile(path);
+  const { draftSummary, preparePrices, publishPrices } = await import(
+    '../operations/publish-prices.ts'
+  );
   const found = context.foundCatalog();
   const prepared = preparePrices(found, draft, context.clock());
   if (options.dryRun === true) {

@@ -11,6 +11,7 @@ import { isStoreFailure, StoreError, sqliteCode } from '../store/error.ts';
 import { fullDiskError } from '../store/full-disk.ts';
 import { VERSION } from '../version.ts';
 import { addAccountCommands } from './account.ts';
+import { addArchiveCommands } from './archive.ts';
 import { addAuditCommand } from './audit.ts';
 import { addBackupCommand } from './backup.ts';
 import { addBlockCommands } from './block.ts';
@@ -22,6 +23,7 @@ import { addDocsCommand } from './docs.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addExplainCommand } from './explain.ts';
 import { addMovingCommands } from './export-import.ts';
+import { addHealthCommand } from './health.ts';
 import { addInviteCommands } from './invite.ts';
 import { addKeyCommands } from './key.ts';
 import { addMaintenanceCommands } from './maintenance.ts';
@@ -31,12 +33,16 @@ import { addNodesCommand } from './nodes.ts';
 import { addOperatorCommands } from './operator.ts';
 import { addPriceCommands } from './prices.ts';
 import { addReceiptCommands } from './receipts.ts';
+import { addRestoreCommand } from './restore.ts';
+import { addSelfTestCommand } from './selftest.ts';
 import { addServeCommand } from './serve-command.ts';
+import { addTokenCommands } from './token.ts';
 import { addUpstreamCommands } from './upstream.ts';
 
 /** Runs one command line and returns its exit code; never throws. */
 export async function main(argv: readonly string[]): Promise<number> {
   let exitCode = 0;
+  process.stdout.on('error', ignoreLostReader);
   const perform: Perform = (command, work) => {
     command.action(async () => {
       exitCode = await carryOut(command, work);
@@ -48,6 +54,11 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     return printFailure(error, argv.includes('--json'));
   }
+}
+
+/** A reader such as `head` may have enough before the end, which is no failure. */
+function ignoreLostReader(error: Error): void {
+  if (!('code' in error) || error.code !== 'EPIPE') throw error;
 }
 
 function createProgram(perform: Perform): Command {
@@ -63,9 +74,12 @@ function createProgram(perform: Perform): Command {
   addServeCommand(program, perform);
   addMigrateCommand(program, perform);
   addDoctorCommand(program, perform);
+  addSelfTestCommand(program, perform);
+  addHealthCommand(program, perform);
   addAccountCommands(program, perform);
   addCodeCommands(program, perform);
   addKeyCommands(program, perform);
+  addTokenCommands(program, perform);
   addBlockCommands(program, perform);
   addNodesCommand(program, perform);
   addMaintenanceCommands(program, perform);
@@ -78,7 +92,9 @@ function createProgram(perform: Perform): Command {
   addPriceCommands(program, perform);
   addExplainCommand(program, perform);
   addReceiptCommands(program, perform);
+  addArchiveCommands(program, perform);
   addBackupCommand(program, perform);
+  addRestoreCommand(program, perform);
   addMovingCommands(program, perform);
   addDocsCommand(program, perform);
   return program;
@@ -112,7 +128,8 @@ function print(text: string): void {
 /** Writes one piece at a time: the reader may be slower than the disk. */
 async function printPieces(pieces: AsyncIterable<string>): Promise<void> {
   for await (const piece of pieces) {
-    await new Promise((resolve) => process.stdout.write(piece, resolve));
+    const lost = await new Promise((resolve) => process.stdout.write(piece, resolve));
+    if (lost instanceof Error) return;
   }
 }
 

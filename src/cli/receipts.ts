@@ -5,6 +5,8 @@ import { closeSync, fsyncSync, rmSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { formatTokens } from '../core/money.ts';
+import { fileNames } from '../operations/archive/files.ts';
+import { monthsText } from '../operations/archive/notices.ts';
 import { checkFile, checkJoint } from '../operations/receipt-file.ts';
 import {
   exportReceipts,
@@ -46,14 +48,22 @@ async function exportToFile(context: Context, options: ExportOptions): Promise<O
   const span = readSpan(options);
   const { database, accounts } = await context.openStore();
   const { id } = await accounts.find(options.account);
-  const { slice, pieces } = await exportReceipts(database, id, span);
+  const { slice, pieces, archived } = await exportReceipts(database, id, span);
   if (options.out === undefined) return { json: null, text: '', pieces };
   const file = resolve(context.directory, options.out);
   await writeNewFile(file, pieces);
   const receipts = slice.last - slice.first + 1;
   return {
-    json: { export: { file, account_id: id, ...slice, receipts } },
-    text: `Wrote ${receipts} receipts, ${slice.first} to ${slice.last}, to ${file}.`,
+    json: {
+      export: { file, account_id: id, ...slice, receipts },
+      archived: archived.map((each) => fileNames(each).receipts),
+    },
+    text: [
+      `Wrote ${receipts} receipts, ${slice.first} to ${slice.last}, to ${file}.`,
+      ...(archived.length === 0
+        ? []
+        : [`Those of ${monthsText(archived)} are archived and not in it: see archive list.`]),
+    ].join('\n'),
   };
 }
 
@@ -158,11 +168,15 @@ function verifiedText(verified: Verified): string {
   const more = problems.length - listed.length;
   return [
     `${problems.length === 0 ? 'ok   ' : 'WRONG'}  ${name}: receipts ${first} to ${last} of ${record.account_id ?? 'no account'}`,
-    `  ${requests} requests, ${movements} other movements`,
+    `  ${counted(requests, 'request')}, ${counted(movements, 'other movement')}`,
     `  ${record.opening_balance} at first, ${record.credited} credited, ${record.debited} debited, ${record.closing_balance} at last`,
     ...listed,
     ...(more > 0 ? [`  and ${more} more`] : []),
   ].join('\n');
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 async function show(context: Context, _options: object, subject = ''): Promise<Output> {

@@ -3,6 +3,7 @@
 
 import { isIP } from 'node:net';
 import { BASE_URL_EXPECTS, readBaseUrl } from '../core/base-url.ts';
+import { AMOUNT_MAX, MICRO_DECIMALS, type Micro, micro, parseDecimal } from '../core/money.ts';
 import { readPostgresUrl } from '../core/postgres-url.ts';
 import { type RedisTarget, readRedisUrl } from '../core/redis-url.ts';
 
@@ -31,12 +32,31 @@ export const portOrOff: Parser<number | 'off'> = (text) => {
   return 'value' in read ? read : { problem: 'must be a port from 0 to 65535, or off.' };
 };
 
+/** Whole days. */
+export function daysOrOff(minimum: number, maximum: number): Parser<number | 'off'> {
+  return (text) => {
+    if (text === 'off') return { value: 'off' };
+    const read = wholeNumber(minimum, maximum)(text);
+    const problem = `must be a whole number of days from ${minimum} to ${maximum}, or off.`;
+    return 'value' in read ? read : { problem };
+  };
+}
+
 /** Seconds, decimals allowed, converted to milliseconds. */
 export function seconds(minimum: number, maximum: number): Parser<number> {
   return (text) => {
     const value = /^\d{1,6}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
     if (value >= minimum && value <= maximum) return { value: Math.round(value * 1_000) };
     return { problem: `must be a number of seconds from ${minimum} to ${maximum}.` };
+  };
+}
+
+/** Hours, decimals allowed, converted to milliseconds. */
+export function hours(minimum: number, maximum: number): Parser<number> {
+  return (text) => {
+    const value = /^\d{1,4}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= minimum && value <= maximum) return { value: Math.round(value * 3_600_000) };
+    return { problem: `must be a number of hours from ${minimum} to ${maximum}.` };
   };
 }
 
@@ -49,6 +69,14 @@ export const baseUrl: Parser<string> = (text) => {
   const value = readBaseUrl(text);
   if (value === undefined) return { problem: `must be ${BASE_URL_EXPECTS}.` };
   if (value.endsWith('/v1')) return { problem: 'must not end in /v1: clients add it themselves.' };
+  return { value };
+};
+
+/** The base of an OpenTelemetry collector's paths. */
+export const collectorUrl: Parser<string> = (text) => {
+  const value = readBaseUrl(text);
+  if (value === undefined) return { problem: `must be ${BASE_URL_EXPECTS}.` };
+  if (value.endsWith('/v1/traces')) return { problem: 'must not end in /v1/traces: it is added.' };
   return { value };
 };
 
@@ -92,6 +120,14 @@ export const databaseUrl: Parser<string> = (text) => {
 
 export const redisUrl: Parser<RedisTarget> = readRedisUrl;
 
+/** A positive amount of service tokens. */
+export const amount: Parser<Micro> = (text) => {
+  const value = parseDecimal(text, MICRO_DECIMALS);
+  return value !== undefined && value > 0n && value <= AMOUNT_MAX
+    ? { value: micro(value) }
+    : { problem: 'must be a positive number of service tokens, such as 1000000.' };
+};
+
 export const secret: Parser<string> = (text) =>
   text.length >= 32 ? { value: text } : { problem: 'must have at least 32 characters.' };
 
@@ -118,3 +154,32 @@ function isNetwork(entry: string): boolean {
   if (prefix === undefined) return true;
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
 }
+
+/** `name=value` split by commas; spaces around both are ignored, and values are percent-encoded. */
+export const pairs: Parser<Readonly<Record<string, string>>> = (text) => {
+  const value: Record<string, string> = {};
+  const entries = text.split(',').map((entry) => entry.trim());
+  for (const [index, entry] of entries.entries()) {
+    if (entry === '') continue;
+    const [, name, encoded] = /^([\w!#$%&'*+.^`|~-]+)\s*=\s*([\x20-\x7e]*)$/.exec(entry) ?? [];
+    const decoded = encoded === undefined ? undefined : decodePercent(encoded);
+    if (name === undefined || decoded === undefined || /\p{Cc}/u.test(decoded)) {
+      return { problem: `entry ${index + 1} must be name=value, with a percent-encoded value.` };
+    }
+    value[name] = decoded;
+  }
+  return { value: Object.freeze(value) };
+};
+
+function decodePercent(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export const ratio: Parser<number> = (text) =>
+  /^(?:0(?:\.\d{1,9})?|\.\d{1,9}|1(?:\.0{1,9})?)$/.test(text)
+    ? { value: Number(text) }
+    : { problem: 'must be a number from 0 to 1, such as 0.1.' };

@@ -34,11 +34,27 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
   if (config.smtpUrl !== undefined && config.mailFrom === undefined) {
     problems.push('MAIL_FROM is needed with SMTP_URL: mail servers refuse mails without a sender.');
   }
-  if (config.reusePort === 'on' && config.databaseUrl?.startsWith('sqlite:')) {
+  if (config.reusePort === 'on' && isFile(config)) {
     problems.push('REUSE_PORT=on needs PostgreSQL in DATABASE_URL: SQLite has one server.');
+  }
+  if (config.backupDirectory !== undefined && isServer(config)) {
+    problems.push(
+      'BACKUP_DIR needs SQLite in DATABASE_URL: back PostgreSQL up with pg_dump, or with base backups and its WAL archive. See "tollgate docs backup-and-upgrade".',
+    );
+  }
+  if (config.retentionDays !== 'off' && config.archiveDir === undefined && isServer(config)) {
+    problems.push('ARCHIVE_DIR is needed with RETENTION_DAYS on PostgreSQL, and on every node.');
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
+}
+
+function isFile({ databaseUrl }: Config): boolean {
+  return databaseUrl?.startsWith('sqlite:') === true;
+}
+
+function isServer({ databaseUrl }: Config): boolean {
+  return databaseUrl?.startsWith('sqlite:') === false;
 }
 
 /** Rejects the removed WORKERS, unless its value is what every server does now. */

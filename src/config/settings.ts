@@ -76,6 +76,13 @@ export const SETTINGS = {
     about:
       'on keeps thinking for a day, sealed, for clients that lose it between tool calls; off keeps none.',
   },
+  idempotency: {
+    name: 'IDEMPOTENCY',
+    fallback: 'on',
+    parse: parsers.oneOf(['on', 'off']),
+    about:
+      'on answers repeats with the same Idempotency-Key from what was kept for a day; off ignores it.',
+  },
   trustedProxies: {
     name: 'TRUSTED_PROXIES',
     fallback: '',
@@ -87,6 +94,11 @@ export const SETTINGS = {
     fallback: 'info',
     parse: parsers.oneOf(['debug', 'info', 'warn', 'error', 'silent']),
     about: 'One of debug, info, warn, error, silent.',
+  },
+  fourEyesAbove: {
+    name: 'FOUR_EYES_ABOVE',
+    parse: parsers.amount,
+    about: 'Service tokens above which credits in the console need a second operator; unset: none.',
   },
   ledgerSync: {
     name: 'LEDGER_SYNC',
@@ -126,6 +138,37 @@ export const SETTINGS = {
     parse: parsers.seconds(0.01, 86_400),
     about: 'How often a server audits its own books, beside one audit shortly after its start.',
   },
+  backupDirectory: {
+    name: 'BACKUP_DIR',
+    parse: parsers.accept,
+    about:
+      'Folder for automatic backups of a SQLite database, best on another disk; unset: no backups.',
+  },
+  backupEveryMs: {
+    name: 'BACKUP_EVERY_HOURS',
+    fallback: '24',
+    parse: parsers.hours(0.001, 8_760),
+    about: 'How often a backup is made, beside one seconds after a start that finds none.',
+  },
+  backupKeep: {
+    name: 'BACKUP_KEEP',
+    fallback: '7',
+    parse: parsers.wholeNumber(1, 10_000),
+    about: 'How many verified backups are kept; the oldest ones are removed.',
+  },
+  retentionDays: {
+    name: 'RETENTION_DAYS',
+    fallback: 'off',
+    parse: parsers.daysOrOff(31, 36_500),
+    about:
+      'Days after which the requests of a closed month go to archive files; off keeps all in the database.',
+  },
+  archiveDir: {
+    name: 'ARCHIVE_DIR',
+    parse: parsers.accept,
+    about:
+      'Folder of the archive files, the same for all nodes; unset, archive beside the SQLite file.',
+  },
   metricsToken: {
     name: 'METRICS_TOKEN',
     parse: parsers.token,
@@ -143,6 +186,57 @@ export const SETTINGS = {
     name: 'ALERT_WEBHOOK_SECRET',
     parse: parsers.secret,
     about: 'At least 32 characters that sign what is sent there, in the header tollgate-signature.',
+  },
+  /** Without a trailing slash. */
+  otlpEndpoint: {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    parse: parsers.collectorUrl,
+    about:
+      'OpenTelemetry collector for traces (OTLP/HTTP), such as http://127.0.0.1:4318; unset: none.',
+  },
+  /** May hold a secret. */
+  otlpHeaders: {
+    name: 'OTEL_EXPORTER_OTLP_HEADERS',
+    fallback: '',
+    parse: parsers.pairs,
+    about: 'Headers for the collector, as name=value split by commas; values are percent-encoded.',
+  },
+  otelSampler: {
+    name: 'OTEL_TRACES_SAMPLER',
+    fallback: 'traceidratio',
+    parse: parsers.oneOf([
+      'always_on',
+      'always_off',
+      'traceidratio',
+      'parentbased_always_on',
+      'parentbased_always_off',
+      'parentbased_traceidratio',
+    ]),
+    about: 'Which requests are traced; with parentbased_, clients that send a traceparent decide.',
+  },
+  otelSampleRatio: {
+    name: 'OTEL_TRACES_SAMPLER_ARG',
+    fallback: '1',
+    parse: parsers.ratio,
+    about: 'Share of requests that traceidratio traces, from 0 to 1.',
+  },
+  otelPropagators: {
+    name: 'OTEL_PROPAGATORS',
+    fallback: 'tracecontext',
+    parse: parsers.oneOf(['tracecontext', 'none']),
+    about:
+      'tracecontext continues the traces of clients and passes them to upstreams; none does not.',
+  },
+  otelServiceName: {
+    name: 'OTEL_SERVICE_NAME',
+    parse: parsers.accept,
+    about: 'Name of this service in traces; by default tollgate.',
+  },
+  otelResource: {
+    name: 'OTEL_RESOURCE_ATTRIBUTES',
+    fallback: '',
+    parse: parsers.pairs,
+    about: 'Attributes of all traces, such as deployment.environment.name=production.',
   },
   /** May hold a password. */
   redis: {
@@ -162,7 +256,7 @@ export const SETTINGS = {
     name: 'SMTP_URL',
     parse: parsers.smtpUrl,
     about:
-      'Mail server, such as smtps://user:password@mail.example.com; unset, links are in the log.',
+      'Mail server, such as smtps://user:password@mail.example.com; unset, links are always logged.',
   },
   mailFrom: {
     name: 'MAIL_FROM',

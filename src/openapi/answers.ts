@@ -3,20 +3,20 @@
 
 import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 
-const oneOf = (...words: readonly string[]): TSchema =>
+export const oneOf = (...words: readonly string[]): TSchema =>
   Type.Unsafe({ type: 'string', enum: [...words] });
-const nullable = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()]);
-const named = <P extends TProperties>($id: string, members: P): TObject<P> =>
+export const nullable = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()]);
+export const named = <P extends TProperties>($id: string, members: P): TObject<P> =>
   Type.Object(members, { $id });
 
-const count = Type.Integer({ minimum: 0 });
+export const count = Type.Integer({ minimum: 0 });
 /** A decimal that a float would round. */
 export const decimal = Type.String({
   $id: 'Decimal',
   pattern: '^-?\\d+(\\.\\d+)?$',
   description: 'An exact decimal number.',
 });
-const instant = Type.String({ format: 'date-time' });
+export const instant = Type.String({ format: 'date-time' });
 
 export const outcome = Type.Unsafe({
   $id: 'Outcome',
@@ -223,30 +223,6 @@ export const modelList = named('ModelList', {
   has_more: Type.Boolean(),
   first_id: nullable(Type.String()),
   last_id: nullable(Type.String()),
-});
-
-const apiKey = named('ApiKey', {
-  id: Type.String(),
-  object: Type.Literal('api_key'),
-  name: nullable(Type.String()),
-  masked: Type.String(),
-  status: oneOf('active', 'expired', 'revoked'),
-  created_at: instant,
-  expires_at: nullable(instant),
-  last_used_at: nullable(instant),
-  revoked_at: nullable(instant),
-  revoked_reason: nullable(Type.String()),
-  rotated_from: nullable(Type.String()),
-  replaced_by: nullable(Type.String()),
-  current: Type.Boolean(),
-});
-
-export const apiKeyList = named('ApiKeyList', {
-  object: Type.Literal('list'),
-  data: Type.Array(apiKey),
-  has_more: Type.Boolean(),
-  active_count: count,
-  active_limit: count,
 });
 
 const minute = Type.Object({ used: count, remaining: nullable(count), resets_in_s: count });

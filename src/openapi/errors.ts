@@ -45,7 +45,8 @@ function typesOf(type: (error: GatewayError) => string): TSchema {
 /** What every request with a key may be answered. */
 export const KEY_CODES: readonly ErrorCode[] = [
   ...(['missing_api_key', 'invalid_api_key', 'email_not_verified', 'account_inactive'] as const),
-  ...(['account_blocked', 'api_key_blocked', 'ip_blocked', 'maintenance_mode'] as const),
+  ...(['account_blocked', 'api_key_blocked', 'key_paused', 'ip_blocked'] as const),
+  ...(['address_not_allowed', 'maintenance_mode'] as const),
   ...(['internal_error', 'provider_unavailable'] as const),
 ];
 
@@ -53,6 +54,7 @@ export const KEY_CODES: readonly ErrorCode[] = [
 export const PROMPT_CODES: readonly ErrorCode[] = [
   ...(['invalid_request', 'payload_too_large', 'unsupported_media_type'] as const),
   ...(['model_not_found', 'model_not_in_plan', 'rate_limit_exceeded'] as const),
+  'model_not_allowed_for_key',
 ];
 
 export const GENERATION_CODES: readonly ErrorCode[] = [
@@ -61,6 +63,8 @@ export const GENERATION_CODES: readonly ErrorCode[] = [
   ...(['context_length_exceeded', 'tokens_per_minute_exceeded'] as const),
   ...(['concurrency_limit_exceeded', 'daily_limit_exceeded', 'monthly_limit_exceeded'] as const),
   'insufficient_balance',
+  ...(['idempotent_request_running', 'idempotent_answer_lost', 'idempotency_key_reused'] as const),
+  'key_budget_exhausted',
 ];
 
 export type ErrorAnswer = {

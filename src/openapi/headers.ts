@@ -43,6 +43,11 @@ export const GENERATED: AnswerHeaders = {
   ...limits(true),
   'x-svc-model': header('The model that served the request.', Type.String(), false),
   'x-svc-tokens-debited': header('Service tokens charged. Whole answers only.', decimal, false),
+  'x-svc-replayed': header(
+    '`true` on the answer of an earlier request with the same `Idempotency-Key`.',
+    Type.Literal('true'),
+    false,
+  ),
   'x-svc-balance': header('The available balance after it. Whole answers only.', decimal, false),
 };
 

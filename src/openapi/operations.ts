@@ -6,24 +6,17 @@ import type { ErrorCode } from '../core/error.ts';
 import type { ApiRoute } from '../http/routes.ts';
 import { chatBody } from '../wire/chat/request.ts';
 import { countBody, messagesBody } from '../wire/messages/request.ts';
-import {
-  account,
-  apiKeyList,
-  chatCompletion,
-  message,
-  model,
-  modelList,
-  tokenCount,
-} from './answers.ts';
+import { account, chatCompletion, message, model, modelList, tokenCount } from './answers.ts';
 import { GENERATION_CODES, KEY_CODES, PROMPT_CODES } from './errors.ts';
 import { chatEvents, messagesEvents } from './events.ts';
 import { CHAT_FIELDS, MESSAGES_FIELDS } from './fields.ts';
 import { type AnswerHeaders, ETAG, GENERATED, REQUEST_ID } from './headers.ts';
+import { apiKeyList } from './key-answers.ts';
 import { health, readiness, service } from './probes.ts';
 
 type Parameter = {
   readonly name: string;
-  readonly in: 'path' | 'query';
+  readonly in: 'path' | 'query' | 'header';
   readonly description: string;
   readonly schema: TSchema;
 };
@@ -50,6 +43,15 @@ const PROMPT = [{ role: 'user', content: 'Hello!' }];
 
 const generation = {
   needsKey: true,
+  parameters: [
+    {
+      name: 'Idempotency-Key',
+      in: 'header',
+      description:
+        'A name of your choice for this request. A repeat with the same name and body within 24 hours gets the same answer and is not charged.',
+      schema: Type.String({ minLength: 1, maxLength: 255 }),
+    },
+  ],
   headers: GENERATED,
   codes: GENERATION_CODES,
 } as const;

@@ -38,12 +38,12 @@ export function createAudit(options: ServingAuditOptions): ServingAudit {
 /** The audit of one of several nodes: the leader audits, the others adopt its findings. */
 export function createSharedAudit(options: ServingAuditOptions): ServingAudit {
   const { database, incarnation, live, log } = options;
-  const untold = (error: unknown): void =>
+  const logFailure = (error: unknown): void =>
     log.error('audit: the findings could not be shared with the other nodes', error);
   const audit = createSelfAudit({
     ...options,
     live: async () => ({ ...(await live()), boot: incarnation() }),
-    onFound: (found, lookedAt) => void share(found, lookedAt).catch(untold),
+    onFound: (found, lookedAt) => void share(found, lookedAt).catch(logFailure),
   });
   const notes = createAuditNoteReader(database);
 

@@ -3,13 +3,17 @@
 
 import { every, type Stop } from '../async/every.ts';
 import { httpUrl } from '../config/urls.ts';
+import { sweepRefusals } from '../refusals/sweep.ts';
+import { ALERTS_STORED_EVERY_MS } from './alert-keeper.ts';
 import type { ServingParts } from './compose.ts';
 import type { Listeners } from './listeners.ts';
 import type { ServingReport } from './node.ts';
 import { startServingSeries } from './series.ts';
 
-/** How often a few expired rows of kept thinking are removed. */
-const REASONING_SWEEP_MS = 1_000;
+/** How often a few expired rows of kept thinking, or of kept answers, are removed. */
+const KEPT_SWEEP_MS = 1_000;
+
+const REFUSALS_SWEEP_MS = 5 * 60_000;
 
 /** Returns a function that stops all of it. */
 export async function startRunning(parts: ServingParts, listeners: Listeners): Promise<Stop> {
@@ -20,9 +24,13 @@ export async function startRunning(parts: ServingParts, listeners: Listeners): P
   const stopFollowing = selfAudit.follow();
   const stopNode = await start(() => reportOf(parts, listeners), leaderJobs(parts));
   const stopPath = path.start(member.seen);
+  const stopStoring = every(ALERTS_STORED_EVERY_MS, parts.storeAlerts);
+  const stopBackups = parts.backups?.start();
   const stopListening = announcements.listen(path.domains.operators.lookSoon);
   return () => {
     stopListening();
+    stopBackups?.();
+    stopStoring();
     stopPath();
     stopEndingHolds();
     stopWatchingFile();
@@ -53,17 +61,25 @@ function watchFile({ store, path, observation }: ServingParts): Stop {
  * so no job relies on leadership; the lease number is only informational. The database decides: a
  * node is evicted only if its heartbeat is still the one that was read, and stays evicted; a hold
  * ends once; usage is aggregated under the lock of its marker; the later of two audits wins; sweeps
- * are idempotent; a deletion is checked again in its own transaction.
+ * are idempotent; a deletion is checked again in its own transaction; a month is archived once, and
+ * only rows of archived months can be removed.
  */
 function leaderJobs({ store, selfAudit, pages, domains, observation, ...parts }: ServingParts) {
-  const { config, monotonic } = parts;
+  const { config, clock, monotonic } = parts;
   const { database } = store;
   const { log } = observation;
+  const sweepOldRefusals = () =>
+    sweepRefusals(database, clock()).catch((error: unknown) =>
+      log.error('old refused requests could not be removed', error),
+    );
   return [
     store.recoverNodes,
     selfAudit.begin,
-    pages.sweepSignIn,
-    (): Stop => every(REASONING_SWEEP_MS, domains.reasoning.sweep),
+    ...(parts.retention === undefined ? [] : [parts.retention.begin]),
+    pages.sweepExpired,
+    (): Stop => every(KEPT_SWEEP_MS, domains.reasoning.sweep),
+    (): Stop => every(KEPT_SWEEP_MS, async () => domains.idempotency?.sweep()),
+    (): Stop => every(REFUSALS_SWEEP_MS, sweepOldRefusals),
     (): Stop =>
       startServingSeries({
         ...{ database, url: config.databaseUrl, monotonic, log },

@@ -12,8 +12,8 @@ import type { LoadedEnvironment } from './environment.ts';
 import type { Inputs } from './inputs.ts';
 
 export type CatalogFile = {
-  /** All files that affect the result of `read`. */
-  readonly paths: readonly string[];
+  /** All files that affect the result of `read`, the logo of the last one included. */
+  readonly paths: () => readonly string[];
   /** Throws `CatalogError`, also for a mistake in the .env file. */
   readonly read: () => LoadedCatalog;
   /** What was last read without a mistake. */
@@ -43,6 +43,7 @@ export function createCatalogFile(inputs: Inputs): CatalogFile {
   let own: FoundCatalog = latest;
   let followed: string | undefined;
   let isFollowedAnew = false;
+  let logo = inputs.loadedCatalog().catalog.service.logo?.path;
 
   function find(): FoundCatalog {
     // A pipe can be read only once; a second read would block forever.
@@ -53,7 +54,7 @@ export function createCatalogFile(inputs: Inputs): CatalogFile {
   }
 
   return {
-    paths: [file, environmentPath],
+    paths: () => (logo === undefined ? [file, environmentPath] : [file, environmentPath, logo]),
     find,
     latest: () => latest,
     read() {
@@ -62,11 +63,12 @@ export function createCatalogFile(inputs: Inputs): CatalogFile {
       isFollowedAnew = false;
       const text = isAnew || now.text === own.text ? followed : undefined;
       const found: FoundCatalog =
-        text === undefined ? now : { ...now, origin: 'file', path: file, text };
+        text === undefined ? now : { ...now, origin: 'file', path: file, text, isFollowed: true };
       const loaded = loadFound(found, inputs.clock());
       if (!isAnew) own = now;
       followed = text;
       latest = found;
+      logo = loaded.catalog.service.logo?.path;
       return loaded;
     },
     follow(text) {

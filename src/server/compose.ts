@@ -3,14 +3,18 @@
 import { createLiveCatalog } from '../catalog/live.ts';
 import { createDatabaseClock } from '../cluster/clock.ts';
 import type { RandomBytes } from '../core/id.ts';
+import { signInSecret } from '../identity/sign-in/secret.ts';
 import type { LiveRequests } from '../ledger/audit.ts';
+import { archiveDirectory } from '../operations/archive/files.ts';
+import { createAlertKeeper } from './alert-keeper.ts';
 import { createAnnouncements } from './announcements.ts';
-import type { ServingConfig } from './base.ts';
+import type { Base, ServingConfig } from './base.ts';
 import { createCatalogFile } from './catalog-file.ts';
 import { deploymentOf } from './deployment.ts';
 import type { Inputs } from './inputs.ts';
 import { createObservation } from './observation.ts';
 import { createRequestPath, type RequestPath } from './request-path.ts';
+import { createRetention, type Retention } from './retention.ts';
 import { openServingStore } from './store.ts';
 import { createServingSurface, type ServingStage } from './surface.ts';
 
@@ -48,7 +52,8 @@ async function createOver(
   const { database, ledger } = store;
   const { incarnation, liveNodes } = store.node.member;
   const path = await createRequestPath({
-    ...{ ...base, catalog, database, ledger, liveNodes },
+    ...{ ...base, catalog, database, ledger, liveNodes, incarnation },
+    idempotencySecret: idempotencySecret(base),
     sharedCatalog: deployment.catalog(() => ({
       change: { database, clock, randomBytes, actor: 'system' },
       file,
@@ -62,12 +67,22 @@ async function createOver(
     ...{ url: config.databaseUrl, everyMs: config.auditMs },
     live: () => liveRequests(path, clock),
   });
+  const storeAlerts = createAlertKeeper({
+    ...{ database, raised: observation.raised, randomBytes, log },
+  });
+  const backups = deployment.backups({
+    ...{ config, clock, monotonic: base.monotonic, log, alert },
+    isInPlace: () => store.file?.loss() === undefined,
+  });
+  const retention = retentionOf(base, inputs);
   const surface = createServingSurface({
-    ...{ ...base, domains, serving: store, pipeline, selfAudit, handlers, announcements },
-    stage,
+    ...{ ...base, domains, serving: store, pipeline, selfAudit, handlers, announcements, backups },
+    ...{ stage, storeAlerts, retention },
+    archives: archiveDirectory(config, inputs.directory),
   });
   return {
-    ...{ ...base, ...surface, stage, domains, store, path, announcements, selfAudit },
+    ...{ ...base, ...surface, storeAlerts, stage, domains, store, path, announcements, selfAudit },
+    ...{ backups, retention },
   };
 }
 
@@ -85,6 +100,33 @@ function createBase(inputs: Inputs, config: ServingConfig) {
     ...{ config, deployment, clock, monotonic, databaseClock, randomBytes, observation },
     reasoningSecret,
   };
+}
+
+/**
+ * Undefined where answers are not kept: disabled, or nothing is secret here. It must survive a
+ * restart, because a repeat that is not recognized is charged again.
+ */
+function idempotencySecret(base: ReturnType<typeof createBase>): string | undefined {
+  const { config, deployment, randomBytes, observation } = base;
+  const { idempotency, sessionSecret, databaseUrl } = config;
+  if (idempotency === 'off' || !deployment.hasSecret(config)) return undefined;
+  try {
+    return signInSecret({ sessionSecret, databaseUrl, randomBytes });
+  } catch (error) {
+    observation.log.error('Idempotency-Key is ignored: no secret seals the kept answers', error);
+    return undefined;
+  }
+}
+
+/** `undefined` where all requests stay in the database. */
+function retentionOf(
+  { config, clock, observation }: Base,
+  { directory: home }: Inputs,
+): Retention | undefined {
+  const { databaseUrl: url, retentionDays } = config;
+  const directory = archiveDirectory(config, home);
+  if (retentionDays === 'off' || directory === undefined) return undefined;
+  return createRetention({ url, directory, retentionDays, clock, log: observation.log });
 }
 
 function liveRequests(path: RequestPath, clock: () => number): LiveRequests {

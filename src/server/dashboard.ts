@@ -3,18 +3,21 @@
 
 import { every } from '../async/every.ts';
 import { publicUrl } from '../config/urls.ts';
-import type { UpstreamState } from '../core/health.ts';
+import { type UpstreamState, withTrouble } from '../core/health.ts';
 import type { ConsoleDependencies, DashboardDependencies } from '../dashboard/dependencies.ts';
 import type { DashboardApp } from '../dashboard/edge/app.ts';
 import type { GuardDependencies } from '../dashboard/edge/guard.ts';
 import type { RouteStanding } from '../dashboard/edge/route.ts';
 import { type Load, type Mount, type RuntimeServer, socketAddressOf } from '../http/exchange.ts';
+import { forgetIdempotent } from '../idempotency/store.ts';
 import { clientAddress, type NetworkSet } from '../identity/address.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';
 import { signInSecret } from '../identity/sign-in/secret.ts';
 import { createSignIn } from '../identity/sign-in/sign-in.ts';
 import type { SignedIn, SignedInCustomer, SignedInOperator } from '../identity/signed-in.ts';
 import type { Mailer } from '../mail/mail.ts';
+import { sweepAlerts } from '../operations/alerts.ts';
+import { sweepApprovals } from '../operations/approval-records.ts';
 import { createStore, type Store } from '../operations/store.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
 import { openServingDatabase } from '../store/serving-database.ts';
@@ -25,6 +28,7 @@ import { lazyMount } from './lazy-app.ts';
 import type { Observation } from './observation.ts';
 import { createMachine } from './operator-server.ts';
 import type { ServingPipeline } from './pipeline.ts';
+import type { Retention } from './retention.ts';
 import type { ServingStore } from './store.ts';
 
 /** How often expired sessions and tokens are removed, and due deletions are carried out. */
@@ -35,7 +39,7 @@ export type ServingDashboardOptions = Base & {
   readonly domains: Domains;
   /** The server's database, ledger and node. */
   readonly serving: ServingStore;
-  readonly pipeline: Pick<ServingPipeline, 'limits'>;
+  readonly pipeline: Pick<ServingPipeline, 'limits' | 'probe'>;
   readonly selfAudit: ServingAudit;
   readonly load: () => Load;
   readonly trustedProxies: NetworkSet;
@@ -47,8 +51,13 @@ export type ServingDashboardOptions = Base & {
   /** What keeps the server from serving new requests. */
   readonly problems: () => Promise<readonly string[]>;
   readonly mailer: Pick<Mailer, 'send' | 'mode'>;
+  /** Stores raised alerts for the console. */
+  readonly storeAlerts: () => Promise<void>;
   /** Notifies the other nodes of a change. */
   readonly announce: () => void;
+  readonly retention: Pick<Retention, 'warnings'> | undefined;
+  /** The folder of archived months. */
+  readonly archives: string | undefined;
   /** The console's URL; absent where there is no console. */
   readonly consoleUrl: () => string | undefined;
 };
@@ -56,8 +65,10 @@ export type ServingDashboardOptions = Base & {
 export type ServingDashboard = {
   readonly dashboard: Mount;
   readonly console: Mount;
+  /** Whether a request has the session of a customer. */
+  readonly isCustomer: (headers: Headers) => Promise<boolean>;
   /** A job of the leader: removes what has expired. Returns a function that stops it. */
-  readonly sweepSignIn: () => () => void;
+  readonly sweepExpired: () => () => void;
   readonly close: () => Promise<void>;
 };
 
@@ -104,11 +115,16 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
   }
 
   /** Runs without a visit, too: deletions requested before a restart may be due. */
-  function sweepSignIn(): () => void {
+  function sweepExpired(): () => void {
     return every(
       SWEEP_MS,
-      () => signIn.get().sweep(),
-      (error) => observation.log.error('sign-in: expired rows could not be removed', error),
+      async () => {
+        await signIn.get().sweep();
+        await sweepAlerts(store.get().database, clock());
+        await sweepApprovals(store.get().database, clock());
+        await store.get().blocks.sweep();
+      },
+      (error) => observation.log.error('expired rows of the pages could not be removed', error),
     );
   }
 
@@ -122,7 +138,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       ...guard<SignedInCustomer>(signIn.get().customer.read, standingOf, async () => true),
       prefix: '/dashboard',
       routes: customerRoutes(dependencies.get()),
-      files: createPageFiles('customer'),
+      files: createPageFiles('customer', () => domains.live.current().service),
     });
   };
 
@@ -132,16 +148,29 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       import('../dashboard/operator/routes.ts'),
       import('../dashboard/edge/files.ts'),
     ]);
-    return createDashboardApp({
-      ...guard<SignedInOperator>(
-        signIn.get().operator.read,
-        async () => undefined,
-        signIn.get().operators.exist,
-      ),
+    const [{ API_PREFIX, createOperatorApi, pathOf }, { operatorApiRoutes }] = await Promise.all([
+      import('../dashboard/operator-api/app.ts'),
+      import('../dashboard/operator-api/routes.ts'),
+    ]);
+    const checks = guard<SignedInOperator>(
+      signIn.get().operator.read,
+      async () => undefined,
+      signIn.get().operators.exist,
+    );
+    const { database } = store.get();
+    const api = createOperatorApi({
+      ...checks,
+      database,
+      routes: operatorApiRoutes(dependencies.get()),
+    });
+    const app = createDashboardApp({
+      ...checks,
       prefix: '/operator',
       routes: operatorRoutes(dependencies.get()),
-      files: createPageFiles('operator'),
+      files: createPageFiles('operator', () => domains.live.current().service),
     });
+    return (request, server) =>
+      pathOf(request).startsWith(`${API_PREFIX}/`) ? api(request, server) : app(request, server);
   };
   const onError = (error: unknown): void =>
     observation.log.error('the dashboard could not answer', error);
@@ -149,7 +178,9 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
   return {
     dashboard: lazyMount(loadCustomer, onError),
     console: lazyMount(loadOperator, onError),
-    sweepSignIn,
+    isCustomer: async (headers) =>
+      (await signIn.get().customer.read(headers, { quiet: true })) !== undefined,
+    sweepExpired,
     async close() {
       await store.made()?.database.close();
     },
@@ -177,11 +208,15 @@ function signInOf(options: ServingDashboardOptions, { database, accounts, keys }
     ...{ database, accounts, keys, clock, randomBytes, mail: mailer.send },
     secret: signInSecret({ sessionSecret, databaseUrl, randomBytes }),
     mode: config.signUp,
+    service: () => options.domains.live.current().service,
     pages: {
       customer: () => `${publicUrl(config, options.port())}/dashboard`,
       operator: () => consoleUrl() ?? '',
     },
-    onDeletion: (accountId) => forgetThinking(database, accountId),
+    async onDeletion(accountId) {
+      await forgetThinking(database, accountId);
+      await forgetIdempotent(database, accountId);
+    },
     onTrouble: (message, error) => observation.log.error(message, error),
   });
 }
@@ -193,6 +228,7 @@ function dependenciesOf(
 ): ConsoleDependencies {
   const { config, clock, randomBytes, domains, pipeline, draining } = options;
   const { live, operators } = domains;
+  const machine = createMachine({ ...options, store: options.serving });
   return {
     store,
     signIn,
@@ -205,20 +241,23 @@ function dependenciesOf(
     draining,
     clock,
     randomBytes,
+    archives: options.archives,
     catalog: live.current,
+    fourEyesAbove: config.fourEyesAbove,
     catalogStatus: live.status,
     async reloadCatalog() {
       await operators.reloadCatalog();
       return live.status();
     },
-    upstreams: options.upstreams,
+    upstreams: () => withTrouble(options.upstreams(), machine.activity.trouble),
     warnings: () => [
       ...options.selfAudit.warnings(),
       ...operators.warnings(),
       ...options.serving.node.member.warnings(),
+      ...(options.retention?.warnings() ?? []),
     ],
     problems: options.problems,
-    machine: createMachine({ ...options, store: options.serving }),
+    machine,
   };
 }
 

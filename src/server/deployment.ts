@@ -15,6 +15,7 @@ import {
   type ServingAudit,
   type ServingAuditOptions,
 } from './audit.ts';
+import { type Backups, createServingBackups, type ServingBackupsOptions } from './backups.ts';
 import {
   createSharedCatalog,
   type SharedCatalog,
@@ -48,10 +49,14 @@ export type Deployment = {
   readonly onUnbooked: (log: Pick<Log, 'error'>) => ((requestId: string) => void) | undefined;
   readonly catalog: (options: () => SharedCatalogOptions) => SharedCatalog | undefined;
   readonly audit: (options: ServingAuditOptions) => ServingAudit;
+  /** `undefined` where the server makes no backups; PostgreSQL has its own tools for it. */
+  readonly backups: (options: ServingBackupsOptions) => Backups | undefined;
   /**
    * Where usage is aggregated: in the ledger's thread, or by the leader over its own connection.
    */
   readonly addUp: (ledgerThread: () => Promise<void>) => (() => Promise<void>) | undefined;
+  /** Whether there is a secret that survives a restart and that all nodes share. */
+  readonly hasSecret: (config: Pick<Config, 'sessionSecret'>) => boolean;
   /** Problems with the settings for this deployment. */
   readonly warnings: (config: Pick<Config, 'sessionSecret'>) => readonly string[];
 };
@@ -88,7 +93,9 @@ function single(url: string, file: string): Deployment {
       ),
     catalog: () => undefined,
     audit: createAudit,
+    backups: (options) => createServingBackups(file, options),
     addUp: (ledgerThread) => ledgerThread,
+    hasSecret: () => true,
     warnings: () => [],
   };
 }
@@ -105,11 +112,13 @@ const CLUSTER: Deployment = {
   onUnbooked: () => undefined,
   catalog: (options) => createSharedCatalog(options()),
   audit: createSharedAudit,
+  backups: () => undefined,
   addUp: () => undefined,
+  hasSecret: ({ sessionSecret }) => sessionSecret !== undefined,
   warnings: ({ sessionSecret }) =>
     sessionSecret === undefined
       ? [
-          'SESSION_SECRET is not set, and nodes need the same one: users cannot sign in, and kept thinking is lost when this server ends',
+          'SESSION_SECRET is not set, and nodes need the same one: users cannot sign in, Idempotency-Key is ignored, and kept thinking is lost when this server ends',
         ]
       : [],
 };

@@ -5,10 +5,10 @@ import { publicUrl } from '../config/urls.ts';
 import { securityHeaders } from '../dashboard/edge/respond.ts';
 import type { Mount } from '../http/exchange.ts';
 import { VERSION } from '../version.ts';
-import type { ServingDocsOptions } from './docs.ts';
+import type { PageMountOptions } from './docs.ts';
 import { lazyMount } from './lazy-app.ts';
 
-export function createServingDescription(options: ServingDocsOptions): Mount {
+export function createServingDescription(options: PageMountOptions): Mount {
   const { config, observation, port } = options;
   return lazyMount(
     async () => {

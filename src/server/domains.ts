@@ -1,6 +1,7 @@
 // Constructs the domains over the server's database connection, with what operators change in them.
 
 import type { LiveCatalog } from '../catalog/live.ts';
+import { createIdempotencyStore, forgetIdempotent } from '../idempotency/store.ts';
 import { createAccounts } from '../identity/accounts.ts';
 import { createAuthenticator } from '../identity/authenticate.ts';
 import { createKeyActivity } from '../identity/key-activity.ts';
@@ -8,6 +9,7 @@ import { createKeys } from '../identity/keys.ts';
 import { createSettings } from '../identity/settings.ts';
 import { createBooks } from '../ledger/books.ts';
 import { createReasoningStore, forgetThinking } from '../reasoning/reasoning.ts';
+import { createRefusalRecorder } from '../refusals/recorder.ts';
 import type { Database } from '../store/contract.ts';
 import type { Base } from './base.ts';
 import type { CatalogFile } from './catalog-file.ts';
@@ -21,6 +23,10 @@ export type DomainsOptions = Base & {
   readonly database: Database;
   /** The secret that seals kept thinking. */
   readonly reasoningSecret: string | undefined;
+  /** The secret of stored answers; undefined where they are off. */
+  readonly idempotencySecret: string | undefined;
+  /** This node's incarnation. */
+  readonly incarnation: () => string;
   /** Present where the nodes of a cluster share one catalog. */
   readonly sharedCatalog?: SharedCatalog | undefined;
 };
@@ -44,6 +50,7 @@ export async function openDomains(options: DomainsOptions) {
     onTrouble: (error) => log.error('the reasoning store could not be used', error),
   });
   if (config.reasoningStore === 'off') await forgetThinking(database);
+  const idempotency = await openIdempotency(options);
   return {
     live,
     file,
@@ -56,13 +63,33 @@ export async function openDomains(options: DomainsOptions) {
       database,
       onError: (error) => log.error('the last use of keys could not be written', error),
     }),
+    refusals: createRefusalRecorder({
+      database,
+      onError: (error) => log.error('refused requests could not be recorded', error),
+    }),
     reasoning,
+    idempotency,
     operators: await createOperatorStates({
       ...{ database, live, file, shared: sharedCatalog, clock, log, alert },
       onChange() {
         authenticator.invalidate();
         reasoning.recount();
+        idempotency?.recount();
       },
     }),
   };
+}
+
+/** Undefined where an operator has disabled it: then nothing may remain that a later start finds. */
+async function openIdempotency(options: DomainsOptions) {
+  const { database, clock, randomBytes, idempotencySecret: secret, incarnation } = options;
+  const { log } = options.observation;
+  if (secret === undefined) {
+    await forgetIdempotent(database);
+    return undefined;
+  }
+  return createIdempotencyStore({
+    ...{ database, clock, randomBytes, secret, incarnation },
+    onTrouble: (error) => log.error('an answer could not be kept for repeats', error),
+  });
 }

@@ -15,13 +15,13 @@ export type FileWatch = {
   readonly settle: () => void;
 };
 
-/** A path may not exist; appearing and disappearing count as changes. */
-export function createFileWatch(paths: readonly string[]): FileWatch {
-  let last = look(paths);
+/** A path may not exist; appearing and disappearing count as changes, and so does another path. */
+export function createFileWatch(paths: () => readonly string[]): FileWatch {
+  let last = look(paths());
   let settled = last;
   return {
     hasChanged() {
-      const now = look(paths);
+      const now = look(paths());
       const rests = now === last;
       last = now;
       if (!rests || now === settled) return false;
@@ -29,7 +29,7 @@ export function createFileWatch(paths: readonly string[]): FileWatch {
       return true;
     },
     settle() {
-      last = look(paths);
+      last = look(paths());
       settled = last;
     },
   };

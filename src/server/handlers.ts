@@ -1,12 +1,14 @@
 // Constructs what the request handlers need from the domains and the pipeline.
 
 import type { HandlerDependencies } from '../http/exchange.ts';
+import { createIdempotency } from '../http/idempotency.ts';
 import { createKnownHosts } from '../http/known-hosts.ts';
 import { createOperatorAccess } from '../http/operator-access.ts';
 import { createTallies } from '../http/tally.ts';
 import { createAccess, createPlaygroundAccess } from '../identity/access.ts';
 import { createNetworkSet } from '../identity/address.ts';
 import { keyRecord } from '../identity/key-record.ts';
+import { keyBudgetRecords } from '../operations/key-bounds.ts';
 import type { Database } from '../store/contract.ts';
 import { isStoreFailure } from '../store/error.ts';
 import { VERSION } from '../version.ts';
@@ -29,7 +31,7 @@ type HandlerOptions = Base & {
 
 export function createHandlers(options: HandlerOptions): OwnHandlers {
   const { config, clock, monotonic, randomBytes, domains, database, pipeline } = options;
-  const { authenticator, books, keys, operators, activity } = domains;
+  const { authenticator, books, keys, operators, activity, refusals, idempotency } = domains;
   const { generation, limits, deadlines } = pipeline;
   const tallies = createTallies({ monotonic, tell: options.observation.request });
   const trustedProxies = createNetworkSet(config.trustedProxies);
@@ -38,22 +40,31 @@ export function createHandlers(options: HandlerOptions): OwnHandlers {
     access: createAccess({ authenticator }),
     playgroundAccess: createPlaygroundAccess(database),
     generation,
+    idempotency: idempotency && createIdempotency({ store: idempotency, books }),
     lists: {
       limits,
       books,
       clock,
-      keyRecords: async ({ accountId, keyId }) =>
-        (await keys.list(accountId)).map((row) => keyRecord(row, clock(), keyId)),
+      async keyRecords({ accountId, keyId }) {
+        const { usdPerMillion } = operators.current().catalog;
+        const budgetOf = await keyBudgetRecords(database, accountId, usdPerMillion, clock());
+        return (await keys.list(accountId)).map((row) => ({
+          ...keyRecord(row, clock(), keyId),
+          budget: budgetOf(row),
+        }));
+      },
     },
     randomBytes,
     clock,
     deadlines,
     trustedProxies,
     hasRoom: pipeline.hasRoom,
-    touchKey: (keyId) => activity.touch(keyId, clock()),
+    touchKey: (keyId, from) => activity.touch(keyId, clock(), from),
     onInternal: generation.onInternal,
     isAway: isStoreFailure,
     tallies,
+    startTrace: options.observation.startTrace,
+    noteRefusal: refusals.note,
     operatorAccess: createOperatorAccess({
       token: config.metricsToken,
       isPublished: config.baseUrl !== undefined || trustedProxies.contains('127.0.0.1'),

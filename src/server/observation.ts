@@ -6,11 +6,14 @@ import { publicUrl } from '../config/urls.ts';
 import type { Activity } from '../core/activity.ts';
 import type { Alert } from '../core/alert.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
+import type { StartTrace } from '../core/trace.ts';
 import { createActivity } from '../observe/activity.ts';
 import { createAlerts, type RaiseAlert } from '../observe/alerts.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { watchLoopLag } from '../observe/loop-lag.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
+import { createRaisedAlerts, type RaisedAlerts } from '../observe/raised-alerts.ts';
+import { createTracing, type Tracing } from '../observe/tracing/tracing.ts';
 import { createWebhook, type Webhook } from '../observe/webhook.ts';
 import { VERSION } from '../version.ts';
 
@@ -20,9 +23,13 @@ export type Observation = {
   readonly alert: RaiseAlert;
   /** Recent events, for the console. */
   readonly activity: Activity;
+  /** Alerts that are not stored for the console yet. */
+  readonly raised: RaisedAlerts;
+  /** Begins the trace of a request. Absent without tracing. */
+  readonly startTrace: StartTrace | undefined;
   /** Called at the end of each request. */
   readonly request: (summary: RequestSummary) => void;
-  /** Sends pending alerts, within a short limit. */
+  /** Sends pending alerts and spans, within a short limit. */
   readonly close: () => Promise<void>;
 };
 
@@ -37,10 +44,12 @@ export function createObservation(dependencies: {
   const log = createLog(config.logLevel);
   const metrics = createMetrics({ version: VERSION });
   const webhook = webhookOf(config, clock, log, metrics);
+  const tracing = tracingOf(config, monotonic, log, metrics);
   const activity = createActivity({ clock });
-  const count = (raised: Alert): void => {
-    metrics.alert(raised);
-    activity.alert(raised);
+  const raised = createRaisedAlerts({ clock });
+  const count = (alert: Alert): void => {
+    metrics.alert(alert);
+    raised.raise(alert);
   };
   const alert = createAlerts({ log, count, send: webhook?.send });
   const stopLag = watchLoopLag(monotonic, (seconds) => {
@@ -52,14 +61,17 @@ export function createObservation(dependencies: {
     metrics,
     alert,
     activity,
+    raised,
+    startTrace: tracing?.start,
     request(summary) {
       metrics.request(summary);
       activity.request(summary);
       log.request(summary);
+      tracing?.request(summary);
     },
     async close() {
       stopLag();
-      await webhook?.close();
+      await Promise.all([webhook?.close(), tracing?.close()]);
     },
   };
 }
@@ -80,5 +92,36 @@ function webhookOf(
     fetch,
     onResult: metrics.webhook,
     onFailure: log.warn,
+  });
+}
+
+function tracingOf(
+  config: Config,
+  monotonic: () => number,
+  log: Log,
+  metrics: Metrics,
+): Tracing | undefined {
+  const { otlpEndpoint, otlpHeaders, otelResource, otelServiceName } = config;
+  if (otlpEndpoint === undefined) return undefined;
+  return createTracing({
+    url: `${otlpEndpoint}/v1/traces`,
+    headers: otlpHeaders,
+    resource: {
+      'service.instance.id': crypto.randomUUID(),
+      ...otelResource,
+      'service.name': otelServiceName ?? otelResource['service.name'] ?? 'tollgate',
+      'service.version': VERSION,
+    },
+    version: VERSION,
+    sampler: config.otelSampler,
+    ratio: config.otelSampleRatio,
+    propagates: config.otelPropagators === 'tracecontext',
+    monotonic,
+    random: Math.random,
+    fill: (bytes) => void crypto.getRandomValues(bytes),
+    fetch,
+    onResult: metrics.spans,
+    onFailure: (reason) => log.warn(`traces cannot be exported: ${reason}`),
+    onRecovery: () => log.info('traces are exported again'),
   });
 }

@@ -67,9 +67,9 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     proxiedSchemes: proxiedSchemes(process.env),
   });
   const startAttempt = createAttempts({ client, clock, deadlines });
+  const probe = createProbe(startAttempt);
   const health = createHealth({
-    ...{ catalog: live.current, ...timing, alert },
-    probe: createProbe(startAttempt),
+    ...{ catalog: live.current, ...timing, alert, probe },
   });
   const generation: GenerateDependencies = {
     clock,
@@ -92,7 +92,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     booking: deployment.bookingMs === undefined ? 'awaited' : 'bounded',
   };
   return {
-    ...{ generation, limits, ledger, inFlight, deadlines, health },
+    ...{ generation, limits, ledger, inFlight, deadlines, health, probe },
     closeClient() {
       client.close();
       descriptors.close();

@@ -50,17 +50,21 @@ export async function createRequestPath(options: RequestPathOptions) {
       const stops = [
         every(DEADLINE_SWEEP_MS, pipeline.deadlines.sweep),
         every(MEMORY_LOOK_MS, watchMemory),
-        domains.operators.watch(pipeline.health.reset, onSeen),
+        domains.operators.watch((upstream) => {
+          pipeline.health.reset(upstream);
+          observation.activity.forget(upstream);
+        }, onSeen),
       ];
       return () => {
         for (const stop of stops) stop();
       };
     },
     async close(): Promise<void> {
+      await handlers.idempotency?.close();
       pipeline.closeClient();
       await pipeline.closeLimits();
       redis?.close();
-      await domains.activity.flush();
+      await Promise.all([domains.activity.flush(), domains.refusals.flush()]);
     },
   };
 }

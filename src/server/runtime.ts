@@ -17,6 +17,22 @@ export function programName(): string {
   return isExecutable() ? process.execPath : 'scripts/tollgate';
 }
 
+/** How to start this program again as a process, without its arguments. */
+export function ownCommand(): string[] {
+  if (isExecutable()) return [process.execPath];
+  return [process.execPath, ...process.execArgv, process.argv[1] ?? ''];
+}
+
+/** The variables that say where programs and temporary files are: no settings, and no secrets. */
+export function systemVariables(): Record<string, string> {
+  const names = ['PATH', 'HOME', 'TMPDIR', 'SQLITE_TMPDIR'];
+  const set = names.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(set);
+}
+
 /**
  * Restarts this process with the cap lifted, under the same process id. Returns only where the
  * variable lifts it already. Call it before anything is open.

@@ -140,6 +140,7 @@ async function close(parts: ServingParts, stopRunning: () => void): Promise<numb
   stopRunning();
   selfAudit.close();
   await path.close();
+  await parts.storeAlerts();
   return store.close();
 }
 

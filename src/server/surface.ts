@@ -6,6 +6,7 @@ import { answerPlayground } from '../http/playground.ts';
 import type { ServerDependencies } from '../http/server.ts';
 import { createMailer, type Mailer } from '../mail/mail.ts';
 import type { Announcements } from './announcements.ts';
+import type { Backups } from './backups.ts';
 import {
   createServingDashboard,
   type ServingDashboard,
@@ -16,6 +17,7 @@ import { createServingDocs } from './docs.ts';
 import type { OwnHandlers } from './handlers.ts';
 import type { Listeners } from './listeners.ts';
 import type { ServingPipeline } from './pipeline.ts';
+import { createServingSite } from './site.ts';
 
 /** The stage of the server, on which its answers depend. */
 export type ServingStage = {
@@ -33,9 +35,10 @@ export type ServingSurfaceOptions = Omit<
   | ('draining' | 'port' | 'load' | 'answerPlayground')
 > & {
   readonly handlers: OwnHandlers;
-  readonly pipeline: Pick<ServingPipeline, 'limits' | 'health'>;
+  readonly pipeline: Pick<ServingPipeline, 'limits' | 'health' | 'probe'>;
   readonly announcements: Announcements;
   readonly stage: ServingStage;
+  readonly backups: Backups | undefined;
 };
 
 export type ServingSurface = {
@@ -76,6 +79,8 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
       ...selfAudit.warnings(),
       ...operators.warnings(),
       ...member.warnings(),
+      ...(options.backups?.warnings() ?? []),
+      ...(options.retention?.warnings() ?? []),
       ...(stage.listeners?.warnings() ?? []),
     ],
     isStopped: selfAudit.isStopped,
@@ -84,8 +89,13 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     metrics: metrics.print,
     upstreams,
     dashboard: pages.dashboard,
-    docs: createServingDocs({ config, observation, port }),
+    docs: createServingDocs({
+      ...{ config, observation, port },
+      service: () => live.current().service,
+      isCustomer: pages.isCustomer,
+    }),
     openapi: createServingDescription({ config, observation, port }),
+    site: createServingSite({ config, observation, port, domains, clock: options.clock }),
   };
   metrics.watch({
     requestsInFlight: () => load().requestsInFlight,
@@ -96,6 +106,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     auditDifferences: selfAudit.differences,
     catalog: live.status,
     limits: () => load().limits,
+    backups: options.backups?.state,
   });
   return { dependencies, pages, mailer };
 }

@@ -13,6 +13,7 @@ import {
 import type { GenerationRequest } from '../core/generation.ts';
 import type { UpstreamCredential } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
+import type { TraceHeaders } from '../core/trace.ts';
 import type { UpstreamDialect } from '../wire/format.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
 import { createCut } from './cut.ts';
@@ -48,6 +49,8 @@ export type AttemptOptions = {
   readonly stream: boolean;
   /** Whether to use a new connection instead of a kept-alive one. */
   readonly newConnection?: boolean | undefined;
+  /** The span that the upstream's spans belong to. */
+  readonly trace?: TraceHeaders | undefined;
 };
 
 type CallHeaders = ReturnType<UpstreamDialect['headers']>;
@@ -92,8 +95,9 @@ class UpstreamAttempt implements Attempt {
   constructor(
     { client, clock, deadlines }: AttemptDependencies,
     headersOf: (dialect: UpstreamDialect, credential: UpstreamCredential) => CallHeaders,
-    { candidate, credential, request, maxOutputTokens, stream, newConnection }: AttemptOptions,
+    options: AttemptOptions,
   ) {
+    const { candidate, credential, request, maxOutputTokens, stream } = options;
     const { upstream, timeouts, model } = candidate;
     const dialect = dialectOf(upstream);
     this.candidate = candidate;
@@ -121,7 +125,8 @@ class UpstreamAttempt implements Attempt {
             headers: headersOf(dialect, credential),
             body,
             connectMs: timeouts.connectMs,
-            newConnection,
+            newConnection: options.newConnection,
+            trace: options.trace,
             signal: this.#call,
           })
         : body;

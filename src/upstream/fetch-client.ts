@@ -39,7 +39,7 @@ export function createFetchClient(dependencies: TransportDependencies) {
   return {
     async send(
       upstream: RemoteUpstream,
-      { path, headers, body, signal, newConnection }: UpstreamRequest,
+      { path, headers, body, signal, newConnection, trace }: UpstreamRequest,
       isProxied: boolean,
     ): Promise<UpstreamAnswer | UpstreamFailure> {
       const aborted = whenAborted(signal);
@@ -51,7 +51,7 @@ export function createFetchClient(dependencies: TransportDependencies) {
       try {
         const init: BunFetchRequestInit = {
           method: 'POST',
-          headers: { ...headers, 'user-agent': userAgent, 'accept-encoding': 'identity' },
+          headers: { ...headers, ...trace, 'user-agent': userAgent, 'accept-encoding': 'identity' },
           body,
           signal: controller.signal,
           redirect: 'manual',

@@ -4,6 +4,7 @@
 import type { Awaitable } from '../async/awaitable.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { Upstream } from '../core/model.ts';
+import type { TraceHeaders } from '../core/trace.ts';
 import type { Descriptors } from './descriptors.ts';
 import type { Lookup, Resolver } from './resolver.ts';
 import type { StopSignal } from './stop.ts';
@@ -55,6 +56,7 @@ export type UpstreamRequest = {
   readonly connectMs: number;
   /** Set after a kept-alive connection broke under this request. */
   readonly newConnection?: boolean | undefined;
+  readonly trace?: TraceHeaders | undefined;
   readonly signal: StopSignal;
 };
 

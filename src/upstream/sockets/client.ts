@@ -116,7 +116,7 @@ function writeRequest(place: Place, call: UpstreamRequest, userAgent: string): B
   const { write } = headOf(place, call, userAgent);
   if (write === undefined) return undefined;
   const bodyBytes = Buffer.byteLength(call.body);
-  const head = write(bodyBytes);
+  const head = write(bodyBytes, call.trace);
   const request = Buffer.allocUnsafe(head.length + bodyBytes);
   request.write(head);
   request.write(call.body, head.length);

@@ -18,7 +18,11 @@ type RequestHead = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-export type WriteRequestHead = (bodyBytes: number) => string;
+/** `more` are headers of this request alone; one with an invalid character is left out. */
+export type WriteRequestHead = (
+  bodyBytes: number,
+  more?: Readonly<Record<string, string>>,
+) => string;
 
 /**
  * A POST for an uncompressed answer (`identity`) on a persistent connection. ASCII only;
@@ -35,5 +39,15 @@ export function requestHeadWriter(request: RequestHead): WriteRequestHead | unde
     after += `${name}: ${value}\r\n`;
   }
   after += `user-agent: ${userAgent}\r\naccept: */*\r\naccept-encoding: identity\r\nconnection: keep-alive\r\n\r\n`;
-  return (bodyBytes) => before + bodyBytes + after;
+  return (bodyBytes, more) =>
+    before + bodyBytes + (more === undefined ? after : `${linesOf(more)}${after}`);
+}
+
+function linesOf(headers: Readonly<Record<string, string>>): string {
+  let lines = '';
+  for (const name in headers) {
+    const value = headers[name] ?? '';
+    if (NAME.test(name) && VALUE.test(value)) lines += `\r\n${name}: ${value}`;
+  }
+  return lines;
 }

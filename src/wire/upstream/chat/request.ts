@@ -73,9 +73,9 @@ function writeSampling(
 function withFormat(request: GenerationRequest, profile: ChatProfile): GenerationRequest {
   if (!request.json) return request;
   const { jsonMode, jsonSchema } = profile;
-  const isTold =
+  const isSent =
     request.schema === undefined ? jsonMode === 'send' && saysJson(request) : jsonSchema === 'send';
-  return isTold ? request : withInstruction(request);
+  return isSent ? request : withInstruction(request);
 }
 
 function writeJsonMode(

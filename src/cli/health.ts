@@ -1,0 +1,45 @@
+// `tollgate health`: asks the server of these settings whether it is alive, for containers and service
+// managers, whose images have no other HTTP client.
+
+import type { Command } from 'commander';
+import type { Config } from '../config/settings.ts';
+import { httpUrl } from '../config/urls.ts';
+import { addCommand, CommandError, type Output, type Perform } from './command.ts';
+import type { Context } from './context.ts';
+
+const ANSWER_MS = 2_000;
+
+type HealthOptions = { readonly ready?: true };
+
+export function addHealthCommand(program: Command, perform: Perform): void {
+  const command = addCommand(
+    program,
+    'health',
+    'ask the server on this machine whether it is alive; exit code 0 if it is',
+  ).option('--ready', 'ask whether it should get new requests instead');
+  perform<HealthOptions>(command, async (context, options) => health(context, options));
+}
+
+async function health(context: Context, options: HealthOptions): Promise<Output> {
+  const config = context.config();
+  if (config.port === 0) {
+    throw new CommandError('no_port', 'PORT is 0, so the port of the server is not known.');
+  }
+  const path = options.ready === true ? '/readyz' : '/healthz';
+  const ok = await isHealthy(config, path);
+  const text = ok ? `${path} answers 200` : `${path} does not answer 200 within ${ANSWER_MS} ms`;
+  return { json: { ok }, text, exitCode: ok ? 0 : 1 };
+}
+
+/** Whether the server of these settings answers `path` with 200. */
+export async function isHealthy(
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  path: '/healthz' | '/readyz',
+): Promise<boolean> {
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const answer = fetch(`${httpUrl(name, port)}${path}`, { signal: AbortSignal.timeout(ANSWER_MS) });
+  return answer.then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}

@@ -1,0 +1,202 @@
+// `tollgate restore FILE`: puts a backup into the place of the database. Refuses while a server runs
+// on it, and first says what the present database has and the backup lacks. The replaced file is
+// kept.
+
+import { closeSync, existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { formatTokens } from '../core/money.ts';
+import { checkCopy } from '../operations/backup.ts';
+import { compareWithCopy, type Newer } from '../operations/restore.ts';
+import { databaseFile } from '../store/connect.ts';
+import type { SqliteDatabase } from '../store/database.ts';
+import { StoreError, sqliteCode } from '../store/error.ts';
+import { ownDatabase, realDatabasePath } from '../store/owner.ts';
+import { copyInto, openCopy } from '../store/sqlite-copy.ts';
+import { absorbLog, openPresent, replaceDatabase } from '../store/sqlite-replace.ts';
+import { addCommand, CommandError, type Output, type Perform, shortTime } from './command.ts';
+import type { Context } from './context.ts';
+import { createFile } from './new-file.ts';
+
+type Options = { readonly yes?: boolean };
+
+/** The database that is there: what it has more, or why it cannot be read; `none` without one. */
+type Present =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unreadable'; readonly cause: string }
+  | { readonly kind: 'compared'; readonly newer: Newer };
+
+export function addRestoreCommand(program: Command, perform: Perform): void {
+  perform<Options>(
+    addCommand(
+      program,
+      'restore <file>',
+      'replace the database by a backup, and keep the old one',
+    ).option('--yes', 'replace a database that is there; without it, only say what would be lost'),
+    restore,
+  );
+}
+
+async function restore(context: Context, { yes }: Options, file = ''): Promise<Output> {
+  const source = resolve(context.directory, file);
+  const { databaseUrl: url } = context.config();
+  if (databaseFile(url) === undefined) {
+    throw new CommandError(
+      'restore_unsupported',
+      'The database is PostgreSQL. Restore it with its own tools: pg_restore, or a base backup and the WAL archive.',
+    );
+  }
+  const path = realDatabasePath(url);
+  refuseUnusable(source, path);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const release = ownDatabase(url);
+  const replacement = `${path}.restoring`;
+  try {
+    const differences = await prepare(source, replacement);
+    const present = await lookAt(path, replacement, yes === true);
+    const isAllowed = yes === true || present.kind === 'none';
+    const aside = isAllowed && existsSync(path) ? asideName(path, context.clock()) : undefined;
+    if (isAllowed) replaceDatabase(path, replacement, aside ?? path);
+    return restoreOutput({ source, path, aside, present, differences, isAllowed });
+  } finally {
+    for (const suffix of ['', '-journal']) rmSync(`${replacement}${suffix}`, { force: true });
+    release();
+  }
+}
+
+function refuseUnusable(source: string, path: string): void {
+  if (!existsSync(source)) {
+    throw new CommandError('file_not_usable', `There is no file ${source}.`);
+  }
+  if (realpathSync(source) !== path) return;
+  throw new CommandError('file_not_usable', `${source} is the database itself. Name a backup.`);
+}
+
+/** Writes and checks what will be in place. Returns the differences in its books. */
+async function prepare(source: string, replacement: string): Promise<number> {
+  const damaged = new CommandError(
+    'backup_damaged',
+    `${source} is damaged. Nothing was changed; use an earlier backup.`,
+  );
+  // A restore that was killed has left it.
+  rmSync(replacement, { force: true });
+  closeSync(createFile(replacement, 'Remove it.'));
+  const copy = openCopy(source);
+  try {
+    copyInto(copy, replacement);
+  } catch (error) {
+    throw sqliteCode(error)?.startsWith('SQLITE_CORRUPT') === true ? damaged : error;
+  } finally {
+    await copy.close();
+  }
+  const check = await checkCopy(replacement);
+  if (check.kind === 'damaged') throw damaged;
+  return check.differences;
+}
+
+/** Compares the two. Moves the log of the present one into its file where that is to be replaced. */
+async function lookAt(path: string, replacement: string, isReplaced: boolean): Promise<Present> {
+  if (!existsSync(path) || statSync(path).size === 0) return { kind: 'none' };
+  let database: SqliteDatabase | undefined;
+  try {
+    database = openPresent(path);
+    const newer = compareWithCopy(database, replacement);
+    if (isReplaced) absorbLog(database);
+    return { kind: 'compared', newer };
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return { kind: 'unreadable', cause: error instanceof Error ? error.message : String(error) };
+  } finally {
+    await database?.close();
+  }
+}
+
+/** A damaged file is a reason to restore; one that another process has open is not. */
+function isUnreadable(error: unknown): boolean {
+  const code = sqliteCode(error instanceof StoreError ? error.cause : error) ?? '';
+  return /^SQLITE_(CORRUPT|NOTADB|ERROR|IOERR|FORMAT)/.test(code);
+}
+
+type Restored = {
+  readonly source: string;
+  readonly path: string;
+  readonly aside: string | undefined;
+  readonly present: Present;
+  readonly differences: number;
+  readonly isAllowed: boolean;
+};
+
+function restoreOutput(restored: Restored): Output {
+  const { source, path, aside, present, differences, isAllowed } = restored;
+  const lines = [
+    ...presentLines(present),
+    ...(differences === 0 ? [] : [`The books of the backup have ${differences} differences.`]),
+    ...(isAllowed
+      ? [
+          `${path} is now the database of ${source}.`,
+          ...(aside ? [`The old one is ${aside}.`] : []),
+        ]
+      : ['Nothing was changed. To replace the database, run the command again with --yes.']),
+  ];
+  const json = {
+    restore: {
+      file: source,
+      database: path,
+      replaced: isAllowed,
+      kept_as: aside ?? null,
+      differences,
+      present: present.kind,
+      newer: present.kind === 'compared' ? newerRecord(present.newer) : null,
+    },
+  };
+  return { json, text: lines.join('\n'), exitCode: isAllowed ? 0 : 1 };
+}
+
+function presentLines(present: Present): string[] {
+  if (present.kind === 'none') return [];
+  if (present.kind === 'unreadable') {
+    return [
+      `The present database cannot be read, so what it has more is unknown: ${present.cause}`,
+    ];
+  }
+  const { newer } = present;
+  const { requests, movements, accounts, keys, revocations, foreign, copyEndsAt } = newer;
+  const until = copyEndsAt === undefined ? 'has no entries' : `ends ${shortTime(copyEndsAt)} UTC`;
+  return [
+    `The backup ${until}. The present database has, and the backup lacks:`,
+    `  ${requests} requests, which took ${formatTokens(newer.debited)} service tokens from balances`,
+    `  ${movements} credits and corrections of ${formatTokens(newer.credited)} service tokens in all`,
+    `  ${accounts} accounts and ${keys} keys`,
+    ...(revocations === 0
+      ? []
+      : [`  ${revocations} revocations: these keys would be accepted again; revoke them again`]),
+    ...(foreign === 0
+      ? []
+      : [
+          `The backup has ${foreign} entries that the present database lacks: they were archived since, or the backup is of another installation.`,
+        ]),
+  ];
+}
+
+function newerRecord(newer: Newer): Record<string, unknown> {
+  return {
+    requests: newer.requests,
+    debited_tokens: formatTokens(newer.debited),
+    movements: newer.movements,
+    credited_tokens: formatTokens(newer.credited),
+    accounts: newer.accounts,
+    keys: newer.keys,
+    revocations: newer.revocations,
+    backup_ends_at:
+      newer.copyEndsAt === undefined ? null : new Date(newer.copyEndsAt).toISOString(),
+    foreign_entries: newer.foreign,
+  };
+}
+
+/** A name that is free: two restores may run within a second. */
+function asideName(path: string, nowMs: number): string {
+  const name = `${path}.replaced-${new Date(nowMs).toISOString().replace(/\.\d+|[-:]/g, '')}`;
+  let free = name;
+  for (let number = 2; existsSync(free); number += 1) free = `${name}-${number}`;
+  return free;
+}

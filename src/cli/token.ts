@@ -1,0 +1,70 @@
+// `tollgate token …`: creates, lists and revokes tokens of the operators' API.
+
+import type { Command } from 'commander';
+import { SCOPES } from '../core/operator-scope.ts';
+import { createOperatorTokens, operatorTokenRecord } from '../identity/operator-tokens.ts';
+import {
+  addCommand,
+  addGroup,
+  listOutput,
+  OPERATOR,
+  type Output,
+  type Perform,
+  parseExpiry,
+  shortInstant,
+} from './command.ts';
+import type { Context } from './context.ts';
+
+export function addTokenCommands(program: Command, perform: Perform): void {
+  const group = addGroup(program, 'token', "create, list and revoke tokens of the operators' API");
+  perform<CreateOptions>(
+    addCommand(group, 'create <name>', 'create a token, which is shown once')
+      .requiredOption('--scopes <list>', `some of ${SCOPES.join(', ')}`)
+      .requiredOption('--expires <date>', 'when it expires, within a year'),
+    create,
+  );
+  perform(addCommand(group, 'list', 'list all tokens, newest first'), list);
+  perform(addCommand(group, 'revoke <id>', 'revoke a token, at once and for good'), revoke);
+}
+
+async function tokensOf({ openStore, clock, randomBytes }: Context) {
+  return createOperatorTokens({ database: (await openStore()).database, clock, randomBytes });
+}
+
+type CreateOptions = { readonly scopes: string; readonly expires: string };
+
+async function create(context: Context, options: CreateOptions, name = ''): Promise<Output> {
+  const tokens = await tokensOf(context);
+  const scopes = options.scopes.split(',').map((scope) => scope.trim());
+  const facts = { name, scopes, expiresAt: parseExpiry(options.expires) };
+  const { row, token } = await tokens.create(facts, OPERATOR);
+  return {
+    json: { operator_token: operatorTokenRecord(row, context.clock()), token },
+    text: `Token ${row.id}, shown only now: ${token}`,
+  };
+}
+
+async function list(context: Context): Promise<Output> {
+  const rows = await (await tokensOf(context)).list();
+  const records = rows.map((row) => operatorTokenRecord(row, context.clock()));
+  return listOutput(
+    records,
+    ['TOKEN', 'NAME', 'STATUS', 'SCOPES', 'EXPIRES', 'LAST USED'],
+    (each) => [
+      each.id,
+      each.name,
+      each.status,
+      each.scopes.join(','),
+      shortInstant(each.expires_at),
+      shortInstant(each.last_used_at),
+    ],
+  );
+}
+
+async function revoke(context: Context, _options: object, id = ''): Promise<Output> {
+  const row = await (await tokensOf(context)).revoke(id, OPERATOR);
+  return {
+    json: { operator_token: operatorTokenRecord(row, context.clock()) },
+    text: `Token ${row.id} (${row.name}) is revoked.`,
+  };
+}

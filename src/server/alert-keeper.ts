@@ -1,0 +1,30 @@
+// Stores raised alerts for the console every few seconds. While the database fails, they wait in
+// memory; the log and the webhook have them at once.
+
+import type { RandomBytes } from '../core/id.ts';
+import type { Log } from '../observe/log.ts';
+import type { RaisedAlerts } from '../observe/raised-alerts.ts';
+import { recordAlerts } from '../operations/alerts.ts';
+import type { Database } from '../store/contract.ts';
+
+export const ALERTS_STORED_EVERY_MS = 2_000;
+
+/** Returns a function that stores what was raised; it never rejects. */
+export function createAlertKeeper(dependencies: {
+  readonly database: Database;
+  readonly raised: RaisedAlerts;
+  readonly randomBytes: RandomBytes;
+  readonly log: Pick<Log, 'error'>;
+}): () => Promise<void> {
+  const { database, raised, randomBytes, log } = dependencies;
+  return async () => {
+    if (raised.isEmpty()) return;
+    const groups = raised.take();
+    try {
+      await recordAlerts(database, groups, randomBytes);
+    } catch (error) {
+      raised.putBack(groups);
+      log.error('alerts could not be stored for the console', error);
+    }
+  };
+}

@@ -1,0 +1,253 @@
+// Makes a backup of the database whenever the newest one in BACKUP_DIR is old enough, the first one
+// seconds after a start that finds none, and removes the oldest ones. A failed backup is an alert
+// and is tried again in some minutes; it never affects serving.
+
+import { mkdir, open, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { every, type Stop } from '../async/every.ts';
+import type { Config } from '../config/settings.ts';
+import type { Alert, BackupFailure } from '../core/alert.ts';
+import {
+  type BackupFile,
+  backupName,
+  findBackups,
+  findRemains,
+  isDue,
+  PARTIAL,
+  prunable,
+} from '../core/backup-files.ts';
+import type { BackupState } from '../observe/gauges.ts';
+import type { Log } from '../observe/log.ts';
+import { type BackupRun, createBackupRunner, type RunBackup } from './backup-run.ts';
+
+export type BackupsOptions = {
+  readonly directory: string;
+  /** The path of the database. */
+  readonly database: string;
+  readonly everyMs: number;
+  readonly keep: number;
+  readonly run: RunBackup;
+  /** Whether the database file is the one that is served. */
+  readonly isInPlace: () => boolean;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
+  readonly log: Pick<Log, 'info' | 'error'>;
+  readonly alert: (alert: Alert) => void;
+  /** Replaces the default in tests. */
+  readonly lookMs?: number;
+};
+
+export type Backups = {
+  /** Returns a function that stops it and the backup that runs. */
+  readonly start: () => Stop;
+  readonly warnings: () => readonly string[];
+  readonly state: () => BackupState;
+};
+
+export type ServingBackupsOptions = Pick<
+  BackupsOptions,
+  'isInPlace' | 'clock' | 'monotonic' | 'log' | 'alert'
+> & {
+  readonly config: Pick<Config, 'backupDirectory' | 'backupEveryMs' | 'backupKeep' | 'databaseUrl'>;
+};
+
+const LOOK_MS = 1_000;
+const RETRY_MS = 5 * 60_000;
+const WATCH_MS = 250;
+const HOUR_MS = 3_600_000;
+
+/** A backup is late where it is this much older than the interval. */
+const LATE_SHARE = 0.5;
+
+/** Space that a backup leaves free, because the database may be on the same disk. */
+const RESERVE_BYTES = 64 * 1_024 * 1_024;
+/** The same on a small disk, as a share of it. */
+const RESERVE_SHARE = 0.05;
+
+/** Those of a server; `undefined` without BACKUP_DIR. */
+export function createServingBackups(
+  database: string,
+  { config, ...options }: ServingBackupsOptions,
+): Backups | undefined {
+  const { backupDirectory, backupEveryMs: everyMs, backupKeep: keep, databaseUrl } = config;
+  if (backupDirectory === undefined) return undefined;
+  const directory = resolve(backupDirectory);
+  const run = createBackupRunner(databaseUrl);
+  return createBackups({ ...options, directory, database, everyMs, keep, run });
+}
+
+export function createBackups(options: BackupsOptions): Backups {
+  const { directory, everyMs, clock, monotonic, log, alert } = options;
+  const stem = basename(options.database).replace(/\.[^.]+$/, '');
+  /** Newest first; unknown before the first look. */
+  let files: readonly BackupFile[] | undefined;
+  let failure: BackupFailure | undefined;
+  /** Of the monotonic clock. */
+  let notBefore = 0;
+  let running: BackupRun | undefined;
+  let isStopped = false;
+  const done = { made: 0, failed: 0, bytes: 0, seconds: 0 };
+
+  const newestMs = (): number | undefined => files?.find(({ verified }) => verified)?.atMs;
+
+  async function look(): Promise<void> {
+    if (monotonic() < notBefore || isStopped || !options.isInPlace()) return;
+    if (files !== undefined && !isDue(newestMs(), clock(), everyMs)) return;
+    try {
+      await refresh();
+      if (!isDue(newestMs(), clock(), everyMs)) return;
+      const startedAt = monotonic();
+      const result = await backUp();
+      if (result === 'made') succeed(startedAt);
+      else if (result !== 'stopped') fail(result);
+    } catch (error) {
+      log.error('backup: the folder cannot be used', error);
+      fail('folder');
+    }
+  }
+
+  function succeed(startedAt: number): void {
+    failure = undefined;
+    done.made += 1;
+    done.seconds = (monotonic() - startedAt) / 1_000;
+    // Also where the clock was set back, so that names from the future cause no second backup.
+    notBefore = startedAt + everyMs;
+  }
+
+  function fail(reason: BackupFailure): void {
+    failure = reason;
+    done.failed += 1;
+    // The next copy has the same books.
+    const waitMs = reason === 'differences' ? everyMs : Math.min(RETRY_MS, everyMs);
+    notBefore = monotonic() + waitMs;
+    alert({ kind: 'backup_failed', reason });
+  }
+
+  /** Lists the folder, and removes what interrupted backups have left. */
+  async function refresh(): Promise<void> {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const names = await readdir(directory);
+    for (const name of findRemains(names, stem)) await rm(join(directory, name), { force: true });
+    files = findBackups(names, stem);
+  }
+
+  /** Makes one backup, and removes the oldest ones. */
+  async function backUp(): Promise<BackupFailure | 'made' | 'stopped'> {
+    const reserve = await reserveOf(directory);
+    if ((await freeBytes(directory)) < (await databaseBytes(options.database)) + reserve) {
+      return 'space';
+    }
+    const name = backupName(stem, clock());
+    const run = options.run(join(directory, name));
+    running = run;
+    let isFull = false;
+    const stopWatching = every(
+      WATCH_MS,
+      async () => {
+        if ((await freeBytes(directory)) < reserve) {
+          isFull = true;
+          run.stop();
+        }
+        await flush(join(directory, `${name}${PARTIAL}`));
+      },
+      () => undefined,
+    );
+    const report = await run.report;
+    stopWatching();
+    running = undefined;
+    if (isStopped) return 'stopped';
+    await refresh();
+    if (isFull) return 'space';
+    if (report.kind === 'failed') {
+      log.error(`backup: ${report.message}`);
+      return FAILURES.get(report.code ?? '') ?? 'failed';
+    }
+    done.bytes = report.bytes;
+    await prune(name);
+    if (report.differences > 0) return 'differences';
+    log.info(`backup: wrote ${join(directory, name)}, ${report.bytes} bytes`);
+    return 'made';
+  }
+
+  async function prune(made: string): Promise<void> {
+    for (const { name } of prunable(files ?? [], options.keep, made)) {
+      await rm(join(directory, name), { force: true });
+    }
+    files = findBackups(await readdir(directory), stem);
+  }
+
+  return {
+    start() {
+      const stopLooking = every(options.lookMs ?? LOOK_MS, look);
+      return () => {
+        isStopped = true;
+        stopLooking();
+        running?.stop();
+      };
+    },
+    warnings() {
+      const at = newestMs();
+      const ageMs = at === undefined ? undefined : clock() - at;
+      const warnings: string[] = [];
+      if (failure !== undefined) warnings.push('the last backup failed');
+      if (files === undefined) return warnings;
+      if (ageMs === undefined) warnings.push('there is no verified backup');
+      else if (ageMs > everyMs * (1 + LATE_SHARE) + RETRY_MS) {
+        warnings.push(`the newest backup is ${ageWords(ageMs)} old`);
+      }
+      return warnings;
+    },
+    state: () => ({
+      ...done,
+      newestMs: newestMs(),
+      kept: files?.filter(({ verified }) => verified).length ?? 0,
+    }),
+  };
+}
+
+/** Codes of `tollgate backup`; others are `failed`. */
+const FAILURES: ReadonlyMap<string, BackupFailure> = new Map([
+  ['backup_no_space', 'space'],
+  ['backup_damaged', 'damaged'],
+  ['file_not_writable', 'folder'],
+]);
+
+async function freeBytes(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize;
+}
+
+async function reserveOf(directory: string): Promise<number> {
+  const { blocks, bsize } = await statfs(directory);
+  return Math.min(RESERVE_BYTES, blocks * bsize * RESERVE_SHARE);
+}
+
+/** Writes what is there to the disk: all of it at the end would delay the commits of the ledger. */
+async function flush(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** With its log, of which a part is in the copy. */
+async function databaseBytes(path: string): Promise<number> {
+  const [own, log] = await Promise.all(
+    [path, `${path}-wal`].map((name) =>
+      stat(name)
+        .then(({ size }) => size)
+        .catch(() => 0),
+    ),
+  );
+  return (own ?? 0) + (log ?? 0);
+}
+
+function ageWords(ageMs: number): string {
+  const hours = Math.floor(ageMs / HOUR_MS);
+  if (hours < 1) return `${Math.floor(ageMs / 60_000)} minutes`;
+  return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`;
+}

@@ -1,0 +1,57 @@
+// The thread of one run of retention: archives and removes on its own connection, in steps, with
+// pauses in which the ledger gets the database. Started by `retention.ts`; an entry point of the
+// build.
+
+import { hostname } from 'node:os';
+import { createRest } from '../async/rest.ts';
+import { type RetentionReport, runRetention } from '../operations/archive/run.ts';
+import { connectDatabase } from '../store/connect.ts';
+import { VERSION } from '../version.ts';
+
+/** Posted to the thread, once. */
+export type RetentionRequest = {
+  readonly url: string;
+  readonly directory: string;
+  readonly retentionDays: number;
+  readonly nowMs: number;
+};
+
+/** Posted back: lines for the log, then one report. */
+export type RetentionReply =
+  | { readonly kind: 'line'; readonly text: string }
+  | { readonly kind: 'report'; readonly report: RetentionReport }
+  | { readonly kind: 'failed'; readonly cause: string };
+
+/** As the aggregation of usage does: the ledger waits for one step, and then has as long. */
+const STEP = { sqlite: { stepMs: 15, pauseMs: 15 }, postgres: { stepMs: 100, pauseMs: 30 } };
+
+declare const self: Worker;
+
+self.onmessage = async ({ data }: MessageEvent<RetentionRequest>) => {
+  const post = (reply: RetentionReply): void => self.postMessage(reply);
+  try {
+    post({ kind: 'report', report: await run(data, (text) => post({ kind: 'line', text })) });
+  } catch (error) {
+    post({ kind: 'failed', cause: error instanceof Error ? error.message : String(error) });
+  }
+};
+
+async function run(
+  { url, ...request }: RetentionRequest,
+  log: (text: string) => void,
+): Promise<RetentionReport> {
+  // Anchors come before removals in the log of the database, so a power cut cannot separate them.
+  const database = connectDatabase({ url, sync: 'full', patient: true });
+  const monotonic = () => performance.now();
+  try {
+    return await runRetention({
+      ...request,
+      ...{ database, version: VERSION, log },
+      writer: hostname().replaceAll(/[^\w.-]/g, '_'),
+      rest: createRest(monotonic),
+      removal: { ...STEP[database.dialect], monotonic, isStopped: () => false },
+    });
+  } finally {
+    await database.close();
+  }
+}
