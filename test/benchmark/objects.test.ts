@@ -14,7 +14,8 @@ const RECORD = join(import.meta.dir, 'objects.json');
 
 const MORE = 1.1;
 
-const REQUESTS = 300;
+const REQUESTS = 100;
+const RUNS = 4;
 
 /** No optimizing compiler, which makes some objects vanish at a moment of its own choice. */
 const EXACT = { BUN_JSC_useGC: '0', BUN_JSC_useDFGJIT: '0' };
@@ -45,9 +46,14 @@ test('a request makes no more than a tenth more objects than are recorded', asyn
       await answer.text();
     };
     await ask();
-    const before = await made();
-    for (let asked = 0; asked < REQUESTS; asked += 1) await ask();
-    return Math.round(((await made()) - before) / REQUESTS);
+    // The fewest of some runs: timers also make objects, more of them while the machine is busy.
+    let fewest = Number.POSITIVE_INFINITY;
+    for (let run = 0; run < RUNS; run += 1) {
+      const before = await made();
+      for (let asked = 0; asked < REQUESTS; asked += 1) await ask();
+      fewest = Math.min(fewest, Math.round(((await made()) - before) / REQUESTS));
+    }
+    return fewest;
   }
 
   const counted = { whole: await objects(false), streamed: await objects(true) };

@@ -583,7 +583,7 @@ served_by = [{ upstream = "onne", model = "x" }]
     for (const command of [['serve'], ['account', 'show', account.id]]) {
       const result = await runCommand(gateway.directory, { PORT: '0' }, command);
       expect([command, result.code]).toEqual([command, 1]);
-      expect(result.stderr).toContain('made by a newer version of tollgate');
+      expect(result.stderr).toContain('migrated by a newer version of Tollgate');
     }
   });
 

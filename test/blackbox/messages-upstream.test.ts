@@ -68,7 +68,7 @@ const STANDARD = { basis: 'reported', input_tokens: 10, cached_input_tokens: 4, 
 type Reported = 'provider_unavailable' | 'invalid_request' | 'context_length_exceeded';
 
 /** Before any content: what the customer receives, and the class in the books; `*` is any. */
-const BEFORE: readonly (readonly [name: string, told: Reported, failure: string])[] = [
+const BEFORE: readonly (readonly [name: string, expected: Reported, failure: string])[] = [
   ['status-400', 'invalid_request', 'bad_request'],
   ['status-413', 'invalid_request', 'bad_request'],
   ['context-400', 'context_length_exceeded', 'context_length'],
@@ -316,13 +316,13 @@ describe.concurrent('failures before content', () => {
   test.each(ALL_KINDS)(
     '%s, %s: an error in the envelope, and nothing is charged',
     async (format, kind) => {
-      const check = async ([name, told, failure]: (typeof BEFORE)[number]): Promise<void> => {
+      const check = async ([name, expected, failure]: (typeof BEFORE)[number]): Promise<void> => {
         const answer = await ask(format, kind, name);
         const { error } = JSON.parse(answer.text);
         expect([name, answer.status, error.code, error.request_id]).toEqual([
           name,
-          STATUS[told],
-          told,
+          STATUS[expected],
+          expected,
           requestId(answer),
         ]);
         expectNoLeak(name, answer);

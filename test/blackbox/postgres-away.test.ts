@@ -57,9 +57,9 @@ describeWithServices('a server without its PostgreSQL', ['PostgreSQL'], () => {
     expect(text).not.toContain('svc_tokens_debited');
     await postgres.start();
     await reading;
-    const told = /"svc_tokens_debited":"?([\d.]+)/.exec(text)?.[1];
+    const billed = /"svc_tokens_debited":"?([\d.]+)/.exec(text)?.[1];
     const { booked } = await explain(gateway, response.headers.get('x-request-id'));
-    expect(booked).toMatchObject({ debited: told ?? 'no bill was sent' });
+    expect(booked).toMatchObject({ debited: billed ?? 'no bill was sent' });
     await waitUntil(async () => (await generate(account, 'chat', 'ok')).status === 200, 15_000);
   });
 });

@@ -16,6 +16,10 @@ const BLOCKED_ADDRESS = '203.0.113.7';
 
 /** What is true of an account or its plan; everything else is in the request itself. */
 const TRAITS = [
+  'key_paused',
+  'address_not_allowed',
+  'model_not_allowed_for_key',
+  'key_budget_exhausted',
   'invalid_api_key',
   'email_not_verified',
   'account_inactive',
@@ -130,6 +134,10 @@ async function createAccount(traits: readonly Trait[]): Promise<TestAccount> {
     firstAnswers.push(first);
   }
   const commands: Partial<Record<Trait, string[]>> = {
+    key_paused: ['key', 'pause', account.key],
+    address_not_allowed: ['key', 'edit', account.key, '--networks', '198.51.100.0/24'],
+    model_not_allowed_for_key: ['key', 'edit', account.key, '--models', 'stall'],
+    key_budget_exhausted: ['key', 'edit', account.key, '--budget-total', '0'],
     invalid_api_key: ['key', 'revoke', account.key],
     account_inactive: ['account', 'suspend', account.id],
     account_blocked: ['block', 'add', 'account', account.id],

@@ -19,7 +19,7 @@ type Kind = 'whole' | 'long' | 'stream';
 type Failure = 'unavailable' | 'invalid_request' | 'context_length_exceeded';
 
 /** Before any content: what the customer receives, and the class that the books name. */
-const BEFORE: readonly (readonly [name: string, told: Failure, failure: string])[] = [
+const BEFORE: readonly (readonly [name: string, expected: Failure, failure: string])[] = [
   ['status-400', 'invalid_request', 'bad_request'],
   ['status-413', 'invalid_request', 'bad_request'],
   ['status-422', 'invalid_request', 'bad_request'],
@@ -150,7 +150,8 @@ beforeAll(async () => {
   ]);
   gateway = await startGateway({
     catalog: catalogFor(upstream, ['ok', 'late-exhaustion', ...names, ...names.map(withFallback)], {
-      upstream: { first_byte_seconds: 1, first_content_seconds: 1, idle_seconds: 1 },
+      // Longer than a busy machine keeps the scripted upstream from answering.
+      upstream: { first_byte_seconds: 3, first_content_seconds: 3, idle_seconds: 3 },
       moreUpstreams: [...UNREACHABLE.values()],
       models: Object.fromEntries(fallbacks),
       plans: { business: { concurrent_requests: 1_000 } },
@@ -243,15 +244,15 @@ describe.concurrent('before content', () => {
   test.each(ALL_KINDS)(
     '%s, %s: an error in the envelope, and nothing is charged',
     async (format, kind) => {
-      const check = async ([name, told, failure]: (typeof BEFORE)[number]): Promise<void> => {
+      const check = async ([name, expected, failure]: (typeof BEFORE)[number]): Promise<void> => {
         const answer = await ask(format, kind, name);
         const error = (JSON.parse(answer.text) as Json)['error'] as Json;
         const requestId = answer.headers.get('x-request-id');
         expect([name, answer.status, error['code'], error['type'], error['request_id']]).toEqual([
           name,
-          STATUS[told],
-          told === 'unavailable' ? 'provider_unavailable' : told,
-          TYPES[told],
+          STATUS[expected],
+          expected === 'unavailable' ? 'provider_unavailable' : expected,
+          TYPES[expected],
           requestId,
         ]);
         expectNoLeak(name, answer);
@@ -273,11 +274,14 @@ describe.concurrent('before content', () => {
   test.each(ALL_KINDS)(
     '%s, %s: a fallback serves, unless the mistake is in the request',
     async (format, kind) => {
-      const check = async ([name, told, failure]: (typeof BEFORE)[number]): Promise<void> => {
+      const check = async ([name, expected, failure]: (typeof BEFORE)[number]): Promise<void> => {
         const answer = await ask(format, kind, withFallback(name));
-        expect([name, answer.status]).toEqual([name, told === 'unavailable' ? 200 : STATUS[told]]);
+        expect([name, answer.status]).toEqual([
+          name,
+          expected === 'unavailable' ? 200 : STATUS[expected],
+        ]);
         expectNoLeak(name, answer);
-        if (told !== 'unavailable') return;
+        if (expected !== 'unavailable') return;
         expect([name, answer.headers.get('x-svc-model')]).toEqual([name, 'ok']);
         if (kind !== 'stream') expect(answer.text).toContain(HELLO);
         const record = await booked(answer);
@@ -353,7 +357,7 @@ describe.concurrent('after content', () => {
       await Promise.all(AFTER.map(check));
     },
     // The one that falls silent is waited for each time that it is asked.
-    20_000,
+    40_000,
   );
 
   test.each(FORMATS)('%s, whole: a fallback still serves', async (format) => {
@@ -370,9 +374,9 @@ describe.concurrent('after content', () => {
     expect(chat.text).toContain('"finish_reason":"insufficient_system_resource"');
     const messages = await ask('messages', 'stream', 'late-exhaustion');
     expect(parseEvents(messages.text).at(-1)?.event).toBe('error');
-    const [told, broken] = [await booked(chat), await booked(messages)];
-    expect([told.outcome, broken.outcome]).toEqual(['completed', 'upstream_failed']);
-    expect(broken.output).toBe(told.output);
+    const [expected, broken] = [await booked(chat), await booked(messages)];
+    expect([expected.outcome, broken.outcome]).toEqual(['completed', 'upstream_failed']);
+    expect(broken.output).toBe(expected.output);
     expect(broken.debited > broken.output * 2_000_000n).toBe(true);
   });
 });

@@ -5,6 +5,7 @@ import { CatalogError } from '../../src/catalog/source.ts';
 import { micro, pico, usdRate } from '../../src/core/money.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plan.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
+import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import { alwaysAt } from '../support/price.ts';
 
 const NOW_MS = Date.UTC(2026, 2, 1, 12);
@@ -70,6 +71,7 @@ describe('loadCatalog', () => {
     const { models, plans, upstreams, ...rest } = load(MINIMAL);
     expect({ ...rest, resolve: rest.resolve('swift-1') === models[0] }).toEqual({
       serviceName: 'tollgate',
+      service: DEFAULT_SERVICE,
       usdPerMillion: usdRate(1_000_000n),
       minimumHold: micro(1_000_000n),
       resolve: true,

@@ -36,14 +36,14 @@ const CHAT_RATES = {
 
 describe('modelRecord', () => {
   test('has what both SDK families read', () => {
-    const record: ListedModel = modelRecord(chat, catalog, undefined, undefined, NOW_MS);
+    const record: ListedModel = modelRecord(chat, catalog, {}, undefined, NOW_MS);
     const forChatClients: ChatModel = record;
     const forMessagesClients: ModelInfo = record;
     expect([forChatClients.id, forMessagesClients.id]).toEqual(['demo-chat', 'demo-chat']);
   });
 
   test('shows a model as it is', () => {
-    expect(modelRecord(chat, catalog, undefined, undefined, NOW_MS)).toEqual({
+    expect(modelRecord(chat, catalog, {}, undefined, NOW_MS)).toEqual({
       id: 'demo-chat',
       object: 'model',
       type: 'model',
@@ -91,7 +91,13 @@ describe('modelRecord', () => {
 
   test('shows a model as a plan sees it, with the lower of both incident limits', () => {
     const incident = { requestsPerMinute: 20, tokensPerMinute: 500, concurrentRequests: 1 };
-    const record = modelRecord(reasoner, catalog, catalog.plans.get('pro'), incident, NOW_MS);
+    const record = modelRecord(
+      reasoner,
+      catalog,
+      { plan: catalog.plans.get('pro') },
+      incident,
+      NOW_MS,
+    );
     expect({
       available: record.available,
       effective: [record.effective_context, record.max_input_tokens, record.context_window],
@@ -114,7 +120,7 @@ describe('modelRecord', () => {
   });
 
   test('shows the catalog’s own incident limits alone, null where none is lowered', () => {
-    expect(modelRecord(reasoner, catalog, undefined, undefined, NOW_MS).limits).toEqual({
+    expect(modelRecord(reasoner, catalog, {}, undefined, NOW_MS).limits).toEqual({
       requests_per_minute: 9,
       tokens_per_minute: null,
       concurrent_requests: 4,
@@ -127,11 +133,11 @@ describe('modelList', () => {
     const plan = catalog.plans.get('pro');
     const incidents = new Map([['demo-chat', { requestsPerMinute: 1 }]]);
     const incidentOf = (slug: string) => incidents.get(slug);
-    expect(modelList(catalog, plan, incidentOf, NOW_MS)).toEqual({
+    expect(modelList(catalog, { plan }, incidentOf, NOW_MS)).toEqual({
       object: 'list',
       data: [
-        modelRecord(chat, catalog, plan, { requestsPerMinute: 1 }, NOW_MS),
-        modelRecord(reasoner, catalog, plan, undefined, NOW_MS),
+        modelRecord(chat, catalog, { plan }, { requestsPerMinute: 1 }, NOW_MS),
+        modelRecord(reasoner, catalog, { plan }, undefined, NOW_MS),
       ],
       has_more: false,
       first_id: 'demo-chat',
@@ -156,7 +162,7 @@ describe('modelList', () => {
     [{ afterId: 'gone' }, [], false],
     [{ beforeId: 'gone' }, [], false],
   ])('the page %j is %j, and more: %p', (page, ids, more) => {
-    const list = modelList(three, undefined, () => undefined, NOW_MS, page);
+    const list = modelList(three, {}, () => undefined, NOW_MS, page);
     expect({ ...list, data: list.data.map(({ id }) => id) }).toEqual({
       object: 'list',
       data: ids,

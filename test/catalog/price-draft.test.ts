@@ -162,16 +162,34 @@ describe('what cannot be', () => {
     expect(problemsOf(() => apply(draft))).toEqual([problem]);
   });
 
-  test('a list in one line, and models that are no tables, are left to their owner', () => {
+  test('a list with its commas in front is left to its owner', () => {
+    const period = '{ valid_from = 2026-12-01T00:00:00Z, input = "1", output = "1" }';
     const inline = CATALOG.replace(
       '# the small one',
-      'prices = [{ valid_from = 2026-12-01T00:00:00Z, input = "1", output = "1" }]\n',
+      `prices = [\n  ${period}\n  , ${period.replace('12-01', '12-02')}\n]\n`,
     );
-    const add = [{ model: 'swift', ...later }];
-    expect(apply({ add }, inline)).toStartWith('not editable: The prices of swift-1');
-    const hidden = `note = """\n[[model]]\n"""\n${CATALOG}`;
-    expect(apply({ add }, hidden)).toStartWith('not editable');
+    const withdraw = [{ model: 'swift', valid_from: '2026-12-01T00:00:00Z' }];
+    expect(apply({ withdraw }, inline)).toStartWith('not editable: The file is written in a way');
   });
+});
+
+test('a list in one line is continued there, and headers within text are not taken for tables', () => {
+  const period = '{ valid_from = 2026-12-01T00:00:00Z, input = "1", output = "1" }';
+  const inline = CATALOG.replace('# the small one', `prices = [${period}]\n`);
+  const add = [{ model: 'swift', valid_from: '2026-12-25T00:00:00Z', ...RATES }];
+  expect(apply({ add }, inline)).toBe(
+    inline.replace(
+      '[{ valid_from = 2026-12-01T00:00:00Z, input = "1", output = "1" }]',
+      `[${period}, { valid_from = 2026-12-25T00:00:00Z, input = "0.2", output = "0.8" }]`,
+    ),
+  );
+  const hidden = `${CATALOG.replace('[[upstream]]', '[service]\nname = """\\\n[[model]]\\\n"""\n[[upstream]]')}`;
+  expect(apply({ add }, hidden)).toBe(
+    apply({ add }).replace(
+      CATALOG.slice(0, 20),
+      hidden.slice(0, hidden.length - CATALOG.length + 20),
+    ),
+  );
 });
 
 test('a draft is read from TOML and from JSON, and its mistakes by their place', () => {

@@ -61,6 +61,7 @@ const COMMANDS = [
   'prices preview',
   'explain',
   'backup',
+  'restore',
 ];
 
 describe('help', () => {
@@ -195,7 +196,7 @@ describe('refusals', () => {
     );
     await database.close();
     const { exitCode, stderr } = await newer.run('account', 'list');
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('newer version of tollgate')]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('newer version of Tollgate')]);
   });
 });
 
@@ -247,15 +248,27 @@ test('keys are created, rotated, and revoked by their text', async () => {
   const rotated = await tollgate.json('key', 'rotate', String(created['key']));
   const replacement = (rotated['created'] as { key: string }).key;
   expect(rotated).toMatchObject({
-    revoked: { status: 'revoked', revoked_reason: 'rotated' },
+    replaced: { status: 'revoked', revoked_reason: 'rotated' },
     created: { status: 'active', key: expect.stringMatching(/^sk-/) },
   });
+  const graceful = await tollgate.json('key', 'rotate', replacement, '--grace', '1h');
+  const successor = graceful['created'] as { id: string; key: string };
+  expect(graceful).toMatchObject({
+    replaced: { status: 'active', revoked_reason: null, replaced_by: successor.id },
+    created: { status: 'active' },
+  });
+  expect(await tollgate.refusal('key', 'rotate', successor.key, '--grace', '8d')).toEqual([
+    1,
+    'invalid_grace',
+  ]);
+  await tollgate.json('key', 'revoke', successor.key);
   const revoked = await tollgate.json('key', 'revoke', replacement, '--reason', 'leak_report');
   expect(revoked['api_key']).toMatchObject({ status: 'revoked', revoked_reason: 'leak_report' });
   expect(await tollgate.refusal('key', 'rotate', replacement)).toEqual([1, 'key_not_active']);
   const list = await tollgate.json('key', 'list', 'ann@example.com');
   expect(list).toMatchObject({ object: 'list', active_count: 1, active_limit: 20 });
   expect((list['data'] as { status: string }[]).map((each) => each.status)).toEqual([
+    'revoked',
     'revoked',
     'revoked',
     'active',
@@ -327,7 +340,7 @@ test('a backup is a whole database of its owner alone, and never overwrites', as
   const made = await tollgate.json('backup', 'copy.db');
   const path = join(directory, 'copy.db');
   expect(made).toEqual({
-    backup: { file: path, bytes: statSync(path).size, integrity: 'ok' },
+    backup: { file: path, bytes: statSync(path).size, integrity: 'ok', differences: 0 },
   });
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(await tollgate.refusal('backup', 'copy.db')).toEqual([1, 'file_exists']);

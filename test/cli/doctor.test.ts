@@ -1,11 +1,14 @@
 // `doctor` and `explain` over valid and damaged databases.
 
 import { expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { micro, pico, tokenCount, usdRate } from '../../src/core/money.ts';
 import type { Price } from '../../src/core/price.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { MIGRATIONS } from '../../src/store/migrations.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { createTollgate } from './tollgate.ts';
 
@@ -132,9 +135,15 @@ test('doctor names a missing database and does not make one', async () => {
   const wrong = await wrongChecks({ DATABASE_URL: 'sqlite:nowhere/none.db' });
   const detail = `There is no database at ${join(directory, 'nowhere/none.db')}.`;
   expect(wrong).toEqual(
-    ['database', 'migrations', 'ledger', 'clock', 'plans of accounts', 'kept thinking'].map(
-      (name) => [name, detail],
-    ),
+    [
+      'database',
+      'migrations',
+      'ledger',
+      'clock',
+      'plans of accounts',
+      'kept thinking',
+      'kept answers',
+    ].map((name) => [name, detail]),
   );
 });
 
@@ -152,6 +161,71 @@ test('doctor names a port that something else has, bad settings and a bad catalo
   ]);
   const names = (await wrongChecks({ LOG_LEVEL: 'loud' })) as [string, string][];
   expect(names[0]).toEqual(['configuration', expect.stringContaining('LOG_LEVEL')]);
+});
+
+test('doctor before a start accepts a database that is new or older, and nothing newer', async () => {
+  const before = async (url: string): Promise<unknown> => {
+    const environment = { DATABASE_URL: url };
+    const { exitCode, stdout } = await createTollgate(directory, environment).run(
+      ...['doctor', '--before-start', '--json'],
+    );
+    const { checks }: { checks: Checks } = JSON.parse(stdout);
+    const details = checks
+      .filter(({ name }) => name === 'database' || name === 'migrations')
+      .map(({ detail }) => detail);
+    return [exitCode, ...details];
+  };
+  expect(await before('sqlite:nowhere/none.db')).toEqual([
+    0,
+    'made by this start',
+    'made by this start',
+  ]);
+  expect(existsSync(join(directory, 'nowhere'))).toBe(false);
+  const tags = MIGRATIONS.sqlite.map(({ tag }) => tag);
+  const database = openDatabase({ url: `sqlite:${join(directory, 'older.db')}`, sync: 'normal' });
+  await migrate(database, []);
+  expect(await before('sqlite:older.db')).toEqual([
+    0,
+    'writable',
+    `this start applies ${tags.join(', ')}`,
+  ]);
+  await migrate(database);
+  expect(await before('sqlite:older.db')).toEqual([0, 'writable', `all ${tags.length} applied`]);
+  const later = { tag: '9999_later', when: 9_999_999_999_999, sql: 'CREATE TABLE later (id text)' };
+  await migrate(database, [...MIGRATIONS.sqlite, later]);
+  await database.close();
+  expect(await before('sqlite:older.db')).toEqual([
+    1,
+    'writable',
+    expect.stringContaining('newer version'),
+  ]);
+});
+
+test('doctor before a start leaves out the audit of the books, and finds bad settings', async () => {
+  const run = async (environment: Record<string, string>) => {
+    const { exitCode, stdout } = await createTollgate(directory, environment).run(
+      ...['doctor', '--before-start', '--json'],
+    );
+    const { checks }: { checks: Checks } = JSON.parse(stdout);
+    return { exitCode, names: checks.map(({ name }) => name) };
+  };
+  expect((await run({})).names).not.toContain('ledger');
+  expect((await run({ LOG_LEVEL: 'loud' })).exitCode).toBe(1);
+  expect((await run({ CATALOG: 'missing.toml' })).exitCode).toBe(1);
+});
+
+test('health asks the server of the settings, and readiness on request', async () => {
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: ({ url }) => new Response('', { status: url.endsWith('/healthz') ? 200 : 503 }),
+  });
+  const at = createTollgate(directory, { PORT: String(server.port), HOST: '0.0.0.0' });
+  expect((await at.run('health')).exitCode).toBe(0);
+  expect((await at.run('health', '--ready')).exitCode).toBe(1);
+  await server.stop(true);
+  expect((await at.run('health')).exitCode).toBe(1);
+  expect(await tollgate.refusal('health')).toEqual([1, 'no_port']);
 });
 
 test('doctor shows which profile each upstream has', async () => {

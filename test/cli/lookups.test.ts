@@ -2,6 +2,7 @@
 // audit trail.
 
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { resolve } from 'node:path';
 import { temporaryDirectory } from '../support/database.ts';
 import { createTollgate } from './tollgate.ts';
 
@@ -99,4 +100,17 @@ test('the trail is read by account, actor, action and subject', async () => {
     1,
     'account_not_found',
   ]);
+});
+
+test('a reader that closes the pipe early is no failure', async () => {
+  const main = resolve(import.meta.dir, '../../src/main.ts');
+  const command = `"${process.execPath}" "${main}" account list --json; echo "ended with $?" >&2`;
+  const child = Bun.spawn(['sh', '-c', `{ ${command}; } | true`], {
+    cwd: temporaryDirectory(),
+    env: { PATH: process.env['PATH'] ?? '', PORT: '0' },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'pipe',
+  });
+  expect(await new Response(child.stderr).text()).toBe('ended with 0\n');
 });

@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { temporaryDirectory } from '../support/database.ts';
 import { createTollgate } from './tollgate.ts';
 
 const directory = temporaryDirectory();
+
+// Each command is a process.
+setDefaultTimeout(30_000);
 
 const EMAIL = 'op@example.com';
 
@@ -64,6 +67,7 @@ describe('operator', () => {
           id: expect.stringMatching(/^user_\w{24}$/),
           object: 'operator',
           email: EMAIL,
+          role: 'admin',
           two_factor: false,
           created_at: expect.any(String),
         },
@@ -72,9 +76,11 @@ describe('operator', () => {
     expect(await refusal('operator', 'create', EMAIL)).toEqual([1, 'operator_exists']);
     const reset = await json('operator', 'reset', EMAIL);
     expect(Object.keys(reset)).toEqual(['operator', 'token', 'link']);
-    expect(await json('operator', 'remove', EMAIL)).toEqual({ removed: { email: EMAIL } });
-    expect(await refusal('operator', 'remove', EMAIL)).toEqual([1, 'operator_not_found']);
-    expect(await refusal('operator', 'reset', EMAIL)).toEqual([1, 'operator_not_found']);
+    expect(await refusal('operator', 'remove', EMAIL)).toEqual([1, 'last_admin']);
+    expect(await refusal('operator', 'role', EMAIL, 'viewer')).toEqual([1, 'last_admin']);
+    expect(await refusal('operator', 'role', EMAIL, 'root')).toEqual([1, 'invalid_role']);
+    expect(await refusal('operator', 'remove', 'b@example.com')).toEqual([1, 'operator_not_found']);
+    expect(await refusal('operator', 'reset', 'b@example.com')).toEqual([1, 'operator_not_found']);
     expect(await refusal('operator', 'create', 'unknown')).toEqual([1, 'invalid_email']);
   });
 });

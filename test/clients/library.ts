@@ -118,7 +118,7 @@ export const ANSWERS: readonly Answer[] = [
 
 /** The upstream is silent before and during these answers, long enough for several heartbeats. */
 export const SLOW_ANSWERS: readonly Answer[] = [
-  { model: 'slow-first-byte-300', text: HELLO },
+  { model: 'slow-first-byte-1000', text: HELLO },
   { model: 'slow-everything', text: HELLO, reasoning: REASONING, ...calls(PARIS) },
 ];
 

@@ -2,7 +2,10 @@
 // recovery, rest, and the records. Here one gateway over a fresh file, with its killer; rounds of a
 // cluster follow the same rules. Judged elsewhere.
 
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findBackups } from '../../src/core/backup-files.ts';
+import { checkCopy } from '../../src/operations/backup.ts';
 import { openSlowDisk } from '../support/slow-disk.ts';
 import {
   askAs,
@@ -57,6 +60,8 @@ export type Broken = Pick<Books, 'troubles' | 'played'> & {
   readonly exits: readonly number[];
 };
 
+/** Every 3.6 s, so that kills hit them. */
+const BACKUPS = { BACKUP_DIR: 'backups', BACKUP_EVERY_HOURS: '0.001', BACKUP_KEEP: '50' };
 const REST_WITHIN_MS = 30_000;
 const READY_WITHIN_MS = 15_000;
 
@@ -68,7 +73,7 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
   let current: Killer | undefined;
   await using upstream = await startCrashUpstream((trigger) => current?.happened(trigger));
   // What the gateway itself keeps is written beside the books there.
-  const environment = disk && { ...disk.environment, REASONING_STORE: 'on' };
+  const environment = disk ? { ...disk.environment, REASONING_STORE: 'on' } : BACKUPS;
   const killer = await startKiller(gatewayOf(crashCatalog(upstream.upstream), environment));
   current = killer;
   const { target, happened, gateway } = killer;
@@ -83,13 +88,30 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
       breakThings: () => playKills(random, killer, seconds, killEvery),
     });
     return {
-      books: { ...books, ...(syncMs === undefined ? {} : { syncMs }) },
+      books: {
+        ...books,
+        verdicts: [...books.verdicts, ...(await checkBackups(join(directory, 'backups')))],
+        ...(syncMs === undefined ? {} : { syncMs }),
+      },
       directory,
       discard: () => rm(directory, { recursive: true, force: true }),
     };
   } finally {
     await gateway().kill();
   }
+}
+
+/** Each file with the name of a backup is whole, although servers were killed at any moment. */
+async function checkBackups(folder: string): Promise<Verdict[]> {
+  const names = await readdir(folder).catch(() => []);
+  const backups = findBackups(names, 'tollgate');
+  return Promise.all(
+    backups.map(async ({ name, verified }) => {
+      const check = await checkCopy(join(folder, name));
+      const ok = verified && check.kind === 'intact' && check.differences === 0;
+      return { command: `backup ${name}`, ok, said: JSON.stringify(check) };
+    }),
+  );
 }
 
 /** Runs all actors while faults are active, waits for rest, and reads the books. */

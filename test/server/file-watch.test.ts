@@ -24,7 +24,7 @@ function watched() {
   writeFileSync(path, 'one');
   // Long ago: two writes within one tick of the file system's clock look the same.
   utimesSync(path, 1_000, 1_000);
-  const watch = createFileWatch([path]);
+  const watch = createFileWatch(() => [path]);
   const looks = (count: number) => Array.from({ length: count }, () => watch.hasChanged());
   return { directory, path, watch, looks };
 }
@@ -76,7 +76,7 @@ test('a directory of links that is swapped as a whole, as a mounted configuratio
   symlinkSync('v1', join(directory, '..data'));
   const path = join(directory, 'catalog.toml');
   symlinkSync('..data/catalog.toml', path);
-  const watch = createFileWatch([path]);
+  const watch = createFileWatch(() => [path]);
   symlinkSync('v2', join(directory, '..data_tmp'));
   renameSync(join(directory, '..data_tmp'), join(directory, '..data'));
   const looks = Array.from({ length: 3 }, () => watch.hasChanged());
@@ -93,7 +93,7 @@ test('what is read by hand is not reported again', () => {
 test('of several files each counts', () => {
   const { path, directory } = watched();
   const other = join(directory, '.env');
-  const watch = createFileWatch([path, other]);
+  const watch = createFileWatch(() => [path, other]);
   writeFileSync(other, 'KEY=1');
   expect([watch.hasChanged(), watch.hasChanged()]).toEqual([false, true]);
 });

@@ -39,7 +39,7 @@ async function start(read: () => LoadedCatalog = () => loadFound(found, 0)) {
   const operators = await createOperatorStates({
     database,
     live: createLiveCatalog({ first: loadFound(found, 0), read, clock: Date.now }),
-    file: { paths: [], changedSettings: () => [], isOutdated: () => false },
+    file: { paths: () => [], changedSettings: () => [], isOutdated: () => false },
     clock: Date.now,
     log: { info: () => {}, error: (message) => errors.push(message) },
     alert: (alert) => alerts.push(alert),

@@ -55,6 +55,10 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   'late-tool-name': lateToolName,
   long: play(tokens(2_000)),
   echo: (exchange) => play(script([{ text: exchange.request.text }]))(exchange),
+  'echo-message': (exchange) => {
+    const messages = exchange.request.body['messages'] as readonly { readonly content: string }[];
+    return play(script([{ text: messages.at(-1)?.content ?? '' }]))(exchange);
+  },
   /** Calls a tool, and repeats its result once there is one. */
   'tool-round': (exchange) => {
     const result = lastResult(exchange);

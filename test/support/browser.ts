@@ -11,6 +11,8 @@ export type VisitorOptions = {
   readonly viewport?: { readonly width: number; readonly height: number };
   /** An IANA name; UTC by default. */
   readonly timeZone?: string;
+  /** Such as `de-DE`; `en-GB` by default. */
+  readonly locale?: string;
 };
 
 export type Visitor = {
@@ -104,7 +106,7 @@ export async function openVisitor(
     colorScheme: options.colorScheme ?? 'light',
     viewport: options.viewport ?? WIDE,
     timezoneId: options.timeZone ?? 'UTC',
-    locale: 'en-GB',
+    locale: options.locale ?? 'en-GB',
     reducedMotion: 'reduce',
     acceptDownloads: true,
   });

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import type { Outcome } from '../../src/core/generation.ts';
 import { micro, tokenCount, usdRate, ZERO } from '../../src/core/money.ts';
 import { packText } from '../../src/core/shape.ts';
+import { endingCode } from '../../src/store/columns.ts';
 import type { Database } from '../../src/store/contract.ts';
 import { balances, priceVersions, requests, texts } from '../../src/store/money-tables.ts';
 import type { usageRecords } from '../../src/store/money-views.ts';
@@ -65,6 +66,7 @@ export function usageRecord(facts: Partial<UsageRecord> = {}): UsageRecord {
     charged: micro(debited + loss),
     endUser: null,
     attempts: '[]',
+    failure: null,
     endedAt: startedAt + 1_000,
     ...facts,
     startedAt,
@@ -159,7 +161,7 @@ export async function addRecords({ db }: Database, records: readonly UsageRecord
       promptTokens: record.estimatedPromptTokens,
       startedAt,
       durationMs: endedAt - startedAt,
-      ending: record.charged === 0n ? 'released' : 'settled',
+      ending: endingCode(record.charged === 0n ? 'released' : 'settled', record.failure),
       upstream: await orNull(record.upstream, numberOf),
       modelServed: await orNull(record.modelServed, numberOf),
       priceServed: await orNull(priceVersionServed, versionOf),

@@ -209,16 +209,16 @@ function attemptsOf({ upstream }: Scene, cell: Cell, story: Story | undefined) {
   const prompt = promptOf(id);
   const asked = (site: string) =>
     upstream.asked(site).filter(({ text }) => text.includes(prompt)).length;
-  const told = names.filter((name) => name === 'fails').length;
-  const counted = row.door === undefined ? asked(id) : told;
+  const explained = names.filter((name) => name === 'fails').length;
+  const counted = row.door === undefined ? asked(id) : explained;
   const failure = String(attempts[0]?.['failure']);
   const allowed = triesOf(cell, failure, attempts[0]?.['phase']);
   return {
     attempts: names.filter((name, index) => name !== names[index - 1]),
     failing:
-      told === allowed && counted === allowed
+      explained === allowed && counted === allowed
         ? AS_ALLOWED
-        : `${failure}: ${told} times in the explanation, ${counted} in its own book, not ${allowed}`,
+        : `${failure}: ${explained} times in the explanation, ${counted} in its own book, not ${allowed}`,
     second: asked(`${SECOND}-${dialect}`),
     spare: asked(`${SPARE}-${dialect}`),
   };

@@ -141,13 +141,13 @@ describe('a poisoned prompt', () => {
   });
 
   test('reports no fault to the operator', async () => {
-    const told = gateway
+    const reported = gateway
       .output()
       .split('\n')
       .filter((line) => /refuses our credential|circuit breaker is open/.test(line))
       .map((line) => (JSON.parse(line) as Json)['msg']);
     const answer = (await (await fetch(`${gateway.url}/readyz`)).json()) as Json;
     const warnings = answer['warnings'] as string[];
-    expect([...told, ...warnings]).toEqual([]);
+    expect([...reported, ...warnings]).toEqual([]);
   });
 });

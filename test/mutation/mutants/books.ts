@@ -17,6 +17,38 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     tests: ['test/ledger/contract/contract.test.ts'],
   },
   {
+    id: 'S-01k',
+    does: 'what other requests reserve of a budget is forgotten',
+    edits: [
+      {
+        in: 'roomFor',
+        find: 'reserved = add(reserved, hold.row.budgeted ?? hold.row.worst);',
+        put: 'reserved = add(reserved, ZERO);',
+      },
+    ],
+    tests: ['test/ledger/contract/contract.test.ts'],
+  },
+  {
+    id: 'S-01l',
+    does: 'a rotated key has a budget of its own',
+    edits: [
+      { in: 'familyNumber', find: 'family ?? keyId', put: 'family === undefined ? keyId : keyId' },
+    ],
+    tests: ['test/ledger/contract/contract.test.ts'],
+  },
+  {
+    id: 'S-01m',
+    does: 'a first budget forgets what its key has spent',
+    edits: [
+      {
+        in: 'setBudget',
+        find: 'facts.spentBefore.get(command.family)',
+        put: 'facts.spentBefore.get(command.keyId.slice(1))',
+      },
+    ],
+    tests: ['test/ledger/contract/contract.test.ts'],
+  },
+  {
     id: 'S-02a',
     does: 'a movement may be booked twice, as far as the tables care',
     edits: [

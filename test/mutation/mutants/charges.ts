@@ -46,12 +46,12 @@ export const CHARGE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: '#buy',
-        find: 'const { ok, available, uncovered } = await ledger.extend({ requestId, amount, excess });',
+        find: 'const { ok, available, uncovered, budget } = await ledger.extend({ requestId, amount, excess });',
         put: `const granted: Awaited<ReturnType<typeof ledger.extend>> = {
         ok: requestId !== '',
         available: this.#held,
       };
-      const { ok, available, uncovered } = granted;`,
+      const { ok, available, uncovered, budget } = granted;`,
       },
     ],
     tests: ['test/generate/guard.test.ts'],

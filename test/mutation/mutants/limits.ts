@@ -4,6 +4,18 @@ import type { Mutant } from '../mutant.ts';
 
 export const LIMIT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'S-31k',
+    does: 'a fallback leaves the list of models of its key',
+    edits: [
+      {
+        in: 'candidates',
+        find: 'if (facts.allowed?.has(fallback.slug) === false) continue;',
+        put: '',
+      },
+    ],
+    tests: ['test/blackbox/key-bounds.test.ts'],
+  },
+  {
     id: 'S-07b',
     does: 'a claim that is ended twice gives back twice',
     edits: [

@@ -81,8 +81,8 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'authenticate',
-        find: 'return factsOf(entry, now);',
-        put: 'return factsOf(entry, entry.loadedAt);',
+        find: 'return requireValid(entry, now);',
+        put: 'return requireValid(entry, entry.loadedAt);',
       },
     ],
     tests: ['test/identity/authenticate.test.ts'],
@@ -125,5 +125,41 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
     edits: [{ in: 'init', find: "redirect: 'manual'", put: "redirect: 'follow'" }],
     tests: ['test/blackbox/failover/matrix.test.ts'],
     only: 'redirect-307',
+  },
+  {
+    id: 'F-01a',
+    does: 'a form sends a literal key of the catalog file to another address',
+    edits: [
+      {
+        in: 'unmasked',
+        find: 'if (isMoved) problems.push({ path, text: MOVED });',
+        put: 'if (isMoved && path === MOVED) problems.push({ path, text: MOVED });',
+      },
+    ],
+    tests: ['test/dashboard/operator/entries.test.ts'],
+  },
+  {
+    id: 'F-01b',
+    does: 'a form fills a variable into text that customers see',
+    edits: [
+      {
+        in: 'secretProblems',
+        find: 'return names.length === 0',
+        put: 'return names.length >= 0',
+      },
+    ],
+    tests: ['test/dashboard/operator/entries.test.ts'],
+  },
+  {
+    id: 'F-01c',
+    does: 'the difference of the catalog file shows its keys',
+    edits: [
+      {
+        in: 'prepareEntry',
+        find: 'textDifference(redacted(found.text), redacted(text))',
+        put: 'textDifference(redacted(found.text) && found.text, text)',
+      },
+    ],
+    tests: ['test/dashboard/operator/entries.test.ts'],
   },
 ];

@@ -64,7 +64,7 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
     does: 'a client that does not read is written to all the same',
     edits: [
       {
-        in: 'write',
+        in: 'send',
         find: 'if ((controller.desiredSize ?? 1) > 0) return undefined;',
         put: 'if ((controller.desiredSize ?? 1) > -1e12) return undefined;',
       },

@@ -1,0 +1,186 @@
+// Automatic backups by the executable: the first one seconds after the start, verified, beside
+// requests; what a crash and a full disk leave; and what the operator reads.
+
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openCopy } from '../../src/store/sqlite-copy.ts';
+import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
+import { generate } from '../support/client.ts';
+import { type Gateway, startGateway } from '../support/gateway.ts';
+import { parseMetrics, sumOf } from '../support/metrics.ts';
+import { startUpstream, waitUntil } from '../support/upstream.ts';
+
+setDefaultTimeout(60_000);
+
+const upstream = await startUpstream();
+afterAll(() => upstream.close());
+
+const catalog = catalogFor(upstream, ['ok'], { plans: { roomy: ROOMY_PLAN } });
+
+/** The backups, without copies in progress. */
+function backupsIn(folder: string): string[] {
+  return readdirSync(folder).filter((name) => name.endsWith('.db'));
+}
+
+const hasBackup = (folder: string) => (): boolean => {
+  try {
+    return backupsIn(folder).length > 0;
+  } catch {
+    return false;
+  }
+};
+
+async function warningsOf({ url }: Gateway): Promise<unknown> {
+  const answer = await fetch(`${url}/readyz`);
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as { readonly warnings: unknown }).warnings;
+}
+
+async function metricsOf({ url }: Gateway) {
+  return parseMetrics(await (await fetch(`${url}/metrics`)).text());
+}
+
+test('the first backup is made at once, while requests are served, and is a whole database', async () => {
+  await using gateway = await startGateway({ catalog, environment: { BACKUP_DIR: 'backups' } });
+  const folder = join(gateway.directory, 'backups');
+  const ann = await gateway.createAccount({ plan: 'roomy' });
+  const statuses = new Set<number>();
+  while (!hasBackup(folder)()) statuses.add((await generate(ann, 'chat', 'ok')).status);
+  expect([...statuses]).toEqual([200]);
+  const [name = ''] = backupsIn(folder);
+  expect(name).toMatch(/^tollgate-\d{8}T\d{6}Z\.db$/);
+  expect([folder, join(folder, name)].map((path) => statSync(path).mode & 0o777)).toEqual([
+    0o700, 0o600,
+  ]);
+  await waitUntil(() => gateway.output().includes('backup: wrote'));
+  expect(await warningsOf(gateway)).toEqual([]);
+  const metrics = await metricsOf(gateway);
+  expect(sumOf(metrics, 'tollgate_backups_total', { result: 'made' })).toBe(1);
+  expect(sumOf(metrics, 'tollgate_backups_kept')).toBe(1);
+  expect(sumOf(metrics, 'tollgate_backup_bytes')).toBe(statSync(join(folder, name)).size);
+  expect(sumOf(metrics, 'tollgate_backup_age_seconds')).toBeWithin(0, 60);
+
+  // The next start finds it young enough.
+  await gateway.stop();
+  const { directory, environment } = gateway;
+  await using again = await startGateway({ directory, environment });
+  await waitUntil(async () => (await warningsOf(again)) !== undefined);
+  await waitUntil(async () => sumOf(await metricsOf(again), 'tollgate_backups_kept') === 1);
+  expect(backupsIn(folder)).toEqual([name]);
+
+  // It is restored after everything else is lost.
+  await again.stop();
+  rmSync(join(directory, 'data'), { recursive: true });
+  const restored = await again.run('restore', join(folder, name));
+  expect(restored).toMatchObject({ restore: { replaced: true, differences: 0 } });
+  await using third = await startGateway({ directory, environment });
+  expect((await generate({ ...ann, url: third.url }, 'chat', 'ok')).status).toBe(200);
+});
+
+test('backups follow the interval, and the oldest ones are removed', async () => {
+  // 0.001 hours are 3.6 s.
+  const environment = { BACKUP_DIR: 'backups', BACKUP_EVERY_HOURS: '0.001', BACKUP_KEEP: '2' };
+  await using gateway = await startGateway({ catalog, environment });
+  const folder = join(gateway.directory, 'backups');
+  await waitUntil(hasBackup(folder), 20_000);
+  const [first = ''] = backupsIn(folder);
+  await waitUntil(async () => {
+    const made = sumOf(await metricsOf(gateway), 'tollgate_backups_total', { result: 'made' });
+    return made >= 3 && !backupsIn(folder).includes(first);
+  }, 40_000);
+  expect(backupsIn(folder).length).toBeLessThanOrEqual(2);
+});
+
+test('a crash in the middle leaves no file that looks whole, and the next start cleans up', async () => {
+  await using gateway = await startGateway({ catalog, environment: { BACKUP_DIR: 'backups' } });
+  const folder = join(gateway.directory, 'backups');
+  const seen = new Set<string>();
+  await waitUntil(() => {
+    try {
+      for (const name of readdirSync(folder)) seen.add(name);
+    } catch {
+      return false;
+    }
+    return seen.size > 0;
+  });
+  await gateway.kill();
+  // The process of the backup may outlive the server; each file with a whole name is whole.
+  for (const name of backupsIn(folder)) {
+    const copy = openCopy(join(folder, name));
+    expect(copy.connection.query('PRAGMA integrity_check').all()).toEqual([
+      { integrity_check: 'ok' },
+    ]);
+    await copy.close();
+  }
+  const remains = 'tollgate-20200101T000000Z.db.partial';
+  closeSync(openSync(join(folder, remains), 'w'));
+  for (const name of backupsIn(folder)) rmSync(join(folder, name));
+  const { directory, environment } = gateway;
+  await using again = await startGateway({ directory, environment });
+  await waitUntil(() => hasBackup(folder)() && !readdirSync(folder).includes(remains), 20_000);
+  expect(await again.stop()).toBe(0);
+});
+
+test('a folder whose path is a file is an alert, and requests are served', async () => {
+  await using gateway = await startGateway({
+    catalog,
+    environment: { BACKUP_DIR: 'catalog.toml' },
+  });
+  await waitUntil(() => gateway.output().includes('backup: the folder of BACKUP_DIR'), 20_000);
+  expect(await warningsOf(gateway)).toEqual(['the last backup failed']);
+  const ann = await gateway.createAccount({ plan: 'roomy' });
+  expect((await generate(ann, 'chat', 'ok')).status).toBe(200);
+});
+
+const disk = join(tmpdir(), `tollgate-backup-disk-${process.pid}`);
+const hasDisk =
+  Bun.spawnSync(['mkdir', '-p', disk]).success &&
+  Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=80m', 'tmpfs', disk]).success;
+
+/** Needs the right to mount a disk. */
+describe.skipIf(!hasDisk)('a disk without space', () => {
+  afterAll(() => {
+    Bun.spawnSync(['umount', '-l', disk]);
+    rmSync(disk, { recursive: true, force: true });
+  });
+
+  test('for the copy and the database is an alert, harms no request, and keeps the last backup', async () => {
+    const directory = join(disk, 'gateway');
+    mkdirSync(directory);
+    const environment = {
+      BACKUP_DIR: 'backups',
+      BACKUP_EVERY_HOURS: '0.001',
+      BACKUP_KEEP: '1',
+      OPERATOR_PORT: 'off',
+    };
+    await using gateway = await startGateway({ directory, catalog, environment });
+    const folder = join(directory, 'backups');
+    const ann = await gateway.createAccount({ plan: 'roomy' });
+    await waitUntil(hasBackup(folder), 20_000);
+    leave(4 * 1_024 * 1_024);
+    await waitUntil(() => gateway.output().includes('too little space'), 20_000);
+    for (let count = 0; count < 20; count += 1) {
+      expect((await generate(ann, 'chat', 'ok')).status).toBe(200);
+    }
+    expect(backupsIn(folder)).toHaveLength(1);
+    expect(await warningsOf(gateway)).toContain('the last backup failed');
+    rmSync(join(disk, 'fill'));
+    const failed = backupsIn(folder);
+    await waitUntil(() => backupsIn(folder).some((name) => !failed.includes(name)), 20_000);
+    expect(await gateway.stop()).toBe(0);
+  });
+
+  /** Takes what is left of the disk, but so many bytes. */
+  function leave(bytes: number): void {
+    const probe = Bun.spawnSync(['df', '--output=avail', '-B1', disk]).stdout.toString();
+    const free = Number(probe.split('\n')[1]);
+    const file = openSync(join(disk, 'fill'), 'w');
+    try {
+      for (let left = free - bytes; left > 0; left -= 65_536) writeSync(file, Buffer.alloc(65_536));
+    } finally {
+      closeSync(file);
+    }
+  }
+});
