@@ -3,10 +3,17 @@
 
 import { expect, test } from 'bun:test';
 import type { RequestSummary } from '../../src/core/request-summary.ts';
+import type { RequestTrace } from '../../src/core/trace.ts';
+import { requestSpans } from '../../src/observe/tracing/request-spans.ts';
 import { createSampler } from '../../src/observe/tracing/request-trace.ts';
+import { nanos } from '../../src/observe/tracing/span.ts';
 import { createTracing, type Tracing } from '../../src/observe/tracing/tracing.ts';
 import { accepted, type Collector, startCollector } from '../support/collector.ts';
 import { waitUntil } from '../support/upstream.ts';
+
+const SUMMARY: RequestSummary = {
+  ...{ requestId: 'req_1', route: 'models', format: 'chat', status: 200, durationMs: 1 },
+};
 
 const NO_HEADERS = { get: () => null };
 
@@ -48,13 +55,23 @@ function rig(
   const end = (changes: Partial<RequestSummary> = {}): void => {
     const trace = tracing.start(NO_HEADERS, Date.now());
     tracing.request({
-      ...{ requestId: 'req_1', route: 'models', format: 'chat', status: 200, durationMs: 1 },
+      ...SUMMARY,
       ...changes,
       trace,
     });
   };
   return { tracing, collector, counts, messages, end };
 }
+
+test('a span ends with its last event, though the duration begins a moment later', () => {
+  const trace: RequestTrace = {
+    ...{ traceId: '1'.repeat(32), spanId: '2'.repeat(16), parentSpanId: undefined },
+    ...{ isSampled: true, startedAt: 1_000, attemptSpanIds: [], marks: { hold: 5, settle: 20 } },
+    ...{ mark() {}, startAttempt: () => undefined },
+  };
+  const [span] = requestSpans({ ...SUMMARY, durationMs: 12 }, trace);
+  expect(span?.endTimeUnixNano).toBe(nanos(1_020));
+});
 
 test('exports in batches, each span once', async () => {
   const { tracing, collector, counts, end } = rig(accepted, { batchMax: 10 });

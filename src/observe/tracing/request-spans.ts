@@ -78,7 +78,8 @@ function requestSpan(summary: RequestSummary, trace: RequestTrace): TraceSpan {
     name: method === undefined ? route : `${method} ${path}`,
     kind: SERVER,
     startTimeUnixNano: nanos(trace.startedAt),
-    endTimeUnixNano: nanos(trace.startedAt + durationMs),
+    // The trace begins just before the duration does, so its last mark may be the later one.
+    endTimeUnixNano: nanos(trace.startedAt + Math.max(durationMs, trace.marks.settle ?? 0)),
     attributes: attributes({
       'http.request.method': method,
       'http.route': path,
