@@ -1,12 +1,17 @@
-// Writes the reference page of the API, src/docs/customers/api.md, from the description that a server
-// has at /openapi.json. Run with `bun run reference`; a test compares them.
+// Writes the reference pages of both APIs from the descriptions that a server has at /openapi.json and
+// /operator/api/v1/openapi.json. Run with `bun run reference`; tests compare them.
 
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { operatorApiRoutes } from '../src/dashboard/operator-api/routes.ts';
 import { EXAMPLE_URL } from '../src/docs/page.ts';
-import { createDocument, type JsonRecord } from '../src/openapi/document.ts';
+import { createDocument } from '../src/openapi/document.ts';
+import { createOperatorDocument } from '../src/openapi/operator/document.ts';
+import type { JsonRecord, OpenApiDocument } from '../src/openapi/schemas.ts';
+import { anything } from '../test/dashboard/security/routes.ts';
 
 export const REFERENCE_PAGE = 'src/docs/customers/api.md';
+export const OPERATOR_REFERENCE_PAGE = 'src/docs/operators/operator-api-reference.md';
 
 type Schema = JsonRecord;
 
@@ -44,20 +49,39 @@ every code.
 
 const SCHEMA_PATH = '#/components/schemas/';
 
-/** The text of the page. */
+const OPERATOR_INTRODUCTION = `# API reference for operators
+
+Every route of the [operators' API](operator-api.md): what it takes, what it answers, and which errors it gives.
+
+Paths are below \`/operator/api/v1\` on the listener of the console, where \`GET /openapi.json\` has the same as an
+OpenAPI 3.1 document. \`?\` marks members that may be absent.
+`;
+
+/** The text of the customers' page. */
 export function reference(): string {
-  const { paths, components } = JSON.parse(
-    JSON.stringify(createDocument({ version: '', url: EXAMPLE_URL })),
-  );
+  return pageOf(createDocument({ version: '', url: EXAMPLE_URL }), INTRODUCTION, exampleOf);
+}
+
+/** The text of the operators' page. */
+export function operatorReference(): string {
+  const document = createOperatorDocument({ version: '', routes: operatorApiRoutes(anything) });
+  return pageOf(document, OPERATOR_INTRODUCTION, operatorExample);
+}
+
+function pageOf(document: OpenApiDocument, introduction: string, example: Example): string {
+  const { paths, components } = JSON.parse(JSON.stringify(document));
   const used = Object.entries<Schema>(components.schemas).filter(([name]) => !isRequest(name));
   const routes = Object.entries<Record<string, Operation>>(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) =>
-      routeSection(`${method.toUpperCase()} ${path}`, operation, components.schemas),
+      routeSection(`${method.toUpperCase()} ${path}`, operation, components.schemas, example),
     ),
   );
   const objects = used.map(([name, schema]) => `### ${name}\n\n${objectText(schema)}`);
-  return `${[INTRODUCTION.trim(), ...routes, '## Objects', ...objects].join('\n\n')}\n`;
+  return `${[introduction.trim(), ...routes, '## Objects', ...objects].join('\n\n')}\n`;
 }
+
+/** Writes a call of a route. */
+type Example = (title: string, needsKey: boolean, body: object | undefined) => string;
 
 /** Bodies are described with their routes. */
 const isRequest = (name: string): boolean => name.endsWith('Request');
@@ -66,14 +90,17 @@ function routeSection(
   title: string,
   operation: Operation,
   schemas: Readonly<Record<string, Schema>>,
+  example: Example,
 ): string {
   const { description, security, parameters = [], requestBody, responses } = operation;
   const body = requestBody?.content['application/json'];
-  const fields = body === undefined ? undefined : schemas[nameOf(body.schema) ?? ''];
+  const fields =
+    body === undefined ? undefined : (schemas[nameOf(body.schema) ?? ''] ?? body.schema);
+  const needsKey = security === undefined || security.length > 0;
   return [
     `## ${title}`,
-    `${description}${security === undefined ? '' : ' It needs no key.'}`,
-    ...(title.startsWith('HEAD') ? [] : [exampleOf(title, security === undefined, body?.example)]),
+    `${description}${needsKey ? '' : ' It needs no key.'}`,
+    ...(title.startsWith('HEAD') ? [] : [example(title, needsKey, body?.example)]),
     ...(parameters.length === 0
       ? []
       : [
@@ -111,6 +138,21 @@ function exampleOf(title: string, needsKey: boolean, body: object | undefined): 
   const lines = [
     `curl ${EXAMPLE_URL}${path}`,
     ...(needsKey ? ['-H "Authorization: Bearer $TOLLGATE_KEY"'] : []),
+    ...(body === undefined
+      ? []
+      : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body)}'`]),
+  ];
+  return `\`\`\`sh\n${lines.join(' \\\n  ')}\n\`\`\``;
+}
+
+function operatorExample(title: string, needsKey: boolean, body: object | undefined): string {
+  const [method = '', path = ''] = title.split(' ');
+  const address = path
+    .replace('/accounts/{id}', '/accounts/eve@example.com')
+    .replace('{id}', '$KEY_ID');
+  const lines = [
+    `curl${method === 'PATCH' || (method === 'POST' && body === undefined) ? ` -X ${method}` : ''} "$CONSOLE/operator/api/v1${address}"`,
+    ...(needsKey ? ['-H "Authorization: Bearer $TOKEN"'] : []),
     ...(body === undefined
       ? []
       : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body)}'`]),
@@ -219,5 +261,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 if (import.meta.main) {
-  writeFileSync(resolve(import.meta.dir, '..', REFERENCE_PAGE), reference());
+  const root = resolve(import.meta.dir, '..');
+  writeFileSync(resolve(root, REFERENCE_PAGE), reference());
+  writeFileSync(resolve(root, OPERATOR_REFERENCE_PAGE), operatorReference());
 }

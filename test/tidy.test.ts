@@ -164,7 +164,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packagesIn: [{ path: /^src\/docs\/render\.ts$/, packages: ['marked'] }],
   },
   // The description of the API, from the tables and schemas that serve it.
-  openapi: { folders: ['http', 'wire', 'core'], packages: TYPEBOX },
+  openapi: { folders: ['http', 'dashboard', 'wire', 'core'], packages: TYPEBOX },
   // A second gateway, run and judged from outside: of the server it has how to start this program.
   selftest: {
     folders: ['core', 'store', 'server', 'version.ts'],

@@ -20,7 +20,8 @@ export function addTokenCommands(program: Command, perform: Perform): void {
   perform<CreateOptions>(
     addCommand(group, 'create <name>', 'create a token, which is shown once')
       .requiredOption('--scopes <list>', `some of ${SCOPES.join(', ')}`)
-      .requiredOption('--expires <date>', 'when it expires, within a year'),
+      .requiredOption('--expires <date>', 'when it expires, within a year')
+      .option('--for <email>', 'the operator for whom it acts; needed for large credits'),
     create,
   );
   perform(addCommand(group, 'list', 'list all tokens, newest first'), list);
@@ -31,12 +32,17 @@ async function tokensOf({ openStore, clock, randomBytes }: Context) {
   return createOperatorTokens({ database: (await openStore()).database, clock, randomBytes });
 }
 
-type CreateOptions = { readonly scopes: string; readonly expires: string };
+type CreateOptions = {
+  readonly scopes: string;
+  readonly expires: string;
+  readonly for?: string;
+};
 
 async function create(context: Context, options: CreateOptions, name = ''): Promise<Output> {
   const tokens = await tokensOf(context);
   const scopes = options.scopes.split(',').map((scope) => scope.trim());
-  const facts = { name, scopes, expiresAt: parseExpiry(options.expires) };
+  const expiresAt = parseExpiry(options.expires);
+  const facts = { name, scopes, expiresAt, owner: options.for };
   const { row, token } = await tokens.create(facts, OPERATOR);
   return {
     json: { operator_token: operatorTokenRecord(row, context.clock()), token },
@@ -49,11 +55,12 @@ async function list(context: Context): Promise<Output> {
   const records = rows.map((row) => operatorTokenRecord(row, context.clock()));
   return listOutput(
     records,
-    ['TOKEN', 'NAME', 'STATUS', 'SCOPES', 'EXPIRES', 'LAST USED'],
+    ['TOKEN', 'NAME', 'STATUS', 'FOR', 'SCOPES', 'EXPIRES', 'LAST USED'],
     (each) => [
       each.id,
       each.name,
       each.status,
+      each.owner ?? '-',
       each.scopes.join(','),
       shortInstant(each.expires_at),
       shortInstant(each.last_used_at),

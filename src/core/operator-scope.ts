@@ -1,16 +1,22 @@
-// What a token of the operators' API may do. Each route names the scope that it needs.
+// What a token of the operators' API may do. Each route names the scope that it needs. A token acts
+// for an operator and can do no more than the role of that operator permits.
 
-export const SCOPES = [
-  'accounts:read',
-  'accounts:write',
-  'keys:read',
-  'keys:write',
-  'credits:write',
-  'usage:read',
-  'prices:read',
-] as const;
+import type { Permission } from './role.ts';
 
-export type Scope = (typeof SCOPES)[number];
+/** Each scope with the permission that its operator needs. */
+export const SCOPE_PERMISSIONS = {
+  'accounts:read': 'view',
+  'accounts:write': 'accounts.manage',
+  'keys:read': 'view',
+  'keys:write': 'keys.manage',
+  'credits:write': 'money.move',
+  'usage:read': 'view',
+  'prices:read': 'view',
+} as const satisfies Readonly<Record<string, Permission>>;
+
+export type Scope = keyof typeof SCOPE_PERMISSIONS;
+
+export const SCOPES = Object.keys(SCOPE_PERMISSIONS) as readonly Scope[];
 
 export function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text);

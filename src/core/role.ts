@@ -14,7 +14,7 @@ type Grant = {
 /** The rows of the table in the documentation for operators, in this order. */
 export const PERMISSIONS = {
   'sign-in.own': { allows: 'manage their own sign-in', roles: ROLES },
-  view: { allows: 'see all pages', roles: ROLES },
+  view: { allows: 'see all pages but API tokens', roles: ROLES },
   'alerts.acknowledge': {
     allows: 'acknowledge alerts',
     roles: ['support', 'finance', 'admin'],
@@ -47,6 +47,7 @@ export const PERMISSIONS = {
     allows: 'create, reset and remove operators, and change their roles',
     roles: ['admin'],
   },
+  'tokens.manage': { allows: 'see, create and revoke API tokens', roles: ['admin'] },
 } as const satisfies Readonly<Record<string, Grant>>;
 
 export type Permission = keyof typeof PERMISSIONS;

@@ -1,11 +1,14 @@
 // The tokens of the operators' API: creates, lists, revokes and authenticates them. A token is shown
-// once; its digest is stored. Tokens cannot create tokens.
+// once; its digest is stored. Tokens cannot create tokens. A token acts for its owner, an operator,
+// and ends when that operator is removed; one from the command line may have no owner.
 
 import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm';
 import { createId, createKey, type RandomBytes } from '../core/id.ts';
 import { isScope, SCOPES, type Scope } from '../core/operator-scope.ts';
+import type { Role } from '../core/role.ts';
 import { operatorTokens } from '../store/console-tables.ts';
 import type { Database } from '../store/contract.ts';
+import { users } from '../store/sign-in-tables.ts';
 import { type Actor, authorOf, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
 import { digestKey } from './key-digest.ts';
@@ -18,12 +21,25 @@ const LIFETIME_MAX_MS = 366 * 86_400_000;
 const LISTED_MAX = 1_000;
 /** How exact `lastUsedAt` is: each update is a write. */
 const USE_GRAIN_MS = 60_000;
+/** Operators as actors of the audit trail. */
+const OPERATOR_PREFIX = 'operator:';
+
+/** The operator for whom a token acts. */
+export type TokenOwner = { readonly userId: string; readonly role: Role };
+
+export type TokenCaller = {
+  readonly token: OperatorToken;
+  /** Undefined for a token from the command line that acts for no operator. */
+  readonly owner: TokenOwner | undefined;
+};
 
 type NewToken = {
   readonly name: string;
   readonly scopes: readonly string[];
   /** Unix milliseconds, within a year. */
   readonly expiresAt: number;
+  /** The address of its owner; absent: the operator who creates it, if it is one. */
+  readonly owner?: string | undefined;
 };
 
 export function createOperatorTokens(dependencies: {
@@ -45,10 +61,41 @@ export function createOperatorTokens(dependencies: {
     await writeAuditEvent(database, { ...event, detail: { name, scopes } });
   }
 
+  async function ownerOf(createdBy: string): Promise<TokenOwner | undefined> {
+    const email = createdBy.slice(OPERATOR_PREFIX.length);
+    const row = await db
+      .select({ userId: users.id, role: users.role })
+      .from(users)
+      .where(and(eq(users.realm, 'operator'), eq(users.email, email)))
+      .get();
+    return row === undefined ? undefined : { userId: row.userId, role: row.role ?? 'viewer' };
+  }
+
+  async function requireOwner(email: string): Promise<string> {
+    const createdBy = `${OPERATOR_PREFIX}${email.trim().toLowerCase()}`;
+    if ((await ownerOf(createdBy)) !== undefined) return createdBy;
+    throw new IdentityError(
+      'operator_not_found',
+      'There is no operator with this e-mail address who has set a password.',
+    );
+  }
+
+  /** Call inside a transaction. */
+  async function revokeRow(row: OperatorToken, actor: Actor): Promise<OperatorToken> {
+    const changes = { revokedAt: clock() };
+    await db.update(operatorTokens).set(changes).where(eq(operatorTokens.id, row.id)).run();
+    const revoked = { ...row, ...changes };
+    await audit(revoked, 'operator_token.revoked', actor);
+    return revoked;
+  }
+
   return {
-    /** Throws `invalid_scopes`, `invalid_key_name` and `invalid_expiry`. */
+    /**
+     * Throws `invalid_scopes`, `invalid_key_name`, `invalid_expiry`, and `operator_not_found` for
+     * an owner who does not exist.
+     */
     async create(
-      { name, scopes, expiresAt }: NewToken,
+      { name, scopes, expiresAt, owner }: NewToken,
       actor: Actor,
     ): Promise<{ readonly row: OperatorToken; readonly token: string }> {
       const token = `${PREFIX}${createKey(randomBytes).slice('sk-'.length)}`;
@@ -60,7 +107,7 @@ export function createOperatorTokens(dependencies: {
         name: requireName(name),
         scopes: JSON.stringify(requireScopes(scopes)),
         createdAt: now,
-        createdBy: authorOf(actor, '').actor,
+        createdBy: owner === undefined ? authorOf(actor, '').actor : await requireOwner(owner),
         expiresAt: requireExpiry(expiresAt, now),
         revokedAt: null,
         lastUsedAt: null,
@@ -79,21 +126,32 @@ export function createOperatorTokens(dependencies: {
     /** A revoked token stays as it is. Throws `token_not_found`. */
     revoke: (id: string, actor: Actor): Promise<OperatorToken> =>
       database.transaction(async (tx) => {
-        const own = eq(operatorTokens.id, id);
-        const row = await tx.select().from(operatorTokens).where(own).get();
+        const row = await tx.select().from(operatorTokens).where(eq(operatorTokens.id, id)).get();
         if (row === undefined) {
           throw new IdentityError('token_not_found', 'There is no token with this id.');
         }
-        if (row.revokedAt !== null) return row;
-        const changes = { revokedAt: clock() };
-        await tx.update(operatorTokens).set(changes).where(own).run();
-        const revoked = { ...row, ...changes };
-        await audit(revoked, 'operator_token.revoked', actor);
-        return revoked;
+        return row.revokedAt === null ? revokeRow(row, actor) : row;
       }),
 
-    /** The token of a request; undefined if it is unknown, revoked or expired. */
-    async authenticate(authorization: string | null): Promise<OperatorToken | undefined> {
+    /**
+     * Revokes all tokens of an operator. Call inside the transaction that removes the operator:
+     * another one with the same address must not inherit them.
+     */
+    async revokeOf(email: string, actor: Actor): Promise<void> {
+      const own = eq(operatorTokens.createdBy, `${OPERATOR_PREFIX}${email}`);
+      const rows = await db
+        .select()
+        .from(operatorTokens)
+        .where(and(own, isNull(operatorTokens.revokedAt)))
+        .all();
+      for (const row of rows) await revokeRow(row, actor);
+    },
+
+    /**
+     * The caller of a request; undefined if its token is unknown, revoked or expired, or if the
+     * owner no longer exists. Found by the digest, so no comparison takes time by the token's text.
+     */
+    async authenticate(authorization: string | null): Promise<TokenCaller | undefined> {
       const [, token] = /^bearer +(tgo-[A-Za-z0-9]{48})$/i.exec(authorization?.trim() ?? '') ?? [];
       if (token === undefined) return undefined;
       const digest = digestKey(token);
@@ -104,6 +162,8 @@ export function createOperatorTokens(dependencies: {
         .get();
       const now = clock();
       if (row === undefined || row.revokedAt !== null || row.expiresAt <= now) return undefined;
+      const owner = hasOwner(row) ? await ownerOf(row.createdBy) : undefined;
+      if (hasOwner(row) && owner === undefined) return undefined;
       const before = now - USE_GRAIN_MS;
       const isDue = or(isNull(operatorTokens.lastUsedAt), lt(operatorTokens.lastUsedAt, before));
       if (row.lastUsedAt === null || row.lastUsedAt < before) {
@@ -113,9 +173,13 @@ export function createOperatorTokens(dependencies: {
           .set(set)
           .where(and(eq(operatorTokens.id, row.id), isDue));
       }
-      return row;
+      return { token: row, owner };
     },
   };
+}
+
+function hasOwner({ createdBy }: OperatorToken): boolean {
+  return createdBy.startsWith(OPERATOR_PREFIX);
 }
 
 export function scopesOf({ scopes }: Pick<OperatorToken, 'scopes'>): readonly Scope[] {
@@ -150,11 +214,13 @@ function requireExpiry(expiresAt: number, now: number): number {
 export function operatorTokenRecord(row: OperatorToken, nowMs: number) {
   const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   const { id, name, masked, createdBy } = row;
+  const owner = hasOwner(row) ? createdBy.slice(OPERATOR_PREFIX.length) : null;
   return {
     ...{ id, object: 'operator_token', name, masked, scopes: scopesOf(row) },
     status: row.revokedAt !== null ? 'revoked' : row.expiresAt <= nowMs ? 'expired' : 'active',
     created_at: iso(row.createdAt),
-    created_by: createdBy,
+    /** The address of the operator for whom it acts: its creator, unless the command line named one. */
+    owner,
     expires_at: iso(row.expiresAt),
     revoked_at: iso(row.revokedAt),
     last_used_at: iso(row.lastUsedAt),

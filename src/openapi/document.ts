@@ -1,20 +1,12 @@
 // Builds the description of the public API, OpenAPI 3.1, from the route table, the readers of request
 // bodies, the schemas of answers and the error table. Pure; called once by each server that is asked.
 
-import type { TSchema } from '@sinclair/typebox';
 import { ERRORS, type ErrorCode } from '../core/error.ts';
 import { ROUTES } from '../http/routes.ts';
 import { errorAnswers } from './errors.ts';
 import { type AnswerHeaders, errorHeaders } from './headers.ts';
 import { OPERATIONS, type OperationRecord } from './operations.ts';
-
-export type JsonRecord = { [name: string]: unknown };
-
-export type OpenApiDocument = {
-  readonly openapi: string;
-  readonly paths: { readonly [path: string]: { readonly [method: string]: JsonRecord } };
-  readonly components: { readonly schemas: { readonly [name: string]: JsonRecord } } & JsonRecord;
-} & JsonRecord;
+import { hoisted, type JsonRecord, type OpenApiDocument, sorted, withTexts } from './schemas.ts';
 
 const SECURITY = [{ bearer: [] }, { apiKey: [] }];
 
@@ -47,7 +39,7 @@ export function createDocument(options: {
         bearer: { type: 'http', scheme: 'bearer' },
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
       },
-      schemas: Object.fromEntries(Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      schemas: sorted(schemas),
     },
     'x-error-codes': Object.entries(ERRORS).map(([code, { status, retry, text }]) => {
       return { code, status, retry, text };
@@ -111,45 +103,4 @@ function responsesOf(record: OperationRecord): JsonRecord {
 
 function headersOf(headers: AnswerHeaders): JsonRecord {
   return { ...headers };
-}
-
-function withTexts(schema: TSchema, texts: Readonly<Record<string, string>>): TSchema {
-  const members: Record<string, TSchema> = schema['properties'];
-  const properties = Object.fromEntries(
-    Object.entries(members).map(([name, member]) => {
-      const description = texts[name];
-      return [name, description === undefined ? member : { ...member, description }];
-    }),
-  );
-  return { ...schema, properties };
-}
-
-/**
- * The same as JSON, with a reference in the place of each named schema, which goes to `schemas`.
- * A field that may be null is written with two types where it has one.
- */
-function hoisted(value: unknown, schemas: { [name: string]: JsonRecord }): JsonRecord {
-  const visit = (each: unknown): unknown => {
-    if (Array.isArray(each)) return each.map(visit);
-    if (typeof each !== 'object' || each === null) return each;
-    const { $id: name, ...members } = each as JsonRecord;
-    const visited = Object.fromEntries(
-      Object.entries(members).map(([key, member]) => [key, visit(member)]),
-    );
-    if (typeof name !== 'string') return plainNullable(visited);
-    schemas[name] = plainNullable(visited);
-    return { $ref: `#/components/schemas/${name}` };
-  };
-  return visit(value) as JsonRecord;
-}
-
-function plainNullable(schema: JsonRecord): JsonRecord {
-  const { anyOf, ...rest } = schema;
-  if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
-  const [first, second] = anyOf as readonly JsonRecord[];
-  const isNull = Object.keys(second ?? {}).length === 1 && second?.['type'] === 'null';
-  if (!isNull || typeof first?.['type'] !== 'string' || 'enum' in first || 'const' in first) {
-    return schema;
-  }
-  return { ...first, ...rest, type: [first['type'], 'null'] };
 }

@@ -14,7 +14,7 @@ const budgetLimit = nullable(
   }),
 );
 
-const apiKey = named('ApiKey', {
+export const apiKey = named('ApiKey', {
   id: Type.String(),
   object: Type.Literal('api_key'),
   name: nullable(Type.String()),

@@ -23,7 +23,9 @@ type Parts = Pick<
   'database' | 'ledger' | 'accounts' | 'clock' | 'randomBytes'
 >;
 
-/** The operator who acts: the id of the user decides who is a second one. */
+/**
+ * The operator who acts, or for whom a token acts: the id of the user decides who is a second one.
+ */
 export type Approver = { readonly userId: string; readonly change: Change };
 
 type MovementAsk = {
@@ -60,6 +62,12 @@ export async function askMovement(
     ...{ kind: 'movement', accountId, key: `movement:${id}`, askedBy: userId },
     ...{ amount: totalOf(kind, amount), request: JSON.stringify(request) },
   });
+}
+
+/** Whether a movement with this id was asked for; the request may be decided or expired. */
+export async function isAsked({ db }: Pick<Database, 'db'>, id: string): Promise<boolean> {
+  const own = eq(approvals.key, `movement:${id}`);
+  return (await db.select({ id: approvals.id }).from(approvals).where(own).get()) !== undefined;
 }
 
 export async function askCodes(
@@ -248,7 +256,7 @@ function nameOf({ actor }: Change): string {
 function ownApproval(): OperationError {
   return new OperationError(
     'own_approval',
-    'You asked for this yourself. Another operator has to approve it.',
+    'You, or a token that acts for you, asked for this. Another operator has to approve it.',
   );
 }
 

@@ -21,6 +21,7 @@ import { sweepApprovals } from '../operations/approval-records.ts';
 import { createStore, type Store } from '../operations/store.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
 import { openServingDatabase } from '../store/serving-database.ts';
+import { VERSION } from '../version.ts';
 import type { ServingAudit } from './audit.ts';
 import type { Base } from './base.ts';
 import type { Domains } from './domains.ts';
@@ -152,6 +153,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       import('../dashboard/operator-api/app.ts'),
       import('../dashboard/operator-api/routes.ts'),
     ]);
+    const routes = operatorApiRoutes(dependencies.get());
     const checks = guard<SignedInOperator>(
       signIn.get().operator.read,
       async () => undefined,
@@ -161,7 +163,11 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     const api = createOperatorApi({
       ...checks,
       database,
-      routes: operatorApiRoutes(dependencies.get()),
+      routes,
+      async describe() {
+        const { createOperatorDocument } = await import('../openapi/operator/document.ts');
+        return createOperatorDocument({ version: VERSION, routes });
+      },
     });
     const app = createDashboardApp({
       ...checks,

@@ -80,7 +80,7 @@ export const operatorTokens = sqliteTable(
     /** A JSON list (`core/operator-scope.ts`). */
     scopes: text().notNull(),
     createdAt: instant('created_at').notNull(),
-    /** The actor's name, as in the audit trail. */
+    /** For whom it acts, by the actor's name of the audit trail: its creator, or whom it was made for. */
     createdBy: text('created_by').notNull(),
     expiresAt: instant('expires_at').notNull(),
     revokedAt: instant('revoked_at'),

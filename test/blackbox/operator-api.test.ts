@@ -1,11 +1,15 @@
 // The operators' API of a real server: tokens and scopes, accounts, keys with budgets, credits that
-// are booked once and obey four eyes, usage and prices.
+// are booked once and obey four eyes, usage and prices. Every answer is held against the description
+// that the server has.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { catalogFor } from '../support/catalog.ts';
 import { generate } from '../support/client.ts';
+import { addOperator, newPassword } from '../support/customer.ts';
+import { holderOf } from '../support/description.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
+import { openApi } from '../support/session.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(60_000);
@@ -13,6 +17,11 @@ setDefaultTimeout(60_000);
 let upstream: Upstream;
 let gateway: Gateway;
 let token: string;
+let held: ReturnType<typeof holderOf>;
+
+const PREFIX = '/operator/api/v1';
+const ANN = { email: 'ann@example.com', password: newPassword() };
+const BOB = { email: 'bob@example.com', password: newPassword() };
 
 beforeAll(async () => {
   upstream = await startUpstream();
@@ -20,9 +29,12 @@ beforeAll(async () => {
     catalog: catalogFor(upstream, ['ok']),
     environment: { FOUR_EYES_ABOVE: '1000' },
   });
+  for (const { email, password } of [ANN, BOB]) await addOperator(gateway, email, password);
+  const description = await fetch(`${gateway.operatorUrl()}${PREFIX}/openapi.json`);
+  held = holderOf((await description.json()) as Parameters<typeof holderOf>[0], PREFIX);
   const scopes =
     'accounts:read,accounts:write,keys:read,keys:write,credits:write,usage:read,prices:read';
-  token = await newToken(scopes);
+  token = await newToken(scopes, '--for', ANN.email);
 });
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
@@ -31,19 +43,20 @@ afterAll(async () => {
 
 const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
 
-async function newToken(scopes: string): Promise<string> {
-  const options = ['--scopes', scopes, '--expires', `${TOMORROW}T23:00:00Z`];
+async function newToken(scopes: string, ...more: string[]): Promise<string> {
+  const options = ['--scopes', scopes, '--expires', `${TOMORROW}T23:00:00Z`, ...more];
   return String((await gateway.run('token', 'create', 'billing', ...options))['token']);
 }
 
 type Answer = { readonly status: number; readonly json: Record<string, unknown> };
 
 async function call(method: string, path: string, body?: object, bearer = token): Promise<Answer> {
-  const response = await fetch(`${gateway.operatorUrl()}/operator/api/v1${path}`, {
+  const init = {
     method,
     headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+  };
+  const response = held(await fetch(`${gateway.operatorUrl()}${PREFIX}${path}`, init), method);
   return { status: response.status, json: (await response.json()) as Record<string, unknown> };
 }
 
@@ -63,8 +76,33 @@ test('without a valid token there is no answer, and none on the public listener'
     expect([answer.status, codeOf(answer)]).toEqual([401, 'invalid_operator_token']);
   }
   const headers = { authorization: `Bearer ${token}` };
-  const open = await fetch(`${gateway.url}/operator/api/v1/prices`, { headers });
-  expect(open.status).toBe(404);
+  for (const path of ['/prices', '/openapi.json', '', '/']) {
+    const open = await fetch(`${gateway.url}${PREFIX}${path}`, { headers });
+    expect([path, open.status]).toEqual([path, 404]);
+  }
+});
+
+test('the session of an operator does not open the API, nor a token the console', async () => {
+  const session = openApi(gateway.operatorUrl(), 'operator');
+  expect((await session.send('POST', '/auth/login', ANN)).status).toBe(200);
+  expect((await session.get('/accounts')).status).toBe(200);
+  expect((await session.get('/v1/accounts')).status).toBe(401);
+  expect((await session.send('POST', '/v1/accounts', { email: 'x', plan: 'pro' })).status).toBe(
+    401,
+  );
+  const headers = { authorization: `Bearer ${token}` };
+  const console = await fetch(`${gateway.operatorUrl()}/operator/api/accounts`, { headers });
+  expect(console.status).toBe(403);
+});
+
+test('accounts are listed page by page, with filters', async () => {
+  const made = [await newAccount(), await newAccount(), await newAccount()];
+  const first = (await call('GET', '/accounts?limit=2&plan=pro')).json;
+  const rest = (await call('GET', `/accounts?limit=2&plan=pro&after=${first['next']}`)).json;
+  const ids = [first, rest].flatMap(({ data }) => (data as { id: string }[]).map(({ id }) => id));
+  expect(ids.slice(0, 3)).toEqual(made.map(({ id }) => id).toReversed());
+  expect((await call('GET', '/accounts?standing=blocked')).json).toMatchObject({ data: [] });
+  expect((await call('GET', '/accounts?limit=0')).status).toBe(400);
 });
 
 test('a token does what its scopes name, until it is revoked', async () => {
@@ -116,7 +154,23 @@ test('a credit above FOUR_EYES_ABOVE waits for an operator, also when it is repe
   expect(await call('POST', `/accounts/${id}/credits`, credit)).toEqual(asked);
   const other = await call('POST', `/accounts/${id}/credits`, { ...credit, amount: '2000' });
   expect([other.status, codeOf(other)]).toEqual([409, 'approval_conflict']);
+  const { id: approval } = asked.json['approval'] as { readonly id: string };
+  const decide = async (who: typeof ANN) => {
+    const session = openApi(gateway.operatorUrl(), 'operator');
+    await session.send('POST', '/auth/login', who);
+    return session.send('POST', `/approvals/${approval}/approve`);
+  };
+  // The token acts for Ann, who cannot be the second one.
+  const own = await decide(ANN);
+  expect([own.status, own.json['error']]).toEqual([
+    403,
+    expect.objectContaining({ code: 'own_approval' }),
+  ]);
   expect((await call('GET', `/accounts/${id}`)).json['balance']).toMatchObject({ available: '0' });
+  expect((await decide(BOB)).json).toMatchObject({ state: 'done' });
+  expect((await call('POST', `/accounts/${id}/credits`, credit)).json).toMatchObject({
+    ...{ status: 'booked', amount: '1000.000001' },
+  });
 });
 
 test('the examples of its page work, one after the other', async () => {

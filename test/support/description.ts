@@ -3,7 +3,8 @@
 // reads. Published answers may gain members, these may not: what a server adds has to be described.
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { createDocument, type JsonRecord } from '../../src/openapi/document.ts';
+import { createDocument } from '../../src/openapi/document.ts';
+import type { JsonRecord, OpenApiDocument } from '../../src/openapi/schemas.ts';
 import type { SseEvent } from './sse.ts';
 
 type HeaderRecord = { readonly required: boolean; readonly schema: JsonRecord };
@@ -30,19 +31,20 @@ const HTTP_HEADERS = new Set([
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/;
 
 class Description {
-  readonly #document = closed(
-    JSON.parse(JSON.stringify(createDocument({ version: '', url: 'http://localhost' }))),
-  );
+  readonly #document: JsonRecord;
   readonly #ajv = new Ajv2020({ strict: false, formats: { 'date-time': DATE_TIME } });
   readonly #checks = new Map<string, ValidateFunction>();
   readonly #events = new Map<string, readonly EventCheck[]>();
-  readonly #paths = Object.keys(this.#document['paths'] as object).map((path) => ({
-    path,
-    pattern: new RegExp(`^${path.replace(/\{\w+\}/, '[^/]+').replaceAll('.', '\\.')}$`),
-  }));
+  readonly #paths: readonly { readonly path: string; readonly pattern: RegExp }[];
 
-  constructor() {
+  /** `prefix` is in front of every path of the document. */
+  constructor(document: OpenApiDocument, prefix = '') {
+    this.#document = closed(JSON.parse(JSON.stringify(document)));
     this.#ajv.addSchema(this.#document, 'api');
+    this.#paths = Object.keys(document.paths).map((path) => ({
+      path,
+      pattern: new RegExp(`^${prefix}${path.replace(/\{\w+\}/, '[^/]+').replaceAll('.', '\\.')}$`),
+    }));
   }
 
   /** `undefined` for what the description does not have: other paths, and other methods. */
@@ -129,21 +131,36 @@ const streams = new WeakMap<Response, Described>();
 
 /** The same response, which throws where it is read if it is not as the description says. */
 export function held(response: Response, method: string): Response {
-  description ??= new Description();
+  description ??= new Description(createDocument({ version: '', url: 'http://localhost' }));
+  return holdTo(description, response, method);
+}
+
+/** The same for another document, whose paths are below `prefix`. */
+export function holderOf(document: OpenApiDocument, prefix: string) {
+  const other = new Description(document, prefix);
+  return (response: Response, method: string): Response => holdTo(other, response, method);
+}
+
+function holdTo(description: Description, response: Response, method: string): Response {
   const described = description.find(method, new URL(response.url).pathname, response.status);
   if (described === undefined) return response;
   description.checkHeaders(described, response.headers);
   const type = response.headers.get('content-type')?.split(';')[0] ?? '';
   if (type === 'text/event-stream') streams.set(response, described);
-  else holdBody(response, described, type);
+  else holdBody(description, response, described, type);
   return response;
 }
 
-function holdBody(response: Response, described: Described, type: string): void {
+function holdBody(
+  description: Description,
+  response: Response,
+  described: Described,
+  type: string,
+): void {
   const read = response.text.bind(response);
   const text = async (): Promise<string> => {
     const body = await read();
-    description?.checkBody(described, type, body);
+    description.checkBody(described, type, body);
     return body;
   };
   Object.assign(response, { text, json: async () => JSON.parse(await text()) });

@@ -11,6 +11,7 @@ const STATUS = {
   not_signed_in: 401,
   invalid_operator_token: 401,
   scope_required: 403,
+  token_without_owner: 403,
   invalid_credentials: 401,
   two_factor_required: 401,
   session_required: 403,
@@ -32,7 +33,7 @@ const STATUS = {
   unavailable: 503,
 } as const;
 
-type DashboardErrorCode = keyof typeof STATUS;
+export type DashboardErrorCode = keyof typeof STATUS;
 
 /** Identity codes other than invalid input. */
 const IDENTITY_STATUS: Readonly<Record<string, number>> = {
@@ -88,6 +89,16 @@ const OPERATION_STATUS: Readonly<Record<string, number>> = {
   alert_raised_again: 409,
   code_expired: 409,
   code_revoked: 409,
+};
+
+/** The status of an answer with this code. */
+export function statusOf(code: string): number {
+  return ALL_STATUS[code] ?? 400;
+}
+
+const ALL_STATUS: Readonly<Record<string, number>> = {
+  ...{ ...OPERATION_STATUS, ...IDENTITY_STATUS, ...STATUS },
+  ledger_refused: 409,
 };
 
 /** The form field that a code is about. */
@@ -153,15 +164,15 @@ export function refusalOf(error: unknown): ErrorReply | undefined {
   }
   if (error instanceof IdentityError) {
     const { code, message, retryAfterSeconds } = error;
-    const status = IDENTITY_STATUS[code] ?? 400;
-    return { status, code, message, param: PARAMS[code], retryAfterSeconds };
+    return { status: statusOf(code), code, message, param: PARAMS[code], retryAfterSeconds };
   }
   if (error instanceof OperationError) {
     const { code, message } = error;
-    return { status: OPERATION_STATUS[code] ?? 400, code, message, param: PARAMS[code] };
+    return { status: statusOf(code), code, message, param: PARAMS[code] };
   }
   if (error instanceof LedgerRefusal) {
-    return { status: 409, code: 'ledger_refused', message: error.message };
+    const code = 'ledger_refused';
+    return { status: statusOf(code), code, message: error.message };
   }
   if (error instanceof LedgerUnavailable || isStoreFailure(error)) {
     const isUnknown = error instanceof LedgerSilent || isUnknownOutcome(error);

@@ -72,7 +72,7 @@ export async function runRoute<Who extends SignedIn>(
       query: route.readQuery(Object.fromEntries(searchOf(request))),
       param(name) {
         const value = params[name];
-        if (value === undefined)
+        if (value === undefined || value.includes('\0'))
           throw new DashboardError('not_found', 'Not found. Check the address.');
         return value;
       },

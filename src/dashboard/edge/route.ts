@@ -12,10 +12,11 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 /**
  * public    no session needed
+ * token     a token of the operators' API, whose scope its application checks
  * session   any signed-in user
  * step-up   a signed-in user with a recently confirmed password
  */
-export type RouteAccess = 'public' | 'session' | 'step-up';
+export type RouteAccess = 'public' | 'token' | 'session' | 'step-up';
 
 /** The part of the runtime's server that routes use. */
 export type RouteServer = { readonly timeout: (request: Request, seconds: number) => void };
@@ -67,7 +68,7 @@ type RoutePermission<Who> = [Who] extends [SignedInOperator] ? Permission : Perm
 
 export type RouteStanding = 'suspended' | 'pending_deletion' | 'blocked';
 
-type Definition<Who, Body extends TProperties, Query extends TProperties> = {
+export type Definition<Who, Body extends TProperties, Query extends TProperties> = {
   readonly method: Method;
   readonly path: string;
   readonly standings?: readonly RouteStanding[];
@@ -81,7 +82,7 @@ type Definition<Who, Body extends TProperties, Query extends TProperties> = {
   ? { readonly permission?: Permission }
   : { readonly permission: Permission });
 
-type Empty = Record<never, never>;
+export type Empty = Record<never, never>;
 
 /** A field with a fixed set of values. */
 export const oneOf = <const Text extends string>(texts: readonly Text[]) =>
@@ -110,6 +111,13 @@ export function publicRoute<Body extends TProperties = Empty, Query extends TPro
   definition: Definition<undefined, Body, Query>,
 ): Route<undefined> {
   return build('public', definition);
+}
+
+/** A route of the operators' API. */
+export function tokenRoute<Who, Body extends TProperties, Query extends TProperties>(
+  definition: Definition<Who, Body, Query>,
+): Route<Who> {
+  return build('token', definition);
 }
 
 function build<Who, Body extends TProperties, Query extends TProperties>(
@@ -145,7 +153,10 @@ function reader(schema: TSchema | undefined, what: 'body' | 'query'): (value: un
   let compiled: TypeCheck<TSchema> | undefined;
   return (value) => {
     compiled ??= TypeCompiler.Compile(schema ?? Type.Object({}, { additionalProperties: false }));
-    if (compiled.Check(value)) return value;
+    if (compiled.Check(value)) {
+      if (!hasNul(value)) return value;
+      throw new DashboardError('invalid_request', `The ${what} contains a null character.`);
+    }
     const first = compiled.Errors(value).First();
     const path = first === undefined ? '' : first.path.slice(1).replaceAll('/', '.');
     // Unknown field names come from the client and are never echoed.
@@ -158,4 +169,10 @@ function reader(schema: TSchema | undefined, what: 'body' | 'query'): (value: un
       param === '' ? {} : { param },
     );
   };
+}
+
+/** PostgreSQL cannot store U+0000, and SQLite cuts some results there. */
+function hasNul(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0');
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasNul);
 }

@@ -3,27 +3,24 @@
 
 import type { Awaitable } from '../../async/awaitable.ts';
 import { createId, createRequestId, type RandomBytes } from '../../core/id.ts';
-import type { Scope } from '../../core/operator-scope.ts';
 import { writeAuditEvent } from '../../identity/audit.ts';
-import {
-  createOperatorTokens,
-  type OperatorToken,
-  scopesOf,
-} from '../../identity/operator-tokens.ts';
+import { createOperatorTokens, type TokenCaller } from '../../identity/operator-tokens.ts';
+import { createThrottle } from '../../identity/sign-in/throttle.ts';
 import type { Database } from '../../store/contract.ts';
 import { readJson } from '../edge/body.ts';
 import { DashboardError, refusalOf } from '../edge/error.ts';
 import { finish, finishRefusal } from '../edge/respond.ts';
-import type { Route, RouteServer } from '../edge/route.ts';
+import type { RouteServer } from '../edge/route.ts';
+import { requireScope, type TokenRoute } from './route.ts';
 
 export const API_PREFIX = '/operator/api/v1';
-
-/** Its handler never sees a request without a token that has the scope. */
-export type TokenRoute = { readonly scope: Scope; readonly route: Route<undefined> };
+const DESCRIPTION_PATH = '/openapi.json';
 
 type ApiDependencies = {
   readonly database: Database;
   readonly routes: readonly TokenRoute[];
+  /** The description of this API, which needs no token. */
+  readonly describe: () => Promise<object>;
   readonly address: (request: Request, server: RouteServer | null) => string;
   readonly isHttps: (request: Request) => boolean;
   readonly isReadOnly?: () => boolean;
@@ -35,42 +32,48 @@ type ApiDependencies = {
   readonly onInternal: (requestId: string, error: unknown) => void;
 };
 
-type Found = { readonly api: TokenRoute; readonly params: Readonly<Record<string, string>> };
+type Params = Readonly<Record<string, string>>;
+
+/** What the path of a request leads to. */
+type Found = {
+  readonly api?: TokenRoute;
+  readonly params: Params;
+  /** The methods of the path; empty for an unknown one. */
+  readonly allowed: readonly string[];
+};
 
 /** Never rejects. */
 export function createOperatorApi(dependencies: ApiDependencies) {
   const { database, routes, address, isHttps, isReadOnly, clock, randomBytes } = dependencies;
   const tokens = createOperatorTokens(dependencies);
+  const throttle = createThrottle(dependencies);
 
-  /** Throws `not_found` and `method_not_allowed`. */
-  function find(method: string, path: string): Found {
-    let isKnown = false;
-    for (const api of routes) {
-      const params = matched(api.route.path, path);
-      if (params === undefined) continue;
-      if (api.route.method === method) return { api, params };
-      isKnown = true;
-    }
-    if (isKnown) {
-      throw new DashboardError('method_not_allowed', 'This path does not support this method.');
-    }
-    throw new DashboardError('not_found', 'There is nothing at this path of the operators’ API.');
+  /** Throws `invalid_operator_token`, and `too_many_attempts` after many wrong ones of a network. */
+  async function admit(request: Request, from: string): Promise<TokenCaller> {
+    const caller = await tokens.authenticate(request.headers.get('authorization'));
+    if (caller !== undefined) return caller;
+    await throttle.limitNetwork(from, 'operator token');
+    throw new DashboardError(
+      'invalid_operator_token',
+      'Send a token of the operators’ API as "Authorization: Bearer tgo-…". This one is missing, unknown, revoked or expired.',
+    );
   }
 
   async function record(
-    token: OperatorToken,
-    { route }: TokenRoute,
+    caller: TokenCaller,
     from: string,
+    method: string,
     status: number,
-  ): Promise<void> {
+    path: string,
+  ) {
     await database.quickly(() =>
       writeAuditEvent(database, {
         operationId: createId('op_', randomBytes),
         at: clock(),
-        actor: { name: nameOf(token), address: from },
+        actor: { name: nameOf(caller), address: from },
         action: 'operator_api.called',
-        subject: token.id,
-        detail: { method: route.method, path: route.path, status },
+        subject: caller.token.id,
+        detail: { method, path, status },
       }),
     );
   }
@@ -78,26 +81,33 @@ export function createOperatorApi(dependencies: ApiDependencies) {
   async function run(
     request: Request,
     server: RouteServer | null,
-    token: OperatorToken,
-    { api, params }: Found,
+    caller: TokenCaller,
+    { api, params, allowed }: Found,
     requestId: string,
   ): Promise<unknown> {
+    if (api === undefined) throw allowed.length === 0 ? unknownPath() : wrongMethod(allowed);
     const { scope, route } = api;
-    if (!scopesOf(token).includes(scope)) {
-      throw new DashboardError('scope_required', `This token does not have the scope ${scope}.`);
-    }
+    requireScope(caller, scope);
     const writes = route.method !== 'GET';
     if (writes && isReadOnly?.()) {
       throw new DashboardError('unavailable', 'Changes are not possible now.');
     }
-    const body = route.readBody(route.body === undefined ? {} : await readJson(request));
     const from = address(request, server);
+    let who = caller;
+    let given: unknown = {};
+    if (route.body !== undefined) {
+      requireJson(request);
+      given = await readJson(request);
+      // A slow body can outlast the token, so the token is checked again.
+      who = await admit(request, from);
+      requireScope(who, scope);
+    }
     const query = new URLSearchParams(/\?([^#]*)/.exec(request.url)?.[1]);
     const result = await route.handle({
-      who: undefined,
-      actor: { name: nameOf(token), address: from },
+      who,
+      actor: { name: nameOf(who), address: from },
       address: from,
-      body,
+      body: route.readBody(given),
       query: route.readQuery(Object.fromEntries(query)),
       param: (name) => params[name] ?? '',
       isAdmitted: async () => true,
@@ -109,36 +119,42 @@ export function createOperatorApi(dependencies: ApiDependencies) {
     return result;
   }
 
+  function refused(error: unknown, requestId: string, secure: boolean): Response {
+    const refusal = refusalOf(error);
+    if (refusal !== undefined) {
+      const response = finishRefusal(refusal, requestId, secure);
+      if (refusal.status === 401) response.headers.set('www-authenticate', 'Bearer');
+      return response;
+    }
+    dependencies.onInternal(requestId, error);
+    const message = 'Internal error. Retry, and report the request id if it persists.';
+    return finishRefusal({ status: 500, code: 'internal_error', message }, requestId, secure);
+  }
+
   return async (request: Request, server: RouteServer | null): Promise<Response> => {
     const requestId = createRequestId(clock(), randomBytes);
     const secure = isHttps(request);
+    const { method } = request;
+    const path = pathOf(request).slice(API_PREFIX.length);
     try {
-      const token = await tokens.authenticate(request.headers.get('authorization'));
-      if (token === undefined) {
-        throw new DashboardError(
-          'invalid_operator_token',
-          'Send a token of the operators’ API as "Authorization: Bearer tgo-…". This one is missing, unknown, revoked or expired.',
-        );
+      if (method === 'GET' && path === DESCRIPTION_PATH) {
+        return finish(await dependencies.describe(), requestId, secure);
       }
-      const found = find(request.method, pathOf(request).slice(API_PREFIX.length));
-      const response = await run(request, server, token, found, requestId).then(
+      const from = address(request, server);
+      const caller = await admit(request, from);
+      const found = find(routes, method, path);
+      const response = await run(request, server, caller, found, requestId).then(
         (result) => finish(result, requestId, secure),
         (error: unknown) => refused(error, requestId, secure),
       );
-      await record(token, found.api, address(request, server), response.status);
+      if (response.status === 405) response.headers.set('allow', found.allowed.join(', '));
+      // Paths come from the client: only those of the table are recorded.
+      await record(caller, from, method, response.status, found.api?.route.path ?? 'unknown');
       return response;
     } catch (error) {
       return refused(error, requestId, secure);
     }
   };
-
-  function refused(error: unknown, requestId: string, secure: boolean): Response {
-    const refusal = refusalOf(error);
-    if (refusal !== undefined) return finishRefusal(refusal, requestId, secure);
-    dependencies.onInternal(requestId, error);
-    const message = 'Internal error. Retry, and report the request id if it persists.';
-    return finishRefusal({ status: 500, code: 'internal_error', message }, requestId, secure);
-  }
 }
 
 /** The Host header comes from the client, so the URL may be invalid. */
@@ -146,12 +162,42 @@ export function pathOf({ url }: Request): string {
   return /^[a-z]+:\/\/[^/]*([^?#]*)/i.exec(url)?.[1] ?? '';
 }
 
-function nameOf({ name }: OperatorToken): string {
-  return `token:${name}`;
+function nameOf({ token }: TokenCaller): string {
+  return `token:${token.name}`;
+}
+
+function requireJson({ headers }: Request): void {
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type === 'application/json') return;
+  throw new DashboardError(
+    'unsupported_media_type',
+    'Send the body as JSON, with the content type application/json.',
+  );
+}
+
+function find(routes: readonly TokenRoute[], method: string, path: string): Found {
+  const matches = routes.flatMap((api) => {
+    const params = matched(api.route.path, path);
+    return params === undefined ? [] : [{ api, params }];
+  });
+  const allowed = matches.map(({ api }) => api.route.method);
+  const match = matches.find(({ api }) => api.route.method === method);
+  return { ...(match ?? { params: {} }), allowed };
+}
+
+function unknownPath(): DashboardError {
+  return new DashboardError('not_found', 'There is nothing at this path of the operators’ API.');
+}
+
+function wrongMethod(allowed: readonly string[]): DashboardError {
+  return new DashboardError(
+    'method_not_allowed',
+    `This path does not support this method. It supports ${allowed.join(', ')}.`,
+  );
 }
 
 /** The parameters of a path that a pattern such as `/accounts/:id` matches. */
-function matched(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
+function matched(pattern: string, path: string): Params | undefined {
   const parts = pattern.split('/');
   const given = path.split('/');
   if (parts.length !== given.length) return undefined;
@@ -164,9 +210,11 @@ function matched(pattern: string, path: string): Readonly<Record<string, string>
   return params;
 }
 
+/** Empty, which is no id, for what no database can hold. */
 function decoded(text: string): string {
   try {
-    return decodeURIComponent(text);
+    const value = decodeURIComponent(text);
+    return value.includes('\0') ? '' : value;
   } catch {
     return '';
   }

@@ -44,7 +44,7 @@ import { type PeopleDependencies, partsOf } from './dependencies.ts';
 
 const STANDINGS = ['active', 'suspended', 'pending_deletion'] as const;
 
-const FILTER = {
+export const ACCOUNT_FILTER = {
   text: Type.Optional(Type.String({ maxLength: 254 })),
   plan: Type.Optional(Type.String({ maxLength: 100 })),
   standing: Type.Optional(oneOf([...STANDINGS, 'blocked'])),
@@ -71,13 +71,13 @@ export function accountRoutes(
       method: 'GET',
       path: '/accounts',
       permission: 'view',
-      query: { ...sortedQuery(ACCOUNT_FIELDS), ...FILTER },
+      query: { ...sortedQuery(ACCOUNT_FIELDS), ...ACCOUNT_FILTER },
       handle: ({ query }): Promise<List<ListedAccountRecord>> =>
         sortedList(
           query,
           '-created',
           (page: SortedPage<AccountField>) =>
-            listAccounts(database, filterOf(query), page, clock()),
+            listAccounts(database, accountFilter(query), page, clock()),
           (row) => listedAccountRecord(row, parts.catalog()),
           ({ place }) => place,
         ),
@@ -86,11 +86,11 @@ export function accountRoutes(
       method: 'GET',
       path: '/accounts/export',
       permission: 'accounts.export',
-      query: FILTER,
+      query: ACCOUNT_FILTER,
       async handle({ who: { userId }, query, request, server }): Promise<Response> {
         const onEnd = exports.begin(userId);
         server?.timeout(request, 0);
-        const pages = accountPages(database, filterOf(query), clock());
+        const pages = accountPages(database, accountFilter(query), clock());
         return fileResponse(accountsCsv(pages, parts.catalog()), {
           type: CSV_TYPE,
           filename: `accounts-${isoTime(clock()).slice(0, 10)}.csv`,
@@ -180,7 +180,7 @@ export function accountRoutes(
   ];
 }
 
-function filterOf(query: Static<TObject<typeof FILTER>>): AccountFilter {
+export function accountFilter(query: Static<TObject<typeof ACCOUNT_FILTER>>): AccountFilter {
   const { text, plan, standing, verified } = query;
   return {
     text: text?.trim() === '' ? undefined : text,

@@ -27,7 +27,7 @@ export function approvalRoutes(
         numberedList(
           query,
           (page) => listApprovals(database, page),
-          ({ approval, email }) => approvalRecord(approval, clock(), email),
+          ({ approval, ...addresses }) => approvalRecord(approval, clock(), addresses),
           ({ approval }) => approval.number,
         ),
     }),

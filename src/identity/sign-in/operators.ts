@@ -4,14 +4,19 @@
 import type { Role } from '../../core/role.ts';
 import type { Actor } from '../audit.ts';
 import { IdentityError } from '../error.ts';
+import { createOperatorTokens } from '../operator-tokens.ts';
 import { type Parts, signInEmail } from './dependencies.ts';
 import { requirePassword } from './passwords.ts';
 import type { User } from './users.ts';
 
 export function createOperators(
-  parts: Pick<Parts, 'database' | 'users' | 'tokens' | 'passwords' | 'audit'>,
+  parts: Pick<
+    Parts,
+    'database' | 'users' | 'tokens' | 'passwords' | 'audit' | 'clock' | 'randomBytes'
+  >,
 ) {
   const { database, users, tokens, passwords, audit } = parts;
+  const apiTokens = createOperatorTokens(parts);
 
   async function find(email: string): Promise<User> {
     const user = await users.find('operator', signInEmail(email));
@@ -130,7 +135,7 @@ export function createOperators(
       }),
 
     /**
-     * Ends all sessions at once. Returns the address. Throws `operator_not_found` and `last_admin`.
+     * Ends all sessions at once and revokes the tokens of the operators' API. Returns the address. Throws `operator_not_found` and `last_admin`.
      */
     async remove(given: string, actor: Actor): Promise<string> {
       const email = signInEmail(given);
@@ -142,6 +147,7 @@ export function createOperators(
         if (user !== undefined) {
           await requireOtherAdmin(user);
           await users.remove(user.id);
+          await apiTokens.revokeOf(email, actor);
         }
         await audit({ id: user?.id ?? email, accountId: null }, 'operator.removed', actor, {
           email,

@@ -26,7 +26,7 @@ export function createPeople(dependencies: {
   const tokens = createTokens(dependencies);
   const audit = createAudit(dependencies);
   return {
-    operators: createOperators({ database, users, tokens, passwords, audit }),
+    operators: createOperators({ ...dependencies, users, tokens, passwords, audit }),
     invites: createInvites(dependencies),
     ofAccount: users.ofAccount,
 

@@ -161,9 +161,12 @@ export function createThrottle(dependencies: {
     know: (owner: Omit<Attempt, 'kind'>): Promise<void> =>
       database.quickly(() => know(knownName({ ...owner, kind: 'password' }))),
 
-    /** Counts a request that costs us work, such as one for a mail. Throws as `enter`. */
-    async limitNetwork(address: string): Promise<void> {
-      const from = { name: digestOf(`asking ${networkGroup(address)}`), rule: NETWORK };
+    /**
+     * Counts a request that costs us work, such as one for a mail; each kind by itself. Throws as
+     * `enter`.
+     */
+    async limitNetwork(address: string, kind = 'asking'): Promise<void> {
+      const from = { name: digestOf(`${kind} ${networkGroup(address)}`), rule: NETWORK };
       await database.quickly(async () => {
         const now = clock();
         refuse(await nextAt([from], now), now);

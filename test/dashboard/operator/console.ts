@@ -1,6 +1,6 @@
 // The console's JSON for people and money, over real domains and a real database, called as a page
 // calls it: through the guard, from its own origin. Only the session is a stub: the cookie is the
-// operator's address.
+// operator's address, who need not be a user.
 
 import { randomBytes } from 'node:crypto';
 import { loadCatalog } from '../../../src/catalog/catalog.ts';
@@ -62,6 +62,8 @@ export async function openConsole(directory: string) {
   const identity = createIdentity(database);
   const { clock } = identity;
   const catalog = loadCatalog({ text: DEMO_CATALOG, environment: {}, nowMs: clock() });
+  /** Of operators who are users, by address. */
+  const userIds = new Map<string, string>();
   let provenAt = clock();
   let changes = 0;
   const dependencies: PeopleDependencies = {
@@ -94,7 +96,7 @@ export async function openConsole(directory: string) {
       const facts = { realm: 'operator', role: 'admin', email, twoFactor: false } as const;
       return {
         ...facts,
-        userId: `user of ${email}`,
+        userId: userIds.get(email) ?? `user of ${email}`,
         sessionId: 'session_1',
         provenAt,
         expiresAt: provenAt,
@@ -141,6 +143,7 @@ export async function openConsole(directory: string) {
     ...dependencies.store,
     dependencies,
     identity,
+    userIds,
     handle,
     ask,
     get: (path: string) => ask('GET', path),

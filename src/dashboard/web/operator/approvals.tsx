@@ -114,9 +114,10 @@ const COLUMNS: readonly Column<ApprovalRecord>[] = [
   },
   {
     label: t('Requested by'),
-    show: ({ asked_by, asked_at }) => (
+    show: ({ asked_by, asked_by_email, asked_at }) => (
       <>
         {nameOf(asked_by)}
+        {asked_by.startsWith('token:') && <div class="soft small">{asked_by_email}</div>}
         <div class="soft small">
           <Time at={asked_at} relative />
         </div>
@@ -157,7 +158,7 @@ function Buttons({
   readonly row: ApprovalRecord;
   readonly setOpen: (decision: Decision) => void;
 }) {
-  const isOwn = nameOf(row.asked_by) === session.value?.email;
+  const isOwn = row.asked_by_email === session.value?.email;
   const button = (what: Decision['what'], label: string) => (
     <Button
       size="small"
@@ -189,7 +190,7 @@ function DecisionDialog({
   readonly onClose: () => void;
 }) {
   const { id, amount, reason, asked_by } = approval;
-  const isOwn = nameOf(asked_by) === session.value?.email;
+  const isOwn = approval.asked_by_email === session.value?.email;
   const facts = t('{amount} for {reason}, asked by {who}.', {
     amount: amountText({ tokens: amount }),
     reason,

@@ -1,0 +1,87 @@
+// The description of the operators' API has every route of its table, and is valid OpenAPI 3.1.
+
+import { expect, test } from 'bun:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { OPERATOR_REFERENCE_PAGE, operatorReference } from '../../scripts/reference.ts';
+import { SCOPES } from '../../src/core/operator-scope.ts';
+import { operatorApiRoutes } from '../../src/dashboard/operator-api/routes.ts';
+import { createOperatorDocument } from '../../src/openapi/operator/document.ts';
+import { OPERATOR_OPERATIONS } from '../../src/openapi/operator/operations.ts';
+import { anything } from '../dashboard/security/routes.ts';
+import { read } from '../docs/documents.ts';
+
+const routes = operatorApiRoutes(anything);
+const document = JSON.parse(JSON.stringify(createOperatorDocument({ version: '1.0.0', routes })));
+
+type Operation = {
+  readonly operationId: string;
+  readonly security: readonly { readonly bearer?: readonly string[] }[];
+  readonly parameters?: readonly { readonly name: string; readonly description?: string }[];
+  readonly requestBody?: {
+    readonly content: Record<string, { readonly schema: { properties: object } }>;
+  };
+  readonly responses: Record<string, { readonly 'x-error-codes'?: readonly string[] }>;
+};
+
+const operations = Object.entries<Record<string, Operation>>(document.paths).flatMap(
+  ([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      title: `${method.toUpperCase()} ${path}`,
+      operation,
+    })),
+);
+
+test('is valid', async () => {
+  const { valid, errors } = await new Validator().validate(structuredClone(document));
+  expect([valid, errors]).toEqual([true, undefined]);
+});
+
+test('has every route of the table with its scope, and itself', () => {
+  const described = operations.map(({ title, operation }) => [
+    title,
+    operation.operationId,
+    operation.security[0]?.bearer?.[0],
+  ]);
+  const served = routes.map(({ name, scope, route: { method, path } }) => [
+    `${method} ${path.replace(':id', '{id}')}`,
+    name,
+    scope,
+  ]);
+  expect(described.toSorted()).toEqual(
+    [...served, ['GET /openapi.json', 'get_description', undefined]].toSorted(),
+  );
+  expect(routes.map(({ name }) => String(name)).toSorted()).toEqual(
+    Object.keys(OPERATOR_OPERATIONS).toSorted(),
+  );
+  expect(new Set(routes.map(({ scope }) => scope))).toEqual(new Set(SCOPES));
+});
+
+test('every field of a body and every parameter has a sentence', () => {
+  const silent = operations.flatMap(({ title, operation: { parameters = [], requestBody } }) => {
+    const body = requestBody?.content['application/json']?.schema.properties ?? {};
+    const fields = Object.entries(body as Record<string, { description?: string }>);
+    return [...parameters.map((each) => [each.name, each] as const), ...fields]
+      .filter(([, { description }]) => description?.endsWith('.') !== true)
+      .map(([name]) => `${title} ${name}`);
+  });
+  expect(silent).toEqual([]);
+});
+
+test('an example of a body is one that its route takes', () => {
+  for (const { name, route } of routes) {
+    const { example } = OPERATOR_OPERATIONS[name];
+    expect([name, example === undefined]).toEqual([name, route.body === undefined]);
+    if (example !== undefined) expect(route.readBody(example)).toEqual(example);
+  }
+});
+
+test('every reference leads to a component, and every component is referred to', () => {
+  const referred = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)];
+  expect([...new Set(referred.map(([, name]) => name))].toSorted()).toEqual(
+    Object.keys(document.components.schemas).toSorted(),
+  );
+});
+
+test('the reference page is what `bun run reference` writes', () => {
+  expect(read(OPERATOR_REFERENCE_PAGE)).toBe(operatorReference());
+});
