@@ -80,6 +80,19 @@ export const collectorUrl: Parser<string> = (text) => {
   return { value };
 };
 
+/**
+ * Whether a list of propagators has `tracecontext`. Programs that share their environment set others
+ * too, such as the default `tracecontext,baggage`; the server has nothing to put into those.
+ */
+export const propagators: Parser<boolean> = (text) => {
+  const names = text.split(',').map((name) => name.trim());
+  const isList = names.every((name) => /^[a-z0-9]+$/.test(name));
+  const isNoneAlone = names.length === 1 || !names.includes('none');
+  return isList && isNoneAlone
+    ? { value: names.includes('tracecontext') }
+    : { problem: 'must be names split by commas, such as tracecontext,baggage, or none.' };
+};
+
 /** Unlike a base URL it may have a query, where some services expect a token. */
 export const webhookUrl: Parser<string> = (text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;

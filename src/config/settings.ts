@@ -194,6 +194,11 @@ export const SETTINGS = {
     about:
       'OpenTelemetry collector for traces (OTLP/HTTP), such as http://127.0.0.1:4318; unset: none.',
   },
+  otlpTracesEndpoint: {
+    name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    parse: parsers.webhookUrl,
+    about: 'The whole address for traces, used as it is; wins over OTEL_EXPORTER_OTLP_ENDPOINT.',
+  },
   /** May hold a secret. */
   otlpHeaders: {
     name: 'OTEL_EXPORTER_OTLP_HEADERS',
@@ -220,10 +225,11 @@ export const SETTINGS = {
     parse: parsers.ratio,
     about: 'Share of requests that traceidratio traces, from 0 to 1.',
   },
-  otelPropagators: {
+  /** Whether `tracecontext` is among them. */
+  otelPropagatesTraces: {
     name: 'OTEL_PROPAGATORS',
     fallback: 'tracecontext',
-    parse: parsers.oneOf(['tracecontext', 'none']),
+    parse: parsers.propagators,
     about:
       'tracecontext continues the traces of clients and passes them to upstreams; none does not.',
   },

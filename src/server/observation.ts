@@ -102,9 +102,12 @@ function tracingOf(
   metrics: Metrics,
 ): Tracing | undefined {
   const { otlpEndpoint, otlpHeaders, otelResource, otelServiceName } = config;
-  if (otlpEndpoint === undefined) return undefined;
+  const url =
+    config.otlpTracesEndpoint ??
+    (otlpEndpoint === undefined ? undefined : `${otlpEndpoint}/v1/traces`);
+  if (url === undefined) return undefined;
   return createTracing({
-    url: `${otlpEndpoint}/v1/traces`,
+    url,
     headers: otlpHeaders,
     resource: {
       'service.instance.id': crypto.randomUUID(),
@@ -115,7 +118,7 @@ function tracingOf(
     version: VERSION,
     sampler: config.otelSampler,
     ratio: config.otelSampleRatio,
-    propagates: config.otelPropagators === 'tracecontext',
+    propagates: config.otelPropagatesTraces,
     monotonic,
     random: Math.random,
     fill: (bytes) => void crypto.getRandomValues(bytes),

@@ -421,6 +421,25 @@ describe('what a client chooses', () => {
       },
     ));
 
+  test('is continued with a list of propagators, and goes to the whole address', async () => {
+    const collector = startCollector();
+    const gateway = await start(collector, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces?tenant=a`,
+      OTEL_PROPAGATORS: 'tracecontext,baggage',
+    });
+    try {
+      const account = await newAccount(gateway);
+      const response = await ask(account, { traceparent: `00-${TRACE}-${PARENT}-01` });
+      const [own] = await spansOf(collector, response.headers.get('x-request-id'));
+      expect(own.traceId).toBe(TRACE);
+      expect(collector.received()).toContain('/v1/traces?tenant=a');
+    } finally {
+      await gateway[Symbol.asyncDispose]();
+      await collector.close();
+    }
+  });
+
   test('decides nothing, and its trace is not passed on, where propagation is off', () =>
     withGateway({ OTEL_PROPAGATORS: 'none' }, async (collector, _, account) => {
       const response = await ask(account, { traceparent: `00-${TRACE}-${PARENT}-01` });
