@@ -37,6 +37,7 @@ const DEFAULTS: Config = {
   alertWebhookUrl: undefined,
   alertWebhookSecret: undefined,
   otlpEndpoint: undefined,
+  otlpTracesEndpoint: undefined,
   otlpHeaders: {},
   otelSampler: 'traceidratio',
   otelSampleRatio: 1,
