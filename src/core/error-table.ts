@@ -210,13 +210,13 @@ export const ERRORS = {
     status: 429,
     type: 'rate_limit_error',
     retry: 'after',
-    text: "The plan's daily token cap is reached. It starts anew at UTC midnight.",
+    text: "The plan's daily token cap is reached. It resets at UTC midnight.",
   },
   monthly_limit_exceeded: {
     status: 429,
     type: 'rate_limit_error',
     retry: 'after',
-    text: "The plan's monthly token cap is reached. It starts anew on the first of the next month, UTC.",
+    text: "The plan's monthly token cap is reached. It resets on the first of the next month, UTC.",
   },
   internal_error: {
     status: 500,
