@@ -39,6 +39,7 @@ export {
 export { amountText, formatUsd } from './amount-text.ts';
 export { ApiError, apiUrl, get, patch, post, put, remove, request, withQuery } from './api.ts';
 export { Button, CopyButton, LinkButton } from './button.tsx';
+export { ChargeTable, chargeTotal } from './charge-table.tsx';
 export { Chart } from './chart.tsx';
 export { moneyChart } from './chart-money.ts';
 export { Collection, type DialogProps, type RowAction, useDialog } from './collection.tsx';
@@ -67,6 +68,7 @@ export {
   roundDecimal,
 } from './format.ts';
 export { formatUsdExact } from './format-money.ts';
+export { holdItems } from './hold-items.tsx';
 export { useKeptList, useOpenedFrom } from './kept-list.ts';
 export {
   BOUNDS_FIELDS,
@@ -95,12 +97,13 @@ export {
   Stats,
 } from './parts.tsx';
 export { may } from './permission.ts';
-export { ProblemAlert, ProblemCell, StatusCell } from './problem-view.tsx';
+export { ProblemAlert, ProblemCell, RefusedRequest, StatusCell } from './problem-view.tsx';
 export { ServedModel, usedColumns } from './request-columns.tsx';
 export {
   CODE_OPTIONS,
   LinkedModels,
   OUTCOME_OPTIONS,
+  SentField,
   STATUS_OPTIONS,
   TimeField,
   timeQuery,

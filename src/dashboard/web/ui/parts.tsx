@@ -148,12 +148,10 @@ export function Meter({
   );
 }
 
+export type Fact = readonly [label: string, value: ComponentChildren];
+
 /** Names and values: `<Facts items={[['Plan', plan], ['Created', <Time … />]]} />`. */
-export function Facts({
-  items,
-}: {
-  readonly items: readonly (readonly [label: string, value: ComponentChildren])[];
-}) {
+export function Facts({ items }: { readonly items: readonly Fact[] }) {
   return (
     <dl class="facts">
       {items.map(([label, value]) => [

@@ -5,9 +5,9 @@ import type { ProblemRecord } from '../../records/customer-request.ts';
 import { t } from '../text/t.ts';
 import { formatCount } from './format.ts';
 import { labelOf } from './labels.ts';
-import { Alert } from './parts.tsx';
+import { Alert, Card, type Fact, Facts } from './parts.tsx';
 import { problemAdvice } from './problems.ts';
-import { Nothing } from './text.tsx';
+import { Nothing, StateBadge } from './text.tsx';
 
 /** For a cell: the status, and how many equal requests had it. */
 export function StatusCell({
@@ -71,5 +71,34 @@ export function ProblemAlert({
       </p>
       {children}
     </Alert>
+  );
+}
+
+/** A refused request: its banner with a note, and its facts, which begin with those of every one. */
+export function RefusedRequest({
+  problem,
+  note,
+  facts,
+}: {
+  readonly problem: ProblemRecord;
+  readonly note: string;
+  readonly facts: readonly Fact[];
+}) {
+  return (
+    <>
+      <ProblemAlert problem={problem}>
+        <p>{note}</p>
+      </ProblemAlert>
+      <Card title={t('Request')}>
+        <Facts
+          items={[
+            [t('Outcome'), <StateBadge key="outcome" state="refused" />],
+            [t('Status'), problem.status],
+            [t('Error code'), <code key="code">{problem.code}</code>],
+            ...facts,
+          ]}
+        />
+      </Card>
+    </>
   );
 }

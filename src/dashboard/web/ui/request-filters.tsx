@@ -1,7 +1,8 @@
 // The filters that both lists of requests have: their options, and the choice of a time.
 
+import { useState } from 'preact/hooks';
 import { t } from '../text/t.ts';
-import { SelectField, type SelectOption } from './field.tsx';
+import { SelectField, type SelectOption, TextField } from './field.tsx';
 import { formatInstant } from './format.ts';
 import { ERROR_CODES } from './problems.ts';
 import { lastDays } from './span.tsx';
@@ -110,5 +111,38 @@ export function LinkedModels({
         />
       )}
     </>
+  );
+}
+
+/** A text field that applies on Enter. */
+export function SentField({
+  label,
+  placeholder,
+  value,
+  onSend,
+}: {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly value: string;
+  readonly onSend: (text: string) => unknown;
+}) {
+  const [text, setText] = useState(value);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSend(text.trim());
+      }}
+    >
+      <TextField
+        type="search"
+        label={label}
+        placeholder={placeholder}
+        value={text}
+        onInput={setText}
+        maxLength={256}
+        spellcheck={false}
+      />
+    </form>
   );
 }

@@ -12,7 +12,9 @@ import {
   Amount,
   Button,
   Card,
+  ChargeTable,
   CopyButton,
+  chargeTotal,
   Facts,
   formatCount,
   formatMilliseconds,
@@ -25,13 +27,12 @@ import {
   Stat,
   StateBadge,
   Stats,
-  Table,
   Time,
   useOpenedFrom,
   useResource,
 } from '../../ui/index.ts';
 import { HeldCard } from './hold.tsx';
-import { chargeWords, countWords, endingWords, PRICE_NAMES } from './labels.ts';
+import { chargeWords, countWords, endingWords } from './labels.ts';
 import { KeyLink, Neighbours, neighboursOf } from './links.tsx';
 import { ReceiptCard } from './receipt.tsx';
 import { RefusedView } from './refused.tsx';
@@ -226,33 +227,8 @@ function ChargeCard({
                 priceVersion: <code>{each.price_version}</code>,
               })}
             </p>
-            <Table
-              caption={t('Charge at the price of {model}', { model: each.model })}
-              rows={each.buckets.filter(({ tokens }) => tokens > 0)}
-              rowKey={({ name }) => name}
-              columns={[
-                { label: t('Type'), show: ({ name }) => PRICE_NAMES[name] },
-                { label: t('Tokens'), end: true, show: ({ tokens }) => formatCount(tokens) },
-                {
-                  label: t('Unit price'),
-                  end: true,
-                  show: ({ price }) => <Amount tokens={price} detail="exact" />,
-                },
-                {
-                  label: t('Amount'),
-                  end: true,
-                  show: ({ amount }) => <Amount tokens={amount} detail="exact" />,
-                },
-              ]}
-            />
-            <p class="end">
-              {each.exact === each.rounded
-                ? rich('Total {exact}', { exact: <Amount tokens={each.exact} detail="exact" /> })
-                : rich('Total {exact}, rounded to {rounded}', {
-                    exact: <Amount tokens={each.exact} detail="exact" />,
-                    rounded: <Amount tokens={each.rounded} detail="exact" />,
-                  })}
-            </p>
+            <ChargeTable {...each} buckets={each.buckets.filter(({ tokens }) => tokens > 0)} />
+            <p class="end">{chargeTotal(each)}</p>
           </div>
         ))}
         {calculations.length > 1 && <p>{t('The lower of the two is charged.')}</p>}

@@ -1,7 +1,6 @@
 // The filters of the request list, kept in the page's address, and the query they send. A search by
 // id ignores the other filters.
 
-import { useState } from 'preact/hooks';
 import type { RequestFiltersRecord } from '../../../records/customer-request.ts';
 import { t } from '../../text/t.ts';
 import {
@@ -11,8 +10,9 @@ import {
   LinkedModels,
   OUTCOME_OPTIONS,
   SelectField,
+  type SelectOption,
+  SentField,
   STATUS_OPTIONS,
-  TextField,
   TimeField,
   timeQuery,
   withOwn,
@@ -49,7 +49,7 @@ export function Filters({
 }) {
   return (
     <div class="filters">
-      <Sent
+      <SentField
         key={values.id}
         label={t('Request id')}
         placeholder={t('req_…')}
@@ -60,23 +60,14 @@ export function Filters({
       <SelectField
         label={t('Model')}
         value={values.model}
-        options={withOwn(
-          values.model,
-          (choices?.models ?? []).map((slug) => ({ value: slug, label: slug })),
-        )}
+        options={withOwn(values.model, modelOptions(choices))}
         onChange={(model) => onChange({ model })}
       />
       <LinkedModels {...values} onChange={onChange} />
       <ComboboxField
         label={t('Key')}
         value={values.key}
-        options={withOwn(
-          values.key,
-          (choices?.keys ?? []).map(({ id, name, masked }) => ({
-            value: id,
-            label: name ?? masked,
-          })),
-        )}
+        options={withOwn(values.key, keyOptions(choices))}
         onChange={(key) => onChange({ key })}
       />
       <SelectField
@@ -97,7 +88,7 @@ export function Filters({
         options={withOwn(values.code, CODE_OPTIONS)}
         onChange={(code) => onChange({ code })}
       />
-      <Sent
+      <SentField
         key={`user ${values.end_user}`}
         label={t('End user')}
         placeholder={t('Exactly as sent')}
@@ -113,34 +104,13 @@ export function Filters({
   );
 }
 
-/** A text field that applies on Enter. */
-function Sent({
-  label,
-  placeholder,
-  value,
-  onSend,
-}: {
-  readonly label: string;
-  readonly placeholder: string;
-  readonly value: string;
-  readonly onSend: (text: string) => void;
-}) {
-  const [text, setText] = useState(value);
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSend(text.trim());
-      }}
-    >
-      <TextField
-        type="search"
-        label={label}
-        placeholder={placeholder}
-        value={text}
-        onInput={setText}
-        maxLength={256}
-      />
-    </form>
-  );
+export function modelOptions(choices: RequestFiltersRecord | undefined): readonly SelectOption[] {
+  return (choices?.models ?? []).map((slug) => ({ value: slug, label: slug }));
+}
+
+export function keyOptions(choices: RequestFiltersRecord | undefined): readonly SelectOption[] {
+  return (choices?.keys ?? []).map(({ id, name, masked }) => ({
+    value: id,
+    label: name ?? masked,
+  }));
 }

@@ -53,12 +53,3 @@ const DOUBTS: Readonly<Record<NonNullable<Usage['doubt']>, string>> = {
   implausible: t('the model reported more tokens than possible'),
   zero: t('the model reported no usage'),
 };
-
-export const PRICE_NAMES: Readonly<
-  Record<RequestHistoryRecord['calculations'][number]['buckets'][number]['name'], string>
-> = {
-  input: t('Input'),
-  cached_input: t('Cached input'),
-  cache_write: t('Cache write'),
-  output: t('Output'),
-};

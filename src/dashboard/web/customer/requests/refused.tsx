@@ -2,42 +2,26 @@
 
 import type { RefusedRequestRecord } from '../../../records/customer-request.ts';
 import { t } from '../../text/t.ts';
-import {
-  Card,
-  Facts,
-  formatCount,
-  Nothing,
-  ProblemAlert,
-  StateBadge,
-  Time,
-} from '../../ui/index.ts';
+import { formatCount, Nothing, RefusedRequest, Time } from '../../ui/index.ts';
 import { KeyLink } from './links.tsx';
 
 export function RefusedView({ refused }: { readonly refused: RefusedRequestRecord }) {
   const { problem, count, model, route } = refused;
   return (
-    <>
-      <ProblemAlert problem={problem}>
-        <p>{t('The request reached no model and cost nothing.')}</p>
-      </ProblemAlert>
-      <Card title={t('Request')}>
-        <Facts
-          items={[
-            [t('Outcome'), <StateBadge key="outcome" state="refused" />],
-            [t('Status'), problem.status],
-            [t('Error code'), <code key="code">{problem.code}</code>],
-            [t('Equal requests in this minute'), formatCount(count)],
-            [t('Model'), model ?? <Nothing>{t('None')}</Nothing>],
-            [t('Key'), <KeyLink key="key" id={refused.key_id} name={refused.key_name} />],
-            [t('Endpoint'), <code key="route">{ENDPOINTS[route] ?? route}</code>],
-            [t('Started'), <Time key="start" at={refused.started_at} detail="second" />],
-            ...(count > 1
-              ? ([[t('Last'), <Time key="last" at={refused.last_at} detail="second" />]] as const)
-              : []),
-          ]}
-        />
-      </Card>
-    </>
+    <RefusedRequest
+      problem={problem}
+      note={t('The request reached no model and cost nothing.')}
+      facts={[
+        [t('Equal requests in this minute'), formatCount(count)],
+        [t('Model'), model ?? <Nothing>{t('None')}</Nothing>],
+        [t('Key'), <KeyLink key="key" id={refused.key_id} name={refused.key_name} />],
+        [t('Endpoint'), <code key="route">{ENDPOINTS[route] ?? route}</code>],
+        [t('Started'), <Time key="start" at={refused.started_at} detail="second" />],
+        ...(count > 1
+          ? ([[t('Last'), <Time key="last" at={refused.last_at} detail="second" />]] as const)
+          : []),
+      ]}
+    />
   );
 }
 

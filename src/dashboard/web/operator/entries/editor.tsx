@@ -19,6 +19,7 @@ import {
   toast,
   useAction,
 } from '../../ui/index.ts';
+import { RejectedFileAlert } from '../catalog-file.tsx';
 import { ConflictAlert } from './conflict.tsx';
 import { dropDraft, readDraft, writeDraft } from './draft.ts';
 import { EntryFieldInput } from './fields.tsx';
@@ -133,7 +134,7 @@ export function EntryEditor({
         </Alert>
       )}
       {isConflict && <ConflictAlert base={base} value={value} now={initial} onChoose={reset} />}
-      {published && <RejectedAlert published={published} />}
+      {published && <RejectedFileAlert published={published} />}
       <form
         class="stack"
         noValidate
@@ -234,18 +235,5 @@ export function EntryEditor({
         />
       )}
     </>
-  );
-}
-
-function RejectedAlert({ published }: { readonly published: EntryPublishedRecord }) {
-  return (
-    <Alert tone="danger" title={t('The file was written, but the server rejected it')}>
-      <ul>
-        {published.problems.map((problem) => (
-          <li key={problem}>{problem}</li>
-        ))}
-      </ul>
-      <p>{t('The previous file is {backup}.', { backup: published.backup })}</p>
-    </Alert>
   );
 }

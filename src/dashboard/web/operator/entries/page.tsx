@@ -15,6 +15,7 @@ import {
   toast,
   useResource,
 } from '../../ui/index.ts';
+import { InactiveFileAlert } from '../catalog-file.tsx';
 import { EntryEditor } from './editor.tsx';
 import { KINDS } from './labels.ts';
 import { RemoveDialog } from './remove-dialog.tsx';
@@ -110,19 +111,7 @@ function Shown({ record, initial, from, reload }: Props) {
           <p>{t('Your role can see the catalog, but not change it.')}</p>
         </Alert>
       )}
-      {file.not_writable === null && !file.in_force && (
-        <Alert
-          tone="warning"
-          title={t('The catalog file is not active')}
-          actions={
-            <LinkButton href="/catalog" size="small">
-              {t('Catalog')}
-            </LinkButton>
-          }
-        >
-          <p>{t('Publishing edits the file on disk. First check why the server rejected it.')}</p>
-        </Alert>
-      )}
+      {file.not_writable === null && !file.in_force && <InactiveFileAlert />}
       <EntryEditor
         record={record}
         initial={initial}

@@ -19,6 +19,7 @@ import {
   toast,
   useAction,
 } from '../../ui/index.ts';
+import { RejectedFileAlert } from '../catalog-file.tsx';
 import { clearDraft, draft, isEmpty } from './draft.ts';
 import { DraftRows } from './draft-rows.tsx';
 import { WhatIf } from './what-if.tsx';
@@ -48,18 +49,7 @@ export function DraftCard({ book, reload }: Props) {
 }
 
 function PublishedAlert({ published }: { readonly published: PublishedRecord }) {
-  if (!published.in_force) {
-    return (
-      <Alert tone="danger" title={t('The file was written, but the server rejected it')}>
-        <ul>
-          {published.problems.map((problem) => (
-            <li key={problem}>{problem}</li>
-          ))}
-        </ul>
-        <p>{t('The previous file is {backup}.', { backup: published.backup })}</p>
-      </Alert>
-    );
-  }
+  if (!published.in_force) return <RejectedFileAlert published={published} />;
   return (
     <Alert tone="good" title={t('Published')}>
       <p>

@@ -3,7 +3,8 @@
 import { useState } from 'preact/hooks';
 import type { PriceBookRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import { Alert, Button, LinkButton, Loaded, Page, useResource } from '../../ui/index.ts';
+import { Alert, Button, Loaded, Page, useResource } from '../../ui/index.ts';
+import { InactiveFileAlert } from '../catalog-file.tsx';
 import { BookCard } from './book.tsx';
 import { DraftCard } from './draft-card.tsx';
 import { PeriodDialog } from './period-dialog.tsx';
@@ -55,18 +56,5 @@ function FileAlert({ file }: Pick<PriceBookRecord, 'file'>) {
       </Alert>
     );
   }
-  if (file.in_force) return null;
-  return (
-    <Alert
-      tone="warning"
-      title={t('The catalog file is not active')}
-      actions={
-        <LinkButton href="/catalog" size="small">
-          {t('Catalog')}
-        </LinkButton>
-      }
-    >
-      <p>{t('Publishing edits the file on disk. First check why the server rejected it.')}</p>
-    </Alert>
-  );
+  return file.in_force ? null : <InactiveFileAlert />;
 }

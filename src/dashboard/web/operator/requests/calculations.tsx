@@ -1,9 +1,8 @@
 // The calculation of a charge: tokens times price per bucket, rounded once.
 
 import type { CalculationRecord } from '../../../records/customer-request.ts';
-import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { Amount, Card, formatCount, labelOf, Table } from '../../ui/index.ts';
+import { Card, ChargeTable, chargeTotal } from '../../ui/index.ts';
 
 export function Calculations({
   calculations,
@@ -21,35 +20,12 @@ export function Calculations({
             usedFor: calculations.length > 1 ? ROLES[each.used_for] : '',
           })}
         >
-          <Table
-            caption={t('Charge at the price of {model}', { model: each.model })}
-            rows={each.buckets}
-            rowKey={({ name }) => name}
-            columns={[
-              { label: t('Type'), show: ({ name }) => labelOf(name) },
-              { label: t('Tokens'), end: true, show: ({ tokens }) => formatCount(tokens) },
-              {
-                label: t('Unit price'),
-                end: true,
-                show: ({ price }) => <Amount tokens={price} detail="exact" />,
-              },
-              {
-                label: t('Amount'),
-                end: true,
-                show: ({ amount }) => <Amount tokens={amount} detail="exact" />,
-              },
-            ]}
-          />
+          <ChargeTable {...each} />
           <div class="table-foot">
             <span class="soft">
               {t('Price {priceVersion}', { priceVersion: each.price_version })}
             </span>
-            <span>
-              {rich('Total {exact}, rounded to {rounded}', {
-                exact: <Amount tokens={each.exact} detail="exact" />,
-                rounded: <Amount tokens={each.rounded} detail="exact" />,
-              })}
-            </span>
+            <span>{chargeTotal(each)}</span>
           </div>
         </Card>
       ))}

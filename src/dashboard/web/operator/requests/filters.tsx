@@ -1,6 +1,5 @@
 // The filters of the request log, kept in the page's address, and the search by id.
 
-import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { UpstreamsRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
@@ -11,6 +10,7 @@ import {
   LinkedModels,
   OUTCOME_OPTIONS,
   SelectField,
+  SentField,
   STATUS_OPTIONS,
   TextField,
   TimeField,
@@ -31,10 +31,16 @@ export function LogFilters({ onClear }: { readonly onClear?: () => void }) {
   const [code, setCode] = useFilter('code');
   const [upstream, setUpstream] = useFilter('upstream');
   const [{ days = '', from = '', to = '', served = '', requested = '' }, setFilters] = useFilters();
+  const [, navigate] = useLocation();
   const upstreams = useResource<UpstreamsRecord>('/upstreams').data.value?.upstreams ?? [];
   return (
     <div class="filters">
-      <RequestId />
+      <SentField
+        label={t('Request id')}
+        placeholder={t('req_…')}
+        value=""
+        onSend={(id) => id !== '' && navigate(`/requests/${encodeURIComponent(id)}`)}
+      />
       <TimeField time={{ days, from, to }} onChange={setFilters} />
       <SelectField
         label={t('Outcome')}
@@ -95,29 +101,5 @@ function TypedFilter({
       value={typed}
       onInput={setTyped}
     />
-  );
-}
-
-/** Opens a request by the id in its `x-request-id` header. */
-function RequestId() {
-  const [typed, setTyped] = useState('');
-  const [, navigate] = useLocation();
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (typed.trim() !== '') navigate(`/requests/${encodeURIComponent(typed.trim())}`);
-      }}
-    >
-      <TextField
-        type="search"
-        label={t('Request id')}
-        placeholder={t('req_…')}
-        maxLength={100}
-        spellcheck={false}
-        value={typed}
-        onInput={setTyped}
-      />
-    </form>
   );
 }

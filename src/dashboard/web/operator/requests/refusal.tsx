@@ -3,54 +3,38 @@
 import { Link } from 'wouter-preact';
 import type { OperatorRefusalRecord } from '../../../records/operator-request.ts';
 import { t } from '../../text/t.ts';
-import {
-  Card,
-  Facts,
-  formatCount,
-  Nothing,
-  ProblemAlert,
-  StateBadge,
-  Time,
-} from '../../ui/index.ts';
+import { formatCount, Nothing, RefusedRequest, Time } from '../../ui/index.ts';
 
 export function RefusalView({ refusal }: { readonly refusal: OperatorRefusalRecord }) {
   const { problem, account_id: account, key_id: key } = refusal;
   return (
-    <>
-      <ProblemAlert problem={problem}>
-        <p>{t('The request reached no upstream.')}</p>
-      </ProblemAlert>
-      <Card title={t('Request')}>
-        <Facts
-          items={[
-            [t('Outcome'), <StateBadge key="outcome" state="refused" />],
-            [t('Status'), problem.status],
-            [t('Error code'), <code key="code">{problem.code}</code>],
-            [t('Equal requests'), formatCount(refusal.count)],
-            [
-              t('Account'),
-              account === null ? (
-                <Nothing>{t('No account')}</Nothing>
-              ) : (
-                <AccountLink id={account} email={refusal.account_email} />
-              ),
-            ],
-            [
-              t('Key'),
-              key === null ? (
-                <Nothing>{t('None')}</Nothing>
-              ) : (
-                <KeyName id={key} name={refusal.key_name} />
-              ),
-            ],
-            [t('Model'), refusal.model ?? <Nothing>{t('None')}</Nothing>],
-            [t('Route'), <code key="route">{refusal.route}</code>],
-            [t('First'), <Time key="first" at={refusal.started_at} detail="second" />],
-            [t('Last'), <Time key="last" at={refusal.last_at} detail="second" />],
-          ]}
-        />
-      </Card>
-    </>
+    <RefusedRequest
+      problem={problem}
+      note={t('The request reached no upstream.')}
+      facts={[
+        [t('Equal requests'), formatCount(refusal.count)],
+        [
+          t('Account'),
+          account === null ? (
+            <Nothing>{t('No account')}</Nothing>
+          ) : (
+            <AccountLink id={account} email={refusal.account_email} />
+          ),
+        ],
+        [
+          t('Key'),
+          key === null ? (
+            <Nothing>{t('None')}</Nothing>
+          ) : (
+            <KeyName id={key} name={refusal.key_name} />
+          ),
+        ],
+        [t('Model'), refusal.model ?? <Nothing>{t('None')}</Nothing>],
+        [t('Route'), <code key="route">{refusal.route}</code>],
+        [t('First'), <Time key="first" at={refusal.started_at} detail="second" />],
+        [t('Last'), <Time key="last" at={refusal.last_at} detail="second" />],
+      ]}
+    />
   );
 }
 

@@ -12,6 +12,7 @@ import {
   Empty,
   Facts,
   formatCount,
+  holdItems,
   LinkButton,
   Loaded,
   labelOf,
@@ -188,19 +189,7 @@ function HoldFacts({ history: { hold, booked } }: { readonly history: OperatorRe
     <Facts
       items={[
         [t('State'), <StateBadge key="phase" state={hold.phase} />],
-        [
-          t('Estimated prompt'),
-          t('{estimatedPromptTokens} tokens', {
-            estimatedPromptTokens: formatCount(hold.estimated_prompt_tokens),
-          }),
-        ],
-        [
-          t('Max output'),
-          t('{outputBound} tokens', { outputBound: formatCount(hold.output_bound) }),
-        ],
-        [t('Initial hold'), <Amount key="first" tokens={hold.first_amount} detail="exact" />],
-        [t('Hold increases'), <Amount key="grown" tokens={hold.grown_by} detail="exact" />],
-        [t('Total hold'), <Amount key="all" tokens={hold.amount} detail="exact" />],
+        ...holdItems(hold),
         [t('Charged'), <Amount key="charged" tokens={booked?.charged ?? null} detail="exact" />],
         [
           t('Balance after'),

@@ -1,0 +1,43 @@
+// The calculation of a charge as a table: tokens times price per bucket, and the total.
+
+import type { CalculationRecord } from '../../records/customer-request.ts';
+import { rich } from '../text/rich.ts';
+import { t } from '../text/t.ts';
+import { Amount } from './amount.tsx';
+import { formatCount } from './format.ts';
+import { labelOf } from './labels.ts';
+import { Table } from './table.tsx';
+
+export function ChargeTable({ model, buckets }: Pick<CalculationRecord, 'model' | 'buckets'>) {
+  return (
+    <Table
+      caption={t('Charge at the price of {model}', { model })}
+      rows={buckets}
+      rowKey={({ name }) => name}
+      columns={[
+        { label: t('Type'), show: ({ name }) => labelOf(name) },
+        { label: t('Tokens'), end: true, show: ({ tokens }) => formatCount(tokens) },
+        {
+          label: t('Unit price'),
+          end: true,
+          show: ({ price }) => <Amount tokens={price} detail="exact" />,
+        },
+        {
+          label: t('Amount'),
+          end: true,
+          show: ({ amount }) => <Amount tokens={amount} detail="exact" />,
+        },
+      ]}
+    />
+  );
+}
+
+/** The exact total, and the rounded one that is charged if it differs. */
+export function chargeTotal({ exact, rounded }: Pick<CalculationRecord, 'exact' | 'rounded'>) {
+  return exact === rounded
+    ? rich('Total {exact}', { exact: <Amount tokens={exact} detail="exact" /> })
+    : rich('Total {exact}, rounded to {rounded}', {
+        exact: <Amount tokens={exact} detail="exact" />,
+        rounded: <Amount tokens={rounded} detail="exact" />,
+      });
+}
