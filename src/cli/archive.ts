@@ -27,18 +27,12 @@ import { readSpan } from './period.ts';
 
 export function addArchiveCommands(program: Command, perform: Perform): void {
   const archive = addGroup(program, 'archive', 'list, check and restore archived requests');
-  perform<Scope>(
-    addCommand(archive, 'list', 'list the months whose requests are in files')
+  const addScoped = (name: string, about: string): Command =>
+    addCommand(archive, name, about)
       .option('--account <account>', 'of this account only')
-      .option('--month <month>', 'of a month such as 2026-10'),
-    list,
-  );
-  perform<Scope>(
-    addCommand(archive, 'verify', 'check the files against the books')
-      .option('--account <account>', 'of this account only')
-      .option('--month <month>', 'of a month such as 2026-10'),
-    verify,
-  );
+      .option('--month <month>', 'of a month such as 2026-10');
+  perform<Scope>(addScoped('list', 'list the months whose requests are in files'), list);
+  perform<Scope>(addScoped('verify', 'check the files against the books'), verify);
   perform(
     addCommand(archive, 'find <request>', 'name the file that has an archived request'),
     find,

@@ -15,21 +15,12 @@ import type {
 } from '../ledger/request-list.ts';
 import type { RefusalFilter, RefusalList, RefusalPlace, RefusedRequest } from '../refusals/list.ts';
 
-export type LogFilter = {
-  readonly model?: string | undefined;
-  /** As in the ledger's filter. */
-  readonly served?: string | undefined;
-  readonly requested?: string | undefined;
-  readonly keyId?: string | undefined;
+export type LogFilter = Omit<RequestFilter, 'outcome' | 'received'> & {
   /** `ended`: all of the books, with any outcome. */
   readonly outcome?: RequestEnding | 'ended' | 'refused' | undefined;
   /** A class such as `4xx`, or one status, as the client received it. */
   readonly status?: string | undefined;
   readonly code?: ErrorCode | undefined;
-  readonly endUser?: string | undefined;
-  readonly upstream?: string | undefined;
-  readonly fromMs?: number | undefined;
-  readonly untilMs?: number | undefined;
 };
 
 /** Where both lists continue; absent: from the newest. */
