@@ -2,6 +2,7 @@
 // them first and counts each as one test.
 
 import { resolve } from 'node:path';
+import { runProgram } from '../test/support/program.ts';
 
 const root = resolve(import.meta.dir, '..');
 
@@ -31,17 +32,7 @@ export async function runChecks(): Promise<Outcome[]> {
 
 /** Runs one command in the repository and keeps what it says. */
 export async function runCommand(name: string, command: readonly string[]): Promise<Outcome> {
-  const child = Bun.spawn([...command], {
-    cwd: root,
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  const [stdout, stderr, code] = await Promise.all([
-    child.stdout.text(),
-    child.stderr.text(),
-    child.exited,
-  ]);
+  const { code, stdout, stderr } = await runProgram(command, { cwd: root });
   return { name, passed: code === 0, output: `${stdout}${stderr}`.trim() };
 }
 

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { catalogFor, ROOMY_PLAN } from '../../test/support/catalog.ts';
 import type { Format } from '../../test/support/client.ts';
 import { type Gateway, startGateway } from '../../test/support/gateway.ts';
+import { runProgram } from '../../test/support/program.ts';
 import { startUpstream } from '../../test/support/upstream.ts';
 import { answer } from './model.ts';
 import { EXCEPTIONS, SUITES, type Suite } from './suites.ts';
@@ -65,7 +66,7 @@ async function runSuite(
   rmSync(report, { force: true });
   writeFileSync(report, '');
   const base = suite.folder === 'openai' ? `${url}/v1` : url;
-  const child = Bun.spawn(
+  const { stdout, stderr } = await runProgram(
     [
       PYTHON,
       '-m',
@@ -95,16 +96,8 @@ async function runSuite(
         LANGSMITH_TRACING: 'false',
         HYPOTHESIS_STORAGE_DIRECTORY: join(TOOLS, 'hypothesis'),
       },
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
     },
   );
-  const [stdout, stderr] = await Promise.all([
-    child.stdout.text(),
-    child.stderr.text(),
-    child.exited,
-  ]);
   const lines = readFileSync(report, 'utf8')
     .split('\n')
     .filter((line) => line !== '');

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { PAGES, read } from '../docs/documents.ts';
 import { type Gateway, gatewayCommand, startGateway } from '../support/gateway.ts';
+import { runProgram } from '../support/program.ts';
 
 const BASE_URL = 'https://api.example.com';
 
@@ -186,14 +187,8 @@ describe('tollgate docs', () => {
   });
 });
 
-async function command(...args: string[]) {
-  const child = Bun.spawn([...gatewayCommand(), ...args], {
-    cwd: gateway.directory,
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  return { code: await child.exited, stdout, stderr };
+function command(...args: string[]) {
+  return runProgram([...gatewayCommand(), ...args], { cwd: gateway.directory });
 }
 
 function countHeadings(markdown: string): number {

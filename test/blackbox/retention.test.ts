@@ -208,10 +208,10 @@ describeOnEachDatabase('retention', () => {
       expect.stringContaining(`file ${first.books.file}`),
     ]);
     const customer = await signUp(serving, mailbox, `${HEAVY}@example.org`);
-    const told = await customer.session.get(`/requests/${requestId}`);
-    expect(told.status).toBe(410);
-    expect(told.text).toContain(`Requests of ${first.month} were archived`);
-    expect(told.text).not.toContain('.gz');
+    const customerView = await customer.session.get(`/requests/${requestId}`);
+    expect(customerView.status).toBe(410);
+    expect(customerView.text).toContain(`Requests of ${first.month} were archived`);
+    expect(customerView.text).not.toContain('.gz');
     expect((await customer.session.get(`/receipts/${requestId}`)).status).toBe(410);
     // Another customer has no such request.
     const other = await signUp(serving, mailbox, `${accountName(1)}@example.org`);

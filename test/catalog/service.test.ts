@@ -5,16 +5,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
-import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';
 import { loadFound } from '../../src/catalog/live.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
 import { DEFAULT_SERVICE } from '../../src/core/service.ts';
+import { faceCatalog } from '../support/face.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-service-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const withService = (lines: string): string =>
-  DEMO_CATALOG.replace('[service]\n', () => `[service]\n${lines}\n`);
+const withService = (lines: string): string => faceCatalog(lines, '');
 
 const serviceOf = (lines: string) =>
   loadCatalog({ text: withService(lines), environment: {}, nowMs: 0 }).service;

@@ -13,6 +13,7 @@ import {
   type TestAccount,
 } from '../support/gateway.ts';
 import { newPostgresUrl } from '../support/postgres-database.ts';
+import { runProgram } from '../support/program.ts';
 import { describeWithServices } from '../support/services.ts';
 import { blocks, customerPage, operatorPage, PAGES, ROOT, read, shape } from './documents.ts';
 
@@ -39,16 +40,11 @@ describe('snippets', () => {
   const here = (text: string): string => text.replaceAll('http://127.0.0.1:3000', gateway.url);
 
   /** Runs a program on a snippet; a snippet that fails shows what it printed. */
-  async function runSnippet(command: readonly string[], more: Record<string, string> = {}) {
-    const child = Bun.spawn([...command], {
+  function runSnippet(command: readonly string[], more: Record<string, string> = {}) {
+    return runProgram(command, {
       cwd: gateway.directory,
       env: { PATH: process.env['PATH'] ?? '', PORT: '0', TOLLGATE_KEY: account.key, ...more },
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
     });
-    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-    return { code: await child.exited, stdout, stderr };
   }
 
   // `test/blackbox/operator-api.test.ts` runs those of the console.

@@ -9,6 +9,7 @@ import { catalogFor } from '../support/catalog.ts';
 import { generate, generateStream } from '../support/client.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import { parseMetrics } from '../support/metrics.ts';
+import { runProgram } from '../support/program.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 setDefaultTimeout(60_000);
@@ -39,16 +40,16 @@ if (isSkipped) {
   process.stderr.write('skipped, as there is no promtool (package prometheus): alert rules\n');
 }
 
-async function promtool(...words: readonly string[]): Promise<{ code: number; text: string }> {
-  const child = Bun.spawn([PROMTOOL ?? 'promtool', ...words], { stdout: 'pipe', stderr: 'pipe' });
-  const [out, error] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  return { code: await child.exited, text: out + error };
+function promtool(...words: readonly string[]) {
+  return runProgram([PROMTOOL ?? 'promtool', ...words]);
 }
 
 describe.skipIf(isSkipped)('the alert rules', () => {
   test('are valid', async () => {
-    const { code, text } = await promtool('check', 'rules', RULES);
-    expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining('SUCCESS') });
+    expect(await promtool('check', 'rules', RULES)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('SUCCESS'),
+    });
   });
 
   test('fire in trouble, and not beside it', async () => {

@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 import type { Caller } from './client.ts';
 import { testDialect } from './database.ts';
 import { newPostgresUrl } from './postgres-database.ts';
+import { type ProgramResult, runProgram } from './program.ts';
 
 const root = resolve(import.meta.dir, '../..');
 
@@ -174,32 +175,17 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   };
 }
 
-export type CommandResult = {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-};
-
 /** Runs one command of the gateway's command line in `directory`, with any exit code. */
 export async function runCommand(
   directory: string,
   environment: Readonly<Record<string, string>>,
   args: readonly string[],
   { preload, binary }: Pick<GatewayOptions, 'preload' | 'binary'> = {},
-): Promise<CommandResult> {
-  const child = Bun.spawn([...gatewayCommand(preload, binary), ...args], {
+): Promise<ProgramResult> {
+  return runProgram([...gatewayCommand(preload, binary), ...args], {
     cwd: directory,
-    env: { ...environment },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
+    env: environment,
   });
-  const [stdout, stderr, code] = await Promise.all([
-    child.stdout.text(),
-    child.stderr.text(),
-    child.exited,
-  ]);
-  return { code, stdout, stderr };
 }
 
 const START_MS = 20_000;

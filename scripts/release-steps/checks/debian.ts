@@ -2,8 +2,9 @@
 
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { DEMO_CATALOG } from '../../../src/catalog/demo-catalog.ts';
 import { runTool } from '../tool.ts';
-import { type Check, DEMO_CATALOG, freePort, inFolder, missing, type Release } from './kind.ts';
+import { type Check, freePort, inFolder, missing, type Release } from './kind.ts';
 
 const packaging = resolve(import.meta.dir, '../../packaging');
 

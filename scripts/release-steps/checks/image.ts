@@ -2,10 +2,10 @@
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { DEMO_CATALOG } from '../../../src/catalog/demo-catalog.ts';
 import { runTool } from '../tool.ts';
 import {
   type Check,
-  DEMO_CATALOG,
   freePort,
   inFolder,
   missing,

@@ -13,7 +13,7 @@ export type Release = {
 
 export type Check = {
   readonly name: string;
-  /** Throws where something is wrong; returns the reason where this machine cannot tell. */
+  /** Throws where something is wrong; returns the reason where this machine cannot run it. */
   readonly run: (release: Release) => Promise<string | undefined>;
 };
 
@@ -94,15 +94,3 @@ async function answers(port: number): Promise<boolean> {
 
 /** The program restarts itself without it, which QEMU cannot do (src/server/runtime.ts). */
 export const WITHOUT_RESTART = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' };
-
-/** A catalog that needs no upstream. */
-export const DEMO_CATALOG = `[[upstream]]
-id = "demo"
-dialect = "demo"
-[[model]]
-slug = "demo-chat"
-context_window = 8192
-max_output = 1024
-price = { input = "0.10", output = "0.60" }
-served_by = [{ upstream = "demo", model = "demo-chat" }]
-`;

@@ -10,6 +10,7 @@ import {
 } from '../../../../src/dashboard/web/customer/keys/snippets.ts';
 import { catalogFor } from '../../../support/catalog.ts';
 import { type Gateway, startGateway } from '../../../support/gateway.ts';
+import { runProgram } from '../../../support/program.ts';
 import { startUpstream, type Upstream } from '../../../support/upstream.ts';
 
 const root = resolve(import.meta.dir, '../../../..');
@@ -44,15 +45,11 @@ function snippetsOf(id: string, at: Place = place): readonly Snippet[] {
 
 /** Runs a command where the packages of this repository are found, and returns what it printed. */
 async function output(command: string[], environment: Record<string, string> = {}) {
-  const child = Bun.spawn(command, {
+  const { code, stdout, stderr } = await runProgram(command, {
     cwd: root,
     env: { PATH: process.env['PATH'] ?? '', ...environment },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
   });
-  const [said, wrong] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  return (await child.exited) === 0 ? said : wrong;
+  return code === 0 ? stdout : stderr;
 }
 
 describe.each(['chat', 'messages'] as const)('in the %s format', (format) => {
