@@ -46,13 +46,13 @@ async function main(): Promise<number> {
     ...{ seed: seed ?? 0, rate, runMs: hours * HOUR_MS, directory, warmMs: settleMs / 4 },
     onSample: (sample) => appendFileSync(options.samples, `${JSON.stringify(sample)}\n`),
   });
-  tell(result);
+  printResult(result);
   const isRight = result.unexpected.length === 0 && result.exitCode === 0 && result.healthy;
   const verdict = judge(result.samples, settleMs);
   return isRight ? verdict : 1;
 }
 
-function tell({ counts, unexpected, reloads, exitCode, healthy }: SoakResult): void {
+function printResult({ counts, unexpected, reloads, exitCode, healthy }: SoakResult): void {
   printTable(
     ['answers', 'count'],
     [...counts].sort().map(([name, count]) => [name, String(count)]),

@@ -1,14 +1,20 @@
 // Fills a database with past requests: a number of requests, accounts and days, written by the
 // ledger itself, so that entries, receipts and balances match a gateway that served them.
 
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Outcome } from '../../src/core/generation.ts';
 import { createRequestId } from '../../src/core/id.ts';
 import { add, micro, pico, tokenCount, usdRate } from '../../src/core/money.ts';
 import { charge } from '../../src/core/price.ts';
 import { createBooks } from '../../src/ledger/books.ts';
+import { createRollUp } from '../../src/ledger/series/roll-up.ts';
 import { createWriter, type LedgerRequest } from '../../src/ledger/writer.ts';
 import type { Database } from '../../src/store/contract.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
 import { accounts, apiKeys } from '../../src/store/tables.ts';
+import { say, secondsSince } from './table.ts';
 
 export type HistoryOptions = {
   readonly requests: number;
@@ -40,6 +46,9 @@ const CREDIT = micro(10n ** 16n);
 const DAY_MS = 86_400_000;
 const BATCH = 250;
 
+/** Neighbours share rows of the series, so that larger steps write fewer rows a request. */
+const STEP_RECORDS = 20_000;
+
 /** Service tokens a model token, as every model of this past has it. */
 const priceOf = (model: string) => ({
   version: `${model}@1`,
@@ -56,6 +65,35 @@ function createRandom(seed: number): (below: number) => number {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * below);
   };
+}
+
+export function databaseUrl(directory: string): string {
+  return `sqlite:${join(directory, 'data/tollgate.db')}`;
+}
+
+/** Makes the database of a gateway's folder, with so many of the records in the series of usage. */
+export async function writePast(
+  directory: string,
+  past: Omit<HistoryOptions, 'nowMs'>,
+  addedUp = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  await mkdir(join(directory, 'data'));
+  const database = openDatabase({ url: databaseUrl(directory), sync: 'normal' });
+  await migrate(database);
+  const startedAt = performance.now();
+  await writeHistory(database, { ...past, nowMs: Date.now() });
+  say(
+    `${past.requests.toLocaleString('en')} requests were written in ${secondsSince(startedAt)} s`,
+  );
+  const addingAt = performance.now();
+  const rollUp = createRollUp(database);
+  for (let left = addedUp; left > 0; ) {
+    const done = await rollUp.step(Math.min(STEP_RECORDS, left));
+    if (done === 0) break;
+    left -= done;
+  }
+  say(`their usage was added up in ${secondsSince(addingAt)} s`);
+  await database.close();
 }
 
 /** `database` is migrated and empty. */

@@ -1,4 +1,4 @@
-// Formats results as Markdown tables.
+// Prints results: Markdown tables, and lines beside them.
 
 export type Line = readonly (string | number)[];
 
@@ -18,4 +18,12 @@ export function printTable(columns: Line, lines: readonly Line[]): void {
 export function shown(value: number, digits = 2): string {
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en');
   return String(Number(value.toPrecision(digits)));
+}
+
+export function secondsSince(startedAt: number): string {
+  return shown((performance.now() - startedAt) / 1_000);
+}
+
+export function say(text: string): void {
+  process.stdout.write(`\n${text}\n`);
 }

@@ -2,13 +2,10 @@
 // one account and 5,000 end users: the time until the page shows its data. Then the memory of pages
 // that show live feeds for as long as `--minutes` says, while requests come in.
 
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
-import { openDatabase } from '../../../src/store/database.ts';
-import { migrate } from '../../../src/store/migrate.ts';
 import { launchChromium, openVisitor } from '../../../test/support/browser.ts';
 import { signInAs } from '../../../test/support/browser-session.ts';
 import { post, requestBody } from '../../../test/support/client.ts';
@@ -17,7 +14,7 @@ import { openMailbox } from '../../../test/support/mailbox.ts';
 import { PREFIXES, type Realm } from '../../../test/support/session.ts';
 import { exampleOf, linksOn, readPages, settle } from '../../screenshot-pages/pages.ts';
 import type { BenchRow } from '../compare.ts';
-import { HEAVY, HEAVY_KEY, writeHistory } from '../history.ts';
+import { HEAVY, HEAVY_KEY, writePast } from '../history.ts';
 import { median } from '../measure.ts';
 import { printTable, shown } from '../table.ts';
 
@@ -39,7 +36,7 @@ export const browserRow: BenchRow = {
     await using stack = new AsyncDisposableStack();
     const directory = await mkdtemp(join(tmpdir(), 'tollgate-browser-'));
     stack.defer(() => rm(directory, { recursive: true, force: true }));
-    await writePast(directory);
+    await writePast(directory, PAST);
     const subject = await rig.startBuild(build, { directory, environment: openSignUp(mailbox) });
     const { gateway } = stack.use(subject.gateway) && subject;
     const customer = await signUp(gateway, mailbox, `${HEAVY}@example.org`);
@@ -68,17 +65,6 @@ export const browserRow: BenchRow = {
 };
 
 const mega = (bytes: number): string => shown(bytes / 1e6);
-
-async function writePast(directory: string): Promise<void> {
-  await mkdir(join(directory, 'data'));
-  const url = `sqlite:${join(directory, 'data/tollgate.db')}`;
-  const database = openDatabase({ url, sync: 'normal' });
-  await migrate(database);
-  await writeHistory(database, { ...PAST, nowMs: Date.now() });
-  const rollUp = createRollUp(database);
-  while ((await rollUp.step(20_000)) > 0);
-  await database.close();
-}
 
 type PageTime = {
   readonly name: string;

@@ -1,24 +1,23 @@
 // A gateway with an empty database beside one with 90 days of requests of 200 accounts, half of
 // them by one account. Measures answers, start, pages and a backup.
 
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
-import { openDatabase, type SqliteDatabase } from '../../../src/store/database.ts';
-import { migrate } from '../../../src/store/migrate.ts';
+import { openDatabase } from '../../../src/store/database.ts';
 import { newEmail, openSignUp } from '../../../test/support/customer.ts';
 import type { Gateway } from '../../../test/support/gateway.ts';
 import { openMailbox } from '../../../test/support/mailbox.ts';
 import { whole } from '../catalog.ts';
 import { type BenchRow, compare } from '../compare.ts';
-import { HEAVY, writeHistory } from '../history.ts';
+import { databaseUrl, HEAVY, writePast } from '../history.ts';
 import { openLoad } from '../load.ts';
 import { residentMegabytes } from '../machine.ts';
 import { loadOf, mid } from '../measure.ts';
 import { stallDuring, timePages } from '../pages.ts';
 import type { GatewaySubject } from '../rig.ts';
-import { printTable, shown } from '../table.ts';
+import { printTable, say, secondsSince, shown } from '../table.ts';
 
 const ACCOUNTS = 200;
 const DAYS = 90;
@@ -26,9 +25,6 @@ const CONNECTIONS = 64;
 
 /** Of the past, what the gateway itself adds up after its start. */
 const ADDED_UP_LATER = 1_000_000;
-
-/** Neighbours share rows of the series, so that larger steps write fewer rows a request. */
-const STEP_RECORDS = 20_000;
 
 export const pastRow: BenchRow = {
   name: 'past',
@@ -95,31 +91,9 @@ async function inTurn<S, T>(subjects: readonly S[], work: (subject: S) => Promis
 /** A new folder of a gateway whose database has so many requests; the caller removes it. */
 export async function newPast(requests: number): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'tollgate-past-'));
-  await writePast(directory, requests);
+  const past = { requests, accounts: ACCOUNTS, days: DAYS };
+  await writePast(directory, past, requests - ADDED_UP_LATER);
   return directory;
-}
-
-async function writePast(directory: string, requests: number): Promise<void> {
-  await mkdir(join(directory, 'data'));
-  const startedAt = performance.now();
-  const database = openDatabase({ url: databaseUrl(directory), sync: 'normal' });
-  await migrate(database);
-  const history = { requests, accounts: ACCOUNTS, days: DAYS, nowMs: Date.now() };
-  await writeHistory(database, history);
-  say(`${requests.toLocaleString('en')} requests were written in ${secondsSince(startedAt)} s`);
-  await addUpFirst(database, requests - ADDED_UP_LATER);
-  await database.close();
-}
-
-/** At full speed, while no server runs: what a longer past has beyond an upgrade's share. */
-async function addUpFirst(database: SqliteDatabase, records: number): Promise<void> {
-  const rollUp = createRollUp(database);
-  const startedAt = performance.now();
-  for (let done = 0; done < records; ) {
-    done += await rollUp.step(Math.min(STEP_RECORDS, records - done));
-  }
-  if (records > 0)
-    say(`${records.toLocaleString('en')} were added up in ${secondsSince(startedAt)} s`);
 }
 
 /** As after an upgrade: the last of the past are not in the series yet. */
@@ -151,16 +125,4 @@ async function backUp({ gateway }: GatewaySubject): Promise<number> {
   const seconds = (performance.now() - startedAt) / 1_000;
   await rm(join(gateway.directory, 'copy.db'));
   return seconds;
-}
-
-function databaseUrl(directory: string): string {
-  return `sqlite:${join(directory, 'data/tollgate.db')}`;
-}
-
-function secondsSince(startedAt: number): string {
-  return shown((performance.now() - startedAt) / 1_000);
-}
-
-function say(text: string): void {
-  process.stdout.write(`\n${text}\n`);
 }

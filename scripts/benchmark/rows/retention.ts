@@ -1,26 +1,22 @@
 // A gateway with a year of requests, before and after it archived what is older than 31 days, and how
 // long that took under load. Measures size, start, pages, a backup and the audit.
 
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
-import { openDatabase } from '../../../src/store/database.ts';
-import { migrate } from '../../../src/store/migrate.ts';
 import { type Customer, openSignUp, signIn, signUp } from '../../../test/support/customer.ts';
 import { openMailbox } from '../../../test/support/mailbox.ts';
 import { whole } from '../catalog.ts';
 import type { BenchRow } from '../compare.ts';
-import { HEAVY, writeHistory } from '../history.ts';
+import { HEAVY, writePast } from '../history.ts';
 import { openLoad } from '../load.ts';
 import { residentMegabytes } from '../machine.ts';
 import { loadOf } from '../measure.ts';
 import { timePage } from '../pages.ts';
 import type { GatewaySubject, Rig } from '../rig.ts';
-import { printTable, shown } from '../table.ts';
+import { printTable, say, secondsSince, shown } from '../table.ts';
 
 const PAST = { accounts: 200, days: 365 };
-const STEP_RECORDS = 20_000;
 const RETENTION_DAYS = '31';
 const CONNECTIONS = 8;
 const LOAD_MS = 20_000;
@@ -43,7 +39,7 @@ export const retentionRow: BenchRow = {
     const environment = openSignUp(mailbox);
     const directory = await mkdtemp(join(tmpdir(), 'tollgate-retention-'));
     try {
-      await writePast(directory, rig.requests);
+      await writePast(directory, { ...PAST, requests: rig.requests });
       const first = await rig.startBuild(build, { directory, environment });
       const customer = await signUp(first.gateway, mailbox, `${HEAVY}@example.org`);
       const before = await measure(first, customer);
@@ -62,18 +58,6 @@ export const retentionRow: BenchRow = {
     return [];
   },
 };
-
-async function writePast(directory: string, requests: number): Promise<void> {
-  await mkdir(join(directory, 'data'));
-  const startedAt = performance.now();
-  const database = openDatabase({ url: databaseUrl(directory), sync: 'normal' });
-  await migrate(database);
-  await writeHistory(database, { ...PAST, requests, nowMs: Date.now() });
-  const rollUp = createRollUp(database);
-  while ((await rollUp.step(STEP_RECORDS)) > 0);
-  await database.close();
-  say(`${requests.toLocaleString('en')} requests were written in ${secondsSince(startedAt)} s`);
-}
 
 /** Serves with `RETENTION_DAYS` until nothing is left to archive or to remove. */
 async function archive(
@@ -147,16 +131,4 @@ async function measure(subject: GatewaySubject, customer: Customer) {
   facts['backup, MB'] = shown((await stat(join(gateway.directory, 'copy.db'))).size / 1e6);
   await rm(join(gateway.directory, 'copy.db'));
   return facts;
-}
-
-function databaseUrl(directory: string): string {
-  return `sqlite:${join(directory, 'data/tollgate.db')}`;
-}
-
-function secondsSince(startedAt: number): string {
-  return shown((performance.now() - startedAt) / 1_000);
-}
-
-function say(text: string): void {
-  process.stdout.write(`\n${text}\n`);
 }
