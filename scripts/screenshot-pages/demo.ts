@@ -262,6 +262,13 @@ async function disturb(gateway: Gateway, accounts: readonly DemoAccount[]): Prom
   if (first?.keys[0]) await gateway.run('key', 'edit', first.keys[0], ...bounds);
   await gateway.run('code', 'create', '--amount', '5000000', '--reason', 'Fair', '--count', '2');
   await gateway.run('invite', 'create', '--email', 'margaret@hamilton.example');
+  const until = ['--expires', new Date(Date.now() + 90 * DAY_MS).toISOString()];
+  for (const [name, scopes] of [
+    ['metering', 'usage:read,prices:read'],
+    ['billing', 'accounts:read,accounts:write,keys:read,keys:write,credits:write'],
+  ] as const) {
+    await gateway.run('token', 'create', name, '--scopes', scopes, ...until);
+  }
   await gateway.run('models', 'limit', 'sage-3', '--requests-per-minute', '30');
   await gateway.run('block', 'add', 'network', '203.0.113.0/24', '--reason', 'Key guessing');
   if (third !== undefined) {

@@ -24,6 +24,7 @@ import { priceRoutes } from './prices.ts';
 import { requestRoutes } from './requests.ts';
 import { selfAuditRoutes } from './self-audit.ts';
 import { speedRoutes } from './speeds.ts';
+import { tokenRoutes } from './tokens.ts';
 import { upstreamRoutes } from './upstreams.ts';
 
 export function operatorRoutes(
@@ -41,6 +42,7 @@ export function operatorRoutes(
     ...blockRoutes(dependencies),
     ...codeRoutes(dependencies),
     ...peopleRoutes(dependencies),
+    ...tokenRoutes(dependencies),
     ...maintenanceRoutes(dependencies),
     ...auditRoutes(dependencies),
     ...modelRoutes(dependencies),

@@ -1,4 +1,4 @@
-// Invitations and operators, for the console.
+// Invitations, operators and tokens of their API, for the console.
 //
 // GET    /invites                 paged, newest first
 // POST   /invites                 step-up; { email?, expires_at? }    CreatedInviteRecord
@@ -9,7 +9,11 @@
 // POST   /operators/:id/reset     step-up                             OperatorLinkRecord
 // DELETE /operators/:id           step-up; not oneself                204
 // DELETE /accounts/:id/second-factor   step-up                        204
+// GET    /tokens                  newest first, at most 1,000
+// POST   /tokens                  step-up; { name, scopes, expires_at?: 90 days }   CreatedOperatorTokenRecord
+// POST   /tokens/:id/revoke       step-up                             OperatorTokenRecord
 
+import type { operatorTokenRecord } from '../../identity/operator-tokens.ts';
 import type { inviteRecord, operatorRecord } from '../../operations/people.ts';
 
 export type InviteRecord = ReturnType<typeof inviteRecord>;
@@ -25,3 +29,8 @@ export type OperatorLinkRecord = {
   readonly email: string;
   readonly link: string;
 };
+
+export type OperatorTokenRecord = ReturnType<typeof operatorTokenRecord>;
+
+/** The only response that contains the token. */
+export type CreatedOperatorTokenRecord = OperatorTokenRecord & { readonly token: string };

@@ -19,6 +19,7 @@ import { keyRoutes } from '../../../src/dashboard/operator/keys.ts';
 import { maintenanceRoutes } from '../../../src/dashboard/operator/maintenance.ts';
 import { movementRoutes } from '../../../src/dashboard/operator/movements.ts';
 import { requestRoutes } from '../../../src/dashboard/operator/requests.ts';
+import { tokenRoutes } from '../../../src/dashboard/operator/tokens.ts';
 import { createBlocks } from '../../../src/identity/blocks.ts';
 import { createSettings } from '../../../src/identity/settings.ts';
 import type { SignedInOperator } from '../../../src/identity/signed-in.ts';
@@ -40,6 +41,7 @@ export const ROUTES = [
   codeRoutes,
   maintenanceRoutes,
   auditRoutes,
+  tokenRoutes,
 ];
 
 const ORIGIN = 'http://console.test';

@@ -9,6 +9,7 @@ import {
   Gauge,
   History,
   KeyRound,
+  KeySquare,
   LayoutDashboard,
   List,
   MailPlus,
@@ -200,6 +201,14 @@ export const PAGES: readonly PageEntry[] = [
     group: t('Account'),
     icon: UserCog,
     load: async () => (await import('./operators.tsx')).OperatorsPage,
+  },
+  {
+    path: '/tokens',
+    title: t('API tokens'),
+    group: t('Account'),
+    needs: 'tokens.manage',
+    icon: KeySquare,
+    load: async () => (await import('./tokens.tsx')).TokensPage,
   },
   {
     path: '/security',

@@ -13,6 +13,7 @@ import { Button } from './button.tsx';
 import { StepUpDialog } from './dialog.tsx';
 import { Icon } from './icon.tsx';
 import type { PageEntry } from './page.ts';
+import { may } from './permission.ts';
 import { service } from './service.ts';
 import { session, signOut } from './session.ts';
 import { Segments } from './tabs.tsx';
@@ -128,7 +129,7 @@ type NavigationProps = { readonly pages: readonly PageEntry[]; readonly location
 
 function Navigation({ pages, location }: NavigationProps) {
   const groups = Map.groupBy(
-    pages.filter((page) => page.group !== undefined),
+    pages.filter((page) => page.group !== undefined && may(page.needs)),
     (page) => page.group ?? '',
   );
   return (

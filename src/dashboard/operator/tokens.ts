@@ -1,0 +1,59 @@
+// Tokens of the operators' API: listed, created and revoked by admins. A token is returned once; only
+// its digest is stored.
+
+import { Type } from '@sinclair/typebox';
+import { SCOPES } from '../../core/operator-scope.ts';
+import { createOperatorTokens, operatorTokenRecord } from '../../identity/operator-tokens.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
+import { type List, wholeList } from '../edge/page.ts';
+import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import type {
+  CreatedOperatorTokenRecord,
+  OperatorTokenRecord,
+} from '../records/operator-people.ts';
+import { readFuture } from './expiry.ts';
+
+type Dependencies = Pick<ConsoleDependencies, 'store' | 'clock' | 'randomBytes'>;
+
+const LIFETIME_MS = 90 * 86_400_000;
+
+export function tokenRoutes({
+  store: { database },
+  clock,
+  randomBytes,
+}: Dependencies): readonly Route<SignedInOperator>[] {
+  const tokens = createOperatorTokens({ database, clock, randomBytes });
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/tokens',
+      permission: 'tokens.manage',
+      handle: async (): Promise<List<OperatorTokenRecord>> =>
+        wholeList((await tokens.list()).map((row) => operatorTokenRecord(row, clock()))),
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/tokens',
+      permission: 'tokens.manage',
+      body: {
+        name: Type.String({ maxLength: 400 }),
+        scopes: Type.Array(oneOf(SCOPES), { maxItems: SCOPES.length }),
+        expires_at: Type.Optional(Type.String({ maxLength: 40 })),
+      },
+      async handle({ body, actor }): Promise<CreatedOperatorTokenRecord> {
+        const { name, scopes, expires_at: text } = body;
+        const expiresAt = readFuture(text, 'expires_at', clock()) ?? clock() + LIFETIME_MS;
+        const { row, token } = await tokens.create({ name, scopes, expiresAt }, actor);
+        return { ...operatorTokenRecord(row, clock()), token };
+      },
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/tokens/:id/revoke',
+      permission: 'tokens.manage',
+      handle: async ({ param, actor }): Promise<OperatorTokenRecord> =>
+        operatorTokenRecord(await tokens.revoke(param('id'), actor), clock()),
+    }),
+  ];
+}

@@ -1,0 +1,208 @@
+// Tokens of the operators' API: what each may do, for whom it acts, and when it was last used. A new
+// token is shown once.
+
+import { useState } from 'preact/hooks';
+import type {
+  CreatedOperatorTokenRecord,
+  OperatorTokenRecord,
+} from '../../records/operator-people.ts';
+import { t } from '../text/t.ts';
+import {
+  CheckField,
+  Collection,
+  ConfirmDialog,
+  type DialogProps,
+  FormDialog,
+  fieldError,
+  Nothing,
+  post,
+  type RowAction,
+  StateBadge,
+  TextField,
+  Time,
+  type Tone,
+  toast,
+  useAction,
+} from '../ui/index.ts';
+import { ShownOnceDialog } from './shown-once.tsx';
+import { expiryOf, FOR_GOOD, UntilField } from './until.tsx';
+
+type Scope = OperatorTokenRecord['scopes'][number];
+
+const TONES: Readonly<Record<OperatorTokenRecord['status'], Tone>> = {
+  active: 'good',
+  expired: 'neutral',
+  revoked: 'neutral',
+};
+
+const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
+  'accounts:read': t('Read accounts and balances'),
+  'accounts:write': t('Create accounts'),
+  'keys:read': t('List keys'),
+  'keys:write': t('Create, change, pause and revoke keys'),
+  'credits:write': t('Credit accounts'),
+  'usage:read': t('Read usage'),
+  'prices:read': t('Read prices'),
+};
+
+const SCOPES = Object.keys(SCOPE_LABELS) as Scope[];
+
+const REVOKE: RowAction<OperatorTokenRecord, CreatedOperatorTokenRecord> = {
+  label: t('Revoke'),
+  needs: 'tokens.manage',
+  called: ({ name }) => t('the token {name}', { name }),
+  danger: true,
+  isOffered: ({ status }) => status === 'active',
+  dialog: ({ id, name }, { onDone, onClose }) => (
+    <ConfirmDialog
+      title={t('Revoke {name}?', { name })}
+      danger
+      confirm={t('Revoke token')}
+      consequences={[
+        t('Programs that use it are rejected at once, with 401 invalid_operator_token.'),
+        t('A revoked token cannot be restored. You can create another one.'),
+      ]}
+      act={async () => {
+        await post(`/tokens/${id}/revoke`);
+        toast(t('Token revoked.'));
+        await onDone();
+      }}
+      onClose={onClose}
+    />
+  ),
+};
+
+export function TokensPage() {
+  return (
+    <Collection<OperatorTokenRecord, CreatedOperatorTokenRecord>
+      title={t('API tokens')}
+      lead={t(
+        'Programs use a token to create accounts and keys, book credits and read usage. It acts for its owner, and ends when its owner is removed.',
+      )}
+      path="/tokens"
+      name="tokens"
+      empty={{
+        title: t('No tokens yet'),
+        text: t('Create one for each program that calls the operators’ API.'),
+      }}
+      columns={[
+        {
+          label: t('Name'),
+          wrap: true,
+          show: ({ name }) => name,
+        },
+        {
+          label: t('Token'),
+          wrap: true,
+          card: 'labelled',
+          show: ({ masked }) => <code class="small nowrap">{masked}</code>,
+        },
+        {
+          label: t('Status'),
+          card: 'state',
+          show: ({ status }) => <StateBadge state={status} tone={TONES[status]} />,
+        },
+        {
+          label: t('Scopes'),
+          wrap: true,
+          card: 'labelled',
+          show: ({ scopes }) => <span class="small">{scopes.join(', ')}</span>,
+        },
+        {
+          label: t('Owner'),
+          wrap: true,
+          card: 'labelled',
+          show: ({ owner }) => owner ?? <span class="soft">{t('Command line')}</span>,
+        },
+        {
+          label: t('Created'),
+          card: 'labelled',
+          show: ({ created_at }) => <Time at={created_at} relative />,
+        },
+        {
+          label: t('Last used'),
+          card: 'labelled',
+          show: ({ last_used_at }) =>
+            last_used_at === null ? <Nothing /> : <Time at={last_used_at} relative />,
+        },
+        {
+          label: t('Expires'),
+          card: 'labelled',
+          show: ({ expires_at }) => <Time at={expires_at} relative />,
+        },
+      ]}
+      actions={[REVOKE]}
+      create={{
+        label: t('New token'),
+        needs: 'tokens.manage',
+        dialog: (dialog) => <CreateTokenDialog {...dialog} />,
+      }}
+      shown={({ name, token }, onClose) => (
+        <ShownOnceDialog
+          title={t('Token {name}', { name })}
+          label={t('the token')}
+          lines={[token]}
+          onClose={onClose}
+        >
+          {t('Store it where the program reads its secrets. It acts for you.')}
+        </ShownOnceDialog>
+      )}
+    />
+  );
+}
+
+function CreateTokenDialog({ onShown, onClose }: DialogProps<CreatedOperatorTokenRecord>) {
+  const [name, setName] = useState('');
+  const [chosen, setChosen] = useState<ReadonlySet<Scope>>(new Set());
+  const [until, setUntil] = useState(FOR_GOOD);
+  const action = useAction(async () => {
+    const facts = { name: name.trim(), scopes: [...chosen], ...expiryOf(until) };
+    onShown(await post<CreatedOperatorTokenRecord>('/tokens', facts));
+  });
+  const choose = (scope: Scope, isChosen: boolean): void => {
+    const next = new Set(chosen);
+    if (isChosen) next.add(scope);
+    else next.delete(scope);
+    setChosen(next);
+  };
+  return (
+    <FormDialog
+      title={t('New token')}
+      action={action}
+      fields={['name', 'expires_at']}
+      submit={t('Create token')}
+      onClose={onClose}
+    >
+      <TextField
+        label={t('Name')}
+        hint={t('The program that uses it, such as billing.')}
+        required
+        value={name}
+        onInput={setName}
+        error={fieldError(action, 'name')}
+      />
+      <fieldset class="stack">
+        <legend>{t('Scopes')}</legend>
+        {SCOPES.map((scope) => (
+          <CheckField
+            key={scope}
+            label={
+              <>
+                {SCOPE_LABELS[scope]} <code class="soft small">{scope}</code>
+              </>
+            }
+            checked={chosen.has(scope)}
+            onChange={(isChosen) => choose(scope, isChosen)}
+          />
+        ))}
+      </fieldset>
+      <UntilField
+        label={t('Expires')}
+        forGood={t('In 90 days')}
+        until={until}
+        onChange={setUntil}
+        error={fieldError(action, 'expires_at')}
+      />
+    </FormDialog>
+  );
+}
