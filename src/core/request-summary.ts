@@ -23,6 +23,9 @@ export type RouteName =
   | 'metrics'
   | 'elsewhere';
 
+/** Where a repeat read its answer: the stored one, or the one in progress. */
+export type ReplaySource = 'stored' | 'running';
+
 export type RequestSummary = {
   readonly requestId: string;
   readonly route: RouteName;
@@ -44,6 +47,7 @@ export type RequestSummary = {
   readonly answer?: AnswerSummary | undefined;
   /** The request whose answer it got again, for the same `Idempotency-Key`. */
   readonly replayOf?: string | undefined;
+  readonly replayFrom?: ReplaySource | undefined;
   /** Absent without tracing. */
   readonly trace?: RequestTrace | undefined;
 };

@@ -10,11 +10,15 @@ import type { CheckedRequest } from './pipeline-types.ts';
  */
 const ANSWER_ID_LENGTH = 24;
 
-/** Derives the answer id from the request id, so a client that kept one can find the other. */
+/** Derived from the request id, so a client that kept one can find the other. */
+export function answerId(requestId: string): string {
+  return requestId.slice(-ANSWER_ID_LENGTH);
+}
+
 export function answerHead(checked: CheckedRequest): AnswerHead {
   const { call, request, model } = checked;
   return {
-    id: call.requestId.slice(-ANSWER_ID_LENGTH),
+    id: answerId(call.requestId),
     requestId: call.requestId,
     model: model.slug,
     createdSeconds: Math.floor(call.startedAt / 1_000),

@@ -73,7 +73,8 @@ async function beforeHold(work: () => Promise<void>, claim: Claim): Promise<void
   try {
     await work();
   } catch (error) {
-    await claim.cancel();
+    // A repeat uses a request of the minute.
+    await claim.cancel(error instanceof GatewayError ? 'request' : undefined);
     throw error;
   }
 }

@@ -9,18 +9,36 @@ export type InFlight = ReturnType<typeof createInFlight>;
 
 export function createInFlight() {
   const requests = new Map<string, Stoppable>();
+  const readers = new Set<Stoppable>();
   let waiting: (() => void)[] = [];
   let aborted = false;
   const drains = new Map<string, number>();
+
+  const isIdle = (): boolean => requests.size === 0 && readers.size === 0;
+  const wakeIdle = (): void => {
+    if (waiting.length === 0 || !isIdle()) return;
+    const resolved = waiting;
+    waiting = [];
+    for (const resolve of resolved) resolve();
+  };
+
   return {
     /** Registers a request. Each `enter` needs an `exit`. */
     enter: (requestId: string, request: Stoppable): void => void requests.set(requestId, request),
     exit(requestId: string): void {
       requests.delete(requestId);
-      if (requests.size > 0 || waiting.length === 0) return;
-      const resolved = waiting;
-      waiting = [];
-      for (const resolve of resolved) resolve();
+      wakeIdle();
+    },
+    /**
+     * Registers a reader of an answer that another request produces or produced. It has no hold,
+     * but shutdown waits for it. Returns the function that removes it.
+     */
+    enterReader(reader: Stoppable): () => void {
+      readers.add(reader);
+      return () => {
+        readers.delete(reader);
+        wakeIdle();
+      };
     },
     /** Whether this process still runs the request and will end its hold and claim. */
     isLive: (requestId: string): boolean => requests.has(requestId),
@@ -34,11 +52,11 @@ export function createInFlight() {
      */
     abortAll(): void {
       aborted = true;
-      for (const request of [...requests.values()]) request.stop();
+      for (const request of [...requests.values(), ...readers]) request.stop();
     },
-    /** Resolves when no request is in flight. */
+    /** Resolves when no request is in flight and no reader is left. */
     idle(): Promise<void> {
-      if (requests.size === 0) return Promise.resolve();
+      if (isIdle()) return Promise.resolve();
       return new Promise((resolve) => waiting.push(resolve));
     },
     /**

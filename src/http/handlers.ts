@@ -24,6 +24,7 @@ import { allowedMethods, formatOfPath, isKeyManagement, notOffered } from './rou
 export async function answerGeneration(
   dependencies: HandlerDependencies,
   exchange: GenerationExchange,
+  answerError: typeof refuse = refuse,
 ): Promise<Response> {
   try {
     requireServing(dependencies);
@@ -39,7 +40,7 @@ export async function answerGeneration(
     else exchange.tally.answered(response.status);
     return response;
   } catch (error) {
-    return refuse(dependencies, exchange, error);
+    return answerError(dependencies, exchange, error);
   }
 }
 

@@ -6,7 +6,7 @@ import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import type { IdempotencyStore, KeyLookup } from '../idempotency/store.ts';
 import type { Books } from '../ledger/books.ts';
-import { Recording } from './recording.ts';
+import { type Recorded, Recording, unpackAnswer } from './recording.ts';
 
 /** Memory of the answers that this process records at a time; above it, no first request begins. */
 const MEMORY_BYTES_MAX = 268_435_456;
@@ -18,12 +18,13 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
 
 type Options = { readonly store: IdempotencyStore; readonly books: Pick<Books, 'explain'> };
 
-/** What this process knows: the keys whose first request runs here, and their readers. */
 export function createIdempotency({ store, books }: Options) {
   const running = new Map<string, Recording>();
   const storing = new Set<Promise<void>>();
   /** Open requests with a key by account. */
   const places = new Map<string, number>();
+  /** Answers that were found and are being read, by request id, and how many read them. */
+  const open = new Map<string, { readonly recorded: Recorded; readers: number }>();
   let memoryBytes = 0;
 
   return {
@@ -32,9 +33,9 @@ export function createIdempotency({ store, books }: Options) {
     runningOf: ({ id }: KeyLookup): Recording | undefined => running.get(id),
     /** Throws if the account has too many open. Returns the function that gives the place back. */
     enter(accountId: string, most: number): () => void {
-      const open = places.get(accountId) ?? 0;
-      if (open >= most) throw tooMany();
-      places.set(accountId, open + 1);
+      const taken = places.get(accountId) ?? 0;
+      if (taken >= most) throw tooMany();
+      places.set(accountId, taken + 1);
       let isIn = true;
       return () => {
         if (!isIn) return;
@@ -42,6 +43,22 @@ export function createIdempotency({ store, books }: Options) {
         const left = (places.get(accountId) ?? 0) - 1;
         if (left > 0) places.set(accountId, left);
         else places.delete(accountId);
+      };
+    },
+    /**
+     * The stored answer of a request, in memory once however many read it. Returns it with the
+     * function that ends the reading.
+     */
+    read(requestId: string, answer: Uint8Array): { recorded: Recorded; close: () => void } {
+      const shared = open.get(requestId) ?? { recorded: unpackAnswer(answer), readers: 0 };
+      shared.readers += 1;
+      open.set(requestId, shared);
+      return {
+        recorded: shared.recorded,
+        close(): void {
+          shared.readers -= 1;
+          if (shared.readers === 0) open.delete(requestId);
+        },
       };
     },
     /** Registers a first request, which runs when this returns. Throws if memory is short. */

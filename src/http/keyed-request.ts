@@ -4,37 +4,36 @@
 // which request is the first.
 
 import { timingSafeEqual } from 'node:crypto';
+import { withTimeout } from '../async/timeout.ts';
 import { requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { BODY_KEY, readIdempotencyKey } from '../core/idempotency-key.ts';
-import { formatTokens, ZERO } from '../core/money.ts';
-import type { Plan } from '../core/plan.ts';
-import type { AnswerSummary } from '../core/request-summary.ts';
+import type { ReplaySource } from '../core/request-summary.ts';
 import type { KeptRequest, KeyLookup } from '../idempotency/store.ts';
-import type { KeyFacts } from '../identity/authenticate.ts';
-import type { ParsedBody } from '../wire/format.ts';
-import { DetachedExchange } from './detached.ts';
+import { announce, asksForStream, headOfRepeat } from './announced.ts';
 import {
   type GenerationExchange,
   type HandlerDependencies,
   refuse,
   requireServing,
 } from './exchange.ts';
+import { type Asked, runFirst } from './first-request.ts';
 import { answerGeneration } from './handlers.ts';
 import type { Idempotency } from './idempotency.ts';
-import { follow, type Recorded, type Recording, unpackAnswer } from './recording.ts';
-import { replayedHeaders } from './respond.ts';
-
-/** How often a repeat looks whether another node has finished the first request. */
-const LOOK_MS = 250;
-
-/** How long it does so. A client that still wants the answer retries then. */
-const WAIT_MS = 300_000;
-
-const RUNNING_RETRY_SECONDS = 2;
+import { lostAnswer, untilEnded } from './keyed-books.ts';
+import { follow, type Recorded, type Recording } from './recording.ts';
+import { announcedHeaders, replayedHeaders } from './respond.ts';
 
 /** Open requests with a key per concurrent request of the plan: the first one and a repeat. */
 const PLACES = 2;
+
+const STREAMING = 200;
+
+/** The status in the log of a request whose client disconnected. */
+const CLIENT_LEFT = 499;
+
+const WITHOUT_STREAM =
+  'The first request with this Idempotency-Key has ended without a stream. Nothing was charged for this repeat. Retry with the same key.';
 
 /** POST /v1/chat/completions and /v1/messages, with or without a key. Never rejects. */
 export function answerOnce(
@@ -47,15 +46,6 @@ export function answerOnce(
   if (header === null) return answerGeneration(dependencies, exchange);
   return new KeyedRequest(dependencies, idempotency, exchange).answer(header);
 }
-
-/** A request with a key, authorized and read. */
-type Asked = {
-  readonly facts: KeyFacts;
-  readonly plan: Plan;
-  readonly body: ParsedBody;
-  readonly lookup: KeyLookup;
-  readonly fingerprint: Uint8Array;
-};
 
 /**
  * first     the recording has just begun, and this request has to run it
@@ -70,8 +60,11 @@ class KeyedRequest {
   readonly #dependencies: HandlerDependencies;
   readonly #idempotency: Idempotency;
   readonly #exchange: GenerationExchange;
-  readonly #left: Promise<'left'>;
-  #giveBack: () => void = () => {};
+  /** Resolves when its client has left, or when shutdown waits no longer. */
+  readonly #over = Promise.withResolvers<'over'>();
+  /** What is undone when nothing more is read from its response. */
+  readonly #ends: (() => void)[] = [];
+  #cut: (reason: string) => void = () => {};
 
   constructor(
     dependencies: HandlerDependencies,
@@ -81,11 +74,10 @@ class KeyedRequest {
     this.#dependencies = dependencies;
     this.#idempotency = idempotency;
     this.#exchange = exchange;
-    this.#left = new Promise((resolve) => {
-      const { signal } = exchange;
-      if (signal.aborted) resolve('left');
-      else signal.addEventListener('abort', () => resolve('left'), { once: true });
-    });
+    const { signal } = exchange;
+    const leave = (): void => this.#over.resolve('over');
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
   }
 
   async answer(header: string): Promise<Response> {
@@ -94,12 +86,20 @@ class KeyedRequest {
       const asked = await this.#read(header);
       const { facts, plan } = asked;
       const most = PLACES * plan.concurrentRequests;
-      this.#giveBack = this.#idempotency.enter(facts.accountId, most);
+      const { inFlight } = this.#dependencies.generation;
+      this.#ends.push(this.#idempotency.enter(facts.accountId, most));
+      this.#ends.push(inFlight.enterReader(this));
       return await this.#serve(asked, await this.#enter(asked));
     } catch (error) {
-      this.#giveBack();
+      this.#end();
       return refuse(this.#dependencies, this.#exchange, error);
     }
+  }
+
+  /** Shutdown does not wait for it any longer. */
+  stop(): void {
+    this.#cut('The server is stopping.');
+    this.#over.resolve('over');
   }
 
   async #read(header: string): Promise<Asked> {
@@ -156,55 +156,106 @@ class KeyedRequest {
   async #serve(asked: Asked, first: Decision): Promise<Response> {
     for (let decision = first; ; decision = await this.#decide(asked)) {
       if (decision.kind === 'found') {
-        const { found } = decision;
-        if (found.answer !== undefined) return this.#replay(asked, unpackAnswer(found.answer));
-        if (found.state !== 'running') throw await this.#lost(found);
-        if ((await this.#untilEnded(asked, found)) === 'left') return this.#leave();
+        const response = await this.#serveFound(asked, decision.found);
+        if (response !== undefined) return response;
         continue;
       }
       const { kind, recording } = decision;
-      if (kind === 'first') this.#run(asked, recording);
-      const begun = await Promise.race([recording.begun, this.#left]);
-      if (begun === 'left') return this.#leave();
-      if (begun.kind === 'answer') {
-        return kind === 'first' ? this.#respond(begun, begun.own) : this.#replay(asked, begun);
+      const isFirst = kind === 'first';
+      if (isFirst) {
+        runFirst(this.#dependencies, this.#idempotency, this.#exchange, asked, recording);
       }
-      if (begun.kind === 'over' && kind === 'first') return this.#end(begun.response);
+      const begun = await Promise.race([recording.begun, this.#over.promise]);
+      if (begun === 'over') return this.#leave(isFirst);
+      if (begun.kind === 'answer') {
+        return isFirst ? this.#respond(begun, begun.own) : this.#replay(asked, begun, 'running');
+      }
+      if (begun.kind === 'over' && isFirst) {
+        this.#end();
+        return begun.response;
+      }
       await recording.ended;
     }
   }
 
-  /** Starts the first request. It ends by itself, also without its client. */
-  #run({ lookup, fingerprint, ...read }: Asked, recording: Recording): void {
-    const { store } = this.#idempotency;
-    const { requestId } = this.#exchange;
-    let isOwn: boolean | undefined;
-    const beforeHold = async (): Promise<void> => {
-      isOwn ??= await store.claim(lookup, fingerprint, requestId);
-      if (!isOwn) throw runningElsewhere();
-    };
-    const exchange = new DetachedExchange(this.#dependencies, this.#exchange, read, beforeHold);
-    const work = async (): Promise<void> => {
-      const response = await answerGeneration(this.#dependencies, exchange);
-      if (isOwn === false) {
-        recording.begin({ kind: 'beaten' });
-        return;
-      }
-      await recording.record(requestId, response, () => isCharged(exchange.tally.answer));
-      if (isOwn === undefined) return;
-      if (isCharged(exchange.tally.answer)) await store.keep(lookup, requestId, recording.packed());
-      else await store.release(lookup, requestId);
-    };
-    this.#idempotency.track(lookup, recording, work());
+  /** Undefined when there is something new to decide. */
+  async #serveFound(asked: Asked, found: KeptRequest): Promise<Response | undefined> {
+    const { answer, requestId, state } = found;
+    if (answer !== undefined) {
+      return this.#replay(asked, this.#open(requestId, answer), 'stored');
+    }
+    if (state !== 'running') throw await lostAnswer(this.#idempotency.books, requestId);
+    const { monotonic, silentCommitMs } = this.#dependencies.generation;
+    const ended = untilEnded(this.#idempotency, {
+      ...{ lookup: asked.lookup, found, monotonic, over: this.#over.promise },
+      requireServing: () => requireServing(this.#dependencies),
+    });
+    // As the first one: a stream has its headers after this time, a whole answer when it is there.
+    const end = asksForStream(asked.body)
+      ? await withTimeout(silentCommitMs, ended, 'silent' as const)
+      : await ended;
+    if (end === 'silent') return this.#announce(asked, requestId, ended);
+    return end === 'over' ? this.#leave(false) : undefined;
   }
 
-  async #replay(asked: Asked, recorded: Recorded): Promise<Response> {
+  /** Answers with a stream of heartbeats until the first request has ended. */
+  async #announce(
+    { facts, plan, body, lookup }: Asked,
+    requestId: string,
+    ended: Promise<'ended' | 'over'>,
+  ): Promise<Response> {
+    const { generation, onInternal } = this.#dependencies;
+    const { format, signal, tally, startedAt } = this.#exchange;
+    const stream = announce({
+      encoder: format.stream(headOfRepeat(requestId, startedAt, body)),
+      heartbeatMs: generation.heartbeatMs,
+      signal,
+      onEnd: () => this.#end(),
+      answer: this.#answerAfter(lookup, ended),
+      errorOf: (error) => {
+        if (error instanceof GatewayError) return error;
+        onInternal(this.#exchange.requestId, error);
+        return new GatewayError('internal_error');
+      },
+    });
+    this.#cut = stream.cut;
+    const headers = announcedHeaders(
+      requestId,
+      await generation.limits.left(facts.accountId, plan),
+    );
+    tally.replays(requestId, 'running');
+    tally.answered(STREAMING);
+    return new Response(stream.body, { status: STREAMING, headers });
+  }
+
+  /** Throws if there is no stream: its headers are sent, so another one cannot be begun. */
+  async #answerAfter(lookup: KeyLookup, ended: Promise<'ended' | 'over'>): Promise<Recorded> {
+    if ((await ended) === 'over') throw new GatewayError('provider_unavailable');
+    const { store, books } = this.#idempotency;
+    const found = await store.find(lookup);
+    if (found?.state === 'lost') throw await lostAnswer(books, found.requestId);
+    if (found?.answer !== undefined) {
+      const recorded = this.#open(found.requestId, found.answer);
+      if (recorded.head.isStream) return recorded;
+    }
+    throw new GatewayError('idempotent_request_running', { message: WITHOUT_STREAM });
+  }
+
+  /** The stored answer, which is in memory until this request has ended. */
+  #open(requestId: string, answer: Uint8Array): Recorded {
+    const { recorded, close } = this.#idempotency.read(requestId, answer);
+    this.#ends.push(close);
+    return recorded;
+  }
+
+  async #replay(asked: Asked, recorded: Recorded, from: ReplaySource): Promise<Response> {
     const { accountId } = asked.facts;
     const limits = await this.#dependencies.generation.limits.left(accountId, asked.plan);
     const { requestId, headers } = recorded.head;
-    this.#exchange.tally.replays(requestId);
+    const { tally } = this.#exchange;
+    tally.replays(requestId, from);
     const response = this.#respond(recorded, replayedHeaders(headers, limits));
-    this.#exchange.tally.answered(response.status);
+    tally.answered(response.status);
     return response;
   }
 
@@ -213,73 +264,30 @@ class KeyedRequest {
     headers: Headers | Readonly<Record<string, string>>,
   ): Response {
     const { status, isStream } = head;
-    if (!isStream) return this.#end(new Response(transcript.all(), { status, headers }));
-    const body = follow(transcript, this.#exchange.signal, this.#giveBack);
-    return new Response(body, { status, headers });
-  }
-
-  #end(response: Response): Response {
-    this.#giveBack();
-    return response;
-  }
-
-  #leave(): Response {
-    return this.#end(new Response(null, { status: 499 }));
-  }
-
-  /**
-   * Waits while another node runs the first request, or its hold waits for recovery. A row whose
-   * request ended without a charge is removed.
-   */
-  async #untilEnded(asked: Asked, found: KeptRequest): Promise<'ended' | 'left'> {
-    const { store, books } = this.#idempotency;
-    const { monotonic } = this.#dependencies.generation;
-    const { requestId } = found;
-    for (const startedAt = monotonic(); monotonic() - startedAt < WAIT_MS; ) {
-      const isElsewhere = await store.isElsewhere(found);
-      const row = await store.find(asked.lookup);
-      if (row?.requestId !== requestId || row.state !== 'running') return 'ended';
-      if (!isElsewhere) {
-        const history = await books.explain(requestId);
-        if ((history?.record?.debited ?? ZERO) > ZERO) throw await this.#lost(found);
-        if (history === undefined || history.record !== undefined) {
-          await store.remove(found);
-          return 'ended';
-        }
-      }
-      const slept = await Promise.race([Bun.sleep(LOOK_MS), this.#left]);
-      if (slept === 'left') return 'left';
+    if (!isStream && transcript.isShort()) {
+      this.#end();
+      return new Response(transcript.all(), { status, headers });
     }
-    throw runningElsewhere();
+    // A client that does not read keeps its place, and a segment in memory.
+    const stream = follow(transcript, this.#exchange.signal, () => this.#end());
+    this.#cut = stream.cut;
+    return new Response(stream.body, { status, headers });
   }
 
-  /** Names the charge that has no answer, so that it is not charged again silently. */
-  async #lost({ requestId }: KeptRequest): Promise<GatewayError> {
-    const history = await this.#idempotency.books.explain(requestId);
-    const { record, receipt } = history ?? {};
-    const charge =
-      record === undefined || receipt === undefined
-        ? ''
-        : ` It was charged ${formatTokens(record.debited)} service tokens, on receipt ${receipt.sequence} of this account.`;
-    return new GatewayError('idempotent_answer_lost', {
-      message: `The answer of ${requestId}, the first request with this Idempotency-Key, is no longer kept.${charge} Nothing was charged for this repeat. Use a new key to ask again.`,
-    });
+  #end(): void {
+    for (const end of this.#ends.splice(0)) end();
+  }
+
+  /** A first request goes on, and is reported when it has ended. */
+  #leave(isFirst: boolean): Response {
+    const { inFlight } = this.#dependencies.generation;
+    if (inFlight.aborted()) throw new GatewayError('provider_unavailable');
+    this.#end();
+    if (!isFirst) this.#exchange.tally.answered(CLIENT_LEFT);
+    return new Response(null, { status: CLIENT_LEFT });
   }
 }
 
 function requireSame(first: Uint8Array, fingerprint: Uint8Array): void {
   if (!timingSafeEqual(first, fingerprint)) throw new GatewayError('idempotency_key_reused');
-}
-
-function runningElsewhere(): GatewayError {
-  return new GatewayError('idempotent_request_running', {
-    retryAfterSeconds: RUNNING_RETRY_SECONDS,
-  });
-}
-
-/** Whether a repeat must not run again: the request was charged, or had a free model's answer. */
-function isCharged(answer: AnswerSummary | undefined): boolean {
-  if (answer === undefined) return false;
-  const { outcome, debited, loss } = answer;
-  return outcome === 'completed' || outcome === 'stopped_balance' || debited > ZERO || loss > ZERO;
 }

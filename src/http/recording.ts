@@ -1,7 +1,7 @@
 // The answer of a request with an `Idempotency-Key` while it is produced, and its stored form. The
 // first client and all repeats read the same bytes, each at its own pace.
 
-import { createClientStream } from '../generate/client-stream.ts';
+import { type ClientStream, createClientStream } from '../generate/client-stream.ts';
 import { BEGINNING, Transcript, type TranscriptOptions } from '../idempotency/transcript.ts';
 
 /** What precedes the body of an answer. */
@@ -55,6 +55,11 @@ export class Recording {
     this.#end();
   }
 
+  /** Ends the answer for its readers, incomplete. */
+  cut(): void {
+    this.#transcript.cut();
+  }
+
   size(): number {
     return this.#transcript.size();
   }
@@ -68,9 +73,13 @@ export class Recording {
     const transcript = this.#transcript;
     const head = headOf(requestId, response);
     const begun = { kind: 'answer', head, transcript, own: response.headers } as const;
-    if (head.isStream) this.begin(begun);
     this.#head = head;
-    await this.#copy(response.body);
+    if (head.isStream) {
+      this.begin(begun);
+      await this.#copy(response.body);
+    } else {
+      transcript.fill(await response.bytes());
+    }
     this.begin(begun);
   }
 
@@ -119,25 +128,26 @@ export function unpackAnswer(packed: Uint8Array): Recorded {
 }
 
 /**
- * A body that follows the transcript from its beginning. `onEnd` is called once, when nothing more
+ * A stream that follows the transcript from its beginning. `onEnd` is called once, when nothing more
  * is read from it: the client has it all, disconnected or stalled.
  */
 export function follow(
   transcript: Transcript,
   signal: AbortSignal,
   onEnd: () => void,
-): ReadableStream<Uint8Array> {
+): ClientStream {
+  return serveReader(signal, onEnd, (client) => pour(transcript, client));
+}
+
+/** A stream that `write` fills while its client is there, and that ends with it. */
+export function serveReader(
+  signal: AbortSignal,
+  onEnd: () => void,
+  write: (client: ClientStream) => Promise<void>,
+): ClientStream {
   const client = createClientStream(onEnd);
   const run = async (): Promise<void> => {
-    for (let cursor = BEGINNING; !client.gone(); ) {
-      const changed = transcript.changed();
-      const { bytes, next } = transcript.read(cursor);
-      cursor = next;
-      if (bytes !== undefined) await client.writeBytes(bytes);
-      else if (transcript.isComplete()) break;
-      else await changed;
-    }
-    if (transcript.isCut()) client.cut('The answer is longer than can be recorded.');
+    await write(client);
     if (client.gone()) return;
     client.close();
     onEnd();
@@ -147,5 +157,18 @@ export function follow(
   run()
     .catch(() => client.cut('The answer could not be read.'))
     .finally(() => signal.removeEventListener('abort', client.leave));
-  return client.body;
+  return client;
+}
+
+/** Writes a transcript to a client, at the pace of both. */
+export async function pour(transcript: Transcript, client: ClientStream): Promise<void> {
+  for (let cursor = BEGINNING; !client.gone(); ) {
+    const changed = transcript.changed();
+    const { bytes, next } = transcript.read(cursor);
+    cursor = next;
+    if (bytes !== undefined) await client.writeBytes(bytes);
+    else if (transcript.isComplete()) break;
+    else await changed;
+  }
+  if (transcript.isCut()) client.cut('The answer is longer than can be recorded.');
 }

@@ -39,11 +39,22 @@ export function respondGenerated(requestId: string, generated: Generated): Respo
     headers['x-svc-tokens-debited'] = generated.receipt.tokensDebited;
     headers['x-svc-balance'] = generated.receipt.balanceTokens;
   } else {
-    headers['cache-control'] = 'no-cache';
-    // nginx buffers streams unless a header disables it.
-    headers['x-accel-buffering'] = 'no';
+    addStreaming(headers);
   }
   return new Response(generated.body, { headers });
+}
+
+function addStreaming(headers: HeaderMap): void {
+  headers['cache-control'] = 'no-cache';
+  // nginx buffers streams unless a header disables it.
+  headers['x-accel-buffering'] = 'no';
+}
+
+/** The headers of a stream that repeats another one, sent before that one has ended. */
+export function announcedHeaders(requestId: string, limits: LimitView): HeaderMap {
+  const headers = baseHeaders(requestId, EVENT_STREAM);
+  addStreaming(headers);
+  return replayedHeaders(Object.entries(headers), limits);
 }
 
 /** The headers of an answer that a repeat gets again, with the limits as they are now. */

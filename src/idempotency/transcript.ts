@@ -5,6 +5,9 @@
 /** Text per segment; a reader holds one of them. */
 const SEGMENT_BYTES = 65_536;
 
+/** The first buffer of an uncompressed end; it doubles up to a segment. */
+const TAIL_BYTES_MIN = 1_024;
+
 /** Three times faster than the default level, and frames compress well at any level. */
 const LEVEL = 1;
 
@@ -30,7 +33,8 @@ const UNBOUNDED: TranscriptOptions = { most: Number.POSITIVE_INFINITY, onGrowth:
 export class Transcript {
   readonly #options: TranscriptOptions;
   readonly #segments: Uint8Array[] = [];
-  #tail: Uint8Array[] = [];
+  /** The uncompressed end. Readers have views of it, so what is written is never overwritten. */
+  #tail = new Uint8Array(TAIL_BYTES_MIN);
   #tailBytes = 0;
   /** Bytes of the compressed segments and of the uncompressed end. */
   #size = 0;
@@ -58,14 +62,22 @@ export class Transcript {
   /** False if the transcript is full: it ends here, cut, and takes nothing more. */
   append(bytes: Uint8Array): boolean {
     if (this.#isComplete) return false;
-    this.#tail.push(bytes);
-    this.#tailBytes += bytes.length;
-    this.#grow(bytes.length);
-    while (this.#tailBytes >= SEGMENT_BYTES) this.#close(SEGMENT_BYTES);
-    if (this.#size > this.#options.most) this.#isCut = true;
-    if (this.#isCut) this.end();
+    this.#add(bytes);
+    if (this.#size > this.#options.most) this.cut();
     else this.#wake();
     return !this.#isCut;
+  }
+
+  /** A whole answer, which is in memory already: its client gets all of it. */
+  fill(bytes: Uint8Array): void {
+    this.#add(bytes);
+    this.end();
+  }
+
+  /** Ends it before its answer has ended. */
+  cut(): void {
+    this.#isCut = true;
+    this.end();
   }
 
   /** The answer has ended. */
@@ -78,7 +90,7 @@ export class Transcript {
     return this.#isComplete;
   }
 
-  /** Whether it ended because it was full. */
+  /** Whether it ended before its answer. */
   isCut(): boolean {
     return this.#isCut;
   }
@@ -96,7 +108,7 @@ export class Transcript {
     }
     const next = { segment, offset: this.#tailBytes };
     if (offset >= this.#tailBytes) return { bytes: undefined, next };
-    return { bytes: Buffer.concat(this.#tail).subarray(offset), next };
+    return { bytes: this.#tail.subarray(offset, this.#tailBytes), next };
   }
 
   /** Resolves at the next change. */
@@ -104,7 +116,12 @@ export class Transcript {
     return this.#changed.promise;
   }
 
-  /** All of it. For whole answers, which are short. */
+  /** Whether it fits into one segment. */
+  isShort(): boolean {
+    return this.#segments.length + (this.#tailBytes > 0 ? 1 : 0) <= 1;
+  }
+
+  /** All of it. For short ones. */
   all(): Uint8Array {
     const parts: Uint8Array[] = [];
     for (let cursor = BEGINNING; ; ) {
@@ -126,14 +143,30 @@ export class Transcript {
     return Buffer.concat(parts);
   }
 
+  #add(bytes: Uint8Array): void {
+    const length = this.#tailBytes + bytes.length;
+    if (length > this.#tail.length) {
+      const doubled = Math.min(2 * this.#tail.length, SEGMENT_BYTES);
+      const grown = new Uint8Array(Math.max(length, doubled, TAIL_BYTES_MIN));
+      grown.set(this.#tail.subarray(0, this.#tailBytes));
+      this.#tail = grown;
+    }
+    this.#tail.set(bytes, this.#tailBytes);
+    this.#tailBytes = length;
+    this.#grow(bytes.length);
+    if (length >= SEGMENT_BYTES) this.#close(length - (length % SEGMENT_BYTES));
+  }
+
   /** Compresses the beginning of the tail. Readers inside it continue in the segment. */
   #close(length: number): void {
-    const all = Buffer.concat(this.#tail);
-    const segment = Bun.zstdCompressSync(all.subarray(0, length), { level: LEVEL });
-    this.#segments.push(segment);
-    this.#tail = length < all.length ? [all.subarray(length)] : [];
+    for (let at = 0; at < length; at += SEGMENT_BYTES) {
+      const text = this.#tail.subarray(at, Math.min(at + SEGMENT_BYTES, length));
+      const segment = Bun.zstdCompressSync(text, { level: LEVEL });
+      this.#segments.push(segment);
+      this.#grow(segment.length - text.length);
+    }
+    this.#tail = this.#tail.slice(length, this.#tailBytes);
     this.#tailBytes -= length;
-    this.#grow(segment.length - length);
   }
 
   #grow(bytes: number): void {

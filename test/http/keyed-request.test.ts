@@ -3,16 +3,21 @@
 
 import { afterAll, expect, test } from 'bun:test';
 import { createRequestId } from '../../src/core/id.ts';
+import { createInFlight } from '../../src/generate/in-flight.ts';
 import type { GenerationExchange, HandlerDependencies } from '../../src/http/exchange.ts';
 import { createIdempotency } from '../../src/http/idempotency.ts';
 import { answerOnce } from '../../src/http/keyed-request.ts';
 import { createIdempotencyStore } from '../../src/idempotency/store.ts';
+import type { RequestHistory } from '../../src/ledger/explain.ts';
 import { nodes } from '../../src/store/cluster-tables.ts';
 import { chatFormat } from '../../src/wire/chat/format.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 
 const BODY = '{"model":"m","messages":[{"role":"user","content":"Hi"}]}';
 const FACTS = { accountId: 'acct_a', keyId: 'key_a', plan: 'plan' };
+
+/** What the books say while the other node runs it. */
+const RUNNING = { record: undefined } as RequestHistory;
 
 const database = await newDatabase(temporaryDirectory());
 afterAll(() => database.close());
@@ -46,7 +51,7 @@ test('gets 409 and a time to retry after five minutes, and gives its place back'
   let minutes = 0;
   const idempotency = createIdempotency({
     store: openStore('boot_own'),
-    books: { explain: async () => undefined },
+    books: { explain: async () => RUNNING },
   });
   const dependencies = {
     idempotency,
@@ -54,14 +59,14 @@ test('gets 409 and a time to retry after five minutes, and gives its place back'
     isAway: () => false,
     noteRefusal: () => undefined,
     generation: {
-      inFlight: { aborted: () => false },
+      inFlight: createInFlight(),
       entrance: {
         look: () => 1,
         enter: () => undefined,
         leaveCounted: async () => undefined,
       },
       monotonic: () => {
-        minutes += 1;
+        minutes += 6;
         return minutes * 60_000;
       },
     },

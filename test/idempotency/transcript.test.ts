@@ -1,6 +1,7 @@
 // What is written is what every reader gets, at any moment and in any pieces, and packing keeps it.
 
 import { describe, expect, test } from 'bun:test';
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { BEGINNING, Transcript } from '../../src/idempotency/transcript.ts';
 import { samples } from '../support/tier.ts';
@@ -49,6 +50,36 @@ describe('a transcript', () => {
       }),
       { numRuns: samples(100, 2_000) },
     );
+  });
+
+  test('copies nothing for a reader that keeps up, and never changes what it got', () => {
+    const transcript = new Transcript();
+    let cursor = BEGINNING;
+    const got: Uint8Array[] = [];
+    const buffers = new Set<unknown>();
+    for (let index = 0; index < 400; index += 1) {
+      transcript.append(bytesOf(`data: ${index}\n\n`));
+      const { bytes, next } = transcript.read(cursor);
+      cursor = next;
+      if (bytes === undefined) throw new Error('nothing to read');
+      got.push(bytes);
+      buffers.add(bytes.buffer);
+    }
+    const all = Array.from({ length: 400 }, (_, index) => `data: ${index}\n\n`).join('');
+    expect(Buffer.concat(got).toString()).toBe(all);
+    // The buffer doubles: 1, 2, 4, 8 KiB.
+    expect(buffers.size).toBeLessThan(5);
+  });
+
+  test('takes a whole answer of any size, and says whether it is short', () => {
+    for (const size of [0, 1, 65_536, 65_537, 400_000]) {
+      const transcript = new Transcript({ most: 100, onGrowth: () => {} });
+      const bytes = randomBytes(size);
+      transcript.fill(bytes);
+      expect([transcript.isCut(), transcript.isComplete()]).toEqual([false, true]);
+      expect(Buffer.from(transcript.all()).equals(bytes)).toBe(true);
+      expect(transcript.isShort()).toBe(size <= 65_536);
+    }
   });
 
   test('keeps a reader in its place when its end is packed', () => {

@@ -1,0 +1,90 @@
+// Runs the first request with an `Idempotency-Key` to its end, whether or not its client stays, and
+// decides what repeats get: its answer, the books, or a new try.
+
+import { ZERO } from '../core/money.ts';
+import type { Plan } from '../core/plan.ts';
+import type { AnswerSummary } from '../core/request-summary.ts';
+import type { KeyLookup } from '../idempotency/store.ts';
+import type { KeyFacts } from '../identity/authenticate.ts';
+import type { ParsedBody } from '../wire/format.ts';
+import { DetachedExchange } from './detached.ts';
+import { type GenerationExchange, type HandlerDependencies, refuse } from './exchange.ts';
+import { answerGeneration } from './handlers.ts';
+import type { Idempotency } from './idempotency.ts';
+import { runningElsewhere, verdictOf } from './keyed-books.ts';
+import type { Recording } from './recording.ts';
+
+/** A request with a key, authorized and read. */
+export type Asked = {
+  readonly facts: KeyFacts;
+  readonly plan: Plan;
+  readonly body: ParsedBody;
+  readonly lookup: KeyLookup;
+  readonly fingerprint: Uint8Array;
+};
+
+/** Starts the first request of this process, whose recording has begun. Never rejects. */
+export function runFirst(
+  dependencies: HandlerDependencies,
+  idempotency: Idempotency,
+  from: GenerationExchange,
+  { lookup, fingerprint, ...read }: Asked,
+  recording: Recording,
+): void {
+  const { store } = idempotency;
+  const { requestId } = from;
+  let isOwn: boolean | undefined;
+  const beforeHold = async (): Promise<void> => {
+    isOwn ??= await store.claim(lookup, fingerprint, requestId);
+    if (!isOwn) throw runningElsewhere();
+  };
+  const exchange = new DetachedExchange(dependencies, from, read, beforeHold);
+
+  const work = async (): Promise<void> => {
+    // The client of a request that another node runs gets the answer of that node.
+    const response = await answerGeneration(dependencies, exchange, (...refused) =>
+      isOwn === false ? Response.error() : refuse(...refused),
+    );
+    if (isOwn === false) {
+      recording.begin({ kind: 'beaten' });
+      return;
+    }
+    await recording.record(requestId, response, () => isCharged(exchange.tally.answer));
+    if (isOwn === undefined) return;
+    const { answer } = exchange.tally;
+    await conclude(idempotency, { lookup, requestId, answer, packed: () => recording.packed() });
+  };
+  const fail = (error: unknown): void => {
+    recording.begin({ kind: 'over', response: refuse(dependencies, exchange, error) });
+    recording.cut();
+  };
+  idempotency.track(lookup, recording, work().catch(fail));
+}
+
+type Ended = {
+  readonly lookup: KeyLookup;
+  readonly requestId: string;
+  /** Undefined if the hold was refused, or if its end could not be booked and may be later. */
+  readonly answer: AnswerSummary | undefined;
+  readonly packed: () => Uint8Array | undefined;
+};
+
+/** Keeps the answer of a request that was charged, and removes the row of one that was not. */
+export async function conclude(
+  { store, books }: Pick<Idempotency, 'store' | 'books'>,
+  { lookup, requestId, answer, packed }: Ended,
+): Promise<void> {
+  const verdict = answer === undefined ? await verdictOf(books, requestId) : undefined;
+  // The next repeat asks the books again.
+  if (verdict === 'open') return;
+  if (isCharged(answer)) await store.keep(lookup, requestId, packed());
+  else if (verdict === 'charged') await store.keep(lookup, requestId, undefined);
+  else await store.release(lookup, requestId);
+}
+
+/** Whether a repeat must not run again: the request was charged, or had a free model's answer. */
+function isCharged(answer: AnswerSummary | undefined): boolean {
+  if (answer === undefined) return false;
+  const { outcome, debited, loss } = answer;
+  return outcome === 'completed' || outcome === 'stopped_balance' || debited > ZERO || loss > ZERO;
+}
