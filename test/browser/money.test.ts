@@ -1,8 +1,8 @@
 // Money on the pages: the currency first, service tokens by choice, and amounts entered in either.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Page } from 'playwright-core';
-import { describeInBrowser } from '../support/browser.ts';
+import type { Locator, Page } from 'playwright-core';
+import { describeInBrowser, type Visitor } from '../support/browser.ts';
 import { waitUntil } from '../support/upstream.ts';
 import { expectClean, expectRow, expectText, openRig, openSignedIn, type Rig } from './rig.ts';
 
@@ -64,9 +64,7 @@ describeInBrowser('money', ({ visit }) => {
     const customer = await rig.newCustomer();
     await using visitor = await visit(`${rig.gateway.operatorUrl()}/operator`);
     const { page } = visitor;
-    await openSignedIn(visitor, rig.operator, `/accounts/${customer.accountId}`);
-    await page.getByRole('button', { name: 'Adjust balance' }).first().click();
-    const amount = page.getByLabel('Amount');
+    const amount = await openAdjustment(visitor, customer.accountId);
     await amount.fill('1,250.5');
     await expectText(page, '= 1,250,500,000 service tokens');
     await page.getByLabel('Unit', { exact: true }).selectOption('tokens');
@@ -84,9 +82,7 @@ describeInBrowser('money', ({ visit }) => {
     const customer = await rig.newCustomer();
     await using visitor = await visit(`${rig.gateway.operatorUrl()}/operator`);
     const { page } = visitor;
-    await openSignedIn(visitor, rig.operator, `/accounts/${customer.accountId}`);
-    await page.getByRole('button', { name: 'Adjust balance' }).first().click();
-    const amount = page.getByLabel('Amount');
+    const amount = await openAdjustment(visitor, customer.accountId);
     await amount.fill('0.0000000000015');
     await expectText(
       page,
@@ -122,6 +118,14 @@ describeInBrowser('money', ({ visit }) => {
     expect(JSON.parse(draft).add).toMatchObject([{ input: '0.15', output: '0.6' }]);
   });
 });
+
+/** Opens the dialog that adjusts an account's balance, and returns its field of the amount. */
+async function openAdjustment(visitor: Visitor, accountId: string): Promise<Locator> {
+  const { page } = visitor;
+  await openSignedIn(visitor, rig.operator, `/accounts/${accountId}`);
+  await page.getByRole('button', { name: 'Adjust balance' }).first().click();
+  return page.getByLabel('Amount');
+}
 
 async function movementsOf(page: Page, accountId: string): Promise<number> {
   const response = await page.request.get(

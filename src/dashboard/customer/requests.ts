@@ -2,7 +2,6 @@
 // CSV export. Refused requests are among them. Ids of other accounts are not found. Read-only.
 
 import { Type } from '@sinclair/typebox';
-import { refusalProblem } from '../../core/advice.ts';
 import { isoTime } from '../../core/calendar.ts';
 import { PLAYGROUND_KEY_ID } from '../../core/id.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
@@ -20,7 +19,7 @@ import { explainToCustomer } from '../../operations/requests.ts';
 import { createRefusalList, type RefusedRequest } from '../../refusals/list.ts';
 import { DashboardError } from '../edge/error.ts';
 import { logList, PAGE_QUERY, readLogPlace, readPage, wholeList } from '../edge/page.ts';
-import { problemOf, statusOf } from '../edge/problem.ts';
+import { problemOf, refusedRecord, statusOf } from '../edge/problem.ts';
 import { REQUEST_QUERY, readRequestFilter } from '../edge/request-query.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type {
@@ -224,20 +223,5 @@ function turnedAwayRecord(row: RefusedRequest): OwnFields {
     debited: '0',
     debited_usd: '0',
     end_user: null,
-  };
-}
-
-function refusedRecord(row: RefusedRequest, keyNameOf: string | null): RefusedRequestRecord {
-  return {
-    object: 'refused_request',
-    request_id: row.id,
-    started_at: isoTime(row.at),
-    last_at: isoTime(row.lastAt),
-    count: row.count,
-    key_id: row.keyId,
-    key_name: keyNameOf,
-    model: row.model,
-    route: row.route,
-    problem: refusalProblem(row.code, row.message),
   };
 }

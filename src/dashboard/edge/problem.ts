@@ -1,7 +1,11 @@
-// The problem of an entry of the request log, as customers and operators read it.
+// The problem of an entry of the request log, and a refused request, as customers and operators read
+// them.
 
 import { failureProblem, type RequestProblem, refusalProblem } from '../../core/advice.ts';
+import { isoTime } from '../../core/calendar.ts';
 import type { LogEntry } from '../../operations/request-log.ts';
+import type { RefusedRequest } from '../../refusals/list.ts';
+import type { RefusedRequestRecord } from '../records/customer-request.ts';
 
 /** Null for a request that did not fail. */
 export function problemOf(entry: LogEntry): RequestProblem | null {
@@ -18,4 +22,20 @@ export function statusOf(entry: LogEntry): number | null {
     entry.kind === 'ended' &&
     (entry.row.outcome === 'completed' || entry.row.outcome === 'stopped_balance');
   return isAnswered ? 200 : null;
+}
+
+/** A refused request with its problem, as its own page shows it. */
+export function refusedRecord(row: RefusedRequest, keyName: string | null): RefusedRequestRecord {
+  return {
+    object: 'refused_request',
+    request_id: row.id,
+    started_at: isoTime(row.at),
+    last_at: isoTime(row.lastAt),
+    count: row.count,
+    key_id: row.keyId,
+    key_name: keyName,
+    model: row.model,
+    route: row.route,
+    problem: refusalProblem(row.code, row.message),
+  };
 }

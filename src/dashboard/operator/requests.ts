@@ -2,7 +2,6 @@
 // history of one as in `tollgate explain`. Refused requests are among them.
 
 import { type Static, type TObject, Type } from '@sinclair/typebox';
-import { refusalProblem } from '../../core/advice.ts';
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import { type NamesOfIds, readNames } from '../../identity/names.ts';
@@ -14,7 +13,7 @@ import { explainRequest } from '../../operations/requests.ts';
 import { createRefusalList, NO_ACCOUNT, type RefusedRequest } from '../../refusals/list.ts';
 import { createFeeds } from '../edge/feed.ts';
 import { type List, logList, PAGE_QUERY, readLogPlace, readPage } from '../edge/page.ts';
-import { problemOf, statusOf } from '../edge/problem.ts';
+import { problemOf, refusedRecord, statusOf } from '../edge/problem.ts';
 import { REQUEST_QUERY, readRequestFilter } from '../edge/request-query.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type {
@@ -187,17 +186,8 @@ function refusedFields(row: RefusedRequest): OwnFields {
 
 function refusalRecord(row: RefusedRequest, names: NamesOfIds): OperatorRefusalRecord {
   return {
-    object: 'refused_request',
-    request_id: row.id,
+    ...refusedRecord(row, keyName(names, row.keyId)),
     account_id: row.accountId,
     account_email: names.email(row.accountId),
-    key_id: row.keyId,
-    key_name: keyName(names, row.keyId),
-    started_at: isoTime(row.at),
-    last_at: isoTime(row.lastAt),
-    count: row.count,
-    model: row.model,
-    route: row.route,
-    problem: refusalProblem(row.code, row.message),
   };
 }

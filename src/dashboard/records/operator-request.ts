@@ -3,7 +3,7 @@
 import type { RequestFailure } from '../../core/request-failure.ts';
 import type { ListedRequest } from '../../ledger/request-list.ts';
 import type { explanation } from '../../operations/explanation.ts';
-import type { ProblemRecord } from './customer-request.ts';
+import type { ProblemRecord, RefusedRequestRecord } from './customer-request.ts';
 
 /** A row of the log. Refused requests without an account are counted together. */
 export type LoggedRequestRecord = {
@@ -41,17 +41,7 @@ export type OperatorRequestRecord = ReturnType<typeof explanation> & {
 };
 
 /** A refused request, or several equal ones of one minute. */
-export type OperatorRefusalRecord = {
-  readonly object: 'refused_request';
-  readonly request_id: string;
+export type OperatorRefusalRecord = RefusedRequestRecord & {
   readonly account_id: string | null;
   readonly account_email: string | null;
-  readonly key_id: string | null;
-  readonly key_name: string | null;
-  readonly started_at: string;
-  readonly last_at: string;
-  readonly count: number;
-  readonly model: string | null;
-  readonly route: string;
-  readonly problem: ProblemRecord;
 };
