@@ -171,8 +171,12 @@ function reader(schema: TSchema | undefined, what: 'body' | 'query'): (value: un
   };
 }
 
+/** Hashed and never stored: a wrong one is wrong credentials, with any characters. */
+const PASSWORDS: ReadonlySet<string> = new Set(['password', 'current']);
+
 /** PostgreSQL cannot store U+0000, and SQLite cuts some results there. */
 function hasNul(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('\0');
-  return typeof value === 'object' && value !== null && Object.values(value).some(hasNul);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, member]) => !PASSWORDS.has(name) && hasNul(member));
 }

@@ -2,8 +2,10 @@
 // repeats, and one person who tries to be two.
 
 import { afterAll, describe, expect, test } from 'bun:test';
+import { eq } from 'drizzle-orm';
 import { SCOPE_PERMISSIONS, SCOPES } from '../../../src/core/operator-scope.ts';
 import { PERMISSIONS, ROLES } from '../../../src/core/role.ts';
+import { users } from '../../../src/store/sign-in-tables.ts';
 import { readTrail } from '../../operations/dependencies.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { type Answer, codeOf, openOperatorApi, outcomeOf } from './api.ts';
@@ -75,6 +77,12 @@ describeOnEachDatabase('tokens', async () => {
     await ends(leaving.token);
     const events = (await readTrail(open.database)).filter(({ subject }) => subject === leaving.id);
     expect(events.map(({ action }) => action)).toContain('operator_token.revoked');
+
+    // Created while the removal was in progress.
+    const { id: userId } = await open.operator('racer@example.com', 'admin');
+    const racing = await open.newToken(SCOPES, 'racer@example.com');
+    await open.database.db.delete(users).where(eq(users.id, userId)).run();
+    await ends(racing.token);
   });
 
   test('are created for operators who exist, and for none else', async () => {
