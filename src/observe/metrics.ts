@@ -10,6 +10,7 @@ import { createGauges, type GaugeSources } from './gauges.ts';
 import {
   createAnswerMetrics,
   createAttemptMetrics,
+  createRepeatCounter,
   createRequestCounter,
 } from './request-metrics.ts';
 import { createCounter, createHistogram, createTable, type Observe } from './series.ts';
@@ -48,6 +49,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   const register = (read: () => Family): void => void counted.push(read);
   let readGauges = async (): Promise<Family[]> => [];
   const countRequest = createRequestCounter(register);
+  const countRepeat = createRepeatCounter(register);
   const countAnswer = createAnswerMetrics(register);
   const countAttempt = createAttemptMetrics(register);
 
@@ -98,6 +100,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     request(summary) {
       const model = summary.model ?? UNKNOWN;
       countRequest(summary, model);
+      countRepeat(summary);
       if (summary.answer === undefined) return;
       countAnswer(summary, summary.answer, model);
       for (const attempt of summary.answer.attempts) countAttempt(attempt);

@@ -34,6 +34,28 @@ export function createRequestCounter(
   };
 }
 
+/** What a request with an `Idempotency-Key` was refused for, as a repeat. */
+const REPEATS_REFUSED: ReadonlyMap<string, string> = new Map([
+  ['idempotency_key_reused', 'reused'],
+  ['idempotent_request_running', 'running'],
+  ['idempotent_answer_lost', 'lost'],
+]);
+
+/** Requests that repeat an earlier one with the same `Idempotency-Key`. */
+export function createRepeatCounter(register: Register): (summary: RequestSummary) => void {
+  const repeats = createCounter(register, {
+    name: 'tollgate_repeats_total',
+    help: 'Repeats with an Idempotency-Key: replayed, attached to the running one, reused, running, lost.',
+    labels: ['result'],
+  });
+  const repeatsOf = createTable((result) => repeats({ result }));
+  return ({ replayFrom, code }) => {
+    const replayed = replayFrom && (replayFrom === 'stored' ? 'replayed' : 'attached');
+    const result = replayed ?? (code && REPEATS_REFUSED.get(code));
+    if (result !== undefined) repeatsOf(result).value += 1;
+  };
+}
+
 function statusClass(status: number): string {
   if (status < 300) return '2xx';
   return status < 500 ? '4xx' : '5xx';

@@ -15,6 +15,7 @@ import {
   openKeyed,
   spentBy,
 } from '../support/keyed.ts';
+import { parseMetrics } from '../support/metrics.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(30_000);
@@ -191,6 +192,23 @@ describeOnEachDatabase('an attacker with an Idempotency-Key', () => {
     expect(answers.filter((answer) => !isReplayed(answer))).toHaveLength(8);
     expect(upstream.requests.length - before).toBe(8);
     expect(await spentBy(account, CREDIT)).toBe(Math.round(8 * PRICE * 10) / 10);
+  });
+
+  test('is counted for the operator by what the repeats got', async () => {
+    const account = await newAccount();
+    const counted = async (): Promise<Record<string, number>> => {
+      const series = parseMetrics(await (await fetch(`${gateway.url}/metrics`)).text());
+      const repeats = series.filter(({ name }) => name === 'tollgate_repeats_total');
+      return Object.fromEntries(repeats.map(({ labels, value }) => [labels['result'], value]));
+    };
+    const { attached = 0, replayed = 0, reused = 0 } = await counted();
+    const both = [1, 2].map(() => askKeyed(account, 'k', 'slow-tokens-20-50', { stream: true }));
+    await Promise.all(both);
+    await askKeyed(account, 'k', 'slow-tokens-20-50', { stream: true });
+    await askKeyed(account, 'k', 'ok');
+    expect(await counted()).toMatchObject({
+      ...{ attached: attached + 1, replayed: replayed + 1, reused: reused + 1 },
+    });
   });
 
   test('keeps nothing after the operator has turned it off', async () => {
