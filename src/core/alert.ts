@@ -44,11 +44,24 @@ export type Alert =
   | { readonly kind: 'catalog_refused'; readonly problems: number }
   /** No verified backup was made; it is tried again. */
   | { readonly kind: 'backup_failed'; readonly reason: BackupFailure }
+  /** Old requests stay in the database; it is tried again. */
+  | { readonly kind: 'archive_failed'; readonly reason: ArchiveFailure }
   /** An unexpected error of our own. */
   | { readonly kind: 'internal_error'; readonly requestId: string };
 
 /** Why an automatic backup was not made, or is not verified. */
 export type BackupFailure = 'folder' | 'space' | 'damaged' | 'differences' | 'failed';
+
+/**
+ * Why old requests were not archived, or archived ones not removed:
+ *
+ * files      files of earlier archives are missing or were changed
+ * unproven   the rows of a month do not give the account's receipts
+ * space      the disk is full
+ * folder     files cannot be written for another reason
+ * failed     anything else
+ */
+export type ArchiveFailure = 'files' | 'unproven' | 'space' | 'folder' | 'failed';
 
 /** Groups repetitions: alerts of the same kind and subject are suppressed for some minutes. */
 export function alertSubject(alert: Alert): string {
@@ -64,6 +77,7 @@ export function alertSubject(alert: Alert): string {
     case 'ledger_failing':
       return alert.trouble;
     case 'backup_failed':
+    case 'archive_failed':
       return alert.reason;
     default:
       return '';
@@ -102,6 +116,8 @@ export function alertWords(alert: Alert): string {
       return `the changed catalog has ${alert.problems} ${alert.problems === 1 ? 'problem' : 'problems'} and was rejected; the previous catalog stays active`;
     case 'backup_failed':
       return `backup: ${BACKUP_FAILURES[alert.reason]}`;
+    case 'archive_failed':
+      return `archive: ${ARCHIVE_FAILURES[alert.reason]}; the log has the names`;
     case 'internal_error':
       return `internal error in ${alert.requestId}`;
   }
@@ -116,6 +132,15 @@ const BACKUP_FAILURES: Readonly<Record<BackupFailure, string>> = {
   differences:
     'the audit found differences in the books of the copy, so it is kept as unverified; run tollgate doctor',
   failed: 'no backup was made; see the log for the cause',
+};
+
+/** Without names: `/readyz` shows it to everyone. */
+export const ARCHIVE_FAILURES: Readonly<Record<ArchiveFailure, string>> = {
+  files: 'files of earlier archives are missing or were changed',
+  unproven: 'the rows of a month do not give the receipts of its account',
+  space: 'the disk of the archives is full',
+  folder: 'the folder of the archives cannot be written',
+  failed: 'the run failed',
 };
 
 /** How each kind of doubtful report was charged. */

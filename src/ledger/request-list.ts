@@ -133,7 +133,7 @@ export function createRequestList(database: Database, monotonic = () => performa
   /** The stretches of time that may have matches, newest first. */
   async function* stretches(accountId: string, filter: RequestFilter, after?: RequestPlace) {
     const { untilMs = EVER_MS, ...kind } = filter;
-    // Older rows are archived, and the series still have their hours.
+    // The series still have the hours of archived rows.
     const fromMs = Math.max(filter.fromMs ?? 0, await listedFromMs(db, accountId));
     if (!isPossible(kind)) return;
     const pause = createPause(monotonic);

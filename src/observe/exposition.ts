@@ -41,3 +41,18 @@ function escapeText(text: string): string {
 function printValue(value: number): string {
   return String(value).replace('Infinity', value > 0 ? '+Inf' : 'Inf');
 }
+
+/** A metric without labels has one series, its value. */
+type Values = number | Family['samples'];
+
+export function gauge(name: string, help: string, values: Values): Family {
+  return { name, type: 'gauge', help, samples: samplesOf(values) };
+}
+
+export function counter(name: string, help: string, values: Values): Family {
+  return { name, type: 'counter', help, samples: samplesOf(values) };
+}
+
+function samplesOf(values: Values): Family['samples'] {
+  return typeof values === 'number' ? [[{}, values]] : values;
+}

@@ -4,7 +4,8 @@
 import { readdirSync } from 'node:fs';
 import type { UpstreamState } from '../core/health.ts';
 import type { Micro } from '../core/money.ts';
-import type { Family } from './exposition.ts';
+import { counter, type Family, gauge } from './exposition.ts';
+import { type BackupState, type RetentionState, readBackups, readRetention } from './upkeep.ts';
 
 export type GaugeSources = {
   readonly requestsInFlight: () => number;
@@ -18,6 +19,8 @@ export type GaugeSources = {
   readonly limits: () => LimitsState;
   /** Absent where the server makes no backups. */
   readonly backups: (() => BackupState) | undefined;
+  /** Absent where all requests stay in the database. */
+  readonly retention: (() => RetentionState) | undefined;
   /** How often a changed catalog was refused. */
   readonly catalogsRefused: () => number;
 };
@@ -29,19 +32,6 @@ type CatalogState = {
   readonly loadedAt: number;
   /** Present while a changed catalog is refused. */
   readonly refused?: object;
-};
-
-/** The automatic backups; `made`, `failed` and what follows count from the start. */
-export type BackupState = {
-  /** When the newest verified one began, in Unix milliseconds. */
-  readonly newestMs: number | undefined;
-  /** Verified ones in the folder. */
-  readonly kept: number;
-  readonly made: number;
-  readonly failed: number;
-  /** Of the last one; 0 before it. */
-  readonly bytes: number;
-  readonly seconds: number;
 };
 
 /** Where limits are decided, and the cost of it. */
@@ -80,23 +70,9 @@ export function createGauges(sources: GaugeSources): () => Promise<Family[]> {
     ...readUpstreams(sources.upstreams()),
     ...readLimits(sources.limits()),
     ...(sources.backups === undefined ? [] : readBackups(sources.backups(), Date.now())),
+    ...(sources.retention === undefined ? [] : readRetention(sources.retention())),
     ...readProcess(startedAt),
   ];
-}
-
-/** A metric without labels has one series, its value. */
-type Values = number | Family['samples'];
-
-function gauge(name: string, help: string, values: Values): Family {
-  return { name, type: 'gauge', help, samples: samplesOf(values) };
-}
-
-function counter(name: string, help: string, values: Values): Family {
-  return { name, type: 'counter', help, samples: samplesOf(values) };
-}
-
-function samplesOf(values: Values): Family['samples'] {
-  return typeof values === 'number' ? [[{}, values]] : values;
 }
 
 function readCatalog({ loadedAt, refused, version }: CatalogState, refusals: number): Family[] {
@@ -149,29 +125,6 @@ function readLimits(limits: LimitsState): Family[] {
         [{ result: 'failed' }, limits.failures],
       ],
     ),
-  ];
-}
-
-/** Without a verified backup there is no age. */
-function readBackups(state: BackupState, nowMs: number): Family[] {
-  const { newestMs, kept, made, failed, bytes, seconds } = state;
-  return [
-    gauge(
-      'tollgate_backup_age_seconds',
-      'Since the newest verified backup began; absent without one.',
-      newestMs === undefined ? [] : [[{}, (nowMs - newestMs) / SECOND_MS]],
-    ),
-    gauge('tollgate_backups_kept', 'Verified backups in the folder.', kept),
-    gauge('tollgate_backup_bytes', 'Size of the last backup since the start.', bytes),
-    gauge(
-      'tollgate_backup_duration_seconds',
-      'Duration of the last backup since the start, its audit included.',
-      seconds,
-    ),
-    counter('tollgate_backups_total', 'Automatic backups: made and verified, or failed.', [
-      [{ result: 'made' }, made],
-      [{ result: 'failed' }, failed],
-    ]),
   ];
 }
 

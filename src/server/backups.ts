@@ -16,8 +16,8 @@ import {
   PARTIAL,
   prunable,
 } from '../core/backup-files.ts';
-import type { BackupState } from '../observe/gauges.ts';
 import type { Log } from '../observe/log.ts';
+import type { BackupState } from '../observe/upkeep.ts';
 import { type BackupRun, createBackupRunner, type RunBackup } from './backup-run.ts';
 
 export type BackupsOptions = {

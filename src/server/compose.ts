@@ -120,13 +120,16 @@ function idempotencySecret(base: ReturnType<typeof createBase>): string | undefi
 
 /** `undefined` where all requests stay in the database. */
 function retentionOf(
-  { config, clock, observation }: Base,
+  { config, clock, monotonic, observation }: Base,
   { directory: home }: Inputs,
 ): Retention | undefined {
   const { databaseUrl: url, retentionDays } = config;
   const directory = archiveDirectory(config, home);
   if (retentionDays === 'off' || directory === undefined) return undefined;
-  return createRetention({ url, directory, retentionDays, clock, log: observation.log });
+  return createRetention({
+    ...{ url, directory, retentionDays, clock, monotonic },
+    ...{ log: observation.log, alert: observation.alert },
+  });
 }
 
 function liveRequests(path: RequestPath, clock: () => number): LiveRequests {

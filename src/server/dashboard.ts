@@ -56,7 +56,7 @@ export type ServingDashboardOptions = Base & {
   readonly storeAlerts: () => Promise<void>;
   /** Notifies the other nodes of a change. */
   readonly announce: () => void;
-  readonly retention: Pick<Retention, 'warnings'> | undefined;
+  readonly retention: Retention | undefined;
   /** The folder of archived months. */
   readonly archives: string | undefined;
   /** The console's URL; absent where there is no console. */

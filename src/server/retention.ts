@@ -3,7 +3,9 @@
 // missing, are warnings; nothing is removed until they are repaired.
 
 import { every, type Stop } from '../async/every.ts';
+import { type Alert, ARCHIVE_FAILURES, type ArchiveFailure } from '../core/alert.ts';
 import type { Log } from '../observe/log.ts';
+import type { RetentionState } from '../observe/upkeep.ts';
 import type { RetentionReport } from '../operations/archive/run.ts';
 import type { RetentionReply, RetentionRequest } from './retention-thread.ts';
 
@@ -13,7 +15,10 @@ export type RetentionOptions = {
   readonly retentionDays: number;
   /** Unix milliseconds. */
   readonly clock: () => number;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
   readonly log: Pick<Log, 'info' | 'error'>;
+  readonly alert: (alert: Alert) => void;
   /** Replaces the default in tests. */
   readonly firstMs?: number;
   readonly everyMs?: number;
@@ -22,51 +27,68 @@ export type RetentionOptions = {
 export type Retention = {
   /** Starts the schedule. Returns a function that stops it. */
   readonly begin: () => Stop;
+  /** Without the names of files and accounts, because everyone may read them. */
   readonly warnings: () => readonly string[];
+  readonly state: () => RetentionState;
 };
 
 const FIRST_MS = 1_000;
 const EVERY_MS = 10 * 60_000;
 
 export function createRetention(options: RetentionOptions): Retention {
-  const { url, directory, retentionDays, clock, log } = options;
+  const { url, directory, retentionDays, clock, monotonic, log } = options;
   let thread: Worker | undefined;
-  let problems: readonly string[] = [];
+  let failures: readonly ArchiveFailure[] = [];
+  /** Of the monotonic clock; absent on a node that does not lead. */
+  let goodSinceMs: number | undefined;
+  const done = { succeeded: 0, failed: 0, archived: 0, removed: 0 };
 
   async function run(): Promise<void> {
-    const done = Promise.withResolvers<RetentionReply>();
+    const ended = Promise.withResolvers<RetentionReply>();
     const started = startThread();
     thread = started;
     started.onmessage = ({ data }: MessageEvent<RetentionReply>) => {
       if (data.kind === 'line') log.error(data.text);
-      else done.resolve(data);
+      else ended.resolve(data);
     };
-    const fail = (cause: string): void => done.resolve({ kind: 'failed', cause });
-    started.onerror = ({ message }) => fail(message);
-    started.addEventListener('close', () => fail('its thread has ended'));
+    const die = (cause: string): void => ended.resolve({ kind: 'failed', cause });
+    started.onerror = ({ message }) => die(message);
+    started.addEventListener('close', () => die('its thread has ended'));
     const request: RetentionRequest = { url, directory, retentionDays, nowMs: clock() };
     started.postMessage(request);
-    const reply = await done.promise;
+    const reply = await ended.promise;
     // Stopped.
     if (thread !== started) return;
     thread.terminate();
     thread = undefined;
     if (reply.kind === 'report') finish(reply.report);
-    if (reply.kind === 'failed') {
-      problems = [reply.cause];
-      log.error(`archive: it could not be written: ${reply.cause}`);
-    }
+    if (reply.kind === 'failed') fail([{ reason: 'failed', text: reply.cause }]);
   }
 
-  function finish(report: RetentionReport): void {
-    problems = report.problems;
-    const { months, requests, removed } = report;
+  function finish({ months, requests, removed, problems }: RetentionReport): void {
+    done.archived += requests;
+    done.removed += removed;
     if (months > 0) log.info(`archived ${months} months of accounts with ${requests} requests`);
     if (removed > 0) log.info(`removed ${removed} archived requests from the database`);
+    if (problems.length > 0) {
+      fail(problems);
+      return;
+    }
+    failures = [];
+    done.succeeded += 1;
+    goodSinceMs = monotonic();
+  }
+
+  function fail(problems: RetentionReport['problems']): void {
+    for (const { text } of problems) log.error(`archive: ${text}`);
+    failures = [...new Set(problems.map(({ reason }) => reason))];
+    done.failed += 1;
+    for (const reason of failures) options.alert({ kind: 'archive_failed', reason });
   }
 
   return {
     begin() {
+      goodSinceMs = monotonic();
       const onError = (error: unknown): void =>
         log.error('archive: the run failed and is repeated', error);
       const first = setTimeout(() => void run().catch(onError), options.firstMs ?? FIRST_MS);
@@ -82,10 +104,20 @@ export function createRetention(options: RetentionOptions): Retention {
         const running = thread;
         thread = undefined;
         running?.terminate();
+        failures = [];
+        goodSinceMs = undefined;
       };
     },
     warnings: () =>
-      problems.length === 0 ? [] : [`requests are not archived or removed: ${problems.join('; ')}`],
+      failures.map(
+        (reason) =>
+          `requests are not archived or removed: ${ARCHIVE_FAILURES[reason]}; see the log`,
+      ),
+    state: () => ({
+      ...done,
+      isFailing: failures.length > 0,
+      ageMs: goodSinceMs === undefined ? undefined : monotonic() - goodSinceMs,
+    }),
   };
 }
 

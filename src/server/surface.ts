@@ -107,6 +107,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     catalog: live.status,
     limits: () => load().limits,
     backups: options.backups?.state,
+    retention: options.retention?.state,
   });
   return { dependencies, pages, mailer };
 }

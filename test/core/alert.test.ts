@@ -70,6 +70,11 @@ const ROWS: {
     'damaged',
     'backup: the copy was damaged and was removed; run tollgate doctor, because the database may be too',
   ],
+  archive_failed: [
+    { kind: 'archive_failed', reason: 'space' },
+    'space',
+    'archive: the disk of the archives is full; the log has the names',
+  ],
   catalog_refused: [
     { kind: 'catalog_refused', problems: 2 },
     '',

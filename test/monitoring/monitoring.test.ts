@@ -96,7 +96,7 @@ describe('what /metrics prints', () => {
     upstream = await startUpstream();
     gateway = await startGateway({
       catalog: catalogFor(upstream, ['ok', 'status-500']),
-      environment: { BACKUP_DIR: 'backups' },
+      environment: { BACKUP_DIR: 'backups', RETENTION_DAYS: '400' },
     });
     const account = await gateway.createAccount();
     await generate(account, 'chat', 'ok');

@@ -22,6 +22,7 @@ const SOURCES: Omit<GaugeSources, 'catalogsRefused'> = {
     ...{ commands: 12, failures: 3 },
   }),
   backups: undefined,
+  retention: undefined,
 };
 
 async function scrape(metrics: Metrics): Promise<readonly Series[]> {
@@ -34,6 +35,32 @@ function seriesOf(all: readonly Series[], name: string): unknown[] {
     .filter((series) => series.name === name)
     .map(({ labels, value }) => [...Object.values(labels), value]);
 }
+
+test('the archive is measured by its problems and by the age of its last good run', async () => {
+  const STATE = { succeeded: 3, failed: 1, archived: 20, removed: 15 };
+  async function read(state: { isFailing: boolean; ageMs: number | undefined }) {
+    const metrics = createMetrics({ version: '1' });
+    metrics.watch({ ...SOURCES, retention: () => ({ ...STATE, ...state }) });
+    return (await scrape(metrics))
+      .filter(({ name }) => name.startsWith('tollgate_archive'))
+      .map(({ name, labels, value }) => [name, ...Object.values(labels), value]);
+  }
+  const counts = [
+    ['tollgate_archive_runs_total', 'succeeded', 3],
+    ['tollgate_archive_runs_total', 'failed', 1],
+    ['tollgate_archive_requests_total', 'archived', 20],
+    ['tollgate_archive_requests_total', 'removed', 15],
+  ];
+  expect(await read({ isFailing: true, ageMs: 60_000 })).toEqual([
+    ['tollgate_archive_failing', 1],
+    ['tollgate_archive_age_seconds', 60],
+    ...counts,
+  ]);
+  expect(await read({ isFailing: false, ageMs: undefined })).toEqual([
+    ['tollgate_archive_failing', 0],
+    ...counts,
+  ]);
+});
 
 describe('backups', () => {
   const STATE = { kept: 7, made: 2, failed: 1, bytes: 4_096, seconds: 1.5 };

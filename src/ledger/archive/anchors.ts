@@ -2,13 +2,13 @@
 
 import { and, asc, desc, eq, getTableColumns, gte, lte, sql } from 'drizzle-orm';
 import { type Anchor, anchorBody } from '../../core/anchor.ts';
-import { DAY_MS, type Span } from '../../core/calendar.ts';
+import type { Span } from '../../core/calendar.ts';
 import { requestIdBytes } from '../../core/id.ts';
 import { mayHaveId } from '../../core/id-filter.ts';
 import type { Micro } from '../../core/money.ts';
 import { archivedMonths } from '../../store/archive-tables.ts';
 import type { Queries } from '../../store/contract.ts';
-import { balances } from '../../store/money-tables.ts';
+import { balances, requests } from '../../store/money-tables.ts';
 
 /** Without the filter of ids, which may be large. */
 const { ids: _ids, ...ANCHOR } = getTableColumns(archivedMonths);
@@ -75,13 +75,27 @@ export async function listArchives(
     .all();
 }
 
-/** Requests longer than this are not looked for in the month before. */
-const LENGTH_MAX_MS = DAY_MS;
-
-/** Requests that started earlier are archived, or in the list all the same. */
+/**
+ * No request of the account in the database started earlier. Asks the rows and not the anchor: after
+ * a clock was set back, requests start before the end of an archived month.
+ */
 export async function listedFromMs(db: Queries, accountId: string): Promise<number> {
-  const start = await booksStart(db, accountId);
-  return start === undefined ? 0 : monthSpan(start.month).untilMs - LENGTH_MAX_MS;
+  const row = await db
+    .select({ startedAt: requests.startedAt })
+    .from(requests)
+    .where(
+      eq(
+        requests.account,
+        db
+          .select({ number: balances.number })
+          .from(balances)
+          .where(eq(balances.accountId, accountId)),
+      ),
+    )
+    .orderBy(asc(requests.startedAt))
+    .limit(1)
+    .get();
+  return row?.startedAt ?? 0;
 }
 
 /** The half-open interval of a month such as `2026-10`. */

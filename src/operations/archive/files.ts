@@ -52,8 +52,8 @@ export function monthFiles(directory: string, place: Place): MonthFiles {
 /** Creates the folder of a month. Throws the system's error. */
 export function createMonthFolder(directory: string, month: string): void {
   const folder = join(directory, month);
-  if (existsSync(folder)) return;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Also where it is there: a run that was killed may have left it unsynced.
   syncFolder(directory);
   if (existsSync(dirname(directory))) syncFolder(dirname(directory));
 }

@@ -2,13 +2,17 @@
 // Each month is written, verified, recorded and removed, in this order; a crash between two of these
 // steps loses nothing, and the next run goes on. Several nodes may run it: the database decides.
 
+import type { ArchiveFailure } from '../../core/alert.ts';
 import { DAY_MS } from '../../core/calendar.ts';
 import { type ArchivedMonth, listArchives } from '../../ledger/archive/anchors.ts';
-import { dueMonth, unarchivedAccounts } from '../../ledger/archive/due.ts';
+import { type DueMonth, dueMonth, unarchivedAccounts } from '../../ledger/archive/due.ts';
 import { recordArchive } from '../../ledger/archive/record.ts';
 import { type RemovalOptions, removeArchived } from '../../ledger/archive/remove.ts';
 import { digestProblems, directoryProblems } from './files.ts';
 import { UnprovenMonth, type WriteOptions, writeMonth } from './write.ts';
+
+/** The text is for the operator's log: it names files and accounts. */
+export type RetentionProblem = { readonly reason: ArchiveFailure; readonly text: string };
 
 export type RetentionRun = Omit<WriteOptions, 'onAside'> & {
   readonly retentionDays: number;
@@ -22,11 +26,11 @@ export type RetentionReport = {
   readonly requests: number;
   /** Rows removed in this run. */
   readonly removed: number;
-  /** Why months were not archived, or nothing was removed; for operators. */
-  readonly problems: readonly string[];
+  /** Why months were not archived, or nothing was removed. */
+  readonly problems: readonly RetentionProblem[];
 };
 
-/** Named in warnings; the log has all of them. */
+/** After so many the run ends. */
 const PROBLEMS_MAX = 5;
 
 export async function runRetention(options: RetentionRun): Promise<RetentionReport> {
@@ -34,27 +38,28 @@ export async function runRetention(options: RetentionRun): Promise<RetentionRepo
   const before = await listArchives(database.db);
   const missing = directoryProblems(directory, before);
   // An archive directory that is not mounted looks empty: nothing new belongs there.
-  if (missing.length > 0) return stopped(options, missing);
+  if (missing.length > 0) {
+    return { months: 0, requests: 0, removed: 0, problems: missing.map(damagedFile) };
+  }
   const archived = await archiveDue(options);
+  // Also after a failure: on a full disk, the freed pages are what new requests need.
   const toRemove = (await listArchives(database.db)).filter(({ state }) => state === 'removing');
   const damaged = await damageOf(directory, toRemove);
   if (damaged.length > 0) {
-    return { ...archived, removed: 0, problems: [...archived.problems, ...damaged] };
+    const problems = [...archived.problems, ...damaged.map(damagedFile)];
+    return { ...archived, removed: 0, problems };
   }
   const upTo = Math.max(0, ...toRemove.map(({ number }) => number));
   const removed = upTo === 0 ? 0 : await removeArchived(database, upTo, removal);
   return { ...archived, removed };
 }
 
-function stopped({ log }: Pick<RetentionRun, 'log'>, problems: readonly string[]): RetentionReport {
-  for (const problem of problems) log(`archive: ${problem}`);
-  return { months: 0, requests: 0, removed: 0, problems: problems.slice(0, PROBLEMS_MAX) };
-}
+const damagedFile = (text: string): RetentionProblem => ({ reason: 'files', text });
 
 async function archiveDue(options: RetentionRun): Promise<Omit<RetentionReport, 'removed'>> {
-  const { database, retentionDays, nowMs, log } = options;
+  const { database, retentionDays, nowMs } = options;
   const untilMs = nowMs - retentionDays * DAY_MS;
-  const problems: string[] = [];
+  const problems: RetentionProblem[] = [];
   let months = 0;
   let requests = 0;
   for await (const accountId of unarchivedAccounts(database)) {
@@ -63,22 +68,49 @@ async function archiveDue(options: RetentionRun): Promise<Omit<RetentionReport, 
       const due = await dueMonth(database, accountId, untilMs);
       if (due === undefined) break;
       try {
-        const onAside = (path: string) => log(`archive: kept an unrecorded file as ${path}`);
-        const anchor = await writeMonth({ ...options, onAside }, due);
-        const recorded = await recordArchive(database, anchor);
-        if (recorded !== 'recorded') break;
+        const archived = await archiveMonth(options, due);
+        if (archived === undefined) break;
         months += 1;
-        requests += anchor.requests;
+        requests += archived;
       } catch (error) {
-        if (!(error instanceof UnprovenMonth)) throw error;
-        const problem = `${due.month} of ${accountId} was not archived: ${error.message}`;
-        log(`archive: ${problem}`);
-        if (problems.length < PROBLEMS_MAX) problems.push(problem);
+        const problem = problemOf(due, error);
+        problems.push(problem);
+        if (isOfAll(problems)) return { months, requests, problems };
         break;
       }
     }
   }
   return { months, requests, problems };
+}
+
+/** The number of its requests; `undefined` where it is not for this run to archive. */
+async function archiveMonth(options: RetentionRun, due: DueMonth): Promise<number | undefined> {
+  const { database, log } = options;
+  const onAside = (path: string) => log(`archive: kept an unrecorded file as ${path}`);
+  const anchor = await writeMonth({ ...options, onAside }, due);
+  return (await recordArchive(database, anchor)) === 'recorded' ? anchor.requests : undefined;
+}
+
+function problemOf({ month, accountId }: DueMonth, error: unknown): RetentionProblem {
+  const cause = error instanceof Error ? error.message : String(error);
+  return {
+    reason: error instanceof UnprovenMonth ? 'unproven' : failureOf(error),
+    text: `${month} of ${accountId} was not archived: ${cause}`,
+  };
+}
+
+function failureOf(error: unknown): ArchiveFailure {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (/^(ENOSPC|EDQUOT)$/.test(code)) return 'space';
+  return FOLDER_CODES.test(code) ? 'folder' : 'failed';
+}
+
+const FOLDER_CODES = /^(EACCES|EEXIST|EPERM|EROFS|ENOENT|ENOTDIR|EISDIR|EIO|ESTALE)$/;
+
+/** Whether the other accounts would fail as well. A month that proves nothing is one account's. */
+function isOfAll(problems: readonly RetentionProblem[]): boolean {
+  const others = problems.filter(({ reason }) => reason !== 'unproven');
+  return others.some(({ reason }) => reason !== 'failed') || others.length >= PROBLEMS_MAX;
 }
 
 /** Reads the files to their ends before the rows that they replace are removed. */

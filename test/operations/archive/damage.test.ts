@@ -6,6 +6,7 @@ import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listArchives } from '../../../src/ledger/archive/anchors.ts';
 import { audit } from '../../../src/ledger/audit.ts';
+import { createRequestList } from '../../../src/ledger/request-list.ts';
 import { monthFiles } from '../../../src/operations/archive/files.ts';
 import { runRetention } from '../../../src/operations/archive/run.ts';
 import {
@@ -133,7 +134,8 @@ describeOnEachDatabase('archives', () => {
     await tamper(open.database, 'update requests set loss = loss + 1 where number = 1');
     const { problems, months } = await archiveAll(open, newFolder(), CUT_MS);
     expect(problems).toHaveLength(1);
-    expect(problems[0]).toContain('was not archived');
+    expect(problems[0]?.reason).toBe('unproven');
+    expect(problems[0]?.text).toContain('was not archived');
     expect(months).toBeGreaterThan(0);
     const archives = await listArchives(open.database.db);
     const archived = ACCOUNTS.map((id) =>
@@ -162,6 +164,40 @@ describeOnEachDatabase('archives', () => {
     expect(kept.length).toBeGreaterThan(0);
     expect(await audit(older.database)).toEqual([]);
     await closeBooks(older);
+  });
+
+  test('what was archived is removed although nothing more can be written', async () => {
+    const open = await openStory();
+    const folder = newFolder();
+    let steps = 0;
+    const { removed: none } = await archiveAll(open, folder, CUT_MS, 31, () => ++steps > 2);
+    expect(none).toBe(0);
+    const archived = await listArchives(open.database.db);
+    expect(archived.map(({ state }) => state)).toEqual(['removing', 'removing']);
+    // A file in the place of the next month's folder.
+    writeFileSync(join(folder, '2026-07'), '');
+    const { months, removed, problems } = await archiveAll(open, folder, CUT_MS);
+    expect(problems).toEqual([{ reason: 'folder', text: expect.stringContaining('EEXIST') }]);
+    expect(months).toBe(0);
+    expect(removed).toBe(archived.reduce((sum, { requests }) => sum + requests, 0));
+    expect(await audit(open.database)).toEqual([]);
+    await closeBooks(open);
+  });
+
+  test('requests of a clock that was set back behind the cut are listed', async () => {
+    const open = await openStory();
+    await archiveAll(open, newFolder(), CUT_MS);
+    const list = createRequestList(open.database);
+    const [account = ''] = ACCOUNTS;
+    const before = (await list.list(account, {}, 200)).rows.length;
+    const { ids } = await live(open, [{ account: 0, what: 'settle', afterHours: 0 }], BEGIN_MS);
+    expect(ids).toHaveLength(1);
+    const listed = (await list.list(account, {}, 200)).rows.map(({ requestId }) => requestId);
+    expect(listed).toHaveLength(before + 1);
+    expect(listed).toContain(ids[0] ?? '');
+    expect((await list.count(account, {}, 200)).count).toBe(before + 1);
+    expect(await audit(open.database)).toEqual([]);
+    await closeBooks(open);
   });
 
   test('usage that is not in the series keeps its rows', async () => {
