@@ -132,7 +132,17 @@ describe('a refused request', () => {
       },
     ]);
     expect(await rows(`id=${idOf(headers)}`)).toHaveLength(1);
-    expect(await problemOf(idOf(headers))).toMatchObject({ status, code, message });
+    const { json: own } = await customer.session.get(`/requests/${idOf(headers)}`);
+    const refused = { object: 'refused_request', count: 1, problem: { status, code, message } };
+    expect(own).toMatchObject(refused);
+    const { json: known } = await operator.session.get(`/requests/${idOf(headers)}`);
+    expect(known).toEqual({
+      ...own,
+      account_id: account.id,
+      account_email: account.email,
+      // The masked key where it has no name.
+      key_name: expect.stringContaining('…'),
+    });
     expect(await rows(`status=${status}&outcome=refused`)).toHaveLength(1);
     expect(
       (await rows('outcome=refused', operator.session)).map((row) => row.problem.code),
