@@ -48,6 +48,7 @@ CREATE TABLE "api_keys" (
 	"networks" text COLLATE "C",
 	"paused_at" bigint,
 	"paused_reason" text COLLATE "C",
+	"is_guarded" bigint DEFAULT 1 NOT NULL,
 	"rowid" bigint GENERATED ALWAYS AS IDENTITY (sequence name "api_keys_rowid_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	CONSTRAINT "api_keys_rowid_unique" UNIQUE("rowid")
 );

@@ -518,6 +518,7 @@ CREATE TABLE `api_keys` (
 	`networks` text,
 	`paused_at` integer,
 	`paused_reason` text,
+	`is_guarded` integer DEFAULT 1 NOT NULL,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint

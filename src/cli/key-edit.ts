@@ -1,7 +1,7 @@
 // `tollgate key edit|pause|resume`: bounds keys without replacing them. Its options are those of
 // `tollgate key create`, too.
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { BUDGET_PERIODS, type BudgetPeriod } from '../core/key-budget.ts';
 import { type ApiKey, keyRecord } from '../identity/key-record.ts';
 import type { OperationDependencies } from '../operations/dependencies.ts';
@@ -22,6 +22,7 @@ export type BoundsOptions = {
   readonly budgetMonth?: string;
   readonly models?: string;
   readonly networks?: string;
+  readonly runawayGuard?: string;
 };
 
 /** Removes a bound. */
@@ -33,7 +34,13 @@ export function withBounds(command: Command): Command {
     .option('--budget-day <amount>', 'the same for each UTC day')
     .option('--budget-month <amount>', 'the same for each UTC month')
     .option('--models <list>', `the models that it may use, such as swift-1,deep-1; ${NONE}: all`)
-    .option('--networks <list>', `where it may be used, such as 192.0.2.0/24; ${NONE}: anywhere`);
+    .option('--networks <list>', `where it may be used, such as 192.0.2.0/24; ${NONE}: anywhere`)
+    .addOption(
+      new Option('--runaway-guard <on|off>', 'off: the runaway guard never pauses it').choices([
+        'on',
+        'off',
+      ]),
+    );
 }
 
 export function addKeyEditCommands(group: Command, perform: Perform): void {
@@ -106,6 +113,7 @@ export function readBounds(options: BoundsOptions): BoundsEdit {
     ...(Object.keys(budget).length > 0 && { budget }),
     ...(options.models !== undefined && { models: readList(options.models) }),
     ...(options.networks !== undefined && { networks: readList(options.networks) }),
+    ...(options.runawayGuard !== undefined && { isGuarded: options.runawayGuard === 'on' }),
   };
 }
 
@@ -136,6 +144,7 @@ export function boundsText({ budget, models, networks, ...key }: ShownKey): read
     ...budgets,
     ...(models === null ? [] : [`Models: ${models.join(', ')}`]),
     ...(networks === null ? [] : [`Networks: ${networks.join(', ')}`]),
+    ...(key.runaway_guard ? [] : ['Runaway guard: off']),
     ...(key.paused_at === null ? [] : [`Paused since ${key.paused_at} (${key.paused_reason})`]),
   ];
 }

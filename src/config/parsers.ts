@@ -42,6 +42,16 @@ export function daysOrOff(minimum: number, maximum: number): Parser<number | 'of
   };
 }
 
+export function timesOrOff(minimum: number, maximum: number): Parser<number | 'off'> {
+  return (text) => {
+    if (text === 'off') return { value: 'off' };
+    const read = wholeNumber(minimum, maximum)(text);
+    return 'value' in read
+      ? read
+      : { problem: `must be a whole number from ${minimum} to ${maximum}, or off.` };
+  };
+}
+
 /** Seconds, decimals allowed, converted to milliseconds. */
 export function seconds(minimum: number, maximum: number): Parser<number> {
   return (text) => {

@@ -1,6 +1,5 @@
-// Every setting, one row each: variable, default, parser and description for operators. `Config`,
-// the table in src/docs/operators/configuration.md and `.env.example` are generated from these
-// rows.
+// Every setting, one row each. `Config`, the table in src/docs/operators/configuration.md and
+// `.env.example` are generated from these rows.
 
 import type { Parser } from './parsers.ts';
 import * as parsers from './parsers.ts';
@@ -99,6 +98,18 @@ export const SETTINGS = {
     name: 'FOUR_EYES_ABOVE',
     parse: parsers.amount,
     about: 'Service tokens above which credits in the console need a second operator; unset: none.',
+  },
+  runawayFactor: {
+    name: 'RUNAWAY_FACTOR',
+    fallback: '3',
+    parse: parsers.timesOrOff(1, 1_000),
+    about: 'Multiple of its busiest hour that pauses a key if ten minutes cost more; off: none.',
+  },
+  runawayFloor: {
+    name: 'RUNAWAY_FLOOR',
+    fallback: '5000000',
+    parse: parsers.amount,
+    about: 'Service tokens that any key may spend in ten minutes without being paused for it.',
   },
   ledgerSync: {
     name: 'LEDGER_SYNC',

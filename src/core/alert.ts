@@ -27,6 +27,15 @@ export type Alert =
     }
   /** The unpaid charges of an account exceed the bound (`core/exposure.ts`). */
   | { readonly kind: 'account_restricted'; readonly accountId: string; readonly requestId: string }
+  /** The runaway guard has paused a key. */
+  | {
+      readonly kind: 'key_runaway';
+      readonly accountId: string;
+      readonly keyId: string;
+      /** Service tokens in ten minutes, and as many as the key may spend in them. */
+      readonly spent: string;
+      readonly allowed: string;
+    }
   /** The end of a request could not be written: it is `kept` for a retry, or was `given_up`. */
   | {
       readonly kind: 'ledger_failing';
@@ -74,6 +83,8 @@ export function alertSubject(alert: Alert): string {
       return `${alert.upstream} ${alert.model} ${alert.doubt}`;
     case 'account_restricted':
       return alert.accountId;
+    case 'key_runaway':
+      return alert.keyId;
     case 'ledger_failing':
       return alert.trouble;
     case 'backup_failed':
@@ -98,6 +109,8 @@ export function alertWords(alert: Alert): string {
       return doubtWords(alert);
     case 'account_restricted':
       return `account ${alert.accountId} could not pay charges above the bound, the last of them ${alert.requestId}; its requests are now accepted only if the balance covers their worst case, until as much is credited`;
+    case 'key_runaway':
+      return `key ${alert.keyId} of account ${alert.accountId} spent ${alert.spent} service tokens within ten minutes, where its habit allows ${alert.allowed}; it is paused until its owner resumes it`;
     case 'ledger_failing':
       return alert.trouble === 'kept'
         ? `ledger: kept ${alert.requestId}: its end could not be written and will be retried; check the disk of the database`

@@ -27,6 +27,8 @@ export const BOUNDS_BODY = {
       Type.Null(),
     ]),
   ),
+  /** Whether the runaway guard may pause it. */
+  runaway_guard: Type.Optional(Type.Boolean()),
 };
 
 type BoundsBody = {
@@ -35,12 +37,14 @@ type BoundsBody = {
   readonly models?: readonly string[] | null;
   readonly networks?: readonly string[] | null;
   readonly budget?: BoundsEdit['budget'];
+  readonly runaway_guard?: boolean;
 };
 
 /** Throws `invalid_request` for a text that is no time. */
-export function readBounds({ expires_at, ...body }: BoundsBody): BoundsEdit {
-  if (expires_at === undefined) return body;
-  return { ...body, expiresAt: expires_at === null ? null : readTime(expires_at) };
+export function readBounds({ expires_at, runaway_guard, ...body }: BoundsBody): BoundsEdit {
+  const edit = { ...body, isGuarded: runaway_guard };
+  if (expires_at === undefined) return edit;
+  return { ...edit, expiresAt: expires_at === null ? null : readTime(expires_at) };
 }
 
 function readTime(text: string): number {

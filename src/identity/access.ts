@@ -8,7 +8,7 @@ import { GatewayError } from '../core/error.ts';
 import { PLAYGROUND_KEY_ID } from '../core/id.ts';
 import type { OperatorState } from '../core/operator.ts';
 import type { Database } from '../store/contract.ts';
-import { accounts } from '../store/tables.ts';
+import { accounts, type KeyPause } from '../store/tables.ts';
 import type { Authenticator, KeyFacts } from './authenticate.ts';
 
 /** The settings that were effective when the request began. */
@@ -83,7 +83,21 @@ function requireStanding(
     maintenance: maintenance.on,
   });
   if (code === undefined) return facts;
-  const { message } = maintenance;
-  const isOwn = code !== 'maintenance_mode' || message === undefined;
-  throw new GatewayError(code, isOwn ? { caller: facts } : { caller: facts, message });
+  const message = code === 'key_paused' ? pauseText(bounds?.paused) : maintenance.message;
+  const isOwn = code !== 'key_paused' && code !== 'maintenance_mode';
+  throw new GatewayError(code, {
+    caller: facts,
+    ...(!isOwn && message !== undefined && { message }),
+  });
+}
+
+/** What to do about a pause depends on who has paused; undefined: the table's text. */
+function pauseText(reason: KeyPause | undefined): string | undefined {
+  if (reason === 'runaway') {
+    return 'This API key was paused because its spend was far above its habit. Check what uses it, then resume it on the Keys page of the dashboard.';
+  }
+  if (reason === 'operator') {
+    return 'The operator of this service has paused this API key. Ask the operator, or use another key.';
+  }
+  return undefined;
 }

@@ -1,16 +1,17 @@
 // Changes keys without replacing them: name, expiry, models, networks, pause. Part of `createKeys`.
 // Each change is one transaction with its audit event; an unchanged key writes nothing.
 
-import { eq } from 'drizzle-orm';
+import { and, eq, gt, inArray, or } from 'drizzle-orm';
 import { isoTime } from '../core/calendar.ts';
 import { createId, type RandomBytes } from '../core/id.ts';
+import { GRACE_MS } from '../core/runaway.ts';
 import type { Database } from '../store/contract.ts';
-import { apiKeys, type KeyPause } from '../store/tables.ts';
+import { apiKeys, auditEvents, type KeyPause } from '../store/tables.ts';
 import { type Actor, type AuditAction, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
 import { normaliseNetworks } from './key-bounds.ts';
 import { checkExpiry, normaliseKeyName } from './key-checks.ts';
-import type { ApiKey } from './key-record.ts';
+import { type ApiKey, isActive } from './key-record.ts';
 
 /** Absent members stay as they are. */
 export type KeyEdit = {
@@ -20,6 +21,8 @@ export type KeyEdit = {
   /** A stored list of slugs (`key-bounds.ts`). */
   readonly models?: string | null | undefined;
   readonly networks?: readonly string[] | null | undefined;
+  /** Whether the runaway guard may pause it. */
+  readonly isGuarded?: boolean | undefined;
 };
 
 type Detail = Readonly<Record<string, string | null>>;
@@ -51,6 +54,42 @@ export function createKeyEdits(dependencies: {
     return { ...row, ...changes };
   }
 
+  const pause = (row: ApiKey, pausedReason: KeyPause, actor: Actor, why?: Detail) => {
+    const event = { action: 'api_key.paused', detail: { reason: pausedReason, ...why } } as const;
+    return write(row, { pausedAt: clock(), pausedReason }, event, actor);
+  };
+
+  /**
+   * Whether the runaway guard may pause a key: one that is in use and not exempt, and of which
+   * neither it nor a key of its rotation was resumed within the grace period.
+   */
+  async function isPausable(row: ApiKey): Promise<boolean> {
+    const now = clock();
+    if (!isActive(row, now) || row.pausedAt !== null || !row.isGuarded) return false;
+    const first = row.family ?? row.id;
+    const family = database.db
+      .select({ id: apiKeys.id })
+      .from(apiKeys)
+      .where(
+        and(
+          eq(apiKeys.accountId, row.accountId),
+          or(eq(apiKeys.id, first), eq(apiKeys.family, first)),
+        ),
+      );
+    const resumed = await database.db
+      .select({ detail: auditEvents.detail })
+      .from(auditEvents)
+      .where(
+        and(
+          inArray(auditEvents.subject, family),
+          eq(auditEvents.action, 'api_key.resumed'),
+          // Also from ahead of a clock that was set back.
+          gt(auditEvents.at, now - GRACE_MS),
+        ),
+      );
+    return !resumed.some(({ detail }) => JSON.parse(detail).reason === 'runaway');
+  }
+
   return {
     /** Throws `invalid_key_name`, `invalid_expiry`, `invalid_networks` and `key_not_active`. */
     async edit(id: string, edit: KeyEdit, actor: Actor): Promise<ApiKey> {
@@ -61,6 +100,7 @@ export function createKeyEdits(dependencies: {
         }),
         ...(edit.models !== undefined && { models: edit.models }),
         ...(edit.networks !== undefined && { networks: normaliseNetworks(edit.networks) }),
+        ...(edit.isGuarded !== undefined && { isGuarded: edit.isGuarded }),
       };
       return database.transaction(async () => {
         const row = await find(id);
@@ -79,16 +119,24 @@ export function createKeyEdits(dependencies: {
     },
 
     /** Requests with a paused key are refused. A key that is paused keeps its first reason. */
-    pause: (id: string, pausedReason: KeyPause, actor: Actor, why?: Detail): Promise<ApiKey> =>
+    pause: (id: string, pausedReason: 'user' | 'operator', actor: Actor): Promise<ApiKey> =>
       database.transaction(async () => {
         const row = await find(id);
         requireEditable(row);
         if (row.pausedAt !== null) return row;
-        const event = {
-          action: 'api_key.paused',
-          detail: { reason: pausedReason, ...why },
-        } as const;
-        return write(row, { pausedAt: clock(), pausedReason }, event, actor);
+        return pause(row, pausedReason, actor);
+      }),
+
+    isPausable,
+
+    /**
+     * The pause of the runaway guard. Undefined where it may no longer pause the key, so that of
+     * several callers one gets the row.
+     */
+    pauseRunaway: (id: string, why: Detail): Promise<ApiKey | undefined> =>
+      database.transaction(async () => {
+        const row = await find(id);
+        return (await isPausable(row)) ? pause(row, 'runaway', 'system', why) : undefined;
       }),
 
     /** `by` an owner, who cannot lift an operator's pause. Throws `key_paused_by_operator`. */
@@ -115,11 +163,12 @@ function changesOf(row: ApiKey, wanted: Partial<ApiKey>): Partial<ApiKey> {
   );
 }
 
-function detailOf({ expiresAt, models, networks }: Partial<ApiKey>): Detail {
+function detailOf({ expiresAt, models, networks, isGuarded }: Partial<ApiKey>): Detail {
   return {
     ...(expiresAt !== undefined && { expires_at: expiresAt === null ? null : isoTime(expiresAt) }),
     ...(models !== undefined && { models }),
     ...(networks !== undefined && { networks }),
+    ...(isGuarded !== undefined && { runaway_guard: isGuarded ? 'on' : 'off' }),
   };
 }
 

@@ -95,6 +95,16 @@ export function createKeyQueries(dependencies: {
         .orderBy(asc(apiKeys.expiresAt))
         .all(),
 
+    /** The active keys of an account that the runaway guard has paused. */
+    runaway: async (accountId: string): Promise<ApiKey[]> =>
+      newestFirst(
+        and(
+          eq(apiKeys.accountId, accountId),
+          eq(apiKeys.pausedReason, 'runaway'),
+          isActiveKey(clock()),
+        ),
+      ).all(),
+
     /** All keys of an account in every state, newest first. */
     list: async (accountId: string): Promise<ApiKey[]> =>
       newestFirst(eq(apiKeys.accountId, accountId)).all(),

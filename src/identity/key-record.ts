@@ -41,6 +41,8 @@ export function keyRecord(row: ApiKey, nowMs: number, currentKeyId?: string) {
     /** Null while it is not paused. */
     paused_at: nullableTime(row.pausedAt),
     paused_reason: row.pausedReason,
+    /** Whether the runaway guard may pause it. */
+    runaway_guard: row.isGuarded,
     /** Whether this key made the call. */
     current: row.id === currentKeyId,
   } as const;

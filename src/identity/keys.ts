@@ -25,7 +25,8 @@ type CreatedKey = { readonly row: ApiKey; readonly key: string };
 /** What a replacement takes over from its key. */
 type Kept = Pick<
   ApiKey,
-  'accountId' | 'name' | 'expiresAt' | 'models' | 'networks' | 'pausedAt' | 'pausedReason'
+  | ('accountId' | 'name' | 'expiresAt' | 'models' | 'networks')
+  | ('pausedAt' | 'pausedReason' | 'isGuarded')
 >;
 
 type NewKey = {
@@ -37,6 +38,8 @@ type NewKey = {
   readonly models?: string | null | undefined;
   /** Absent: any. */
   readonly networks?: readonly string[] | null | undefined;
+  /** Whether the runaway guard may pause it; absent: yes. */
+  readonly isGuarded?: boolean | undefined;
 };
 
 const NOT_PAUSED = { pausedAt: null, pausedReason: null };
@@ -204,7 +207,8 @@ export function createKeys(dependencies: {
         await requireRoom(facts.accountId, 'Revoke one, or change the plan.');
         await requireCreations(facts.accountId);
         const { accountId } = facts;
-        const bounds = { models: facts.models ?? null, networks, ...NOT_PAUSED };
+        const isGuarded = facts.isGuarded ?? true;
+        const bounds = { models: facts.models ?? null, networks, isGuarded, ...NOT_PAUSED };
         const row = { accountId, name, expiresAt, ...bounds, rotatedFrom: null, family: null };
         return insert(row, now, actor, createId('op_', randomBytes));
       });
@@ -239,8 +243,9 @@ export function createKeys(dependencies: {
         }
         await requireCreations(old.accountId);
         const operationId = createId('op_', randomBytes);
-        const { accountId, name, expiresAt, models, networks, pausedAt, pausedReason } = old;
-        const bounds = { models, networks, pausedAt, pausedReason };
+        const { accountId, name, expiresAt, models, networks, isGuarded } = old;
+        const { pausedAt, pausedReason } = old;
+        const bounds = { models, networks, isGuarded, pausedAt, pausedReason };
         const family = old.family ?? old.id;
         const facts = { accountId, name, expiresAt, ...bounds, rotatedFrom: old.id, family };
         const created = await insert(facts, now, actor, operationId);

@@ -31,6 +31,7 @@ export const apiKey = named('ApiKey', {
   networks: nullable(Type.Array(Type.String())),
   paused_at: nullable(instant),
   paused_reason: nullable(oneOf('user', 'operator', 'runaway')),
+  runaway_guard: Type.Boolean(),
   budget: nullable(
     Type.Object({
       total: budgetLimit,

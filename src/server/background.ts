@@ -2,12 +2,13 @@
 // and polling for changes.
 
 import { every, type Stop } from '../async/every.ts';
-import { httpUrl } from '../config/urls.ts';
+import { httpUrl, publicUrl } from '../config/urls.ts';
 import { sweepRefusals } from '../refusals/sweep.ts';
 import { ALERTS_STORED_EVERY_MS } from './alert-keeper.ts';
 import type { ServingParts } from './compose.ts';
 import type { Listeners } from './listeners.ts';
 import type { ServingReport } from './node.ts';
+import { createRunawayGuard } from './runaway-guard.ts';
 import { startServingSeries } from './series.ts';
 
 /** How often a few expired rows of kept thinking, or of kept answers, are removed. */
@@ -28,7 +29,7 @@ export async function startRunning(parts: ServingParts, listeners: Listeners): P
   const stopEndingHolds = store.endLostHolds(() => path.live().requests);
   const stopWatchingFile = watchFile(parts);
   const stopFollowing = selfAudit.follow();
-  const stopNode = await start(() => reportOf(parts, listeners), leaderJobs(parts));
+  const stopNode = await start(() => reportOf(parts, listeners), leaderJobs(parts, listeners));
   const stopPath = path.start(member.seen);
   const stopStoring = every(ALERTS_STORED_EVERY_MS, parts.storeAlerts);
   const stopBackups = parts.backups?.start();
@@ -74,9 +75,10 @@ function watchFile({ store, path, observation }: ServingParts): Stop {
  * node is evicted only if its heartbeat is still the one that was read, and stays evicted; a hold
  * ends once; usage is aggregated under the lock of its marker; the later of two audits wins; sweeps
  * are idempotent; a deletion is checked again in its own transaction; a month is archived once, and
- * only rows of archived months can be removed.
+ * only rows of archived months can be removed; a key is paused once.
  */
-function leaderJobs({ store, selfAudit, pages, domains, observation, ...parts }: ServingParts) {
+function leaderJobs(parts: ServingParts, { server }: Listeners) {
+  const { store, selfAudit, pages, domains, observation } = parts;
   const { config, clock, monotonic } = parts;
   const { database } = store;
   const { log } = observation;
@@ -97,7 +99,28 @@ function leaderJobs({ store, selfAudit, pages, domains, observation, ...parts }:
         ...{ database, url: config.databaseUrl, monotonic, log },
         addUp: store.addUp,
       }),
+    ...(config.runawayFactor === 'off' ? [] : [guardKeys(parts, config.runawayFactor, server)]),
   ];
+}
+
+function guardKeys(
+  { domains, store, observation, mailer, announcements, ...parts }: ServingParts,
+  factor: number,
+  { port }: Listeners['server'],
+): () => Stop {
+  const { config, clock, monotonic } = parts;
+  const { keys, accounts, operators, live } = domains;
+  return createRunawayGuard({
+    ...{ database: store.database, keys, accounts, clock, monotonic },
+    limits: { factor, floor: config.runawayFloor },
+    ...{ log: observation.log, alert: observation.alert, mail: mailer.send },
+    service: () => live.current().service,
+    pages: () => `${publicUrl(config, port)}/dashboard`,
+    onPause() {
+      void operators.look();
+      void announcements.announce();
+    },
+  }).begin;
 }
 
 function reportOf({ config, domains, path }: ServingParts, listeners: Listeners): ServingReport {

@@ -12,10 +12,10 @@ export type Migration = {
   readonly sql: string;
 };
 
-const SQLITE: readonly Migration[] = [{ tag: '0000_initial', when: 1795425187273, sql: initial }];
+const SQLITE: readonly Migration[] = [{ tag: '0000_initial', when: 1795438883781, sql: initial }];
 
 const POSTGRES: readonly Migration[] = [
-  { tag: '0000_initial', when: 1795425188728, sql: postgresInitial },
+  { tag: '0000_initial', when: 1795438885419, sql: postgresInitial },
 ];
 
 export const MIGRATIONS: Readonly<Record<Dialect, readonly Migration[]>> = {

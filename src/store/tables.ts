@@ -58,6 +58,8 @@ export const apiKeys = sqliteTable(
     networks: text(),
     pausedAt: instant('paused_at'),
     pausedReason: text('paused_reason').$type<KeyPause>(),
+    /** Whether the runaway guard may pause it. */
+    isGuarded: flag('is_guarded').notNull().default(sql`1`),
   },
   (table) => [
     uniqueIndex('api_keys_digest').on(table.digest),

@@ -35,6 +35,17 @@ const ROWS: {
     'acct_1',
     'account acct_1 could not pay charges above the bound, the last of them req_1; its requests are now accepted only if the balance covers their worst case, until as much is credited',
   ],
+  key_runaway: [
+    {
+      kind: 'key_runaway',
+      accountId: 'acct_1',
+      keyId: 'key_1',
+      spent: '9000000',
+      allowed: '5000000',
+    },
+    'key_1',
+    'key key_1 of account acct_1 spent 9000000 service tokens within ten minutes, where its habit allows 5000000; it is paused until its owner resumes it',
+  ],
   ledger_failing: [
     { kind: 'ledger_failing', trouble: 'kept', requestId },
     'kept',

@@ -20,7 +20,10 @@ import {
 import { addAccount, createIdentity, START_MS } from './fixtures.ts';
 
 /** The columns of a key without bounds. */
-const UNBOUND = { family: null, models: null, networks: null, pausedAt: null, pausedReason: null };
+const UNBOUND = {
+  ...{ family: null, models: null, networks: null },
+  ...{ pausedAt: null, pausedReason: null, isGuarded: true },
+};
 
 describeOnEachDatabase('keys', async () => {
   const directory = temporaryDirectory();
@@ -505,6 +508,7 @@ describeOnEachDatabase('keys', async () => {
         networks: null,
         paused_at: null,
         paused_reason: null,
+        runaway_guard: true,
         current: true,
       };
       expect(keyRecord(row, START_MS + 999, 'key_a')).toEqual(record);

@@ -51,7 +51,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   'api_key.renamed': ['masked', 'to'],
   'api_key.bounds_changed': ['masked'],
   'api_key.budget_set': [],
-  'api_key.paused': ['masked', 'reason'],
+  'api_key.paused': ['masked', 'reason', 'spent'],
   'api_key.resumed': ['masked'],
   'api_key.replaced': ['masked', 'works_until'],
   'api_key.revoked': ['masked', 'reason'],

@@ -127,7 +127,7 @@ async function keyNotices(
   accountId: string,
   nowMs: number,
 ): Promise<NoticeRecord[]> {
-  const keys = (await store.keys.endingBefore(accountId, nowMs + KEY_ENDS_WITHIN_DAYS * DAY_MS))
+  const expiring = (await store.keys.endingBefore(accountId, nowMs + KEY_ENDS_WITHIN_DAYS * DAY_MS))
     .map((row) => keyRecord(row, nowMs))
     .map(({ id, name, masked, expires_at }) => ({
       id,
@@ -135,5 +135,11 @@ async function keyNotices(
       masked,
       expires_at: expires_at ?? '',
     }));
-  return keys.length === 0 ? [] : [{ kind: 'keys_expiring', keys }];
+  const paused = (await store.keys.runaway(accountId))
+    .map((row) => keyRecord(row, nowMs))
+    .map(({ id, name, masked, paused_at }) => ({ id, name, masked, paused_at: paused_at ?? '' }));
+  return [
+    ...(paused.length === 0 ? [] : [{ kind: 'keys_paused', keys: paused } as const]),
+    ...(expiring.length === 0 ? [] : [{ kind: 'keys_expiring', keys: expiring } as const]),
+  ];
 }

@@ -46,6 +46,13 @@ export type NoticeRecord =
         readonly expires_at: string;
       })[];
     }
+  /** Paused by the runaway guard. */
+  | {
+      readonly kind: 'keys_paused';
+      readonly keys: readonly (Pick<KeyRecord, 'id' | 'name' | 'masked'> & {
+        readonly paused_at: string;
+      })[];
+    }
   | { readonly kind: 'incident_limits'; readonly models: readonly string[] };
 
 export type OverviewRecord = {

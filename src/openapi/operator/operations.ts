@@ -37,6 +37,7 @@ const BOUNDS_TEXTS = {
   models: 'Slugs or aliases of the models that it may use. Null: every model of the plan.',
   networks: 'Addresses or networks in CIDR notation that may use it. Null: all of them.',
   budget: 'Service tokens that it may spend in total, per UTC day and per UTC month.',
+  runaway_guard: 'Whether it is paused when its spend is far above its habit; by default true.',
 };
 
 const BOUNDS_CODES = ['invalid_key_name', 'invalid_expiry', 'invalid_models', 'invalid_networks'];

@@ -31,9 +31,12 @@ const WORDS: Readonly<Record<string, (detail: Detail) => string>> = {
   'api_key.bounds_changed': ({ masked }) =>
     t('Bounds of the API key {masked} changed', { masked: text(masked) }),
   'api_key.budget_set': () => t('Budget of an API key changed'),
-  'api_key.paused': ({ masked, reason }) =>
+  'api_key.paused': ({ masked, reason, spent }) =>
     reason === 'runaway'
-      ? t('API key {masked} paused by the runaway guard', { masked: text(masked) })
+      ? t('API key {masked} paused by the runaway guard: it spent {amount} within ten minutes', {
+          masked: text(masked),
+          amount: money(spent),
+        })
       : t('API key {masked} paused', { masked: text(masked) }),
   'api_key.resumed': ({ masked }) => t('API key {masked} resumed', { masked: text(masked) }),
   'api_key.replaced': ({ masked, works_until }) =>

@@ -16,7 +16,7 @@ import {
 } from './amount-field.tsx';
 import { patch, post } from './api.ts';
 import { ConfirmDialog, FormDialog } from './dialog.tsx';
-import { fieldError, TextField } from './field.tsx';
+import { CheckField, fieldError, TextField } from './field.tsx';
 import { type Action, useAction } from './resource.ts';
 import { Nothing } from './text.tsx';
 import { toast } from './toast.tsx';
@@ -30,13 +30,14 @@ const BUDGETS: Readonly<Record<Period, string>> = {
   month: t('Budget per month'),
 };
 
-type Bounds = Pick<BoundKeyRecord, 'models' | 'networks' | 'budget'>;
+type Bounds = Pick<BoundKeyRecord, 'models' | 'networks' | 'budget' | 'runaway_guard'>;
 
 type BoundsState = {
   readonly unit: EntryUnit;
   readonly typed: Readonly<Record<Period, string>>;
   readonly models: string;
   readonly networks: string;
+  readonly isGuarded: boolean;
 };
 
 const listed = (text: string): readonly string[] | null => {
@@ -57,6 +58,7 @@ export function useBounds(record?: Bounds) {
       typed: { total: amountOf('total'), day: amountOf('day'), month: amountOf('month') },
       models: record?.models?.join(', ') ?? '',
       networks: record?.networks?.join(', ') ?? '',
+      isGuarded: record?.runaway_guard ?? true,
     };
   });
   /** Keeps the amounts, written in the other unit. */
@@ -71,7 +73,12 @@ export function useBounds(record?: Bounds) {
       readAmount('amount', state.typed[period], state.unit).tokens ?? null,
     ]),
   );
-  const body = { budget, models: listed(state.models), networks: listed(state.networks) };
+  const body = {
+    budget,
+    models: listed(state.models),
+    networks: listed(state.networks),
+    runaway_guard: state.isGuarded,
+  };
   return { state, setState, choose, body };
 }
 
@@ -115,6 +122,11 @@ export function BoundsFields<Args extends readonly unknown[]>({
         value={state.networks}
         error={fieldError(action, 'networks')}
         onInput={(networks) => setState({ ...state, networks })}
+      />
+      <CheckField
+        label={t('Pause it automatically if its spend is far above its habit')}
+        checked={state.isGuarded}
+        onChange={(isGuarded) => setState({ ...state, isGuarded })}
       />
     </fieldset>
   );
@@ -174,6 +186,9 @@ export function ResumeKeyDialog({ record, onDone, onClose }: Props) {
       consequences={[
         t('Its requests are served again within 1 second.'),
         PAUSED[record.paused_reason ?? 'user'],
+        ...(record.paused_reason === 'runaway'
+          ? [t('It is not paused automatically again for 24 hours.')]
+          : []),
       ]}
       act={async () => {
         await post(`/keys/${record.id}/resume`);

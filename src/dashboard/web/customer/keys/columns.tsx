@@ -159,6 +159,12 @@ const REVOKED: Readonly<Record<NonNullable<KeyRecord['revoked_reason']>, string>
   account_closed: t('account closed'),
 };
 
+const PAUSED: Readonly<Record<NonNullable<KeyRecord['paused_reason']>, string>> = {
+  user: t('by you'),
+  operator: t('by the operator'),
+  runaway: t('spend far above its habit'),
+};
+
 function KeyState({ record }: { readonly record: KeyRecord }) {
   const { status, expires_at, revoked_at, revoked_reason, replaced_by } = record;
   const isReplaced = replaced_by !== null && expires_at !== null && status !== 'revoked';
@@ -173,7 +179,16 @@ function KeyState({ record }: { readonly record: KeyRecord }) {
       </>
     );
   }
-  if (status === 'active' && record.paused_at !== null) return <StateBadge state="paused" />;
+  if (status === 'active' && record.paused_at !== null) {
+    return (
+      <>
+        <StateBadge state="paused" />
+        <div class="soft small">
+          {PAUSED[record.paused_reason ?? 'user']}, <Time relative at={record.paused_at} />
+        </div>
+      </>
+    );
+  }
   if (status === 'active') return <StateBadge state={ends < SOON_MS ? 'expiring' : 'active'} />;
   return (
     <>

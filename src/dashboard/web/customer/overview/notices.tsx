@@ -105,6 +105,37 @@ function Notice({ notice }: { readonly notice: NoticeRecord }) {
           </ul>
         </Alert>
       );
+    case 'keys_paused':
+      return (
+        <Alert
+          tone="danger"
+          title={t(
+            '{count, plural, one {A key was paused} other {# keys were paused}} because of unusual spend',
+            { count: notice.keys.length },
+          )}
+          actions={
+            <LinkButton size="small" href="/keys">
+              {t('View keys')}
+            </LinkButton>
+          }
+        >
+          <p>
+            {t(
+              'Requests with a paused key are rejected. Check what uses it, then resume or revoke it.',
+            )}
+          </p>
+          <ul>
+            {notice.keys.slice(0, 5).map(({ id, name, masked, paused_at }) => (
+              <li key={id}>
+                {rich('{name}, paused {pausedAt}', {
+                  name: name ?? masked,
+                  pausedAt: <Time relative at={paused_at} />,
+                })}
+              </li>
+            ))}
+          </ul>
+        </Alert>
+      );
     case 'incident_limits':
       return (
         <Alert title={t('Some models have lower limits now')}>

@@ -1,0 +1,302 @@
+// The runaway guard over real books: which keys it pauses, and that a key is paused once.
+
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import type { Alert } from '../../src/core/alert.ts';
+import { DAY_MS } from '../../src/core/calendar.ts';
+import { PLAYGROUND_KEY_ID } from '../../src/core/id.ts';
+import { micro } from '../../src/core/money.ts';
+import { listAuditEvents } from '../../src/identity/audit.ts';
+import { createRollUp } from '../../src/ledger/series/roll-up.ts';
+import { createRunawayGuard, type RunawayGuardOptions } from '../../src/server/runaway-guard.ts';
+import type { Database } from '../../src/store/contract.ts';
+import { addAccount, createIdentity } from '../identity/fixtures.ts';
+import {
+  connectAgain,
+  describeOnEachDatabase,
+  newDatabase,
+  temporaryDirectory,
+} from '../support/database.ts';
+import { addRecords, type UsageRecord, usageRecord } from '../support/usage.ts';
+
+setDefaultTimeout(60_000);
+
+const HOUR_MS = 3_600_000;
+const FLOOR = 1_000n;
+const FACTOR = 3;
+
+type Mail = Parameters<RunawayGuardOptions['mail']>[0];
+
+describeOnEachDatabase('the runaway guard', () => {
+  const directory = temporaryDirectory();
+
+  async function world() {
+    const database = await newDatabase(directory);
+    const identity = createIdentity(database);
+    const mails: Mail[] = [];
+    const alerts: Alert[] = [];
+    const { clock, accounts, keys } = identity;
+    const service = { name: 'Gateway', supportEmail: 'help@example.org' };
+    const rollUp = createRollUp(database);
+
+    const newGuard = (over: Database = database) =>
+      createRunawayGuard({
+        ...{ database: over, clock, monotonic: () => performance.now(), accounts },
+        keys: over === database ? keys : createIdentityOver(over).keys,
+        limits: { factor: FACTOR, floor: micro(FLOOR) },
+        mail: (mail) => mails.push(mail),
+        service: () => service as ReturnType<RunawayGuardOptions['service']>,
+        pages: () => 'https://gateway.example/dashboard',
+        alert: (alert) => alerts.push(alert),
+        onPause: () => undefined,
+        log: { error: (line) => expect(line).toBe('') },
+      });
+    const createIdentityOver = (over: Database) => {
+      const other = createIdentity(over);
+      other.advance(clock() - other.clock());
+      return other;
+    };
+
+    /** A request that ended `agoMs` ago. */
+    const record = (key: { accountId: string; id: string }, spent: bigint, agoMs: number) =>
+      usageRecord({
+        ...{ accountId: key.accountId, keyId: key.id, debited: micro(spent) },
+        ...{ startedAt: clock() - agoMs - 1_000, endedAt: clock() - agoMs },
+      });
+    async function book(...records: readonly UsageRecord[]): Promise<void> {
+      await addRecords(database, records);
+    }
+    async function aggregate(): Promise<void> {
+      while ((await rollUp.step(2_000)) > 0);
+    }
+    /** A key of a new account, which spent `habit` in one hour some days ago. */
+    async function newKey(habit = 0n, daysAgo = 3) {
+      const account = await addAccount(identity);
+      const { row } = await keys.create({ accountId: account.id, name: 'batch' }, 'operator');
+      if (habit > 0n) await book(record(row, habit, daysAgo * DAY_MS));
+      await aggregate();
+      return { ...row, email: account.email };
+    }
+    const reasonOf = async (id: string) => (await keys.find(id)).pausedReason;
+
+    return {
+      ...{ ...identity, database, mails, alerts, newGuard, record, book, aggregate, newKey },
+      reasonOf,
+      close: () => database.close(),
+    };
+  }
+
+  test('pauses a key far above its habit once, mails its owner, and says why', async () => {
+    const { newGuard, newKey, book, record, ...at } = await world();
+    const key = await newKey(500n);
+    const other = await newKey(500n);
+    const guard = newGuard();
+    await guard.look();
+    await book(record(key, 1_500n, 60_000), record(other, 1_500n, 60_000));
+    await guard.look();
+    expect(await at.reasonOf(key.id)).toBeNull();
+    await book(record(key, 1n, 0));
+    await guard.look();
+    await guard.look();
+    expect(await at.reasonOf(key.id)).toBe('runaway');
+    expect(await at.reasonOf(other.id)).toBeNull();
+    expect(at.alerts).toEqual([
+      {
+        ...{ kind: 'key_runaway', accountId: key.accountId, keyId: key.id },
+        ...{ spent: '0.001501', allowed: '0.0015' },
+      },
+    ]);
+    expect(at.mails).toMatchObject([
+      { to: key.email, link: 'https://gateway.example/dashboard/keys' },
+    ]);
+    const text = at.mails[0]?.text ?? '';
+    for (const part of [key.masked, '"batch"', '0.001501', '0.0005', 'help@example.org']) {
+      expect(text).toContain(part);
+    }
+    expect(text).not.toContain(key.digest);
+    const [event] = await listAuditEvents(at.database, key.accountId, 1);
+    expect(event).toMatchObject({ action: 'api_key.paused', actor: 'system', subject: key.id });
+    expect(JSON.parse(event?.detail ?? '')).toMatchObject({
+      ...{ reason: 'runaway', spent: '0.001501', busiest_hour: '0.0005' },
+    });
+    await at.close();
+  });
+
+  test('pauses a key once where two leaders look at the same time, and after a restart', async () => {
+    const { newGuard, newKey, book, record, ...at } = await world();
+    const key = await newKey(500n);
+    const second = connectAgain(at.database);
+    // More than one page of rows, the burst in the oldest of them.
+    await book(record(key, 9_000n, 5 * 60_000));
+    await book(...Array.from({ length: 2_500 }, () => record(key, 0n, 60_000)));
+    await at.aggregate();
+    await Promise.all([newGuard().look(), newGuard(second).look()]);
+    await newGuard().look();
+    expect(await at.reasonOf(key.id)).toBe('runaway');
+    expect([at.mails.length, at.alerts.length]).toEqual([1, 1]);
+    await second.close();
+    await at.close();
+  });
+
+  test('leaves a key alone for a day after it was resumed; then its spend is habit', async () => {
+    const { newGuard, newKey, book, record, ...at } = await world();
+    const key = await newKey(500n);
+    const guard = newGuard();
+    await book(record(key, 5_000n, 0));
+    await at.aggregate();
+    await guard.look();
+    expect(await at.reasonOf(key.id)).toBe('runaway');
+    at.advance(60_000);
+    await at.keys.resume(key.id, 'owner', key.accountId);
+    for (const look of [() => guard.look(), () => newGuard().look()]) {
+      await look();
+      expect(await at.reasonOf(key.id)).toBeNull();
+    }
+    at.advance(DAY_MS - 2 * 60_000);
+    // A replacement is of the same habit and of the same grace.
+    const { created } = await at.keys.rotate(key.id, 'operator');
+    await book(record(created.row, 40_000n, 0));
+    await at.aggregate();
+    await newGuard().look();
+    expect(await at.reasonOf(created.row.id)).toBeNull();
+    at.advance(60_001 + 10 * 60_000);
+    await book(record(created.row, 15_000n, 0));
+    await guard.look();
+    expect(await at.reasonOf(created.row.id)).toBeNull();
+    await book(record(created.row, 1n, 0));
+    await guard.look();
+    expect(await at.reasonOf(created.row.id)).toBe('runaway');
+    expect(at.mails.length).toBe(2);
+    await at.close();
+  });
+
+  test.each<[string, (facts: Awaited<ReturnType<typeof world>>) => Promise<string>]>([
+    [
+      'a new key, which has no habit yet',
+      async ({ newKey, book, record }) => {
+        const key = await newKey();
+        await book(record(key, 99_000n, 3 * HOUR_MS), record(key, 99_000n, 0));
+        return key.id;
+      },
+    ],
+    [
+      'a small key, up to the floor',
+      async ({ newKey, book, record }) => {
+        const key = await newKey(1n);
+        await book(record(key, FLOOR, 0));
+        return key.id;
+      },
+    ],
+    [
+      'a key that spends as it did weeks ago',
+      async ({ newKey, book, record }) => {
+        const key = await newKey(10_000n, 27);
+        await book(record(key, 30_000n, 0));
+        return key.id;
+      },
+    ],
+    [
+      'a key that its owner exempts',
+      async ({ newKey, book, record, keys }) => {
+        const key = await newKey(1n);
+        await keys.edit(key.id, { isGuarded: false }, 'operator');
+        await book(record(key, 99_000n, 0));
+        return key.id;
+      },
+    ],
+    [
+      'what was spent more than ten minutes ago',
+      async ({ newKey, book, record }) => {
+        const key = await newKey(1n);
+        await book(record(key, 99_000n, 10 * 60_000 + 30_000));
+        return key.id;
+      },
+    ],
+    [
+      'what a clock that was set back has in its future',
+      async ({ newKey, book, record }) => {
+        const key = await newKey(1n);
+        await book(record(key, 99_000n, -HOUR_MS));
+        return key.id;
+      },
+    ],
+    [
+      'what the account could not pay',
+      async ({ newKey, book, record }) => {
+        const key = await newKey(1n);
+        await book({
+          ...record(key, FLOOR, 0),
+          ...{ charged: micro(99_000n), loss: micro(98_000n) },
+        });
+        return key.id;
+      },
+    ],
+    [
+      'the burst of another key of the account',
+      async ({ newKey, book, record, keys }) => {
+        const key = await newKey(1n);
+        const { row } = await keys.create({ accountId: key.accountId }, 'operator');
+        await book(record(key, FLOOR, 0), record(row, 99_000n, 0));
+        return key.id;
+      },
+    ],
+    [
+      'what is spent in the playground',
+      async ({ newKey, book, record }) => {
+        const key = await newKey(1n);
+        const { accountId } = key;
+        const playground = { accountId, id: PLAYGROUND_KEY_ID };
+        await book(record(playground, 1n, 5 * DAY_MS), record(playground, 99_000n, 0));
+        return key.id;
+      },
+    ],
+  ])('does not pause for %s', async (_name, prepare) => {
+    const at = await world();
+    const id = await prepare(at);
+    await at.aggregate();
+    const guard = at.newGuard();
+    await guard.look();
+    await guard.look();
+    expect(await at.reasonOf(id)).toBeNull();
+    expect([at.mails, at.alerts]).toEqual([[], []]);
+    await at.close();
+  });
+
+  test('pauses a key that was forgotten for months above the floor alone', async () => {
+    const at = await world();
+    const key = await at.newKey(1_000_000n, 90);
+    await at.book(at.record(key, FLOOR + 1n, 0));
+    await at.aggregate();
+    await at.newGuard().look();
+    expect(await at.reasonOf(key.id)).toBe('runaway');
+    await at.close();
+  });
+
+  test('an owner’s pause keeps its reason, and no mail is sent', async () => {
+    const at = await world();
+    const key = await at.newKey(1n);
+    await at.book(at.record(key, 99_000n, 0));
+    await at.aggregate();
+    await at.keys.pause(key.id, 'user', key.accountId);
+    await at.newGuard().look();
+    expect(await at.reasonOf(key.id)).toBe('user');
+    expect(at.mails).toEqual([]);
+    await at.close();
+  });
+
+  test('waits until the habit includes all that was booked before the start', async () => {
+    const at = await world();
+    const key = await at.newKey(1n);
+    // Booked days ago and not aggregated, as after a crash.
+    await at.book(at.record(key, 50_000n, 2 * DAY_MS), at.record(key, 99_000n, 0));
+    const guard = at.newGuard();
+    await guard.look();
+    expect(await at.reasonOf(key.id)).toBeNull();
+    await at.aggregate();
+    await guard.look();
+    expect(await at.reasonOf(key.id)).toBeNull();
+    await at.book(at.record(key, 60_000n, 0));
+    await guard.look();
+    expect(await at.reasonOf(key.id)).toBe('runaway');
+    await at.close();
+  });
+});
