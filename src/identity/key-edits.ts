@@ -118,12 +118,16 @@ export function createKeyEdits(dependencies: {
       });
     },
 
-    /** Requests with a paused key are refused. A key that is paused keeps its first reason. */
+    /**
+     * Requests with a paused key are refused. A key that is paused keeps its first reason, but an
+     * operator's pause replaces one that its owner could lift.
+     */
     pause: (id: string, pausedReason: 'user' | 'operator', actor: Actor): Promise<ApiKey> =>
       database.transaction(async () => {
         const row = await find(id);
         requireEditable(row);
-        if (row.pausedAt !== null) return row;
+        const isKept = pausedReason === 'user' || row.pausedReason === 'operator';
+        if (row.pausedAt !== null && isKept) return row;
         return pause(row, pausedReason, actor);
       }),
 

@@ -161,7 +161,8 @@ const PROVOCATIONS: Readonly<
   key_paused: async (format) => {
     const caller = await newAccount();
     await gateway.run('key', 'pause', caller.key);
-    return { answer: await refusedSoon(format, { caller }) };
+    const answer = await refusedSoon(format, { caller });
+    return { answer, message: /^The operator of this service has paused this API key\. Ask the/ };
   },
   address_not_allowed: async (format) => {
     const caller = await newAccount();

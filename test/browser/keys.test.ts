@@ -2,8 +2,12 @@
 // request with a revoked key is rejected.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { randomBytes } from 'node:crypto';
+import { createKeys } from '../../src/identity/keys.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import { describeInBrowser } from '../support/browser.ts';
 import { post, requestBody } from '../support/client.ts';
+import { waitUntil } from '../support/upstream.ts';
 import {
   askOnce,
   expectClean,
@@ -77,6 +81,44 @@ describeInBrowser('keys in the page', ({ visit }) => {
     expect(await askOnce(rig, key)).toEqual([200, undefined]);
     await expectClean(visitor);
   });
+
+  test('a key that the runaway guard paused says so, and is resumed or exempted in one step', async () => {
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, await rig.newCustomer(), '/keys');
+    const key = await makeKey(page, 'laptop');
+    await pauseAsGuard(key);
+    await waitUntil(async () => (await askOnce(rig, key))[1] === 'key_paused');
+    await page.goto(`${rig.gateway.url}/dashboard/`);
+    await expectText(page, 'A key was paused because of unusual spend');
+    await expectClean(visitor);
+    await page.getByRole('link', { name: 'View keys' }).first().click();
+    await expectText(page, /^spend far above its habit/);
+    await expectClean(visitor);
+    await page.getByRole('button', { name: 'Resume the key laptop' }).first().click();
+    await expectText(page, 'It is not paused automatically again for 24 hours.');
+    await page.getByRole('button', { name: 'Resume key', exact: true }).click();
+    await expectText(page, 'Key resumed.');
+    expect(await askOnce(rig, key)).toEqual([200, undefined]);
+    await page.getByRole('button', { name: 'Edit the key laptop' }).first().click();
+    const guarded = page.getByLabel(/^Pause it automatically/);
+    expect(await guarded.isChecked()).toBe(true);
+    await guarded.uncheck();
+    await expectClean(visitor);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expectText(page, 'Key changed.');
+    await page.getByRole('button', { name: 'Edit the key laptop' }).first().click();
+    expect(await guarded.isChecked()).toBe(false);
+  });
+
+  /** What the guard does once it has seen the spend. */
+  async function pauseAsGuard(key: string): Promise<void> {
+    const url = `sqlite:${rig.gateway.databasePath}`;
+    const database = openDatabase({ url, sync: 'normal' });
+    const keys = createKeys({ database, clock: Date.now, randomBytes, plans: () => new Map() });
+    await keys.pauseRunaway((await keys.find(key)).id, { spent: '9000000' });
+    await database.close();
+  }
 
   test('the next request with a revoked key is rejected', async () => {
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);

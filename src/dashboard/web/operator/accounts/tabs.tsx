@@ -184,7 +184,7 @@ const KEY_ACTIONS: readonly RowAction<BoundKeyRecord, KeyShownOnce>[] = [
     label: t('Pause'),
     needs: 'keys.manage',
     called: ({ masked }) => t('the key {masked}', { masked }),
-    isOffered: ({ status, paused_at }) => status === 'active' && paused_at === null,
+    isOffered: ({ status, paused_reason }) => status === 'active' && paused_reason !== 'operator',
     dialog: (record, dialog) => <PauseKeyDialog record={record} {...dialog} />,
   },
   {
