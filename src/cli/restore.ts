@@ -3,11 +3,11 @@
 // kept.
 
 import { closeSync, existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { formatTokens } from '../core/money.ts';
 import { checkCopy } from '../operations/backup.ts';
-import { compareWithCopy, type Newer } from '../operations/restore.ts';
+import { compareWithCopy, markRestored, type Newer } from '../operations/restore.ts';
 import { databaseFile } from '../store/connect.ts';
 import type { SqliteDatabase } from '../store/database.ts';
 import { StoreError, sqliteCode } from '../store/error.ts';
@@ -56,10 +56,17 @@ async function restore(context: Context, { yes }: Options, file = ''): Promise<O
     const present = await lookAt(path, replacement, yes === true);
     const isAllowed = yes === true || present.kind === 'none';
     const aside = isAllowed && existsSync(path) ? asideName(path, context.clock()) : undefined;
-    if (isAllowed) replaceDatabase(path, replacement, aside ?? path);
+    if (isAllowed) {
+      await mark(context, replacement, source, {
+        kept_as: aside ?? null,
+        ...(present.kind === 'compared' ? newerRecord(present.newer) : {}),
+      });
+      replaceDatabase(path, replacement, aside ?? path);
+    }
     return restoreOutput({ source, path, aside, present, differences, isAllowed });
   } finally {
-    for (const suffix of ['', '-journal']) rmSync(`${replacement}${suffix}`, { force: true });
+    for (const suffix of ['', '-journal', '-wal', '-shm'])
+      rmSync(`${replacement}${suffix}`, { force: true });
     release();
   }
 }
@@ -92,6 +99,22 @@ async function prepare(source: string, replacement: string): Promise<number> {
   const check = await checkCopy(replacement);
   if (check.kind === 'damaged') throw damaged;
   return check.differences;
+}
+
+async function mark(
+  { clock, randomBytes }: Context,
+  replacement: string,
+  source: string,
+  detail: Parameters<typeof markRestored>[2],
+): Promise<void> {
+  const database = openPresent(replacement);
+  try {
+    const change = { database, clock, randomBytes, actor: 'operator' };
+    await markRestored(change, basename(source), { file: source, ...detail });
+    absorbLog(database);
+  } finally {
+    await database.close();
+  }
 }
 
 /** Compares the two. Moves the log of the present one into its file where that is to be replaced. */
@@ -133,7 +156,7 @@ function restoreOutput(restored: Restored): Output {
     ...(differences === 0 ? [] : [`The books of the backup have ${differences} differences.`]),
     ...(isAllowed
       ? [
-          `${path} is now the database of ${source}.`,
+          `${path} is now the database of ${source}. All sessions have ended.`,
           ...(aside ? [`The old one is ${aside}.`] : []),
         ]
       : ['Nothing was changed. To replace the database, run the command again with --yes.']),
@@ -160,7 +183,8 @@ function presentLines(present: Present): string[] {
     ];
   }
   const { newer } = present;
-  const { requests, movements, accounts, keys, revocations, foreign, copyEndsAt } = newer;
+  const { requests, movements, accounts, keys, revocations, deletions } = newer;
+  const { foreign, copyEndsAt } = newer;
   const until = copyEndsAt === undefined ? 'has no entries' : `ends ${shortTime(copyEndsAt)} UTC`;
   return [
     `The backup ${until}. The present database has, and the backup lacks:`,
@@ -169,7 +193,14 @@ function presentLines(present: Present): string[] {
     `  ${accounts} accounts and ${keys} keys`,
     ...(revocations === 0
       ? []
-      : [`  ${revocations} revocations: these keys would be accepted again; revoke them again`]),
+      : [
+          `  ${revocations} revocations: these keys and tokens would be accepted again; revoke them again`,
+        ]),
+    ...(deletions === 0
+      ? []
+      : [
+          `  ${deletions} deletions of accounts: their owners' data would be back; delete them again`,
+        ]),
     ...(foreign === 0
       ? []
       : [
@@ -178,7 +209,7 @@ function presentLines(present: Present): string[] {
   ];
 }
 
-function newerRecord(newer: Newer): Record<string, unknown> {
+function newerRecord(newer: Newer): Record<string, string | number | null> {
   return {
     requests: newer.requests,
     debited_tokens: formatTokens(newer.debited),
@@ -187,6 +218,7 @@ function newerRecord(newer: Newer): Record<string, unknown> {
     accounts: newer.accounts,
     keys: newer.keys,
     revocations: newer.revocations,
+    deletions: newer.deletions,
     backup_ends_at:
       newer.copyEndsAt === undefined ? null : new Date(newer.copyEndsAt).toISOString(),
     foreign_entries: newer.foreign,

@@ -59,6 +59,7 @@ export type AuditAction =
   | 'operator_token.created'
   | 'operator_token.revoked'
   | 'operator_api.called'
+  | 'database.restored'
   | 'invite.created'
   | 'invite.revoked'
   | 'code.redeemed'

@@ -1,7 +1,9 @@
 // Compares the present database with a copy that shall replace it: what would be lost.
 
-import { type Micro, micro } from '../core/money.ts';
+import { add, type Micro, micro } from '../core/money.ts';
 import type { SqliteDatabase } from '../store/database.ts';
+import { sessions } from '../store/sign-in-tables.ts';
+import { auditChange, type Change } from './audited-change.ts';
 
 /** What the present database has and the copy lacks. Money is in 10⁻⁶ service token. */
 export type Newer = {
@@ -13,8 +15,10 @@ export type Newer = {
   readonly credited: Micro;
   readonly accounts: number;
   readonly keys: number;
-  /** Keys that are revoked now and are active in the copy. */
+  /** Keys, and tokens of the operators' API, that are revoked now and active in the copy. */
   readonly revocations: number;
+  /** Accounts that were deleted and have their owner's data in the copy. */
+  readonly deletions: number;
   /** The end of the last entry of the copy, in Unix milliseconds; absent where it has none. */
   readonly copyEndsAt: number | undefined;
   /** Entries of the copy that the present database lacks. */
@@ -41,6 +45,11 @@ export function compareWithCopy(
     const { rows = 0n, high = 0n, low = 0n } = found ?? {};
     return { rows: Number(rows), amount: micro(high * HALF + low) };
   };
+  const revokedSince = (table: string): number =>
+    count(
+      `main.${table} AS own JOIN copy.${table} AS other ON other.id = own.id
+        WHERE own.revoked_at IS NOT NULL AND other.revoked_at IS NULL`,
+    );
   const count = (from: string): number => sum('0', from).rows;
   const lacks = (table: string, key: string, here = 'main', there = 'copy'): string =>
     `${here}.${table} AS own WHERE NOT EXISTS
@@ -56,16 +65,18 @@ export function compareWithCopy(
           UNION ALL SELECT max(at) FROM copy.movements)`,
       )
       .get()?.at;
+    const archived = newerArchived({ connection });
     return {
-      requests: requests.rows,
-      debited: requests.amount,
+      requests: requests.rows + archived.requests,
+      debited: add(requests.amount, archived.debited),
       movements: movements.rows,
       credited: movements.amount,
       accounts: count(lacks('accounts', 'id')),
       keys: count(lacks('api_keys', 'id')),
-      revocations: count(
-        `main.api_keys AS own JOIN copy.api_keys AS other ON other.id = own.id
-          WHERE own.revoked_at IS NOT NULL AND other.revoked_at IS NULL`,
+      revocations: revokedSince('api_keys') + revokedSince('operator_tokens'),
+      deletions: count(
+        `main.accounts AS own JOIN copy.accounts AS other ON other.id = own.id
+          WHERE own.email LIKE '%@deleted.invalid' AND other.email NOT LIKE '%@deleted.invalid'`,
       ),
       copyEndsAt: last === null || last === undefined ? undefined : Number(last),
       foreign:
@@ -75,4 +86,57 @@ export function compareWithCopy(
   } finally {
     connection.run('DETACH DATABASE copy');
   }
+}
+
+/**
+ * Prepares a copy that replaces the database: ends all sessions, because one that was ended since
+ * would be valid again, and writes to its audit trail that it was restored.
+ */
+export async function markRestored(
+  change: Change,
+  file: string,
+  detail: Parameters<typeof auditChange>[3],
+): Promise<void> {
+  const { database } = change;
+  await database.transaction(async (tx) => {
+    await tx.delete(sessions).run();
+    await auditChange(change, 'database.restored', file, detail);
+  });
+}
+
+type ArchivedSince = Readonly<
+  Record<'sequences' | 'movements' | 'moved' | 'rows' | 'debited' | 'opening' | 'closing', bigint>
+>;
+
+/**
+ * The requests that the copy lacks and whose rows are in archives alone: per account, what lies
+ * between the last receipt of the copy and the cut, without movements and rows that are still there.
+ */
+function newerArchived({ connection }: Pick<SqliteDatabase, 'connection'>) {
+  const since = 'own.account = a.account AND own.sequence > a.since AND own.sequence <= a.cut';
+  const of = (sum: string, table: string): string =>
+    `(SELECT coalesce(${sum}, 0) FROM main.${table} AS own WHERE ${since})`;
+  const accounts = connection
+    .query<ArchivedSince, []>(
+      `WITH a AS (
+        SELECT m.account, m.last_sequence AS cut, m.closing,
+          coalesce(there.sequence, 0) AS since, coalesce(there.posted, 0) AS opening
+        FROM main.archived_months m JOIN main.balances here ON here.number = m.account
+          LEFT JOIN copy.balances there ON there.account_id = here.account_id
+        WHERE m.first_sequence = (SELECT max(first_sequence) FROM main.archived_months
+          WHERE account = m.account))
+      SELECT a.cut - a.since AS sequences, a.opening, a.closing,
+        ${of('count(*)', 'movements')} AS movements, ${of('sum(own.amount)', 'movements')} AS moved,
+        ${of('count(*)', 'requests')} AS rows,
+        ${of('sum(own.charged - own.loss)', 'requests')} AS debited
+      FROM a WHERE a.cut > a.since`,
+    )
+    .all();
+  let requests = 0n;
+  let debited = 0n;
+  for (const account of accounts) {
+    requests += account.sequences - account.movements - account.rows;
+    debited += account.opening + account.moved - account.closing - account.debited;
+  }
+  return { requests: Number(requests), debited: micro(debited) };
 }

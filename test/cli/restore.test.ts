@@ -43,6 +43,17 @@ test('says what is newer, changes nothing without --yes, and keeps the old file 
   const keys = (await tollgate.json('key', 'list', ann))['data'] as { readonly id: string }[];
   await tollgate.json('key', 'revoke', keys[0]?.id ?? '');
 
+  // A session of the copy, which may have been ended since.
+  const copy = new Connection(backup);
+  copy.run(
+    `INSERT INTO sign_in_users (id, realm, email, two_factor_enabled, created_at)
+      VALUES ('u', 'operator', 'op@example.com', 0, 0)`,
+  );
+  copy.run(
+    `INSERT INTO sign_in_sessions VALUES ('s', 'u', 'digest', 0, 0, 0, 9e15, '10.0.0.1', 'agent')`,
+  );
+  copy.close();
+
   const asked = await tollgate.run('restore', 'copy.db', '--json');
   const newer = {
     requests: 0,
@@ -52,6 +63,7 @@ test('says what is newer, changes nothing without --yes, and keeps the old file 
     accounts: 1,
     keys: 1,
     revocations: 1,
+    deletions: 0,
     backup_ends_at: expect.any(String),
     foreign_entries: 0,
   };
@@ -74,6 +86,18 @@ test('says what is newer, changes nothing without --yes, and keeps the old file 
     expect.objectContaining({ id: ann, balance: expect.objectContaining({ total: '1000' }) }),
   ]);
   const kept = String((done['restore'] as { readonly kept_as: string }).kept_as);
+  const trail = await tollgate.json('audit', '--action', 'database.restored');
+  expect(trail['data']).toMatchObject([
+    {
+      subject: 'copy.db',
+      actor: 'operator',
+      detail: { file: backup, kept_as: kept, movements: 2, revocations: 1 },
+    },
+  ]);
+  const restored = new Connection(database, { readonly: true });
+  expect(restored.query('SELECT id FROM sign_in_users').all()).toHaveLength(1);
+  expect(restored.query('SELECT id FROM sign_in_sessions').all()).toEqual([]);
+  restored.close();
   const old = createTollgate(directory, { DATABASE_URL: `sqlite:${kept}` });
   expect((await old.json('account', 'list'))['data']).toHaveLength(2);
   expect([database, kept].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600]);

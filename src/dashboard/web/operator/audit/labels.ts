@@ -49,6 +49,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'account.deletion_asked': t('Account deletion requested'),
   'account.deletion_taken_back': t('Account deletion cancelled'),
   'account.closed': t('Account closed'),
+  'database.restored': t('Database restored from a backup'),
   'operator.invited': t('Operator invited'),
   'operator.reset': t('Operator reset'),
   'operator.removed': t('Operator removed'),
