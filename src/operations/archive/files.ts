@@ -9,11 +9,12 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { isoTime } from '../../core/calendar.ts';
 import type { ArchivedMonth } from '../../ledger/archive/anchors.ts';
 import { databaseFile } from '../../store/connect.ts';
@@ -98,12 +99,68 @@ export async function placeFile(
       rmSync(part);
       return undefined;
     }
-    aside = `${path}.before-${isoTime(nowMs).replaceAll(':', '')}`;
+    aside = freeName(`${path}${ASIDE}${isoTime(nowMs).replaceAll(':', '')}`);
     renameSync(path, aside);
   }
   renameSync(part, path);
   return aside;
 }
+
+const ASIDE = '.before-';
+
+function freeName(name: string): string {
+  let free = name;
+  for (let number = 2; existsSync(free); number += 1) free = `${name}-${number}`;
+  return free;
+}
+
+/**
+ * Gives recorded files their names back. A node of another version that archived the same month at
+ * the same time, or a server on an older copy of the database, has moved them aside.
+ */
+export async function reinstateFiles(
+  directory: string,
+  archive: ArchivedMonth,
+  nowMs: number,
+): Promise<void> {
+  const files = monthFiles(directory, archive);
+  for (const [path, sha256] of [
+    [files.receipts, archive.receiptsDigest],
+    [files.books, archive.booksDigest],
+  ] as const) {
+    const isRecorded = async (name: string): Promise<boolean> =>
+      (await digestOf(name).catch(() => undefined))?.sha256.toHex() === sha256.toHex();
+    const folder = dirname(path);
+    if (!isFolder(folder) || (await isRecorded(path))) continue;
+    const start = `${basename(path)}${ASIDE}`;
+    for (const name of readdirSync(folder).filter((each) => each.startsWith(start))) {
+      const aside = join(folder, name);
+      if (!(await isRecorded(aside))) continue;
+      await placeFile(aside, path, nowMs);
+      syncFolder(folder);
+      break;
+    }
+  }
+}
+
+/** Removes unfinished files of nodes that were killed: no living node leaves one alone for an hour. */
+export function sweepParts(directory: string, nowMs: number): void {
+  if (!isFolder(directory)) return;
+  for (const month of readdirSync(directory).filter((name) => /^\d{4}-\d\d$/.test(name))) {
+    const folder = join(directory, month);
+    if (!isFolder(folder)) continue;
+    for (const name of readdirSync(folder).filter((each) => each.endsWith(PART))) {
+      const path = join(folder, name);
+      const writtenMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? nowMs;
+      if (nowMs - writtenMs > PART_AGE_MS) rmSync(path, { force: true });
+    }
+  }
+}
+
+/** Ends the name of an unfinished file. */
+export const PART = '.part';
+
+const PART_AGE_MS = 3_600_000;
 
 /** What is wrong with the files of archives, by their names and sizes alone. */
 export function directoryProblems(

@@ -8,7 +8,7 @@ import { type ArchivedMonth, listArchives } from '../../ledger/archive/anchors.t
 import { type DueMonth, dueMonth, unarchivedAccounts } from '../../ledger/archive/due.ts';
 import { recordArchive } from '../../ledger/archive/record.ts';
 import { type RemovalOptions, removeArchived } from '../../ledger/archive/remove.ts';
-import { digestProblems, directoryProblems } from './files.ts';
+import { digestProblems, directoryProblems, reinstateFiles, sweepParts } from './files.ts';
 import { UnprovenMonth, type WriteOptions, writeMonth } from './write.ts';
 
 /** The text is for the operator's log: it names files and accounts. */
@@ -36,15 +36,16 @@ const PROBLEMS_MAX = 5;
 export async function runRetention(options: RetentionRun): Promise<RetentionReport> {
   const { database, directory, removal } = options;
   const before = await listArchives(database.db);
-  const missing = directoryProblems(directory, before);
+  const missing = await missingFiles(options, before);
   // An archive directory that is not mounted looks empty: nothing new belongs there.
   if (missing.length > 0) {
     return { months: 0, requests: 0, removed: 0, problems: missing.map(damagedFile) };
   }
+  sweepParts(directory, options.nowMs);
   const archived = await archiveDue(options);
   // Also after a failure: on a full disk, the freed pages are what new requests need.
   const toRemove = (await listArchives(database.db)).filter(({ state }) => state === 'removing');
-  const damaged = await damageOf(directory, toRemove);
+  const damaged = await damageOf(options, toRemove);
   if (damaged.length > 0) {
     const problems = [...archived.problems, ...damaged.map(damagedFile)];
     return { ...archived, removed: 0, problems };
@@ -87,8 +88,32 @@ async function archiveDue(options: RetentionRun): Promise<Omit<RetentionReport, 
 async function archiveMonth(options: RetentionRun, due: DueMonth): Promise<number | undefined> {
   const { database, log } = options;
   const onAside = (path: string) => log(`archive: kept an unrecorded file as ${path}`);
-  const anchor = await writeMonth({ ...options, onAside }, due);
-  return (await recordArchive(database, anchor)) === 'recorded' ? anchor.requests : undefined;
+  try {
+    const anchor = await writeMonth({ ...options, onAside }, due);
+    if ((await recordArchive(database, anchor)) === 'recorded') return anchor.requests;
+  } catch (error) {
+    // The other node may have removed rows that this one was reading.
+    if ((await recordedOf(options, due)) === undefined) throw error;
+  }
+  const recorded = await recordedOf(options, due);
+  if (recorded !== undefined) await reinstateFiles(options.directory, recorded, options.nowMs);
+  return undefined;
+}
+
+/** The archive that another node made of the same month. */
+async function recordedOf({ database }: RetentionRun, { accountId, first }: DueMonth) {
+  const archives = await listArchives(database.db, accountId);
+  return archives.find(({ firstSequence }) => firstSequence === first);
+}
+
+/** Files that are missing or have another size, once those that were moved aside are back. */
+async function missingFiles(
+  { directory, nowMs }: RetentionRun,
+  archives: readonly ArchivedMonth[],
+): Promise<readonly string[]> {
+  const found = archives.filter((each) => directoryProblems(directory, [each]).length > 0);
+  for (const archive of found) await reinstateFiles(directory, archive, nowMs);
+  return directoryProblems(directory, found);
 }
 
 function problemOf({ month, accountId }: DueMonth, error: unknown): RetentionProblem {
@@ -115,11 +140,13 @@ function isOfAll(problems: readonly RetentionProblem[]): boolean {
 
 /** Reads the files to their ends before the rows that they replace are removed. */
 async function damageOf(
-  directory: string,
+  { directory, nowMs }: RetentionRun,
   archives: readonly ArchivedMonth[],
 ): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const archive of archives) {
+    if ((await digestProblems(directory, archive)).length === 0) continue;
+    await reinstateFiles(directory, archive, nowMs);
     problems.push(...(await digestProblems(directory, archive)));
     if (problems.length >= PROBLEMS_MAX) break;
   }

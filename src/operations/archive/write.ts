@@ -25,7 +25,7 @@ import type { Row, TableShape } from '../../store/archive/format.ts';
 import { writeArchive, writePacked } from '../../store/archive/writer.ts';
 import type { Database } from '../../store/contract.ts';
 import { exportLines } from '../receipt-file.ts';
-import { createMonthFolder, digestOf, monthFiles, placeFile, syncFolder } from './files.ts';
+import { createMonthFolder, digestOf, monthFiles, PART, placeFile, syncFolder } from './files.ts';
 import { verifyMonth } from './verify.ts';
 
 export type WriteOptions = {
@@ -51,8 +51,8 @@ export async function writeMonth(options: WriteOptions, due: DueMonth): Promise<
   createMonthFolder(directory, due.month);
   const files = monthFiles(directory, due);
   const parts = {
-    receipts: `${files.receipts}.${writer}.part`,
-    books: `${files.books}.${writer}.part`,
+    receipts: `${files.receipts}.${writer}${PART}`,
+    books: `${files.books}.${writer}${PART}`,
   };
   try {
     rmSync(parts.receipts, { force: true });

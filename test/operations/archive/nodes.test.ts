@@ -1,0 +1,107 @@
+// Two nodes that archive the same month, one of them of another version, whose files differ.
+
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdtempSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { listArchives } from '../../../src/ledger/archive/anchors.ts';
+import { dueMonth } from '../../../src/ledger/archive/due.ts';
+import { audit } from '../../../src/ledger/audit.ts';
+import { archiveProblems } from '../../../src/operations/archive/restore.ts';
+import { runRetention } from '../../../src/operations/archive/run.ts';
+import { writeMonth } from '../../../src/operations/archive/write.ts';
+import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
+import { closeBooks, type OpenBooks } from '../../support/ledger.ts';
+import { addUp, archiveAll, BEGIN_MS, live, openPast, type PastEvent } from './past.ts';
+
+setDefaultTimeout(60_000);
+
+const DAY_MS = 86_400_000;
+const CUT_MS = BEGIN_MS + 130 * DAY_MS;
+
+const EVENTS: readonly PastEvent[] = Array.from({ length: 15 }, (_, at) => ({
+  account: 0,
+  what: at === 0 ? 'credit' : 'settle',
+  afterHours: 240,
+}));
+
+describeOnEachDatabase('two nodes', () => {
+  const directory = temporaryDirectory();
+  const newFolder = () => mkdtempSync(join(directory, 'archive-'));
+
+  async function openStory(): Promise<OpenBooks> {
+    const open = await openPast(directory);
+    await live(open, EVENTS, BEGIN_MS);
+    await addUp(open.database);
+    return open;
+  }
+
+  const problemsOf = async ({ database }: OpenBooks, folder: string) =>
+    Promise.all(
+      (await listArchives(database.db)).map((archive) => archiveProblems(folder, archive)),
+    );
+
+  const other = { version: 'another version', writer: 'other', nowMs: CUT_MS };
+
+  test('the one that is too late gives the recorded files their names back', async () => {
+    for (const isRemoving of [false, true]) {
+      const open = await openStory();
+      const { database } = open;
+      const folder = newFolder();
+      let rests = 0;
+      const report = await runRetention({
+        ...{ ...other, database, directory: folder, retentionDays: 31, log: () => undefined },
+        async rest() {
+          rests += 1;
+          let steps = 0;
+          // The first node archives all months while this one writes its first.
+          if (rests === 1) {
+            await archiveAll(open, folder, CUT_MS, 31, () => !isRemoving && ++steps > 4);
+          }
+        },
+        removal: {
+          monotonic: () => performance.now(),
+          stepMs: 15,
+          pauseMs: 0,
+          isStopped: () => false,
+        },
+      });
+      expect(report).toMatchObject({ months: 0, problems: [] });
+      expect((await problemsOf(open, folder)).flat()).toEqual([]);
+      expect(await listArchives(database.db)).toHaveLength(3);
+      expect(await audit(database)).toEqual([]);
+      await closeBooks(open);
+    }
+  });
+
+  test('files that a server on an older copy moved aside come back', async () => {
+    const open = await openStory();
+    const { database } = open;
+    const folder = newFolder();
+    const due = await dueMonth(database, 'acct_ada', CUT_MS);
+    if (due === undefined) throw new Error('nothing is due');
+    let steps = 0;
+    await archiveAll(open, folder, CUT_MS, 31, () => ++steps > 1);
+    const options = { ...other, database, directory: folder, rest: async () => undefined };
+    await writeMonth({ ...options, onAside: () => undefined }, due);
+    expect((await problemsOf(open, folder)).flat()).not.toEqual([]);
+    const { problems, removed } = await archiveAll(open, folder, CUT_MS);
+    expect([problems, removed > 0]).toEqual([[], true]);
+    expect((await problemsOf(open, folder)).flat()).toEqual([]);
+    await closeBooks(open);
+  });
+
+  test('what a killed node has begun to write is removed after an hour', async () => {
+    const open = await openStory();
+    const folder = newFolder();
+    await archiveAll(open, folder, CUT_MS);
+    const [month = ''] = readdirSync(folder);
+    const [old, young] = ['old', 'young'].map((name) => join(folder, month, `x.${name}.part`));
+    for (const path of [old ?? '', young ?? '']) writeFileSync(path, '');
+    utimesSync(old ?? '', (CUT_MS - 7_200_000) / 1_000, (CUT_MS - 7_200_000) / 1_000);
+    utimesSync(young ?? '', CUT_MS / 1_000, CUT_MS / 1_000);
+    await archiveAll(open, folder, CUT_MS);
+    const parts = readdirSync(join(folder, month)).filter((name) => name.endsWith('.part'));
+    expect(parts).toEqual(['x.young.part']);
+    await closeBooks(open);
+  });
+});
