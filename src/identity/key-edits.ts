@@ -60,8 +60,8 @@ export function createKeyEdits(dependencies: {
   };
 
   /**
-   * Whether the runaway guard may pause a key: one that is in use and not exempt, and of which
-   * neither it nor a key of its rotation was resumed within the grace period.
+   * Whether the runaway guard may pause a key: one that is in use and not exempt, and of whose
+   * rotation no key was resumed within the grace period after a pause of the guard or an operator.
    */
   async function isPausable(row: ApiKey): Promise<boolean> {
     const now = clock();
@@ -87,7 +87,7 @@ export function createKeyEdits(dependencies: {
           gt(auditEvents.at, now - GRACE_MS),
         ),
       );
-    return !resumed.some(({ detail }) => JSON.parse(detail).reason === 'runaway');
+    return !resumed.some(({ detail }) => JSON.parse(detail).reason !== 'user');
   }
 
   return {

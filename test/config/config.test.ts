@@ -241,6 +241,11 @@ describe('readConfig', () => {
       ['0', '-1', 'x', '1.0000001', '1000000000001'],
       'must be a positive number of service tokens, such as 1000000.',
     ],
+    [
+      'RUNAWAY_FACTOR',
+      ['0', '1001', '1.5', 'on'],
+      'must be a whole number from 1 to 1000, or off.',
+    ],
     ['LEDGER_SYNC', ['off'], 'must be one of full, normal.'],
     ['DRAIN_SECONDS', ['-1', '3601', '30s'], 'must be a number of seconds from 0 to 3600.'],
     ['HEARTBEAT_SECONDS', ['0', 'x'], 'must be a number of seconds from 0.01 to 3600.'],

@@ -38,10 +38,15 @@ describeOnEachDatabase('the runaway guard', () => {
     const service = { name: 'Gateway', supportEmail: 'help@example.org' };
     const rollUp = createRollUp(database);
 
-    const newGuard = (over: Database = database) =>
-      createRunawayGuard({
+    /** `decided` is called when a guard is about to pause a key. */
+    const newGuard = (over: Database = database, decided = async (): Promise<void> => {}) => {
+      const own = over === database ? keys : createIdentityOver(over).keys;
+      return createRunawayGuard({
         ...{ database: over, clock, monotonic: () => performance.now(), accounts },
-        keys: over === database ? keys : createIdentityOver(over).keys,
+        keys: {
+          ...own,
+          pauseRunaway: async (id, why) => decided().then(() => own.pauseRunaway(id, why)),
+        },
         limits: { factor: FACTOR, floor: micro(FLOOR) },
         mail: (mail) => mails.push(mail),
         service: () => service as ReturnType<RunawayGuardOptions['service']>,
@@ -50,6 +55,7 @@ describeOnEachDatabase('the runaway guard', () => {
         onPause: () => undefined,
         log: { error: (line) => expect(line).toBe('') },
       });
+    };
     const createIdentityOver = (over: Database) => {
       const other = createIdentity(over);
       other.advance(clock() - other.clock());
@@ -129,7 +135,15 @@ describeOnEachDatabase('the runaway guard', () => {
     await book(record(key, 9_000n, 5 * 60_000));
     await book(...Array.from({ length: 2_500 }, () => record(key, 0n, 60_000)));
     await at.aggregate();
-    await Promise.all([newGuard().look(), newGuard(second).look()]);
+    const both = Promise.withResolvers<void>();
+    let waiting = 0;
+    const decided = (): Promise<void> => {
+      waiting += 1;
+      if (waiting === 2) both.resolve();
+      return both.promise;
+    };
+    const guards = [newGuard(at.database, decided), newGuard(second, decided)];
+    await Promise.all(guards.map(({ look }) => look()));
     await newGuard().look();
     expect(await at.reasonOf(key.id)).toBe('runaway');
     expect([at.mails.length, at.alerts.length]).toEqual([1, 1]);

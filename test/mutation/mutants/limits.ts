@@ -98,4 +98,52 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
     ],
     tests: ['test/generate/generate.test.ts'],
   },
+  {
+    id: 'T-161',
+    does: 'the habit of a key has the burst in it that the guard is to notice',
+    edits: [
+      {
+        in: 'habitSpan',
+        find: 'nowMs - DAY_MS - (nowMs % HOUR_MS)',
+        put: 'nowMs - (nowMs % HOUR_MS)',
+      },
+    ],
+    tests: ['test/core/runaway.test.ts'],
+  },
+  {
+    id: 'T-162',
+    does: 'two leaders pause a key twice and mail its owner twice',
+    edits: [
+      {
+        in: 'pauseRunaway',
+        find: '(await isPausable(row)) ?',
+        put: '(await isPausable({ ...row, pausedAt: null })) ?',
+      },
+    ],
+    tests: ['test/server/runaway-guard.test.ts'],
+  },
+  {
+    id: 'T-163',
+    does: 'a key that was resumed is paused again',
+    edits: [
+      {
+        in: 'isPausable',
+        find: 'gt(auditEvents.at, now - GRACE_MS)',
+        put: 'gt(auditEvents.at, now + GRACE_MS)',
+      },
+    ],
+    tests: ['test/server/runaway-guard.test.ts'],
+  },
+  {
+    id: 'T-164',
+    does: 'charges that a clock dated ahead count for ten minutes each time it comes by',
+    edits: [
+      {
+        in: 'isInWindow',
+        find: 'startMs > nowMs - WINDOW_MS && startMs <= nowMs + AHEAD_MS_MAX',
+        put: 'startMs > nowMs - WINDOW_MS && AHEAD_MS_MAX > 0',
+      },
+    ],
+    tests: ['test/server/runaway-guard.test.ts'],
+  },
 ];
