@@ -59,7 +59,7 @@ export type Alert =
   | { readonly kind: 'internal_error'; readonly requestId: string };
 
 /** Why an automatic backup was not made, or is not verified. */
-export type BackupFailure = 'folder' | 'space' | 'damaged' | 'differences' | 'failed';
+export type BackupFailure = 'folder' | 'shared' | 'space' | 'damaged' | 'differences' | 'failed';
 
 /**
  * Why old requests were not archived, or archived ones not removed:
@@ -138,6 +138,8 @@ export function alertWords(alert: Alert): string {
 
 const BACKUP_FAILURES: Readonly<Record<BackupFailure, string>> = {
   folder: 'the folder of BACKUP_DIR cannot be used; check that this user may write it',
+  shared:
+    'another server keeps the backups of its database in the folder of BACKUP_DIR; give each one its own',
   space:
     'the disk of BACKUP_DIR has too little space for another copy; free some, or set BACKUP_KEEP',
   damaged:

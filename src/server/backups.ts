@@ -18,6 +18,7 @@ import {
 } from '../core/backup-files.ts';
 import type { Log } from '../observe/log.ts';
 import type { BackupState } from '../observe/upkeep.ts';
+import { ownBackups } from '../store/owner.ts';
 import { type BackupRun, createBackupRunner, type RunBackup } from './backup-run.ts';
 
 export type BackupsOptions = {
@@ -88,6 +89,7 @@ export function createBackups(options: BackupsOptions): Backups {
   let notBefore = 0;
   let running: BackupRun | undefined;
   let isStopped = false;
+  let release: (() => void) | undefined;
   const done = { made: 0, failed: 0, bytes: 0, seconds: 0 };
 
   const newestMs = (): number | undefined => files?.find(({ verified }) => verified)?.atMs;
@@ -96,6 +98,10 @@ export function createBackups(options: BackupsOptions): Backups {
     if (monotonic() < notBefore || isStopped || !options.isInPlace()) return;
     if (files !== undefined && !isDue(newestMs(), clock(), everyMs)) return;
     try {
+      if (!(await own())) {
+        fail('shared');
+        return;
+      }
       await refresh();
       if (!isDue(newestMs(), clock(), everyMs)) return;
       const startedAt = monotonic();
@@ -125,9 +131,15 @@ export function createBackups(options: BackupsOptions): Backups {
     alert({ kind: 'backup_failed', reason });
   }
 
+  /** Of two servers in one folder, one would take the other's backups for its own. */
+  async function own(): Promise<boolean> {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    release ??= ownBackups(directory, stem);
+    return release !== undefined;
+  }
+
   /** Lists the folder, and removes what interrupted backups have left. */
   async function refresh(): Promise<void> {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
     const names = await readdir(directory);
     for (const name of findRemains(names, stem)) await rm(join(directory, name), { force: true });
     files = findBackups(names, stem);
@@ -185,6 +197,8 @@ export function createBackups(options: BackupsOptions): Backups {
         isStopped = true;
         stopLooking();
         running?.stop();
+        release?.();
+        release = undefined;
       };
     },
     warnings() {

@@ -34,21 +34,42 @@ export function realDatabasePath(url: string): string {
 export function ownDatabase(url: string): Release {
   const path = realDatabasePath(url);
   const side = `${path}.owner`;
-  let connection: Connection | undefined;
   try {
-    connection = new Connection(side, { readwrite: true, create: true });
+    return lock(side);
+  } catch (cause) {
+    throw failure(path, side, cause);
+  }
+}
+
+/**
+ * Locks a folder of backups for the one server that writes and removes files of this name there.
+ * `undefined` where another server has it. Throws SQLite's error where it cannot be locked.
+ */
+export function ownBackups(folder: string, stem: string): Release | undefined {
+  try {
+    return lock(join(folder, `${stem}.backups.owner`));
+  } catch (cause) {
+    if (isBusy(cause)) return undefined;
+    throw cause;
+  }
+}
+
+function lock(side: string): Release {
+  const connection = new Connection(side, { readwrite: true, create: true });
+  try {
     chmodSync(side, 0o600);
     connection.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     // Writes no file, not even a journal: the transaction is the lock.
     connection.run('PRAGMA journal_mode = MEMORY');
     connection.run('BEGIN EXCLUSIVE');
   } catch (cause) {
-    connection?.close();
-    throw failure(path, side, cause);
+    connection.close();
+    throw cause;
   }
-  const held = connection;
-  return () => held.close();
+  return () => connection.close();
 }
+
+const isBusy = (cause: unknown): boolean => sqliteCode(cause)?.startsWith('SQLITE_BUSY') === true;
 
 /**
  * Whether a server has the lock. Checking takes the shared lock for an instant; a server that
@@ -61,14 +82,14 @@ export function isServed(url: string): boolean {
     connection.query('SELECT count(*) FROM sqlite_schema').get();
     return false;
   } catch (cause) {
-    return sqliteCode(cause)?.startsWith('SQLITE_BUSY') === true;
+    return isBusy(cause);
   } finally {
     connection?.close();
   }
 }
 
 function failure(path: string, side: string, cause: unknown): StoreError {
-  if (sqliteCode(cause)?.startsWith('SQLITE_BUSY') === true) {
+  if (isBusy(cause)) {
     return new StoreError(
       `Another tollgate serves the database ${path} already. Stop it first, or point DATABASE_URL of this one at another file.`,
       { cause },

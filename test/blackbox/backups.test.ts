@@ -134,6 +134,28 @@ test('a folder whose path is a file is an alert, and requests are served', async
   expect((await generate(ann, 'chat', 'ok')).status).toBe(200);
 });
 
+test('a second server makes no backup in the folder of the first, and removes nothing there', async () => {
+  await using first = await startGateway({ catalog, environment: { BACKUP_DIR: 'backups' } });
+  const folder = join(first.directory, 'backups');
+  await waitUntil(() => first.output().includes('backup: wrote'), 20_000);
+  const [name] = backupsIn(folder);
+  const partial = 'tollgate-20200101T000000Z.db.partial';
+  closeSync(openSync(join(folder, partial), 'w'));
+  await using second = await startGateway({ catalog, environment: { BACKUP_DIR: folder } });
+  await waitUntil(() => second.output().includes('another server keeps the backups'), 20_000);
+  expect(await warningsOf(second)).toEqual(['the last backup failed']);
+  expect(readdirSync(folder)).toContain(partial);
+  expect(backupsIn(folder)).toEqual([name ?? '']);
+  // The folder is free again once the first one has ended, in whatever way.
+  await first.kill();
+  await second.stop();
+  const { directory, environment } = second;
+  rmSync(join(folder, name ?? ''));
+  await using again = await startGateway({ directory, environment });
+  await waitUntil(hasBackup(folder), 20_000);
+  expect(await warningsOf(again)).toEqual([]);
+});
+
 const disk = join(tmpdir(), `tollgate-backup-disk-${process.pid}`);
 const hasDisk =
   Bun.spawnSync(['mkdir', '-p', disk]).success &&
