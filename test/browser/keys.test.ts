@@ -120,6 +120,36 @@ describeInBrowser('keys in the page', ({ visit }) => {
     await database.close();
   }
 
+  test('a key is bound to chosen models and networks, and a wrong network is explained', async () => {
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, await rig.newCustomer(), '/keys');
+    const key = await makeKey(page, 'laptop');
+    const edit = () => page.getByRole('button', { name: 'Edit the key laptop' }).first().click();
+    const save = page.getByRole('button', { name: 'Save' });
+    await edit();
+    const models = page.getByRole('combobox', { name: 'Models' });
+    await models.fill('slow');
+    await page.getByRole('option', { name: SLOW }).click();
+    await page.getByRole('button', { name: `Remove ${SLOW}` }).waitFor();
+    await page.getByLabel('Networks').fill('192.0.2.0/24, 10.0.0.300');
+    await save.click();
+    await expectText(page, '"10.0.0.300" is not a network. Write an address or a CIDR range');
+    await expectClean(visitor);
+    await page.getByLabel('Networks').fill('');
+    await save.click();
+    await expectText(page, 'Key changed.');
+    expect(await askOnce(rig, key)).toEqual([403, 'model_not_allowed_for_key']);
+
+    await edit();
+    await page.getByRole('button', { name: `Remove ${SLOW}` }).click();
+    await page.getByLabel('Networks').fill('192.0.2.0/24 2001:db8::/32');
+    await save.click();
+    await page.locator('tbody').getByText('2 networks').waitFor();
+    expect(await askOnce(rig, key)).toEqual([403, 'address_not_allowed']);
+    await expectClean(visitor);
+  });
+
   test('the next request with a revoked key is rejected', async () => {
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;

@@ -1,10 +1,12 @@
 // The models for a customer: current and next prices, effective limits, and membership in the plan.
 
 import { modelRecord } from '../../catalog/model-record.ts';
-import { effectiveLimits, lowerIncident } from '../../core/plan.ts';
+import { effectiveLimits, lowerIncident, planIncludes } from '../../core/plan.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
+import type { List } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
-import type { CustomerModelRecord, ModelListRecord } from '../records/model.ts';
+import { modelNames } from '../model-names.ts';
+import type { CustomerModelRecord, ModelListRecord, ModelNameRecord } from '../records/model.ts';
 import { type OwnDependencies, planOf, WHILE_INACTIVE } from './account.ts';
 
 export function modelRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {
@@ -14,6 +16,16 @@ export function modelRoutes(dependencies: OwnDependencies): readonly Route<Signe
       path: '/models',
       standings: WHILE_INACTIVE,
       handle: ({ who }) => listModels(dependencies, who.accountId),
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/model-names',
+      standings: WHILE_INACTIVE,
+      async handle({ who: { accountId } }): Promise<List<ModelNameRecord>> {
+        const state = dependencies.operator();
+        const plan = planOf(state, await dependencies.store.accounts.get(accountId));
+        return modelNames(state.catalog.models.filter(({ slug }) => planIncludes(plan, slug)));
+      },
     }),
   ];
 }

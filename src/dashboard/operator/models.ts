@@ -12,7 +12,10 @@ import { HOUR_MS } from '../../ledger/series/figures.ts';
 import { createModelSeriesReader, type ModelFigures } from '../../ledger/series/models.ts';
 import { clearIncident, incidentRecord, setIncident } from '../../operations/incidents.ts';
 import type { MachineDependencies } from '../dependencies.ts';
+import type { List } from '../edge/page.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { modelNames } from '../model-names.ts';
+import type { ModelNameRecord } from '../records/model.ts';
 import type {
   IncidentRecord,
   OperatorModelRecord,
@@ -34,6 +37,12 @@ export function modelRoutes(dependencies: MachineDependencies): readonly Route<S
   }
 
   return [
+    sessionRoute({
+      method: 'GET',
+      path: '/model-names',
+      permission: 'view',
+      handle: (): List<ModelNameRecord> => modelNames(catalog().models),
+    }),
     sessionRoute({
       method: 'GET',
       path: '/models',

@@ -5,11 +5,15 @@ import type { keyRecord } from '../../identity/key-record.ts';
 import type { BudgetRecord } from '../../operations/key-bounds.ts';
 import type { createdKeyRecord, rotatedKeyRecord } from '../../operations/keys.ts';
 import type { List } from '../edge/page.ts';
+import type { ModelNameRecord } from './model.ts';
 
 export type KeyRecord = ReturnType<typeof keyRecord>;
 
 /** With its budget; null for a key without one. */
 export type BoundKeyRecord = KeyRecord & { readonly budget: BudgetRecord | null };
+
+/** The models on offer: of the plan for a customer, all for an operator. */
+export type KeyModelsRecord = List<ModelNameRecord>;
 
 /** Amounts of requests that started today and within 30 days, today included (UTC). */
 export type ListedKeyRecord = BoundKeyRecord & {

@@ -17,6 +17,9 @@ export type CustomerModelRecord = ModelRecord & {
   };
 };
 
+/** A model that a key can be bound to. */
+export type ModelNameRecord = { readonly slug: string; readonly name: string };
+
 type PlanNameRecord = { readonly slug: string; readonly name: string };
 
 export type ModelListRecord = {

@@ -39,6 +39,17 @@ describeOnEachDatabase('models and prices', () => {
     ]);
   });
 
+  test('a key can be bound to the models of the plan alone', async () => {
+    const namesOf = async (plan: string) =>
+      (await app.get(await app.customer({ plan }), '/model-names')).json['data'];
+    const chat = { slug: 'demo-chat', name: 'Demo Chat' };
+    expect(await namesOf('starter')).toEqual([chat]);
+    expect(await namesOf('pro')).toEqual([
+      chat,
+      expect.objectContaining({ slug: 'demo-reasoner' }),
+    ]);
+  });
+
   test('the effective limits are the lower of plan and incident', async () => {
     const account = await app.customer({ plan: 'pro' });
     const before = await modelsOf(account);

@@ -42,6 +42,7 @@ export { Button, CopyButton, LinkButton } from './button.tsx';
 export { ChargeTable, chargeTotal } from './charge-table.tsx';
 export { Chart } from './chart.tsx';
 export { moneyChart } from './chart-money.ts';
+export { ChosenNames } from './chosen-names.tsx';
 export { Collection, type DialogProps, type RowAction, useDialog } from './collection.tsx';
 export { ComboboxField } from './combobox.tsx';
 export { endOfDay, LastDayField } from './day-field.tsx';

@@ -17,6 +17,7 @@ import {
 import { patch, post } from './api.ts';
 import { ConfirmDialog, FormDialog } from './dialog.tsx';
 import { CheckField, fieldError, TextField } from './field.tsx';
+import { ModelsField } from './models-field.tsx';
 import { type Action, useAction } from './resource.ts';
 import { Nothing } from './text.tsx';
 import { toast } from './toast.tsx';
@@ -35,7 +36,7 @@ type Bounds = Pick<BoundKeyRecord, 'models' | 'networks' | 'budget' | 'runaway_g
 type BoundsState = {
   readonly unit: EntryUnit;
   readonly typed: Readonly<Record<Period, string>>;
-  readonly models: string;
+  readonly models: readonly string[];
   readonly networks: string;
   readonly isGuarded: boolean;
 };
@@ -56,7 +57,7 @@ export function useBounds(record?: Bounds) {
     return {
       unit,
       typed: { total: amountOf('total'), day: amountOf('day'), month: amountOf('month') },
-      models: record?.models?.join(', ') ?? '',
+      models: record?.models ?? [],
       networks: record?.networks?.join(', ') ?? '',
       isGuarded: record?.runaway_guard ?? true,
     };
@@ -75,7 +76,7 @@ export function useBounds(record?: Bounds) {
   );
   const body = {
     budget,
-    models: listed(state.models),
+    models: state.models.length === 0 ? null : state.models,
     networks: listed(state.networks),
     runaway_guard: state.isGuarded,
   };
@@ -109,12 +110,10 @@ export function BoundsFields<Args extends readonly unknown[]>({
           {period === 'total' && <UnitSelect unit={unit} choose={choose} />}
         </EntryField>
       ))}
-      <TextField
-        label={t('Models')}
-        hint={t('Slugs with commas between them. Empty: every model of the plan.')}
-        value={state.models}
+      <ModelsField
+        models={state.models}
         error={fieldError(action, 'models')}
-        onInput={(models) => setState({ ...state, models })}
+        onChange={(models) => setState({ ...state, models })}
       />
       <TextField
         label={t('Networks')}

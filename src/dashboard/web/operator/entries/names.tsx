@@ -1,10 +1,9 @@
 // A list of models in the order in which they are written.
 
 import { t } from '../../text/t.ts';
-import { SelectField } from '../../ui/index.ts';
+import { ChosenNames, SelectField } from '../../ui/index.ts';
 import type { FieldProps } from './field-props.ts';
 import { choiceText, fieldText } from './labels.ts';
-import { RemoveButton } from './remove-button.tsx';
 import { listOf, textOf, withMember } from './values.ts';
 
 export function NamesField({
@@ -25,21 +24,11 @@ export function NamesField({
   const problem = chosen.map((_, at) => problemAt(`${name}[${at}]`)).find((each) => each);
   return (
     <div class="stack">
-      {chosen.length > 0 && (
-        <ol class="plain entry-names">
-          {chosen.map((each, at) => (
-            <li key={each}>
-              <span>{modelText(each)}</span>
-              {!readOnly && isSet && (
-                <RemoveButton
-                  label={t('Remove {name}', { name: modelText(each) })}
-                  onClick={() => set(chosen.toSpliced(at, 1))}
-                />
-              )}
-            </li>
-          ))}
-        </ol>
-      )}
+      <ChosenNames
+        names={chosen}
+        textOf={modelText}
+        onRemove={!readOnly && isSet ? (at) => set(chosen.toSpliced(at, 1)) : undefined}
+      />
       <SelectField
         label={fieldText(name).label}
         hint={fieldText(name).hint}
