@@ -16,7 +16,7 @@ import { type Drawn, drawRequest } from './draw.ts';
 import type { Trigger } from './killer.ts';
 import { type ReceiptRow, receiptOf } from './ledger.ts';
 import type { Random } from './random.ts';
-import { ACCOUNTS } from './setup.ts';
+import { ACCOUNTS, type AccountName } from './setup.ts';
 import type { CrashUpstream } from './upstream.ts';
 
 /** What the parties of a round share. */
@@ -138,8 +138,10 @@ export async function fundBursts({ commands, accounts }: Stage): Promise<Credit[
 
 const BURST_CREDIT = readTokens('1000000');
 
+const RICH: readonly AccountName[] = ['roomy', 'narrow', 'keyed'];
+
 function shortOfMoney(accounts: readonly RoundAccount[]): RoundAccount[] {
-  return accounts.filter(({ name }) => name !== 'roomy' && name !== 'narrow');
+  return accounts.filter(({ name }) => !RICH.includes(name));
 }
 
 /** The gateway's own judges. */

@@ -50,12 +50,16 @@ export type Trouble = {
 /** A time in which the rig's own timers did not run, and how late they were afterwards. */
 export type Lag = { readonly fromMs: number; readonly toMs: number; readonly lateMs: number };
 
+/** All tries of one `Idempotency-Key`, in order. */
+export type KeyedEntry = { readonly mark: string; readonly tries: readonly ClientEntry[] };
+
 /** A command that judges the books by itself. */
 export type Verdict = { readonly command: string; readonly ok: boolean; readonly said: string };
 
 export type Books = {
   readonly accounts: readonly RoundAccount[];
   readonly clients: readonly ClientEntry[];
+  readonly keyed: readonly KeyedEntry[];
   readonly upstream: readonly Served[];
   readonly kills: readonly Kill[];
   readonly troubles: readonly Trouble[];

@@ -125,6 +125,7 @@ function requestBytes(key: string, drawn: Drawn): string {
     'content-type: application/json',
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
+    ...(drawn.isKeyed === true ? [`idempotency-key: ${drawn.mark}`] : []),
   ];
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }

@@ -9,10 +9,13 @@ import { explainRequest } from './explain.ts';
 import { judge, LAWS } from './laws/all.ts';
 import { playRound } from './round.ts';
 import { TAMPERINGS } from './tampering.ts';
+import { KEYED_TAMPERINGS } from './tampering-keyed.ts';
 
 const SEEDS = [20_261_121, 20_261_122];
 const ROUND = { seconds: 4, killEvery: 2 };
 const ROUND_TIMEOUT_MS = 60_000;
+
+const ALL_TAMPERINGS = [...TAMPERINGS, ...KEYED_TAMPERINGS];
 
 const played: Books[] = [];
 
@@ -50,7 +53,7 @@ describeWithSlowDisk('kills while each sync takes 300 ms', () => {
 });
 
 describe('a law breaks', () => {
-  test.each(TAMPERINGS.map((tampering) => [tampering.law, tampering.what, tampering] as const))(
+  test.each(ALL_TAMPERINGS.map((tampering) => [tampering.law, tampering.what, tampering] as const))(
     '%s: %s',
     (law, _what, { tamper }) => {
       const tampered = played.map((books) => tamper(books, joinBooks(books)));
@@ -61,7 +64,7 @@ describe('a law breaks', () => {
   );
 
   test('each of them in some way', () => {
-    const names = new Set(TAMPERINGS.map(({ law }) => law));
+    const names = new Set(ALL_TAMPERINGS.map(({ law }) => law));
     expect(LAWS.filter(({ name }) => !names.has(name))).toEqual([]);
   });
 });

@@ -40,6 +40,8 @@ export const LEAVINGS = ['stay', 'fin', 'reset', 'stall', 'dawdle'] as const;
 
 export type Drawn = {
   readonly mark: string;
+  /** The mark is its `Idempotency-Key` too. */
+  readonly isKeyed?: boolean;
   readonly account: AccountName;
   readonly model: ModelName;
   readonly format: Format;

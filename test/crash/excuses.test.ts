@@ -65,6 +65,7 @@ function booksOf(asked: readonly Asked[], change: Partial<Books>): Books {
       nodes: NODES,
       credits: [],
       samples: [],
+      keyed: [],
     },
     ...{ bursts: [], verdicts: [], quiescentAfterMs: 0, exitCode: 0, lags: [], upstream: [] },
     ledger: { holds: [], records: [], entries: [], balances: [], receipts: [] },

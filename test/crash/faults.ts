@@ -2,7 +2,7 @@
 // was too rare proves nothing about it.
 
 import { readTokens } from './amounts.ts';
-import type { Books, Story } from './books.ts';
+import type { Books, KeyedEntry, Story } from './books.ts';
 import { readAnswer } from './client.ts';
 import { CLUSTER_FAULTS } from './cluster/faults.ts';
 import { BEHAVIOURS, LEAVINGS } from './draw.ts';
@@ -106,6 +106,15 @@ const OF_THE_LOAD: readonly Fault[] = [
     least: 0.2,
     count: ({ credits }) => sum(credits, ({ killed }) => killed),
   },
+  keys('answers that a repeat got again', 5, ({ tries }) =>
+    tries.filter((entry) => readAnswer(entry).headers.get('x-svc-replayed') === 'true'),
+  ),
+  keys('repeats of an answer that is lost', 0.3, ({ tries }) =>
+    tries.filter((entry) => readAnswer(entry).status === 410),
+  ),
+  keys('keys whose first request was cut off', 1, ({ tries }) =>
+    tries.slice(0, 1).filter(({ complete, left }) => !complete && left === undefined),
+  ),
   {
     name: 'audits by the gateway itself',
     least: 2,
@@ -135,6 +144,10 @@ export const FAULTS_OF_CLUSTERS: readonly Fault[] = [
 
 function stories(name: string, least: number, holds: (story: Story) => unknown): Fault {
   return { name, least, count: (_books, all) => all.filter(holds).length };
+}
+
+function keys(name: string, least: number, find: (entry: KeyedEntry) => readonly unknown[]): Fault {
+  return { name, least, count: ({ keyed }) => sum(keyed, (entry) => find(entry).length) };
 }
 
 function sum<T>(list: readonly T[], count: (each: T) => number): number {

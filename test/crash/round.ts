@@ -21,6 +21,7 @@ import {
 import type { Books, RoundAccount, Verdict } from './books.ts';
 import { burst } from './burst.ts';
 import { PATIENCE_MS } from './client.ts';
+import { playKeyed, repeatKeyed } from './keyed.ts';
 import { gatewayOf, KILL_DELAYS_MS, type Killer, startKiller, TRIGGERS } from './killer.ts';
 import { openHolds, readLedger } from './ledger.ts';
 import { createRandom, type Random } from './random.ts';
@@ -121,12 +122,18 @@ export async function playShow(show: Show): Promise<Books> {
   const lag = watchLag();
   let over = false;
   const stage: Stage = { ...shared, accounts, clients: [], over: () => over };
-  const parties = [playClients(stage), playCredits(stage), playSamples(stage)] as const;
+  const parties = [
+    playClients(stage),
+    playCredits(stage),
+    playSamples(stage),
+    playKeyed(stage),
+  ] as const;
   const { exits, ...broken } = await breakThings();
   over = true;
-  const [, credits, samples] = await Promise.all(parties);
+  const [, credits, samples, asked] = await Promise.all(parties);
   const quiescentAfterMs = await rest(database, stage.upstream);
   const ready = await Promise.all(killers.map(askWhetherReady));
+  const keyed = await repeatKeyed(stage, asked);
   const burstCredits = await fundBursts(stage);
   const patienceMs = PATIENCE_MS + 2 * slotsLapseMs;
   const bursts = await burst(
@@ -139,7 +146,7 @@ export async function playShow(show: Show): Promise<Books> {
   const receipts = await exportReceipts(stage.commands, accounts);
   const codes = await Promise.all(killers.map(({ gateway }) => gateway().stop()));
   return {
-    ...{ accounts, samples, bursts, verdicts, quiescentAfterMs, ...broken },
+    ...{ accounts, keyed, samples, bursts, verdicts, quiescentAfterMs, ...broken },
     credits: [...credits, ...burstCredits],
     clients: stage.clients,
     upstream: stage.upstream.book,

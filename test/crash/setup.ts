@@ -14,7 +14,7 @@ export function countWords(text: string): number {
   return text.split(WORD).length - 1;
 }
 
-export type AccountName = 'roomy' | 'narrow' | 'poor' | 'poorer' | 'growing';
+export type AccountName = 'roomy' | 'narrow' | 'poor' | 'poorer' | 'growing' | 'keyed';
 
 type AccountPlan = {
   readonly name: AccountName;
@@ -32,6 +32,8 @@ export const ACCOUNTS: readonly AccountPlan[] = [
   { name: 'poorer', concurrency: 3, credit: 400, clients: 2 },
   // Pays for one first slice of output, and a slice or two more.
   { name: 'growing', concurrency: 3, credit: 22_000, clients: 2 },
+  // Its clients send keys, and repeat: see keyed.ts.
+  { name: 'keyed', concurrency: 4, credit: 1_000_000_000, clients: 0 },
 ];
 
 /** In 10⁻⁶ service token a model token. */

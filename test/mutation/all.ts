@@ -6,6 +6,7 @@ import { CHARGE_MUTANTS } from './mutants/charges.ts';
 import { CLUSTER_MUTANTS } from './mutants/cluster.ts';
 import { LIMIT_MUTANTS } from './mutants/limits.ts';
 import { RECOVERY_MUTANTS } from './mutants/recovery.ts';
+import { REPEAT_MUTANTS } from './mutants/repeats.ts';
 import { SECURITY_MUTANTS } from './mutants/security.ts';
 import { STREAM_MUTANTS } from './mutants/streams.ts';
 
@@ -17,4 +18,5 @@ export const MUTANTS = [
   ...CLUSTER_MUTANTS,
   ...SECURITY_MUTANTS,
   ...STREAM_MUTANTS,
+  ...REPEAT_MUTANTS,
 ];

@@ -26,6 +26,9 @@ const SLOW = 'slow-tokens-40-25';
 
 const LARGE_CHARACTERS = 150_000;
 
+/** No status: a repeat was not the first answer. */
+const NOT_REPEATED = 0;
+
 export type Caller = { readonly url: string; readonly key: string };
 
 export type World = {
@@ -132,6 +135,21 @@ const KINDS: readonly Kind[] = [
     },
   },
   {
+    ...{ name: 'repeats with a key', weight: 8, expects: [200] },
+    async send({ rich, random }) {
+      const format = formatOf(random);
+      const stream = random.chance(0.6);
+      const leaves = stream && random.chance(0.4);
+      const body = requestBody(format, leaves ? SLOW : random.pick(ANSWERS), { stream });
+      const key = `soak-${random.whole(1, 2 ** 40)}`;
+      const asked = { caller: rich, path: PATHS[format], body, key };
+      const first = await read({ ...asked, leaveAfter: leaves ? random.whole(1, 6) : undefined });
+      const repeat = await read(asked);
+      const isSame = leaves ? repeat.text.startsWith(first.text) : repeat.text === first.text;
+      return isSame && repeat.isReplayed ? repeat.status : NOT_REPEATED;
+    },
+  },
+  {
     // 400: the upstream rejects the context; 503: no upstream is left.
     ...{ name: 'fault of an upstream', weight: 14, expects: [200, 400, 429, 503] },
     send({ rich, random }) {
@@ -176,25 +194,43 @@ function draw(random: Random): Kind {
   throw new Error('the weights of the kinds do not add up');
 }
 
-/** Reads the answer to its end, or leaves after so many pieces of it. */
+/** Reads the answer to its end, or leaves after so many pieces of it. Resolves with its status. */
 async function exchange(
-  { url, key }: Caller,
+  caller: Caller,
   path: string,
   body?: unknown,
-  leaveAfter = Number.POSITIVE_INFINITY,
+  leaveAfter?: number,
 ): Promise<number> {
+  return (await read({ caller, path, body, leaveAfter })).status;
+}
+
+type Asked = {
+  readonly caller: Caller;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly key?: string;
+  readonly leaveAfter?: number | undefined;
+};
+
+async function read({ caller, path, body, key, leaveAfter = Number.POSITIVE_INFINITY }: Asked) {
   const leaving = new AbortController();
-  const response = await fetch(`${url}${path}`, {
+  const response = await fetch(`${caller.url}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${caller.key}`,
+      'content-type': 'application/json',
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: leaving.signal,
   });
-  let pieces = 0;
-  for await (const _ of response.body ?? []) {
-    pieces += 1;
-    if (pieces >= leaveAfter) break;
+  const pieces: Uint8Array[] = [];
+  for await (const piece of response.body ?? []) {
+    pieces.push(piece);
+    if (pieces.length >= leaveAfter) break;
   }
   leaving.abort();
-  return response.status;
+  const { status, headers } = response;
+  const isReplayed = headers.get('x-svc-replayed') === 'true';
+  return { status, isReplayed, text: Buffer.concat(pieces).toString() };
 }

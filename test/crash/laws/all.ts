@@ -2,6 +2,7 @@
 
 import { type Books, joinBooks } from '../books.ts';
 import { ENDING_LAWS } from './endings.ts';
+import { KEYED_LAWS } from './keyed.ts';
 import type { Law, Violation } from './law.ts';
 import { LIMIT_LAWS } from './limits.ts';
 import { MONEY_LAWS } from './money.ts';
@@ -12,6 +13,7 @@ export const LAWS: readonly Law[] = [
   ...RECOVERY_LAWS,
   ...ENDING_LAWS,
   ...LIMIT_LAWS,
+  ...KEYED_LAWS,
 ];
 
 export function judge(books: Books): readonly Violation[] {

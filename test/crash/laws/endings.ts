@@ -48,9 +48,14 @@ const unseenIsFree = eachRequest('what no upstream saw costs nothing', (story) =
   return `debited ${record.debited}, ${record.outcome}`;
 });
 
-const servedHasHold = eachRequest('what an upstream saw has a hold', ({ served, hold }) =>
-  served.length > 0 && hold === undefined ? 'there is no hold' : undefined,
-);
+const servedHasHold = eachRequest('what an upstream saw has a hold', (story, books) => {
+  const { served, hold, kill, client } = story;
+  if (served.length === 0 || hold !== undefined) return undefined;
+  // The upstream is called while the hold is written, and nothing is passed on before it is.
+  const fromMs = kill === undefined ? 0 : kill.atMs - checkpointSeamMs(books, kill);
+  const isLast = kill !== undefined && served.every(({ atMs }) => atMs >= fromMs);
+  return isLast && readAnswer(client).words === 0 ? undefined : 'there is no hold';
+});
 
 const refusedIsFree = eachRequest('a refusal costs nothing', (story) => {
   const { status } = readAnswer(story.client);
