@@ -118,6 +118,7 @@ describeWithServices('a repeat at another node', ['PostgreSQL'], () => {
 
   test('at the same time is no refusal, and uses a request of the minute like any other', async () => {
     const { key } = await two.createAccount({ plan: 'large', credit: CREDIT });
+    const before = upstream.requests.length;
     const left: Record<string, string>[] = [];
     for (let round = 0; round < 10; round += 1) {
       const pair = await Promise.all(
@@ -127,6 +128,8 @@ describeWithServices('a repeat at another node', ['PostgreSQL'], () => {
       left.push(...pair.map(({ headers }) => headers));
     }
     const remaining = left.map((headers) => headers['x-ratelimit-remaining-requests']);
+    expect(upstream.requests.length - before).toBe(10);
+    expect(await spentBy({ url: two.url, key }, CREDIT)).toBe(164);
     // Each node has half of the limit.
     expect(remaining.slice(-2)).toEqual(['49990', '49990']);
     for (const node of [one, two]) expect(node.output()).not.toContain('"status":409');

@@ -205,6 +205,16 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
     expect([await store.find(own), (await store.find(other))?.state]).toEqual([undefined, 'kept']);
   });
 
+  test('the oldest answer of a full account is dropped, its row stays, and no other account is hit', async () => {
+    await using database = disposable(await newDatabase(directory));
+    const store = open(database.it, { bounds: { accountBytes: 900 } });
+    const other = await kept(store, 'k', randomBytes(400), { ...ASKER, accountId: 'acct_b' });
+    const own = [];
+    for (const name of ['a', 'b', 'c']) own.push(await kept(store, name, randomBytes(400)));
+    const found = await Promise.all([other, ...own].map(store.find));
+    expect(found.map((row) => row?.state)).toEqual(['kept', 'lost', 'kept', 'kept']);
+  });
+
   test('the bounds hold after each answer: its oldest answers go first, then the oldest rows', async () => {
     const command = fc.record({
       account: fc.constantFrom('acct_a', 'acct_b', 'acct_c'),

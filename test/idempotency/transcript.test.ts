@@ -57,7 +57,7 @@ describe('a transcript', () => {
     let cursor = BEGINNING;
     const got: Uint8Array[] = [];
     const buffers = new Set<unknown>();
-    for (let index = 0; index < 400; index += 1) {
+    for (let index = 0; index < 8_000; index += 1) {
       transcript.append(bytesOf(`data: ${index}\n\n`));
       const { bytes, next } = transcript.read(cursor);
       cursor = next;
@@ -65,10 +65,10 @@ describe('a transcript', () => {
       got.push(bytes);
       buffers.add(bytes.buffer);
     }
-    const all = Array.from({ length: 400 }, (_, index) => `data: ${index}\n\n`).join('');
+    const all = Array.from({ length: 8_000 }, (_, index) => `data: ${index}\n\n`).join('');
     expect(Buffer.concat(got).toString()).toBe(all);
-    // The buffer doubles: 1, 2, 4, 8 KiB.
-    expect(buffers.size).toBeLessThan(5);
+    // The buffer doubles up to a segment, and a full segment is left to its readers.
+    expect(buffers.size).toBeLessThan(20);
   });
 
   test('takes a whole answer of any size, and says whether it is short', () => {

@@ -52,6 +52,7 @@ const servedHasHold = eachRequest('what an upstream saw has a hold', (story, boo
   const { served, hold, kill, client } = story;
   if (served.length === 0 || hold !== undefined) return undefined;
   // The upstream is called while the hold is written, and nothing is passed on before it is.
+  if (readAnswer(client).words === 0 && isKeptFrom(story, 'database')) return undefined;
   const fromMs = kill === undefined ? 0 : kill.atMs - checkpointSeamMs(books, kill);
   const isLast = kill !== undefined && served.every(({ atMs }) => atMs >= fromMs);
   return isLast && readAnswer(client).words === 0 ? undefined : 'there is no hold';

@@ -9,17 +9,17 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
   {
     id: 'T-170',
     does: 'a request that was charged and failed runs again at its repeat',
-    edits: [{ in: 'isCharged', find: '|| debited > ZERO', put: '' }],
+    edits: [{ in: 'isCharged', find: '|| debited > ZERO', put: '|| debited < ZERO' }],
     tests: UNIT,
   },
   {
     id: 'T-171',
-    does: 'a request whose end could not be booked counts as free',
+    does: 'a request whose hold is still open counts as free',
     edits: [
       {
         in: 'conclude',
-        find: 'answer === undefined ? await verdictOf(books, requestId) : undefined',
-        put: "answer === undefined ? ((await verdictOf(books, requestId)) && 'free') : undefined",
+        find: "if (verdict === 'open') return;",
+        put: "if (verdict === 'open' && answer !== undefined) return;",
       },
     ],
     tests: UNIT,
@@ -43,7 +43,7 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
       {
         in: 'untilEnded',
         find: '(!isElsewhere || monotonic() - endedAt >= GRACE_MS)',
-        put: '(!isElsewhere || monotonic() - endedAt >= 0)',
+        put: '(!isElsewhere || GRACE_MS >= monotonic() - endedAt)',
       },
     ],
     tests: UNIT,
@@ -55,7 +55,7 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
       {
         in: 'untilEnded',
         find: '(!isElsewhere || monotonic() - endedAt >= GRACE_MS)',
-        put: '!isElsewhere',
+        put: '(!isElsewhere || monotonic() - endedAt >= 100 * GRACE_MS)',
       },
     ],
     tests: UNIT,
@@ -92,7 +92,7 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
       {
         in: 'requireSame',
         find: '!timingSafeEqual(first, fingerprint)',
-        put: 'first.length !== fingerprint.length',
+        put: '!timingSafeEqual(first, first) || first.length !== fingerprint.length',
       },
     ],
     tests: ['test/blackbox/idempotency.test.ts'],
@@ -165,9 +165,9 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
     does: 'rows are removed before answers, so that a repeat is charged again',
     edits: [
       {
-        in: 'createRoom',
-        find: '() => dropOldest(accountId),',
-        put: '() => removeOldest(accountId),',
+        in: 'make',
+        find: '() => dropOldest(accountId)',
+        put: '() => removeOldest(accountId)',
       },
     ],
     tests: ['test/idempotency/store.test.ts'],
