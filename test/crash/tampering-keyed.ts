@@ -1,7 +1,7 @@
 // What would break the laws of requests with an `Idempotency-Key`.
 
 import type { Books, KeyedEntry } from './books.ts';
-import type { ClientEntry } from './client.ts';
+import { type ClientEntry, readAnswer } from './client.ts';
 import { isFinal } from './keyed.ts';
 import type { Tampering } from './tampering.ts';
 
@@ -51,12 +51,22 @@ function withKey(
     what,
     tamper(books) {
       for (const entry of books.keyed) {
-        const changed = entry.tries.every(isFinal) ? change(books, entry) : undefined;
+        const changed = isAnswered(books, entry) ? change(books, entry) : undefined;
         if (changed !== undefined) return changed;
       }
       return undefined;
     },
   };
+}
+
+/** Each of its tries got the answer of one charged request. */
+function isAnswered({ ledger }: Books, { mark, tries }: KeyedEntry): boolean {
+  const holds = ledger.holds.filter((hold) => hold.mark === mark);
+  const isCharged = ledger.records.some(
+    ({ requestId, debited }) => requestId === holds[0]?.requestId && debited > 0n,
+  );
+  const isComplete = tries.every((entry) => isFinal(entry) && readAnswer(entry).status === 200);
+  return holds.length === 1 && isCharged && isComplete;
 }
 
 /** As if the last try had received other bytes. Undefined if they are the same, or if it is alone. */
