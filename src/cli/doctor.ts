@@ -16,6 +16,7 @@ import type { Database } from '../store/contract.ts';
 import { isSqlite, type SqliteDatabase } from '../store/database.ts';
 import { droppedTriggers, migrationStatus } from '../store/migrate.ts';
 import { movements, openHolds, requests } from '../store/money-tables.ts';
+import { type FileSpace, fileSpace } from '../store/sqlite-space.ts';
 import { accounts } from '../store/tables.ts';
 import { readOpenFileLimit } from '../upstream/descriptors.ts';
 import { addCommand, type Output, type Perform } from './command.ts';
@@ -128,13 +129,22 @@ async function checkDatabase(database: Database): Promise<Finding> {
     return { ok: false, detail: 'the file is damaged; keep a copy of it and restore a backup' };
   }
   await checkWritable(database);
-  return { ok: true, detail: 'intact and writable' };
+  const space = isSqlite(database) ? spaceWords(fileSpace(database)) : '';
+  return { ok: true, detail: `intact and writable${space}` };
 }
 
 async function checkWritable(database: Database): Promise<Finding> {
   await database.transaction(async () => undefined);
   return { ok: true, detail: 'writable' };
 }
+
+/** Free pages are for new rows; where they are most of the file, the disk may need them more. */
+function spaceWords({ bytes, freeBytes }: FileSpace): string {
+  const words = `; ${megabytes(freeBytes)} of its ${megabytes(bytes)} MB are free`;
+  return freeBytes * 2 > bytes ? `${words}, which tollgate compact gives back` : words;
+}
+
+const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(1);
 
 /** PostgreSQL checks its own files. */
 function isIntact({ connection }: SqliteDatabase): boolean {

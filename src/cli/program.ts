@@ -18,6 +18,7 @@ import { addBlockCommands } from './block.ts';
 import { addCatalogCommands } from './catalog.ts';
 import { addCodeCommands } from './code.ts';
 import { CommandError, type Perform, type Work } from './command.ts';
+import { addCompactCommand } from './compact.ts';
 import { createContext } from './context.ts';
 import { addDocsCommand } from './docs.ts';
 import { addDoctorCommand } from './doctor.ts';
@@ -94,6 +95,7 @@ function createProgram(perform: Perform): Command {
   addReceiptCommands(program, perform);
   addArchiveCommands(program, perform);
   addBackupCommand(program, perform);
+  addCompactCommand(program, perform);
   addRestoreCommand(program, perform);
   addMovingCommands(program, perform);
   addDocsCommand(program, perform);

@@ -62,6 +62,7 @@ const COMMANDS = [
   'explain',
   'backup',
   'restore',
+  'compact',
 ];
 
 describe('help', () => {

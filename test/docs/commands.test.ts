@@ -31,6 +31,7 @@ describe('the command line page', () => {
       'archive find',
       'archive restore',
       'catalog reload',
+      'compact',
       'export',
       'health',
       'import',
