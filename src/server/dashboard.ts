@@ -154,6 +154,11 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       import('../dashboard/operator-api/routes.ts'),
     ]);
     const routes = operatorApiRoutes(dependencies.get());
+    // Strangers may ask for it, so it is made once.
+    const description = lazily(async () => {
+      const { createOperatorDocument } = await import('../openapi/operator/document.ts');
+      return createOperatorDocument({ version: VERSION, routes });
+    });
     const checks = guard<SignedInOperator>(
       signIn.get().operator.read,
       async () => undefined,
@@ -164,10 +169,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       ...checks,
       database,
       routes,
-      async describe() {
-        const { createOperatorDocument } = await import('../openapi/operator/document.ts');
-        return createOperatorDocument({ version: VERSION, routes });
-      },
+      describe: description.get,
     });
     const app = createDashboardApp({
       ...checks,

@@ -87,7 +87,10 @@ const ACTIONS: readonly RowAction<OperatorRecord, OperatorLinkRecord>[] = [
         title={t('Remove {email}?', { email })}
         danger
         confirm={t('Remove operator')}
-        consequences={[t('Their sessions end at once, and they can no longer sign in.')]}
+        consequences={[
+          t('Their sessions end at once, and they can no longer sign in.'),
+          t('API tokens that act for them are revoked.'),
+        ]}
         act={async () => {
           await remove(`/operators/${id}`);
           toast(t('Operator removed.'));
