@@ -28,6 +28,8 @@ export const FAULTS = [
   'fallback served',
   'answer outgrew its hold',
   'answer stopped for money',
+  'key replayed',
+  'key lost',
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];

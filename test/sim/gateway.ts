@@ -10,6 +10,7 @@ import { createFunds } from '../../src/generate/funds.ts';
 import { type Generated, generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
 import type { GenerateDependencies } from '../../src/generate/pipeline-types.ts';
+import type { KeyFacts } from '../../src/identity/authenticate.ts';
 import { type Books, createBooks } from '../../src/ledger/books.ts';
 import type { Ledger } from '../../src/ledger/contract.ts';
 import { createHistory } from '../../src/ledger/history.ts';
@@ -26,6 +27,7 @@ import { parseBody } from '../../src/wire/body.ts';
 import type { ClientFormat } from '../../src/wire/format.ts';
 import { operatorState } from '../support/operator.ts';
 import type { FaultCounter } from './faults.ts';
+import { createKeyedDoor } from './keyed-door.ts';
 import { NEVER, type SimulatedUpstreams } from './upstream.ts';
 import type { World } from './world.ts';
 
@@ -40,6 +42,7 @@ export type Asking = {
 
 export type Gateway = {
   readonly ask: (asking: Asking) => Promise<Generated>;
+  readonly askKeyed: (asking: Asking, key: string) => Promise<Response>;
   readonly ledger: Ledger;
   readonly books: Books;
   readonly limits: AccountLimits;
@@ -48,6 +51,8 @@ export type Gateway = {
   /** Fails every write from now on, or lets them through again. */
   readonly breakDisk: (broken: boolean) => void;
   readonly isAlive: () => boolean;
+  /** Resolves when it is killed. */
+  readonly killed: Promise<void>;
   readonly kill: () => Promise<void>;
 };
 
@@ -71,6 +76,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   await migrate(database);
   const books = createBooks(database);
   let alive = true;
+  const death = Promise.withResolvers<void>();
   const ledger = slow(createLedger({ database }), world, faults, () => alive);
   await recover(ledger, catalog, world);
   const deadlines = createDeadlines(world.monotonic);
@@ -119,38 +125,49 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     silentCommitMs: 15_000,
     booking: 'bounded',
   };
+  const operator = () =>
+    operatorState(catalog, { incidentOf: (model) => parts.incidents.get(model) });
   return {
     ledger,
     books,
     limits,
     database,
     inFlight: inFlight.count,
-    ask: ({ requestId, accountId, plan, format, body, signal }) =>
-      generate(dependencies, {
+    askKeyed: createKeyedDoor({
+      ...{ world, catalog, database, books, operator, factsOf, generation: dependencies },
+      incarnation: `boot_${world.monotonic()}`,
+      isAlive: () => alive,
+    }),
+    ask: (asking) => {
+      const { requestId, format, body, signal } = asking;
+      return generate(dependencies, {
         format,
         requestId,
         startedAt: world.wall(),
-        authorize: async () => ({
-          keyId: `key_${accountId}`,
-          accountId,
-          plan,
-          planSince: 0,
-          standing: 'active',
-          emailVerified: true,
-        }),
+        authorize: async () => factsOf(asking),
         readBody: async () => parseBody(new TextEncoder().encode(body)),
-        operator: operatorState(catalog, { incidentOf: (model) => parts.incidents.get(model) }),
+        operator: operator(),
         tally: { understood: () => {}, ended: () => {} },
         signal,
-      }),
+      });
+    },
     breakDisk: (broken) => database.connection.run(`PRAGMA query_only = ${broken ? 'ON' : 'OFF'}`),
     isAlive: () => alive,
+    killed: death.promise,
     async kill() {
       alive = false;
+      death.resolve();
       world.endLife();
       upstreams.dropAll();
       await database.close();
     },
+  };
+}
+
+function factsOf({ accountId, plan }: Asking): KeyFacts {
+  return {
+    ...{ keyId: `key_${accountId}`, accountId, plan, planSince: 0 },
+    ...{ standing: 'active', emailVerified: true },
   };
 }
 

@@ -13,6 +13,7 @@ import { checkEnd, checkInstant, Violation } from './checks.ts';
 import { type CustomerAccount, createCustomers } from './customer.ts';
 import { createFaultCounter, type FaultCounter, type FaultCounts } from './faults.ts';
 import { type Gateway, startGateway } from './gateway.ts';
+import { checkKeys, createKeyedCustomers } from './keyed.ts';
 import { breakDisk, changeIncident, jumpClock, payIn, repeat, type Stage } from './operator.ts';
 import { createUpstreams } from './upstream.ts';
 import { inWorld, type World } from './world.ts';
@@ -80,6 +81,9 @@ const ACCOUNTS: readonly CustomerAccount[] = [
   { id: 'acct_other', plan: 'large' },
 ];
 
+/** Its requests come with keys, besides others. */
+const KEYED: CustomerAccount = { id: 'acct_other', plan: 'large' };
+
 /** Runs the world of `seed` for so many virtual minutes. */
 export async function simulate(seed: number, minutes: number): Promise<Report> {
   const directory = mkdtempSync(join(tmpdir(), 'tollgate-sim-'));
@@ -117,6 +121,7 @@ async function play(world: World, minutes: number, path: string): Promise<Report
   gateway = await complete(startGateway(parts));
   await openAccounts(gateway, paidIn);
   const customers = createCustomers(world, faults, () => gateway);
+  const keyed = createKeyedCustomers(world, faults, () => gateway);
 
   const endsAt = world.monotonic() + minutes * 60_000;
   const isOver = (): boolean => world.monotonic() >= endsAt;
@@ -129,6 +134,12 @@ async function play(world: World, minutes: number, path: string): Promise<Report
     };
     world.after(0, askAgain);
   }
+  const askWithKey = (): void => {
+    if (isOver()) return;
+    keyed.ask(KEYED);
+    world.after(world.between(500, 6_000), askWithKey);
+  };
+  world.after(0, askWithKey);
   const stage: Stage = { world, faults, gateway: () => gateway, isOver };
   for (const account of ACCOUNTS) payIn(stage, account, paidIn);
   repeat(stage, 7_000, () => jumpClock(stage));
@@ -159,6 +170,7 @@ async function play(world: World, minutes: number, path: string): Promise<Report
   await world.run(endsAt + 15 * 60_000, look);
   if (gateway === undefined) throw new Violation('the gateway did not come back');
   await checkEnd({ gateway, received: customers.received, book: upstreams.book, paidIn, planOf });
+  await complete(checkKeys(gateway, keyed.stories));
   const report = await reportOf(gateway, customers.received, faults);
   await gateway.kill();
   return report;
