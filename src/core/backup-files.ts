@@ -44,6 +44,20 @@ export function isDue(newestMs: number | undefined, nowMs: number, everyMs: numb
   return newestMs === undefined || nowMs - newestMs >= everyMs || newestMs > nowMs;
 }
 
+/** The newest verified backup; one from the future, whose clock was ahead, only without any other. */
+export function newestVerified(
+  files: readonly BackupFile[],
+  nowMs: number,
+): BackupFile | undefined {
+  return inOrder(files, nowMs).find(({ verified }) => verified);
+}
+
+/** Newest first, those from the future last: they are older than what was made since. */
+function inOrder(files: readonly BackupFile[], nowMs: number): BackupFile[] {
+  const future = files.filter(({ atMs }) => atMs > nowMs);
+  return [...files.filter(({ atMs }) => atMs <= nowMs), ...future];
+}
+
 /**
  * The backups to remove: verified ones beyond `keep`, but never the one that was just made, whose
  * time is old where the clock was set back; and unverified ones but the newest, which thus never
@@ -53,9 +67,10 @@ export function prunable(
   files: readonly BackupFile[],
   keep: number,
   made: string | undefined,
+  nowMs: number,
 ): BackupFile[] {
   const [verified, unverified] = [true, false].map((wanted) =>
-    files.filter((file) => file.verified === wanted),
+    inOrder(files, nowMs).filter((file) => file.verified === wanted),
   );
   const surplus = [...(verified ?? []).slice(keep), ...(unverified ?? []).slice(1)];
   return surplus.filter(({ name }) => name !== made && name !== `${made}${UNVERIFIED}`);

@@ -13,6 +13,7 @@ import {
   findBackups,
   findRemains,
   isDue,
+  newestVerified,
   PARTIAL,
   prunable,
 } from '../core/backup-files.ts';
@@ -92,7 +93,7 @@ export function createBackups(options: BackupsOptions): Backups {
   let release: (() => void) | undefined;
   const done = { made: 0, failed: 0, bytes: 0, seconds: 0 };
 
-  const newestMs = (): number | undefined => files?.find(({ verified }) => verified)?.atMs;
+  const newestMs = (): number | undefined => newestVerified(files ?? [], clock())?.atMs;
 
   async function look(): Promise<void> {
     if (monotonic() < notBefore || isStopped || !options.isInPlace()) return;
@@ -184,7 +185,7 @@ export function createBackups(options: BackupsOptions): Backups {
   }
 
   async function prune(made: string): Promise<void> {
-    for (const { name } of prunable(files ?? [], options.keep, made)) {
+    for (const { name } of prunable(files ?? [], options.keep, made, clock())) {
       await rm(join(directory, name), { force: true });
     }
     files = findBackups(await readdir(directory), stem);

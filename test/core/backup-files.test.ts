@@ -8,10 +8,14 @@ import {
   findBackups,
   findRemains,
   isDue,
+  newestVerified,
   prunable,
 } from '../../src/core/backup-files.ts';
 
 const AT = Date.UTC(2026, 10, 23, 7, 41, 0);
+
+/** Behind every drawn time. */
+const LATER = AT + 100_000_000;
 
 const names = fc.uniqueArray(
   fc.record({ second: fc.integer({ min: 0, max: 99_999 }), verified: fc.boolean() }),
@@ -65,7 +69,7 @@ describe('pruning', () => {
     fc.assert(
       fc.property(names, fc.integer({ min: 1, max: 8 }), (drawn, keep) => {
         const files = filesOf(drawn);
-        const removed = prunable(files, keep, undefined);
+        const removed = prunable(files, keep, undefined, LATER);
         const left = files.filter((file) => !removed.includes(file));
         const verified = files.filter((file) => file.verified);
         expect(left.filter((file) => file.verified)).toEqual(verified.slice(0, keep));
@@ -81,11 +85,24 @@ describe('pruning', () => {
       fc.property(names, fc.integer({ min: 1, max: 8 }), fc.nat(), (drawn, keep, index) => {
         const files = filesOf(drawn);
         const made = files[index % Math.max(1, files.length)];
-        const removed = prunable(files, keep, made?.name.replace('.unverified', ''));
+        const removed = prunable(files, keep, made?.name.replace('.unverified', ''), LATER);
         expect(removed).not.toContain(made as BackupFile);
         const newest = files.find(({ verified }) => verified);
         if (newest !== undefined) expect(removed).not.toContain(newest);
       }),
     );
   });
+});
+
+test('backups of a clock that was ahead neither hide an old one nor keep the place of new ones', () => {
+  const hours = (count: number) => AT + count * 3_600_000;
+  const files = findBackups(
+    [-3, -2, -1, 9_000, 9_001].map((count) => backupName('tollgate', hours(count))),
+    'tollgate',
+  );
+  expect(newestVerified(files, AT)?.atMs).toBe(hours(-1));
+  expect(newestVerified(files.slice(0, 2), AT)?.atMs).toBe(hours(9_001));
+  expect(newestVerified([], AT)).toBeUndefined();
+  const removed = prunable(files, 3, undefined, AT).map(({ atMs }) => atMs);
+  expect(removed.toSorted()).toEqual([hours(9_000), hours(9_001)]);
 });
