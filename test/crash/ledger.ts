@@ -3,6 +3,7 @@
 
 import { Database } from 'bun:sqlite';
 import postgres from 'postgres';
+import { isOfPast, isPastMovement } from './past.ts';
 
 export type Hold = {
   readonly requestId: string;
@@ -68,11 +69,17 @@ type Rows = Readonly<Record<'open' | 'records' | 'entries' | 'balances', readonl
 export function readLedger(url: string): Promise<Omit<LedgerBook, 'receipts'>> {
   return withQuery(url, async (query) => {
     const rows = (table: string) => query(`SELECT * FROM ${table}`);
+    const records = await rows('usage_records');
+    const past = new Set(records.filter(isPastRow).map(requestId));
     return bookOf({
-      open: await rows('holds'),
-      records: await rows('usage_records'),
-      entries: await rows('ledger_entries'),
-      balances: await rows('balances'),
+      open: (await rows('holds')).filter((row) => !isPastRow(row)),
+      records: records.filter((row) => !isPastRow(row)),
+      entries: (await rows('ledger_entries')).filter(
+        (row) =>
+          !isPastMovement(row['transfer_id']) &&
+          !(row['request_id'] !== null && past.has(requestId(row))),
+      ),
+      balances: (await rows('balances')).filter((row) => !isPastRow(row)),
     });
   });
 }
@@ -90,6 +97,8 @@ export function openHolds(url: string): Promise<number> {
     return Number(row?.['open'] ?? 0);
   });
 }
+
+const isPastRow = (row: Row): boolean => isOfPast(row['account_id']);
 
 type Query = (text: string) => Promise<readonly Row[]>;
 

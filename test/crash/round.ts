@@ -24,6 +24,7 @@ import { PATIENCE_MS } from './client.ts';
 import { playKeyed, repeatKeyed } from './keyed.ts';
 import { gatewayOf, KILL_DELAYS_MS, type Killer, startKiller, TRIGGERS } from './killer.ts';
 import { openHolds, readLedger } from './ledger.ts';
+import { ARCHIVING, checkArchives, startWithPast } from './past.ts';
 import { createRandom, type Random } from './random.ts';
 import { ACCOUNTS, crashCatalog } from './setup.ts';
 import { type CrashUpstream, startCrashUpstream } from './upstream.ts';
@@ -74,8 +75,14 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
   let current: Killer | undefined;
   await using upstream = await startCrashUpstream((trigger) => current?.happened(trigger));
   // What the gateway itself keeps is written beside the books there.
-  const environment = disk ? { ...disk.environment, REASONING_STORE: 'on' } : BACKUPS;
-  const killer = await startKiller(gatewayOf(crashCatalog(upstream.upstream), environment));
+  const isArchiving = disk === undefined && seed % 2 === 0;
+  const environment = disk
+    ? { ...disk.environment, REASONING_STORE: 'on' }
+    : { ...BACKUPS, ...(isArchiving ? ARCHIVING : {}) };
+  const start = gatewayOf(crashCatalog(upstream.upstream), environment);
+  const killer = await startKiller((directory) =>
+    isArchiving && directory === undefined ? startWithPast(start) : start(directory),
+  );
   current = killer;
   const { target, happened, gateway } = killer;
   const { directory, databasePath } = gateway();
@@ -91,7 +98,11 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
     return {
       books: {
         ...books,
-        verdicts: [...books.verdicts, ...(await checkBackups(join(directory, 'backups')))],
+        verdicts: [
+          ...books.verdicts,
+          ...(await checkBackups(join(directory, 'backups'))),
+          ...(isArchiving ? [await checkArchives(directory)] : []),
+        ],
         ...(syncMs === undefined ? {} : { syncMs }),
       },
       directory,
