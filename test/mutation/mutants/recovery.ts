@@ -32,7 +32,7 @@ export const RECOVERY_MUTANTS: readonly Mutant[] = [
     does: 'two servers may have one database',
     edits: [
       {
-        in: 'ownDatabase',
+        in: 'lock',
         find: "connection.run('BEGIN EXCLUSIVE');",
         put: "connection.run('BEGIN');",
       },
