@@ -12,6 +12,8 @@ const RELOAD_MS = 60_000;
 const INVALID_EVERY = 5;
 /** Which reload of these is followed by commands: each is a process, which costs much. */
 const COMMANDS_AT = 2;
+/** As many audits in two hours as in half a day, the first ones while memory settles. */
+const AUDITS = { AUDIT_SECONDS: '600' };
 /** Each quarter of an hour. */
 const BACKUPS = { BACKUP_DIR: 'backups', BACKUP_EVERY_HOURS: '0.25', BACKUP_KEEP: '2' };
 const WARM_FACTOR = 8;
@@ -50,7 +52,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   await using upstream = await startUpstream();
   await using gateway = await startGateway({
     catalog: soakCatalog(upstream, 0),
-    environment: { LOG_LEVEL: 'error', ...BACKUPS },
+    environment: { LOG_LEVEL: 'error', ...BACKUPS, ...AUDITS },
     ...(options.directory === undefined ? {} : { directory: options.directory }),
   });
   const world = await createWorld(gateway, seed);

@@ -114,7 +114,8 @@ describe.concurrent('an upstream that fails', () => {
     ]) {
       const { status, headers, json } = await generate(customer, 'chat', 'retry-after-alone');
       expect([status, json['error']]).toMatchObject([503, { code: 'provider_unavailable' }]);
-      expect(['2', '3']).toContain(String(headers.get('retry-after')));
+      // Of three seconds, a slow machine spends some between the two requests.
+      expect(['1', '2', '3']).toContain(String(headers.get('retry-after')));
       expect(await triesOf(headers)).toEqual(tries);
     }
   });
