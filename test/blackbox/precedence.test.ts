@@ -109,7 +109,7 @@ beforeAll(async () => {
   expect((await generate(last, 'chat', 'ok')).status).toBe(200);
   await gateway.run('account', 'suspend', last.id);
   await waitUntil(async () => (await generate(last, 'chat', 'ok')).status === 403);
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   leave.abort();
