@@ -14,12 +14,10 @@ import {
   AmountField,
   amountText,
   Collection,
-  ConfirmDialog,
   type DialogProps,
   FormDialog,
   fieldError,
   post,
-  type RowAction,
   StateBadge,
   TextField,
   Time,
@@ -29,6 +27,7 @@ import {
   useAmountInput,
   useSort,
 } from '../ui/index.ts';
+import { revokeAction } from './revoke.tsx';
 import { ShownOnceDialog } from './shown-once.tsx';
 import { expiryOf, FOR_GOOD, UntilField } from './until.tsx';
 
@@ -39,33 +38,22 @@ const TONES: Readonly<Record<CodeRecord['status'], Tone>> = {
   expired: 'neutral',
 };
 
-const REVOKE: RowAction<CodeRecord, CreatedCodesRecord> = {
-  label: t('Revoke'),
+const REVOKE = revokeAction<CodeRecord, CreatedCodesRecord>({
+  path: '/codes',
   needs: 'money.move',
   called: ({ id }) => t('the code {id}', { id }),
-  danger: true,
   isOffered: ({ status }) => status === 'open',
-  dialog: ({ id, masked, amount }, { onDone, onClose }) => (
-    <ConfirmDialog
-      title={t('Revoke this code?')}
-      danger
-      confirm={t('Revoke code')}
-      consequences={[
-        rich('{masked}, worth {amount}, can no longer be redeemed.', {
-          masked: <strong>{masked}</strong>,
-          amount: amountText({ tokens: amount }),
-        }),
-        t('This can’t be undone. You can create another code.'),
-      ]}
-      act={async () => {
-        await post(`/codes/${id}/revoke`);
-        toast(t('Code revoked.'));
-        await onDone();
-      }}
-      onClose={onClose}
-    />
-  ),
-};
+  title: () => t('Revoke this code?'),
+  confirm: t('Revoke code'),
+  consequences: ({ masked, amount }) => [
+    rich('{masked}, worth {amount}, can no longer be redeemed.', {
+      masked: <strong>{masked}</strong>,
+      amount: amountText({ tokens: amount }),
+    }),
+    t('This can’t be undone. You can create another code.'),
+  ],
+  done: t('Code revoked.'),
+});
 
 export function CodesPage() {
   const sort = useSort(['created', 'amount', 'expires'], '-created');

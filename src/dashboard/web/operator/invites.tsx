@@ -6,19 +6,17 @@ import { t } from '../text/t.ts';
 import {
   Alert,
   Collection,
-  ConfirmDialog,
   type DialogProps,
   FormDialog,
   fieldError,
   post,
-  type RowAction,
   StateBadge,
   TextField,
   Time,
   type Tone,
-  toast,
   useAction,
 } from '../ui/index.ts';
+import { revokeAction } from './revoke.tsx';
 import { ShownOnceDialog } from './shown-once.tsx';
 import { expiryOf, FOR_GOOD, UntilField } from './until.tsx';
 
@@ -29,27 +27,16 @@ const TONES: Readonly<Record<InviteRecord['status'], Tone>> = {
   expired: 'neutral',
 };
 
-const REVOKE: RowAction<InviteRecord, CreatedInviteRecord> = {
-  label: t('Revoke'),
+const REVOKE = revokeAction<InviteRecord, CreatedInviteRecord>({
+  path: '/invites',
   needs: 'accounts.manage',
   called: ({ id, email }) => t('the invitation {email}', { email: email ?? id }),
-  danger: true,
   isOffered: ({ status }) => status === 'open',
-  dialog: ({ id }, { onDone, onClose }) => (
-    <ConfirmDialog
-      title={t('Revoke this invitation?')}
-      danger
-      confirm={t('Revoke invitation')}
-      consequences={[t('The link stops working. You can create another one.')]}
-      act={async () => {
-        await post(`/invites/${id}/revoke`);
-        toast(t('Invitation revoked.'));
-        await onDone();
-      }}
-      onClose={onClose}
-    />
-  ),
-};
+  title: () => t('Revoke this invitation?'),
+  confirm: t('Revoke invitation'),
+  consequences: () => [t('The link stops working. You can create another one.')],
+  done: t('Invitation revoked.'),
+});
 
 export function InvitesPage() {
   return (

@@ -10,20 +10,18 @@ import { t } from '../text/t.ts';
 import {
   CheckField,
   Collection,
-  ConfirmDialog,
   type DialogProps,
   FormDialog,
   fieldError,
   Nothing,
   post,
-  type RowAction,
   StateBadge,
   TextField,
   Time,
   type Tone,
-  toast,
   useAction,
 } from '../ui/index.ts';
+import { revokeAction } from './revoke.tsx';
 import { ShownOnceDialog } from './shown-once.tsx';
 import { expiryOf, FOR_GOOD, UntilField } from './until.tsx';
 
@@ -47,30 +45,19 @@ const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
 
 const SCOPES = Object.keys(SCOPE_LABELS) as Scope[];
 
-const REVOKE: RowAction<OperatorTokenRecord, CreatedOperatorTokenRecord> = {
-  label: t('Revoke'),
+const REVOKE = revokeAction<OperatorTokenRecord, CreatedOperatorTokenRecord>({
+  path: '/tokens',
   needs: 'tokens.manage',
   called: ({ name }) => t('the token {name}', { name }),
-  danger: true,
   isOffered: ({ status }) => status === 'active',
-  dialog: ({ id, name }, { onDone, onClose }) => (
-    <ConfirmDialog
-      title={t('Revoke {name}?', { name })}
-      danger
-      confirm={t('Revoke token')}
-      consequences={[
-        t('Programs that use it are rejected at once, with 401 invalid_operator_token.'),
-        t('A revoked token cannot be restored. You can create another one.'),
-      ]}
-      act={async () => {
-        await post(`/tokens/${id}/revoke`);
-        toast(t('Token revoked.'));
-        await onDone();
-      }}
-      onClose={onClose}
-    />
-  ),
-};
+  title: ({ name }) => t('Revoke {name}?', { name }),
+  confirm: t('Revoke token'),
+  consequences: () => [
+    t('Programs that use it are rejected at once, with 401 invalid_operator_token.'),
+    t('A revoked token cannot be restored. You can create another one.'),
+  ],
+  done: t('Token revoked.'),
+});
 
 export function TokensPage() {
   return (

@@ -1,0 +1,45 @@
+// Revokes what operators issue and show once: invitations, redemption codes and tokens.
+
+import type { ComponentChildren } from 'preact';
+import { t } from '../text/t.ts';
+import { ConfirmDialog, post, type RowAction, toast } from '../ui/index.ts';
+
+type Revocation<Row> = Pick<Required<RowAction<Row>>, 'needs' | 'called' | 'isOffered'> & {
+  /** The list that the row is in, such as `/codes`. */
+  readonly path: string;
+  readonly title: (row: Row) => string;
+  /** The label of the button that does it. */
+  readonly confirm: string;
+  readonly consequences: (row: Row) => readonly ComponentChildren[];
+  /** Said afterwards. */
+  readonly done: string;
+};
+
+export function revokeAction<Row extends { readonly id: string }, Shown>({
+  path,
+  title,
+  confirm,
+  consequences,
+  done,
+  ...offer
+}: Revocation<Row>): RowAction<Row, Shown> {
+  return {
+    ...offer,
+    label: t('Revoke'),
+    danger: true,
+    dialog: (row, { onDone, onClose }) => (
+      <ConfirmDialog
+        title={title(row)}
+        danger
+        confirm={confirm}
+        consequences={consequences(row)}
+        act={async () => {
+          await post(`${path}/${row.id}/revoke`);
+          toast(done);
+          await onDone();
+        }}
+        onClose={onClose}
+      />
+    ),
+  };
+}
