@@ -2,7 +2,7 @@
 // once; its digest is stored. Tokens cannot create tokens. A token acts for its owner, an operator,
 // and ends when that operator is removed; one from the command line may have no owner.
 
-import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm';
+import { and, desc, eq, isNull, lt, or } from 'drizzle-orm';
 import { createId, createKey, type RandomBytes } from '../core/id.ts';
 import { isScope, SCOPES, type Scope } from '../core/operator-scope.ts';
 import type { Role } from '../core/role.ts';
@@ -165,12 +165,11 @@ export function createOperatorTokens(dependencies: {
       const owner = hasOwner(row) ? await ownerOf(row.createdBy) : undefined;
       if (hasOwner(row) && owner === undefined) return undefined;
       const before = now - USE_GRAIN_MS;
-      const isDue = or(isNull(operatorTokens.lastUsedAt), lt(operatorTokens.lastUsedAt, before));
       if (row.lastUsedAt === null || row.lastUsedAt < before) {
-        const set = { lastUsedAt: sql`${now}` };
+        const isDue = or(isNull(operatorTokens.lastUsedAt), lt(operatorTokens.lastUsedAt, before));
         await db
           .update(operatorTokens)
-          .set(set)
+          .set({ lastUsedAt: now })
           .where(and(eq(operatorTokens.id, row.id), isDue));
       }
       return { token: row, owner };
