@@ -53,7 +53,7 @@ async function make(out: string, targets: readonly Target[]): Promise<void> {
       const runtime = { target: target.compileTarget, path };
       ({ packages } = await buildExecutable({ outfile, version, commit, runtime }));
       const bytes = await Bun.file(outfile).bytes();
-      const executable = target.architecture === undefined ? signMachO(bytes, 'tollgate') : bytes;
+      const executable = target.system === 'macos' ? signMachO(bytes, 'tollgate') : bytes;
       built.push({ target, executable });
       process.stderr.write(`${target.name} is built\n`);
     }

@@ -12,7 +12,8 @@ import { runTool } from './tool.ts';
 export type Target = {
   /** As in the names of the files of a release. */
   readonly name: string;
-  /** The architecture's name at Debian and at OCI, where the target is a Linux. */
+  readonly system: 'linux' | 'macos';
+  /** The architecture's name at Debian and at OCI, where the package and the image contain it. */
   readonly architecture?: 'amd64' | 'arm64';
   readonly compileTarget: Build.CompileTarget;
   readonly runtimePackage: string;
@@ -26,6 +27,7 @@ const PINNED_BUN = '1.4.5';
 export const TARGETS: readonly Target[] = [
   {
     name: 'linux-x64',
+    system: 'linux',
     architecture: 'amd64',
     compileTarget: 'bun-linux-x64',
     runtimePackage: '@oven/bun-linux-x64',
@@ -33,7 +35,17 @@ export const TARGETS: readonly Target[] = [
       'IWX9BELoGHAUtMonkeSaNaZwXzRk+oDw6Mk+HBFXd3KHYIBNBsIGRupMZPcgNoDbJpLu6gAJjIoIVPZtt1aJ1g==',
   },
   {
+    // For processors without AVX2.
+    name: 'linux-x64-baseline',
+    system: 'linux',
+    compileTarget: 'bun-linux-x64-baseline',
+    runtimePackage: '@oven/bun-linux-x64-baseline',
+    integrity:
+      's8yMwYcFnnrA178gji0gZbkE2WVDej/Ti1x770oPfihxyRxSMNhGhiAQNXV53aDeraZxksdvKV/RAdQBCd0qPA==',
+  },
+  {
     name: 'linux-arm64',
+    system: 'linux',
     architecture: 'arm64',
     compileTarget: 'bun-linux-arm64',
     runtimePackage: '@oven/bun-linux-aarch64',
@@ -42,6 +54,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     name: 'macos-x64',
+    system: 'macos',
     compileTarget: 'bun-darwin-x64',
     runtimePackage: '@oven/bun-darwin-x64',
     integrity:
@@ -49,6 +62,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     name: 'macos-arm64',
+    system: 'macos',
     compileTarget: 'bun-darwin-arm64',
     runtimePackage: '@oven/bun-darwin-aarch64',
     integrity:

@@ -121,7 +121,7 @@ async function liveInside({ version }: Release, inside: Inside): Promise<void> {
     systemctl start tollgate`);
   await serves(inside);
   const created = await inside(
-    `${AS_OPERATOR} tollgate account create --email ann@example.com --credit 1000 --verified --json`,
+    `${AS_OPERATOR} tollgate account create --email ann@example.com --credit 100000 --verified --json`,
   );
   const { key, account }: { key: string; account: { id: string } } = JSON.parse(created);
   await buy(port, key);

@@ -18,6 +18,7 @@ const ARM_LIBRARIES = '/usr/aarch64-linux-gnu';
 
 export const checkExecutables: readonly Check[] = [
   { name: 'the executable of linux-x64 serves', run: runNative },
+  { name: 'the executable of linux-x64-baseline serves on a processor of 2008', run: runBaseline },
   { name: 'the executable of linux-arm64 serves, under QEMU', run: runEmulated },
   ...['macos-x64', 'macos-arm64'].map((target) => ({
     name: `the executable of ${target} is signed, and its digests are those of its pages`,
@@ -28,6 +29,15 @@ export const checkExecutables: readonly Check[] = [
 async function runNative(release: Release): Promise<string | undefined> {
   const reason = missing([]);
   if (reason === undefined) await serve(release, 'linux-x64', []);
+  return reason;
+}
+
+/** Nehalem has SSE 4.2 and no AVX: an instruction of either AVX ends the process there. */
+async function runBaseline(release: Release): Promise<string | undefined> {
+  const reason = missing(['qemu-x86_64-static']);
+  if (reason === undefined) {
+    await serve(release, 'linux-x64-baseline', ['qemu-x86_64-static', '-cpu', 'Nehalem']);
+  }
   return reason;
 }
 
