@@ -1,5 +1,5 @@
 // Reads a request body once, as bytes, within the size limit and without decompressing it. The
-// runtime discards what a refusal leaves unread (see respond.ts).
+// runtime discards what a refusal leaves unread, unless the connection ends with it.
 
 import { discard } from '../async/discard.ts';
 import type { Deadlines } from '../core/deadlines.ts';
@@ -26,6 +26,32 @@ export async function readBody(request: Request, waiting: BodyWait): Promise<Par
   const body = parseBody(bytes);
   discard(bytes);
   return body;
+}
+
+/**
+ * Drops what a refusal has left unread where its connection ends with it: the runtime would close at
+ * once, and the reset that follows can destroy the response on its way (RFC 9112, section 9.6). Proxies
+ * such as nginx ask for that by default.
+ */
+export async function beforeClosing(
+  request: Request,
+  response: Response,
+  waiting: BodyWait,
+): Promise<Response> {
+  if (request.bodyUsed) return response;
+  if (isLast(request.headers) || isLast(response.headers)) {
+    const reader = request.body?.getReader();
+    if (reader !== undefined) await withinDeadline(drop(reader), waiting).catch(() => {});
+  }
+  return response;
+}
+
+function isLast(headers: Headers): boolean {
+  return headers.get('connection')?.toLowerCase() === 'close';
+}
+
+async function drop(reader: Pick<ReadableStreamDefaultReader, 'read'>): Promise<void> {
+  while (!(await reader.read()).done);
 }
 
 /**
@@ -57,7 +83,8 @@ async function readChunked(request: Request): Promise<Uint8Array> {
     bytes += value.length;
     if (bytes > BODY_BYTES_MAX) {
       // The rest stays unread; awaiting the cancellation would mean waiting for the sender.
-      reader.cancel().catch(() => {});
+      if (isLast(request.headers)) await drop(reader);
+      else reader.cancel().catch(() => {});
       throw new GatewayError('payload_too_large');
     }
     chunks.push(value);

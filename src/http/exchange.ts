@@ -20,7 +20,7 @@ import type { KeyFacts } from '../identity/authenticate.ts';
 import type { LimitsLoad } from '../limits/load.ts';
 import type { RefusedCall } from '../refusals/recorder.ts';
 import type { ClientFormat, ParsedBody } from '../wire/format.ts';
-import { readBody } from './body.ts';
+import { beforeClosing, readBody } from './body.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { KnownHosts } from './known-hosts.ts';
 import type { ListDependencies } from './lists.ts';
@@ -216,8 +216,8 @@ export function refuse(
   exchange: Exchange,
   cause: unknown,
   allow?: string,
-): Response {
-  const { requestId, format, tally } = exchange;
+): Promise<Response> {
+  const { requestId, format, request, tally } = exchange;
   const isAway = dependencies.isAway(cause);
   if (isAway) dependencies.onInternal(requestId, cause);
   const error = isAway ? away() : cause;
@@ -231,7 +231,7 @@ export function refuse(
   const refusal = error instanceof GatewayError ? error : new GatewayError('internal_error');
   tally.answered(response.status, refusal.code);
   if (tally.answer === undefined) noteRefusal(dependencies, exchange, refusal);
-  return response;
+  return beforeClosing(request, response, dependencies);
 }
 
 /** A request with an answer is in the books. */

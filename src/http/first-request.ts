@@ -42,7 +42,7 @@ export function runFirst(
 
   const work = async (): Promise<void> => {
     // The client of a request that another node runs gets the answer of that node.
-    const response = await answerGeneration(dependencies, exchange, (...refused) =>
+    const response = await answerGeneration(dependencies, exchange, async (...refused) =>
       isOwn === false ? Response.error() : refuse(...refused),
     );
     if (isOwn === false) {
@@ -54,8 +54,8 @@ export function runFirst(
     const { answer } = exchange.tally;
     await conclude(idempotency, { lookup, requestId, answer, packed: () => recording.packed() });
   };
-  const fail = (error: unknown): void => {
-    recording.begin({ kind: 'over', response: refuse(dependencies, exchange, error) });
+  const fail = async (error: unknown): Promise<void> => {
+    recording.begin({ kind: 'over', response: await refuse(dependencies, exchange, error) });
     recording.cut();
   };
   idempotency.track(lookup, recording, work().catch(fail));

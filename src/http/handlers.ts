@@ -28,12 +28,7 @@ export async function answerGeneration(
 ): Promise<Response> {
   try {
     requireServing(dependencies);
-    if (!dependencies.hasRoom()) {
-      // Closing a connection with unread bytes resets it, and the client would not see the
-      // response.
-      await exchange.readBody().catch(() => undefined);
-      throw crowded();
-    }
+    if (!dependencies.hasRoom()) throw crowded();
     const generated = await generate(dependencies.generation, exchange);
     const response = respondGenerated(exchange.requestId, generated);
     if (generated.kind === 'stream') exchange.tally.streaming(response.status);

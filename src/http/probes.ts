@@ -51,7 +51,7 @@ export async function answerMetrics(
   request: Request,
   server: RuntimeServer | null,
 ): Promise<Response> {
-  const refused = (error: unknown): Response =>
+  const refused = (error: unknown): Promise<Response> =>
     refuse(dependencies, new Exchange(dependencies, request, server, chatFormat, 'metrics'), error);
   if (!mayOperate(dependencies, request, server)) {
     return refused(

@@ -70,8 +70,7 @@ export function replayedHeaders(
 /**
  * Turns a thrown value into the caller's envelope. An unexpected error is answered as internal:
  * `onInternal` logs it, and the caller gets no details. The connection stays open over an unread
- * body, whose rest the runtime discards; closing it would show a reset to senders that write
- * everything before they read.
+ * body, whose rest the runtime discards; `beforeClosing` is for those that end.
  */
 export function respondError(options: {
   readonly requestId: string;

@@ -353,17 +353,21 @@ describe('the size of the body', () => {
       const body = declared ? Buffer.alloc(50_000_000, CANARY) : streamed(CANARY.repeat(2_700_000));
       expectRefusal(await send(caller, path, body), 'chat', code);
       // As a client sends it that reads nothing before it has written everything.
-      using connection = await openConnection(gateway.url);
       const size = declared
         ? `content-length: ${PIECE.length * PIECES}`
         : 'transfer-encoding: chunked';
-      await connection.write(requestHead(caller, path, [size]));
-      for (let sent = 0; sent < PIECES; sent += 1) {
-        await connection.write(declared ? PIECE : chunk(PIECE));
+      for (const connects of ['keep-alive', 'close']) {
+        using connection = await openConnection(gateway.url);
+        await connection.write(requestHead(caller, path, [size, `connection: ${connects}`]));
+        for (let sent = 0; sent < PIECES; sent += 1) {
+          expect(connection.closed()).toBe(false);
+          await connection.write(declared ? PIECE : chunk(PIECE));
+        }
+        if (!declared) await connection.write(chunk(''));
+        expectRefusal(toJson(await connection.answer()), 'chat', code);
+        if (connects === 'close') await connection.untilClosed();
+        else await expectClean(connection);
       }
-      if (!declared) await connection.write(chunk(''));
-      expectRefusal(toJson(await connection.answer()), 'chat', code);
-      await expectClean(connection);
     },
   );
 
