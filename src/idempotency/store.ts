@@ -3,11 +3,13 @@
 // sealed, and belong to one API key of one account.
 
 import { and, count, eq, isNull, sql } from 'drizzle-orm';
+import { createBackoff } from '../async/backoff.ts';
 import { createSerialize } from '../async/serialize.ts';
 import { type RandomBytes, requestIdBytes } from '../core/id.ts';
 import { BODY_KEY } from '../core/idempotency-key.ts';
 import { nodes } from '../store/cluster-tables.ts';
 import type { Database } from '../store/contract.ts';
+import { isStoreFailure } from '../store/error.ts';
 import { createSealer, deriveKey } from '../store/seal.ts';
 import { idempotentRequests } from '../store/tables.ts';
 import { createRoom, type IdempotencyBounds } from './room.ts';
@@ -49,6 +51,9 @@ export const BOUNDS: IdempotencyBounds = {
   bodyAgeMs: 10 * 60_000,
 };
 
+/** With the pauses between them some 16 s: less than a repeat at another node waits. */
+const CONCLUDE_TRIES = 9;
+
 /** The most rows that one sweep removes, in about a millisecond. */
 const SWEEP_ROWS = 32;
 
@@ -66,9 +71,11 @@ export function createIdempotencyStore(dependencies: {
   /** Called when an answer could not be kept. */
   readonly onTrouble: (error: unknown) => void;
   readonly bounds?: IdempotencyBounds;
+  /** Replaces the default in tests. */
+  readonly sleep?: (ms: number) => Promise<void>;
 }) {
   const { database, clock, randomBytes, secret, incarnation, onTrouble } = dependencies;
-  const { bounds = BOUNDS } = dependencies;
+  const { bounds = BOUNDS, sleep = Bun.sleep } = dependencies;
   const lookupKey = deriveKey(secret, 'tollgate idempotency: lookup, version 1');
   const bodyKey = deriveKey(secret, 'tollgate idempotency: body, version 1');
   const sealKey = deriveKey(secret, 'tollgate idempotency: sealing, version 1');
@@ -83,12 +90,21 @@ export function createIdempotencyStore(dependencies: {
     .where(and(eq(nodes.boot, sql.placeholder('boot')), isNull(nodes.deadAt)))
     .prepare();
 
-  async function attempt(work: () => Promise<void>): Promise<void> {
-    try {
-      await inTurn(work);
-    } catch (error) {
-      room.forget();
-      onTrouble(error);
+  /** Tries again where the database fails, so that its restart loses no answer. */
+  async function attempt(tries: number, work: () => Promise<void>): Promise<void> {
+    const backoff = createBackoff();
+    for (let left = tries - 1; ; left -= 1) {
+      try {
+        await inTurn(work);
+        return;
+      } catch (error) {
+        room.forget();
+        if (left === 0 || !isStoreFailure(error)) {
+          onTrouble(error);
+          return;
+        }
+      }
+      await sleep(backoff.next());
     }
   }
 
@@ -135,7 +151,7 @@ export function createIdempotencyStore(dependencies: {
     },
     /** Keeps the answer of a request that was charged. Never rejects. */
     keep: (lookup: KeyLookup, requestId: string, answer: Uint8Array | undefined): Promise<void> =>
-      attempt(async () => {
+      attempt(CONCLUDE_TRIES, async () => {
         const { accountId } = lookup;
         const row = owned(lookup, requestId);
         if (answer === undefined || answer.length > bounds.entryBytes) {
@@ -149,7 +165,7 @@ export function createIdempotencyStore(dependencies: {
       }),
     /** Removes the row of a request that was charged nothing. Never rejects. */
     release: (lookup: KeyLookup, requestId: string): Promise<void> =>
-      attempt(async () => {
+      attempt(CONCLUDE_TRIES, async () => {
         const removed = await statements.release(owned(lookup, requestId));
         if (removed !== undefined) room.count(removed.accountId, -1, -removed.bytes);
       }),
@@ -165,7 +181,7 @@ export function createIdempotencyStore(dependencies: {
     },
     /** Removes a few expired rows; call it at intervals. Never rejects. */
     sweep: (): Promise<void> =>
-      attempt(async () => {
+      attempt(1, async () => {
         const oldestAt = await statements.oldestAt();
         if (oldestAt === undefined || Math.abs(clock() - oldestAt) < bounds.ageMs) return;
         for (let left = SWEEP_ROWS; left > 0; left -= 1) {

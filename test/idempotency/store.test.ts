@@ -14,7 +14,8 @@ import {
   keptAnswers,
 } from '../../src/idempotency/store.ts';
 import { nodes } from '../../src/store/cluster-tables.ts';
-import type { Database } from '../../src/store/contract.ts';
+import type { Database, Query } from '../../src/store/contract.ts';
+import { PostgresFailure } from '../../src/store/postgres/error.ts';
 import { idempotentRequests } from '../../src/store/tables.ts';
 import { describeOnEachDatabase, newDatabase, temporaryDirectory } from '../support/database.ts';
 import { samples } from '../support/tier.ts';
@@ -32,6 +33,8 @@ type Options = {
   readonly secret?: string;
   readonly incarnation?: string;
   readonly bounds?: Partial<IdempotencyBounds>;
+  readonly sleep?: (ms: number) => Promise<void>;
+  readonly onTrouble?: (error: unknown) => void;
 };
 
 function open(database: Database, options: Options = {}) {
@@ -39,9 +42,11 @@ function open(database: Database, options: Options = {}) {
   return createIdempotencyStore({
     ...{ database, clock, randomBytes, secret, incarnation: () => incarnation },
     bounds: { ...BOUNDS, ...options.bounds },
-    onTrouble: (error) => {
+    onTrouble(error) {
       throw error;
     },
+    ...(options.sleep && { sleep: options.sleep }),
+    ...(options.onTrouble && { onTrouble: options.onTrouble }),
   });
 }
 
@@ -74,6 +79,51 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
       }),
     );
     expect(wins.filter(Boolean)).toHaveLength(1);
+  });
+
+  test('an answer is kept, and a free one removed, once the database is back', async () => {
+    await using database = disposable(await newDatabase(directory));
+    let failures = 0;
+    const pauses: number[] = [];
+    const flaky: Database = {
+      ...database.it,
+      prepare<Values extends object, Row extends readonly unknown[]>(query: Query) {
+        const statement = database.it.prepare<Values, Row>(query);
+        const fails =
+          <T>(go: (values: Values) => T) =>
+          (values: Values): T => {
+            if (failures > 0) {
+              failures -= 1;
+              throw new PostgresFailure('57P03', 'The database is starting.');
+            }
+            return go(values);
+          };
+        return { ...statement, run: fails(statement.run), get: fails(statement.get) };
+      },
+    };
+    const troubles: unknown[] = [];
+    const store = open(flaky, {
+      sleep: async (ms) => void pauses.push(ms),
+      onTrouble: (error) => void troubles.push(error),
+    });
+    const first = await claimed(store, 'k');
+    failures = 3;
+    await store.keep(first.lookup, first.requestId, Buffer.from('the answer'));
+    expect(Buffer.from((await store.find(first.lookup))?.answer ?? []).toString()).toBe(
+      'the answer',
+    );
+    expect([pauses, troubles]).toEqual([[100, 200, 400], []]);
+    const second = await claimed(store, 'free');
+    failures = 1;
+    await store.release(second.lookup, second.requestId);
+    expect(await store.find(second.lookup)).toBeUndefined();
+    // One that stays away is reported once, before a repeat at another node gives up.
+    const third = await claimed(store, 'lost');
+    pauses.length = 0;
+    failures = 9;
+    await store.keep(third.lookup, third.requestId, Buffer.from('x'));
+    expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(20_000);
+    expect(troubles).toHaveLength(1);
   });
 
   test('the answer is found by its API key alone, and not with another secret', async () => {
