@@ -1,5 +1,7 @@
-// Refuses accounts without a balance before counting their prompts, because counting costs CPU time
-// that such accounts do not pay for. Only the hold decides whether the balance covers a request.
+// What this process remembers of the money of accounts: those without a balance are refused before
+// their prompts are counted, which costs CPU time that they do not pay for, and those whose early
+// answer a commit has revoked get none again. Only the hold decides whether the balance covers a
+// request.
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { GatewayError } from '../core/error.ts';
@@ -14,6 +16,7 @@ export type Funds = ReturnType<typeof createFunds>;
 export function createFunds({ balance }: Pick<Books, 'balance'>) {
   /** Accounts that had a balance at the last ledger read and are not in doubt since. */
   const funded = new Set<string>();
+  const contested = new Set<string>();
 
   async function lookUp(accountId: string, minimum: Micro): Promise<void> {
     const { posted, available } = await balance(accountId).catch(() => {
@@ -40,5 +43,11 @@ export function createFunds({ balance }: Pick<Books, 'balance'>) {
       funded.has(accountId) ? undefined : lookUp(accountId, minimum),
     /** Marks the account as low on balance, so its next request reads the ledger. */
     doubt: (accountId: string): void => void funded.delete(accountId),
+    /** Marks the account of a hold that was revoked (`ledger/error.ts`). */
+    contest(accountId: string): void {
+      if (contested.size >= ACCOUNTS_MAX) contested.clear();
+      contested.add(accountId);
+    },
+    isContested: (accountId: string): boolean => contested.has(accountId),
   };
 }

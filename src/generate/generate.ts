@@ -296,5 +296,5 @@ async function giveUp(
   const attempt = left ? asked?.attempt : undefined;
   await finish(dependencies, admitted, left ? 'client' : 'gateway', { attempt, failure: STOPPED });
   if (left) return { kind: 'cancelled' };
-  throw new GatewayError('provider_unavailable', { limits: grant.limits });
+  throw grant.refusal() ?? new GatewayError('provider_unavailable', { limits: grant.limits });
 }

@@ -2,24 +2,23 @@
 // (`hold.ts`) and ended together exactly once. Ending it charges what was served and produces the
 // receipt.
 
-import type { Outcome, Receipt, Usage } from '../core/generation.ts';
+import type { GatewayError } from '../core/error.ts';
+import type { Outcome, Receipt } from '../core/generation.ts';
 import {
   add,
   formatTokens,
   formatUsd,
-  larger,
   type Micro,
   smaller,
   subtract,
-  type Tokens,
   ZERO,
 } from '../core/money.ts';
 import type { OutcomeDecision } from '../core/outcome.ts';
 import type { LimitView } from '../core/plan.ts';
-import { affordableOutput, chargeServed, SLICE_TOKENS } from '../core/price.ts';
+import { chargeServed } from '../core/price.ts';
 import type { RequestFailure } from '../core/request-failure.ts';
 import type { Candidate } from '../core/route.ts';
-import { decideUsage, NO_USAGE } from '../core/usage.ts';
+import { decideUsage } from '../core/usage.ts';
 import type {
   PlacedHold,
   ReleaseCommand,
@@ -27,14 +26,15 @@ import type {
   Settlement,
   Written,
 } from '../ledger/contract.ts';
-import { LedgerSilent } from '../ledger/error.ts';
+import { HoldRevoked, LedgerSilent } from '../ledger/error.ts';
 import type { Claim } from '../limits/contract.ts';
 import { type AttemptEntry, AttemptLog } from './attempt-log.ts';
 import { Cover } from './funded-output.ts';
 import type { Slot } from './lifetime.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
-import type { Money } from './money.ts';
+import { boundByBalance, type Money, revokedHold } from './money.ts';
 import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
+import { releaseOf, releaseUnconfirmed, UNUSED } from './release.ts';
 
 /** The receipt for the client, the booked amounts, and the history of the attempts. */
 export type Ended = {
@@ -42,8 +42,6 @@ export type Ended = {
   readonly settlement: Settlement;
   readonly attempts: readonly AttemptEntry[];
 };
-
-const UNUSED: Usage = { ...NO_USAGE, basis: 'reported' };
 
 export class Grant implements Slot {
   /** The remaining limits, this request included. */
@@ -61,6 +59,7 @@ export class Grant implements Slot {
   readonly #written: Written;
   /** The most that the account could pay: the hold plus the available balance. */
   readonly #payable: Micro;
+  readonly #money: Money;
   /** The error that prevented the hold from becoming durable. */
   #lostBy: unknown;
   #ended: Promise<Ended> | undefined;
@@ -69,15 +68,17 @@ export class Grant implements Slot {
     dependencies: GenerateDependencies,
     checked: CheckedRequest,
     claim: Claim,
-    { amount, excess }: Money,
+    money: Money,
     { available, written, budget }: PlacedHold,
   ) {
+    const { amount, excess } = money;
     const { clock, ledger } = dependencies;
     const { call, price, promptTokens } = checked;
     this.#dependencies = dependencies;
     this.#checked = checked;
     this.#claim = claim;
     this.#written = written;
+    this.#money = money;
     this.#payable = add(available, amount);
     this.limits = claim.view;
     this.accountId = checked.facts.accountId;
@@ -121,9 +122,17 @@ export class Grant implements Slot {
       () => trace?.mark('held'),
       (error: unknown) => {
         this.#lostBy = error;
+        const { funds } = this.#dependencies;
+        if (error instanceof HoldRevoked) funds.contest(this.accountId);
         onLost();
       },
     );
+  }
+
+  /** The error of a request whose hold was revoked; undefined for any other. */
+  refusal(): GatewayError | undefined {
+    if (!(this.#lostBy instanceof HoldRevoked)) return undefined;
+    return revokedHold(this.#lostBy.final, this.#money, this.limits);
   }
 
   /** Frees the concurrency slot before the request ends. */
@@ -140,10 +149,17 @@ export class Grant implements Slot {
     served?: MeteredAttempt,
     failure?: RequestFailure,
   ): Promise<Ended> {
-    const isFree = served === undefined || decision.charge === 'nothing';
-    this.#ended ??= isFree
-      ? this.#release(decision.outcome, failure)
-      : this.#settle(decision, served, failure);
+    const book = (): Promise<Ended> =>
+      served === undefined || decision.charge === 'nothing'
+        ? this.#release(decision.outcome, failure)
+        : this.#settle(decision, served, failure);
+    // A client may leave before its hold is on disk. A bill for a hold that is lost alerts operators.
+    this.#ended ??=
+      this.#lostBy === undefined && this.#written.isDone()
+        ? book()
+        : this.isHeld().then(() =>
+            this.#lostBy === undefined ? book() : this.#forget(decision.outcome),
+          );
     return this.#ended;
   }
 
@@ -192,7 +208,6 @@ export class Grant implements Slot {
   }
 
   async #release(outcome: Outcome, failure: RequestFailure | undefined): Promise<Ended> {
-    if (this.#lostBy !== undefined) return this.#forget(outcome);
     this.#claim.settle(0);
     const { records } = this.attempts;
     const { clock, ledger } = this.#dependencies;
@@ -208,9 +223,13 @@ export class Grant implements Slot {
 
   /** Ends a request that has no hold: nothing to release, nothing used. */
   async #forget(outcome: Outcome): Promise<Ended> {
-    if (this.#lostBy instanceof LedgerSilent) releaseUnconfirmed(this.#dependencies, this.#checked);
-    await this.#claim.cancel();
-    const settlement = { debited: ZERO, loss: ZERO, available: this.#payable };
+    const revoked = this.#lostBy instanceof HoldRevoked ? this.#lostBy.final : undefined;
+    if (this.#lostBy instanceof LedgerSilent || revoked?.ok === true) {
+      releaseUnconfirmed(this.#dependencies, this.#checked);
+    }
+    await this.#claim.cancel(revoked === undefined ? undefined : 'request');
+    const available = revoked?.available ?? this.#payable;
+    const settlement = { debited: ZERO, loss: ZERO, available };
     return this.#endedOf({ usage: UNUSED }, this.attempts.records, settlement, outcome);
   }
 
@@ -253,43 +272,4 @@ export class Grant implements Slot {
  */
 function isForfeited({ debited, loss }: Settlement, charge: Micro): boolean {
   return charge > ZERO && debited === ZERO && loss === ZERO;
-}
-
-/**
- * Releases a hold that the ledger may have written without confirming it. Other failures have
- * written nothing, and a release for each would fill the ledger while its disk fails.
- */
-export function releaseUnconfirmed(
-  { clock, ledger }: Pick<GenerateDependencies, 'clock' | 'ledger'>,
-  checked: CheckedRequest,
-): void {
-  ledger
-    .release(releaseOf(checked, [], 'gateway_failed', clock()))
-    // Either no hold was taken, or the ledger keeps the release and retries it. No caller waits for
-    // it.
-    .catch(() => {});
-}
-
-/** Lowers a bound above the first slice to what the account can pay. */
-function boundByBalance(checked: CheckedRequest, payable: Micro): Tokens {
-  const { outputBound, promptTokens, price } = checked;
-  if (outputBound <= SLICE_TOKENS) return outputBound;
-  return smaller(outputBound, larger(SLICE_TOKENS, affordableOutput(payable, promptTokens, price)));
-}
-
-/** The end of a request without a charge. */
-function releaseOf(
-  { call, catalog }: CheckedRequest,
-  attempts: readonly AttemptEntry[],
-  outcome: Outcome,
-  nowMs: number,
-): ReleaseCommand {
-  return {
-    requestId: call.requestId,
-    outcome,
-    usage: UNUSED,
-    attempts: JSON.stringify(attempts),
-    usdPerMillion: catalog.usdPerMillion,
-    nowMs,
-  };
 }

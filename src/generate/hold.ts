@@ -3,13 +3,15 @@
 
 import type { Awaitable } from '../async/awaitable.ts';
 import { type ErrorCode, GatewayError } from '../core/error.ts';
+import { add } from '../core/money.ts';
 import { lowerIncident } from '../core/plan.ts';
-import type { HoldCommand, PlacedHold } from '../ledger/contract.ts';
-import { LedgerSilent } from '../ledger/error.ts';
+import type { HoldCommand, PlacedHold, Written } from '../ledger/contract.ts';
+import { HoldRevoked, LedgerSilent } from '../ledger/error.ts';
 import type { Claim, ClaimResult } from '../limits/contract.ts';
-import { Grant, releaseUnconfirmed } from './grant.ts';
+import { Grant } from './grant.ts';
 import { type Money, mayWait, moneyFor, refusedHold } from './money.ts';
 import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
+import { releaseUnconfirmed } from './release.ts';
 
 /**
  * How long a refusal waits before a second check while another request of the account is ending.
@@ -50,6 +52,7 @@ async function tryGrant(
   let hold: PlacedHold;
   try {
     hold = await dependencies.ledger.hold(holdCommand(checked, money));
+    if (isDoubtful(dependencies, checked, money, hold)) hold = await onDisk(hold);
   } catch (error) {
     if (error instanceof LedgerSilent) releaseUnconfirmed(dependencies, checked);
     await claim.cancel();
@@ -67,6 +70,34 @@ async function tryGrant(
   const isFinal = look === 'last' || hold.budget !== undefined;
   const isOver = isFinal && !mayWait(hold, money);
   throw refusedHold(hold, money, await claim.cancel(isOver ? 'request' : undefined));
+}
+
+/**
+ * Whether to wait for the commit of a granted hold before the upstream is called, because another
+ * node may have spent the money (decision 0159).
+ */
+function isDoubtful(
+  { booking, funds }: GenerateDependencies,
+  { facts }: CheckedRequest,
+  { amount, excess, hidden }: Money,
+  { ok, available, budget }: PlacedHold,
+): boolean {
+  if (booking !== 'awaited' || !ok) return false;
+  const isScarce = available < add(add(amount, excess), hidden);
+  return isScarce || budget !== undefined || funds.isContested(facts.accountId);
+}
+
+const ON_DISK: Written = { isDone: () => true, wait: () => Promise.resolve() };
+
+/** The answer that is on disk. Rejects if none is. */
+async function onDisk(hold: PlacedHold): Promise<PlacedHold> {
+  try {
+    await hold.written.wait();
+    return hold;
+  } catch (error) {
+    if (!(error instanceof HoldRevoked)) throw error;
+    return { ...error.final, written: ON_DISK };
+  }
 }
 
 async function beforeHold(work: () => Promise<void>, claim: Claim): Promise<void> {

@@ -5,7 +5,6 @@
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, Usage } from '../core/generation.ts';
-import { LedgerSilent, LedgerUnavailable } from '../ledger/error.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
 import { textOf } from '../upstream/content.ts';
 import type { AttemptTimes } from '../upstream/watch.ts';
@@ -174,12 +173,10 @@ export class MeteredAttempt implements Attempt {
     }
     return written.then(
       () => batch,
-      (error: unknown) => {
-        // No other node ends the hold until this one is fenced, so requests continue without the
-        // database.
-        if (error instanceof LedgerUnavailable && !(error instanceof LedgerSilent)) return batch;
+      () => {
+        // If the database stays away, another node ends the hold by its checkpoints: without one
+        // the answer would be free. The client does not receive it, so it is not charged.
         this.abort();
-        // The client does not receive it, so it is not charged.
         this.meter.reset(before);
         return NOT_BOOKED;
       },

@@ -1,14 +1,29 @@
-// The amounts that a request reserves, and the error that its client gets if the ledger refuses
-// them. Pure.
+// The amounts that a request reserves, the output that they buy, and the error that its client gets
+// if the ledger refuses them. Pure.
 
 import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { mayHideThinking } from '../core/hidden.ts';
 import { BUDGET_ENDS } from '../core/key-budget.ts';
 import type { Catalog, Model } from '../core/model.ts';
-import { add, formatTokens, larger, type Micro, smaller, subtract, ZERO } from '../core/money.ts';
+import {
+  add,
+  formatTokens,
+  larger,
+  type Micro,
+  smaller,
+  subtract,
+  type Tokens,
+  ZERO,
+} from '../core/money.ts';
 import type { LimitView } from '../core/plan.ts';
-import { hiddenOutput, holdAmount, promptExcess } from '../core/price.ts';
+import {
+  affordableOutput,
+  hiddenOutput,
+  holdAmount,
+  promptExcess,
+  SLICE_TOKENS,
+} from '../core/price.ts';
 import type { BudgetRoom, HoldResult } from '../ledger/contract.ts';
 import type { CheckedRequest } from './pipeline-types.ts';
 
@@ -35,6 +50,13 @@ export function moneyFor(checked: CheckedRequest): Money {
     excess: promptExcess(promptTokens, widest, price),
     hidden: hides ? hiddenOutput(outputBound, price) : ZERO,
   };
+}
+
+/** Lowers a bound above the first slice to what the account can pay. */
+export function boundByBalance(checked: CheckedRequest, payable: Micro): Tokens {
+  const { outputBound, promptTokens, price } = checked;
+  if (outputBound <= SLICE_TOKENS) return outputBound;
+  return smaller(outputBound, larger(SLICE_TOKENS, affordableOutput(payable, promptTokens, price)));
 }
 
 /** Whether any upstream of the model hides thinking, by the rule that charges for it. */
@@ -84,6 +106,12 @@ export function refusedHold(
     retryAfterSeconds: CONCURRENCY_RETRY_SECONDS,
     limits,
   });
+}
+
+/** `final` may be a hold that no longer covers hidden output; a retry gets what there is. */
+export function revokedHold(final: HoldResult, money: Money, limits: LimitView): GatewayError {
+  const uncovered = { room: final.available, openHolds: 1 };
+  return refusedHold(final.ok ? { ...final, uncovered } : final, money, limits);
 }
 
 /** A budget covers the most that a request can cost, because it is never exceeded. */

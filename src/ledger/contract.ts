@@ -62,7 +62,10 @@ export type BudgetRoom = BudgetRest & { readonly room: Micro; readonly openHolds
 /** A hold is answered once its transaction has decided, shortly before it is on disk. */
 export type PlacedHold = HoldResult & { readonly written: Written };
 
-/** Whether a hold is on disk. `wait` rejects with `LedgerUnavailable` where the write failed. */
+/**
+ * Whether a hold is on disk. `wait` rejects with `LedgerUnavailable` where the write failed, and with
+ * `HoldRevoked` where the commit decided otherwise.
+ */
 export type Written = {
   readonly isDone: () => boolean;
   readonly wait: () => Promise<void>;

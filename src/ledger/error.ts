@@ -1,5 +1,7 @@
 // The errors of the ledger, and how they cross from its thread to the caller.
 
+import type { HoldResult } from './contract.ts';
+
 /** The disk or the database failed, and the command may not be written. Answered as 503. */
 export class LedgerUnavailable extends Error {
   override readonly name = 'LedgerUnavailable';
@@ -7,6 +9,21 @@ export class LedgerUnavailable extends Error {
 
 /** The ledger died during the command, which may have been written or not. */
 export class LedgerSilent extends LedgerUnavailable {}
+
+/**
+ * The answer to a hold was early, and its commit has decided otherwise: another node has spent the
+ * money, or so much of it that hidden output is no longer covered. Then the hold is on disk. Only the
+ * queue creates this error, on the side of the caller.
+ */
+export class HoldRevoked extends LedgerUnavailable {
+  /** The answer that is on disk. */
+  readonly final: HoldResult;
+
+  constructor(final: HoldResult) {
+    super('Another node has spent the money that this hold was granted with.');
+    this.final = final;
+  }
+}
 
 /** The command is invalid; it changed nothing. The message is for operators. */
 export class LedgerRefusal extends Error {

@@ -70,7 +70,8 @@ export function prepareStatements(database: Database) {
     written(sql`select ${list(BUDGET)} from key_budgets
       where account = any(${array('accounts', 'bigint')})`),
   );
-  // With and without budgets, so that batches without them pay nothing for them.
+  // A budget that another node has set since stays on a hold: a checkpoint is decided by outdated
+  // books. With and without budgets, so that batches without them pay nothing for them.
   const prepareWrite = (isWithBudgets: boolean) =>
     pipeline.prepareLast<object, [version: string, isDone: unknown]>(
       written(sql`with locked as materialized (
@@ -92,7 +93,7 @@ export function prepareStatements(database: Database) {
           checkpoint_at = changed.checkpoint_at, upstream = changed.upstream,
           model_served = changed.model_served, price_served = changed.price_served,
           output_tokens = changed.output_tokens, reasoning_tokens = changed.reasoning_tokens,
-          budgeted = changed.budgeted
+          budgeted = coalesce(changed.budgeted, h.budgeted)
         from ${changed.rows} where h.id = changed.id returning 1),
       records as (
         insert into requests (${ended.names}) select ${ended.names} from ${ended.rows}),

@@ -2,10 +2,10 @@
 // twice: when it is decided and when it is on disk. Also defines which commands are kept until they
 // are on disk, which may wait for a batch, and which may be rejected.
 
-import { AMOUNT_MAX, micro, negate, ZERO } from '../core/money.ts';
+import { AMOUNT_MAX, micro, negate, smaller, ZERO } from '../core/money.ts';
 import { requireAmount } from './commands.ts';
-import type { HoldResult, LedgerRequest, Written } from './contract.ts';
-import { LedgerUnavailable } from './error.ts';
+import type { HoldCommand, HoldResult, LedgerRequest, Written } from './contract.ts';
+import { HoldRevoked } from './error.ts';
 
 export class WaitingCommand implements Written {
   readonly request: LedgerRequest;
@@ -62,11 +62,20 @@ export class WaitingCommand implements Written {
       this.#resolve(result);
       return;
     }
-    this.#answer(result as HoldResult);
-    if (this.#decided?.ok === (result as HoldResult).ok) {
-      this.#end = 'written';
-      this.#write?.resolve();
-    } else this.reject(new LedgerUnavailable('The ledger has decided otherwise since.'));
+    const final = result as HoldResult;
+    this.#answer(final);
+    if (this.#isRevoked(this.request.command, final)) {
+      this.reject(new HoldRevoked(final));
+      return;
+    }
+    this.#end = 'written';
+    this.#write?.resolve();
+  }
+
+  /** The money beyond a hold bounds the hidden output that its upstream has been asked for. */
+  #isRevoked({ hidden = ZERO }: HoldCommand, final: HoldResult): boolean {
+    const { ok = false, available = ZERO } = this.#decided ?? {};
+    return ok && !(final.ok && final.available >= smaller(available, hidden));
   }
 
   reject(error: Error): void {

@@ -16,7 +16,7 @@ import { generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
 import type { GenerateDependencies, GenerationCall } from '../../src/generate/pipeline-types.ts';
 import { createTokenizer } from '../../src/generate/tokenizer.ts';
-import { LedgerSilent, LedgerUnavailable } from '../../src/ledger/error.ts';
+import { HoldRevoked, LedgerSilent, LedgerUnavailable } from '../../src/ledger/error.ts';
 import { createHistory } from '../../src/ledger/history.ts';
 import { createLimits } from '../../src/limits/limits.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
@@ -449,17 +449,19 @@ test('the ledger gets checkpoints from the first content of a stream on, and of 
 });
 
 /** A hold that is decided at once and on disk when the test says so; its upstream counts aborts. */
-async function holding(account: string) {
-  const written = Promise.withResolvers<void>();
+async function holding(account: string, booking?: 'awaited') {
+  let written = Promise.withResolvers<void>();
   written.promise.catch(() => undefined);
   let isDone = false;
   const asked: ListedAttempt[] = [];
   const made = await rig(account, {
+    ...(booking && { booking }),
     ledger: {
       ...open.ledger,
       async hold(command) {
         const placed = await open.ledger.hold(command);
-        return { ...placed, written: { isDone: () => isDone, wait: () => written.promise } };
+        const { promise } = written;
+        return { ...placed, written: { isDone: () => isDone, wait: () => promise } };
       },
     },
     startAttempt(options) {
@@ -472,7 +474,13 @@ async function holding(account: string) {
     isDone = true;
     written.resolve();
   };
-  return { ...made, asked, write, lose: written.reject };
+  const lose = (error: Error): void => {
+    const lost = written;
+    written = Promise.withResolvers();
+    written.promise.catch(() => undefined);
+    lost.reject(error);
+  };
+  return { ...made, asked, write, lose };
 }
 
 describe.each([
@@ -512,6 +520,65 @@ describe.each([
       held: micro(0n),
       posted: 10_000n * TOKEN,
     });
+  });
+});
+
+describe('a hold whose money another node has spent since', () => {
+  /** Of 10,000: the request fits into the rest, and its worst case does not fit twice. */
+  const SCARCE = 9_600n * TOKEN;
+  const SPENT = { ok: false, available: micro(0n) } as const;
+
+  test('is refused like any other, and the next one waits for its commit', async () => {
+    const { dependencies, call, asked, used, lose, write } = await holding('revoked', 'awaited');
+    const answering = generate(dependencies, call('revoked-1'));
+    while (asked.length === 0) await Bun.sleep(1);
+    lose(new HoldRevoked(SPENT));
+    const error = await answering.catch((cause) => cause);
+    expect(error).toMatchObject({ code: 'insufficient_balance', status: 402 });
+    expect(error.message).toStartWith('The available balance is 0 service tokens');
+    expect(asked.map((attempt) => attempt.aborts() > 0)).toEqual([true]);
+    expect(await used()).toMatchObject({ ...UNUSED, requestsUsed: 1 });
+
+    const next = generate(dependencies, call('revoked-2'));
+    await Bun.sleep(20);
+    expect(asked.length).toBe(1);
+    write();
+    expect(await next).toMatchObject({ kind: 'whole' });
+  });
+
+  test('is given back where only the rest beside it is spent', async () => {
+    const { dependencies, call, asked, used, lose } = await holding('less', 'awaited');
+    const answering = generate(dependencies, call('less-1'));
+    while (asked.length === 0) await Bun.sleep(1);
+    lose(new HoldRevoked({ ok: true, available: micro(5n) }));
+    await expect(answering).rejects.toMatchObject({ code: 'concurrency_limit_exceeded' });
+    expect(await used()).toMatchObject({ ...UNUSED, requestsUsed: 1 });
+    await open.ledger.extend({ requestId: 'less-1', amount: micro(0n) }).catch(() => {});
+    expect(await open.books.balance('less')).toMatchObject({ held: micro(0n) });
+  });
+
+  test('is not billed, although its client has left', async () => {
+    const client = new AbortController();
+    const { dependencies, call, asked, used, lose } = await holding('revoked-left');
+    const answering = generate(dependencies, call('left-1', { signal: client.signal }));
+    while (asked.length === 0) await Bun.sleep(1);
+    client.abort();
+    await Bun.sleep(5);
+    lose(new HoldRevoked(SPENT));
+    expect(await answering).toEqual({ kind: 'cancelled' });
+    // The double has held the money, and would book an end of it.
+    expect((await open.books.explain('left-1'))?.record).toBeUndefined();
+    expect(await used()).toMatchObject({ ...UNUSED, requestsUsed: 1 });
+  });
+
+  test('calls no upstream where little is left beside it', async () => {
+    const { dependencies, call, asked, write } = await holding('scarce', 'awaited');
+    await open.ledger.hold(holdOf('scarce-0', 'scarce', SCARCE));
+    const answering = generate(dependencies, call('scarce-1'));
+    await Bun.sleep(20);
+    expect(asked.length).toBe(0);
+    write();
+    expect(await answering).toMatchObject({ kind: 'whole' });
   });
 });
 

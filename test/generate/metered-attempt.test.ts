@@ -147,16 +147,11 @@ test('the first content waits for its checkpoint where others may end the hold',
   expect(await attempt.next()).toEqual(text(4));
 });
 
-test('a database that is away does not keep back what runs', async () => {
-  const booked = Promise.reject(new LedgerUnavailable('away'));
-  const { attempt, inner } = setUp([text(300)], 4_096, 4_096, { booked });
-  expect(await attempt.next()).toEqual(text(300));
-  expect(inner.aborts()).toBe(0);
-});
-
-test('where that is refused nothing passes or is counted, and the upstream is stopped', async () => {
-  const booked = Promise.reject(new LedgerRefusal('The hold has ended.'));
-  const { attempt, inner } = setUp([text(300)], 4_096, 4_096, { booked });
+test.each([
+  ['is refused', new LedgerRefusal('The hold has ended.')],
+  ['finds no database', new LedgerUnavailable('away')],
+])('where that checkpoint %s, nothing passes or is counted', async (_, error) => {
+  const { attempt, inner } = setUp([text(300)], 4_096, 4_096, { booked: Promise.reject(error) });
   expect(await attempt.next()).toMatchObject({ events: [], end: { class: 'gateway' } });
   const { meter } = attempt;
   expect([inner.aborts(), meter.tokens(), meter.output()]).toEqual([1, 0, 'none']);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { micro, pico, usdRate } from '../../src/core/money.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import type { CheckpointCommand } from '../../src/ledger/contract.ts';
+import { HoldRevoked } from '../../src/ledger/error.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { createQueue, type LedgerTrouble, WAITING_MAX } from '../../src/ledger/queue.ts';
 import type { LedgerRequest } from '../../src/ledger/writer.ts';
@@ -340,6 +341,12 @@ describeOnEachDatabase('the queue', () => {
       recover: [],
     };
 
+    /** Waits until more than `ms` have passed, also where timers are early. */
+    async function passed(ms: number): Promise<void> {
+      const fromMs = performance.now();
+      await until(() => performance.now() - fromMs > ms);
+    }
+
     test('names the requests whose hold or end is not on disk yet, and no others', async () => {
       const { ledger, unwritten, batches, answer } = silentQueue();
       void ledger.hold(holdOf('r1', 'ada', 1n));
@@ -354,6 +361,30 @@ describeOnEachDatabase('the queue', () => {
       answer();
       expect(unwritten()).toEqual([]);
     });
+
+    test.each([
+      ['refused', { ok: false, available: micro(9n) }, 0n, true],
+      ['kept with less beside it', { ok: true, available: micro(9n) }, 0n, false],
+      ['kept, and hidden output is covered', { ok: true, available: micro(9n) }, 9n, false],
+      ['kept, and hidden output is not', { ok: true, available: micro(9n) }, 10n, true],
+      ['kept, as it was granted', { ok: true, available: micro(10n) }, 99n, false],
+    ] as const)(
+      'a hold is granted with 10 left, and on disk it is %s',
+      async (_, final, hidden, isRevoked) => {
+        const { ledger, batches, decided, written } = silentQueue();
+        const placing = ledger.hold({ ...holdOf('r1', 'ada', 1n), hidden: micro(hidden) });
+        await until(() => batches.length === 1);
+        decided([{ ok: true, result: { ok: true, available: micro(10n) } }]);
+        const placed = await placing;
+        expect(placed).toMatchObject({ ok: true, available: micro(10n) });
+        written([{ ok: true, result: final }]);
+        const error = await placed.written.wait().catch((cause) => cause);
+        expect(placed.written.isDone()).toBe(!isRevoked);
+        expect(error instanceof HoldRevoked ? error.final : undefined).toEqual(
+          isRevoked ? final : undefined,
+        );
+      },
+    );
 
     test('keeps the requests whose end waits here out of a recovery, and no others', async () => {
       const { ledger, batches, answer } = silentQueue();
@@ -391,15 +422,15 @@ describeOnEachDatabase('the queue', () => {
     });
 
     test('refuses what was posted and is late, and keeps what belongs to a request', async () => {
-      const { ledger, batches, answer, troubles } = silentQueue(50);
+      const { ledger, batches, answer, troubles } = silentQueue(250);
       const posted = outcomeOf(ledger.hold(holdOf('r1', 'ada', 1n)));
       const settled = ledger.settle(settleOf('r2', 1n));
       await until(() => batches.length === 1);
       const waiting = outcomeOf(ledger.hold(holdOf('r3', 'ada', 1n)));
       // The disk has not answered yet: what was posted may be written all the same.
-      expect(await posted).toBe('LedgerUnavailable: The disk has not answered for 50 ms.');
+      expect(await posted).toBe('LedgerUnavailable: The disk has not answered for 250 ms.');
       expect(await waiting).toBe(
-        'LedgerUnavailable: The command has waited for the disk for 50 ms.',
+        'LedgerUnavailable: The command has waited for the disk for 250 ms.',
       );
       answer();
       expect(await settled).toEqual(nothing);
@@ -478,18 +509,19 @@ describeOnEachDatabase('the queue', () => {
     });
 
     test('makes no promise that has waited for its turn for too long, and keeps the others', async () => {
-      const { ledger, batches, answer } = silentQueue(20);
-      void outcomeOf(ledger.hold(holdOf('r1', 'ada', 1n)));
+      const { ledger, batches, answer } = silentQueue(250);
+      // A bill is never late, however busy the machine is.
+      void ledger.settle(settleOf('r1', 1n));
       await until(() => batches.length === 1);
       const late = Array.from({ length: 300 }, (_, n) =>
         outcomeOf(ledger.hold(holdOf(`late-${n}`, 'ada', 1n))),
       );
       const settled = ledger.settle(settleOf('r0', 1n));
       void ledger.extend({ requestId: 'r0', amount: micro(2n) });
-      await new Promise((next) => setTimeout(next, 40));
+      await passed(250);
       const inTime = ledger.hold(holdOf('r2', 'ada', 1n));
       answer();
-      const refused = 'LedgerUnavailable: The command has waited for the disk for 20 ms.';
+      const refused = 'LedgerUnavailable: The command has waited for the disk for 250 ms.';
       expect(new Set(await Promise.all(late))).toEqual(new Set([refused]));
       await until(() => batches.length === 2);
       expect(batches[1]?.map(({ name }) => name)).toEqual(['settle', 'extend', 'hold']);
@@ -519,12 +551,12 @@ describeOnEachDatabase('the queue', () => {
 
     test('closes where all that waits is too late', async () => {
       const { ledger, batches, answer } = silentQueue(1);
-      void outcomeOf(ledger.hold(holdOf('r1', 'ada', 1n)));
+      void ledger.settle(settleOf('r1', 1n));
       await until(() => batches.length === 1);
       const late = Array.from({ length: 300 }, (_, n) =>
         outcomeOf(ledger.hold(holdOf(`late-${n}`, 'ada', 1n))),
       );
-      await new Promise((next) => setTimeout(next, 5));
+      await passed(1);
       const closed = ledger.close();
       answer();
       expect(await closed).toBe(0);
