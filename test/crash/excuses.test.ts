@@ -209,3 +209,20 @@ const CROWDS: readonly (readonly [string, readonly Asked[], Partial<Books>, bool
 test.each(CROWDS)('let in at once: %s', (_name, asked, change, isBroken) => {
   expect(isAboveTheLimit(asked, change)).toBe(isBroken);
 });
+
+test.each([
+  ['says 402 on a cluster', { status: 402 }, {}, []],
+  ['says 503', { status: 503 }, {}, ['what an upstream saw has a hold']],
+  ['says 402 on a single node', { status: 402 }, { nodes: 1 }, ['what an upstream saw has a hold']],
+] as const)(
+  'an upstream was called, nothing is held, and the answer %s',
+  (_name, answer, change, broken) => {
+    const asked = { sentAtMs: FROM_MS, ...answer };
+    const client = clientOf(asked, 0);
+    const seen: Served = {
+      ...{ mark: client.drawn.mark, account: 'narrow', model: 'swift', atMs: FROM_MS + 1 },
+      ...{ sent: [], ended: { how: 'gone', atMs: FROM_MS + 20 } },
+    };
+    expect(brokenBy(asked, { upstream: [seen], ...change })).toEqual([...broken]);
+  },
+);

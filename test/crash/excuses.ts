@@ -43,6 +43,16 @@ export function isEndedByOthers(story: Story): boolean {
   return story.record?.basis === 'recovered' && isKeptFrom(story, 'database');
 }
 
+/**
+ * Whether an upstream was called for a hold that its commit has refused: once for each account and
+ * node, and only where the balance seemed to cover the worst case twice.
+ */
+export function isRevoked({ client, served, hold }: Story, { nodes }: Books): boolean {
+  const { status = 0, words } = readAnswer(client);
+  const isRefused = status === 402 || status === 429;
+  return nodes > 1 && served.length > 0 && hold === undefined && isRefused && words === 0;
+}
+
 /** Whether a node may have let a request in by its share, without knowing of the others. */
 export function isLetInUnseen({ client, served }: Story, books: Books): boolean {
   const letInAtMs = served[0]?.atMs ?? client.endedAtMs;
@@ -104,6 +114,11 @@ export const EXCUSES: readonly Excuse[] = [
     name: 'cut off on the way to the client',
     most: 0.1,
     needs: (story) => isCutOff(story) && excuseForSilence(story) === 'clients',
+  },
+  {
+    name: 'refused by a commit after an upstream was called',
+    most: 0.005,
+    needs: isRevoked,
   },
   {
     name: 'let in by a node that did not know of the others',

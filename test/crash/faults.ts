@@ -43,7 +43,6 @@ const KILLS: readonly Fault[] = [
 ];
 
 const OF_THE_LOAD: readonly Fault[] = [
-  stories('recovered', 1, ({ record }) => record?.basis === 'recovered'),
   ...LEAVINGS.filter((leaving) => leaving !== 'stay').map((leaving) =>
     stories(`client: ${leaving}`, 2, ({ client }) =>
       leaving === 'dawdle'
@@ -109,12 +108,6 @@ const OF_THE_LOAD: readonly Fault[] = [
   keys('answers that a repeat got again', 5, ({ tries }) =>
     tries.filter((entry) => readAnswer(entry).headers.get('x-svc-replayed') === 'true'),
   ),
-  keys('repeats of an answer that is lost', 0.3, ({ tries }) =>
-    tries.filter((entry) => readAnswer(entry).status === 410),
-  ),
-  keys('keys whose first request was cut off', 1, ({ tries }) =>
-    tries.slice(0, 1).filter(({ complete, left }) => !complete && left === undefined),
-  ),
   {
     name: 'audits by the gateway itself',
     least: 2,
@@ -128,9 +121,23 @@ const OF_THE_LOAD: readonly Fault[] = [
   },
 ];
 
-export const FAULTS: readonly Fault[] = [...KILLS, ...OF_THE_LOAD];
+/** What only the death of a gateway brings about; `share` is how many of the rounds have one. */
+const afterDeaths = (share: number): readonly Fault[] => [
+  stories('recovered', share, ({ record }) => record?.basis === 'recovered'),
+  keys('repeats of an answer that is lost', 0.3 * share, ({ tries }) =>
+    tries.filter((entry) => readAnswer(entry).status === 410),
+  ),
+  keys('keys whose first request was cut off', share, ({ tries }) =>
+    tries.slice(0, 1).filter(({ complete, left }) => !complete && left === undefined),
+  ),
+];
 
-/** How rare a fault of clients and upstreams may be does not depend on the number of nodes. */
+export const FAULTS: readonly Fault[] = [...KILLS, ...afterDeaths(1), ...OF_THE_LOAD];
+
+/**
+ * How rare a fault of clients and upstreams may be does not depend on the number of nodes. A cluster
+ * plays one of thirteen faults a round, and three of them end a node.
+ */
 export const FAULTS_OF_CLUSTERS: readonly Fault[] = [
   ...CLUSTER_FAULTS.map(
     (name): Fault => ({
@@ -139,6 +146,7 @@ export const FAULTS_OF_CLUSTERS: readonly Fault[] = [
       count: ({ played }) => played.filter((each) => each === name).length,
     }),
   ),
+  ...afterDeaths(3 / 13),
   ...OF_THE_LOAD,
 ];
 

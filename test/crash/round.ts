@@ -26,6 +26,7 @@ import { gatewayOf, KILL_DELAYS_MS, type Killer, startKiller, TRIGGERS } from '.
 import { openHolds, readLedger } from './ledger.ts';
 import { ARCHIVING, checkArchives, startWithPast } from './past.ts';
 import { createRandom, type Random } from './random.ts';
+import { checkRestore } from './restored.ts';
 import { ACCOUNTS, crashCatalog } from './setup.ts';
 import { type CrashUpstream, startCrashUpstream } from './upstream.ts';
 
@@ -102,6 +103,7 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
           ...books.verdicts,
           ...(await checkBackups(join(directory, 'backups'))),
           ...(isArchiving ? [await checkArchives(directory)] : []),
+          ...(await checkRestore(gateway(), start)),
         ],
         ...(syncMs === undefined ? {} : { syncMs }),
       },

@@ -5,7 +5,7 @@
 import { costOf, promptCost } from '../amounts.ts';
 import { isKeptFrom, lagAround, type Story } from '../books.ts';
 import { readAnswer } from '../client.ts';
-import { excuseForRefusal, excuseForSilence, isEndedByOthers } from '../excuses.ts';
+import { excuseForRefusal, excuseForSilence, isEndedByOthers, isRevoked } from '../excuses.ts';
 import { sentWords } from '../upstream.ts';
 import { eachRequest, type Law } from './law.ts';
 import { checkpointSeamMs } from './recovery.ts';
@@ -53,6 +53,7 @@ const servedHasHold = eachRequest('what an upstream saw has a hold', (story, boo
   if (served.length === 0 || hold !== undefined) return undefined;
   // The upstream is called while the hold is written, and nothing is passed on before it is.
   if (readAnswer(client).words === 0 && isKeptFrom(story, 'database')) return undefined;
+  if (isRevoked(story, books)) return undefined;
   const fromMs = kill === undefined ? 0 : kill.atMs - checkpointSeamMs(books, kill);
   const isLast = kill !== undefined && served.every(({ atMs }) => atMs >= fromMs);
   return isLast && readAnswer(client).words === 0 ? undefined : 'there is no hold';
