@@ -21,6 +21,8 @@ describeInBrowser('operators with roles', ({ visit }) => {
     await using visitor = await visit(base());
     const { page } = visitor;
     await openSignedIn(visitor, viewer, '/accounts');
+    // An empty list draws the button in another place, and a forced click does not wait for that.
+    await page.getByText('No accounts yet').waitFor();
     const create = page.getByRole('button', { name: 'New account' }).first();
     await create.waitFor();
     expect(await create.getAttribute('aria-disabled')).toBe('true');
