@@ -95,7 +95,7 @@ describeInBrowser('an account in the page', ({ visit }) => {
     await expectPath(page, '/dashboard/keys');
     // Sign-in reloads the page; going back works only after that.
     await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
-    await page.evaluate('history.back()');
+    await page.goBack();
     await expectPath(page, '/dashboard/models');
   });
 

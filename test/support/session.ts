@@ -3,6 +3,9 @@
 
 export type Realm = 'customer' | 'operator';
 
+/** Shorter than a test may take: a test that is cut off does not say what it waited for. */
+const ANSWER_MS = 30_000;
+
 export const PREFIXES = { customer: '/dashboard', operator: '/operator' } as const;
 
 export type ApiAnswer = {
@@ -59,11 +62,13 @@ export function openApi(
     url,
     open,
     cookie,
-    get: async (path, headers = {}) => readAnswer(await open(path, { headers })),
+    get: async (path, headers = {}) =>
+      readAnswer(await open(path, { headers, signal: AbortSignal.timeout(ANSWER_MS) })),
     send: async (method, path, body = {}, headers = {}) =>
       readAnswer(
         await open(path, {
           method,
+          signal: AbortSignal.timeout(ANSWER_MS),
           headers: { origin: url, 'content-type': 'application/json', ...headers },
           body: typeof body === 'string' ? body : JSON.stringify(body),
         }),
