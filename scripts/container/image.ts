@@ -1,5 +1,6 @@
-// Writes the OCI image of all Linux targets as one archive of an image layout (OCI image
-// specification 1.1), without a daemon. `docker load`, `podman load` and `skopeo copy` read it.
+// Writes the OCI image of one architecture as an archive of an image layout (OCI image specification
+// 1.1), without a daemon. `docker load`, `podman load` and `skopeo copy` read it; an archive of several
+// architectures is read by some of them only.
 
 import { createHash } from 'node:crypto';
 import { bytesOf, type Entry, gzip, tar } from '../release-steps/tar.ts';
@@ -11,11 +12,9 @@ type ImageOptions = {
   /** Unix seconds of every file. */
   readonly seconds: number;
   readonly licences: string;
-  readonly platforms: readonly {
-    readonly architecture: Architecture;
-    readonly base: readonly Entry[];
-    readonly executable: Uint8Array;
-  }[];
+  readonly architecture: Architecture;
+  readonly base: readonly Entry[];
+  readonly executable: Uint8Array;
 };
 
 type Descriptor = {
@@ -31,59 +30,67 @@ const SECOND_NS = 1_000_000_000;
 
 /** The bytes of the archive. */
 export function image(options: ImageOptions): Uint8Array {
+  const { architecture, version, seconds } = options;
   const blobs: Blobs = new Map();
-  const manifests = options.platforms.map((platform) => ({
-    ...manifestOf(options, platform, blobs),
-    platform: { os: 'linux', architecture: platform.architecture },
-    annotations: {
-      'org.opencontainers.image.ref.name': options.version,
-      'io.containerd.image.name': `tollgate:${options.version}`,
-    },
-  }));
+  const layers = [options.base, programFiles(options)].map((entries) => {
+    const bytes = tar(entries, seconds);
+    return {
+      diffId: `sha256:${sha256(bytes)}`,
+      descriptor: add(blobs, 'application/vnd.oci.image.layer.v1.tar+gzip', gzip(bytes)),
+    };
+  });
+  const config = add(
+    blobs,
+    'application/vnd.oci.image.config.v1+json',
+    json({
+      created: new Date(seconds * 1_000).toISOString(),
+      architecture,
+      os: 'linux',
+      config: configOf(options),
+      rootfs: { type: 'layers', diff_ids: layers.map(({ diffId }) => diffId) },
+    }),
+  );
+  const manifest = {
+    schemaVersion: 2,
+    mediaType: 'application/vnd.oci.image.manifest.v1+json',
+    config,
+    layers: layers.map(({ descriptor }) => descriptor),
+  };
   const index = {
     schemaVersion: 2,
     mediaType: 'application/vnd.oci.image.index.v1+json',
-    manifests,
+    manifests: [
+      {
+        ...add(blobs, manifest.mediaType, json(manifest)),
+        platform: { os: 'linux', architecture },
+        annotations: {
+          'org.opencontainers.image.ref.name': version,
+          // containerd takes the name as it is, and Docker looks for the full one.
+          'io.containerd.image.name': `docker.io/library/tollgate:${version}`,
+        },
+      },
+    ],
+  };
+  // Docker without the store of containerd reads this file, and not the index.
+  const saved = {
+    Config: pathOf(config),
+    RepoTags: [`tollgate:${version}`],
+    Layers: manifest.layers.map(pathOf),
   };
   const entries: Entry[] = [
     { path: 'oci-layout', mode: 0o644, content: '{"imageLayoutVersion":"1.0.0"}' },
     { path: 'index.json', mode: 0o644, content: JSON.stringify(index) },
+    { path: 'manifest.json', mode: 0o644, content: JSON.stringify([saved]) },
     { path: 'blobs', mode: 0o755 },
     { path: 'blobs/sha256', mode: 0o755 },
     ...[...blobs]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([digest, content]) => ({ path: `blobs/sha256/${digest}`, mode: 0o644, content })),
   ];
-  return tar(entries, options.seconds);
+  return tar(entries, seconds);
 }
 
-function manifestOf(
-  options: ImageOptions,
-  platform: ImageOptions['platforms'][number],
-  blobs: Blobs,
-): Descriptor {
-  const layers = [platform.base, programFiles(options, platform.executable)].map((entries) => {
-    const bytes = tar(entries, options.seconds);
-    return {
-      diffId: `sha256:${sha256(bytes)}`,
-      descriptor: add(blobs, 'application/vnd.oci.image.layer.v1.tar+gzip', gzip(bytes)),
-    };
-  });
-  const config = {
-    created: new Date(options.seconds * 1_000).toISOString(),
-    architecture: platform.architecture,
-    os: 'linux',
-    config: configOf(options),
-    rootfs: { type: 'layers', diff_ids: layers.map(({ diffId }) => diffId) },
-  };
-  const manifest = {
-    schemaVersion: 2,
-    mediaType: 'application/vnd.oci.image.manifest.v1+json',
-    config: add(blobs, 'application/vnd.oci.image.config.v1+json', json(config)),
-    layers: layers.map(({ descriptor }) => descriptor),
-  };
-  return add(blobs, manifest.mediaType, json(manifest));
-}
+const pathOf = ({ digest }: Descriptor): string => `blobs/${digest.replace(':', '/')}`;
 
 /** OCI knows no health check: it is Docker's, and other engines ignore it. */
 function configOf({ version, commit }: ImageOptions) {
@@ -112,7 +119,7 @@ function configOf({ version, commit }: ImageOptions) {
   };
 }
 
-function programFiles({ licences }: ImageOptions, executable: Uint8Array): readonly Entry[] {
+function programFiles({ licences, executable }: ImageOptions): readonly Entry[] {
   const doc = 'usr/share/doc/tollgate';
   return [
     { path: 'usr/bin/tollgate', mode: 0o755, content: executable },

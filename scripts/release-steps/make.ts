@@ -72,38 +72,28 @@ async function make(out: string, targets: readonly Target[]): Promise<void> {
   const example = await Bun.file(join(root, '.env.example')).text();
   const monitoring = await monitoringFiles();
   for (const { target, executable } of built) {
-    const base = `tollgate-${version}-${target.name}`;
+    const name = `tollgate-${version}-${target.name}`;
     const entries: Entry[] = [
-      { path: base, mode: 0o755 },
-      { path: `${base}/LICENCES.txt`, mode: 0o644, content: licences },
-      { path: `${base}/env.example`, mode: 0o644, content: example },
-      { path: `${base}/monitoring`, mode: 0o755 },
-      ...monitoring.map(({ name, content }) => ({
-        ...{ path: `${base}/monitoring/${name}`, mode: 0o644, content },
+      { path: name, mode: 0o755 },
+      { path: `${name}/LICENCES.txt`, mode: 0o644, content: licences },
+      { path: `${name}/env.example`, mode: 0o644, content: example },
+      { path: `${name}/monitoring`, mode: 0o755 },
+      ...monitoring.map((file) => ({
+        ...{ path: `${name}/monitoring/${file.name}`, mode: 0o644, content: file.content },
       })),
-      { path: `${base}/tollgate`, mode: 0o755, content: executable },
+      { path: `${name}/tollgate`, mode: 0o755, content: executable },
     ];
-    await write(`${base}.tar.gz`, tarGz(entries, seconds));
+    await write(`${name}.tar.gz`, tarGz(entries, seconds));
     const { architecture } = target;
     if (architecture === undefined) continue;
     const details = { version, architecture, seconds, executable, licences, sbom: bom };
     await write(`tollgate_${version}_${architecture}.deb`, await deb(details));
+    const base = await baseFiles(architecture, options.cache);
+    await write(
+      `tollgate-${version}-image-${architecture}.tar`,
+      image({ version, commit, seconds, licences, architecture, base, executable }),
+    );
   }
-  const platforms = await Promise.all(
-    built.flatMap(({ target: { architecture }, executable }) =>
-      architecture === undefined
-        ? []
-        : [
-            baseFiles(architecture, options.cache).then((base) => ({
-              ...{ architecture, base, executable },
-            })),
-          ],
-    ),
-  );
-  await write(
-    `tollgate-${version}-image.tar`,
-    image({ version, commit, seconds, licences, platforms }),
-  );
   await write(`tollgate-${version}-cluster.tar.gz`, await cluster(seconds));
   await write(`tollgate-${version}-sbom.cdx.json`, bom);
   await write('LICENCES.txt', licences);

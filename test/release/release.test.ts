@@ -134,13 +134,10 @@ describe('the Debian package', () => {
 
 test('each blob of the image has the digest that refers to it, and its user is not root', async () => {
   const path = join(folder, 'image.tar');
-  const platform = {
-    architecture: 'amd64' as const,
-    base: [{ path: 'etc', mode: 0o755 }],
-    executable: bytesOf('program'),
-  };
   const options = { version: '1.2.3', commit: '12345678', seconds: SECONDS, licences: 'licences' };
-  await Bun.write(path, image({ ...options, platforms: [platform] }));
+  const base = [{ path: 'etc', mode: 0o755 }];
+  const executable = bytesOf('program');
+  await Bun.write(path, image({ ...options, architecture: 'amd64', base, executable }));
   const layout = join(folder, 'layout');
   await runTool(['mkdir', layout]);
   await runTool(['tar', '-xf', path, '-C', layout]);

@@ -23,6 +23,7 @@ export const checkImage: readonly Check[] = [
     name: 'the image of arm64 runs by chroot as its user, under QEMU',
     run: (release) => run(release, 'arm64', ['qemu-aarch64-static']),
   },
+  { name: 'skopeo reads each image, also as Docker does', run: readBySkopeo },
 ];
 
 type Descriptor = { readonly digest: string; readonly size: number };
@@ -86,6 +87,21 @@ async function run(
   return undefined;
 }
 
+/** Docker without the store of containerd reads `manifest.json`; all others read the index. */
+async function readBySkopeo({ folder, version }: Release): Promise<string | undefined> {
+  const reason = missing(['skopeo']);
+  if (reason !== undefined) return reason;
+  for (const architecture of ['amd64', 'arm64']) {
+    const archive = join(folder, `tollgate-${version}-image-${architecture}.tar`);
+    for (const source of [`docker-archive:${archive}`, `oci-archive:${archive}:${version}`]) {
+      await inFolder((copy) =>
+        runTool(['skopeo', '--insecure-policy', 'copy', source, `dir:${copy}`]),
+      );
+    }
+  }
+  return undefined;
+}
+
 /** Everything but the volume and /tmp is read-only, as with `--read-only`. */
 const INSIDE = `root=$0; user=$1; group=$2; folder=$3; shift 3
 mount --make-rprivate /
@@ -103,7 +119,7 @@ async function unpack(release: Release, architecture: string, folder: string) {
   const layout = join(folder, 'layout');
   const root = join(folder, 'root');
   await runTool(['mkdir', layout, root]);
-  const archive = join(release.folder, `tollgate-${release.version}-image.tar`);
+  const archive = join(release.folder, `tollgate-${release.version}-image-${architecture}.tar`);
   await runTool(['tar', '-xf', archive, '-C', layout]);
   const blob = async ({ digest, size }: Descriptor): Promise<Uint8Array> => {
     const [, hash = ''] = digest.split(':');
@@ -115,8 +131,9 @@ async function unpack(release: Release, architecture: string, folder: string) {
   const read = async <Document>(from: Descriptor): Promise<Document> =>
     JSON.parse(new TextDecoder().decode(await blob(from)));
   const index: Index = await Bun.file(join(layout, 'index.json')).json();
-  const platform = index.manifests.find((each) => each.platform.architecture === architecture);
-  if (platform === undefined) throw new Error(`it has no manifest of ${architecture}`);
+  const [platform] = index.manifests;
+  if (platform?.platform.architecture !== architecture)
+    throw new Error('it is of another platform');
   const manifest = await read<Manifest>(platform);
   const { config, rootfs } = await read<Config>(manifest.config);
   for (const [number, layer] of manifest.layers.entries()) {
