@@ -118,7 +118,9 @@ export class Grant implements Slot {
   /** Calls `onLost` if a hold that is still being written fails to become durable. */
   watchHold(onLost: () => void): void {
     const { trace } = this.#checked.call;
-    this.untilHeld()?.then(
+    const untilHeld = this.untilHeld();
+    if (untilHeld === undefined) trace?.mark('held');
+    untilHeld?.then(
       () => trace?.mark('held'),
       (error: unknown) => {
         this.#lostBy = error;

@@ -22,13 +22,17 @@ export async function checkCrashes(
 ): Promise<readonly Check[]> {
   const { key, rounds, random } = options;
   const seen: Seen = { answers: [], cutOff: 0 };
-  const wrong = { bills: [] as string[], holds: [] as string[], audits: [] as string[] };
+  const wrong: Record<'loads' | 'bills' | 'holds' | 'audits', string[]> = {
+    ...{ loads: [], bills: [], holds: [], audits: [] },
+  };
   for (let round = 1; round <= rounds; round += 1) {
     const gateway = await scratch.start();
     const load = startLoad(scratch.callerOf(gateway, key), seen, random);
     await Bun.sleep(KILL_MS.least + random() * (KILL_MS.most - KILL_MS.least));
+    const cutBefore = seen.cutOff;
     await gateway.kill();
     await load.ended;
+    if (seen.cutOff === cutBefore) wrong.loads.push(`kill ${round} cut no answer off`);
     // Recovers what the killed one has left.
     const again = await scratch.start();
     await again.kill();
@@ -44,9 +48,9 @@ export async function checkCrashes(
   }
   const answers = `${seen.answers.length} complete answers, ${seen.cutOff} cut off`;
   const kills = `${rounds} kills (SIGKILL) under ${CLIENTS} clients`;
-  const hasLoad = seen.answers.length > 0 && seen.cutOff > 0;
+  if (seen.answers.length === 0) wrong.loads.push('no answer was complete');
   return [
-    checkOf('load at each kill', hasLoad ? [] : ['no answers'], `${kills}: ${answers}`),
+    checkOf('load at each kill', wrong.loads, `${kills}: ${answers}`),
     checkOf('bills after a crash', wrong.bills, 'each complete answer is booked as billed'),
     checkOf('holds after a crash', wrong.holds, 'each hold is settled or released'),
     checkOf('audit after a crash', wrong.audits, 'every balance is the sum of its entries'),
@@ -89,10 +93,11 @@ function startLoad(
           stream: random() < 0.7,
           model: SLOW_MODEL,
         });
-        if (answer.complete && answer.status === 200) seen.answers.push(answer);
+        if (answer.status !== 200) continue;
+        if (answer.complete) seen.answers.push(answer);
         else seen.cutOff += 1;
       } catch {
-        seen.cutOff += 1;
+        // The gateway is gone.
         return;
       }
     }

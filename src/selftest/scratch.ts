@@ -49,34 +49,40 @@ export async function openScratch(
     DATABASE_URL: 'sqlite:./data/tollgate.db',
     TOLLGATE_ENV_FILE: '/dev/null',
   };
-  const running = new Set<Process>();
+  const running = new Set<Bun.Subprocess>();
+  let isClosed = false;
+
+  function requireOpen(): void {
+    if (isClosed) throw new Error('the self-test has ended');
+  }
 
   async function launch(args: readonly string[], marker: RegExp): Promise<Process> {
+    requireOpen();
     const child = Bun.spawn([...command, ...args], {
       ...{ cwd: directory, env: environment, stdin: 'pipe', stdout: 'pipe' },
       stderr: Bun.file(join(directory, 'errors.log')),
     });
+    running.add(child);
+    const kill = async (): Promise<void> => {
+      running.delete(child);
+      child.kill('SIGKILL');
+      await child.exited;
+    };
     const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
     const url = await findAddress(child.stdout, marker);
     clearTimeout(timer);
     if (url === undefined) throw new Error(`tollgate ${args.join(' ')} did not start`);
-    const started: Process = {
-      url,
-      async kill() {
-        running.delete(started);
-        child.kill('SIGKILL');
-        await child.exited;
-      },
-    };
-    running.add(started);
-    return started;
+    return { url, kill };
   }
 
   async function run(...args: readonly string[]): Promise<Record<string, unknown>> {
+    requireOpen();
     const child = Bun.spawn([...command, ...args, '--json'], {
       ...{ cwd: directory, env: environment, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
     });
+    running.add(child);
     const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    running.delete(child);
     if (stdout === '') throw new Error(`tollgate ${args.join(' ')}: ${stderr.trim()}`);
     return JSON.parse(stdout);
   }
@@ -84,7 +90,9 @@ export async function openScratch(
   const startPart = (part: Part, target = ''): Promise<Process> =>
     launch(['selftest', '--part', part, '--target', target], /listening on (http:\S+)\n/);
   const close = async (): Promise<void> => {
-    for (const each of [...running]) await each.kill();
+    isClosed = true;
+    for (const child of running) child.kill('SIGKILL');
+    await Promise.all([...running].map(({ exited }) => exited));
     rmSync(directory, { recursive: true, force: true });
   };
   try {

@@ -50,6 +50,7 @@ export async function selfTest(options: SelfTestOptions): Promise<SelfTest> {
   };
   await run('scratch gateway', async () => {
     const scratch = await openScratch(options.command ?? ownCommand());
+    const stopListening = onSignal(scratch.close);
     try {
       const keys = {
         rich: await scratch.createAccount('rich@example.com', CREDIT),
@@ -64,6 +65,7 @@ export async function selfTest(options: SelfTestOptions): Promise<SelfTest> {
         return checkOverhead(overhead);
       });
     } finally {
+      stopListening();
       await scratch.close();
     }
     return [];
@@ -78,6 +80,18 @@ export async function selfTest(options: SelfTestOptions): Promise<SelfTest> {
     seconds: Math.round((Date.now() - startedAt) / 1_000),
     checks,
     overhead,
+  };
+}
+
+/** Ends the process by a signal only once it has cleared up. Returns a function that undoes this. */
+function onSignal(clearUp: () => Promise<void>): () => void {
+  const ends = Object.entries({ SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }).map(
+    ([signal, number]) =>
+      [signal, () => void clearUp().finally(() => process.exit(128 + number))] as const,
+  );
+  for (const [signal, end] of ends) process.once(signal, end);
+  return () => {
+    for (const [signal, end] of ends) process.off(signal, end);
   };
 }
 

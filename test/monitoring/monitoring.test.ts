@@ -65,7 +65,10 @@ describe.skipIf(isSkipped)('the alert rules', () => {
     expect(silent).toEqual([]);
     const folder = await mkdtemp(join(tmpdir(), 'tollgate-rules-'));
     const rules = await Bun.file(RULES).text();
-    await Bun.write(join(folder, 'rules.yml'), rules.replace('breaker == 2', 'breaker >= 1'));
+    await Bun.write(
+      join(folder, 'rules.yml'),
+      rules.replace('breaker[2m]) == 2', 'breaker[2m]) >= 1'),
+    );
     const path = /rule_files: \[.*\]/;
     await Bun.write(join(folder, 'cases.yml'), cases.replace(path, 'rule_files: [rules.yml]'));
     expect((await promtool('test', 'rules', join(folder, 'cases.yml'))).code).toBe(1);

@@ -2,7 +2,7 @@
 
 import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import type { Check } from '../../src/selftest/check.ts';
 import { checkCrashes } from '../../src/selftest/crashes.ts';
@@ -19,6 +19,17 @@ const failed = (checks: readonly Check[]): string[] =>
 
 const scratches = (): string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith('tollgate-selftest-'));
+
+/** The processes that work in a scratch folder. */
+function processesIn(folder: string): string[] {
+  return readdirSync('/proc').filter((name) => {
+    try {
+      return /^\d+$/.test(name) && readlinkSync(`/proc/${name}/cwd`).includes(`/${folder}`);
+    } catch {
+      return false;
+    }
+  });
+}
 
 test('passes on this machine, touches no data, and leaves nothing', async () => {
   const before = scratches();
@@ -47,6 +58,17 @@ test('passes on this machine, touches no data, and leaves nothing', async () => 
   expect(readdirSync(directory)).toEqual([]);
   expect(existsSync(`${directory}/mine.db`)).toBe(false);
   expect(scratches().filter((name) => !before.includes(name))).toEqual([]);
+});
+
+test('ends by a signal without leaving a folder or a process', async () => {
+  const before = scratches();
+  const child = Bun.spawn([...gatewayCommand(), 'selftest'], { stdout: 'ignore', stderr: 'pipe' });
+  const reader = child.stderr.getReader();
+  expect(new TextDecoder().decode((await reader.read()).value)).toStartWith('ok ');
+  const [folder = ''] = scratches().filter((name) => !before.includes(name));
+  expect(processesIn(folder).length).toBeGreaterThan(0);
+  child.kill('SIGTERM');
+  expect([await child.exited, processesIn(folder), scratches()]).toEqual([143, [], before]);
 });
 
 describe('a wrong gateway', () => {

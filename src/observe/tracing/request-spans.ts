@@ -148,7 +148,7 @@ function requestEvents(
     events.push({ timeUnixNano, name, attributes: attributes(values) });
   };
   add('tollgate.hold', hold);
-  add('tollgate.hold_durable', held ?? hold);
+  add('tollgate.hold_durable', held);
   for (const attempt of answer?.attempts ?? []) {
     if (attempt.credential !== undefined) continue;
     const { upstream, model, failure, startedAt } = attempt;
