@@ -2,7 +2,7 @@
 // twice: when it is decided and when it is on disk. Also defines which commands are kept until they
 // are on disk, which may wait for a batch, and which may be rejected.
 
-import { AMOUNT_MAX, micro, negate, smaller, ZERO } from '../core/money.ts';
+import { AMOUNT_MAX, type Micro, micro, negate, smaller, ZERO } from '../core/money.ts';
 import { requireAmount } from './commands.ts';
 import type { HoldCommand, HoldResult, LedgerRequest, Written } from './contract.ts';
 import { HoldRevoked } from './error.ts';
@@ -74,8 +74,9 @@ export class WaitingCommand implements Written {
 
   /** The money beyond a hold bounds the hidden output that its upstream has been asked for. */
   #isRevoked({ hidden = ZERO }: HoldCommand, final: HoldResult): boolean {
-    const { ok = false, available = ZERO } = this.#decided ?? {};
-    return ok && !(final.ok && final.available >= smaller(available, hidden));
+    const early = this.#decided;
+    if (early?.ok !== true) return false;
+    return !final.ok || beyond(final) < smaller(beyond(early), hidden);
   }
 
   reject(error: Error): void {
@@ -83,6 +84,11 @@ export class WaitingCommand implements Written {
     if (this.#decided === undefined) this.#reject(error);
     this.#write?.reject(error);
   }
+}
+
+/** What a hold leaves of the balance, and of its key's budget where it has one. */
+function beyond({ available, budget }: HoldResult): Micro {
+  return budget !== undefined && 'left' in budget ? smaller(available, budget.left) : available;
 }
 
 /** The request that this command ends: such a command is kept until it is on disk. */

@@ -5,6 +5,7 @@
 import { createSerialize } from '../async/serialize.ts';
 import type { Database } from '../store/contract.ts';
 import { isConflict, isDeadlock, isStoreFailure, isUnknownOutcome } from '../store/error.ts';
+import type { LedgerBatch } from './batch.ts';
 import { perform } from './commands.ts';
 import type { LedgerRequest } from './contract.ts';
 import { LedgerSilent, LedgerUnavailable, type PackedError, packError } from './error.ts';
@@ -55,13 +56,11 @@ export function createWriter(database: Database): Writer {
       const facts = await tables.load(batch, memory, names);
       const changes = new Changes();
       const own = { memory, facts, names, changes };
-      const answers = batch.map((request): LedgerAnswer => {
-        try {
-          return { ok: true, result: perform(own, request) };
-        } catch (cause) {
-          return { ok: false, error: packError(cause) };
-        }
-      });
+      // A first budget starts with what its key had spent before this batch, so it comes first and
+      // counts what the batch charges.
+      const first = batch.filter(({ name }) => name === 'budget');
+      const budgets = new Map(first.map((request) => [request, answerTo(own, request)]));
+      const answers = batch.map((request) => budgets.get(request) ?? answerTo(own, request));
       await tables.write(changes, () => onDecided?.(answers));
       return answers;
     });
@@ -116,6 +115,14 @@ export function createWriter(database: Database): Writer {
   /** Cached books belong to one batch at a time, until it is written or rolled back. */
   const inTurn = createSerialize();
   return (batch, onDecided) => inTurn(() => writeSurely(batch, onDecided));
+}
+
+function answerTo(batch: LedgerBatch, request: LedgerRequest): LedgerAnswer {
+  try {
+    return { ok: true, result: perform(batch, request) };
+  } catch (cause) {
+    return { ok: false, error: packError(cause) };
+  }
 }
 
 function unavailable(batch: readonly LedgerRequest[], cause: unknown): readonly LedgerAnswer[] {

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import { AMOUNT_MAX, micro } from '../../src/core/money.ts';
+import { readKeyBudgets } from '../../src/ledger/budget-list.ts';
 import type { LedgerRequest } from '../../src/ledger/writer.ts';
 import { createWriter } from '../../src/ledger/writer.ts';
 import { PostgresFailure, UnknownOutcome } from '../../src/store/postgres/error.ts';
@@ -12,6 +13,7 @@ import {
   creditOf,
   fundAccount,
   holdOf,
+  NOW,
   openBooks,
   releaseOf,
   settleOf,
@@ -46,6 +48,27 @@ describeOnEachDatabase('the writer', () => {
       held: micro(0n),
       available: micro(0n),
     });
+    await closeBooks(open);
+  });
+
+  test('a first budget counts the charges of its own batch, on either side of it', async () => {
+    const open = await openBooks(directory);
+    await fundAccount(open, 'ada', 1_000_000n);
+    const write = createWriter(open.database);
+    const hold = (id: string): LedgerRequest => ({
+      name: 'hold',
+      command: holdOf(id, 'ada', 10n),
+    });
+    const settle = (id: string): LedgerRequest => ({ name: 'settle', command: settleOf(id, 7n) });
+    await write([hold('r0'), hold('r1'), hold('r2')]);
+    await write([settle('r0')]);
+    const of = { accountId: 'ada', family: 'key_1', keyId: 'key_1', nowMs: NOW };
+    const budget = { ...of, limits: { total: micro(1_000n) } };
+    const answers = await write([settle('r1'), { name: 'budget', command: budget }, settle('r2')]);
+    expect(answers).toMatchObject([{ ok: true }, { ok: true }, { ok: true }]);
+    expect(await open.books.audit()).toEqual([]);
+    const { spend } = (await readKeyBudgets(open.database, 'ada')).get('key_1') ?? {};
+    expect(spend?.total).toBe(micro(21n));
     await closeBooks(open);
   });
 
