@@ -124,16 +124,16 @@ export class Exchange {
   }
 
   /** Authenticates the caller. Throws the refusal of a key or its account. */
-  authorize(): Awaitable<KeyFacts> {
-    const facts = this.identify();
+  authorize(operator = this.operator): Awaitable<KeyFacts> {
+    const facts = this.identify(operator);
     return facts instanceof Promise
       ? facts.then((late) => this.identified(late))
       : this.identified(facts);
   }
 
   /** Identifies the caller by its API key. */
-  protected identify(): Awaitable<KeyFacts> {
-    return this.dependencies.access(this, this.operator);
+  protected identify(operator: OperatorState): Awaitable<KeyFacts> {
+    return this.dependencies.access(this, operator);
   }
 
   protected identified(facts: KeyFacts): KeyFacts {
@@ -200,8 +200,8 @@ export class PlaygroundExchange extends GenerationExchange {
     this.#session = session;
   }
 
-  protected override identify(): Awaitable<KeyFacts> {
-    return this.dependencies.playgroundAccess(this.#session, this.operator);
+  protected override identify(operator: OperatorState): Awaitable<KeyFacts> {
+    return this.dependencies.playgroundAccess(this.#session, operator);
   }
 }
 

@@ -121,8 +121,7 @@ class KeyedRequest {
   /** A repeat is counted here; a first request counts itself when it claims its limits. */
   async #enter(asked: Asked): Promise<Decision> {
     const { entrance } = this.#dependencies.generation;
-    const { accountId } = asked.facts;
-    const { plan } = asked;
+    const [accountId, plan] = [asked.facts.accountId, asked.plan];
     await entrance.enter(accountId, plan);
     let decision: Decision;
     try {
@@ -153,8 +152,9 @@ class KeyedRequest {
   }
 
   /** Decides again for as long as a first request ended without a charge. */
-  async #serve(asked: Asked, first: Decision): Promise<Response> {
-    for (let decision = first; ; decision = await this.#decide(asked)) {
+  async #serve(request: Asked, first: Decision): Promise<Response> {
+    const exchange = this.#exchange;
+    for (let [asked, decision] = [request, first]; ; [asked, decision] = await this.#again(asked)) {
       if (decision.kind === 'found') {
         const response = await this.#serveFound(asked, decision.found);
         if (response !== undefined) return response;
@@ -162,9 +162,7 @@ class KeyedRequest {
       }
       const { kind, recording } = decision;
       const isFirst = kind === 'first';
-      if (isFirst) {
-        runFirst(this.#dependencies, this.#idempotency, this.#exchange, asked, recording);
-      }
+      if (isFirst) runFirst(this.#dependencies, this.#idempotency, exchange, asked, recording);
       const begun = await Promise.race([recording.begun, this.#over.promise]);
       if (begun === 'over') return this.#leave(isFirst);
       if (begun.kind === 'answer') {
@@ -176,6 +174,15 @@ class KeyedRequest {
       }
       await recording.ended;
     }
+  }
+
+  /** The wait may have been long: the key may be revoked or paused by now. */
+  async #again(before: Asked): Promise<[Asked, Decision]> {
+    requireServing(this.#dependencies);
+    const operator = this.#dependencies.operator();
+    const facts = await this.#exchange.authorize(operator);
+    const asked = { ...before, facts, plan: requirePlan(operator.catalog, facts.plan) };
+    return [asked, await this.#decide(asked)];
   }
 
   /** Undefined when there is something new to decide. */

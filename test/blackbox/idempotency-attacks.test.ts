@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { connect } from 'node:net';
+import { behaviourFor } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { type Caller, PATHS, requestBody } from '../support/client.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -31,6 +32,8 @@ const outcomeOf = (answer: KeyedAnswer): readonly unknown[] => [
 describeOnEachDatabase('an attacker with an Idempotency-Key', () => {
   let upstream: Upstream;
   let gateway: Gateway;
+  /** Resolve it, and the upstream fails. */
+  const failing = Promise.withResolvers<void>();
 
   const newAccount = (plan = 'large', credit: number | string = CREDIT): Promise<TestAccount> =>
     gateway.createAccount({ plan, credit });
@@ -51,9 +54,15 @@ describeOnEachDatabase('an attacker with an Idempotency-Key', () => {
   };
 
   beforeAll(async () => {
-    upstream = await startUpstream();
+    upstream = await startUpstream({
+      // What the gateway does not ask for again by itself.
+      fails: async (exchange) => {
+        await failing.promise;
+        await behaviourFor('status-429')(exchange);
+      },
+    });
     gateway = await startGateway({
-      catalog: catalogFor(upstream, ['ok', 'stall', 'slow-tokens-20-50', 'tokens-4000'], {
+      catalog: catalogFor(upstream, ['ok', 'stall', 'slow-tokens-20-50', 'tokens-4000', 'fails'], {
         model: { max_output: 10_000 },
         plans: {
           large: LARGE_PLAN,
@@ -96,6 +105,21 @@ describeOnEachDatabase('an attacker with an Idempotency-Key', () => {
     expect(codeOf(await until(() => askKeyed(blocked, 'k', 'ok'), 403))).toBe('api_key_blocked');
     await gateway.run('block', 'add', 'account', account.id);
     expect(codeOf(await until(() => askKeyed(account, 'k', 'ok'), 403))).toBe('account_blocked');
+  });
+
+  test('gets no new call from a repeat that waited while its key was revoked', async () => {
+    const account = await newAccount();
+    const thief = await newKey(account);
+    const asked = upstream.requests.length;
+    const both = [askKeyed(thief, 'w', 'fails'), askKeyed(thief, 'w', 'fails')];
+    await waitUntil(() => upstream.requests.length > asked);
+    await gateway.run('key', 'revoke', thief.keyId);
+    await until(() => askKeyed(thief, 'other', 'ok'), 401);
+    const before = upstream.requests.length;
+    failing.resolve();
+    const answers = (await Promise.all(both)).map(({ status }) => status);
+    expect(answers.toSorted()).toEqual([401, 503]);
+    expect(upstream.requests.length).toBe(before);
   });
 
   test('gets a repeat with an empty balance, because it is paid, and nothing else', async () => {
