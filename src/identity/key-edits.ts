@@ -113,6 +113,7 @@ export function createKeyEdits(dependencies: {
         }
         if (Object.keys(bounds).length === 0) return edited;
         requireEditable(row);
+        if (bounds.expiresAt !== undefined) requireExtendable(row, bounds.expiresAt, clock());
         const detail = detailOf(bounds);
         return write(edited, bounds, { action: 'api_key.bounds_changed', detail }, actor);
       });
@@ -174,6 +175,22 @@ function detailOf({ expiresAt, models, networks, isGuarded }: Partial<ApiKey>): 
     ...(networks !== undefined && { networks }),
     ...(isGuarded !== undefined && { runaway_guard: isGuarded ? 'on' : 'off' }),
   };
+}
+
+/**
+ * A key that has expired stays so (spec, States and transitions): more keys than the plan allows
+ * would become active again. The grace of a rotated key may end sooner, and not later.
+ */
+function requireExtendable(row: ApiKey, expiresAt: number | null, nowMs: number): void {
+  if (!isActive(row, nowMs)) {
+    throw new IdentityError('key_not_active', 'This key has expired. Create a new one.');
+  }
+  if (row.replacedBy === null || row.expiresAt === null) return;
+  if (expiresAt !== null && expiresAt <= row.expiresAt) return;
+  throw new IdentityError(
+    'invalid_expiry',
+    'This key was rotated, and its grace period cannot be extended. Use the key that replaced it.',
+  );
 }
 
 function requireEditable({ revokedAt }: ApiKey): void {

@@ -232,6 +232,25 @@ describeOnEachDatabase('keys', async () => {
       expect(replaced.expiresAt).toBe(expiresAt);
     });
 
+    test('leaves no way to make an expired key active again, or to extend its grace', async () => {
+      const account = await addAccount(identity);
+      const expiresAt = identity.clock() + 1_000;
+      const { row } = await keys.create({ accountId: account.id, expiresAt }, 'operator');
+      const { row: old } = await keys.create({ accountId: account.id }, 'operator');
+      const { replaced } = await keys.rotate(old.id, 'operator', HOUR_MS);
+      const edit = (id: string, to: number | null) => keys.edit(id, { expiresAt: to }, 'operator');
+      const grace = replaced.expiresAt ?? 0;
+      for (const later of [null, grace + 1]) {
+        expect(await codeOf(() => edit(old.id, later))).toBe('invalid_expiry');
+      }
+      expect((await edit(old.id, grace - 1)).expiresAt).toBe(grace - 1);
+      identity.advance(1_000);
+      for (const later of [null, identity.clock() + HOUR_MS]) {
+        expect(await codeOf(() => edit(row.id, later))).toBe('key_not_active');
+      }
+      expect((await keys.edit(row.id, { name: 'old' }, 'operator')).expiresAt).toBe(expiresAt);
+    });
+
     test('with a grace period needs room below the cap, because both keys count', async () => {
       const account = await addAccount(identity, 'starter');
       const ids: string[] = [];
