@@ -14,7 +14,7 @@ import { auditChange, type Change } from './audited-change.ts';
 import { type CodesRequest, createNewCodes, type NewCode } from './codes.ts';
 import type { OperationDependencies } from './dependencies.ts';
 import { OperationError } from './error.ts';
-import { type MovementKind, moveMoney } from './movements.ts';
+import { type MovementKind, moveMoney, requireId } from './movements.ts';
 
 export type ApprovalRow = typeof approvals.$inferSelect;
 
@@ -51,12 +51,16 @@ export function totalOf(kind: MovementKind, amount: string, times = 1): Micro {
   return micro(one * BigInt(times));
 }
 
-/** A repeated request with the same id is the same approval. Throws `invalid_reason` and others. */
+/**
+ * A repeated request with the same id is the same approval. Throws `invalid_credit_id`,
+ * `invalid_reason` and others.
+ */
 export async function askMovement(
   { userId, change }: Approver,
   ask: MovementAsk,
 ): Promise<ApprovalRow> {
   const { id, kind, accountId, amount } = ask;
+  requireId(id);
   const request = { ...ask, reason: requireReason(ask.reason) };
   return insert(change, {
     ...{ kind: 'movement', accountId, key: `movement:${id}`, askedBy: userId },

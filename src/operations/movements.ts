@@ -73,7 +73,8 @@ function unknownMovement(id: string, cause: LedgerSilent): LedgerSilent {
   );
 }
 
-function requireId(id: string): void {
+/** Throws `invalid_credit_id`. */
+export function requireId(id: string): void {
   if (/^[\x21-\x7e]{1,100}$/.test(id)) return;
   throw new OperationError(
     'invalid_credit_id',

@@ -312,6 +312,13 @@ describeOnEachDatabase('four eyes with a token', async () => {
   };
   const approvalOf = ({ json }: Answer) => json['approval'] as Record<string, unknown>;
 
+  test('a credit that could never be booked does not wait for an approval', async () => {
+    for (const id of ['', 'invoice 7', 'Rechnung-ü']) {
+      const { answer } = await ask({ id });
+      expect(answer).toMatchObject({ status: 400, json: { error: { code: 'invalid_credit_id' } } });
+    }
+  });
+
   test('the operator of a token cannot approve what it asked for, and another one can', async () => {
     const { credit, path, answer } = await ask();
     expect(answer.json).toMatchObject({ status: 'waiting_for_approval' });
