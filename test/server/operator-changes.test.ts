@@ -8,6 +8,7 @@ import { createLiveCatalog, type LoadedCatalog, loadFound } from '../../src/cata
 import { readCatalogNote } from '../../src/catalog/notes.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
 import type { Alert } from '../../src/core/alert.ts';
+import { writeAuditEvent } from '../../src/identity/audit.ts';
 import { createBlocks } from '../../src/identity/blocks.ts';
 import { createSettings } from '../../src/identity/settings.ts';
 import { resetUpstream } from '../../src/operations/upstreams.ts';
@@ -100,6 +101,13 @@ test('a commit that changes nothing of an operator changes nothing here', async 
   const before = operators.current();
   // As the ledger does all the time.
   beside.connection.run("INSERT INTO server_notes VALUES ('other', '', 1)");
+  await writeAuditEvent(beside, {
+    operationId: 'op_1',
+    at: Date.now(),
+    actor: 'a token',
+    action: 'operator_api.called',
+    subject: 'a token',
+  });
   await Bun.sleep(600);
   expect([changes(), operators.current() === before]).toEqual([0, true]);
   await blocks.add('account', 'acct_a', { reason: '' }, 'operator');
