@@ -1,8 +1,9 @@
-// What is inside the executable: our own code, the packages that the bundler took, and Bun. From it
-// come the SBOM and the licences.
+// What is inside a release: our own code, the packages that the bundler took, Bun, and the C library
+// of the image. From it come the SBOM and the licences.
 
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import * as library from '../container/packages.json';
 
 const root = resolve(import.meta.dir, '../..');
 const OWN_TEXTS = join(import.meta.dir, 'licences');
@@ -13,8 +14,9 @@ export type Component = {
   /** An SPDX identifier. */
   readonly licence: string;
   readonly licenceText: string;
-  /** SHA-512 of the package as published, in hexadecimal digits; from bun.lock. */
-  readonly sha512: string | undefined;
+  readonly description?: string;
+  /** Of the package as published, in hexadecimal digits. */
+  readonly digest?: { readonly alg: 'SHA-256' | 'SHA-512'; readonly content: string };
   /** A package URL, as its specification writes it. */
   readonly purl: string;
 };
@@ -32,7 +34,11 @@ export async function inventory(
 ): Promise<readonly Component[]> {
   const lock = await readLock();
   const packages = await Promise.all(folders.map((folder) => readPackage(folder, lock)));
-  return [...packages.toSorted((a, b) => compare(a.purl, b.purl)), await bunComponent(bunVersion)];
+  return [
+    ...packages.toSorted((a, b) => compare(a.purl, b.purl)),
+    await bunComponent(bunVersion),
+    ...(await libraryComponents()),
+  ];
 }
 
 async function readPackage(folder: string, lock: Lock): Promise<Component> {
@@ -40,10 +46,11 @@ async function readPackage(folder: string, lock: Lock): Promise<Component> {
   const manifest: Manifest = await Bun.file(join(path, 'package.json')).json();
   const { name, version, license: licence } = manifest;
   if (licence === undefined) throw new Error(`The package ${name} says no licence.`);
+  const content = lock.get(`${name}@${version}`);
   return {
     ...{ name, version, licence },
     licenceText: await licenceText(path, name, licence),
-    sha512: lock.get(`${name}@${version}`),
+    ...(content !== undefined && { digest: { alg: 'SHA-512', content } }),
     purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
   };
 }
@@ -59,16 +66,32 @@ async function licenceText(folder: string, name: string, licence: string): Promi
   return text.trim();
 }
 
+/** With the licence of JavaScriptCore, whose text has to come with it. */
 async function bunComponent(version: string): Promise<Component> {
+  const texts = [await ownText('bun'), await ownText('LGPL-2')];
   return {
     name: 'bun',
     version,
     licence: 'MIT',
-    licenceText: (await Bun.file(join(OWN_TEXTS, 'bun.txt')).text()).trim(),
-    sha512: undefined,
+    licenceText: texts.join('\n\n'),
     purl: `pkg:npm/bun@${version}`,
   };
 }
+
+/** Debian's C library, once for each architecture of the image. */
+async function libraryComponents(): Promise<readonly Component[]> {
+  const { name, version, sha256 } = library;
+  const text = await ownText('LGPL-2.1');
+  return Object.entries(sha256).map(([architecture, content]) => ({
+    ...{ name, version, licence: 'LGPL-2.1-or-later', licenceText: text },
+    description: `In the container image for ${architecture} only`,
+    digest: { alg: 'SHA-256', content },
+    purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}`,
+  }));
+}
+
+const ownText = async (name: string): Promise<string> =>
+  (await Bun.file(join(OWN_TEXTS, `${name}.txt`)).text()).trim();
 
 /** SHA-512 by `name@version`. */
 type Lock = ReadonlyMap<string, string>;
@@ -94,9 +117,7 @@ export function licencesText(components: readonly Component[], ownLicence: strin
       `${name} ${version} (${licence})\n\n${text}\n`,
   );
   const rule = `\n${'-'.repeat(80)}\n\n`;
-  return [
-    `Tollgate is under this licence:\n\n${ownLicence.trim()}\n\nIts executable also contains:\n`,
-  ]
+  return [`Tollgate is under this licence:\n\n${ownLicence.trim()}\n\nIt also contains:\n`]
     .concat(parts)
     .join(rule);
 }

@@ -41,7 +41,7 @@ export function sbom({ version, seconds, components }: SbomOptions): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-function componentOf({ name, version, licence, purl, sha512 }: Component) {
+function componentOf({ name, version, licence, purl, description, digest }: Component) {
   const [scope, rest] = name.startsWith('@') ? name.split('/') : [undefined, name];
   return {
     type: name === 'bun' ? 'platform' : 'library',
@@ -49,7 +49,8 @@ function componentOf({ name, version, licence, purl, sha512 }: Component) {
     ...(scope !== undefined && { group: scope }),
     name: rest ?? name,
     version,
-    ...(sha512 !== undefined && { hashes: [{ alg: 'SHA-512', content: sha512 }] }),
+    ...(description !== undefined && { description }),
+    ...(digest !== undefined && { hashes: [digest] }),
     licenses: [{ license: { id: licence } }],
     purl,
   };
