@@ -112,14 +112,16 @@ async function readLock(): Promise<Lock> {
 
 /** The licences of all that is inside, one after the other. */
 export function licencesText(components: readonly Component[], ownLicence: string): string {
-  const parts = components.map(
-    ({ name, version, licence, licenceText: text }) =>
-      `${name} ${version} (${licence})\n\n${text}\n`,
+  // A library has one text for all of its architectures.
+  const parts = new Set(
+    components.map(
+      ({ name, version, licence, licenceText: text }) =>
+        `${name} ${version} (${licence})\n\n${text}\n`,
+    ),
   );
   const rule = `\n${'-'.repeat(80)}\n\n`;
-  return [`Tollgate is under this licence:\n\n${ownLicence.trim()}\n\nIt also contains:\n`]
-    .concat(parts)
-    .join(rule);
+  const own = `Tollgate is under this licence:\n\n${ownLicence.trim()}\n\nIts releases also contain:\n`;
+  return [own, ...parts].join(rule);
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
