@@ -121,17 +121,17 @@ class KeyedRequest {
   /** A repeat is counted here; a first request counts itself when it claims its limits. */
   async #enter(asked: Asked): Promise<Decision> {
     const { entrance } = this.#dependencies.generation;
-    const [accountId, plan] = [asked.facts.accountId, asked.plan];
-    await entrance.enter(accountId, plan);
+    const { facts, plan } = asked;
+    await entrance.enter(facts.accountId, plan);
     let decision: Decision;
     try {
       decision = await this.#decide(asked);
     } catch (error) {
-      await entrance.leave(accountId, plan, error);
+      await entrance.leave(facts.accountId, plan, error);
       throw error;
     }
-    if (decision.kind === 'first') entrance.leave(accountId, plan);
-    else await entrance.leaveCounted(accountId, plan);
+    if (decision.kind === 'first') entrance.leave(facts.accountId, plan);
+    else await entrance.leaveCounted(facts.accountId, plan);
     return decision;
   }
 

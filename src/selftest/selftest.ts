@@ -1,7 +1,7 @@
 // `tollgate selftest`: proves on the operator's own machine what the documentation promises, with a
 // second gateway in a folder of its own. The data of the operator is not opened.
 
-import { cpus, loadavg, release, totalmem, type } from 'node:os';
+import { constants, cpus, loadavg, release, totalmem, type } from 'node:os';
 import { isExecutable, ownCommand } from '../server/runtime.ts';
 import { VERSION } from '../version.ts';
 import { type Check, checkOf } from './check.ts';
@@ -65,8 +65,8 @@ export async function selfTest(options: SelfTestOptions): Promise<SelfTest> {
         return checkOverhead(overhead);
       });
     } finally {
-      stopListening();
       await scratch.close();
+      stopListening();
     }
     return [];
   });
@@ -85,10 +85,10 @@ export async function selfTest(options: SelfTestOptions): Promise<SelfTest> {
 
 /** Ends the process by a signal only once it has cleared up. Returns a function that undoes this. */
 function onSignal(clearUp: () => Promise<void>): () => void {
-  const ends = Object.entries({ SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }).map(
-    ([signal, number]) =>
-      [signal, () => void clearUp().finally(() => process.exit(128 + number))] as const,
-  );
+  const ends = (['SIGHUP', 'SIGINT', 'SIGTERM'] as const).map((signal) => {
+    const code = 128 + constants.signals[signal];
+    return [signal, () => void clearUp().finally(() => process.exit(code))] as const;
+  });
   for (const [signal, end] of ends) process.once(signal, end);
   return () => {
     for (const [signal, end] of ends) process.off(signal, end);
