@@ -116,8 +116,8 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: '#enter',
-        find: 'else await entrance.leaveCounted(accountId, plan);',
-        put: 'else await entrance.leave(accountId, plan);',
+        find: 'else await entrance.leaveCounted(facts.accountId, plan);',
+        put: 'else await entrance.leave(facts.accountId, plan);',
       },
     ],
     tests: ['test/blackbox/idempotency-attacks.test.ts'],
