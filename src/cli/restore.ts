@@ -13,7 +13,13 @@ import type { SqliteDatabase } from '../store/database.ts';
 import { StoreError, sqliteCode } from '../store/error.ts';
 import { ownDatabase, realDatabasePath } from '../store/owner.ts';
 import { copyInto, openCopy } from '../store/sqlite-copy.ts';
-import { absorbLog, openPresent, replaceDatabase } from '../store/sqlite-replace.ts';
+import {
+  absorbLog,
+  asideName,
+  logsOf,
+  openPresent,
+  replaceDatabase,
+} from '../store/sqlite-replace.ts';
 import { addCommand, CommandError, type Output, type Perform, shortTime } from './command.ts';
 import type { Context } from './context.ts';
 import { createFile } from './new-file.ts';
@@ -55,15 +61,17 @@ async function restore(context: Context, { yes }: Options, file = ''): Promise<O
     const differences = await prepare(source, replacement);
     const present = await lookAt(path, replacement, yes === true);
     const isAllowed = yes === true || present.kind === 'none';
-    const aside = isAllowed && existsSync(path) ? asideName(path, context.clock()) : undefined;
+    const name = asideName(path, context.clock());
+    const aside = isAllowed && existsSync(path) ? name : undefined;
+    const logs = isAllowed ? logsOf(path).map((suffix) => `${name}${suffix}`) : [];
     if (isAllowed) {
       await mark(context, replacement, source, {
         kept_as: aside ?? null,
         ...(present.kind === 'compared' ? newerRecord(present.newer) : {}),
       });
-      replaceDatabase(path, replacement, aside ?? path);
+      replaceDatabase(path, replacement, name);
     }
-    return restoreOutput({ source, path, aside, present, differences, isAllowed });
+    return restoreOutput({ source, path, aside, logs, present, differences, isAllowed });
   } finally {
     for (const suffix of ['', '-journal', '-wal', '-shm'])
       rmSync(`${replacement}${suffix}`, { force: true });
@@ -144,13 +152,15 @@ type Restored = {
   readonly source: string;
   readonly path: string;
   readonly aside: string | undefined;
+  /** Where the logs are that were beside the path. */
+  readonly logs: readonly string[];
   readonly present: Present;
   readonly differences: number;
   readonly isAllowed: boolean;
 };
 
 function restoreOutput(restored: Restored): Output {
-  const { source, path, aside, present, differences, isAllowed } = restored;
+  const { source, path, aside, logs, present, differences, isAllowed } = restored;
   const lines = [
     ...presentLines(present),
     ...(differences === 0 ? [] : [`The books of the backup have ${differences} differences.`]),
@@ -158,6 +168,7 @@ function restoreOutput(restored: Restored): Output {
       ? [
           `${path} is now the database of ${source}. All sessions have ended.`,
           ...(aside ? [`The old one is ${aside}.`] : []),
+          ...logs.map((log) => `What SQLite had logged beside it is ${log}.`),
         ]
       : ['Nothing was changed. To replace the database, run the command again with --yes.']),
   ];
@@ -167,6 +178,7 @@ function restoreOutput(restored: Restored): Output {
       database: path,
       replaced: isAllowed,
       kept_as: aside ?? null,
+      kept_logs: logs,
       differences,
       present: present.kind,
       newer: present.kind === 'compared' ? newerRecord(present.newer) : null,
@@ -223,12 +235,4 @@ function newerRecord(newer: Newer): Record<string, string | number | null> {
       newer.copyEndsAt === undefined ? null : new Date(newer.copyEndsAt).toISOString(),
     foreign_entries: newer.foreign,
   };
-}
-
-/** A name that is free: two restores may run within a second. */
-function asideName(path: string, nowMs: number): string {
-  const name = `${path}.replaced-${new Date(nowMs).toISOString().replace(/\.\d+|[-:]/g, '')}`;
-  let free = name;
-  for (let number = 2; existsSync(free); number += 1) free = `${name}-${number}`;
-  return free;
 }

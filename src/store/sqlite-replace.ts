@@ -34,14 +34,31 @@ export function openPresent(path: string): SqliteDatabase {
   return openDatabase({ url: `sqlite:${path}`, sync: 'full', patient: true });
 }
 
+/** The files in which SQLite keeps what it has not yet moved into a database. */
+const LOGS = ['-wal', '-journal'] as const;
+
+/** The logs beside a path: of a damaged database, or of one that is gone. */
+export function logsOf(path: string): string[] {
+  return LOGS.filter((suffix) => existsSync(`${path}${suffix}`));
+}
+
+/** A name that no database and no log has: two replacements may run within a second. */
+export function asideName(path: string, nowMs: number): string {
+  const name = `${path}.replaced-${new Date(nowMs).toISOString().replace(/\.\d+|[-:]/g, '')}`;
+  let free = name;
+  for (let number = 2; existsSync(free) || logsOf(free).length > 0; number += 1)
+    free = `${name}-${number}`;
+  return free;
+}
+
 /**
- * Replaces the database by a file in the same folder. Keeps the old one as `aside`, with its log
- * where that could not be absorbed: SQLite would apply it to the new file.
+ * Replaces the database by a file in the same folder. Keeps the old one as `aside`, and each log
+ * beside it, also that of a database that is gone: SQLite would apply it to the new file.
  */
 export function replaceDatabase(path: string, replacement: string, aside: string): void {
   syncFile(replacement);
   if (existsSync(path)) linkSync(path, aside);
-  if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${aside}-wal`);
+  for (const suffix of logsOf(path)) renameSync(`${path}${suffix}`, `${aside}${suffix}`);
   rmSync(`${path}-shm`, { force: true });
   renameSync(replacement, path);
   syncFile(dirname(path));

@@ -72,6 +72,7 @@ test('says what is newer, changes nothing without --yes, and keeps the old file 
     database,
     replaced: false,
     kept_as: null as unknown,
+    kept_logs: [],
     differences: 0,
     present: 'compared',
     newer,
@@ -175,6 +176,28 @@ test('replaces a damaged database, and keeps it as it was', async () => {
   expect(await tollgate.json('account', 'show', ann)).toMatchObject({ account: { id: ann } });
   const kept = String((done['restore'] as { readonly kept_as: string }).kept_as);
   expect(readFileSync(kept)).toEqual(bytes);
+});
+
+test('keeps a log whose database is gone, and does not apply it to the backup', async () => {
+  const { tollgate, ann, database } = await newInstallation();
+  await tollgate.json('backup', 'copy.db');
+  const connection = new Connection(database);
+  connection.run("UPDATE accounts SET email = 'log@example.com'");
+  const log = readFileSync(`${database}-wal`);
+  connection.close();
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${database}${suffix}`, { force: true });
+  writeFileSync(`${database}-wal`, log);
+  writeFileSync(`${database}-journal`, 'of a process that was killed');
+
+  const done = await tollgate.run('restore', 'copy.db');
+  expect(done.exitCode).toBe(0);
+  const aside = /(\S+\.replaced-\S+-wal)/.exec(done.stdout)?.[1] ?? '';
+  expect(readFileSync(aside).equals(log)).toBe(true);
+  expect(existsSync(aside.replace(/wal$/, 'journal'))).toBe(true);
+  expect(existsSync(`${database}-journal`)).toBe(false);
+  expect((await tollgate.json('account', 'list'))['data']).toEqual([
+    expect.objectContaining({ id: ann, email: 'ann@example.com' }),
+  ]);
 });
 
 test('says where the backup has entries that the present database lacks', async () => {
