@@ -66,7 +66,7 @@ export type BackupFailure = 'folder' | 'shared' | 'space' | 'damaged' | 'differe
  *
  * files      files of earlier archives are missing or were changed
  * unproven   the rows of a month do not give the account's receipts
- * space      the disk is full
+ * space      the disk is full, but for what the database needs
  * folder     files cannot be written for another reason
  * failed     anything else
  */
@@ -153,7 +153,7 @@ const BACKUP_FAILURES: Readonly<Record<BackupFailure, string>> = {
 export const ARCHIVE_FAILURES: Readonly<Record<ArchiveFailure, string>> = {
   files: 'files of earlier archives are missing or were changed',
   unproven: 'the rows of a month do not give the receipts of its account',
-  space: 'the disk of the archives is full',
+  space: 'the disk of the archives has too little space left',
   folder: 'the folder of the archives cannot be written',
   failed: 'the run failed',
 };

@@ -2,7 +2,7 @@
 // seconds after a start that finds none, and removes the oldest ones. A failed backup is an alert
 // and is tried again in some minutes; it never affects serving.
 
-import { mkdir, open, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { every, type Stop } from '../async/every.ts';
 import type { Config } from '../config/settings.ts';
@@ -19,6 +19,7 @@ import {
 } from '../core/backup-files.ts';
 import type { Log } from '../observe/log.ts';
 import type { BackupState } from '../observe/upkeep.ts';
+import { spareBytes } from '../store/disk-reserve.ts';
 import { ownBackups } from '../store/owner.ts';
 import { type BackupRun, createBackupRunner, type RunBackup } from './backup-run.ts';
 
@@ -62,11 +63,6 @@ const HOUR_MS = 3_600_000;
 
 /** A backup is late where it is this much older than the interval. */
 const LATE_SHARE = 0.5;
-
-/** Space that a backup leaves free, because the database may be on the same disk. */
-const RESERVE_BYTES = 64 * 1_024 * 1_024;
-/** The same on a small disk, as a share of it. */
-const RESERVE_SHARE = 0.05;
 
 /** Those of a server; `undefined` without BACKUP_DIR. */
 export function createServingBackups(
@@ -148,10 +144,7 @@ export function createBackups(options: BackupsOptions): Backups {
 
   /** Makes one backup, and removes the oldest ones. */
   async function backUp(): Promise<BackupFailure | 'made' | 'stopped'> {
-    const reserve = await reserveOf(directory);
-    if ((await freeBytes(directory)) < (await databaseBytes(options.database)) + reserve) {
-      return 'space';
-    }
+    if ((await spareBytes(directory)) < (await databaseBytes(options.database))) return 'space';
     const name = backupName(stem, clock());
     const run = options.run(join(directory, name));
     running = run;
@@ -159,7 +152,7 @@ export function createBackups(options: BackupsOptions): Backups {
     const stopWatching = every(
       WATCH_MS,
       async () => {
-        if ((await freeBytes(directory)) < reserve) {
+        if ((await spareBytes(directory)) < 0) {
           isFull = true;
           run.stop();
         }
@@ -228,16 +221,6 @@ const FAILURES: ReadonlyMap<string, BackupFailure> = new Map([
   ['backup_damaged', 'damaged'],
   ['file_not_writable', 'folder'],
 ]);
-
-async function freeBytes(directory: string): Promise<number> {
-  const { bavail, bsize } = await statfs(directory);
-  return bavail * bsize;
-}
-
-async function reserveOf(directory: string): Promise<number> {
-  const { blocks, bsize } = await statfs(directory);
-  return Math.min(RESERVE_BYTES, blocks * bsize * RESERVE_SHARE);
-}
 
 /** Writes what is there to the disk: all of it at the end would delay the commits of the ledger. */
 async function flush(path: string): Promise<void> {

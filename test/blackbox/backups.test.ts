@@ -2,14 +2,14 @@
 // requests; what a crash and a full disk leave; and what the operator reads.
 
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCopy } from '../../src/store/sqlite-copy.ts';
 import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
 import { generate } from '../support/client.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import { parseMetrics, sumOf } from '../support/metrics.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
 import { startUpstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(60_000);
@@ -156,20 +156,13 @@ test('a second server makes no backup in the folder of the first, and removes no
   expect(await warningsOf(again)).toEqual([]);
 });
 
-const disk = join(tmpdir(), `tollgate-backup-disk-${process.pid}`);
-const hasDisk =
-  Bun.spawnSync(['mkdir', '-p', disk]).success &&
-  Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=80m', 'tmpfs', disk]).success;
+const disk = mountSmallDisk(80);
 
-/** Needs the right to mount a disk. */
-describe.skipIf(!hasDisk)('a disk without space', () => {
-  afterAll(() => {
-    Bun.spawnSync(['umount', '-l', disk]);
-    rmSync(disk, { recursive: true, force: true });
-  });
+describe.skipIf(disk === undefined)('a disk without space', () => {
+  afterAll(() => disk?.remove());
 
   test('for the copy and the database is an alert, harms no request, and keeps the last backup', async () => {
-    const directory = join(disk, 'gateway');
+    const directory = join(disk?.path ?? '', 'gateway');
     mkdirSync(directory);
     const environment = {
       BACKUP_DIR: 'backups',
@@ -181,28 +174,16 @@ describe.skipIf(!hasDisk)('a disk without space', () => {
     const folder = join(directory, 'backups');
     const ann = await gateway.createAccount({ plan: 'roomy' });
     await waitUntil(hasBackup(folder), 20_000);
-    leave(4 * 1_024 * 1_024);
+    disk?.leave(4 * 1_024 * 1_024);
     await waitUntil(() => gateway.output().includes('too little space'), 20_000);
     for (let count = 0; count < 20; count += 1) {
       expect((await generate(ann, 'chat', 'ok')).status).toBe(200);
     }
     expect(backupsIn(folder)).toHaveLength(1);
     expect(await warningsOf(gateway)).toContain('the last backup failed');
-    rmSync(join(disk, 'fill'));
+    disk?.free();
     const failed = backupsIn(folder);
     await waitUntil(() => backupsIn(folder).some((name) => !failed.includes(name)), 20_000);
     expect(await gateway.stop()).toBe(0);
   });
-
-  /** Takes what is left of the disk, but so many bytes. */
-  function leave(bytes: number): void {
-    const probe = Bun.spawnSync(['df', '--output=avail', '-B1', disk]).stdout.toString();
-    const free = Number(probe.split('\n')[1]);
-    const file = openSync(join(disk, 'fill'), 'w');
-    try {
-      for (let left = free - bytes; left > 0; left -= 65_536) writeSync(file, Buffer.alloc(65_536));
-    } finally {
-      closeSync(file);
-    }
-  }
 });

@@ -84,7 +84,7 @@ const ROWS: {
   archive_failed: [
     { kind: 'archive_failed', reason: 'space' },
     'space',
-    'archive: the disk of the archives is full; the log has the names',
+    'archive: the disk of the archives has too little space left; the log has the names',
   ],
   catalog_refused: [
     { kind: 'catalog_refused', problems: 2 },

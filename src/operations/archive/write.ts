@@ -24,6 +24,7 @@ import { receiptPages } from '../../ledger/receipt-slices.ts';
 import type { Row, TableShape } from '../../store/archive/format.ts';
 import { writeArchive, writePacked } from '../../store/archive/writer.ts';
 import type { Database } from '../../store/contract.ts';
+import { requireSpare } from '../../store/disk-reserve.ts';
 import { exportLines } from '../receipt-file.ts';
 import { createMonthFolder, digestOf, monthFiles, PART, placeFile, syncFolder } from './files.ts';
 import { verifyMonth } from './verify.ts';
@@ -54,11 +55,16 @@ export async function writeMonth(options: WriteOptions, due: DueMonth): Promise<
     receipts: `${files.receipts}.${writer}${PART}`,
     books: `${files.books}.${writer}${PART}`,
   };
+  const rest = async (): Promise<void> => {
+    await options.rest();
+    await requireSpare(directory);
+  };
   try {
     rmSync(parts.receipts, { force: true });
     rmSync(parts.books, { force: true });
-    const found = await writeBooks(options, due, parts.books);
-    const pages = resting(receiptPages(database.db, due.accountId, due), options.rest);
+    await requireSpare(directory);
+    const found = await writeBooks({ ...options, rest }, due, parts.books);
+    const pages = resting(receiptPages(database.db, due.accountId, due), rest);
     await writePacked(parts.receipts, exportLines(pages));
     const { totals, problems } = await verifyMonth(parts, options.rest);
     const wrong = [...problems, ...dueProblems(due, totals)];

@@ -1,13 +1,13 @@
 // What can go wrong with archives: an interrupted run, rows and anchors that were changed behind the
 // server, files of an older history, usage that is not in the series yet.
 
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listArchives } from '../../../src/ledger/archive/anchors.ts';
 import { audit } from '../../../src/ledger/audit.ts';
 import { createRequestList } from '../../../src/ledger/request-list.ts';
-import { monthFiles } from '../../../src/operations/archive/files.ts';
+import { monthFiles, PART } from '../../../src/operations/archive/files.ts';
 import { runRetention } from '../../../src/operations/archive/run.ts';
 import {
   describeOnEachDatabase,
@@ -16,6 +16,7 @@ import {
   temporaryDirectory,
 } from '../../support/database.ts';
 import { closeBooks, type OpenBooks } from '../../support/ledger.ts';
+import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts';
 import {
   ACCOUNTS,
   addUp,
@@ -38,6 +39,17 @@ const EVENTS: readonly PastEvent[] = Array.from({ length: 45 }, (_, at) => ({
   what: at < 3 || at % 7 === 0 ? 'credit' : 'settle',
   afterHours: 80,
 }));
+
+/** Five hundredths of it are for the database. */
+const disk = mountSmallDisk(40);
+const RESERVE_BYTES = 2 * 1_024 * 1_024;
+afterAll(() => disk?.remove());
+
+/** Unfinished files. */
+function partsIn(folder: string): readonly string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => name.endsWith(PART));
+}
 
 describeOnEachDatabase('archives', () => {
   const directory = temporaryDirectory();
@@ -215,4 +227,41 @@ describeOnEachDatabase('archives', () => {
     expect(report).toMatchObject({ requests: 0, removed: 0, problems: [] });
     await closeBooks(open);
   });
+
+  test.skipIf(disk === undefined)(
+    'an archive leaves the database its part of the disk, and removals go on',
+    async () => {
+      const small = disk as SmallDisk;
+      const open = await openStory();
+      const folder = mkdtempSync(join(small.path, 'archive-'));
+      small.leave(RESERVE_BYTES + 256 * 1_024);
+      await addUp(open.database);
+      let rests = 0;
+      const first = await runRetention({
+        ...{ database: open.database, directory: folder, nowMs: CUT_MS, retentionDays: 31 },
+        ...{ version: 'test', writer: 'test', log: () => undefined },
+        // Others write to the disk meanwhile.
+        async rest() {
+          rests += 1;
+          if (rests === 12) small.leave(RESERVE_BYTES / 2);
+        },
+        removal: {
+          ...{ monotonic: () => performance.now(), stepMs: 15, pauseMs: 0 },
+          isStopped: () => false,
+        },
+      });
+      expect(first.problems).toMatchObject([{ reason: 'space' }]);
+      expect(first.months).toBeGreaterThan(0);
+      expect(first.removed).toBeGreaterThan(0);
+      expect(partsIn(folder)).toEqual([]);
+      const second = await archiveAll(open, folder, CUT_MS);
+      expect(second).toMatchObject({ months: 0, problems: [{ reason: 'space' }] });
+      expect(partsIn(folder)).toEqual([]);
+      small.free();
+      const third = await archiveAll(open, folder, CUT_MS);
+      expect(third.problems).toEqual([]);
+      expect(third.months).toBeGreaterThan(0);
+      await closeBooks(open);
+    },
+  );
 });
