@@ -29,12 +29,14 @@ export async function recordArchive(database: Database, anchor: NewAnchor): Prom
   const { mark } = prepareSeriesStatements(database);
   return database.transaction(async (tx) => {
     const before = await tx
-      .select({ last: LINK.lastSequence, hash })
+      .select({ last: LINK.lastSequence, state: LINK.state, hash })
       .from(archivedMonths)
       .where(eq(archivedMonths.account, anchor.account))
       .orderBy(desc(archivedMonths.firstSequence))
       .limit(1)
       .get();
+    // Behind another month, the rows that the operator waits for would have no cut to go to.
+    if (before?.state === 'restoring') return 'overtaken';
     if ((before?.last ?? 0) + 1 !== anchor.firstSequence) return 'overtaken';
     if ((await mark()) < anchor.lastRow) return 'early';
     const linked = { ...anchor, previous: before?.hash ?? null };

@@ -6,7 +6,7 @@ import { and, between, count, desc, eq } from 'drizzle-orm';
 import type { Row } from '../../store/archive/format.ts';
 import { createRowWriter } from '../../store/archive/rows.ts';
 import { archivedMonths } from '../../store/archive-tables.ts';
-import type { Database } from '../../store/contract.ts';
+import type { Database, Queries } from '../../store/contract.ts';
 import { requests } from '../../store/money-tables.ts';
 import type { ArchivedMonth } from './anchors.ts';
 import { monthTable } from './rows.ts';
@@ -43,7 +43,12 @@ export async function restoreArchive(
   const { write } = createRowWriter(database, monthTable('requests'), { isRepeated: true });
   for await (const page of rows) {
     for (let from = 0; from < page.length; from += ROWS_A_STEP) {
-      await database.transaction(() => write(page.slice(from, from + ROWS_A_STEP)));
+      const isWritten = await database.transaction(async (tx) => {
+        if (!(await isRestoring(tx))) return false;
+        await write(page.slice(from, from + ROWS_A_STEP));
+        return true;
+      });
+      if (!isWritten) return false;
       await rest();
     }
   }
@@ -55,8 +60,18 @@ export async function restoreArchive(
         and(eq(requests.account, account), between(requests.sequence, firstSequence, lastSequence)),
       )
       .get();
-    if (found?.rows !== archive.requests) return false;
+    if (found?.rows !== archive.requests || !(await isRestoring(tx))) return false;
     await tx.delete(archivedMonths).where(isThis).run();
     return true;
   });
+
+  /** A restore beside this one may have ended, and the server archived the month again. */
+  async function isRestoring(tx: Queries): Promise<boolean> {
+    const found = await tx
+      .select({ state: archivedMonths.state })
+      .from(archivedMonths)
+      .where(isThis)
+      .get();
+    return found?.state === 'restoring';
+  }
 }

@@ -6,12 +6,20 @@ import { join } from 'node:path';
 import { listArchives } from '../../../src/ledger/archive/anchors.ts';
 import { dueMonth } from '../../../src/ledger/archive/due.ts';
 import { audit } from '../../../src/ledger/audit.ts';
-import { archiveProblems } from '../../../src/operations/archive/restore.ts';
+import { archiveProblems, restoreMonth } from '../../../src/operations/archive/restore.ts';
 import { runRetention } from '../../../src/operations/archive/run.ts';
 import { writeMonth } from '../../../src/operations/archive/write.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { closeBooks, type OpenBooks } from '../../support/ledger.ts';
-import { addUp, archiveAll, BEGIN_MS, live, openPast, type PastEvent } from './past.ts';
+import {
+  addUp,
+  archiveAll,
+  BEGIN_MS,
+  live,
+  openPast,
+  type PastEvent,
+  requestRows,
+} from './past.ts';
 
 setDefaultTimeout(60_000);
 
@@ -24,13 +32,15 @@ const EVENTS: readonly PastEvent[] = Array.from({ length: 15 }, (_, at) => ({
   afterHours: 240,
 }));
 
+const SOON: PastEvent = { account: 0, what: 'settle', afterHours: 0 };
+
 describeOnEachDatabase('two nodes', () => {
   const directory = temporaryDirectory();
   const newFolder = () => mkdtempSync(join(directory, 'archive-'));
 
-  async function openStory(): Promise<OpenBooks> {
+  async function openStory(events = EVENTS): Promise<OpenBooks> {
     const open = await openPast(directory);
-    await live(open, EVENTS, BEGIN_MS);
+    await live(open, events, BEGIN_MS);
     await addUp(open.database);
     return open;
   }
@@ -71,6 +81,49 @@ describeOnEachDatabase('two nodes', () => {
       expect(await audit(database)).toEqual([]);
       await closeBooks(open);
     }
+  });
+
+  test('a server archives no later month while an operator restores the last one', async () => {
+    const open = await openStory();
+    const { database } = open;
+    const folder = newFolder();
+    await archiveAll(open, folder, CUT_MS);
+    const [last, ...earlier] = (await listArchives(database.db)).toReversed();
+    if (last === undefined) throw new Error('nothing was archived');
+    const reports: unknown[] = [];
+    await restoreMonth(database, folder, last, async () => {
+      reports.push(await archiveAll(open, folder, CUT_MS + 31 * DAY_MS));
+    });
+    expect(reports).toContainEqual(expect.objectContaining({ months: 0, problems: [] }));
+    expect(await listArchives(database.db)).toEqual(earlier.toReversed());
+    expect(await audit(database)).toEqual([]);
+    const { months, problems } = await archiveAll(open, folder, CUT_MS + 31 * DAY_MS);
+    expect([months, problems]).toEqual([2, []]);
+    expect(await audit(database)).toEqual([]);
+    await closeBooks(open);
+  });
+
+  test('a restore ends where another one has ended, and the month is archived again', async () => {
+    // A month of two steps.
+    const open = await openStory(EVENTS.concat(EVENTS.slice(1, 2), Array(230).fill(SOON)));
+    const { database } = open;
+    const folder = newFolder();
+    await archiveAll(open, folder, CUT_MS + 93 * DAY_MS);
+    const left = await requestRows(database);
+    const last = (await listArchives(database.db)).at(-1);
+    if (last === undefined) throw new Error('nothing was archived');
+    let isFirst = true;
+    const late = restoreMonth(database, folder, last, async () => {
+      if (!isFirst) return;
+      isFirst = false;
+      await restoreMonth(database, folder, last, async () => undefined);
+      await archiveAll(open, folder, CUT_MS + 93 * DAY_MS);
+    });
+    await expect(late).rejects.toMatchObject({ code: 'archive_changed' });
+    expect((await listArchives(database.db)).at(-1)?.requests).toBe(last.requests);
+    expect(await requestRows(database)).toHaveLength(left.length);
+    expect(await audit(database)).toEqual([]);
+    await closeBooks(open);
   });
 
   test('files that a server on an older copy moved aside come back', async () => {
