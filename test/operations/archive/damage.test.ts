@@ -240,7 +240,7 @@ describeOnEachDatabase('archives', () => {
       const first = await runRetention({
         ...{ database: open.database, directory: folder, nowMs: CUT_MS, retentionDays: 31 },
         ...{ version: 'test', writer: 'test', log: () => undefined },
-        // The database grows meanwhile.
+        // The database grows during the run.
         async rest() {
           rests += 1;
           if (rests === 12) small.leave(RESERVE_BYTES / 2);
