@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { findPostgres } from '../test/support/postgres-server.ts';
+import { recordMonth } from '../test/upgrade/month.ts';
 import { record, writeRecording } from '../test/upgrade/recording.ts';
 
 const [, , named = 'dist/tollgate'] = process.argv;
@@ -14,6 +15,8 @@ for (const dialect of ['sqlite', 'postgres'] as const) {
   try {
     const recording = await record(binary, dialect, directory);
     const folder = await writeRecording(dialect, recording);
+    // The file is the same from both databases.
+    if (dialect === 'sqlite') await recordMonth(folder, directory);
     process.stdout.write(`${recording.version} on ${dialect} is in ${folder}\n`);
   } finally {
     await rm(directory, { recursive: true });

@@ -4,13 +4,22 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
+import { verifyMonth } from '../../src/operations/archive/verify.ts';
 import type { Dialect } from '../../src/store/contract.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { gatewayCommand, runCommand } from '../support/gateway.ts';
 import { describeWithServices, type ServiceName } from '../support/services.ts';
 import { expectServed, refusalOf } from './expectations.ts';
+import { monthOf } from './month.ts';
 import { NEXT_MIGRATION } from './next-version.ts';
-import { type Place, readRecording, record, recordedVersions, restore } from './recording.ts';
+import {
+  type Place,
+  readRecording,
+  record,
+  recordedVersions,
+  recordingFolder,
+  restore,
+} from './recording.ts';
 import { versionsOfUpgrade } from './versions.ts';
 
 setDefaultTimeout(300_000);
@@ -63,6 +72,17 @@ for (const [dialect, services] of DATABASES) {
     });
   });
 }
+
+describe('the archived month', () => {
+  test.each([...recordedVersions()])('of %s is verified by this version', async (version) => {
+    const files = monthOf(recordingFolder(version));
+    const { problems, totals } = await verifyMonth(files);
+    expect(problems).toEqual([]);
+    expect(totals.requests).toBeGreaterThan(10);
+    const { stdout } = await runCommand(newPlace(), {}, ['receipts', 'verify', files.receipts]);
+    expect(stdout).toContain('ok');
+  });
+});
 
 describe('the names of recorded versions', () => {
   test('are versions', () => {

@@ -90,9 +90,11 @@ export function recordedVersions(): readonly string[] {
   return existsSync(BOOKS) ? readdirSync(BOOKS).toSorted() : [];
 }
 
+export const recordingFolder = (version: string): string => join(BOOKS, version);
+
 export async function writeRecording(dialect: Dialect, recording: Recording): Promise<string> {
   const { version, facts, database } = recording;
-  const folder = join(BOOKS, version.split('+')[0] ?? version);
+  const folder = recordingFolder(version.split('+')[0] ?? version);
   await Bun.write(join(folder, FILES[dialect]), Bun.zstdCompressSync(database, { level: 19 }));
   const text = `${JSON.stringify({ version, facts }, null, 2)}\n`;
   await Bun.write(join(folder, `${dialect}.json`), text);
@@ -100,7 +102,7 @@ export async function writeRecording(dialect: Dialect, recording: Recording): Pr
 }
 
 export async function readRecording(name: string, dialect: Dialect): Promise<Recording> {
-  const folder = join(BOOKS, name);
+  const folder = recordingFolder(name);
   const known: Pick<Recording, 'version' | 'facts'> = await Bun.file(
     join(folder, `${dialect}.json`),
   ).json();

@@ -48,10 +48,19 @@ export async function* monthRows(
         where account = ${account} and sequence > ${after} and sequence <= ${last}
         order by sequence limit ${ROWS_AT_ONCE}`,
     );
-    if (found.length > 0) yield found.map((row) => rawRow(row, table));
+    if (found[0] !== undefined) {
+      requireColumns(found[0], table);
+      yield found.map((row) => rawRow(row, table));
+    }
     if (found.length < ROWS_AT_ONCE) return;
     after = Number(found.at(-1)?.['sequence']);
   }
+}
+
+/** While an upgrade is rolling, the database may have a column that this version would not archive. */
+function requireColumns(row: Readonly<Record<string, unknown>>, { name, columns }: ArchiveTable) {
+  if (Object.keys(row).length === columns.length) return;
+  throw new Error(`a later version has added columns to ${name}, and will archive them`);
 }
 
 /** The rows of texts or prices with these numbers. */

@@ -6,10 +6,10 @@ import { type ArchivedMonth, listArchives } from '../../ledger/archive/anchors.t
 import { restoreArchive } from '../../ledger/archive/restore.ts';
 import { numberedRows } from '../../ledger/archive/rows.ts';
 import type { Row } from '../../store/archive/format.ts';
-import { readArchive } from '../../store/archive/reader.ts';
 import type { Database } from '../../store/contract.ts';
 import { OperationError } from '../error.ts';
 import { digestProblems, fileNames, monthFiles } from './files.ts';
+import { readMonth } from './read.ts';
 import { anchorProblems, verifyMonth } from './verify.ts';
 
 export type RestoreScope = {
@@ -73,14 +73,14 @@ function damaged(archive: ArchivedMonth, problem: string): OperationError {
 }
 
 async function* requestRows(path: string): AsyncGenerator<readonly Row[]> {
-  for await (const portion of readArchive(path)) {
+  for await (const portion of readMonth(path)) {
     if (portion.kind === 'rows' && portion.table === 'requests') yield portion.rows;
   }
 }
 
 /** Rows refer to texts and prices by number, which another database would give to others. */
 async function isSameNames(database: Database, path: string): Promise<boolean> {
-  for await (const portion of readArchive(path)) {
+  for await (const portion of readMonth(path)) {
     if (portion.kind !== 'rows') continue;
     const { table, rows } = portion;
     if (table !== 'texts' && table !== 'price_versions') continue;

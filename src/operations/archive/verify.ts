@@ -1,7 +1,6 @@
 // Verifies the two files of an archived month without a database: the receipts form a chain, and the
 // rows give exactly these receipts.
 
-import { isDeepStrictEqual } from 'node:util';
 import { formatTokens } from '../../core/money.ts';
 import { receiptBody } from '../../core/receipt.ts';
 import { type ChainTotals, createChainCheck } from '../../core/receipt-chain.ts';
@@ -11,16 +10,14 @@ import {
   type BookedMovement,
   type BookedRequest,
   hashOf,
-  MONTH_TABLES,
-  monthTable,
   movementOf,
   receiptOfRow,
   requestOf,
 } from '../../ledger/archive/rows.ts';
 import { ArchiveError, type LedgerFacts } from '../../store/archive/format.ts';
-import { type Portion, readArchive } from '../../store/archive/reader.ts';
 import { checkFile, sha256 } from '../receipt-file.ts';
 import type { MonthFiles } from './files.ts';
+import { readMonth } from './read.ts';
 
 export type VerifiedMonth = {
   /** What the file of rows says about itself. */
@@ -77,7 +74,7 @@ async function checkBooks(
       take(movements[next] as BookedMovement);
     }
   };
-  for await (const portion of readArchive(path)) {
+  for await (const portion of readMonth(path)) {
     if (portion.kind !== 'rows' || portion.table !== 'requests') continue;
     for (const row of portion.rows.map(requestOf)) {
       takeMovementsBefore(row.sequence);
@@ -99,8 +96,7 @@ async function readNames(path: string, rest: () => Promise<void>) {
   const names = new ArchivedNames();
   const movements: BookedMovement[] = [];
   let facts: LedgerFacts = {};
-  for await (const portion of readArchive(path)) {
-    if (portion.kind === 'header') checkTables(portion);
+  for await (const portion of readMonth(path)) {
     if (portion.kind === 'end') facts = portion.ledger;
     if (portion.kind !== 'rows') continue;
     for (const row of portion.rows) {
@@ -112,13 +108,6 @@ async function readNames(path: string, rest: () => Promise<void>) {
     await rest();
   }
   return { names, movements, facts };
-}
-
-/** Rows are read by the columns of this build. */
-export function checkTables({ madeBy, tables }: Extract<Portion, { kind: 'header' }>): void {
-  const shapes = MONTH_TABLES.map(monthTable).map(({ name, columns }) => ({ name, columns }));
-  if (isDeepStrictEqual(tables, shapes)) return;
-  throw new ArchiveError(`The file was made by version ${madeBy}, which has other tables.`);
 }
 
 /** How the verified files differ from the anchor in the books. */

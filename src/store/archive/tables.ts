@@ -13,6 +13,8 @@ import * as plain from '../tables.ts';
 import type { ColumnKind, TableShape } from './format.ts';
 
 export type ArchiveTable = TableShape & {
+  /** The columns that may be null, which files of earlier versions may lack. */
+  readonly optional: ReadonlySet<string>;
   /** The columns that rows are ordered by; together they are unique. */
   readonly key: readonly string[];
   /** The column that the database numbers; absent where there is none. */
@@ -64,6 +66,7 @@ function archiveTable(table: SQLiteTable): ArchiveTable {
   return {
     name,
     columns: columns.map((column) => ({ name: column.name, kind: kindOf(column.getSQLType()) })),
+    optional: new Set(columns.filter(({ notNull }) => !notNull).map((column) => column.name)),
     key: IN_ORDER.has(table) ? ['rowid'] : key.map((column) => column.name),
     numbered: single?.defaultFn === undefined ? undefined : single.name,
     replaced: table === series.usageMark ? series.usageMark.lastRecord.name : undefined,
