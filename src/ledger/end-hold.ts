@@ -8,7 +8,7 @@ import { packText } from '../core/shape.ts';
 import { endingCode, type HoldEnd } from '../store/columns.ts';
 import type { LedgerBatch } from './batch.ts';
 import type { ReleaseCommand, SettleCommand, Settlement } from './contract.ts';
-import { spend } from './key-budgets.ts';
+import { budgetPays, spend } from './key-budgets.ts';
 import type { OpenHold, RequestRow } from './memory.ts';
 import { receiptOf } from './receipts.ts';
 
@@ -29,7 +29,7 @@ export function endHold(
 ): Settlement {
   const { memory, changes } = batch;
   const { account, row: held } = hold;
-  const debited = payable(hold, charge, command.withinHold);
+  const debited = payable(hold, charge, command);
   const loss = subtract(charge, debited);
   const posted = subtract(account.posted, debited);
   const stillHeld = subtract(account.held, held.amount);
@@ -55,12 +55,14 @@ export function endHold(
 
 /**
  * A charge within the hold is always covered. Above it, the available balance pays down to zero,
- * unless the charge is limited to the hold.
+ * unless the charge is limited to the hold, and a budget pays down to zero as well.
  */
-function payable({ account, row }: OpenHold, charge: Micro, withinHold = false): Micro {
+function payable(hold: OpenHold, charge: Micro, { withinHold, nowMs }: Ending): Micro {
+  const { account, row } = hold;
   if (charge <= row.amount) return charge;
-  if (withinHold) return row.amount;
-  return smaller(charge, add(account.available, row.amount));
+  if (withinHold === true) return row.amount;
+  const covered = smaller(charge, add(account.available, row.amount));
+  return smaller(covered, budgetPays(hold, nowMs) ?? covered);
 }
 
 type Amounts = Settlement & { readonly charge: Micro };

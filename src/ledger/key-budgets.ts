@@ -68,6 +68,16 @@ export function reserveMore(open: OpenHold, worst: Micro): Reservation | undefin
   return { kind: 'reserved', amount: worst };
 }
 
+/**
+ * The most that the budget of a hold's key pays for it: what the hold has reserved, and what nothing
+ * else has. Undefined for a key without a budget.
+ */
+export function budgetPays(open: OpenHold, nowMs: number): Micro | undefined {
+  const { account, row } = open;
+  const room = roomFor(account, familyOf(row), nowMs, open);
+  return room && larger(row.budgeted ?? row.worst, room.room);
+}
+
 /** What the budget of a family leaves beside its open holds, without `but`. */
 function roomFor(
   { budgets, holds }: AccountBooks,

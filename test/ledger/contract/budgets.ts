@@ -124,6 +124,21 @@ export function describeBudgets(open: () => Promise<LedgerUnderTest>): void {
       await subject.close();
     });
 
+    test('a charge above its reservation takes the rest of the budget, and no more', async () => {
+      const subject = await funded(open);
+      await subject.ledger.budget(budgetOf('ada', { total: 100n }));
+      await subject.ledger.hold(smallHold('r1', 'ada', 40n));
+      await subject.ledger.hold(smallHold('r2', 'ada', 40n));
+      // An upstream may report a prompt that is far above our count.
+      const first = await subject.ledger.settle(settleOf('r1', 90n));
+      expect(first).toMatchObject({ debited: micro(60n), loss: micro(30n) });
+      const second = await subject.ledger.settle(settleOf('r2', 40n));
+      expect(second).toMatchObject({ debited: micro(40n), loss: micro(0n) });
+      expect((await spentBy(subject))[0]).toBe(micro(100n));
+      expect(await subject.differences()).toEqual([]);
+      await subject.close();
+    });
+
     test('a new day and a new month start at zero, and the total never does', async () => {
       const subject = await funded(open);
       const limits = { total: 1_000n, day: 10n, month: 30n };
@@ -278,7 +293,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('settle' as const),
       which,
-      share: fc.constantFrom(0n, 50n, 100n),
+      share: fc.constantFrom(0n, 50n, 100n, 300n),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('release' as const), which }) },
@@ -315,6 +330,7 @@ async function play(subject: LedgerUnderTest, account: string, steps: readonly S
       else {
         const charge = (one.worst * step.share) / 100n;
         const { debited } = await ledger.settle({ ...settleOf(one.id, charge), nowMs });
+        expect(debited).toBeGreaterThanOrEqual(charge < one.worst ? charge : one.worst);
         total += debited;
         today += debited;
       }

@@ -150,11 +150,24 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'payable',
-        find: 'if (withinHold) return row.amount;',
+        find: 'if (withinHold === true) return row.amount;',
         put: 'if (withinHold && charge < row.amount) return row.amount;',
       },
     ],
     tests: ['test/ledger/contract/contract.test.ts'],
+  },
+  {
+    id: 'T-186',
+    does: 'a charge above its reservation exceeds the budget of its key',
+    edits: [
+      {
+        in: 'payable',
+        find: 'return smaller(covered, budgetPays(hold, nowMs) ?? covered);',
+        put: 'return smaller(covered, nowMs > 0 ? covered : (budgetPays(hold, nowMs) ?? covered));',
+      },
+    ],
+    tests: ['test/ledger/contract/contract.test.ts'],
+    only: 'above its reservation',
   },
   {
     id: 'T-06',
