@@ -110,23 +110,30 @@ export function refusedHold(
 
 /** `final` may be a hold that no longer covers hidden output; a retry gets what there is. */
 export function revokedHold(final: HoldResult, money: Money, limits: LimitView): GatewayError {
-  const uncovered = { room: final.available, openHolds: 1 };
-  return refusedHold(final.ok ? { ...final, uncovered } : final, money, limits);
+  if (!final.ok) return refusedHold(final, money, limits);
+  const { available, budget } = final;
+  if (budget !== undefined && 'left' in budget && budget.left < available) {
+    return reservedBudget(1, money, limits);
+  }
+  return refusedHold({ ...final, uncovered: { room: available, openHolds: 1 } }, money, limits);
 }
 
 /** A budget covers the most that a request can cost, because it is never exceeded. */
 function refusedBudget(budget: BudgetRoom, money: Money, limits: LimitView): GatewayError {
   const { period, rest, openHolds } = budget;
-  const worst = formatTokens(add(money.amount, money.excess));
-  if (isReserved(budget, money)) {
-    return new GatewayError('concurrency_limit_exceeded', {
-      message: `The budget of this API key does not cover what this request (up to ${worst} service tokens) and the ${openHolds} requests in flight may cost together. Retry when one of them has ended, set a lower max_tokens, or raise the budget.`,
-      retryAfterSeconds: CONCURRENCY_RETRY_SECONDS,
-      limits,
-    });
-  }
+  if (isReserved(budget, money)) return reservedBudget(openHolds, money, limits);
   return new GatewayError('key_budget_exhausted', {
-    message: `This API key has ${formatTokens(larger(rest, ZERO))} service tokens left of its ${BUDGET_ENDS[period]}, and this request may cost up to ${worst}. Raise the budget on the dashboard, send less, or use another key.`,
+    message: `This API key has ${formatTokens(larger(rest, ZERO))} service tokens left of its ${BUDGET_ENDS[period]}, and this request may cost up to ${worstOf(money)}. Raise the budget on the dashboard, send less, or use another key.`,
     limits,
   });
 }
+
+function reservedBudget(openHolds: number, money: Money, limits: LimitView): GatewayError {
+  return new GatewayError('concurrency_limit_exceeded', {
+    message: `The budget of this API key does not cover what this request (up to ${worstOf(money)} service tokens) and the ${openHolds} requests in flight may cost together. Retry when one of them has ended, set a lower max_tokens, or raise the budget.`,
+    retryAfterSeconds: CONCURRENCY_RETRY_SECONDS,
+    limits,
+  });
+}
+
+const worstOf = ({ amount, excess }: Money): string => formatTokens(add(amount, excess));
