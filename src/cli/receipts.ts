@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { formatTokens } from '../core/money.ts';
 import { fileNames } from '../operations/archive/files.ts';
 import { monthsText } from '../operations/archive/notices.ts';
-import { checkFile, checkJoint } from '../operations/receipt-file.ts';
+import { checkFile, checkJoints, type FileCheck } from '../operations/receipt-file.ts';
 import {
   exportReceipts,
   showReceipt,
@@ -112,20 +112,23 @@ async function verify(
 }
 
 async function verifyFiles(directory: string, files: readonly string[]): Promise<Verified[]> {
-  const verified: Verified[] = [];
+  const checked: ({ readonly name: string } & FileCheck)[] = [];
   for (const name of files) {
-    const { totals, problems } = await checkFile(resolve(directory, name)).catch(() => {
+    const found = await checkFile(resolve(directory, name)).catch(() => {
       throw new CommandError('file_not_readable', `${name} cannot be read.`);
     });
-    const joints = verified.flatMap((before) => checkJoint(before.totals, totals) ?? []);
-    const all = [...problems, ...joints];
-    verified.push({
-      name,
-      totals,
-      problems: all.map(({ sequence, kind, detail }) => ({ of: sequence, kind, detail })),
-    });
+    checked.push({ name, ...found });
   }
-  return verified;
+  const joints = checkJoints(checked.map(({ totals }) => totals));
+  return checked.map(({ name, totals, problems }) => ({
+    name,
+    totals,
+    problems: [...problems, ...(joints.get(totals) ?? [])].map(({ sequence, kind, detail }) => ({
+      of: sequence,
+      kind,
+      detail,
+    })),
+  }));
 }
 
 function verifiedOutput(verified: readonly Verified[]): Output {

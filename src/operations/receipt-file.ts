@@ -13,7 +13,7 @@ import {
   createChainCheck,
 } from '../core/receipt-chain.ts';
 
-type FileCheck = {
+export type FileCheck = {
   readonly problems: readonly ChainProblem[];
   readonly totals: ChainTotals;
 };
@@ -98,12 +98,33 @@ function problemAfter(check: ChainCheck, kind: ChainProblem['kind'], detail: str
   return { kind, sequence: check.totals().last, detail };
 }
 
-/** Checks whether a file continues where another one of the same account ends. */
-export function checkJoint(before: ChainTotals, after: ChainTotals): ChainProblem | undefined {
-  const { accountId, first: sequence } = after;
-  if (accountId !== before.accountId || sequence !== before.last + 1) return undefined;
+/**
+ * Checks whether files that belong to one account go on from each other, in whatever order they are
+ * given. Returns the problems of each; receipts that are in several files are no problem.
+ */
+export function checkJoints(
+  files: readonly ChainTotals[],
+): ReadonlyMap<ChainTotals, readonly ChainProblem[]> {
+  const problems = new Map<ChainTotals, readonly ChainProblem[]>();
+  const furthest = new Map<string, ChainTotals>();
+  for (const file of files.toSorted((one, other) => one.first - other.first)) {
+    const { accountId } = file;
+    if (accountId === undefined) continue;
+    const before = furthest.get(accountId);
+    if (before !== undefined) problems.set(file, checkJoint(before, file));
+    if (before === undefined || file.last > before.last) furthest.set(accountId, file);
+  }
+  return problems;
+}
+
+function checkJoint(before: ChainTotals, after: ChainTotals): readonly ChainProblem[] {
+  const sequence = before.last + 1;
+  if (after.first < sequence) return [];
+  if (after.first > sequence) {
+    const detail = `The receipts from ${sequence} to ${after.first - 1} are in none of the files.`;
+    return [{ kind: 'missing', sequence, detail }];
+  }
   const fits = after.previous === before.head && after.openingBalance === before.closingBalance;
-  if (fits) return undefined;
   const detail = `It does not go on from receipt ${before.last} of the file before.`;
-  return { kind: 'changed', sequence, detail };
+  return fits ? [] : [{ kind: 'changed', sequence, detail }];
 }

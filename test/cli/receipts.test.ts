@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { checkFile } from '../../src/operations/receipt-file.ts';
+import { chainEnd, createChainCheck } from '../../src/core/receipt-chain.ts';
+import { checkFile, sha256 } from '../../src/operations/receipt-file.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { dropGuards, tamper, temporaryDirectory } from '../support/database.ts';
@@ -74,6 +75,20 @@ function changed(text: string): string {
 async function problemsOf(path: string): Promise<string[]> {
   const { problems } = await checkFile(path);
   return problems.map(({ kind, sequence }) => `${kind} ${sequence}`);
+}
+
+type Checked = { readonly problems: readonly unknown[] };
+
+async function checkedOf(...paths: string[]): Promise<readonly Checked[]> {
+  const { stdout } = await tollgate.run('receipts', 'verify', ...paths, '--json');
+  return (JSON.parse(stdout) as { readonly checked: readonly Checked[] }).checked;
+}
+
+/** A file of these receipts alone, as an export writes it. */
+function sliceOf(lines: readonly string[]): string {
+  const check = createChainCheck(sha256);
+  for (const line of lines) check.take(line);
+  return changed([...lines, chainEnd(check.totals()), ''].join('\n'));
 }
 
 describe('export', () => {
@@ -175,24 +190,33 @@ describe('verify', () => {
     );
   });
 
-  test('files that do not join', async () => {
+  test('files that do not join, in any order', async () => {
     const november = await exported('--month', '2026-11');
     const lines = linesOf(await exported('--month', '2026-12'));
-    const forged = lines.map((line) =>
-      line.replace(/"previous":"[0-9a-f]{64}"/, `"previous":"${'ab'.repeat(32)}"`),
+    const forged = written(
+      lines.map((line) =>
+        line.replace(/"previous":"[0-9a-f]{64}"/, `"previous":"${'ab'.repeat(32)}"`),
+      ),
     );
-    const { stdout } = await tollgate.run(
-      'receipts',
-      'verify',
-      november,
-      written(forged),
-      '--json',
-    );
-    expect(JSON.parse(stdout).checked[1].problems).toContainEqual({
+    const problem = {
       of: 6,
       kind: 'changed',
       detail: 'It does not go on from receipt 5 of the file before.',
-    });
+    };
+    expect((await checkedOf(november, forged))[1]?.problems).toContainEqual(problem);
+    expect((await checkedOf(forged, november))[0]?.problems).toContainEqual(problem);
+  });
+
+  test('files with receipts missing between them, and not those with the same ones', async () => {
+    const [whole, december] = [await exported(), await exported('--month', '2026-12')];
+    const cut = sliceOf(linesOf(whole).slice(0, 4));
+    const missing = [
+      { of: 5, kind: 'missing', detail: 'The receipts from 5 to 5 are in none of the files.' },
+    ];
+    const problemsBy = async (...files: string[]) =>
+      (await checkedOf(...files)).map(({ problems }) => problems);
+    expect(await problemsBy(december, cut)).toEqual([missing, []]);
+    expect(await problemsBy(cut, december, whole)).toEqual([[], [], []]);
   });
 
   test('what cannot be verified', async () => {
