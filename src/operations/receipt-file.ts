@@ -99,7 +99,7 @@ function problemAfter(check: ChainCheck, kind: ChainProblem['kind'], detail: str
 }
 
 /**
- * Checks whether files that belong to one account go on from each other, in whatever order they are
+ * Checks whether files that belong to one account go on from each other, in any order in which they are
  * given. Returns the problems of each; receipts that are in several files are no problem.
  */
 export function checkJoints(
