@@ -130,7 +130,7 @@ function endedBy({ generation, atMs }: Kill, client: ClientEntry, hold: Hold | u
   return Math.max(client.endedAtMs, holdEndedAtMs) >= atMs - KILL_SEAM_MS;
 }
 
-/** What an upstream has ended is booked this soon, unless something keeps it from that. */
+/** What an upstream has ended, or a client has left, is booked this soon unless something prevents it. */
 const BOOKED_MS = 1_000;
 
 /**
@@ -139,11 +139,11 @@ const BOOKED_MS = 1_000;
  */
 function hits(
   { keepsFrom, generation, fromMs, toMs }: Trouble,
-  { generation: own, sentAtMs, endedAtMs }: ClientEntry,
+  { generation: own, sentAtMs, endedAtMs, left }: ClientEntry,
   served: readonly Served[],
 ): boolean {
   if (generation !== undefined && generation !== own) return false;
-  const lastMs = (served.at(-1)?.ended?.atMs ?? 0) + BOOKED_MS;
+  const lastMs = Math.max(left?.atMs ?? 0, served.at(-1)?.ended?.atMs ?? 0) + BOOKED_MS;
   const untilMs = keepsFrom === 'database' ? Math.max(endedAtMs, lastMs) : endedAtMs;
   return sentAtMs <= toMs && untilMs >= fromMs;
 }

@@ -135,6 +135,16 @@ test('what an upstream goes on with is in progress after its client has left, un
   expect([troublesOf(FROM_MS - 1_000), troublesOf(FROM_MS - 1_001)]).toEqual([1, 0]);
 });
 
+test('what a client has left is in progress until it is booked', () => {
+  const troublesOf = (leftAtMs: number) => {
+    const client = clientOf({ sentAtMs: FROM_MS - 5_000, endedAtMs: leftAtMs }, 0);
+    const books = booksOf([], { troubles: [trouble('database')] });
+    const left = { ...client, left: { atMs: leftAtMs } };
+    return joinBooks({ ...books, clients: [left] })[0]?.troubles.length;
+  };
+  expect([troublesOf(FROM_MS - 1_000), troublesOf(FROM_MS - 1_001)]).toEqual([1, 0]);
+});
+
 test('no trouble excuses any other refusal', () => {
   const troubles = (['database', 'locks', 'limits', 'clients'] as const).map((each) =>
     trouble(each),

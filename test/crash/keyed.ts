@@ -64,8 +64,14 @@ async function playKey(
     const leaving = tries.length === 0 ? first.leaving : 'stay';
     const entry = await askAs(stage, account, { ...first, leaving });
     if (tries.filter(isFinal).length >= wanted) return;
-    if (!isFinal(entry)) await Bun.sleep(random.whole(20, 300));
+    const pauseMs = random.whole(20, 300);
+    if (!isFinal(entry)) await Bun.sleep(stage.over() ? Math.max(pauseMs, toldMs(entry)) : pauseMs);
   }
+}
+
+/** A killed node holds its slots for longer than 40 short pauses; the refusal says when to ask again. */
+function toldMs(entry: ClientEntry): number {
+  return Number(readAnswer(entry).headers.get('retry-after') ?? 0) * 1_000;
 }
 
 /** Nothing that fails at each try: then a key would have no end. */

@@ -68,7 +68,7 @@ const keysEnd = eachKey('each key has an end', ({ tries }) => {
   const last = tries.at(-1);
   if (last !== undefined && isFinal(last)) return undefined;
   const statuses = tries.map((entry) => readAnswer(entry).status ?? 'no head');
-  return `${tries.length} tries: ${statuses.join(', ')}`;
+  return `${tries.length} tries: ${statuses.join(', ')}; ${last && readAnswer(last).text}`;
 });
 
 export const KEYED_LAWS: readonly Law[] = [chargedOnce, sameBytes, lostIsCharged, keysEnd];
