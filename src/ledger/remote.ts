@@ -28,6 +28,8 @@ export type RemoteLedger = ServingLedger & {
    * Aggregates new usage records, on SQLite. Rejects where the database fails or the thread dies.
    */
   readonly addUp: () => Promise<void>;
+  /** Collects the garbage of the thread; call it when no request is in flight. */
+  readonly collect: () => void;
   /** Writes pending commands like `close`, but keeps the thread for the domains. */
   readonly drain: () => Promise<number>;
   /** Ends the thread, after the last write of the domains. */
@@ -112,6 +114,7 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
   return {
     ...own,
     addUp,
+    collect: () => post({ kind: 'collect' }),
     drain: own.close,
     end,
     async close() {

@@ -24,6 +24,8 @@ export type ToThread =
     }
   /** Aggregates new usage records; answered with `AddedUp`. */
   | { readonly kind: 'add up' }
+  /** Collects the garbage of the thread, whose heap is its own. */
+  | { readonly kind: 'collect' }
   | { readonly kind: 'close' };
 
 /** Posted to the client about its batch: the holds once decided, everything once on disk. */
@@ -63,6 +65,8 @@ self.onmessage = async ({ data }: MessageEvent<ToThread>) => {
     answer({ kind: 'open' });
   } else if (data.kind === 'add up') {
     answer(await addUp());
+  } else if (data.kind === 'collect') {
+    Bun.gc(true);
   } else {
     await opened?.close();
     process.exit(0);

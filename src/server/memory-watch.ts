@@ -1,6 +1,7 @@
 // Collects garbage before the process has grown much, and when it is idle. The runtime waits until
-// the heap has doubled and does not collect while idle, so it would keep the memory of a burst. It
-// notices large bodies late, because they lie outside its heap.
+// the heap has grown by half and does not collect while idle: it would keep the memory of a burst, and
+// with little traffic it grows for hours, which looks like a leak. It notices large bodies late,
+// because they lie outside its heap.
 
 const MB = 1_024 * 1_024;
 
@@ -10,14 +11,19 @@ const MB = 1_024 * 1_024;
  */
 const GROWN_BYTES = { busy: 192 * MB, idle: 24 * MB };
 
+/** After this long, an idle server collects in any case. */
+const DUE_MS = 10 * 60_000;
+
 /** Returns the check; call it several times a second. */
 export function createMemoryWatch(options: {
   /** Requests in flight. */
   readonly inFlight: () => number;
   readonly residentBytes: () => number;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
   readonly collect: () => void;
 }): () => void {
-  const { inFlight, residentBytes, collect } = options;
+  const { inFlight, residentBytes, monotonic, collect } = options;
   let wasIdle = false;
   /**
    * The lowest resident size since the last collection: the allocator returns memory with a delay.
@@ -25,6 +31,7 @@ export function createMemoryWatch(options: {
   let least = 0;
   /** The last collection ran with requests in flight, so garbage may remain. */
   let isOwed = false;
+  let dueAtMs = 0;
   return () => {
     const isIdle = inFlight() === 0;
     // A sequential client may send its next request between two checks.
@@ -32,10 +39,12 @@ export function createMemoryWatch(options: {
     wasIdle = isIdle;
     const bytes = residentBytes();
     least = Math.min(least, bytes);
-    const allowed = isResting ? (isOwed ? 0 : GROWN_BYTES.idle) : GROWN_BYTES.busy;
+    const isDue = isOwed || monotonic() >= dueAtMs;
+    const allowed = isResting ? (isDue ? 0 : GROWN_BYTES.idle) : GROWN_BYTES.busy;
     if (bytes < least + allowed) return;
     collect();
     least = bytes;
     isOwed = !isResting;
+    dueAtMs = monotonic() + DUE_MS;
   };
 }

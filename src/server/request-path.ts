@@ -2,6 +2,7 @@
 
 import { every, type Stop } from '../async/every.ts';
 import { loadTokenizer } from '../generate/tokenizer.ts';
+import type { RemoteLedger } from '../ledger/remote.ts';
 import { type DomainsOptions, openDomains } from './domains.ts';
 import { createHandlers } from './handlers.ts';
 import { openServingRedis } from './limits.ts';
@@ -9,7 +10,9 @@ import { createMemoryWatch } from './memory-watch.ts';
 import { createServingPipeline, type ServingPipelineOptions } from './pipeline.ts';
 
 type RequestPathOptions = DomainsOptions &
-  Omit<ServingPipelineOptions, 'domains' | 'tokenizer' | 'redis'>;
+  Omit<ServingPipelineOptions, 'domains' | 'tokenizer' | 'redis'> & {
+    readonly ledger: Pick<RemoteLedger, 'collect'>;
+  };
 
 export type RequestPath = Awaited<ReturnType<typeof createRequestPath>>;
 
@@ -32,7 +35,11 @@ export async function createRequestPath(options: RequestPathOptions) {
   const watchMemory = createMemoryWatch({
     inFlight: inFlight.count,
     residentBytes: process.memoryUsage.rss,
-    collect: () => Bun.gc(true),
+    monotonic,
+    collect() {
+      Bun.gc(true);
+      options.ledger.collect();
+    },
   });
   return {
     ...{ domains, redis, pipeline, handlers },

@@ -3,22 +3,23 @@ import { createMemoryWatch } from '../../src/server/memory-watch.ts';
 
 const MB = 1_024 * 1_024;
 
-type Look = readonly [inFlight: number, megabytes: number];
+type Look = readonly [inFlight: number, megabytes: number, minutes?: number];
 
 /** Which of the looks collect. */
 function play(looks: readonly Look[]): number[] {
-  let [inFlight, megabytes] = [0, 0];
+  let [inFlight, megabytes, minutes] = [0, 0, 0];
   let collections = 0;
   const look = createMemoryWatch({
     inFlight: () => inFlight,
     residentBytes: () => megabytes * MB,
+    monotonic: () => minutes * 60_000,
     collect: () => {
       collections += 1;
     },
   });
   const collecting: number[] = [];
   for (const [index, next] of looks.entries()) {
-    [inFlight, megabytes] = next;
+    [inFlight, megabytes, minutes = minutes] = next;
     const before = collections;
     look();
     if (collections > before) collecting.push(index);
@@ -62,4 +63,18 @@ test('measures growth from the least since a collection: memory goes back some t
     [0, 145],
   ];
   expect(play(looks)).toEqual([0, 1, 4]);
+});
+
+test('collects every ten minutes where nothing is in flight, as the heap grows for hours', () => {
+  const looks: Look[] = [
+    [0, 100, 0],
+    [0, 100, 0],
+    [1, 101, 11],
+    [0, 101, 11],
+    [0, 101, 11],
+    [0, 101, 20],
+    [0, 102, 21],
+    [3, 104, 40],
+  ];
+  expect(play(looks)).toEqual([1, 4, 6]);
 });
