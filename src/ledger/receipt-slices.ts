@@ -1,6 +1,6 @@
 // Reads a slice of an account's chain of receipts, in pages. Does not verify them.
 
-import { and, gt, gte, min, type SQL, sql } from 'drizzle-orm';
+import { and, gt, gte, lt, min, type SQL, sql } from 'drizzle-orm';
 import type { Span } from '../core/calendar.ts';
 import { receiptBody } from '../core/receipt.ts';
 import type { Queries } from '../store/contract.ts';
@@ -29,7 +29,11 @@ export async function findSlice(
   // Movements stay when their month is archived.
   const start = only === 'movements' ? undefined : await booksStart(db, accountId);
   const archived = start?.sequence ?? 0;
-  const since = async (ms: number) => (await firstSince(db, accountId, archived, ms)) ?? last + 1;
+  const since = async (ms: number) =>
+    (await firstWithin(db, accountId, archived, {
+      fromMs: ms,
+      untilMs: Number.MAX_SAFE_INTEGER,
+    })) ?? last + 1;
   const slice =
     span === undefined
       ? { first: archived + 1, last }
@@ -37,15 +41,20 @@ export async function findSlice(
   return slice.first > slice.last ? undefined : slice;
 }
 
-/** The first receipt after `after` that is not older than an instant. */
-export async function firstSince(
+/** The first receipt after `after` that was written in a period. */
+export async function firstWithin(
   db: Queries,
   accountId: string,
   after: number,
-  ms: number,
+  { fromMs, untilMs }: Span,
 ): Promise<number | undefined> {
   const firstOf = async (table: typeof requests | typeof movements, at: SQL): Promise<number> => {
-    const isMeant = and(ofAccount(table, accountId), gt(table.sequence, after), gte(at, ms));
+    const isMeant = and(
+      ofAccount(table, accountId),
+      gt(table.sequence, after),
+      gte(at, fromMs),
+      lt(at, untilMs),
+    );
     const row = await db
       .select({ first: min(table.sequence) })
       .from(table)

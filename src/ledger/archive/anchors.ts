@@ -75,6 +75,17 @@ export async function listArchives(
     .all();
 }
 
+/** Those whose rows are still in the database, account by account. */
+export async function archivesToRemove(db: Queries): Promise<readonly ArchivedMonth[]> {
+  return db
+    .select({ ...ANCHOR, accountId: balances.accountId })
+    .from(archivedMonths)
+    .innerJoin(balances, eq(balances.number, archivedMonths.account))
+    .where(eq(archivedMonths.state, 'removing'))
+    .orderBy(asc(archivedMonths.account), asc(archivedMonths.firstSequence))
+    .all();
+}
+
 /**
  * No request of the account in the database started earlier. Asks the rows and not the anchor: after
  * a clock was set back, requests start before the end of an archived month.

@@ -6,7 +6,7 @@ import type { Micro } from '../../core/money.ts';
 import { archivedMonths } from '../../store/archive-tables.ts';
 import type { Database, Queries } from '../../store/contract.ts';
 import { balances, movements, requests } from '../../store/money-tables.ts';
-import { firstSince, type Slice } from '../receipt-slices.ts';
+import { firstWithin, type Slice } from '../receipt-slices.ts';
 import { hashText } from '../receipts.ts';
 import { booksStart, monthOf, monthSpan } from './anchors.ts';
 
@@ -40,11 +40,17 @@ export async function* unarchivedAccounts({ db }: Database): AsyncGenerator<stri
 
 const ACCOUNTS_AT_ONCE = 500;
 
-/** The next month of an account that ended at `untilMs` or before; `undefined` where none did. */
+/** Unix milliseconds: the end of the last month that is due, and the present. */
+export type DueTimes = { readonly untilMs: number; readonly nowMs: number };
+
+/**
+ * The next month of an account that ended at `untilMs` or before; `undefined` where none did. A
+ * receipt of a clock that was ahead belongs to the month of its neighbours: its own is years away.
+ */
 export async function dueMonth(
   { db }: Database,
   accountId: string,
-  untilMs: number,
+  { untilMs, nowMs }: DueTimes,
 ): Promise<DueMonth | undefined> {
   const balance = await db
     .select({ number: balances.number, sequence: balances.sequence })
@@ -54,12 +60,16 @@ export async function dueMonth(
   const start = await booksStart(db, accountId);
   const first = (start?.sequence ?? 0) + 1;
   if (balance === undefined || balance.sequence < first) return undefined;
-  const at = await timeOf(db, balance.number, first);
+  const firstOf = (fromMs: number) =>
+    firstWithin(db, accountId, first - 1, { fromMs, untilMs: nowMs });
+  const dated = await firstOf(Number.MIN_SAFE_INTEGER);
+  if (dated === undefined) return undefined;
+  const at = await timeOf(db, balance.number, dated);
   if (at === undefined) return undefined;
   const month = laterMonth(monthOf(at), start?.month);
   const span = monthSpan(month);
   if (span.untilMs > untilMs) return undefined;
-  const next = await firstSince(db, accountId, first - 1, span.untilMs);
+  const next = await firstOf(span.untilMs);
   const last = (next ?? balance.sequence + 1) - 1;
   // A clock that was set back: the receipts belong to a later month.
   if (last < first) return undefined;

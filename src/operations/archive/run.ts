@@ -2,12 +2,18 @@
 // Each month is written, verified, recorded and removed, in this order; a crash between two of these
 // steps loses nothing, and the next run goes on. Several nodes may run it: the database decides.
 
+import { sql } from 'drizzle-orm';
 import type { ArchiveFailure } from '../../core/alert.ts';
 import { DAY_MS } from '../../core/calendar.ts';
-import { type ArchivedMonth, listArchives } from '../../ledger/archive/anchors.ts';
+import {
+  type ArchivedMonth,
+  archivesToRemove,
+  listArchives,
+} from '../../ledger/archive/anchors.ts';
 import { type DueMonth, dueMonth, unarchivedAccounts } from '../../ledger/archive/due.ts';
 import { recordArchive } from '../../ledger/archive/record.ts';
 import { type RemovalOptions, removeArchived } from '../../ledger/archive/remove.ts';
+import type { Database } from '../../store/contract.ts';
 import { digestProblems, directoryProblems, reinstateFiles, sweepParts } from './files.ts';
 import { UnprovenMonth, type WriteOptions, writeMonth } from './write.ts';
 
@@ -30,7 +36,7 @@ export type RetentionReport = {
   readonly problems: readonly RetentionProblem[];
 };
 
-/** After so many the run ends. */
+/** So many problems are named; the next run names those behind them. */
 const PROBLEMS_MAX = 5;
 
 export async function runRetention(options: RetentionRun): Promise<RetentionReport> {
@@ -44,7 +50,7 @@ export async function runRetention(options: RetentionRun): Promise<RetentionRepo
   sweepParts(directory, options.nowMs);
   const archived = await archiveDue(options);
   // Also after a failure: on a full disk, the freed pages are what new requests need.
-  const toRemove = (await listArchives(database.db)).filter(({ state }) => state === 'removing');
+  const toRemove = await archivesToRemove(database.db);
   const damaged = await damageOf(options, toRemove);
   if (damaged.length > 0) {
     const problems = [...archived.problems, ...damaged.map(damagedFile)];
@@ -63,25 +69,40 @@ async function archiveDue(options: RetentionRun): Promise<Omit<RetentionReport, 
   const problems: RetentionProblem[] = [];
   let months = 0;
   let requests = 0;
+  const note = (problem: RetentionProblem): void => {
+    if (problems.length < PROBLEMS_MAX) problems.push(problem);
+  };
   for await (const accountId of unarchivedAccounts(database)) {
     for (;;) {
       if (options.removal.isStopped()) return { months, requests, problems };
-      const due = await dueMonth(database, accountId, untilMs);
-      if (due === undefined) break;
+      let due: DueMonth | undefined;
       try {
-        const archived = await archiveMonth(options, due);
+        due = await dueMonth(database, accountId, { untilMs, nowMs });
+        const archived = due && (await archiveMonth(options, due));
         if (archived === undefined) break;
         months += 1;
         requests += archived;
       } catch (error) {
-        const problem = problemOf(due, error);
-        problems.push(problem);
-        if (isOfAll(problems)) return { months, requests, problems };
+        const problem = problemOf(due?.month ?? 'the next month', accountId, error);
+        note(problem);
+        if (isOfAll(problem) || !(await answers(database))) return { months, requests, problems };
         break;
       }
     }
   }
   return { months, requests, problems };
+}
+
+/** Whether the other accounts would fail as well: the folder and the disk are of all of them. */
+function isOfAll({ reason }: RetentionProblem): boolean {
+  return reason !== 'failed' && reason !== 'unproven';
+}
+
+async function answers({ rows }: Database): Promise<boolean> {
+  return rows(sql`select 1`).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** The number of its requests; `undefined` where it is not for this run to archive. */
@@ -116,7 +137,7 @@ async function missingFiles(
   return directoryProblems(directory, found);
 }
 
-function problemOf({ month, accountId }: DueMonth, error: unknown): RetentionProblem {
+function problemOf(month: string, accountId: string, error: unknown): RetentionProblem {
   const cause = error instanceof Error ? error.message : String(error);
   return {
     reason: error instanceof UnprovenMonth ? 'unproven' : failureOf(error),
@@ -131,12 +152,6 @@ function failureOf(error: unknown): ArchiveFailure {
 }
 
 const FOLDER_CODES = /^(EACCES|EEXIST|EPERM|EROFS|ENOENT|ENOTDIR|EISDIR|EIO|ESTALE)$/;
-
-/** Whether the other accounts would fail as well. A month that proves nothing is one account's. */
-function isOfAll(problems: readonly RetentionProblem[]): boolean {
-  const others = problems.filter(({ reason }) => reason !== 'unproven');
-  return others.some(({ reason }) => reason !== 'failed') || others.length >= PROBLEMS_MAX;
-}
 
 /** Reads the files to their ends before the rows that they replace are removed. */
 async function damageOf(

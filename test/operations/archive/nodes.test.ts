@@ -130,7 +130,7 @@ describeOnEachDatabase('two nodes', () => {
     const open = await openStory();
     const { database } = open;
     const folder = newFolder();
-    const due = await dueMonth(database, 'acct_ada', CUT_MS);
+    const due = await dueMonth(database, 'acct_ada', { untilMs: CUT_MS, nowMs: CUT_MS });
     if (due === undefined) throw new Error('nothing is due');
     let steps = 0;
     await archiveAll(open, folder, CUT_MS, 31, () => ++steps > 1);

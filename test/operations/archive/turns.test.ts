@@ -1,0 +1,80 @@
+// Accounts that must not wait for ever: behind others that fail, and behind a receipt of a wrong clock.
+
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { listArchives } from '../../../src/ledger/archive/anchors.ts';
+import { audit } from '../../../src/ledger/audit.ts';
+import { monthFiles } from '../../../src/operations/archive/files.ts';
+import { verifyMonth } from '../../../src/operations/archive/verify.ts';
+import {
+  describeOnEachDatabase,
+  dropGuards,
+  tamper,
+  temporaryDirectory,
+} from '../../support/database.ts';
+import { addAccount, closeBooks, creditOf } from '../../support/ledger.ts';
+import { archiveAll, BEGIN_MS, live, openPast, type PastEvent } from './past.ts';
+
+setDefaultTimeout(60_000);
+
+const CUT_MS = BEGIN_MS + 130 * 86_400_000;
+
+describeOnEachDatabase('the turn of each account', () => {
+  const directory = temporaryDirectory();
+  const newFolder = () => mkdtempSync(join(directory, 'archive-'));
+
+  test('accounts that fail do not keep the others from their turn', async () => {
+    const open = await openPast(directory);
+    const failing = Array.from({ length: 7 }, (_, at) => `acct_bad${at}`);
+    for (const id of failing) {
+      await addAccount(open, id);
+      await open.ledger.credit({ ...creditOf(`c-${id}`, id, 1n), nowMs: BEGIN_MS });
+    }
+    await addAccount(open, 'acct_zoe');
+    await open.ledger.credit({ ...creditOf('c-zoe', 'acct_zoe', 1n), nowMs: BEGIN_MS });
+    await dropGuards(open.database);
+    // A time that no calendar has.
+    await tamper(
+      open.database,
+      `update movements set at = -9000000000000000 where account in
+        (select number from balances where account_id like 'acct_bad%')`,
+    );
+    const report = await archiveAll(open, newFolder(), CUT_MS);
+    const named = failing.slice(0, 5).map((id) => ({
+      reason: 'failed' as const,
+      text: expect.stringContaining(`the next month of ${id} was not archived`),
+    }));
+    expect(report.problems).toEqual(named);
+    expect(report.months).toBe(1);
+    const [archive, ...others] = await listArchives(open.database.db);
+    expect(others).toEqual([]);
+    expect(archive?.accountId).toBe('acct_zoe');
+    await closeBooks(open);
+  });
+
+  test('a receipt of a clock that was years ahead is archived with its neighbours', async () => {
+    const open = await openPast(directory);
+    const day = (at: number): PastEvent => ({
+      account: 0,
+      what: at === 0 ? 'credit' : 'settle',
+      afterHours: 24,
+    });
+    const days = Array.from({ length: 40 }, (_, at) => day(at));
+    const { nowMs } = await live(open, days, BEGIN_MS);
+    await live(open, [day(1)], Date.UTC(2099, 0));
+    await live(open, days, nowMs);
+    const folder = newFolder();
+    const report = await archiveAll(open, folder, CUT_MS);
+    expect(report.problems).toEqual([]);
+    expect(report.months).toBe(3);
+    expect(report.requests).toBeGreaterThan(39);
+    const archives = await listArchives(open.database.db);
+    expect(archives.map(({ month }) => month)).toEqual(['2026-05', '2026-06', '2026-07']);
+    expect(await audit(open.database)).toEqual([]);
+    for (const archive of archives) {
+      expect((await verifyMonth(monthFiles(folder, archive))).problems).toEqual([]);
+    }
+    await closeBooks(open);
+  });
+});
