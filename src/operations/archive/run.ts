@@ -69,9 +69,6 @@ async function archiveDue(options: RetentionRun): Promise<Omit<RetentionReport, 
   const problems: RetentionProblem[] = [];
   let months = 0;
   let requests = 0;
-  const note = (problem: RetentionProblem): void => {
-    if (problems.length < PROBLEMS_MAX) problems.push(problem);
-  };
   for await (const accountId of unarchivedAccounts(database)) {
     for (;;) {
       if (options.removal.isStopped()) return { months, requests, problems };
@@ -84,7 +81,7 @@ async function archiveDue(options: RetentionRun): Promise<Omit<RetentionReport, 
         requests += archived;
       } catch (error) {
         const problem = problemOf(due?.month ?? 'the next month', accountId, error);
-        note(problem);
+        if (problems.length < PROBLEMS_MAX || isOfAll(problem)) problems.push(problem);
         if (isOfAll(problem) || !(await answers(database))) return { months, requests, problems };
         break;
       }

@@ -1,7 +1,7 @@
 // Accounts that must not wait for ever: behind others that fail, and behind a receipt of a wrong clock.
 
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listArchives } from '../../../src/ledger/archive/anchors.ts';
 import { audit } from '../../../src/ledger/audit.ts';
@@ -40,11 +40,18 @@ describeOnEachDatabase('the turn of each account', () => {
       `update movements set at = -9000000000000000 where account in
         (select number from balances where account_id like 'acct_bad%')`,
     );
-    const report = await archiveAll(open, newFolder(), CUT_MS);
+    const blocked = newFolder();
+    writeFileSync(join(blocked, '2026-05'), '');
     const named = failing.slice(0, 5).map((id) => ({
       reason: 'failed' as const,
       text: expect.stringContaining(`the next month of ${id} was not archived`),
     }));
+    // What fails all accounts is always named: the alert depends on it.
+    expect((await archiveAll(open, blocked, CUT_MS)).problems).toEqual([
+      ...named,
+      { reason: 'folder', text: expect.stringContaining('acct_zoe') },
+    ]);
+    const report = await archiveAll(open, newFolder(), CUT_MS);
     expect(report.problems).toEqual(named);
     expect(report.months).toBe(1);
     const [archive, ...others] = await listArchives(open.database.db);
