@@ -41,8 +41,8 @@ const KEYS = 8;
 const END_USERS = 300;
 
 type Numbers = { readonly accounts: number; readonly keys: number; readonly endUsers: number };
-/** For half of ten million requests at some 600 service tokens each; all accounts fit 64 bits together. */
-const CREDIT = micro(10n ** 16n);
+/** For half of sixty million requests at some 600 service tokens each; 200 such accounts fit 64 bits together. */
+const CREDIT = micro(4n * 10n ** 16n);
 const DAY_MS = 86_400_000;
 const BATCH = 250;
 
