@@ -9,6 +9,7 @@ import { PostgresFailure, UnknownOutcome } from '../../src/store/postgres/error.
 import { describeOnEachDatabase, failingAt, temporaryDirectory } from '../support/database.ts';
 import {
   addAccount,
+  addAccounts,
   closeBooks,
   creditOf,
   fundAccount,
@@ -140,7 +141,7 @@ describeOnEachDatabase('the writer', () => {
     const open = await openBooks(directory);
     const write = createWriter(open.database);
     const ids = Array.from({ length: 10_001 }, (_, n) => `a${n}`);
-    for (const id of ids) await addAccount(open, id);
+    await addAccounts(open, ids);
     const inAll = async (request: (id: string) => LedgerRequest) => {
       const answers = await write(ids.map(request));
       expect(answers.filter(({ ok }) => !ok)).toEqual([]);
