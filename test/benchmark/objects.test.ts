@@ -57,11 +57,10 @@ test('a request makes no more than a tenth more objects than are recorded', asyn
     };
     await ask();
     // The least of some runs, without what timers make: on a busy machine a run takes longer.
-    let idlePerMs = Number.POSITIVE_INFINITY;
+    const idle = await madeBy(() => Bun.sleep(IDLE_MS));
+    const idlePerMs = idle.objects / idle.ms;
     const runs: Made[] = [];
     for (let run = 0; run < RUNS; run += 1) {
-      const idle = await madeBy(() => Bun.sleep(IDLE_MS));
-      idlePerMs = Math.min(idlePerMs, idle.objects / idle.ms);
       const asks = async (): Promise<void> => {
         for (let asked = 0; asked < REQUESTS; asked += 1) await ask();
       };
@@ -78,4 +77,4 @@ test('a request makes no more than a tenth more objects than are recorded', asyn
   const recorded: typeof counted = await Bun.file(RECORD).json();
   expect(counted.whole).toBeLessThan(recorded.whole * MORE);
   expect(counted.streamed).toBeLessThan(recorded.streamed * MORE);
-}, 60_000);
+}, 120_000);
