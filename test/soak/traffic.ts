@@ -61,7 +61,8 @@ export function soakCatalog(upstream: Upstream, version: number): string {
   ]);
   return [
     catalogFor(upstream, models, {
-      upstream: { idle_seconds: 2 },
+      // The default for the first content is five minutes, in which a client gives up.
+      upstream: { idle_seconds: 2, first_byte_seconds: 2, first_content_seconds: 4 },
       model: { price },
       models: { reset: { fallbacks: ['ok'] }, html: { fallbacks: ['ok'] } },
       plans: { soak: LARGE_PLAN },
