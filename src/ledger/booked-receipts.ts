@@ -10,22 +10,16 @@ import {
   gt,
   inArray,
   lt,
-  ne,
   type Placeholder,
   type SQL,
   sql,
 } from 'drizzle-orm';
-import { alias } from 'drizzle-orm/sqlite-core';
 import { type Micro, subtract } from '../core/money.ts';
-import {
-  type AccountReceipt,
-  type MovementReceipt,
-  NO_PREVIOUS_RECEIPT,
-  type RequestReceipt,
-} from '../core/receipt.ts';
+import { type AccountReceipt, NO_PREVIOUS_RECEIPT } from '../core/receipt.ts';
 import { archivedMonths } from '../store/archive-tables.ts';
 import type { Queries } from '../store/contract.ts';
-import { balances, movements, priceVersions, requests, texts } from '../store/money-tables.ts';
+import { balances, movements, requests } from '../store/money-tables.ts';
+import { BookedNames } from './booked-names.ts';
 import { hashText } from './receipts.ts';
 
 export type BookedReceipt = {
@@ -67,6 +61,7 @@ export async function chainState(db: Queries, accountId: string): Promise<ChainS
 /** Reads receipts with statements that are prepared on first use. */
 export class ReceiptReader {
   readonly #db: Queries;
+  readonly #names = new BookedNames();
   readonly #requestRows = new Map<ReceiptRange['order'], ReturnType<typeof prepareRequestRows>>();
   readonly #movementRows = new Map<ReceiptRange['order'], ReturnType<typeof prepareMovementRows>>();
 
@@ -88,20 +83,20 @@ export class ReceiptReader {
     const read = rows.slice(0, range.limit);
     const hashes = await hashesOf(this.#db, accountId, read);
     return read.map((row) => {
-      const { sequence, posted, reserved } = row;
-      const previous = hashes.get(sequence - 1) ?? previousOf(row);
-      const available = subtract(posted, reserved);
-      const link = { accountId, sequence, previous, posted, available };
-      const facts = 'transferId' in row ? movementFacts(row) : requestFacts(row);
-      return { receipt: { ...link, ...facts }, hash: hashText(row.hash) };
+      const previous = hashes.get(row.sequence - 1) ?? previousOf(row);
+      const receipt = receiptOfRow(accountId, row, previous, this.#names);
+      return { receipt, hash: hashText(row.hash) };
     });
   }
 
-  #requests(accountId: string, range: ReceiptRange): Promise<RequestRow[]> {
+  /** Leaves out rows whose text or price is gone, so that a gap in the chain names them. */
+  async #requests(accountId: string, range: ReceiptRange): Promise<RequestRow[]> {
     const { order } = range;
     const known = this.#requestRows.get(order) ?? prepareRequestRows(this.#db, order);
     this.#requestRows.set(order, known);
-    return known.all(boundsOf(accountId, range));
+    const rows = await known.all(boundsOf(accountId, range));
+    await this.#names.read(this.#db, rows.flatMap(textsOf), rows.flatMap(pricesOf));
+    return rows.filter((row) => this.#names.has(textsOf(row), pricesOf(row)));
   }
 
   movements(accountId: string, range: ReceiptRange): Promise<MovementRow[]> {
@@ -148,45 +143,34 @@ export function ofAccount(
   return sql`${table.account} = (${named})`;
 }
 
-const model = alias(texts, 'model');
-const modelServed = alias(texts, 'model_served');
-const asked = alias(priceVersions, 'asked');
-const answered = alias(priceVersions, 'answered');
-
+/** Without the columns that no receipt states: the audit reads every row. */
 const {
+  number: _number,
+  account: _account,
+  key: _key,
+  format: _format,
+  stream: _stream,
+  upstream: _upstream,
+  ending: _ending,
+  doubt: _doubt,
+  promptTokens: _promptTokens,
+  outputBound: _outputBound,
+  endUser: _endUser,
   report: _report,
   attempts: _attempts,
-  endUser: _endUser,
-  ...REQUEST
+  ...STATED
 } = getTableColumns(requests);
 
 type RequestRow = Awaited<ReturnType<ReturnType<typeof prepareRequestRows>['all']>>[number];
-
-/** The columns of a request that its receipt states. */
-export type FactsRow = Omit<
-  RequestRow,
-  'number' | 'account' | 'key' | 'format' | 'stream' | 'upstream' | 'ending' | 'doubt'
-> &
-  Partial<RequestRow>;
 type MovementRow = typeof movements.$inferSelect;
+
+const textsOf = ({ model, modelServed }: RequestRow) => [model, modelServed];
+const pricesOf = ({ price, priceServed }: RequestRow) => [price, priceServed];
 
 function prepareRequestRows(db: Queries, order: ReceiptRange['order']) {
   return db
-    .select({
-      ...REQUEST,
-      model: model.text,
-      modelServed: modelServed.text,
-      price: asked,
-      priceServed: answered,
-    })
+    .select(STATED)
     .from(requests)
-    .innerJoin(model, eq(model.number, requests.model))
-    .innerJoin(asked, eq(asked.number, requests.price))
-    .leftJoin(modelServed, eq(modelServed.number, requests.modelServed))
-    .leftJoin(
-      answered,
-      and(eq(answered.number, requests.priceServed), ne(requests.priceServed, requests.price)),
-    )
     .where(within(requests))
     .orderBy(ordered(requests, order))
     .limit(sql.placeholder('limit'))
@@ -251,30 +235,39 @@ async function hashesOf(
   return hashes;
 }
 
-export function movementFacts({ kind, transferId, at, amount }: MovementRow) {
-  return { kind, transferId, at, amount } satisfies Partial<MovementReceipt>;
-}
-
-/** `row` has the texts and prices that its numbers stand for. */
-export function requestFacts(row: FactsRow) {
+/** The receipt that a row states; `previous` is the hash of the one before it. */
+export function receiptOfRow(
+  accountId: string,
+  row: RequestRow | MovementRow,
+  previous: string,
+  names: BookedNames,
+): AccountReceipt {
+  const { sequence, posted } = row;
+  const link = { accountId, sequence, previous, posted, available: subtract(posted, row.reserved) };
+  if ('transferId' in row) {
+    const { kind, transferId, at, amount } = row;
+    return { ...link, kind, transferId, at, amount };
+  }
   const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens } = row;
-  const { basis, startedAt, charged, loss, price, priceServed } = row;
+  const { basis, startedAt, charged, loss, price, priceServed, modelServed } = row;
   const prompt = { inputTokens, cachedInputTokens, cacheWriteTokens };
+  const isOtherPrice = priceServed !== null && priceServed !== price;
   return {
-    kind: 'request' as const,
+    ...link,
+    kind: 'request',
     requestId: row.id,
     startedAt,
     endedAt: startedAt + row.durationMs,
-    model: row.model,
-    modelServed: row.modelServed,
+    model: names.text(row.model),
+    modelServed: modelServed === null ? null : names.text(modelServed),
     outcome: row.outcome,
     usage: { ...prompt, outputTokens, reasoningTokens, basis },
-    price,
-    priceServed,
+    price: names.price(price),
+    priceServed: isOtherPrice ? names.price(priceServed) : null,
     held: row.held,
     charged,
     debited: subtract(charged, loss),
     loss,
     usdPerMillion: row.usdPerMillion,
-  } satisfies Partial<RequestReceipt>;
+  };
 }

@@ -7,6 +7,7 @@ import { assert } from '../core/assert.ts';
 import type { Price } from '../core/price.ts';
 import type { Database } from '../store/contract.ts';
 import { priceVersions, texts } from '../store/money-tables.ts';
+import { unknownOf } from './booked-names.ts';
 import type { HoldCommand, LedgerRequest } from './contract.ts';
 
 /** A price with its model and time. */
@@ -164,17 +165,6 @@ export class Names {
       known.clear();
     }
   }
-}
-
-function unknownOf(
-  numbers: Iterable<number | null>,
-  known: ReadonlyMap<number, unknown>,
-): number[] {
-  const unknown = new Set<number>();
-  for (const number of numbers) {
-    if (number !== null && !known.has(number)) unknown.add(number);
-  }
-  return [...unknown];
 }
 
 /** A version always stands for the same numbers. */

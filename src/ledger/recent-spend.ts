@@ -11,7 +11,7 @@ import { requests } from '../store/money-tables.ts';
 import { usageDays, usageHours } from '../store/series-tables.ts';
 import { apiKeys } from '../store/tables.ts';
 import { readWideSum, wideSum } from '../store/wide-sum.ts';
-import { createReadTexts } from './read-texts.ts';
+import { BookedNames } from './booked-names.ts';
 import type { TailRange } from './series/buckets.ts';
 import { prepareSeriesStatements } from './series/statements.ts';
 
@@ -26,7 +26,7 @@ type Family = { readonly accountId: string; readonly family: string };
 /** `monotonic` is a clock in milliseconds that never jumps. */
 export function createRecentSpend(database: Database, monotonic?: () => number) {
   const { mark, last } = prepareSeriesStatements(database);
-  const readTexts = createReadTexts(database);
+  const names = new BookedNames();
   const readPage = preparePage(database);
   const habit = prepareHabit(database);
 
@@ -62,7 +62,10 @@ export function createRecentSpend(database: Database, monotonic?: () => number) 
       }
     },
 
-    keyId: async (key: number): Promise<string> => (await readTexts([key]))(key),
+    async keyId(key: number): Promise<string> {
+      await names.read(database.db, [key]);
+      return names.text(key);
+    },
 
     /**
      * The most that a key and its replacements spent in one hour of a span; looks no further once

@@ -1,10 +1,8 @@
-// The rows of a month as they are archived, and the receipts that rows from an archive give. Rows of
-// the books never change, so they are read page by page without a transaction.
+// The rows of a month as they are archived. Rows of the books never change, so they are read page by
+// page without a transaction.
 
 import { getTableColumns, sql } from 'drizzle-orm';
 import { requestIdBytes } from '../../core/id.ts';
-import { subtract } from '../../core/money.ts';
-import type { AccountReceipt } from '../../core/receipt.ts';
 import { shapeNumber } from '../../core/shape.ts';
 import type { Row } from '../../store/archive/format.ts';
 import { rawRow } from '../../store/archive/rows.ts';
@@ -12,7 +10,7 @@ import { type ArchiveTable, archiveTables } from '../../store/archive/tables.ts'
 import type { Database } from '../../store/contract.ts';
 import { movements, priceVersions, requests, texts } from '../../store/money-tables.ts';
 import { decode } from '../../store/statement.ts';
-import { movementFacts, requestFacts } from '../booked-receipts.ts';
+import type { BookedNames } from '../booked-names.ts';
 import { hashText } from '../receipts.ts';
 import type { DueMonth } from './due.ts';
 
@@ -105,54 +103,10 @@ export function referencesOf(row: BookedRequest) {
   };
 }
 
-/** What the numbers of archived rows stand for. */
-export class ArchivedNames {
-  readonly #texts = new Map<number, string>();
-  readonly #prices = new Map<number, typeof priceVersions.$inferSelect>();
-
-  add(table: MonthTable, row: Row): void {
-    if (table === 'texts') {
-      const { number, text }: typeof texts.$inferSelect = decode(getTableColumns(texts), row);
-      this.#texts.set(number, text);
-    }
-    if (table === 'price_versions') {
-      const price: typeof priceVersions.$inferSelect = decode(getTableColumns(priceVersions), row);
-      this.#prices.set(price.number, price);
-    }
-  }
-
-  text(number: number): string {
-    const text = this.#texts.get(number);
-    if (text === undefined) throw new RangeError(`The archive lacks the text ${number}.`);
-    return text;
-  }
-
-  price(number: number): typeof priceVersions.$inferSelect {
-    const price = this.#prices.get(number);
-    if (price === undefined) throw new RangeError(`The archive lacks the price ${number}.`);
-    return price;
-  }
-}
-
-/** The receipt that a row states; `previous` is the hash of the one before it. */
-export function receiptOfRow(
-  accountId: string,
-  row: BookedRequest | BookedMovement,
-  previous: string,
-  names: ArchivedNames,
-): AccountReceipt {
-  const { sequence, posted } = row;
-  const link = { accountId, sequence, previous, posted, available: subtract(posted, row.reserved) };
-  if ('transferId' in row) return { ...link, ...movementFacts(row) };
-  const { price, priceServed, modelServed } = row;
-  const facts = requestFacts({
-    ...row,
-    model: names.text(row.model),
-    modelServed: modelServed === null ? null : names.text(modelServed),
-    price: names.price(price),
-    priceServed: priceServed === null || priceServed === price ? null : names.price(priceServed),
-  });
-  return { ...link, ...facts };
+/** Adds a row of texts or prices to the names of a month. */
+export function addName(names: BookedNames, table: string, row: Row): void {
+  if (table === 'texts') names.addText(decode(getTableColumns(texts), row));
+  if (table === 'price_versions') names.addPrice(decode(getTableColumns(priceVersions), row));
 }
 
 export const idBytesOf = ({ id }: BookedRequest): Uint8Array => requestIdBytes(id);

@@ -4,7 +4,7 @@
 import { sql } from 'drizzle-orm';
 import { formatTokens, type Micro } from '../../core/money.ts';
 import type { Database } from '../../store/contract.ts';
-import { createReadTexts } from '../read-texts.ts';
+import { BookedNames } from '../booked-names.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { ofAccount } from './pages.ts';
 
@@ -34,10 +34,11 @@ export async function* budgetDifferences(
         left join balances b on b.number = g.account
       where 1 = 1 ${ofAccount(sql`b.account_id`, only)} order by g.number`,
   );
-  const readTexts = createReadTexts(database);
-  const textOf = await readTexts(rows.map(({ family }) => Number(family)));
+  const names = new BookedNames();
+  const families = rows.map(({ family }) => Number(family));
+  await names.read(database.db, families);
   for (const { accountId, family, counted, charged, budgets } of rows) {
-    const subject = textOf(Number(family));
+    const subject = names.text(Number(family));
     if (accountId === null || budgets === 0n) {
       const detail = 'it has a budget that no account counts';
       yield { kind: 'budget', accountId, subject, detail };

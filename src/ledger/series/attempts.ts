@@ -4,7 +4,7 @@
 import type { FailureClass } from '../../core/failure.ts';
 import { shapeNumber, unpackText } from '../../core/shape.ts';
 import type { Database } from '../../store/contract.ts';
-import { createReadTexts } from '../read-texts.ts';
+import { BookedNames } from '../booked-names.ts';
 
 export type BookedAttempt = {
   readonly upstream?: string;
@@ -26,12 +26,11 @@ type ReadAttempts = (
 
 /** `database` is migrated. */
 export function createAttemptReader(database: Database): ReadAttempts {
-  const readTexts = createReadTexts(database);
+  const names = new BookedNames();
   return async (rows) => {
-    const shapeOf = await readTexts(
-      rows.flatMap((bytes) => (bytes === null ? [] : (shapeNumber(bytes) ?? []))),
-    );
-    return rows.map((bytes) => (bytes === null ? [] : parse(unpackText(bytes, shapeOf))));
+    const shapes = rows.flatMap((bytes) => (bytes === null ? [] : (shapeNumber(bytes) ?? [])));
+    await names.read(database.db, shapes);
+    return rows.map((bytes) => (bytes === null ? [] : parse(unpackText(bytes, names.text))));
   };
 }
 

@@ -7,7 +7,7 @@ import { micro, subtract } from '../../core/money.ts';
 import { OUTCOMES } from '../../store/columns.ts';
 import type { Database } from '../../store/contract.ts';
 import { balances, requests } from '../../store/money-tables.ts';
-import { createReadTexts } from '../read-texts.ts';
+import { BookedNames } from '../booked-names.ts';
 import { type BookedAttempt, createAttemptReader } from './attempts.ts';
 import { costFigures } from './costs.ts';
 import { HOUR_MS } from './figures.ts';
@@ -48,14 +48,14 @@ export type Sums = Readonly<
 export function createSums(database: Database) {
   const records = prepareRecords(database);
   const readAttempts = createAttemptReader(database);
-  const readTexts = createReadTexts(database);
+  const names = new BookedNames();
 
   return async (range: RecordRange): Promise<Sums> => {
     const rows = await records.all(range);
     const attempts = await readAttempts(rows.map((row) => row[2]));
     const numbers = rows.flatMap((row) => row.slice(3, 6).map(Number));
-    const textOf = await readTexts(numbers);
-    const each = rows.map((row, index) => sumOf(row, textOf, attempts[index] ?? []));
+    await names.read(database.db, numbers);
+    const each = rows.map((row, index) => sumOf(row, names.text, attempts[index] ?? []));
     const kindOf = ({ accountId, model, requested, keyId }: Sum) =>
       `${accountId} ${model} ${requested} ${keyId}`;
     const hours = sumsBy(each, (sum) => `${sum.hour} ${kindOf(sum)}`);

@@ -6,14 +6,15 @@ import { receiptBody } from '../../core/receipt.ts';
 import { type ChainTotals, createChainCheck } from '../../core/receipt-chain.ts';
 import type { ArchivedMonth } from '../../ledger/archive/anchors.ts';
 import {
-  ArchivedNames,
+  addName,
   type BookedMovement,
   type BookedRequest,
   hashOf,
   movementOf,
-  receiptOfRow,
   requestOf,
 } from '../../ledger/archive/rows.ts';
+import { BookedNames } from '../../ledger/booked-names.ts';
+import { receiptOfRow } from '../../ledger/booked-receipts.ts';
 import { ArchiveError, type LedgerFacts } from '../../store/archive/format.ts';
 import { checkFile, sha256 } from '../receipt-file.ts';
 import type { MonthFiles } from './files.ts';
@@ -93,16 +94,14 @@ async function checkBooks(
 
 /** The first pass over the file, which reads and verifies all of it. */
 async function readNames(path: string, rest: () => Promise<void>) {
-  const names = new ArchivedNames();
+  const names = new BookedNames();
   const movements: BookedMovement[] = [];
   let facts: LedgerFacts = {};
   for await (const portion of readMonth(path)) {
     if (portion.kind === 'end') facts = portion.ledger;
     if (portion.kind !== 'rows') continue;
     for (const row of portion.rows) {
-      if (portion.table === 'texts' || portion.table === 'price_versions') {
-        names.add(portion.table, row);
-      }
+      addName(names, portion.table, row);
       if (portion.table === 'movements') movements.push(movementOf(row));
     }
     await rest();

@@ -138,6 +138,8 @@ describeOnEachDatabase('an archive of another version', () => {
     const { months, problems } = await archiveAll(open, folder, CUT_MS);
     expect([months, problems]).toMatchObject([0, [{ reason: 'failed' }]]);
     expect(problems[0]?.text).toContain('a later version has added columns to requests');
+    // Tests on PostgreSQL empty the tables of one database, and keep their columns.
+    await open.database.rows(sql`alter table requests drop column later`);
     await closeBooks(open);
   });
 });
