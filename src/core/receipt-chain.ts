@@ -180,7 +180,12 @@ export function createChainCheck(sha256: (body: string) => string, start?: Chain
  * The last line of an exported chain. It states where the chain ends and its last hash, so that
  * truncating the chain or changing its last receipt is detected.
  */
-export function chainEnd({ accountId, first, last, head }: ChainTotals): string {
+export function chainEnd({
+  accountId,
+  first,
+  last,
+  head,
+}: Pick<ChainTotals, 'accountId' | 'first' | 'last' | 'head'>): string {
   return JSON.stringify({ end: last, account: accountId, first, head });
 }
 

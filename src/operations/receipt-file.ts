@@ -5,6 +5,7 @@ import { createReadStream, openSync, readSync } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
 import { createGunzip } from 'node:zlib';
+import { NO_PREVIOUS_RECEIPT, readReceipt } from '../core/receipt.ts';
 import {
   type ChainCheck,
   type ChainProblem,
@@ -27,12 +28,17 @@ export function sha256(text: string): string {
 export async function* exportLines(
   pages: AsyncIterable<readonly string[]>,
 ): AsyncGenerator<string, void, undefined> {
-  const check = createChainCheck(sha256);
+  let first: string | undefined;
+  let last: string | undefined;
   for await (const bodies of pages) {
-    for (const body of bodies) check.take(body);
+    first ??= bodies[0];
+    last = bodies.at(-1) ?? last;
     yield bodies.map((body) => `${body}\n`).join('');
   }
-  yield `${chainEnd(check.totals())}\n`;
+  const [beginning, end] = [first, last].map((body) => readReceipt(body ?? ''));
+  const head = last === undefined ? NO_PREVIOUS_RECEIPT : sha256(last);
+  const places = { first: beginning?.sequence ?? 0, last: end?.sequence ?? 0 };
+  yield `${chainEnd({ accountId: beginning?.accountId, ...places, head })}\n`;
 }
 
 /** Reads the file in pieces, unpacked where it is compressed. Rejects where it cannot be read. */

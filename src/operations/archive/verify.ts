@@ -60,12 +60,15 @@ async function checkBooks(
   const accountId = facts['account'] ?? '';
   const problems: string[] = [];
   let previous = stated.previous;
-  const check = createChainCheck(sha256);
+  let own = '';
+  const check = createChainCheck(() => own);
   function take(row: BookedRequest | BookedMovement): void {
-    const body = receiptBody(receiptOfRow(accountId, row, previous, names));
+    const receipt = receiptOfRow(accountId, row, previous, names);
+    const body = receiptBody(receipt);
+    own = sha256(body);
     previous = hashOf(row);
-    if (sha256(body) !== previous) problems.push(`row ${row.sequence} does not fit its receipt`);
-    for (const { sequence, detail } of check.take(body)) {
+    if (own !== previous) problems.push(`row ${row.sequence} does not fit its receipt`);
+    for (const { sequence, detail } of check.takeReceipt(receipt, body)) {
       problems.push(`row ${sequence}: ${detail}`);
     }
   }
