@@ -74,7 +74,7 @@ function judge(samples: readonly Sample[], settleMs: number): number {
   const last = samples.at(-1);
   const minutes = (last?.atMs ?? 0) / MINUTE_MS;
   say(
-    `${minutes.toFixed(0)} minutes, ${last?.requests ?? 0} requests; slopes after minute ${settleMs / MINUTE_MS}: Theil-Sen over the medians of minutes, 95 % confidence`,
+    `${minutes.toFixed(0)} minutes, ${last?.requests ?? 0} requests; slopes after minute ${settleMs / MINUTE_MS}: Theil-Sen, 95 % confidence`,
   );
   const growth = growthOf(samples, settleMs);
   printTable(

@@ -1,11 +1,13 @@
 // One sample of a running gateway, from /proc and its folder, and what a series of them says.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { medians, type Slope, slopeOf } from './slope.ts';
+import { leasts, medians, type Point, type Slope, slopeOf } from './slope.ts';
 
 const MIB = 1_024 * 1_024;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
+/** Windows of memory: several collections of each heap are in one. */
+const LEAST_MS = 5 * MINUTE_MS;
 
 export type Sample = {
   /** Since the load began. */
@@ -55,9 +57,10 @@ export type Growth = {
 };
 
 /**
- * The growth of each series after `settleMs`, per hour, from the medians of each minute. Memory
- * passes where the whole interval of confidence is below the bound, and fails where all of it is
- * above.
+ * The growth of each series after `settleMs`, per hour. That of memory is judged by the least of each
+ * five minutes: garbage and bursts lie above it, and what is never returned raises it. The others
+ * are taken from the medians of each minute. A series passes where the whole interval of confidence
+ * is below the bound, and fails where all of it is above.
  */
 export function growthOf(samples: readonly Sample[], settleMs: number): Growth[] {
   const settled = samples.filter(({ atMs }) => atMs >= settleMs);
@@ -66,9 +69,12 @@ export function growthOf(samples: readonly Sample[], settleMs: number): Growth[]
     unit: string,
     read: (sample: Sample) => number,
     bound?: number,
+    ofWindows = (points: readonly Point[]) => medians(points, MINUTE_MS / HOUR_MS),
   ): Growth => {
-    const points = settled.map((sample) => ({ x: sample.atMs / HOUR_MS, y: read(sample) }));
-    const slope = slopeOf(medians(points, MINUTE_MS / HOUR_MS));
+    const points = ofWindows(
+      settled.map((sample) => ({ x: sample.atMs / HOUR_MS, y: read(sample) })),
+    );
+    const slope = slopeOf(points);
     return {
       ...{ name, unit, slope },
       first: points[0]?.y ?? Number.NaN,
@@ -76,8 +82,11 @@ export function growthOf(samples: readonly Sample[], settleMs: number): Growth[]
       ...(bound === undefined ? {} : { bound, verdict: judge(slope, bound) }),
     };
   };
+  const least = (points: readonly Point[]) => leasts(points, LEAST_MS / HOUR_MS);
+  const resident = ({ residentBytes }: Sample): number => residentBytes / MIB;
   return [
-    series('resident memory', 'MiB', ({ residentBytes }) => residentBytes / MIB, 1),
+    series('least resident memory', 'MiB', resident, 1, least),
+    series('resident memory', 'MiB', resident),
     series('anonymous memory', 'MiB', ({ anonymousBytes }) => anonymousBytes / MIB),
     // Pools of connections grow and shrink by some ten; a leak of one in a thousand requests is more.
     series('open files', 'files', ({ descriptors }) => descriptors, 10),

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createRandom } from '../crash/random.ts';
 import { growthOf, type Sample } from './sample.ts';
-import { medians, type Point, slopeOf } from './slope.ts';
+import { leasts, medians, type Point, slopeOf } from './slope.ts';
 
 const line = (slope: number, count: number): Point[] =>
   Array.from({ length: count }, (_, x) => ({ x, y: 5 + slope * x }));
@@ -64,12 +64,14 @@ describe('the slope', () => {
   });
 });
 
-test('medians are those of each window', () => {
-  const points = [1, 9, 2, 50, 60].map((y, index) => ({ x: index * 4, y }));
-  expect(medians(points, 10)).toEqual([
-    { x: 5, y: 2 },
-    { x: 15, y: 55 },
-  ]);
+test('medians and leasts are those of each window', () => {
+  const points = [9, 1, 2, 60, 50].map((y, index) => ({ x: index * 4, y }));
+  const ofBoth = (one: number, other: number) => [
+    { x: 5, y: one },
+    { x: 15, y: other },
+  ];
+  expect(medians(points, 10)).toEqual(ofBoth(2, 55));
+  expect(leasts(points, 10)).toEqual(ofBoth(1, 50));
 });
 
 describe('a verdict', () => {
@@ -90,6 +92,24 @@ describe('a verdict', () => {
 
   test('passes slow growth, fails fast growth, and leaves a short run undecided', () => {
     expect([memory(0.5), memory(2), memory(0, 25)]).toEqual(['passed', 'failed', 'undecided']);
+  });
+
+  test('tells a leak from garbage that comes and goes above it', () => {
+    const random = createRandom(5);
+    let garbage = 0;
+    const above = Array.from({ length: 120 * 30 }, () => {
+      garbage = random.chance(0.04) ? 0 : garbage + random.next() * MIB;
+      return garbage + (random.chance(0.01) ? 50 * MIB : 0);
+    });
+    const judged = (mibPerHour: number): unknown => {
+      const run = above.map((bytes, index) => {
+        const base = samples(0, 1)[0] as Sample;
+        const leaked = (index / 1_800) * mibPerHour * MIB;
+        return { ...base, atMs: index * 2_000, residentBytes: 150 * MIB + leaked + bytes };
+      });
+      return growthOf(run, 20 * 60_000)[0]?.verdict;
+    };
+    expect([judged(0), judged(2)]).toEqual(['passed', 'failed']);
   });
 
   test('counts no growth of the first minutes', () => {

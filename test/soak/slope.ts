@@ -39,9 +39,22 @@ export function slopeOf(points: readonly Point[]): Slope | undefined {
 
 /** The medians of the points in each window of `width`, at its middle. */
 export function medians(points: readonly Point[], width: number): Point[] {
+  return summarized(points, width, median);
+}
+
+/** The least of the points in each window of `width`, at its middle. */
+export function leasts(points: readonly Point[], width: number): Point[] {
+  return summarized(points, width, ([least = Number.NaN]) => least);
+}
+
+function summarized(
+  points: readonly Point[],
+  width: number,
+  summary: (ascending: readonly number[]) => number,
+): Point[] {
   const windows = Map.groupBy(points, ({ x }) => Math.floor(x / width));
   return [...windows]
-    .map(([index, window]) => ({ x: (index + 0.5) * width, y: median(sorted(window)) }))
+    .map(([index, window]) => ({ x: (index + 0.5) * width, y: summary(sorted(window)) }))
     .sort((a, b) => a.x - b.x);
 }
 

@@ -1,5 +1,5 @@
 // One soak: a gateway under mixed traffic at a steady rate, with reloads of its catalog, automatic
-// backups, and commands beside it. Takes a sample every ten seconds.
+// backups, and commands beside it. Takes a sample every two seconds.
 
 import { createRandom } from '../crash/random.ts';
 import { type Gateway, runCommand, startGateway } from '../support/gateway.ts';
@@ -48,7 +48,7 @@ export type SoakResult = {
 const UNEXPECTED_MAX = 100;
 
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
-  const { seed, runMs, rate, sampleMs = 10_000, reloadMs = RELOAD_MS, warmMs = 0 } = options;
+  const { seed, runMs, rate, sampleMs = 2_000, reloadMs = RELOAD_MS, warmMs = 0 } = options;
   await using upstream = await startUpstream();
   await using gateway = await startGateway({
     catalog: soakCatalog(upstream, 0),
