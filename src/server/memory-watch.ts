@@ -11,7 +11,7 @@ const MB = 1_024 * 1_024;
  */
 const GROWN_BYTES = { busy: 192 * MB, idle: 24 * MB };
 
-/** After this long, an idle server collects in any case. */
+/** After this long, an idle server collects in any case; after twice as long, a busy one, too. */
 const DUE_MS = 10 * 60_000;
 
 /** Returns the check; call it several times a second. */
@@ -39,12 +39,13 @@ export function createMemoryWatch(options: {
     wasIdle = isIdle;
     const bytes = residentBytes();
     least = Math.min(least, bytes);
-    const isDue = isOwed || monotonic() >= dueAtMs;
-    const allowed = isResting ? (isDue ? 0 : GROWN_BYTES.idle) : GROWN_BYTES.busy;
-    if (bytes < least + allowed) return;
+    const nowMs = monotonic();
+    const allowed = isResting ? GROWN_BYTES.idle : GROWN_BYTES.busy;
+    const isDue = isResting ? isOwed || nowMs >= dueAtMs : nowMs >= dueAtMs + DUE_MS;
+    if (!isDue && bytes < least + allowed) return;
     collect();
     least = bytes;
     isOwed = !isResting;
-    dueAtMs = monotonic() + DUE_MS;
+    dueAtMs = nowMs + DUE_MS;
   };
 }

@@ -78,3 +78,16 @@ test('collects every ten minutes where nothing is in flight, as the heap grows f
   ];
   expect(play(looks)).toEqual([1, 4, 6]);
 });
+
+test('collects every twenty minutes where something is always in flight', () => {
+  const looks: Look[] = [
+    [1, 100, 0],
+    [1, 101, 9],
+    [1, 101, 11],
+    [1, 101, 30],
+    [1, 101, 31],
+    [0, 101, 32],
+    [0, 101, 32],
+  ];
+  expect(play(looks)).toEqual([2, 4, 6]);
+});
