@@ -15,6 +15,7 @@ export type AuditAction =
   | 'api_key.bounds_changed'
   | 'api_key.budget_set'
   | 'api_key.paused'
+  | 'api_key.pause_mailed'
   | 'api_key.resumed'
   | 'api_key.replaced'
   | 'api_key.revoked'

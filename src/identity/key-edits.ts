@@ -12,6 +12,7 @@ import { IdentityError } from './error.ts';
 import { normaliseNetworks } from './key-bounds.ts';
 import { checkExpiry, normaliseKeyName } from './key-checks.ts';
 import { type ApiKey, isActive } from './key-record.ts';
+import { createPauseMails, type RunawayPause, type RunawaySpend } from './pause-mails.ts';
 
 /** Absent members stay as they are. */
 export type KeyEdit = {
@@ -34,17 +35,19 @@ export function createKeyEdits(dependencies: {
   readonly find: (idOrKey: string) => Promise<ApiKey>;
 }) {
   const { database, clock, randomBytes, find } = dependencies;
+  const { owedFor, ...mails } = createPauseMails({ database, clock });
 
   async function write(
     row: ApiKey,
     changes: Partial<ApiKey>,
     event: { readonly action: AuditAction; readonly detail: Detail },
     actor: Actor,
+    at = clock(),
   ): Promise<ApiKey> {
     await database.db.update(apiKeys).set(changes).where(eq(apiKeys.id, row.id)).run();
     await writeAuditEvent(database, {
       operationId: createId('op_', randomBytes),
-      at: clock(),
+      at,
       actor,
       action: event.action,
       accountId: row.accountId,
@@ -56,7 +59,9 @@ export function createKeyEdits(dependencies: {
 
   const pause = (row: ApiKey, pausedReason: KeyPause, actor: Actor, why?: Detail) => {
     const event = { action: 'api_key.paused', detail: { reason: pausedReason, ...why } } as const;
-    return write(row, { pausedAt: clock(), pausedReason }, event, actor);
+    // The event of a pause is found by its time.
+    const pausedAt = clock();
+    return write(row, { pausedAt, pausedReason }, event, actor, pausedAt);
   };
 
   /**
@@ -135,14 +140,18 @@ export function createKeyEdits(dependencies: {
     isPausable,
 
     /**
-     * The pause of the runaway guard. Undefined where it may no longer pause the key, so that of
-     * several callers one gets the row.
+     * The pause of the runaway guard, whose mail is owed then. Undefined where it may no longer
+     * pause the key, so that of several callers one gets it.
      */
-    pauseRunaway: (id: string, why: Detail): Promise<ApiKey | undefined> =>
+    pauseRunaway: (id: string, why: RunawaySpend): Promise<RunawayPause | undefined> =>
       database.transaction(async () => {
         const row = await find(id);
-        return (await isPausable(row)) ? pause(row, 'runaway', 'system', why) : undefined;
+        if (!(await isPausable(row))) return undefined;
+        await pause(row, 'runaway', 'system', why);
+        return owedFor(id);
       }),
+
+    ...mails,
 
     /** `by` an owner, who cannot lift an operator's pause. Throws `key_paused_by_operator`. */
     resume: (id: string, by: 'owner' | 'operator', actor: Actor): Promise<ApiKey> =>

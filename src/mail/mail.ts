@@ -12,9 +12,15 @@ type Mail = {
   readonly link?: string;
 };
 
+/**
+ * rejected    by the mail server, permanently
+ * failed      dropped after the last attempt; a later one may succeed
+ */
+type MailOutcome = 'sent' | 'logged' | 'rejected' | 'failed';
+
 export type Mailer = {
-  /** Never rejects or blocks. */
-  readonly send: (mail: Mail) => void;
+  /** Never rejects. */
+  readonly send: (mail: Mail) => Promise<MailOutcome>;
   /** Whether mails are sent or their links logged. */
   readonly mode: 'smtp' | 'log';
   /** Retries each queued mail once; resolves when all are sent or dropped. */
@@ -43,15 +49,16 @@ export function createMailer(options: MailerOptions): Mailer {
   if (smtpUrl === undefined || from === undefined) {
     return {
       mode: 'log',
-      send({ to, subject, link }) {
+      async send({ to, subject, link }) {
         log.always(
           `no mail server is set. ${subject}, for ${to}${link === undefined ? '' : `: ${link}`}`,
         );
+        return 'logged';
       },
       close: async () => undefined,
     };
   }
-  const sending = new Set<Promise<void>>();
+  const sending = new Set<Promise<MailOutcome>>();
   const closing = Promise.withResolvers<void>();
   let isClosing = false;
   let transport: Promise<Transporter> | undefined;
@@ -68,8 +75,7 @@ export function createMailer(options: MailerOptions): Mailer {
     });
   }
 
-  /** `refused`: the mail server rejects it permanently. */
-  async function attempt({ to, subject, text }: Mail): Promise<'sent' | 'failed' | 'refused'> {
+  async function attempt({ to, subject, text }: Mail): Promise<MailOutcome> {
     try {
       transport ??= open();
       // Passed as an object, so that the text is never parsed as several addresses.
@@ -80,34 +86,37 @@ export function createMailer(options: MailerOptions): Mailer {
       const why = typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : 'unknown';
       const status = typeof responseCode === 'number' ? ` ${responseCode}` : '';
       log.error(`a mail could not be sent: ${why}${status}`);
-      return typeof responseCode === 'number' && responseCode >= 500 ? 'refused' : 'failed';
+      return typeof responseCode === 'number' && responseCode >= 500 ? 'rejected' : 'failed';
     }
   }
 
-  async function deliver(mail: Mail): Promise<void> {
-    for (const pauseMs of [...pausesMs, undefined]) {
-      const outcome = await attempt(mail);
-      if (outcome === 'sent') return;
-      if (outcome === 'refused' || pauseMs === undefined || isClosing) break;
+  async function deliver(mail: Mail): Promise<MailOutcome> {
+    let outcome = await attempt(mail);
+    for (const pauseMs of pausesMs) {
+      if (outcome !== 'failed' || isClosing) break;
       await withTimeout(pauseMs, closing.promise);
+      outcome = await attempt(mail);
     }
-    log.error(
-      'a mail was dropped after its last attempt. Check SMTP_URL and MAIL_FROM. The user must request it again.',
-    );
+    if (outcome !== 'sent') {
+      log.error(
+        'a mail was dropped after its last attempt. Check SMTP_URL and MAIL_FROM. The user must request it again.',
+      );
+    }
+    return outcome;
   }
 
   return {
     mode: 'smtp',
-    send(mail) {
+    async send(mail) {
       if (sending.size >= WAITING_MAX) {
         log.error(
           'a mail was dropped: the queue for the mail server is full. Check the mail server.',
         );
-        return;
+        return 'failed';
       }
       const done = deliver(mail);
       sending.add(done);
-      void done.finally(() => sending.delete(done));
+      return done.finally(() => sending.delete(done));
     },
     async close() {
       isClosing = true;

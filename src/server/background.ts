@@ -75,7 +75,7 @@ function watchFile({ store, path, observation }: ServingParts): Stop {
  * node is evicted only if its heartbeat is still the one that was read, and stays evicted; a hold
  * ends once; usage is aggregated under the lock of its marker; the later of two audits wins; sweeps
  * are idempotent; a deletion is checked again in its own transaction; a month is archived once, and
- * only rows of archived months can be removed; a key is paused once.
+ * only rows of archived months can be removed; a key is paused once, and its mail is marked as sent.
  */
 function leaderJobs(parts: ServingParts, { server }: Listeners) {
   const { store, selfAudit, pages, domains, observation } = parts;
@@ -109,9 +109,9 @@ function guardKeys(
   { port }: Listeners['server'],
 ): () => Stop {
   const { config, clock, monotonic } = parts;
-  const { keys, accounts, operators, live } = domains;
+  const { keys, operators, live } = domains;
   return createRunawayGuard({
-    ...{ database: store.database, keys, accounts, clock, monotonic },
+    ...{ database: store.database, keys, clock, monotonic },
     limits: { factor, floor: config.runawayFloor },
     ...{ log: observation.log, alert: observation.alert, mail: mailer.send },
     service: () => live.current().service,

@@ -1,32 +1,35 @@
 // Pauses a key whose spend in ten minutes is far above its habit, and mails its owner: a job of the
 // leader, which reads what was booked since its last look. `core/runaway.ts` defines both. A pause
 // is decided again in its own transaction, so two leaders pause a key once and mail its owner once.
+// A mail that was not sent is owed, also by the next leader.
 
 import { every, type Stop } from '../async/every.ts';
 import { createPause } from '../async/yield.ts';
 import { formatTokens, type Micro, micro } from '../core/money.ts';
 import { allowedSpend, createSpendWindow, habitSpan, type RunawayLimits } from '../core/runaway.ts';
 import type { Service } from '../core/service.ts';
-import type { Accounts } from '../identity/accounts.ts';
 import { IdentityError } from '../identity/error.ts';
-import type { ApiKey } from '../identity/key-record.ts';
 import type { Keys } from '../identity/keys.ts';
-import { runawayMail, type SendMail, signedMail } from '../identity/sign-in/mails.ts';
+import type { RunawayPause } from '../identity/pause-mails.ts';
+import { runawayMail, signedMail } from '../identity/sign-in/mails.ts';
 import { createRecentSpend } from '../ledger/recent-spend.ts';
+import type { Mailer } from '../mail/mail.ts';
 import type { RaiseAlert } from '../observe/alerts.ts';
 import type { Log } from '../observe/log.ts';
 import type { Database } from '../store/contract.ts';
 
 export type RunawayGuardOptions = {
   readonly database: Database;
-  readonly keys: Pick<Keys, 'find' | 'isPausable' | 'pauseRunaway'>;
-  readonly accounts: Pick<Accounts, 'get'>;
+  readonly keys: Pick<
+    Keys,
+    'find' | 'isPausable' | 'pauseRunaway' | 'overduePauseMails' | 'markPauseMailed'
+  >;
   readonly limits: RunawayLimits;
   /** Unix milliseconds. */
   readonly clock: () => number;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
-  readonly mail: SendMail;
+  readonly mail: Mailer['send'];
   readonly service: () => Service;
   /** The URL of the customers' pages. */
   readonly pages: () => string;
@@ -37,6 +40,7 @@ export type RunawayGuardOptions = {
 };
 
 const EVERY_MS = 5_000;
+const OVERDUE_EVERY_MS = 15_000;
 
 /** What a key may spend until the next hour, so that most looks read nothing about it. */
 type Allowance = Micro | 'any';
@@ -44,12 +48,15 @@ type Allowance = Micro | 'any';
 type RunawayGuard = {
   /** Compares what was booked since the last look. */
   readonly look: () => Promise<void>;
-  /** Looks every few seconds. Returns a function that stops it. */
+  /** Sends the mails of earlier pauses that are still owed, one after the other. */
+  readonly sendOverdue: () => Promise<void>;
+  /** Does both every few seconds. Returns a function that stops it. */
   readonly begin: () => Stop;
 };
 
 export function createRunawayGuard(options: RunawayGuardOptions): RunawayGuard {
   const { database, keys, limits, clock, monotonic, log } = options;
+  const send = signedMail(options.mail, options.service);
   const spend = createRecentSpend(database, monotonic);
   let window = createSpendWindow<number>();
   /** By key; emptied when the hours of the habit change. */
@@ -59,6 +66,8 @@ export function createRunawayGuard(options: RunawayGuardOptions): RunawayGuard {
   let read: number | undefined;
   /** The last row at the start: the habit is complete once the usage series includes it. */
   let first: number | undefined;
+  /** The pauses whose alerts were raised here, by operation. */
+  const alerted = new Set<string>();
 
   async function look(): Promise<void> {
     const nowMs = clock();
@@ -100,38 +109,64 @@ export function createRunawayGuard(options: RunawayGuardOptions): RunawayGuard {
     const busiestHour = await spend.busiestHour(family, habitSpan(nowMs), enough);
     const allowed = busiestHour === undefined ? 'any' : allowedSpend(limits, busiestHour);
     if (busiestHour !== undefined && allowed !== 'any' && spent > allowed) {
-      await pauseKey(row, { spent, busiestHour, allowed });
+      const pause = await keys.pauseRunaway(id, {
+        spent: formatTokens(spent),
+        allowed: formatTokens(allowed),
+        busiest_hour: formatTokens(busiestHour),
+      });
+      if (pause === undefined) return;
+      options.onPause();
+      // Not awaited: the mail server may take minutes.
+      tell(pause).catch(onMailError);
     } else {
       allowances.set(key, allowed);
     }
   }
 
-  async function pauseKey(
-    { id, accountId }: ApiKey,
-    { spent, busiestHour, allowed }: Readonly<Record<'spent' | 'busiestHour' | 'allowed', Micro>>,
-  ): Promise<void> {
-    const facts = { spent: formatTokens(spent), allowed: formatTokens(allowed) };
-    const busiest = formatTokens(busiestHour);
-    const { email } = await options.accounts.get(accountId);
-    const row = await keys.pauseRunaway(id, { ...facts, busiest_hour: busiest });
-    if (row === undefined) return;
-    options.onPause();
-    options.alert({ kind: 'key_runaway', accountId, keyId: id, ...facts });
+  /** Raises the alert of a pause and mails the owner. */
+  async function tell(pause: RunawayPause): Promise<void> {
+    const { row, email, operationId, detail } = pause;
+    const { spent, allowed } = detail;
+    if (!alerted.has(operationId)) {
+      options.alert({
+        kind: 'key_runaway',
+        accountId: row.accountId,
+        keyId: row.id,
+        spent,
+        allowed,
+      });
+    }
+    alerted.add(operationId);
     const text = runawayMail(options.pages(), {
       key: row.name === null ? row.masked : `"${row.name}" (${row.masked})`,
-      spent: facts.spent,
-      busiestHour: busiest,
+      spent,
+      busiestHour: detail.busiest_hour,
       at: `${new Date(row.pausedAt ?? clock()).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
     });
-    signedMail(options.mail, options.service)({ ...text, to: email });
+    const outcome = await send({ ...text, to: email });
+    if (outcome !== 'failed') await keys.markPauseMailed(pause, outcome);
   }
+
+  async function sendOverdue(): Promise<void> {
+    for (const pause of await keys.overduePauseMails()) await tell(pause);
+  }
+
+  const onMailError = (error: unknown): void =>
+    log.error('the mail about a paused key could not be sent; retrying', error);
 
   return {
     look,
-    begin: () =>
-      every(EVERY_MS, look, (error) =>
+    sendOverdue,
+    begin() {
+      const stopLooking = every(EVERY_MS, look, (error) =>
         log.error('the spend of keys could not be compared with their habit; retrying', error),
-      ),
+      );
+      const stopSending = every(OVERDUE_EVERY_MS, sendOverdue, onMailError);
+      return () => {
+        stopLooking();
+        stopSending();
+      };
+    },
   };
 }
 

@@ -116,7 +116,8 @@ describeInBrowser('keys in the page', ({ visit }) => {
     const url = `sqlite:${rig.gateway.databasePath}`;
     const database = openDatabase({ url, sync: 'normal' });
     const keys = createKeys({ database, clock: Date.now, randomBytes, plans: () => new Map() });
-    await keys.pauseRunaway((await keys.find(key)).id, { spent: '9000000' });
+    const why = { spent: '9000000', allowed: '5000000', busiest_hour: '1' };
+    await keys.pauseRunaway((await keys.find(key)).id, why);
     await database.close();
   }
 

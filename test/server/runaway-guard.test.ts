@@ -1,6 +1,6 @@
 // The runaway guard over real books: which keys it pauses, and that a key is paused once.
 
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Alert } from '../../src/core/alert.ts';
 import { DAY_MS } from '../../src/core/calendar.ts';
 import { PLAYGROUND_KEY_ID } from '../../src/core/id.ts';
@@ -16,6 +16,7 @@ import {
   newDatabase,
   temporaryDirectory,
 } from '../support/database.ts';
+import { waitUntil } from '../support/upstream.ts';
 import { addRecords, type UsageRecord, usageRecord } from '../support/usage.ts';
 
 setDefaultTimeout(60_000);
@@ -34,21 +35,34 @@ describeOnEachDatabase('the runaway guard', () => {
     const identity = createIdentity(database);
     const mails: Mail[] = [];
     const alerts: Alert[] = [];
-    const { clock, accounts, keys } = identity;
+    const marks: Promise<void>[] = [];
+    const { clock, keys } = identity;
     const service = { name: 'Gateway', supportEmail: 'help@example.org' };
     const rollUp = createRollUp(database);
 
     /** `decided` is called when a guard is about to pause a key. */
-    const newGuard = (over: Database = database, decided = async (): Promise<void> => {}) => {
+    const newGuard = (
+      over: Database = database,
+      decided = async (): Promise<void> => {},
+      mail: RunawayGuardOptions['mail'] = async () => 'sent',
+    ) => {
       const own = over === database ? keys : createIdentityOver(over).keys;
       return createRunawayGuard({
-        ...{ database: over, clock, monotonic: () => performance.now(), accounts },
+        ...{ database: over, clock, monotonic: () => performance.now() },
         keys: {
           ...own,
           pauseRunaway: async (id, why) => decided().then(() => own.pauseRunaway(id, why)),
+          markPauseMailed: (pause, outcome) => {
+            const mark = own.markPauseMailed(pause, outcome);
+            marks.push(mark);
+            return mark;
+          },
         },
         limits: { factor: FACTOR, floor: micro(FLOOR) },
-        mail: (mail) => mails.push(mail),
+        mail: (text) => {
+          mails.push(text);
+          return mail(text);
+        },
         service: () => service as ReturnType<RunawayGuardOptions['service']>,
         pages: () => 'https://gateway.example/dashboard',
         alert: (alert) => alerts.push(alert),
@@ -87,7 +101,10 @@ describeOnEachDatabase('the runaway guard', () => {
     return {
       ...{ ...identity, database, mails, alerts, newGuard, record, book, aggregate, newKey },
       reasonOf,
-      close: () => database.close(),
+      close: async () => {
+        await Promise.all(marks);
+        await database.close();
+      },
     };
   }
 
@@ -119,8 +136,9 @@ describeOnEachDatabase('the runaway guard', () => {
       expect(text).toContain(part);
     }
     expect(text).not.toContain(key.digest);
-    const [event] = await listAuditEvents(at.database, key.accountId, 1);
-    expect(event).toMatchObject({ action: 'api_key.paused', actor: 'system', subject: key.id });
+    const events = await listAuditEvents(at.database, key.accountId, 9);
+    const event = events.find(({ action }) => action === 'api_key.paused');
+    expect(event).toMatchObject({ actor: 'system', subject: key.id });
     expect(JSON.parse(event?.detail ?? '')).toMatchObject({
       ...{ reason: 'runaway', spent: '0.001501', busiest_hour: '0.0005' },
     });
@@ -149,6 +167,82 @@ describeOnEachDatabase('the runaway guard', () => {
     expect([at.mails.length, at.alerts.length]).toEqual([1, 1]);
     await second.close();
     await at.close();
+  });
+
+  describe('the mail about a pause', () => {
+    const MINUTE_MS = 60_000;
+
+    /** A key that a guard has paused, whose mail went to `mail`. */
+    async function pausedWith(mail: RunawayGuardOptions['mail']) {
+      const at = await world();
+      const key = await at.newKey(500n);
+      await at.book(at.record(key, 9_000n, 0));
+      await at.aggregate();
+      const guard = at.newGuard(at.database, undefined, mail);
+      await guard.look();
+      expect([await at.reasonOf(key.id), at.mails.length]).toEqual(['runaway', 1]);
+      /** How many mails a new leader sends in two looks, and how many more alerts it raises. */
+      const sentBy = async (next = at.newGuard()) => {
+        const before = [at.mails.length, at.alerts.length] as const;
+        await next.sendOverdue();
+        await next.sendOverdue();
+        return [at.mails.length - before[0], at.alerts.length - before[1]];
+      };
+      return { ...at, key, guard, sentBy };
+    }
+    /** A server that dies between the commit of the pause and the mail. */
+    const died: RunawayGuardOptions['mail'] = () => new Promise(() => undefined);
+
+    test('is sent once by the next leader where the server died before it', async () => {
+      const { advance, sentBy, mails, key, ...at } = await pausedWith(died);
+      // The last leader may still be retrying.
+      expect(await sentBy()).toEqual([0, 0]);
+      advance(5 * MINUTE_MS);
+      expect(await sentBy()).toEqual([1, 1]);
+      expect(mails[1]).toEqual(mails[0] as Mail);
+      expect(await sentBy()).toEqual([0, 0]);
+      const [event] = await listAuditEvents(at.database, key.accountId, 1);
+      expect(event).toMatchObject({ action: 'api_key.pause_mailed', subject: key.id });
+      expect(JSON.parse(event?.detail ?? '')).toEqual({ masked: key.masked, mail: 'sent' });
+      await at.close();
+    });
+
+    test.each(['sent', 'logged', 'rejected'] as const)(
+      'is not repeated once %s',
+      async (outcome) => {
+        const { advance, sentBy, ...at } = await pausedWith(async () => outcome);
+        await waitUntil(async () => {
+          const [event] = await listAuditEvents(at.database, at.key.accountId, 1);
+          return event?.action === 'api_key.pause_mailed';
+        });
+        advance(5 * MINUTE_MS);
+        expect(await sentBy()).toEqual([0, 0]);
+        await at.close();
+      },
+    );
+
+    test('is repeated for a day while the mail server fails, with one alert', async () => {
+      const { advance, sentBy, guard, ...at } = await pausedWith(async () => 'failed');
+      advance(DAY_MS - MINUTE_MS);
+      expect(await sentBy(guard)).toEqual([2, 0]);
+      advance(MINUTE_MS);
+      expect(await sentBy(guard)).toEqual([0, 0]);
+      await at.close();
+    });
+
+    test('is not owed once the owner has acted, and again after the next pause', async () => {
+      const { advance, sentBy, keys, key, ...at } = await pausedWith(died);
+      advance(MINUTE_MS);
+      await keys.resume(key.id, 'owner', key.accountId);
+      advance(DAY_MS + MINUTE_MS);
+      await keys.pauseRunaway(key.id, { spent: '9', allowed: '8', busiest_hour: '1' });
+      advance(5 * MINUTE_MS);
+      expect(await sentBy()).toEqual([1, 1]);
+      expect(at.mails.at(-1)?.text).toContain('It spent 9 service tokens');
+      await keys.revoke(key.id, 'user', key.accountId);
+      expect(await sentBy()).toEqual([0, 0]);
+      await at.close();
+    });
   });
 
   test('leaves a key alone for a day after it was resumed; then its spend is habit', async () => {

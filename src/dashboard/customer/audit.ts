@@ -52,6 +52,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   'api_key.bounds_changed': ['masked'],
   'api_key.budget_set': [],
   'api_key.paused': ['masked', 'reason', 'spent'],
+  'api_key.pause_mailed': ['masked'],
   'api_key.resumed': ['masked'],
   'api_key.replaced': ['masked', 'works_until'],
   'api_key.revoked': ['masked', 'reason'],

@@ -16,11 +16,14 @@ export type SendMail = (mail: {
 type Mail = Omit<Parameters<SendMail>[0], 'to'>;
 
 /** Sends mails that end with the name of the service, and its address for questions. */
-export function signedMail(send: SendMail, service: () => Service): SendMail {
+export function signedMail<Outcome>(
+  send: (...mail: Parameters<SendMail>) => Outcome,
+  service: () => Service,
+): (...mail: Parameters<SendMail>) => Outcome {
   return (mail) => {
     const { name, supportEmail } = service();
     const contact = supportEmail === undefined ? '' : ` Questions: ${supportEmail}`;
-    send({ ...mail, text: `${mail.text}\n\nThis mail was sent by ${name}.${contact}\n` });
+    return send({ ...mail, text: `${mail.text}\n\nThis mail was sent by ${name}.${contact}\n` });
   };
 }
 

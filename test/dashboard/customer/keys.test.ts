@@ -417,20 +417,21 @@ describeOnEachDatabase("a customer's keys", () => {
     test('a pause of the runaway guard is the owner’s to lift, until an operator pauses, too', async () => {
       const account = await app.customer();
       const { id } = await create(account);
-      expect(await app.keys.pauseRunaway(String(id), { spent: '9' })).toMatchObject({ id });
-      expect(await app.keys.pauseRunaway(String(id), { spent: '9' })).toBeUndefined();
+      const why = { spent: '9', allowed: '8', busiest_hour: '1' };
+      expect(await app.keys.pauseRunaway(String(id), why)).toMatchObject({ row: { id } });
+      expect(await app.keys.pauseRunaway(String(id), why)).toBeUndefined();
       const shown = await app.get(account, '/audit');
       expect((shown.json['data'] as { detail: object }[])[0]).toMatchObject({
         detail: { masked: expect.any(String), reason: 'runaway', spent: '9' },
       });
       const resumed = await app.ask(account, 'POST', `/keys/${id}/resume`);
       expect(resumed.json).toMatchObject({ paused_reason: null, runaway_guard: true });
-      expect(await app.keys.pauseRunaway(String(id), { spent: '9' })).toBeUndefined();
+      expect(await app.keys.pauseRunaway(String(id), why)).toBeUndefined();
       const exempt = await app.ask(account, 'PATCH', `/keys/${id}`, { runaway_guard: false });
       expect(exempt.json).toMatchObject({ runaway_guard: false });
 
       const other = await create(account);
-      await app.keys.pauseRunaway(String(other['id']), {});
+      await app.keys.pauseRunaway(String(other['id']), why);
       await app.keys.pause(String(other['id']), 'operator', 'operator');
       const refused = await app.ask(account, 'POST', `/keys/${other['id']}/resume`);
       expect([refused.status, codeOf(refused)]).toEqual([403, 'key_paused_by_operator']);

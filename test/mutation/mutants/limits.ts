@@ -116,8 +116,8 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'pauseRunaway',
-        find: '(await isPausable(row)) ?',
-        put: '(await isPausable({ ...row, pausedAt: null })) ?',
+        find: '!(await isPausable(row))',
+        put: '!(await isPausable({ ...row, pausedAt: null }))',
       },
     ],
     tests: ['test/server/runaway-guard.test.ts'],

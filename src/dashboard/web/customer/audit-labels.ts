@@ -38,6 +38,8 @@ const WORDS: Readonly<Record<string, (detail: Detail) => string>> = {
           amount: money(spent),
         })
       : t('API key {masked} paused', { masked: text(masked) }),
+  'api_key.pause_mailed': ({ masked }) =>
+    t('Mail about the paused API key {masked}', { masked: text(masked) }),
   'api_key.resumed': ({ masked }) => t('API key {masked} resumed', { masked: text(masked) }),
   'api_key.replaced': ({ masked, works_until }) =>
     t('API key {masked} rotated; it works until {instant}', {

@@ -15,6 +15,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'api_key.bounds_changed': t('API key bounds changed'),
   'api_key.budget_set': t('API key budget changed'),
   'api_key.paused': t('API key paused'),
+  'api_key.pause_mailed': t('Owner mailed about a paused API key'),
   'api_key.resumed': t('API key resumed'),
   'operator_token.created': t('Operator token created'),
   'operator_token.revoked': t('Operator token revoked'),

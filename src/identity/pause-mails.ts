@@ -1,0 +1,104 @@
+// The mails about keys that the runaway guard has paused. The audit trail is the queue: an owner is
+// owed a mail from the event of the pause until the event of its mail. Part of `createKeys`.
+
+import { and, asc, eq, gt, isNull, lte, notExists, type SQL } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
+import { DAY_MS } from '../core/calendar.ts';
+import type { Database } from '../store/contract.ts';
+import { accounts, apiKeys, auditEvents } from '../store/tables.ts';
+import { writeAuditEvent } from './audit.ts';
+import type { ApiKey } from './key-record.ts';
+
+/** Amounts in service tokens, as the event of the pause has them. */
+export type RunawaySpend = Readonly<Record<'spent' | 'allowed' | 'busiest_hour', string>>;
+
+/** A pause whose mail is owed. */
+export type RunawayPause = {
+  readonly row: ApiKey;
+  readonly email: string;
+  /** Shared by the events of the pause and of its mail. */
+  readonly operationId: string;
+  readonly detail: RunawaySpend;
+};
+
+/** The mail server has the time in between for its retries. */
+const OVERDUE_MS = 5 * 60_000;
+
+const GIVEN_UP_MS = DAY_MS;
+
+export function createPauseMails({
+  database,
+  clock,
+}: {
+  readonly database: Database;
+  readonly clock: () => number;
+}) {
+  const { db } = database;
+  const mailed = alias(auditEvents, 'mailed');
+  const mails = db
+    .select({ id: mailed.id })
+    .from(mailed)
+    .where(
+      and(
+        eq(mailed.subject, auditEvents.subject),
+        eq(mailed.operationId, auditEvents.operationId),
+        eq(mailed.action, 'api_key.pause_mailed'),
+      ),
+    );
+
+  /** Only of keys that are still paused by it: an owner who has acted since knows of the pause. */
+  async function owed(which: SQL | undefined): Promise<RunawayPause[]> {
+    const found = await db
+      .select({
+        row: apiKeys,
+        email: accounts.email,
+        operationId: auditEvents.operationId,
+        detail: auditEvents.detail,
+      })
+      .from(auditEvents)
+      .innerJoin(
+        apiKeys,
+        and(eq(apiKeys.id, auditEvents.subject), eq(apiKeys.pausedAt, auditEvents.at)),
+      )
+      .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+      .where(
+        and(
+          eq(auditEvents.action, 'api_key.paused'),
+          eq(apiKeys.pausedReason, 'runaway'),
+          isNull(apiKeys.revokedAt),
+          which,
+          notExists(mails),
+        ),
+      )
+      .orderBy(asc(auditEvents.id))
+      .all();
+    return found.map(({ detail, ...rest }) => ({ ...rest, detail: JSON.parse(detail) }));
+  }
+
+  return {
+    /** The mail that is owed for a key. */
+    owedFor: async (id: string): Promise<RunawayPause | undefined> =>
+      (await owed(eq(auditEvents.subject, id)))[0],
+
+    /** The mails of pauses within the last day that no server has sent in time. */
+    overduePauseMails: (): Promise<RunawayPause[]> => {
+      const now = clock();
+      const { at } = auditEvents;
+      return owed(and(gt(at, now - GIVEN_UP_MS), lte(at, now - OVERDUE_MS)));
+    },
+
+    /** `outcome`: what became of the mail. It is not owed any more. */
+    markPauseMailed: ({ row, operationId }: RunawayPause, outcome: string): Promise<void> =>
+      database.transaction(() =>
+        writeAuditEvent(database, {
+          operationId,
+          at: clock(),
+          actor: 'system',
+          action: 'api_key.pause_mailed',
+          accountId: row.accountId,
+          subject: row.id,
+          detail: { masked: row.masked, mail: outcome },
+        }),
+      ),
+  };
+}
