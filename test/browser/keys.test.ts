@@ -82,6 +82,24 @@ describeInBrowser('keys in the page', ({ visit }) => {
     await expectClean(visitor);
   });
 
+  test('saving bounds keeps those that another person has set since the dialog was opened', async () => {
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, await rig.newCustomer(), '/keys');
+    const key = await makeKey(page, 'laptop');
+    await page.getByRole('button', { name: 'Edit the key laptop' }).first().click();
+    const bounds = ['--networks', '192.0.2.0/24', '--budget-day', '7', '--runaway-guard', 'off'];
+    await rig.gateway.run('key', 'edit', key, ...bounds);
+    await page.getByLabel('Budget in total').fill('2');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expectText(page, 'Key changed.');
+    expect((await rig.gateway.run('key', 'edit', key))['api_key']).toMatchObject({
+      networks: ['192.0.2.0/24'],
+      budget: { total: { limit: '2000000' }, day: { limit: '7' }, month: null },
+      runaway_guard: false,
+    });
+  });
+
   test('a key that the runaway guard paused says so, and is resumed or exempted in one step', async () => {
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;

@@ -46,9 +46,37 @@ const listed = (text: string): readonly string[] | null => {
   return items.length === 0 ? null : items;
 };
 
+function budgetOf({ typed, unit }: BoundsState) {
+  const amount = (period: Period) => readAmount('amount', typed[period], unit).tokens ?? null;
+  return { total: amount('total'), day: amount('day'), month: amount('month') };
+}
+
+function boundsOf({ models, networks, isGuarded }: BoundsState) {
+  return {
+    models: models.length === 0 ? null : models,
+    networks: listed(networks),
+    runaway_guard: isGuarded,
+  };
+}
+
+function differing<Body extends object>(from: Body, to: Body): Partial<Body> {
+  const entries = Object.entries(to).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(from[name as keyof Body]),
+  );
+  return Object.fromEntries(entries) as Partial<Body>;
+}
+
+/** The body for the server: only what was changed, so that a change of another person stays. */
+function changedBounds(from: BoundsState, to: BoundsState) {
+  return {
+    budget: differing(budgetOf(from), budgetOf(to)),
+    ...differing(boundsOf(from), boundsOf(to)),
+  };
+}
+
 /** The state of `BoundsFields`, and what the server gets of it. */
 export function useBounds(record?: Bounds) {
-  const [state, setState] = useState((): BoundsState => {
+  const [first] = useState((): BoundsState => {
     const unit = preferredUnit();
     const amountOf = (period: Period): string => {
       const limit = record?.budget?.[period]?.limit;
@@ -62,25 +90,14 @@ export function useBounds(record?: Bounds) {
       isGuarded: record?.runaway_guard ?? true,
     };
   });
+  const [state, setState] = useState(first);
   /** Keeps the amounts, written in the other unit. */
   const choose = (unit: EntryUnit): void => {
     const inOther = (period: Period) => inUnit('amount', state.typed[period], state.unit, unit);
     const typed = { total: inOther('total'), day: inOther('day'), month: inOther('month') };
     setState({ ...state, unit, typed });
   };
-  const budget = Object.fromEntries(
-    PERIODS.map((period) => [
-      period,
-      readAmount('amount', state.typed[period], state.unit).tokens ?? null,
-    ]),
-  );
-  const body = {
-    budget,
-    models: state.models.length === 0 ? null : state.models,
-    networks: listed(state.networks),
-    runaway_guard: state.isGuarded,
-  };
-  return { state, setState, choose, body };
+  return { state, setState, choose, body: changedBounds(first, state) };
 }
 
 export const BOUNDS_FIELDS = ['models', 'networks', 'budget'] as const;
