@@ -12,10 +12,16 @@ import type { BoundKeyRecord } from './records/key.ts';
 const amount = Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()]));
 const texts = (maxItems: number) =>
   Type.Optional(
-    Type.Union([Type.Array(Type.String({ maxLength: 100 }), { maxItems }), Type.Null()]),
+    Type.Union([
+      Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems }),
+      Type.Null(),
+    ]),
   );
 
-/** Null removes a bound. Amounts are service tokens. */
+/**
+ * Null removes a bound. An empty list is refused: a program that sends one by mistake would open its
+ * key to all. Amounts are service tokens.
+ */
 export const BOUNDS_BODY = {
   name: Type.Optional(Type.Union([Type.String({ maxLength: 400 }), Type.Null()])),
   expires_at: Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()])),

@@ -40,9 +40,9 @@ export function listOf(stored: string | null): readonly string[] | null {
   return stored === null ? null : JSON.parse(stored);
 }
 
-/** Normalizes networks in CIDR notation. Null where there are none. Throws `invalid_networks`. */
+/** Normalizes networks in CIDR notation; null: any. Throws `invalid_networks`. */
 export function normaliseNetworks(networks: readonly string[] | null): string | null {
-  if (networks === null || networks.length === 0) return null;
+  if (networks === null) return null;
   const normal = networks.map((network) => {
     const found = normaliseNetwork(network);
     if (found !== undefined) return found;
@@ -58,13 +58,13 @@ export function normaliseNetworks(networks: readonly string[] | null): string | 
 
 /**
  * The slugs of models, aliases resolved: an alias that later names another model does not widen the
- * key. Null where there are none. Throws `invalid_models`.
+ * key. Null: all of them. Throws `invalid_models`.
  */
 export function normaliseModels(
   models: readonly string[] | null,
   resolve: (slugOrAlias: string) => { readonly slug: string } | undefined,
 ): string | null {
-  if (models === null || models.length === 0) return null;
+  if (models === null) return null;
   const slugs = models.map((model) => {
     const found = resolve(model);
     if (found !== undefined) return found.slug;

@@ -31,7 +31,7 @@ import { OperationError } from './error.ts';
 export type BudgetEdit = Readonly<Partial<Record<BudgetPeriod, string | null | undefined>>>;
 
 export type BoundsEdit = Omit<KeyEdit, 'models'> & {
-  /** Slugs or aliases; null or none: every model of the plan. */
+  /** Slugs or aliases; null: every model of the plan. */
   readonly models?: readonly string[] | null | undefined;
   readonly budget?: BudgetEdit | null | undefined;
 };
@@ -50,7 +50,7 @@ export async function createBoundKey(
   actor: Actor,
 ) {
   const limits = budget === undefined || budget === null ? undefined : parseBudget(budget);
-  const stored = storedModels(parts, models);
+  const stored = normaliseModels(models ?? null, parts.catalog().resolve);
   const { expiresAt, ...rest } = facts;
   const expiry = expiresAt === null ? {} : { expiresAt };
   const made = await parts.keys.create({ ...rest, ...expiry, models: stored }, actor);
@@ -66,19 +66,14 @@ export async function editKey(
   actor: Actor,
 ): Promise<ApiKey> {
   const limits = budget === undefined ? undefined : parseBudget(budget ?? ALL_REMOVED);
-  const stored = models === undefined ? {} : { models: storedModels(parts, models) };
+  const { resolve } = parts.catalog();
+  const stored = models === undefined ? {} : { models: normaliseModels(models, resolve) };
   const row = await parts.keys.edit(id, { ...edit, ...stored }, actor);
   if (limits !== undefined) await setBudget(parts, row, limits, actor);
   return row;
 }
 
 const ALL_REMOVED: BudgetEdit = { total: null, day: null, month: null };
-
-/** Null where there are none. Throws `invalid_models`. */
-function storedModels({ catalog }: Parts, models: readonly string[] | null | undefined) {
-  if (models === undefined || models === null || models.length === 0) return null;
-  return normaliseModels(models, catalog().resolve);
-}
 
 /** Throws `invalid_budget`. A budget of nothing is one, too: it refuses every paid request. */
 function parseBudget(budget: BudgetEdit): Partial<BudgetLimits> {

@@ -280,6 +280,21 @@ describeOnEachDatabase('requests', async () => {
     expect(made.status).toBe(400);
   });
 
+  test('an empty list does not open a key to all networks or models', async () => {
+    const account = await open.account();
+    const bounds = { networks: ['192.0.2.0/24'], models: ['demo-chat'] };
+    const made = await open.call('POST', `/accounts/${account}/keys`, bounds);
+    expect(made.json).toMatchObject(bounds);
+    for (const body of [{ networks: [] }, { models: [] }]) {
+      const edited = await open.call('PATCH', `/keys/${made.json['id']}`, body);
+      expect([body, ...outcomeOf(edited)]).toEqual([body, 400, 'invalid_request']);
+      const created = await open.call('POST', `/accounts/${account}/keys`, body);
+      expect([body, created.status]).toEqual([body, 400]);
+    }
+    const { data } = (await open.call('GET', `/accounts/${account}/keys`)).json;
+    expect(data).toMatchObject([bounds]);
+  });
+
   test('another method is refused with those that the path has', async () => {
     const answer = await open.call('PUT', '/accounts');
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST']);
