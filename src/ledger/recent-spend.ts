@@ -1,7 +1,7 @@
 // Reads what keys spent recently and what they usually spend, for the runaway guard. Read-only, in
 // pieces: recent charges from the newest rows of the books, the habit from the usage series.
 
-import { and, desc, eq, gt, gte, inArray, lt, lte, or, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, gte, inArray, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import { createPause } from '../async/yield.ts';
 import { DAY_MS, type Span } from '../core/calendar.ts';
 import { larger, type Micro, ZERO } from '../core/money.ts';
@@ -37,6 +37,23 @@ export function createRecentSpend(database: Database, monotonic?: () => number) 
     }));
   }
 
+  /** The most that was spent in one hour of a span; looks no further once it was `enough`. */
+  async function most(
+    hours: (typeof habit)['hours'],
+    of: Family,
+    { fromMs, untilMs }: Span,
+    enough: Micro,
+  ): Promise<Micro> {
+    const pause = createPause(monotonic);
+    let found: Micro = ZERO;
+    for (let end = untilMs; end > fromMs && found < enough; end -= DAY_MS) {
+      const day = { ...of, fromMs: Math.max(fromMs, end - DAY_MS), untilMs: end };
+      for (const [amount] of await hours.all(day)) found = larger(found, readWideSum(amount));
+      await pause();
+    }
+    return found;
+  }
+
   return {
     /** The last row of the books; rows that are committed later have higher numbers. */
     last: (): Promise<number> => database.settled(last),
@@ -68,20 +85,17 @@ export function createRecentSpend(database: Database, monotonic?: () => number) 
     },
 
     /**
-     * The most that a key and its replacements spent in one hour of a span; looks no further once
-     * it was `enough`. Undefined where they never spent anything before the end of the span.
+     * The most that a key and its replacements spent in one hour of a span, up to `enough`. Where
+     * they never spent anything before the end of the span, that of their account; undefined where
+     * that is nothing, too.
      */
-    async busiestHour(of: Family, { fromMs, untilMs }: Span, enough: Micro) {
-      const pause = createPause(monotonic);
-      let most: Micro = ZERO;
-      for (let end = untilMs; end > fromMs && most < enough; end -= DAY_MS) {
-        const day = { ...of, fromMs: Math.max(fromMs, end - DAY_MS), untilMs: end };
-        for (const [amount] of await habit.hours.all(day)) most = larger(most, readWideSum(amount));
-        await pause();
-      }
-      if (most > ZERO) return most;
-      const earlier = await habit.earlier.get({ ...of, untilMs: fromMs, limit: 1 });
-      return earlier === undefined ? undefined : ZERO;
+    async busiestHour(of: Family, span: Span, enough: Micro): Promise<Micro | undefined> {
+      const own = await most(habit.hours, of, span, enough);
+      if (own > ZERO) return own;
+      const earlier = await habit.earlier.get({ ...of, untilMs: span.fromMs, limit: 1 });
+      if (earlier !== undefined) return ZERO;
+      const all = await most(habit.accountHours, of, span, enough);
+      return all > ZERO ? all : undefined;
     },
   };
 }
@@ -119,18 +133,21 @@ function prepareHabit(database: Database) {
         or(eq(apiKeys.id, value('family')), eq(apiKeys.family, value('family'))),
       ),
     );
-  const hours = db
-    .select({ amount: wideSum(usageHours.debited) })
-    .from(usageHours)
-    .where(
-      and(
-        eq(usageHours.accountId, value('accountId')),
-        gte(usageHours.hour, value('fromMs')),
-        lt(usageHours.hour, value('untilMs')),
-        inArray(usageHours.keyId, ids),
-      ),
-    )
-    .groupBy(usageHours.hour);
+  const hours = (which: SQL | undefined) =>
+    database.prepare<Family & Span, readonly [amount: string]>(
+      db
+        .select({ amount: wideSum(usageHours.debited) })
+        .from(usageHours)
+        .where(
+          and(
+            eq(usageHours.accountId, value('accountId')),
+            gte(usageHours.hour, value('fromMs')),
+            lt(usageHours.hour, value('untilMs')),
+            which,
+          ),
+        )
+        .groupBy(usageHours.hour),
+    );
   const earlier = db
     .select({ day: usageDays.day })
     .from(usageDays)
@@ -145,7 +162,8 @@ function prepareHabit(database: Database) {
     .orderBy(desc(usageDays.day))
     .limit(value('limit'));
   return {
-    hours: database.prepare<Family & Span, readonly [amount: string]>(hours),
+    hours: hours(inArray(usageHours.keyId, ids)),
+    accountHours: hours(undefined),
     earlier: database.prepare<Family & { untilMs: number; limit: number }, readonly [day: number]>(
       earlier,
     ),

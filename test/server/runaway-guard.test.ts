@@ -279,7 +279,7 @@ describeOnEachDatabase('the runaway guard', () => {
 
   test.each<[string, (facts: Awaited<ReturnType<typeof world>>) => Promise<string>]>([
     [
-      'a new key, which has no habit yet',
+      'the first key of an account, which has no habit yet',
       async ({ newKey, book, record }) => {
         const key = await newKey();
         await book(record(key, 99_000n, 3 * HOUR_MS), record(key, 99_000n, 0));
@@ -342,9 +342,28 @@ describeOnEachDatabase('the runaway guard', () => {
       'the burst of another key of the account',
       async ({ newKey, book, record, keys }) => {
         const key = await newKey(1n);
-        const { row } = await keys.create({ accountId: key.accountId }, 'operator');
+        const other = { accountId: key.accountId, isGuarded: false };
+        const { row } = await keys.create(other, 'operator');
         await book(record(key, FLOOR, 0), record(row, 99_000n, 0));
         return key.id;
+      },
+    ],
+    [
+      'a new key that spends as the others of its account',
+      async ({ newKey, book, record, keys }) => {
+        const { accountId } = await newKey(10_000n);
+        const { row } = await keys.create({ accountId }, 'operator');
+        await book(record(row, 30_000n, 0));
+        return row.id;
+      },
+    ],
+    [
+      'a new key of an account that has not spent for months',
+      async ({ newKey, book, record, keys }) => {
+        const { accountId } = await newKey(10_000n, 90);
+        const { row } = await keys.create({ accountId }, 'operator');
+        await book(record(row, 99_000n, 0));
+        return row.id;
       },
     ],
     [
@@ -376,6 +395,17 @@ describeOnEachDatabase('the runaway guard', () => {
     await at.aggregate();
     await at.newGuard().look();
     expect(await at.reasonOf(key.id)).toBe('runaway');
+    await at.close();
+  });
+
+  test('pauses a new key far above the habit of its account', async () => {
+    const at = await world();
+    const { accountId } = await at.newKey(10_000n);
+    const { row } = await at.keys.create({ accountId }, 'operator');
+    await at.book(at.record(row, 30_001n, 0));
+    await at.aggregate();
+    await at.newGuard().look();
+    expect(await at.reasonOf(row.id)).toBe('runaway');
     await at.close();
   });
 

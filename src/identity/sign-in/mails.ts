@@ -83,7 +83,7 @@ export function runawayMail(
     'An API key was paused',
     [
       `The API key ${key} was paused at ${at}, because its spend is far above its habit.`,
-      `It spent ${spent} service tokens within ten minutes. The most that it spent in one hour of the last 28 days is ${busiestHour}. Its requests are rejected with 403 key_paused; answers that it had begun run to their end. Your other keys work.`,
+      `It spent ${spent} service tokens within ten minutes. Its busiest hour of the last 28 days, or that of your account if the key is new, cost ${busiestHour}. Its requests are rejected with 403 key_paused; answers that it had begun run to their end. Your other keys work.`,
       `Check what uses the key. If the spend is right, resume the key on this page:\n${link}`,
       'The key is then left alone for 24 hours, and this spend counts as its habit after that. You can exempt a key from the guard on the same page.',
       'If the spend is not yours, the key may have leaked: revoke it, and give its replacement a budget.',
