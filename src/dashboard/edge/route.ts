@@ -154,8 +154,11 @@ function reader(schema: TSchema | undefined, what: 'body' | 'query'): (value: un
   return (value) => {
     compiled ??= TypeCompiler.Compile(schema ?? Type.Object({}, { additionalProperties: false }));
     if (compiled.Check(value)) {
-      if (!hasNul(value)) return value;
-      throw new DashboardError('invalid_request', `The ${what} contains a null character.`);
+      if (!isUnstorable(value)) return value;
+      throw new DashboardError(
+        'invalid_request',
+        `The ${what} contains a null character or half of a surrogate pair.`,
+      );
     }
     const first = compiled.Errors(value).First();
     const path = first === undefined ? '' : first.path.slice(1).replaceAll('/', '.');
@@ -174,9 +177,14 @@ function reader(schema: TSchema | undefined, what: 'body' | 'query'): (value: un
 /** Hashed and never stored: a wrong one is wrong credentials, with any characters. */
 const PASSWORDS: ReadonlySet<string> = new Set(['password', 'current']);
 
-/** PostgreSQL cannot store U+0000, and SQLite cuts some results there. */
-function hasNul(value: unknown): boolean {
-  if (typeof value === 'string') return value.includes('\0');
+/**
+ * PostgreSQL cannot store U+0000, and SQLite cuts some results there. A lone surrogate is stored as
+ * U+FFFD, so a repeat of a credit would differ from what was booked.
+ */
+function isUnstorable(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0') || !value.isWellFormed();
   if (typeof value !== 'object' || value === null) return false;
-  return Object.entries(value).some(([name, member]) => !PASSWORDS.has(name) && hasNul(member));
+  return Object.entries(value).some(
+    ([name, member]) => !PASSWORDS.has(name) && isUnstorable(member),
+  );
 }

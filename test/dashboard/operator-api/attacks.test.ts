@@ -210,6 +210,8 @@ describeOnEachDatabase('requests', async () => {
       [JSON.stringify({ ...credit, id: 'a\u0000b' }), 400],
       [JSON.stringify({ ...credit, reason: '' }), 400],
       [JSON.stringify({ ...credit, reason: 'a\u0000b' }), 400],
+      // Half of an emoji, as a program leaves it that shortens a text.
+      [JSON.stringify({ ...credit, reason: '🎁'.slice(0, 1) }), 400],
       [JSON.stringify({ ...credit, reason: 'x'.repeat(501) }), 400],
       [JSON.stringify({ ...credit, reason: 'x'.repeat(300_000) }), 413],
     ])('%# is refused', async (body, status) => {
