@@ -123,6 +123,18 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
     tests: ['test/server/runaway-guard.test.ts'],
   },
   {
+    id: 'T-162a',
+    does: 'an owner is mailed about a pause again and again',
+    edits: [{ in: 'owed', find: 'notExists(mails)', put: 'undefined' }],
+    tests: ['test/server/runaway-guard.test.ts'],
+  },
+  {
+    id: 'T-162b',
+    does: 'a new key is guarded by no habit',
+    edits: [{ in: 'busiestHour', find: 'all > ZERO ? all : undefined', put: 'undefined' }],
+    tests: ['test/server/runaway-guard.test.ts'],
+  },
+  {
     id: 'T-163',
     does: 'a key that was resumed is paused again',
     edits: [
