@@ -117,14 +117,14 @@ export function createRunawayGuard(options: RunawayGuardOptions): RunawayGuard {
       if (pause === undefined) return;
       options.onPause();
       // Not awaited: the mail server may take minutes.
-      tell(pause).catch(onMailError);
+      notify(pause).catch(onMailError);
     } else {
       allowances.set(key, allowed);
     }
   }
 
   /** Raises the alert of a pause and mails the owner. */
-  async function tell(pause: RunawayPause): Promise<void> {
+  async function notify(pause: RunawayPause): Promise<void> {
     const { row, email, operationId, detail } = pause;
     const { spent, allowed } = detail;
     if (!alerted.has(operationId)) {
@@ -148,7 +148,7 @@ export function createRunawayGuard(options: RunawayGuardOptions): RunawayGuard {
   }
 
   async function sendOverdue(): Promise<void> {
-    for (const pause of await keys.overduePauseMails()) await tell(pause);
+    for (const pause of await keys.overduePauseMails()) await notify(pause);
   }
 
   const onMailError = (error: unknown): void =>
