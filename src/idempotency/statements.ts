@@ -27,7 +27,10 @@ export type Owned = { readonly digest: Uint8Array; readonly requestId: Uint8Arra
 type Claimed = Pick<IdempotentRow, 'accountId' | 'digest' | 'fingerprint' | 'owner' | 'createdAt'> &
   Pick<Owned, 'requestId'>;
 
-type Kept = Owned & { readonly size: number; readonly sealed: Uint8Array };
+/** The time of a row begins again when its request ends: a long answer is kept as long as a short one. */
+type Ended = Owned & Pick<IdempotentRow, 'createdAt'>;
+
+type Kept = Ended & { readonly size: number; readonly sealed: Uint8Array };
 
 /** Prepares every statement once. The table must exist. */
 export function prepareStatements(database: Database) {
@@ -71,13 +74,18 @@ export function prepareStatements(database: Database) {
   const keep = database.prepare<Kept>(
     db
       .update(table)
-      .set({ state: sql`${KEPT}`, size: sql`${value('size')}`, sealed: sql`${value('sealed')}` })
+      .set({
+        state: sql`${KEPT}`,
+        createdAt: sql`${value('createdAt')}`,
+        size: sql`${value('size')}`,
+        sealed: sql`${value('sealed')}`,
+      })
       .where(isOwned),
   );
-  const lose = database.prepare<Owned>(
+  const lose = database.prepare<Ended>(
     db
       .update(table)
-      .set({ state: sql`${LOST}` })
+      .set({ state: sql`${LOST}`, createdAt: sql`${value('createdAt')}` })
       .where(isOwned),
   );
   const release = database.prepare<Owned, SizedRow>(remove(isOwned));
@@ -114,7 +122,7 @@ export function prepareStatements(database: Database) {
     /** False if the digest has a row. */
     claim: async (row: Claimed) => (await claim.run(row)) > 0,
     keep: async (row: Kept) => (await keep.run(row)) > 0,
-    lose: async (row: Owned) => void (await lose.run(row)),
+    lose: async (row: Ended) => void (await lose.run(row)),
     release: async (row: Owned) => sizedOf(await release.get(row)),
     /** Undefined if another request has the row by now. */
     remove: async (row: { id: number; requestId: Uint8Array }) => sizedOf(await removeRow.get(row)),

@@ -153,7 +153,7 @@ export function createIdempotencyStore(dependencies: {
     keep: (lookup: KeyLookup, requestId: string, answer: Uint8Array | undefined): Promise<void> =>
       attempt(CONCLUDE_TRIES, async () => {
         const { accountId } = lookup;
-        const row = owned(lookup, requestId);
+        const row = { ...owned(lookup, requestId), createdAt: clock() };
         if (answer === undefined || answer.length > bounds.entryBytes) {
           await statements.lose(row);
           return;

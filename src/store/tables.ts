@@ -184,6 +184,7 @@ export const idempotentRequests = sqliteTable(
     /** The incarnation of the node that runs it. */
     owner: text().notNull(),
     state: code(IDEMPOTENT_STATES)('state').notNull(),
+    /** When it was claimed and, once its request has ended, when that was. */
     createdAt: instant('created_at').notNull(),
     /** The length of the sealed answer, or 0. */
     size: count().notNull(),

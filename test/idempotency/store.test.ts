@@ -231,6 +231,24 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
     expect(await store.find(lookup)).toBeUndefined();
   });
 
+  test('the time of an answer begins when it is complete, however long it took', async () => {
+    await using database = disposable(await newDatabase(directory));
+    let now = NOW;
+    const store = open(database.it, { clock: () => now });
+    const fingerprint = store.fingerprint('chat', 'the body');
+    for (const answer of [Buffer.from('x'), undefined]) {
+      const lookup = store.lookupBody(ASKER, fingerprint);
+      const requestId = newId();
+      await store.claim(lookup, fingerprint, requestId);
+      now += 11 * 60_000;
+      await store.keep(lookup, requestId, answer);
+      now += 10 * 60_000 - 1;
+      expect((await store.find(lookup))?.state).toBe(answer ? 'kept' : 'lost');
+      now += 1;
+      expect(await store.find(lookup)).toBeUndefined();
+    }
+  });
+
   test('another node is found alive or gone by its registration', async () => {
     await using database = disposable(await newDatabase(directory));
     const row = {
