@@ -11,7 +11,7 @@ import { DetachedExchange } from './detached.ts';
 import { type GenerationExchange, type HandlerDependencies, refuse } from './exchange.ts';
 import { answerGeneration } from './handlers.ts';
 import type { Idempotency } from './idempotency.ts';
-import { runningElsewhere, verdictOf } from './keyed-books.ts';
+import { isTriedAgain, runningElsewhere, verdictOf } from './keyed-books.ts';
 import type { Recording } from './recording.ts';
 
 /** A request with a key, authorized and read. */
@@ -49,7 +49,7 @@ export function runFirst(
       recording.begin({ kind: 'beaten' });
       return;
     }
-    await recording.record(requestId, response, () => isCharged(exchange.tally.answer));
+    await recording.record(requestId, response, () => isFinal(exchange.tally.answer, lookup));
     if (isOwn === undefined) return;
     const { answer } = exchange.tally;
     await conclude(idempotency, { lookup, requestId, answer, packed: () => recording.packed() });
@@ -69,22 +69,22 @@ type Ended = {
   readonly packed: () => Uint8Array | undefined;
 };
 
-/** Keeps the answer of a request that was charged, and removes the row of one that was not. */
+/** Keeps the answer of a request that must not run again, and removes the row of any other. */
 export async function conclude(
   { store, books }: Pick<Idempotency, 'store' | 'books'>,
   { lookup, requestId, answer, packed }: Ended,
 ): Promise<void> {
-  const verdict = answer === undefined ? await verdictOf(books, requestId) : undefined;
+  const verdict = answer === undefined ? await verdictOf(books, requestId, lookup) : undefined;
   // The next repeat asks the books again.
   if (verdict === 'open') return;
-  if (isCharged(answer)) await store.keep(lookup, requestId, packed());
+  if (isFinal(answer, lookup)) await store.keep(lookup, requestId, packed());
   else if (verdict === 'charged') await store.keep(lookup, requestId, undefined);
   else await store.release(lookup, requestId);
 }
 
 /** Whether a repeat must not run again: the request was charged, or had a free model's answer. */
-function isCharged(answer: AnswerSummary | undefined): boolean {
-  if (answer === undefined) return false;
+function isFinal(answer: AnswerSummary | undefined, lookup: KeyLookup): boolean {
+  if (answer === undefined || isTriedAgain(answer.outcome, lookup)) return false;
   const { outcome, debited, loss } = answer;
   return outcome === 'completed' || outcome === 'stopped_balance' || debited > ZERO || loss > ZERO;
 }

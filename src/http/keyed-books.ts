@@ -2,6 +2,7 @@
 // its end on another node, and asks the books where its answer is missing.
 
 import { GatewayError } from '../core/error.ts';
+import type { Outcome } from '../core/generation.ts';
 import { formatTokens, ZERO } from '../core/money.ts';
 import type { KeptRequest, KeyLookup } from '../idempotency/store.ts';
 import type { Books } from '../ledger/books.ts';
@@ -29,16 +30,26 @@ type KnownBooks = Pick<Books, 'explain'>;
 /**
  * open      it holds money: it runs, or recovery will end it
  * charged   a repeat must not run
- * free      nothing was charged
+ * free      nothing was charged, or it failed and is tried again
  */
 type Verdict = 'open' | 'charged' | 'free';
 
 /** What the books say of a request that has claimed its key. */
-export async function verdictOf(books: KnownBooks, requestId: string): Promise<Verdict> {
+export async function verdictOf(
+  books: KnownBooks,
+  requestId: string,
+  lookup: KeyLookup,
+): Promise<Verdict> {
   const history = await books.explain(requestId);
   if (history === undefined) return 'free';
   if (history.record === undefined) return 'open';
-  return history.record.debited > ZERO ? 'charged' : 'free';
+  const { debited, outcome } = history.record;
+  return debited > ZERO && !isTriedAgain(outcome, lookup) ? 'charged' : 'free';
+}
+
+/** Whether a repeat runs again although the first request was charged for what it delivered. */
+export function isTriedAgain(outcome: Outcome, { isBody }: KeyLookup): boolean {
+  return isBody && (outcome === 'upstream_failed' || outcome === 'gateway_failed');
 }
 
 type Waiting = {
@@ -55,7 +66,7 @@ type Waiting = {
 
 /**
  * Waits while another node runs the first request, or its hold waits for recovery. A row whose
- * request ended without a charge is removed. Throws if there is a charge and no answer.
+ * request is tried again is removed. Throws if there is a charge and no answer.
  */
 export async function untilEnded(
   { store, books }: Idempotency,
@@ -70,7 +81,7 @@ export async function untilEnded(
     const isElsewhere = await store.isElsewhere(found);
     const row = await store.find(lookup);
     if (row?.requestId !== requestId || row.state !== 'running') return 'ended';
-    const verdict = await verdictOf(books, requestId);
+    const verdict = await verdictOf(books, requestId, lookup);
     endedAt = verdict === 'open' ? undefined : (endedAt ?? monotonic());
     if (endedAt !== undefined && (!isElsewhere || monotonic() - endedAt >= GRACE_MS)) {
       if (verdict === 'charged') throw await lostAnswer(books, requestId);

@@ -151,7 +151,7 @@ class KeyedRequest {
     return { kind: 'first', recording: this.#idempotency.record(lookup, fingerprint) };
   }
 
-  /** Decides again for as long as a first request ended without a charge. */
+  /** Decides again for as long as a first request is tried again. */
   async #serve(request: Asked, first: Decision): Promise<Response> {
     const exchange = this.#exchange;
     for (let [asked, decision] = [request, first]; ; [asked, decision] = await this.#again(asked)) {

@@ -17,7 +17,7 @@ export type Recorded = { readonly head: AnswerHead; readonly transcript: Transcr
 
 /**
  * answer   it has begun; `own` are the headers for the first client
- * over     it ended without a charge, so a repeat is tried again; `response` is for the first client
+ * over     a repeat is tried again; `response` is for the first client
  * beaten   another node runs the first request
  */
 export type Begun =
@@ -64,9 +64,9 @@ export class Recording {
     return this.#transcript.size();
   }
 
-  /** Records a response to its end. One that failed without a charge is for its client alone. */
-  async record(requestId: string, response: Response, isCharged: () => boolean): Promise<void> {
-    if (!response.ok && !isCharged()) {
+  /** Records a response to its end. A failure that is tried again is for its client alone. */
+  async record(requestId: string, response: Response, isFinal: () => boolean): Promise<void> {
+    if (!response.ok && !isFinal()) {
       this.begin({ kind: 'over', response });
       return;
     }

@@ -26,6 +26,8 @@ export type KeyLookup = {
   readonly id: string;
   /** How long its answer is found. */
   readonly ageMs: number;
+  /** Its client cannot choose another name: a request that failed is tried again. */
+  readonly isBody: boolean;
 };
 
 export type KeptRequest = Pick<
@@ -117,12 +119,12 @@ export function createIdempotencyStore(dependencies: {
     bounds,
     lookup({ accountId, keyId }: Asker, idempotencyKey: string): KeyLookup {
       const digest = digestOf(lookupKey, [accountId, keyId, idempotencyKey]);
-      return { accountId, digest, id: digest.toHex(), ageMs: bounds.ageMs };
+      return { accountId, digest, id: digest.toHex(), ageMs: bounds.ageMs, isBody: false };
     },
     /** The name of a request that is named by its body. */
     lookupBody({ accountId, keyId }: Asker, fingerprint: Uint8Array): KeyLookup {
       const digest = digestOf(lookupKey, [accountId, keyId, BODY_KEY, fingerprint.toHex()]);
-      return { accountId, digest, id: digest.toHex(), ageMs: bounds.bodyAgeMs };
+      return { accountId, digest, id: digest.toHex(), ageMs: bounds.bodyAgeMs, isBody: true };
     },
     /** Two requests with the same fingerprint have the same format and the same body. */
     fingerprint: (format: string, body: string): Uint8Array =>

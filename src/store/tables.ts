@@ -168,8 +168,8 @@ export type IdempotentState = 'running' | 'kept' | 'lost';
 export const IDEMPOTENT_STATES: readonly IdempotentState[] = ['running', 'kept', 'lost'];
 
 /**
- * Requests with an `Idempotency-Key`, and their sealed answers, for a day. A request that failed
- * without a charge has no row.
+ * Requests with an `Idempotency-Key`, and their sealed answers, for a day. A request that
+ * is tried again has no row.
  */
 export const idempotentRequests = sqliteTable(
   'idempotent_requests',

@@ -57,6 +57,8 @@ beforeAll(async () => {
   upstream = await startUpstream({
     'breaks-chat': paced(true),
     'breaks-messages': paced(true),
+    'breaks-keyed-chat': paced(true),
+    'breaks-keyed-messages': paced(true),
     stops: paced(false),
     'bills-on': paced(false),
   });
@@ -72,7 +74,10 @@ beforeAll(async () => {
         { id: 'billing', ...shared, cancel_stops_billing: false },
       ],
       models: [
-        ...['breaks-chat', 'breaks-messages', 'stops'].map((slug) => placed(slug, 'cancelled')),
+        ...FORMATS.flatMap((format) => [`breaks-${format}`, `breaks-keyed-${format}`]).map((slug) =>
+          placed(slug, 'cancelled'),
+        ),
+        placed('stops', 'cancelled'),
         placed('bills-on', 'billing'),
       ],
       plans: { large: LARGE_PLAN },
@@ -168,6 +173,24 @@ describe.each(KEYED)('%s: a stream and its repeat with the key %s', (format, key
     },
   );
 });
+
+test.each(FORMATS)(
+  '%s: a stream that the upstream broke is tried again if it is named by its body',
+  async (format) => {
+    const account = await newAccount();
+    const ask = async () => {
+      const stream = { format, stream: true } as const;
+      const answer = await askKeyed(account, '@body', `breaks-keyed-${format}`, stream);
+      return [delivered(answer.text), isReplayed(answer)];
+    };
+    expect(await ask()).toEqual([10, false]);
+    expect(await spent(account)).toBe(PROMPT + OUTPUT * 10);
+    // An agent sends the same name until it has an answer.
+    expect(await ask()).toEqual([TOKENS, false]);
+    expect(await ask()).toEqual([TOKENS, true]);
+    expect(await spent(account)).toBe(PROMPT + OUTPUT * 10 + WHOLE);
+  },
+);
 
 test('a stream that the gateway broke by its death costs no more than was delivered', async () => {
   const account = await newAccount();

@@ -23,15 +23,19 @@ const store = createIdempotencyStore({
 });
 
 type Case = {
+  /** Named by its body, and not by a key. */
+  readonly isBody?: boolean;
   readonly answer?: Partial<AnswerSummary>;
   readonly history?: unknown;
 };
 
 /** The state of the row afterwards; undefined if it was removed. */
-async function stateAfter({ answer, history }: Case): Promise<string | undefined> {
+async function stateAfter({ isBody = false, answer, history }: Case): Promise<string | undefined> {
   const requestId = createRequestId(Date.now(), randomBytes);
-  const lookup = store.lookup({ accountId: 'acct_a', keyId: 'key_a' }, requestId);
-  await store.claim(lookup, store.fingerprint('chat', 'body'), requestId);
+  const asker = { accountId: 'acct_a', keyId: 'key_a' };
+  const fingerprint = store.fingerprint('chat', requestId);
+  const lookup = isBody ? store.lookupBody(asker, fingerprint) : store.lookup(asker, requestId);
+  await store.claim(lookup, fingerprint, requestId);
   const books = { explain: async () => history } as unknown as Idempotency['books'];
   await conclude(
     { store, books },
@@ -62,4 +66,18 @@ test('without a summary the books decide, and a charge is never forgotten', asyn
   expect(await stateAfter({ history: recorded(1n) })).toBe('lost');
   // Its hold is open: recovery may charge it.
   expect(await stateAfter({ history: { record: undefined } })).toBe('running');
+});
+
+test('a failed request that is named by its body is tried again, although it was charged', async () => {
+  const charged = { debited: ONE, loss: ZERO } as const;
+  const history = (outcome: string) => ({ record: { outcome, debited: 1n }, receipt: {} });
+  for (const outcome of ['upstream_failed', 'gateway_failed'] as const) {
+    expect(await stateAfter({ isBody: true, answer: { ...charged, outcome } })).toBeUndefined();
+    expect(await stateAfter({ isBody: true, history: history(outcome) })).toBeUndefined();
+    expect(await stateAfter({ history: history(outcome) })).toBe('lost');
+  }
+  for (const outcome of ['completed', 'stopped_balance', 'client_cancelled'] as const) {
+    expect(await stateAfter({ isBody: true, answer: { ...charged, outcome } })).toBe('kept');
+    expect(await stateAfter({ isBody: true, history: history(outcome) })).toBe('lost');
+  }
 });

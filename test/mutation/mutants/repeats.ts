@@ -9,7 +9,7 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
   {
     id: 'T-170',
     does: 'a request that was charged and failed runs again at its repeat',
-    edits: [{ in: 'isCharged', find: '|| debited > ZERO', put: '|| debited < ZERO' }],
+    edits: [{ in: 'isFinal', find: '|| debited > ZERO', put: '|| debited < ZERO' }],
     tests: UNIT,
   },
   {
@@ -30,8 +30,8 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'verdictOf',
-        find: "history.record.debited > ZERO ? 'charged' : 'free'",
-        put: "history.record.debited < ZERO ? 'charged' : 'free'",
+        find: 'return debited > ZERO &&',
+        put: 'return debited < ZERO &&',
       },
     ],
     tests: UNIT,
