@@ -2,7 +2,6 @@
 // pauses in which the ledger gets the database. Started by `retention.ts`; an entry point of the
 // build.
 
-import { hostname } from 'node:os';
 import { createRest } from '../async/rest.ts';
 import { type RetentionReport, runRetention } from '../operations/archive/run.ts';
 import { connectDatabase } from '../store/connect.ts';
@@ -47,7 +46,6 @@ async function run(
     return await runRetention({
       ...request,
       ...{ database, version: VERSION, log },
-      writer: hostname().replaceAll(/[^\w.-]/g, '_'),
       rest: createRest(monotonic),
       removal: { ...STEP[database.dialect], monotonic, isStopped: () => false },
     });

@@ -34,8 +34,6 @@ export type WriteOptions = {
   readonly directory: string;
   readonly version: string;
   readonly nowMs: number;
-  /** Distinguishes unfinished files of nodes that write the same month. */
-  readonly writer: string;
   /** Awaited after each page, so that the machine has time for requests. */
   readonly rest: () => Promise<void>;
   readonly onAside: (path: string) => void;
@@ -48,20 +46,17 @@ export class UnprovenMonth extends Error {
 
 /** Throws the system's error, and `UnprovenMonth`. Unfinished files are removed. */
 export async function writeMonth(options: WriteOptions, due: DueMonth): Promise<NewAnchor> {
-  const { database, directory, nowMs, writer } = options;
+  const { database, directory, nowMs } = options;
   createMonthFolder(directory, due.month);
   const files = monthFiles(directory, due);
-  const parts = {
-    receipts: `${files.receipts}.${writer}${PART}`,
-    books: `${files.books}.${writer}${PART}`,
-  };
+  // Nodes that write the same month may be on the same machine.
+  const ending = `.${crypto.randomUUID()}${PART}`;
+  const parts = { receipts: `${files.receipts}${ending}`, books: `${files.books}${ending}` };
   const rest = async (): Promise<void> => {
     await options.rest();
     await requireSpare(directory);
   };
   try {
-    rmSync(parts.receipts, { force: true });
-    rmSync(parts.books, { force: true });
     await requireSpare(directory);
     const found = await writeBooks({ ...options, rest }, due, parts.books);
     const pages = resting(receiptPages(database.db, due.accountId, due), rest);

@@ -75,7 +75,7 @@ describeOnEachDatabase('archives', () => {
       let rests = steps;
       const interrupted = runRetention({
         ...{ database, directory: folder, nowMs: CUT_MS, retentionDays: 31 },
-        ...{ version: 'test', writer: 'test', log: () => undefined },
+        ...{ version: 'test', log: () => undefined },
         async rest() {
           rests -= 1;
           if (rests < 0) throw new Error('a crash');
@@ -217,7 +217,7 @@ describeOnEachDatabase('archives', () => {
     const { database } = open;
     const report = await runRetention({
       ...{ database, directory: newFolder(), nowMs: CUT_MS, retentionDays: 31 },
-      ...{ version: 'test', writer: 'test', log: () => undefined, rest: async () => undefined },
+      ...{ version: 'test', log: () => undefined, rest: async () => undefined },
       removal: {
         ...{ monotonic: () => performance.now(), stepMs: 15, pauseMs: 0 },
         isStopped: () => false,
@@ -239,7 +239,7 @@ describeOnEachDatabase('archives', () => {
       let rests = 0;
       const first = await runRetention({
         ...{ database: open.database, directory: folder, nowMs: CUT_MS, retentionDays: 31 },
-        ...{ version: 'test', writer: 'test', log: () => undefined },
+        ...{ version: 'test', log: () => undefined },
         // The database grows during the run.
         async rest() {
           rests += 1;

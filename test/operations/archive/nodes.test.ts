@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { listArchives } from '../../../src/ledger/archive/anchors.ts';
 import { dueMonth } from '../../../src/ledger/archive/due.ts';
 import { audit } from '../../../src/ledger/audit.ts';
+import { digestOf, monthFiles } from '../../../src/operations/archive/files.ts';
 import { archiveProblems, restoreMonth } from '../../../src/operations/archive/restore.ts';
 import { runRetention } from '../../../src/operations/archive/run.ts';
 import { writeMonth } from '../../../src/operations/archive/write.ts';
@@ -50,7 +51,7 @@ describeOnEachDatabase('two nodes', () => {
       (await listArchives(database.db)).map((archive) => archiveProblems(folder, archive)),
     );
 
-  const other = { version: 'another version', writer: 'other', nowMs: CUT_MS };
+  const other = { version: 'another version', nowMs: CUT_MS };
 
   test('the one that is too late gives the recorded files their names back', async () => {
     for (const isRemoving of [false, true]) {
@@ -140,6 +141,50 @@ describeOnEachDatabase('two nodes', () => {
     const { problems, removed } = await archiveAll(open, folder, CUT_MS);
     expect([problems, removed > 0]).toEqual([[], true]);
     expect((await problemsOf(open, folder)).flat()).toEqual([]);
+    await closeBooks(open);
+  });
+
+  test('two nodes of one machine write the same month, whichever waits for the other', async () => {
+    const open = await openStory();
+    const due = await dueMonth(open.database, 'acct_ada', { untilMs: CUT_MS, nowMs: CUT_MS });
+    if (due === undefined) throw new Error('nothing is due');
+    const write = (folder: string, rest: () => Promise<void>) =>
+      writeMonth(
+        { ...other, database: open.database, directory: folder, rest, onAside: () => undefined },
+        due,
+      );
+    let steps = 0;
+    await write(newFolder(), async () => {
+      steps += 1;
+    });
+    for (let stopped = 1; stopped <= steps; stopped += 1) {
+      for (let other = 1; other <= steps; other += 1) {
+        const folder = newFolder();
+        const [reached, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+        let second: Promise<unknown> = Promise.resolve();
+        let [ofFirst, ofSecond] = [0, 0];
+        const first = await write(folder, async () => {
+          ofFirst += 1;
+          if (ofFirst !== stopped) return;
+          second = write(folder, async () => {
+            ofSecond += 1;
+            if (ofSecond !== other) return;
+            reached.resolve();
+            await ended.promise;
+          });
+          await reached.promise;
+        });
+        ended.resolve();
+        expect(await second).toEqual(first);
+        const files = monthFiles(folder, due);
+        expect(await digestOf(files.receipts)).toEqual({
+          ...{ bytes: first.receiptsBytes, sha256: first.receiptsDigest },
+        });
+        expect(await digestOf(files.books)).toEqual({
+          ...{ bytes: first.booksBytes, sha256: first.booksDigest },
+        });
+      }
+    }
     await closeBooks(open);
   });
 

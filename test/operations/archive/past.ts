@@ -91,7 +91,7 @@ export async function archiveAll(
   const said: string[] = [];
   const report = await runRetention({
     ...{ database, directory, nowMs, retentionDays },
-    ...{ version: 'test', writer: 'test', rest: async () => undefined },
+    ...{ version: 'test', rest: async () => undefined },
     removal: { monotonic: () => performance.now(), stepMs: 15, pauseMs: 0, isStopped },
     log: (message) => said.push(message),
   });
