@@ -1,11 +1,10 @@
 // The archived months of the account, and the file of receipts of each. Read-only.
 
-import { statSync } from 'node:fs';
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens } from '../../core/money.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { type ArchivedMonth, listArchives } from '../../ledger/archive/anchors.ts';
-import { monthFiles } from '../../operations/archive/files.ts';
+import { digestOf, monthFiles, sizeOf } from '../../operations/archive/files.ts';
 import { notFound } from '../edge/error.ts';
 import { type List, wholeList } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
@@ -20,8 +19,13 @@ export function archiveRoutes({
   function fileOf(archive: ArchivedMonth): string | undefined {
     if (archives === undefined) return undefined;
     const { receipts } = monthFiles(archives, archive);
-    const size = statSync(receipts, { throwIfNoEntry: false })?.size;
-    return size === archive.receiptsBytes ? receipts : undefined;
+    return sizeOf(receipts) === archive.receiptsBytes ? receipts : undefined;
+  }
+
+  /** Another account's file may have the same size. */
+  async function isRecorded(file: string, { receiptsDigest }: ArchivedMonth): Promise<boolean> {
+    const found = await digestOf(file).catch(() => undefined);
+    return found?.sha256.toHex() === receiptsDigest.toHex();
   }
 
   return [
@@ -51,8 +55,9 @@ export function archiveRoutes({
       async handle({ who: { accountId }, param }): Promise<Response> {
         const found = await listArchives(database.db, accountId);
         const archive = found.find(({ month }) => month === param('month'));
-        const file = archive && fileOf(archive);
-        if (file === undefined) throw notFound('archive');
+        if (archive === undefined) throw notFound('archive');
+        const file = fileOf(archive);
+        if (file === undefined || !(await isRecorded(file, archive))) throw notFound('archive');
         return new Response(Bun.file(file).stream(), {
           headers: {
             'content-type': 'application/gzip',

@@ -207,7 +207,8 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-function sizeOf(path: string): number | undefined {
+/** `undefined` where there is no such file, or none that this process may see. */
+export function sizeOf(path: string): number | undefined {
   try {
     return statSync(path).size;
   } catch {
