@@ -19,15 +19,19 @@ export type DueMonth = Slice & {
   readonly start: { readonly head: string; readonly posted: Micro } | undefined;
 };
 
-/** Accounts that have receipts beyond their archives, in pages. */
+/** Accounts that have receipts beyond their archives and are not being restored, in pages. */
 export async function* unarchivedAccounts({ db }: Database): AsyncGenerator<string> {
   const archived = sql`coalesce((select max(${archivedMonths.lastSequence}) from ${archivedMonths}
     where ${archivedMonths.account} = ${balances.number}), 0)`;
+  const restored = sql`exists (select 1 from ${archivedMonths}
+    where ${archivedMonths.account} = ${balances.number} and ${eq(archivedMonths.state, 'restoring')})`;
   for (let after = 0; ; ) {
     const page = await db
       .select({ number: balances.number, accountId: balances.accountId })
       .from(balances)
-      .where(sql`${gt(balances.number, after)} and ${gt(balances.sequence, archived)}`)
+      .where(
+        sql`${gt(balances.number, after)} and ${gt(balances.sequence, archived)} and not ${restored}`,
+      )
       .orderBy(asc(balances.number))
       .limit(ACCOUNTS_AT_ONCE)
       .all();

@@ -48,6 +48,7 @@ export async function runRetention(options: RetentionRun): Promise<RetentionRepo
     return { months: 0, requests: 0, removed: 0, problems: missing.map(damagedFile) };
   }
   sweepParts(directory, options.nowMs);
+  for (const archive of before) if (archive.state === 'restoring') options.log(restoring(archive));
   const archived = await archiveDue(options);
   // Also after a failure: on a full disk, the freed pages are what new requests need.
   const toRemove = await archivesToRemove(database.db);
@@ -59,6 +60,10 @@ export async function runRetention(options: RetentionRun): Promise<RetentionRepo
   const upTo = Math.max(0, ...toRemove.map(({ number }) => number));
   const removed = upTo === 0 ? 0 : await removeArchived(database, upTo, removal);
   return { ...archived, removed };
+}
+
+function restoring({ month, accountId }: ArchivedMonth): string {
+  return `archive: ${month} of ${accountId} is being restored. If that was interrupted, run tollgate archive restore --month ${month} --account ${accountId} again; until it has ended, the account is not archived`;
 }
 
 const damagedFile = (text: string): RetentionProblem => ({ reason: 'files', text });

@@ -104,6 +104,32 @@ describeOnEachDatabase('two nodes', () => {
     await closeBooks(open);
   });
 
+  test('a month whose restore was interrupted is named, and its account is left alone', async () => {
+    const open = await openStory();
+    const { database } = open;
+    const folder = newFolder();
+    await archiveAll(open, folder, CUT_MS);
+    const last = (await listArchives(database.db)).at(-1);
+    if (last === undefined) throw new Error('nothing was archived');
+    const interrupted = restoreMonth(database, folder, last, async () => {
+      throw new Error('killed');
+    });
+    await expect(interrupted).rejects.toThrow('killed');
+    const files = readdirSync(folder, { recursive: true }).toSorted();
+    const { months, problems, said } = await archiveAll(open, folder, CUT_MS + 31 * DAY_MS);
+    expect([months, problems]).toEqual([0, []]);
+    expect(said).toEqual([
+      `archive: ${last.month} of acct_ada is being restored. If that was interrupted, run tollgate archive restore --month ${last.month} --account acct_ada again; until it has ended, the account is not archived`,
+    ]);
+    expect(readdirSync(folder, { recursive: true }).toSorted()).toEqual(files);
+    await restoreMonth(database, folder, last, async () => undefined);
+    expect(await archiveAll(open, folder, CUT_MS + 31 * DAY_MS)).toMatchObject({
+      ...{ months: 2, problems: [], said: [] },
+    });
+    expect(await audit(database)).toEqual([]);
+    await closeBooks(open);
+  });
+
   test('a restore ends where another one has ended, and the month is archived again', async () => {
     // A month of two steps.
     const open = await openStory(EVENTS.concat(EVENTS.slice(1, 2), Array(230).fill(SOON)));
