@@ -158,7 +158,7 @@ function verifiedRecord({ name, totals, problems }: Verified) {
   } as const;
 }
 
-/** Problems that are printed as text; JSON contains all of them. */
+/** Problems that are printed as text; JSON contains all that were found. */
 const LISTED_PROBLEMS_MAX = 20;
 
 function verifiedText(verified: Verified): string {

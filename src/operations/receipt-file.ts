@@ -19,6 +19,10 @@ export type FileCheck = {
   readonly totals: ChainTotals;
 };
 
+/** The file may come from a stranger, and a small one may unpack to any size. */
+const LINE_CHARACTERS_MAX = 1_048_576;
+const PROBLEMS_MAX = 10_000;
+
 /** Lower-case hexadecimal. */
 export function sha256(text: string): string {
   return new Bun.CryptoHasher('sha256').update(text).digest('hex');
@@ -57,6 +61,11 @@ export async function checkFile(path: string): Promise<FileCheck> {
         if (waiting !== undefined) problems.push(...check.take(waiting));
         waiting = line;
       }
+      const excess = excessOf(rest, problems);
+      if (excess !== undefined) {
+        problems.push(problemAfter(check, 'unreadable', excess));
+        return { problems, totals: check.totals() };
+      }
     }
     decoder.decode();
   } catch (error) {
@@ -65,6 +74,12 @@ export async function checkFile(path: string): Promise<FileCheck> {
   }
   problems.push(...checkEnd(check, waiting, rest));
   return { problems, totals: check.totals() };
+}
+
+/** Why a file is read no further. */
+function excessOf(rest: string, problems: readonly ChainProblem[]): string | undefined {
+  if (rest.length > LINE_CHARACTERS_MAX) return 'What follows is longer than any receipt.';
+  return problems.length > PROBLEMS_MAX ? 'What follows was not checked.' : undefined;
 }
 
 /** The bytes of a file, which are unpacked if they begin as gzip does. */

@@ -255,6 +255,17 @@ describe('verify', () => {
   });
 });
 
+test.each([
+  ['a line without an end', Buffer.alloc(8_000_000, 'a')],
+  ['lines without a receipt', Buffer.alloc(1_000_000, '\n')],
+] as const)('%s: the file is read no further', async (_name, text) => {
+  const path = join(directory, 'bomb.jsonl.gz');
+  writeFileSync(path, Bun.gzipSync(text));
+  const { problems } = await checkFile(path);
+  expect(problems.at(-1)?.kind).toBe('unreadable');
+  expect(problems.length).toBeLessThan(100_000);
+});
+
 describe('the books', () => {
   test('of one account and of all', async () => {
     const one = await tollgate.json('receipts', 'verify', '--account', 'ada');
