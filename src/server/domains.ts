@@ -23,7 +23,7 @@ export type DomainsOptions = Base & {
   readonly database: Database;
   /** The secret that seals kept thinking. */
   readonly reasoningSecret: string | undefined;
-  /** The secret of stored answers; undefined where they are off. */
+  /** The secret of stored answers; undefined where this node keeps none. */
   readonly idempotencySecret: string | undefined;
   /** This node's incarnation. */
   readonly incarnation: () => string;
@@ -50,7 +50,8 @@ export async function openDomains(options: DomainsOptions) {
     onTrouble: (error) => log.error('the reasoning store could not be used', error),
   });
   if (config.reasoningStore === 'off') await forgetThinking(database);
-  const idempotency = await openIdempotency(options);
+  if (config.idempotency === 'off') await forgetIdempotent(database);
+  const idempotency = openIdempotency(options);
   return {
     live,
     file,
@@ -80,14 +81,11 @@ export async function openDomains(options: DomainsOptions) {
   };
 }
 
-/** Undefined where an operator has disabled it: then nothing may remain that a later start finds. */
-async function openIdempotency(options: DomainsOptions) {
+/** A node that lacks the secret leaves the answers of the others alone. */
+function openIdempotency(options: DomainsOptions) {
   const { database, clock, randomBytes, idempotencySecret: secret, incarnation } = options;
   const { log } = options.observation;
-  if (secret === undefined) {
-    await forgetIdempotent(database);
-    return undefined;
-  }
+  if (secret === undefined) return undefined;
   return createIdempotencyStore({
     ...{ database, clock, randomBytes, secret, incarnation },
     onTrouble: (error) => log.error('an answer could not be kept for repeats', error),

@@ -135,6 +135,18 @@ describeWithServices('a repeat at another node', ['PostgreSQL'], () => {
     for (const node of [one, two]) expect(node.output()).not.toContain('"status":409');
   });
 
+  test('is the first answer, although a node without the secret has started', async () => {
+    const before = await spentBy(at(two), CREDIT);
+    const first = await askKeyed(at(one), 'without-secret', 'ok');
+    await using stranger = await startGateway({
+      environment: { DATABASE_URL: url, OPERATOR_PORT: 'off', SESSION_SECRET: '' },
+    });
+    expect(stranger.output()).toContain('SESSION_SECRET is not set');
+    const repeat = await askKeyed(at(two), 'without-secret', 'ok');
+    expect([repeat.text, isReplayed(repeat)]).toEqual([first.text, true]);
+    expect(await spentBy(at(two), CREDIT)).toBeCloseTo(before + 16.4, 6);
+  });
+
   test('ends with an error event when its node stops', async () => {
     await using three = await start();
     const first = readKeyed(await openFirst('stops', 'slow-tokens-20-100'));
