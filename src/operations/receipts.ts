@@ -13,6 +13,7 @@ import { accountDifferences } from '../ledger/audit/accounts.ts';
 import { findReceipt } from '../ledger/booked-receipts.ts';
 import { findSlice, receiptPages, type Slice } from '../ledger/receipt-slices.ts';
 import type { Database } from '../store/contract.ts';
+import { watchCut } from './archive/cut.ts';
 import { archivedForCustomer, archivedForOperator, monthsText } from './archive/notices.ts';
 import { OperationError } from './error.ts';
 import { exportLines, sha256 } from './receipt-file.ts';
@@ -64,10 +65,11 @@ export async function exportReceipts(
   span: Span | undefined,
   pieceReceipts?: number,
 ): Promise<ReceiptExport> {
+  const whole = await watchCut(database, accountId);
   const slice = await findSlice(database.db, accountId, span);
   const archived = await archivedWithin(database.db, accountId, span);
   if (slice === undefined) throw new OperationError('no_receipts', noReceipts(archived));
-  const pieces = exportLines(receiptPages(database.db, accountId, slice, pieceReceipts));
+  const pieces = exportLines(whole(receiptPages(database.db, accountId, slice, pieceReceipts)));
   return { slice, pieces, archived };
 }
 

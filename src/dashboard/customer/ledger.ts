@@ -9,6 +9,7 @@ import { type ArchivedMonth, archivedWithin, monthSpan } from '../../ledger/arch
 import { entryPages, type LedgerEntry } from '../../ledger/entry-pages.ts';
 import { listReceipts } from '../../ledger/receipt-list.ts';
 import { findSlice } from '../../ledger/receipt-slices.ts';
+import { watchCut } from '../../operations/archive/cut.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { LedgerEntryRecord } from '../records/customer-ledger.ts';
@@ -55,21 +56,20 @@ export function ledgerRoutes(
         try {
           const { usdPerMillion } = operator().catalog;
           const nameOf = await keyNames(store, accountId);
+          const whole = await watchCut(database, accountId);
           const slice = (await findSlice(database.db, accountId, span, query.only)) ?? {
             first: 1,
             last: 0,
           };
           const archived =
             query.only === undefined ? await archivedWithin(database.db, accountId, span) : [];
+          const pages = entryPages(database.db, accountId, slice, query.only);
           server?.timeout(request, 0);
           return fileResponse(
-            ledgerCsv(
-              withArchived(archived, entryPages(database.db, accountId, slice, query.only)),
-              {
-                nameOf,
-                usdPerMillion,
-              },
-            ),
+            ledgerCsv(withArchived(archived, query.only === undefined ? whole(pages) : pages), {
+              nameOf,
+              usdPerMillion,
+            }),
             {
               type: CSV_TYPE,
               filename: `ledger-${isoTime(clock()).slice(0, 10)}${behind(archived)}.csv`,

@@ -14,6 +14,7 @@ import {
   type ListedRequest,
   REQUEST_PREFIX_MIN,
 } from '../../ledger/request-list.ts';
+import { watchCut } from '../../operations/archive/cut.ts';
 import { countRequests, createRequestLog, type LogEntry } from '../../operations/request-log.ts';
 import { explainToCustomer } from '../../operations/requests.ts';
 import { createRefusalList, type RefusedRequest } from '../../refusals/list.ts';
@@ -130,12 +131,18 @@ export function requestRoutes(
       async handle({ who: { accountId }, query, request, server }): Promise<Response> {
         const filter = readRequestFilter(query);
         const { fromMs = 0, untilMs = Number.MAX_SAFE_INTEGER } = filter;
+        const whole = await watchCut(database, accountId);
         const archived = await archivedWithin(database.db, accountId, { fromMs, untilMs });
         const onEnd = exports.begin(accountId);
         const read = createRequestLog(lists, accountId);
         server?.timeout(request, 0);
         return fileResponse(
-          csvPages((limit, after) => read(filter, limit, after), operator().catalog.usdPerMillion),
+          whole(
+            csvPages(
+              (limit, after) => read(filter, limit, after),
+              operator().catalog.usdPerMillion,
+            ),
+          ),
           {
             type: CSV_TYPE,
             filename: `requests-${isoTime(clock()).slice(0, 10)}${behind(archived)}.csv`,

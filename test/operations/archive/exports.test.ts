@@ -1,0 +1,75 @@
+// Exports that a customer reads slowly while the server archives: they are whole, or they break off.
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { createExports } from '../../../src/dashboard/customer/exports.ts';
+import { ledgerRoutes } from '../../../src/dashboard/customer/ledger.ts';
+import { exportReceipts } from '../../../src/operations/receipts.ts';
+import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
+import { closeBooks, type OpenBooks } from '../../support/ledger.ts';
+import { archiveAll, BEGIN_MS, live, openPast, type PastEvent } from './past.ts';
+
+setDefaultTimeout(60_000);
+
+const ACCOUNT = 'acct_ada';
+const CUT_MS = BEGIN_MS + 100 * 86_400_000;
+
+/** More than a page of each export in the first month, and some requests behind it. */
+const EVENTS: readonly PastEvent[] = Array.from({ length: 2_600 }, (_, at) => ({
+  ...{ account: 0, what: at % 600 === 0 ? 'credit' : 'settle' },
+  afterHours: at < 2_500 ? 0 : 20,
+}));
+
+describeOnEachDatabase('an export of an account', () => {
+  const directory = temporaryDirectory();
+  let open: OpenBooks;
+  let folder: string;
+
+  beforeAll(async () => {
+    open = await openPast(directory);
+    await live(open, EVENTS, BEGIN_MS);
+    folder = mkdtempSync(join(directory, 'archive-'));
+  });
+
+  afterAll(() => closeBooks(open));
+
+  function openLedger(): Promise<Response> {
+    const store = { database: open.database, keys: { list: async () => [] } };
+    const operator = () => ({ catalog: { usdPerMillion: 1_000_000n } });
+    const parts = { store, operator, clock: () => CUT_MS } as never;
+    const route = ledgerRoutes(parts, createExports()).find(
+      ({ path }) => path === '/ledger/export',
+    );
+    const call = { who: { accountId: ACCOUNT }, query: {}, server: null } as never;
+    return route?.handle(call) as Promise<Response>;
+  }
+
+  test('breaks off where its rows were archived while it was read, and is whole before and after', async () => {
+    const read = async (pieces: AsyncIterable<string>) => (await Array.fromAsync(pieces)).join('');
+    const whole = await exportReceipts(open.database, ACCOUNT, undefined);
+    expect((await read(whole.pieces)).split('\n')).toHaveLength(EVENTS.length + 2);
+    const slow = await exportReceipts(open.database, ACCOUNT, undefined);
+    const pieces = slow.pieces[Symbol.asyncIterator]();
+    await pieces.next();
+    const ledger = (await openLedger()).body?.getReader();
+    await ledger?.read();
+
+    const { months, removed } = await archiveAll(open, folder, CUT_MS);
+    expect([months > 0, removed > 0]).toEqual([true, true]);
+
+    const toItsEnd = async (next: () => Promise<{ readonly done?: boolean | undefined }>) => {
+      while (!(await next()).done);
+    };
+    const moved = { code: 'archived_while_read' };
+    await expect(toItsEnd(() => pieces.next())).rejects.toMatchObject(moved);
+    await expect(toItsEnd(async () => (await ledger?.read()) ?? {})).rejects.toMatchObject(moved);
+
+    const after = await exportReceipts(open.database, ACCOUNT, undefined);
+    const { first, last } = after.slice;
+    expect((await read(after.pieces)).split('\n')).toHaveLength(last - first + 3);
+    expect((await (await openLedger()).text()).trim().split('\r\n')).toHaveLength(
+      1 + after.archived.length + last - first + 1,
+    );
+  });
+});
