@@ -16,7 +16,7 @@ const COMMANDS_AT = 2;
 const AUDITS = { AUDIT_SECONDS: '600' };
 /** Each quarter of an hour. */
 const BACKUPS = { BACKUP_DIR: 'backups', BACKUP_EVERY_HOURS: '0.25', BACKUP_KEEP: '2' };
-const WARM_FACTOR = 8;
+const WARM_FACTOR = 16;
 const CREDIT = 1_000_000_000_000;
 
 export type SoakOptions = {
@@ -24,7 +24,7 @@ export type SoakOptions = {
   readonly runMs: number;
   /** Requests a second. */
   readonly rate: number;
-  /** How long the rate is eight times as high at first, so that compiler and caches are warm. */
+  /** How long the rate is sixteen times as high at first, so that compiler and caches are warm. */
   readonly warmMs?: number;
   /** A folder with a database, which the caller removes. */
   readonly directory?: string;
