@@ -1,6 +1,7 @@
 // Reads the anchors of archived months. Read-only.
 
-import { and, asc, desc, eq, getTableColumns, gte, lte, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lte } from 'drizzle-orm';
+import { createPause } from '../../async/yield.ts';
 import { type Anchor, anchorBody } from '../../core/anchor.ts';
 import type { Span } from '../../core/calendar.ts';
 import { requestIdBytes } from '../../core/id.ts';
@@ -123,7 +124,7 @@ export function monthOf(ms: number): string {
 
 /**
  * The archives that may contain a request, of one account or of all. The right one is among them,
- * and one in some 2,000 others.
+ * and one in some 2,000 others. Reads the filters in portions: those of all accounts are large.
  */
 export async function archivesOfRequest(
   db: Queries,
@@ -131,22 +132,72 @@ export async function archivesOfRequest(
   accountId?: string,
 ): Promise<readonly ArchivedMonth[]> {
   const id = requestIdBytes(requestId);
-  const at = idTime(id);
-  const rows = await db
-    .select({ ...ANCHOR, accountId: balances.accountId, ids: archivedMonths.ids })
-    .from(archivedMonths)
-    .innerJoin(balances, eq(balances.number, archivedMonths.account))
-    .where(
-      and(
-        lte(archivedMonths.idsFrom, at),
-        gte(archivedMonths.idsTo, at),
-        sql`${archivedMonths.requests} > 0`,
-        accountId === undefined ? undefined : eq(balances.accountId, accountId),
-      ),
-    )
-    .orderBy(asc(archivedMonths.number))
-    .all();
-  return rows.filter(({ ids }) => mayHaveId(ids, id)).map(({ ids: _, ...row }) => row);
+  const pause = createPause();
+  const found: ArchivedMonth[] = [];
+  for await (const portion of portionsAround(db, idTime(id), accountId)) {
+    const rows = await db
+      .select({ ...ANCHOR, accountId: balances.accountId, ids: archivedMonths.ids })
+      .from(archivedMonths)
+      .innerJoin(balances, eq(balances.number, archivedMonths.account))
+      .where(inArray(archivedMonths.number, portion))
+      .orderBy(asc(archivedMonths.number))
+      .all();
+    for (const { ids, ...row } of rows) if (mayHaveId(ids, id)) found.push(row);
+    await pause();
+  }
+  return found;
+}
+
+const CANDIDATES_AT_ONCE = 500;
+
+/** A filter has two bytes a request, so this is 2 MB; a larger filter is a portion of its own. */
+const PORTION_REQUESTS = 1_000_000;
+
+/** The numbers of archives whose ids are around a time, in portions whose filters fit in memory. */
+async function* portionsAround(
+  db: Queries,
+  at: number,
+  accountId: string | undefined,
+): AsyncGenerator<number[]> {
+  let after = 0;
+  for (;;) {
+    const candidates = await db
+      .select({ number: archivedMonths.number, requests: archivedMonths.requests })
+      .from(archivedMonths)
+      .innerJoin(balances, eq(balances.number, archivedMonths.account))
+      .where(
+        and(
+          gt(archivedMonths.number, after),
+          lte(archivedMonths.idsFrom, at),
+          gte(archivedMonths.idsTo, at),
+          gt(archivedMonths.requests, 0),
+          accountId === undefined ? undefined : eq(balances.accountId, accountId),
+        ),
+      )
+      .orderBy(asc(archivedMonths.number))
+      .limit(CANDIDATES_AT_ONCE)
+      .all();
+    yield* portionsOf(candidates);
+    if (candidates.length < CANDIDATES_AT_ONCE) return;
+    after = candidates.at(-1)?.number ?? after;
+  }
+}
+
+function* portionsOf(
+  candidates: readonly { readonly number: number; readonly requests: number }[],
+): Generator<number[]> {
+  let portion: number[] = [];
+  let sum = 0;
+  for (const { number, requests: count } of candidates) {
+    if (portion.length > 0 && sum + count > PORTION_REQUESTS) {
+      yield portion;
+      portion = [];
+      sum = 0;
+    }
+    portion.push(number);
+    sum += count;
+  }
+  if (portion.length > 0) yield portion;
 }
 
 /** The milliseconds at the beginning of a request id; 0 for an id of another form. */
