@@ -53,6 +53,12 @@ async function writeBackup(source: SqliteDatabase, path: string): Promise<Output
         'The copy is damaged and was removed. Run tollgate doctor: the database itself may be too.',
       );
     }
+    if (check.kind === 'foreign') {
+      throw new CommandError(
+        'backup_foreign',
+        'The database has no tables of Tollgate, so there is nothing to back up. Check DATABASE_URL.',
+      );
+    }
     const { differences } = check;
     const made = differences === 0 ? path : `${path}${UNVERIFIED}`;
     publish(partial, made);

@@ -89,24 +89,42 @@ function refuseUnusable(source: string, path: string): void {
 
 /** Writes and checks what will be in place. Returns the differences in its books. */
 async function prepare(source: string, replacement: string): Promise<number> {
-  const damaged = new CommandError(
-    'backup_damaged',
-    `${source} is damaged. Nothing was changed; use an earlier backup.`,
-  );
   // A restore that was killed has left it.
   rmSync(replacement, { force: true });
   closeSync(createFile(replacement, 'Remove it.'));
-  const copy = openCopy(source);
+  await copySource(source, replacement);
+  const check = await checkCopy(replacement);
+  if (check.kind === 'damaged') throw damaged(source);
+  if (check.kind === 'foreign') throw foreign(source);
+  return check.differences;
+}
+
+async function copySource(source: string, replacement: string): Promise<void> {
+  let copy: SqliteDatabase | undefined;
   try {
+    copy = openCopy(source);
     copyInto(copy, replacement);
   } catch (error) {
-    throw sqliteCode(error)?.startsWith('SQLITE_CORRUPT') === true ? damaged : error;
+    const code = sqliteCode(error instanceof StoreError ? error.cause : error);
+    if (code?.startsWith('SQLITE_CORRUPT') === true) throw damaged(source);
+    throw code === 'SQLITE_NOTADB' ? foreign(source) : error;
   } finally {
-    await copy.close();
+    await copy?.close();
   }
-  const check = await checkCopy(replacement);
-  if (check.kind === 'damaged') throw damaged;
-  return check.differences;
+}
+
+function damaged(source: string): CommandError {
+  return new CommandError(
+    'backup_damaged',
+    `${source} is damaged. Nothing was changed; use an earlier backup.`,
+  );
+}
+
+function foreign(source: string): CommandError {
+  return new CommandError(
+    'backup_foreign',
+    `${source} is not a database of Tollgate. Nothing was changed; name a backup.`,
+  );
 }
 
 async function mark(

@@ -8,6 +8,8 @@ import { isIntact, openCopy } from '../store/sqlite-copy.ts';
 
 export type CopyCheck =
   | { readonly kind: 'damaged' }
+  /** Intact, and no database of Tollgate: an empty file is one of SQLite. */
+  | { readonly kind: 'foreign' }
   /** Intact. `differences` is what the audit found in its books. */
   | { readonly kind: 'intact'; readonly differences: number; readonly pending: number };
 
@@ -23,7 +25,8 @@ export async function checkCopy(path: string): Promise<CopyCheck> {
 
 /** A copy of an earlier version is not audited, because this version cannot read its books. */
 async function checkBooks(copy: SqliteDatabase): Promise<CopyCheck> {
-  const { pending } = await migrationStatus(copy);
+  const { applied, pending } = await migrationStatus(copy);
+  if (applied.length === 0) return { kind: 'foreign' };
   if (pending.length > 0) return { kind: 'intact', differences: 0, pending: pending.length };
   let differences = (await droppedTriggers(copy)).length;
   for await (const _ of findDifferences(copy)) differences += 1;

@@ -142,23 +142,31 @@ test('refuses while another process has the database open', async () => {
   });
 });
 
-test('refuses a file that is missing, damaged, no database, or the database itself', async () => {
+test('refuses a file that is missing, damaged, no database of Tollgate, or the database itself', async () => {
   const { directory, tollgate, database } = await newInstallation();
   await tollgate.json('backup', 'copy.db');
   const bytes = readFileSync(join(directory, 'copy.db'));
   bytes.fill(0x5a, 8_192, 40_960);
   writeFileSync(join(directory, 'torn.db'), bytes);
   writeFileSync(join(directory, 'text.db'), 'not a database at all'.repeat(100));
+  // For SQLite, an empty file is a database without tables.
+  writeFileSync(join(directory, 'empty.db'), '');
+  const other = new Connection(join(directory, 'other.db'));
+  other.run('CREATE TABLE cats (name)');
+  other.close();
   const before = readFileSync(database);
-  const refused = ['missing.db', 'torn.db', 'text.db', 'data/tollgate.db'];
+  const refused = ['missing.db', 'torn.db', 'text.db', 'empty.db', 'other.db', 'data/tollgate.db'];
   expect(
     await Promise.all(refused.map((file) => tollgate.refusal('restore', file, '--yes'))),
   ).toEqual([
     [1, 'file_not_usable'],
     [1, 'backup_damaged'],
-    [1, 'database_unavailable'],
+    [1, 'backup_foreign'],
+    [1, 'backup_foreign'],
+    [1, 'backup_foreign'],
     [1, 'file_not_usable'],
   ]);
+  expect(await tollgate.refusal('restore', 'empty.db')).toEqual([1, 'backup_foreign']);
   expect(readFileSync(database)).toEqual(before);
   expect(readdirSync(join(directory, 'data')).filter((name) => name.includes('restoring'))).toEqual(
     [],
