@@ -4,7 +4,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DEMO_CATALOG } from '../../../src/catalog/demo-catalog.ts';
 import { runTool } from '../tool.ts';
-import { type Check, freePort, inFolder, missing, type Release } from './kind.ts';
+import { buy, type Check, freePort, inFolder, missing, type Release } from './kind.ts';
 
 const packaging = resolve(import.meta.dir, '../../packaging');
 
@@ -167,19 +167,6 @@ async function serves(inside: Inside): Promise<void> {
     throw new Error(
       `it does not serve:\n${await inside('journalctl --no-pager -n 50 -u tollgate')}`,
     );
-  }
-}
-
-/** One charged answer of the demonstration model. */
-async function buy(port: number, key: string): Promise<void> {
-  const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hello' }] }),
-  });
-  const charge = Number(answer.headers.get('x-svc-tokens-debited'));
-  if (answer.status !== 200 || !(charge > 0)) {
-    throw new Error(`a request got ${answer.status}: ${await answer.text()}`);
   }
 }
 

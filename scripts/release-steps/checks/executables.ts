@@ -53,7 +53,7 @@ async function runEmulated(release: Release): Promise<string | undefined> {
 
 async function serve(release: Release, target: string, prefix: readonly string[]): Promise<void> {
   await inFolder(async (folder) => {
-    const executable = await unpack(release, target, folder);
+    const executable = await unpackExecutable(release, target, folder);
     const port = await freePort();
     const env = {
       ...{ PORT: String(port), HOME: folder, OPERATOR_PORT: 'off' },
@@ -71,12 +71,17 @@ async function serve(release: Release, target: string, prefix: readonly string[]
 
 async function checkMac(release: Release, target: string): Promise<undefined> {
   await inFolder(async (folder) => {
-    verifySignature(await Bun.file(await unpack(release, target, folder)).bytes());
+    verifySignature(await Bun.file(await unpackExecutable(release, target, folder)).bytes());
   });
   return undefined;
 }
 
-async function unpack({ folder, version }: Release, target: string, into: string): Promise<string> {
+/** Returns the path of the executable of `target`. */
+export async function unpackExecutable(
+  { folder, version }: Release,
+  target: string,
+  into: string,
+): Promise<string> {
   const name = `tollgate-${version}-${target}`;
   await runTool(['tar', '-xzf', join(folder, `${name}.tar.gz`), '-C', into]);
   return join(into, name, 'tollgate');

@@ -50,16 +50,19 @@ type ServerOptions = {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly seconds?: number;
+  readonly host?: string;
+  /** The exit codes of a graceful stop. */
+  readonly stopsWith?: readonly number[];
 };
 
 /**
  * Starts a server, waits until `/readyz` of the port answers 200, runs `work`, and stops the server by
- * SIGTERM, which it must survive with exit code 0. Throws with its output otherwise.
+ * SIGTERM, after which it must exit with code 0. Throws with its output otherwise.
  */
 export async function whileServing(
   command: readonly string[],
   port: number,
-  { seconds = 60, ...options }: ServerOptions,
+  { seconds = 60, host = '127.0.0.1', stopsWith = [0], ...options }: ServerOptions,
   work: () => Promise<void> = async () => undefined,
 ): Promise<void> {
   const child = Bun.spawn([...command], {
@@ -71,22 +74,37 @@ export async function whileServing(
   const output = Promise.all([child.stdout.text(), child.stderr.text()]);
   try {
     const deadline = performance.now() + seconds * 1_000;
-    while (!(await answers(port)) && child.exitCode === null) {
+    while (!(await answers(host, port)) && child.exitCode === null) {
       if (performance.now() > deadline) throw new Error(`no /readyz within ${seconds} s`);
       await Bun.sleep(50);
     }
     if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
     await work();
     child.kill('SIGTERM');
-    if ((await child.exited) !== 0) throw new Error(`it stopped with ${child.exitCode}`);
+    if (!stopsWith.includes(await child.exited))
+      throw new Error(`it stopped with ${child.exitCode}`);
   } catch (error) {
     child.kill('SIGKILL');
     throw new Error(`${command.slice(0, 3).join(' ')}: ${error}\n${(await output).join('')}`);
   }
 }
 
-async function answers(port: number): Promise<boolean> {
-  return fetch(`http://127.0.0.1:${port}/readyz`).then(
+/** One charged answer of the demonstration model. */
+export async function buy(port: number, key: string): Promise<void> {
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+  const text = await answer.text();
+  const charge = Number(answer.headers.get('x-svc-tokens-debited'));
+  if (answer.status !== 200 || !(charge > 0)) {
+    throw new Error(`a request got ${answer.status}: ${text}`);
+  }
+}
+
+async function answers(host: string, port: number): Promise<boolean> {
+  return fetch(`http://${host}:${port}/readyz`).then(
     ({ ok }) => ok,
     () => false,
   );
