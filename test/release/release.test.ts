@@ -238,7 +238,16 @@ function machO(): Uint8Array {
 describe('the cluster', () => {
   const cluster = join(root, 'scripts/container/cluster');
   const compose = Bun.YAML.parse(readFileSync(join(cluster, 'compose.yaml'), 'utf8')) as {
-    services: Record<string, { environment?: Record<string, string>; security_opt?: string[] }>;
+    services: Record<
+      string,
+      {
+        image: string;
+        user?: string;
+        environment?: Record<string, string>;
+        security_opt?: string[];
+        cap_drop?: string[];
+      }
+    >;
   };
 
   test('sets only settings that exist', () => {
@@ -246,6 +255,16 @@ describe('the cluster', () => {
     const set = Object.keys(compose.services['node']?.environment ?? {});
     expect(set.length).toBeGreaterThan(5);
     expect(set.filter((name) => !names.has(name))).toEqual([]);
+  });
+
+  // The entrypoint of such an image starts as root and changes its user, which takes capabilities:
+  // https://github.com/redis/docker-library-redis/issues/175
+  test('names the user of each image of others that has no capabilities', () => {
+    const others = Object.entries(compose.services).filter(
+      ([, { image: name, cap_drop: dropped = [] }]) =>
+        !name.startsWith('tollgate:') && dropped.includes('ALL'),
+    );
+    expect(others.map(([name, { user }]) => [name, user])).toEqual([['limits', 'redis']]);
   });
 
   test('gives no container new privileges', () => {
