@@ -58,6 +58,7 @@ export type ServingBackupsOptions = Pick<
 
 const LOOK_MS = 1_000;
 const RETRY_MS = 5 * 60_000;
+const RELIST_MS = 60_000;
 const WATCH_MS = 250;
 const HOUR_MS = 3_600_000;
 
@@ -84,6 +85,7 @@ export function createBackups(options: BackupsOptions): Backups {
   let failure: BackupFailure | undefined;
   /** Of the monotonic clock. */
   let notBefore = 0;
+  let listedAt = 0;
   let running: BackupRun | undefined;
   let isStopped = false;
   let release: (() => void) | undefined;
@@ -92,7 +94,9 @@ export function createBackups(options: BackupsOptions): Backups {
   const newestMs = (): number | undefined => newestVerified(files ?? [], clock())?.atMs;
 
   async function look(): Promise<void> {
-    if (monotonic() < notBefore || isStopped || !options.isInPlace()) return;
+    if (isStopped || !options.isInPlace()) return;
+    await noticeRemoval();
+    if (monotonic() < notBefore) return;
     if (files !== undefined && !isDue(newestMs(), clock(), everyMs)) return;
     try {
       if (!(await own())) {
@@ -133,6 +137,14 @@ export function createBackups(options: BackupsOptions): Backups {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     release ??= ownBackups(directory, stem);
     return release !== undefined;
+  }
+
+  /** Where the backups were removed, or their disk is away, the next one is due at once. */
+  async function noticeRemoval(): Promise<void> {
+    if (newestMs() === undefined || monotonic() - listedAt < RELIST_MS) return;
+    listedAt = monotonic();
+    files = findBackups(await readdir(directory).catch(() => []), stem);
+    if (newestMs() === undefined) notBefore = 0;
   }
 
   /** Lists the folder, and removes what interrupted backups have left. */

@@ -1,0 +1,77 @@
+// The timing of automatic backups and what they say, with a clock of the test and a copy that is a file.
+// test/blackbox/backups.test.ts makes real ones.
+
+import { expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BackupReport } from '../../src/server/backup-run.ts';
+import { createBackups } from '../../src/server/backups.ts';
+import { temporaryDirectory } from '../support/database.ts';
+import { waitUntil } from '../support/upstream.ts';
+
+const folder = temporaryDirectory();
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const LOOK_MS = 5;
+
+/** Daily backups, which fail while `isFailing`. */
+function startBackups() {
+  const directory = mkdtempSync(join(folder, 'backups-'));
+  const time = { nowMs: Date.UTC(2026, 10, 27), isFailing: false };
+  const alerts: unknown[] = [];
+  const backups = createBackups({
+    ...{ directory, database: join(directory, 'no-such/tollgate.db') },
+    ...{ everyMs: 24 * HOUR_MS, keep: 7, lookMs: LOOK_MS, isInPlace: () => true },
+    clock: () => time.nowMs,
+    monotonic: () => time.nowMs,
+    log: { info: () => undefined, error: () => undefined },
+    alert: (alert) => alerts.push(alert),
+    run(path) {
+      if (!time.isFailing) writeFileSync(path, 'a copy');
+      const report: BackupReport = time.isFailing
+        ? { kind: 'failed', message: 'no copy' }
+        : { kind: 'made', bytes: 6, differences: 0 };
+      return { report: Promise.resolve(report), stop: () => undefined };
+    },
+  });
+  const stop = backups.start();
+  const names = () => readdirSync(directory).filter((name) => name.endsWith('.db'));
+  return { ...backups, directory, time, alerts, names, [Symbol.dispose]: stop };
+}
+
+test('warns of a failed backup at once, and of an old one after one and a half intervals', async () => {
+  using backups = startBackups();
+  const { time } = backups;
+  await waitUntil(() => backups.state().made === 1);
+  expect(backups.warnings()).toEqual([]);
+  time.isFailing = true;
+  time.nowMs += 24 * HOUR_MS;
+  await waitUntil(() => backups.state().failed === 1);
+  expect(backups.warnings()).toEqual(['the last backup failed']);
+  expect(backups.alerts).toEqual([{ kind: 'backup_failed', reason: 'failed' }]);
+  time.nowMs += 13 * HOUR_MS;
+  expect(backups.warnings()).toEqual([
+    'the last backup failed',
+    'the newest backup is 37 hours old',
+  ]);
+  time.isFailing = false;
+  await waitUntil(() => backups.state().made === 2);
+  expect(backups.warnings()).toEqual([]);
+});
+
+test('makes another backup within minutes where the last one was removed', async () => {
+  using backups = startBackups();
+  const { time, directory } = backups;
+  await waitUntil(() => backups.state().made === 1);
+  const [first = ''] = backups.names();
+  rmSync(join(directory, first));
+  time.isFailing = true;
+  time.nowMs += 2 * MINUTE_MS;
+  await waitUntil(() => backups.state().failed === 1);
+  expect(backups.state().kept).toBe(0);
+  expect(backups.warnings()).toEqual(['the last backup failed', 'there is no verified backup']);
+  time.isFailing = false;
+  time.nowMs += 6 * MINUTE_MS;
+  await waitUntil(() => backups.names().length === 1);
+});
