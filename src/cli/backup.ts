@@ -6,7 +6,7 @@ import { constants, getPriority, setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { PARTIAL, UNVERIFIED } from '../core/backup-files.ts';
-import { checkCopy } from '../operations/backup.ts';
+import { checkCopy, type Differences } from '../operations/backup.ts';
 import { isSqlite, type SqliteDatabase } from '../store/database.ts';
 import { copyInto, publishFile } from '../store/sqlite-copy.ts';
 import { addCommand, CommandError, type Output, type Perform } from './command.ts';
@@ -60,7 +60,7 @@ async function writeBackup(source: SqliteDatabase, path: string): Promise<Output
       );
     }
     const { differences } = check;
-    const made = differences === 0 ? path : `${path}${UNVERIFIED}`;
+    const made = isWrong(differences) ? `${path}${UNVERIFIED}` : path;
     publish(partial, made);
     return backupOutput(made, differences);
   } catch (error) {
@@ -105,14 +105,23 @@ function noSpace(path: string): CommandError {
   );
 }
 
-function backupOutput(path: string, differences: number): Output {
+function isWrong(differences: Differences): boolean {
+  return differences !== null && differences > 0;
+}
+
+function backupOutput(path: string, differences: Differences): Output {
   const bytes = statSync(path).size;
   return {
     json: { backup: { file: path, bytes, integrity: 'ok', differences } },
-    text:
-      differences === 0
-        ? `Copied ${bytes} bytes to ${path}; the copy is intact, and its books are right.`
-        : `Copied ${bytes} bytes to ${path}; the copy is intact, but its books have ${differences} differences, as the database has. Run tollgate doctor.`,
-    exitCode: differences === 0 ? 0 : 1,
+    text: `Copied ${bytes} bytes to ${path}; the copy is intact, ${booksWords(differences)}`,
+    exitCode: isWrong(differences) ? 1 : 0,
   };
+}
+
+function booksWords(differences: Differences): string {
+  if (differences === 0) return 'and its books are right.';
+  if (differences === null) {
+    return 'but its books are of an earlier version and were not audited. The version that serves them audits its copies.';
+  }
+  return `but its books have ${differences} differences, as the database has. Run tollgate doctor.`;
 }

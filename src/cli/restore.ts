@@ -6,7 +6,7 @@ import { closeSync, existsSync, mkdirSync, realpathSync, rmSync, statSync } from
 import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { formatTokens } from '../core/money.ts';
-import { checkCopy } from '../operations/backup.ts';
+import { checkCopy, type Differences } from '../operations/backup.ts';
 import { compareWithCopy, markRestored, type Newer } from '../operations/restore.ts';
 import { databaseFile } from '../store/connect.ts';
 import type { SqliteDatabase } from '../store/database.ts';
@@ -87,8 +87,8 @@ function refuseUnusable(source: string, path: string): void {
   throw new CommandError('file_not_usable', `${source} is the database itself. Name a backup.`);
 }
 
-/** Writes and checks what will be in place. Returns the differences in its books. */
-async function prepare(source: string, replacement: string): Promise<number> {
+/** Writes and checks what will be in place. */
+async function prepare(source: string, replacement: string): Promise<Differences> {
   // A restore that was killed has left it.
   rmSync(replacement, { force: true });
   closeSync(createFile(replacement, 'Remove it.'));
@@ -173,7 +173,7 @@ type Restored = {
   /** Where the logs are that were beside the path. */
   readonly logs: readonly string[];
   readonly present: Present;
-  readonly differences: number;
+  readonly differences: Differences;
   readonly isAllowed: boolean;
 };
 
@@ -181,7 +181,7 @@ function restoreOutput(restored: Restored): Output {
   const { source, path, aside, logs, present, differences, isAllowed } = restored;
   const lines = [
     ...presentLines(present),
-    ...(differences === 0 ? [] : [`The books of the backup have ${differences} differences.`]),
+    ...booksLines(differences),
     ...(isAllowed
       ? [
           `${path} is now the database of ${source}. All sessions have ended.`,
@@ -203,6 +203,14 @@ function restoreOutput(restored: Restored): Output {
     },
   };
   return { json, text: lines.join('\n'), exitCode: isAllowed ? 0 : 1 };
+}
+
+function booksLines(differences: Differences): string[] {
+  if (differences === 0) return [];
+  if (differences !== null) return [`The books of the backup have ${differences} differences.`];
+  return [
+    'The backup is of an earlier version, so its books were not audited. This version migrates it when it starts.',
+  ];
 }
 
 function presentLines(present: Present): string[] {

@@ -59,7 +59,14 @@ export type Alert =
   | { readonly kind: 'internal_error'; readonly requestId: string };
 
 /** Why an automatic backup was not made, or is not verified. */
-export type BackupFailure = 'folder' | 'shared' | 'space' | 'damaged' | 'differences' | 'failed';
+export type BackupFailure =
+  | 'folder'
+  | 'shared'
+  | 'space'
+  | 'damaged'
+  | 'differences'
+  | 'unaudited'
+  | 'failed';
 
 /**
  * Why old requests were not archived, or archived ones not removed:
@@ -146,6 +153,8 @@ const BACKUP_FAILURES: Readonly<Record<BackupFailure, string>> = {
     'the copy was damaged and was removed; run tollgate doctor, because the database may be too',
   differences:
     'the audit found differences in the books of the copy, so it is kept as unverified; run tollgate doctor',
+  unaudited:
+    'the executable was replaced by a later version, which cannot audit these books, so the copy is kept as unverified; restart the server',
   failed: 'no backup was made; see the log for the cause',
 };
 

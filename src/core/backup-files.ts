@@ -5,14 +5,14 @@ export type BackupFile = {
   readonly name: string;
   /** When the copy began, in Unix milliseconds. */
   readonly atMs: number;
-  /** False: the file is intact, but the audit found differences in its books. */
+  /** False: the file is intact, but the audit found its books wrong, or could not read them. */
   readonly verified: boolean;
 };
 
 /** Ends the name of a copy that is being written or was interrupted. */
 export const PARTIAL = '.partial';
 
-/** Ends the name of an intact copy in whose books the audit found differences. */
+/** Ends the name of an intact copy whose books the audit found wrong, or could not read. */
 export const UNVERIFIED = '.unverified';
 
 /** `tollgate-20261123T074100Z.db` of the database `tollgate.db`. */

@@ -10,8 +10,10 @@ export type CopyCheck =
   | { readonly kind: 'damaged' }
   /** Intact, and no database of Tollgate: an empty file is one of SQLite. */
   | { readonly kind: 'foreign' }
-  /** Intact. `differences` is what the audit found in its books. */
-  | { readonly kind: 'intact'; readonly differences: number; readonly pending: number };
+  | { readonly kind: 'intact'; readonly differences: Differences };
+
+/** What the audit found in the books; `null` for those of an earlier version, which it cannot read. */
+export type Differences = number | null;
 
 /** Reads the whole file and audits its books. Throws `StoreError` where it cannot be opened. */
 export async function checkCopy(path: string): Promise<CopyCheck> {
@@ -23,12 +25,11 @@ export async function checkCopy(path: string): Promise<CopyCheck> {
   }
 }
 
-/** A copy of an earlier version is not audited, because this version cannot read its books. */
 async function checkBooks(copy: SqliteDatabase): Promise<CopyCheck> {
   const { applied, pending } = await migrationStatus(copy);
   if (applied.length === 0) return { kind: 'foreign' };
-  if (pending.length > 0) return { kind: 'intact', differences: 0, pending: pending.length };
+  if (pending.length > 0) return { kind: 'intact', differences: null };
   let differences = (await droppedTriggers(copy)).length;
   for await (const _ of findDifferences(copy)) differences += 1;
-  return { kind: 'intact', differences, pending: 0 };
+  return { kind: 'intact', differences };
 }

@@ -68,7 +68,10 @@ export async function checkBackup(
   const { backup } = await scratch.run('backup', 'copy.db');
   await gateway.kill();
   await load.ended;
-  const { bytes, differences } = backup as { readonly bytes: number; readonly differences: number };
+  const { bytes, differences } = backup as {
+    readonly bytes: number;
+    readonly differences: number | null;
+  };
   const { restore } = await scratch.run('restore', 'copy.db', '--yes');
   const { replaced } = restore as { readonly replaced: boolean };
   const wrong = [

@@ -4,6 +4,7 @@
 
 import { getPriority, setPriority } from 'node:os';
 import { parseJson } from '../core/json.ts';
+import type { Differences } from '../operations/backup.ts';
 import { ownCommand, systemVariables } from './runtime.ts';
 
 /**
@@ -14,7 +15,7 @@ const NICER = 10;
 const NICENESS_MAX = 19;
 
 export type BackupReport =
-  | { readonly kind: 'made'; readonly bytes: number; readonly differences: number }
+  | { readonly kind: 'made'; readonly bytes: number; readonly differences: Differences }
   /** `code` is that of the command's error; absent where the process died. */
   | { readonly kind: 'failed'; readonly code?: string; readonly message: string };
 
@@ -66,7 +67,9 @@ async function readReport(child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>): Prom
     child.stderr.text(),
     child.exited,
   ]);
-  const made = parseJson(stdout) as { backup?: { bytes: number; differences: number } } | undefined;
+  const made = parseJson(stdout) as
+    | { backup?: { bytes: number; differences: Differences } }
+    | undefined;
   if (made?.backup !== undefined) {
     const { bytes, differences } = made.backup;
     return { kind: 'made', bytes, differences };

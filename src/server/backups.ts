@@ -2,7 +2,7 @@
 // seconds after a start that finds none, and removes the oldest ones. A failed backup is an alert
 // and is tried again in some minutes; it never affects serving.
 
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { every, type Stop } from '../async/every.ts';
 import type { Config } from '../config/settings.ts';
@@ -16,6 +16,7 @@ import {
   newestVerified,
   PARTIAL,
   prunable,
+  UNVERIFIED,
 } from '../core/backup-files.ts';
 import type { Log } from '../observe/log.ts';
 import type { BackupState } from '../observe/upkeep.ts';
@@ -176,6 +177,9 @@ export function createBackups(options: BackupsOptions): Backups {
     stopWatching();
     running = undefined;
     if (isStopped) return 'stopped';
+    // The executable was replaced, and the server was not restarted.
+    const isUnaudited = report.kind === 'made' && report.differences === null;
+    if (isUnaudited) await keepUnverified(name);
     await refresh();
     if (isFull) return 'space';
     if (report.kind === 'failed') {
@@ -184,9 +188,15 @@ export function createBackups(options: BackupsOptions): Backups {
     }
     done.bytes = report.bytes;
     await prune(name);
+    if (report.differences === null) return 'unaudited';
     if (report.differences > 0) return 'differences';
     log.info(`backup: wrote ${join(directory, name)}, ${report.bytes} bytes`);
     return 'made';
+  }
+
+  async function keepUnverified(name: string): Promise<void> {
+    const path = join(directory, name);
+    await rename(path, `${path}${UNVERIFIED}`);
   }
 
   async function prune(made: string): Promise<void> {

@@ -15,10 +15,13 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 const LOOK_MS = 5;
 
-/** Daily backups, which fail while `isFailing`. */
+const MADE: BackupReport = { kind: 'made', bytes: 6, differences: 0 };
+const FAILED: BackupReport = { kind: 'failed', message: 'no copy' };
+
+/** Daily backups of which `time.report` says what became of them. */
 function startBackups() {
   const directory = mkdtempSync(join(folder, 'backups-'));
-  const time = { nowMs: Date.UTC(2026, 10, 27), isFailing: false };
+  const time = { nowMs: Date.UTC(2026, 10, 27), report: MADE as BackupReport };
   const alerts: unknown[] = [];
   const backups = createBackups({
     ...{ directory, database: join(directory, 'no-such/tollgate.db') },
@@ -28,10 +31,8 @@ function startBackups() {
     log: { info: () => undefined, error: () => undefined },
     alert: (alert) => alerts.push(alert),
     run(path) {
-      if (!time.isFailing) writeFileSync(path, 'a copy');
-      const report: BackupReport = time.isFailing
-        ? { kind: 'failed', message: 'no copy' }
-        : { kind: 'made', bytes: 6, differences: 0 };
+      const { report } = time;
+      if (report.kind === 'made') writeFileSync(path, 'a copy');
       return { report: Promise.resolve(report), stop: () => undefined };
     },
   });
@@ -45,7 +46,7 @@ test('warns of a failed backup at once, and of an old one after one and a half i
   const { time } = backups;
   await waitUntil(() => backups.state().made === 1);
   expect(backups.warnings()).toEqual([]);
-  time.isFailing = true;
+  time.report = FAILED;
   time.nowMs += 24 * HOUR_MS;
   await waitUntil(() => backups.state().failed === 1);
   expect(backups.warnings()).toEqual(['the last backup failed']);
@@ -55,9 +56,21 @@ test('warns of a failed backup at once, and of an old one after one and a half i
     'the last backup failed',
     'the newest backup is 37 hours old',
   ]);
-  time.isFailing = false;
+  time.report = MADE;
   await waitUntil(() => backups.state().made === 2);
   expect(backups.warnings()).toEqual([]);
+});
+
+test('keeps a copy that was not audited as unverified, and does not count it', async () => {
+  using backups = startBackups();
+  const { time } = backups;
+  time.report = { kind: 'made', bytes: 6, differences: null };
+  await waitUntil(() => backups.state().failed === 1);
+  expect(readdirSync(backups.directory).filter((name) => name.includes('.db'))).toEqual([
+    'tollgate-20261127T000000Z.db.unverified',
+  ]);
+  expect(backups.alerts).toEqual([{ kind: 'backup_failed', reason: 'unaudited' }]);
+  expect(backups.warnings()).toEqual(['the last backup failed', 'there is no verified backup']);
 });
 
 test('makes another backup within minutes where the last one was removed', async () => {
@@ -66,12 +79,12 @@ test('makes another backup within minutes where the last one was removed', async
   await waitUntil(() => backups.state().made === 1);
   const [first = ''] = backups.names();
   rmSync(join(directory, first));
-  time.isFailing = true;
+  time.report = FAILED;
   time.nowMs += 2 * MINUTE_MS;
   await waitUntil(() => backups.state().failed === 1);
   expect(backups.state().kept).toBe(0);
   expect(backups.warnings()).toEqual(['the last backup failed', 'there is no verified backup']);
-  time.isFailing = false;
+  time.report = MADE;
   time.nowMs += 6 * MINUTE_MS;
   await waitUntil(() => backups.names().length === 1);
 });
