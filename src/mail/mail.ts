@@ -99,7 +99,7 @@ export function createMailer(options: MailerOptions): Mailer {
     }
     if (outcome !== 'sent') {
       log.error(
-        'a mail was dropped after its last attempt. Check SMTP_URL and MAIL_FROM. The user must request it again.',
+        'a mail was dropped after its last attempt. Check SMTP_URL and MAIL_FROM. A user who waits for it must request it again.',
       );
     }
     return outcome;

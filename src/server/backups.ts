@@ -145,7 +145,11 @@ export function createBackups(options: BackupsOptions): Backups {
     if (newestMs() === undefined || monotonic() - listedAt < RELIST_MS) return;
     listedAt = monotonic();
     files = findBackups(await readdir(directory).catch(() => []), stem);
-    if (newestMs() === undefined) notBefore = 0;
+    if (newestMs() !== undefined) return;
+    notBefore = 0;
+    log.error(
+      `backup: no verified backup is left in ${directory}, so another one is made. If its disk was unmounted, mount it again.`,
+    );
   }
 
   /** Lists the folder, and removes what interrupted backups have left. */

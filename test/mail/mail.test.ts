@@ -45,7 +45,7 @@ test('sends plain text to one address', async () => {
 });
 
 const GIVEN_UP =
-  'a mail was dropped after its last attempt. Check SMTP_URL and MAIL_FROM. The user must request it again.';
+  'a mail was dropped after its last attempt. Check SMTP_URL and MAIL_FROM. A user who waits for it must request it again.';
 
 test('retries a failed mail, and logs neither recipient nor subject', async () => {
   const { mailer, lines } = open('smtp://127.0.0.1:1', [10, 10]);
