@@ -6,7 +6,7 @@ import { requestIdBytes } from '../../core/id.ts';
 import { shapeNumber } from '../../core/shape.ts';
 import type { Row } from '../../store/archive/format.ts';
 import { rawRow } from '../../store/archive/rows.ts';
-import { type ArchiveTable, archiveTables } from '../../store/archive/tables.ts';
+import { type ArchiveTable, archiveTable } from '../../store/archive/tables.ts';
 import type { Database } from '../../store/contract.ts';
 import { movements, priceVersions, requests, texts } from '../../store/money-tables.ts';
 import { decode } from '../../store/statement.ts';
@@ -26,12 +26,15 @@ export const MONTH_TABLES: readonly MonthTable[] = [
   'texts',
 ];
 
+const TABLES: Readonly<Record<MonthTable, ArchiveTable>> = {
+  movements: archiveTable(movements),
+  requests: archiveTable(requests),
+  price_versions: archiveTable(priceVersions),
+  texts: archiveTable(texts),
+};
+
 /** The shape of a table in the file. */
-export function monthTable(name: MonthTable): ArchiveTable {
-  const table = archiveTables().find((each) => each.name === name);
-  if (table === undefined) throw new TypeError(`There is no table ${name}.`);
-  return table;
-}
+export const monthTable = (name: MonthTable): ArchiveTable => TABLES[name];
 
 /** The receipts of an account within a month, in pages of rows, in the order of the chain. */
 export async function* monthRows(

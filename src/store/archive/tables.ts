@@ -59,7 +59,7 @@ export function archiveTables(): readonly ArchiveTable[] {
   return [...placed].map(archiveTable);
 }
 
-function archiveTable(table: SQLiteTable): ArchiveTable {
+export function archiveTable(table: SQLiteTable): ArchiveTable {
   const { name, columns, primaryKeys } = getTableConfig(table);
   const single = columns.find(({ primary }) => primary);
   const key = single === undefined ? (primaryKeys[0]?.columns ?? []) : [single];
