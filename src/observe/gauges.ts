@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs';
 import type { UpstreamState } from '../core/health.ts';
 import type { Micro } from '../core/money.ts';
 import { counter, type Family, gauge } from './exposition.ts';
+import { residentBytes } from './memory.ts';
 import { type BackupState, type RetentionState, readBackups, readRetention } from './upkeep.ts';
 
 export type GaugeSources = {
@@ -186,11 +187,7 @@ function readProcess(startedAt: number): Family[] {
       'Total user and system CPU time spent in seconds.',
       (user + system) / MICRO,
     ),
-    gauge(
-      'process_resident_memory_bytes',
-      'Resident memory size in bytes.',
-      process.memoryUsage.rss(),
-    ),
+    gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', residentBytes() ?? 0),
     gauge(
       'process_start_time_seconds',
       'Start time of the process since unix epoch in seconds.',

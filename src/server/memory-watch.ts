@@ -18,7 +18,8 @@ const DUE_MS = 10 * 60_000;
 export function createMemoryWatch(options: {
   /** Requests in flight. */
   readonly inFlight: () => number;
-  readonly residentBytes: () => number;
+  /** Undefined where it cannot be read now. */
+  readonly residentBytes: () => number | undefined;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
   readonly collect: () => void;
@@ -38,6 +39,7 @@ export function createMemoryWatch(options: {
     const isResting = isIdle && wasIdle;
     wasIdle = isIdle;
     const bytes = residentBytes();
+    if (bytes === undefined) return;
     least = Math.min(least, bytes);
     const nowMs = monotonic();
     const allowed = isResting ? GROWN_BYTES.idle : GROWN_BYTES.busy;

@@ -1,9 +1,11 @@
 // What the operator's console asks of the running server: its last hours, its audit, its catalog
 // file and its process.
 
+import { heapStats } from 'bun:jsc';
 import { type Config, VARIABLES } from '../config/settings.ts';
 import type { Machine } from '../dashboard/dependencies.ts';
 import type { Load } from '../http/exchange.ts';
+import { residentBytes } from '../observe/memory.ts';
 import { openServingReader } from '../store/serving-database.ts';
 import { VERSION } from '../version.ts';
 import type { ServingAudit } from './audit.ts';
@@ -43,8 +45,8 @@ export function createMachine(options: MachineOptions): Machine {
       version: VERSION,
       runtime: `Bun ${Bun.version}`,
       startedAt,
-      residentBytes: process.memoryUsage.rss(),
-      heapBytes: process.memoryUsage().heapUsed,
+      residentBytes: residentBytes() ?? 0,
+      heapBytes: heapStats().heapSize,
       cpuSeconds: cpuSeconds(),
     }),
   };

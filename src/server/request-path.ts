@@ -3,6 +3,7 @@
 import { every, type Stop } from '../async/every.ts';
 import { loadTokenizer } from '../generate/tokenizer.ts';
 import type { RemoteLedger } from '../ledger/remote.ts';
+import { residentBytes } from '../observe/memory.ts';
 import { type DomainsOptions, openDomains } from './domains.ts';
 import { createHandlers } from './handlers.ts';
 import { openServingRedis } from './limits.ts';
@@ -34,7 +35,7 @@ export async function createRequestPath(options: RequestPathOptions) {
   const { inFlight, limits, ledger } = pipeline;
   const watchMemory = createMemoryWatch({
     inFlight: inFlight.count,
-    residentBytes: process.memoryUsage.rss,
+    residentBytes,
     monotonic,
     collect() {
       Bun.gc(true);

@@ -8,6 +8,7 @@ import type { Log } from '../observe/log.ts';
 import type { RetentionState } from '../observe/upkeep.ts';
 import type { RetentionReport } from '../operations/archive/run.ts';
 import type { RetentionReply, RetentionRequest } from './retention-thread.ts';
+import { startThread } from './thread.ts';
 
 export type RetentionOptions = {
   readonly url: string;
@@ -45,7 +46,7 @@ export function createRetention(options: RetentionOptions): Retention {
 
   async function run(): Promise<void> {
     const ended = Promise.withResolvers<RetentionReply>();
-    const started = startThread();
+    const started = startThread(THREAD);
     thread = started;
     started.onmessage = ({ data }: MessageEvent<RetentionReply>) => {
       if (data.kind === 'line') log.error(data.text);
@@ -122,6 +123,4 @@ export function createRetention(options: RetentionOptions): Retention {
 }
 
 /** The build puts the thread beside the program, so the path is the same in both. */
-function startThread(): Worker {
-  return new Worker(new URL('./retention-thread.ts', import.meta.url).href);
-}
+const THREAD = new URL('./retention-thread.ts', import.meta.url).href;

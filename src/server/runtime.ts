@@ -50,6 +50,16 @@ export function liftRequestCap(): void {
 }
 
 /**
+ * Starts the thread of the runtime's HTTP client, which would start with its first request. The
+ * runtime ends the process where it finds no file descriptor for that, and clients may have taken
+ * all of them by then.
+ */
+export async function startHttpThread(): Promise<void> {
+  // No socket is there, so nothing is sent.
+  await fetch('http://localhost/', { unix: '/dev/null' }).catch(() => undefined);
+}
+
+/**
  * The schemes, as in `https:`, for which the environment names a proxy. The runtime's client reads
  * these variables and `NO_PROXY` itself.
  */

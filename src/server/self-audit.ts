@@ -9,6 +9,7 @@ import type { Alert } from '../core/alert.ts';
 import type { AuditState, Difference, LiveRequests } from '../ledger/audit.ts';
 import type { Log } from '../observe/log.ts';
 import type { AuditReport, AuditRequest } from './self-audit-thread.ts';
+import { startThread } from './thread.ts';
 
 export type SelfAuditOptions = {
   /** The database URL. */
@@ -68,12 +69,7 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
   function start(accountIds?: readonly string[]): boolean {
     if (thread !== undefined) return false;
     const startedAt = clock();
-    const started = startThread();
-    thread = started;
-    const end = (report: AuditReport): void => {
-      if (thread !== started) return;
-      thread = undefined;
-      started.terminate();
+    const conclude = (report: AuditReport): void => {
       if (accountIds === undefined) {
         const outcome = report.ok ? { ok: true, count: report.count } : { ok: false, count: 0 };
         last = { ...outcome, startedAt, endedAt: clock() };
@@ -81,11 +77,25 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
       judge(report, accountIds);
       onFound({ failure, last, differences: [...found.values()].flat() }, startedAt);
     };
+    let started: Worker;
+    try {
+      started = startThread(THREAD);
+    } catch (error) {
+      conclude({ ok: false, cause: causeOf(error) });
+      return true;
+    }
+    thread = started;
+    const end = (report: AuditReport): void => {
+      if (thread !== started) return;
+      thread = undefined;
+      started.terminate();
+      conclude(report);
+    };
     started.onmessage = ({ data }: MessageEvent<AuditReport>) => end(data);
     started.onerror = ({ message }) => end({ ok: false, cause: message });
     started.addEventListener('close', () => end({ ok: false, cause: 'its thread has ended' }));
     void ask(started, accountIds).catch((error: unknown) => {
-      end({ ok: false, cause: error instanceof Error ? error.message : String(error) });
+      end({ ok: false, cause: causeOf(error) });
     });
     return true;
   }
@@ -206,6 +216,9 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
   };
 }
 
+const causeOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
 /** Kinds that concern running requests, which change between the two reads of an audit. */
 const FLEETING: ReadonlySet<Difference['kind']> = new Set(['orphan', 'unheld']);
 
@@ -222,6 +235,4 @@ function warningsOf(found: ReadonlyMap<string | null, readonly Difference[]>): s
 }
 
 /** The build puts the thread beside the program, so the path is the same in both. */
-function startThread(): Worker {
-  return new Worker(new URL('./self-audit-thread.ts', import.meta.url).href);
-}
+const THREAD = new URL('./self-audit-thread.ts', import.meta.url).href;

@@ -8,6 +8,7 @@ import { createRollUp } from '../ledger/series/roll-up.ts';
 import type { Log } from '../observe/log.ts';
 import type { Database } from '../store/contract.ts';
 import type { CatchUpReport, CatchUpRequest } from './series-thread.ts';
+import { startThread } from './thread.ts';
 
 export type ServingSeriesOptions = {
   readonly database: Database;
@@ -49,7 +50,7 @@ export function startServingSeries(options: ServingSeriesOptions): () => void {
   async function runThread(behind: number): Promise<void> {
     log.info(`aggregating ${behind} older usage records`);
     const report = await new Promise<CatchUpReport>((resolve) => {
-      const started = startThread();
+      const started = startThread(THREAD);
       thread = started;
       started.onmessage = ({ data }: MessageEvent<CatchUpReport>) => resolve(data);
       started.onerror = ({ message }) => resolve({ ok: false, cause: message });
@@ -75,6 +76,4 @@ export function startServingSeries(options: ServingSeriesOptions): () => void {
 }
 
 /** The build puts the thread beside the program, so the path is the same in both. */
-function startThread(): Worker {
-  return new Worker(new URL('./series-thread.ts', import.meta.url).href);
-}
+const THREAD = new URL('./series-thread.ts', import.meta.url).href;

@@ -13,6 +13,7 @@ import { createServingParts, type ServingParts } from './compose.ts';
 import { welcomeDemo } from './demo.ts';
 import type { Inputs } from './inputs.ts';
 import { type Listeners, openListeners } from './listeners.ts';
+import { startHttpThread } from './runtime.ts';
 import { drain, hearStopSignals, type StopSignals } from './shutdown.ts';
 
 /** For mails in the queue at shutdown: their recipients can request them again. */
@@ -36,6 +37,7 @@ export async function serve(inputs: Inputs, options: ServeOptions): Promise<numb
   process.on('SIGHUP', () => {});
   // Reports mistakes before anything is open.
   inputs.loadedCatalog();
+  await startHttpThread();
   const parts = await createServingParts(inputs, config);
   // Installed before the listeners: a client that can connect must not be cut off by a signal.
   const signals = hearStopSignals();

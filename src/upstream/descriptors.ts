@@ -30,7 +30,7 @@ const SHARE = 0.45;
 
 const LOOK_MS = 250;
 
-/** Spares are replaced only while this share of the limit is free. */
+/** Spares are replaced, and threads started, only while this share of the limit is free. */
 const FREE_SHARE = 0.25;
 
 type DescriptorSource = {
@@ -114,8 +114,17 @@ const UNLIMITED: Descriptors = {
   close: () => undefined,
 };
 
+/**
+ * Whether a thread may start. It opens some ten descriptors within 100 ms, in which clients can take
+ * many.
+ */
+export function hasDescriptorsToSpare({ limit, count }: DescriptorSource): boolean {
+  if (limit === undefined || limit === Number.POSITIVE_INFINITY) return true;
+  return limit - count() >= limit * FREE_SHARE;
+}
+
 /** Reads /proc on Linux. The runtime has already raised the soft limit to the hard one. */
-function ownDescriptors(): DescriptorSource {
+export function ownDescriptors(): DescriptorSource {
   const limit = readOpenFileLimit();
   return {
     limit,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { generate, openStream } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(60_000);
 
@@ -53,5 +53,27 @@ describe('128 descriptors', () => {
     }
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
     expect(await gateway.run('doctor')).toMatchObject({ checks: expect.anything() });
+  });
+
+  test('outlives silent clients that take all of them', async () => {
+    await using gateway = await startGateway({
+      catalog: catalogFor(upstream, ['ok']),
+      environment: { AUDIT_SECONDS: '4' },
+      prefix: ['sh', '-c', 'ulimit -n 128 && exec "$0" "$@"'],
+    });
+    const ada = await gateway.createAccount({ credit: 100_000_000 });
+    const { hostname, port } = new URL(gateway.url);
+    const silent = await Promise.all(
+      Array.from({ length: CLIENTS }, () =>
+        Bun.connect({ hostname, port: Number(port), socket: { data: () => undefined } }),
+      ),
+    );
+    // The audit would start a thread, for which the runtime finds no descriptor.
+    const isRefused = () => gateway.output().includes('nearly all file descriptors are in use');
+    await waitUntil(isRefused, 30_000);
+    for (const socket of silent) socket.end();
+    expect((await generate(ada, 'chat', 'ok')).status).toBe(200);
+    await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).status === 200);
+    expect(await gateway.stop()).toBe(0);
   });
 });
