@@ -94,7 +94,7 @@ describe('a verdict', () => {
     expect([memory(0.5), memory(2), memory(0, 25)]).toEqual(['passed', 'failed', 'undecided']);
   });
 
-  test('tells a leak from garbage that comes and goes above it', () => {
+  test('distinguishes a leak from garbage that is collected', () => {
     const random = createRandom(5);
     let garbage = 0;
     const above = Array.from({ length: 120 * 30 }, () => {

@@ -54,7 +54,12 @@ describeOnEachDatabase("a customer's requests", () => {
   describe('the list', () => {
     test('shows each request as its owner may see it, newest first', async () => {
       const { status, json } = await app.get(ada, '/requests');
-      expect([status, json['object'], json['next']]).toEqual([200, 'list', null]);
+      expect([status, json['object']]).toEqual([200, 'list']);
+      // A page ends after its time, so a busy machine may have one more, without a request.
+      if (json['next'] !== null) {
+        const rest = await app.get(ada, `/requests?after=${json['next']}`);
+        expect(rest.json).toMatchObject({ data: [], next: null });
+      }
       expect(json['data']).toEqual([
         {
           ...common,

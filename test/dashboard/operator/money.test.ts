@@ -206,11 +206,14 @@ describeOnEachDatabase("the console's money", async () => {
       await open.ledger.hold({ ...holdOf(name, id, 20_000_000n), nowMs });
       await open.ledger.settle({ ...settleOf(name, 12_000_000n), nowMs });
     }
-    const first = await open.get(`/accounts/${id}/requests?limit=2`);
-    const rest = await open.get(`/accounts/${id}/requests?after=${first.json['next']}`);
-    const ids = [first, rest].flatMap(({ json }) => json['data'] as { request_id: string }[]);
+    // A page ends after its time, so a busy machine may need one more.
+    const pages = [await open.get(`/accounts/${id}/requests?limit=2`)];
+    for (let next = pages[0]?.json['next']; next !== null; next = pages.at(-1)?.json['next']) {
+      pages.push(await open.get(`/accounts/${id}/requests?after=${next}`));
+    }
+    expect(pages.length).toBeGreaterThan(1);
+    const ids = pages.flatMap(({ json }) => json['data'] as { request_id: string }[]);
     expect(ids.map(({ request_id }) => request_id)).toEqual(['req_three', 'req_two', 'req_one']);
-    expect(rest.json['next']).toBeNull();
     expect((await open.get(`/accounts/${other}/requests`)).json['data']).toEqual([]);
     const { json } = await open.get('/requests/req_two');
     expect(json).toMatchObject({
