@@ -11,8 +11,8 @@ const MB = 1_024 * 1_024;
  */
 const GROWN_BYTES = { busy: 192 * MB, idle: 24 * MB };
 
-/** After this long, an idle server collects in any case; after twice as long, a busy one, too. */
-const DUE_MS = 10 * 60_000;
+/** After this long without a collection, a server collects in any case. */
+const DUE_MS = { busy: 20 * 60_000, idle: 5 * 60_000 };
 
 /** Returns the check; call it several times a second. */
 export function createMemoryWatch(options: {
@@ -30,9 +30,9 @@ export function createMemoryWatch(options: {
    * The lowest resident size since the last collection: the allocator returns memory with a delay.
    */
   let least = 0;
-  /** The last collection ran with requests in flight, so garbage may remain. */
-  let isOwed = false;
-  let dueAtMs = 0;
+  /** Nothing was collected since the start, or with requests in flight, so garbage may remain. */
+  let isOwed = true;
+  let collectedAtMs = 0;
   return () => {
     const isIdle = inFlight() === 0;
     // A sequential client may send its next request between two checks.
@@ -42,12 +42,12 @@ export function createMemoryWatch(options: {
     if (bytes === undefined) return;
     least = Math.min(least, bytes);
     const nowMs = monotonic();
-    const allowed = isResting ? GROWN_BYTES.idle : GROWN_BYTES.busy;
-    const isDue = isResting ? isOwed || nowMs >= dueAtMs : nowMs >= dueAtMs + DUE_MS;
-    if (!isDue && bytes < least + allowed) return;
+    const state = isResting ? 'idle' : 'busy';
+    const isDue = (isResting && isOwed) || nowMs >= collectedAtMs + DUE_MS[state];
+    if (!isDue && bytes < least + GROWN_BYTES[state]) return;
     collect();
     least = bytes;
     isOwed = !isResting;
-    dueAtMs = nowMs + DUE_MS;
+    collectedAtMs = nowMs;
   };
 }

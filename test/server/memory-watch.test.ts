@@ -65,16 +65,16 @@ test('measures growth from the least since a collection: memory goes back some t
   expect(play(looks)).toEqual([0, 1, 4]);
 });
 
-test('collects every ten minutes where nothing is in flight, as the heap grows for hours', () => {
+test('collects every five minutes where nothing is in flight, as the heap grows for hours', () => {
   const looks: Look[] = [
     [0, 100, 0],
     [0, 100, 0],
-    [1, 101, 11],
-    [0, 101, 11],
-    [0, 101, 11],
-    [0, 101, 20],
-    [0, 102, 21],
-    [3, 104, 40],
+    [1, 101, 6],
+    [0, 101, 6],
+    [0, 101, 6],
+    [0, 101, 10],
+    [0, 102, 11],
+    [3, 104, 30],
   ];
   expect(play(looks)).toEqual([1, 4, 6]);
 });
@@ -82,12 +82,12 @@ test('collects every ten minutes where nothing is in flight, as the heap grows f
 test('collects every twenty minutes where something is always in flight', () => {
   const looks: Look[] = [
     [1, 100, 0],
-    [1, 101, 9],
-    [1, 101, 11],
-    [1, 101, 30],
-    [1, 101, 31],
-    [0, 101, 32],
-    [0, 101, 32],
+    [1, 101, 19],
+    [1, 101, 20],
+    [1, 101, 39],
+    [1, 101, 40],
+    [0, 101, 41],
+    [0, 101, 41],
   ];
   expect(play(looks)).toEqual([2, 4, 6]);
 });
