@@ -10,9 +10,12 @@ import { USAGE } from '../support/render.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { ANSWERS, type Fetch, SLOW_ANSWERS } from './library.ts';
 
+/** Their answers break off after content. */
+const BREAKING = ['cut', 'cut-connection', 'error-in-stream'];
+
 export const MODELS: readonly string[] = [
   ...ANSWERS.map(({ model }) => model),
-  ...['tool-round', 'stall', 'cut', 'cut-connection', 'error-in-stream', 'status-503'],
+  ...['tool-round', 'stall', ...BREAKING, 'status-503'],
   ...['context-400', 'slow-tokens-500-10', 'echo', 'recovers'],
 ];
 
@@ -25,8 +28,8 @@ export const CROWD = 12;
 export type ClientRig = {
   readonly upstream: Upstream;
   readonly gateway: Gateway;
-  /** An account that nothing limits. */
-  readonly account: TestAccount;
+  /** An account that nothing limits. With its `fetch`, no answer breaks off before it has begun. */
+  readonly account: TestAccount & { readonly fetch: Fetch };
   /** The same at the gateway that sends a heartbeat every 50 ms. */
   readonly beating: TestAccount;
   readonly accounts: Readonly<Record<RestrictedAccount, Caller>>;
@@ -51,7 +54,9 @@ export function useClientRig(): () => ClientRig {
   let stop = async () => {};
   beforeAll(async () => {
     let failures = 0;
+    const beginnings = createBeginnings();
     const upstream = await startUpstream({
+      ...Object.fromEntries(BREAKING.map((model) => [model, breakLater(model, beginnings.all)])),
       'slow-everything': slowEverything,
       recovers: (exchange) => {
         failures -= 1;
@@ -83,13 +88,47 @@ export function useClientRig(): () => ClientRig {
     const failNext = (count: number) => {
       failures = count;
     };
-    rig = { upstream, gateway, account, beating, accounts, failNext };
+    rig = {
+      ...{ upstream, gateway, beating, accounts, failNext },
+      account: { ...account, fetch: beginnings.fetch },
+    };
   }, 30_000);
   afterAll(() => stop());
   return () => {
     if (rig === undefined) throw new Error('the rig has not started');
     return rig;
   };
+}
+
+/**
+ * A `fetch`, and the streams that were requested with it and have not begun. The gateway begins a
+ * stream with its first content, and may ask again while it has sent none: an upstream that breaks
+ * off must therefore wait until the client has the head of the answer.
+ */
+function createBeginnings() {
+  const byModel = new Map<string, Set<Promise<Response>>>();
+  return {
+    fetch: ((input, init) => {
+      const { model, stream } = JSON.parse(String(init?.body ?? '{}'));
+      const answer = fetch(input, init);
+      if (stream !== true) return answer;
+      const streams = byModel.get(model) ?? new Set();
+      byModel.set(model, streams.add(answer));
+      return answer.finally(() => streams.delete(answer));
+    }) satisfies Fetch,
+    all: (model: string): Promise<unknown> => Promise.allSettled(byModel.get(model) ?? []),
+  };
+}
+
+/** A behaviour whose pause after the content is a wait for the client. */
+function breakLater(model: string, begun: (model: string) => Promise<unknown>): Behaviour {
+  return (exchange) =>
+    behaviourFor(model)({
+      ...exchange,
+      sleep: async () => {
+        await begun(model);
+      },
+    });
 }
 
 const PLANS = {
