@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
 import type { Awaitable } from '../async/awaitable.ts';
 import { isoTime } from '../core/calendar.ts';
+import { messageOf } from '../core/message-of.ts';
 import { keptAnswers } from '../idempotency/store.ts';
 import { accountsByPlan } from '../identity/accounts.ts';
 import { findDifferences } from '../ledger/audit.ts';
@@ -69,7 +70,7 @@ async function doctor(context: Context, options: DoctorOptions): Promise<Output>
 }
 
 function failed(error: unknown): Finding {
-  const detail = error instanceof Error ? error.message : String(error);
+  const detail = messageOf(error);
   return { ok: false, detail: detail.replaceAll('\n', '; ') };
 }
 

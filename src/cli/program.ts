@@ -4,6 +4,7 @@
 import { Command, CommanderError, type OptionValues } from 'commander';
 import { CatalogError } from '../catalog/source.ts';
 import { ConfigError } from '../config/read.ts';
+import { messageOf } from '../core/message-of.ts';
 import { IdentityError } from '../identity/error.ts';
 import { LedgerRefusal, LedgerUnavailable } from '../ledger/error.ts';
 import { OperationError } from '../operations/error.ts';
@@ -147,7 +148,7 @@ type Failure = { readonly code: string; readonly message: string; readonly exitC
 
 function describeFailure(error: unknown): Failure {
   if (error instanceof CommanderError) return usageFailure(error);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return { code: failureCode(error), message: plainMessage(error) ?? message, exitCode: 1 };
 }
 

@@ -5,6 +5,7 @@
 import { closeSync, existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { messageOf } from '../core/message-of.ts';
 import { formatTokens } from '../core/money.ts';
 import { checkCopy, type Differences } from '../operations/backup.ts';
 import { compareWithCopy, markRestored, type Newer } from '../operations/restore.ts';
@@ -154,7 +155,7 @@ async function lookAt(path: string, replacement: string, isReplaced: boolean): P
     return { kind: 'compared', newer };
   } catch (error) {
     if (!isUnreadable(error)) throw error;
-    return { kind: 'unreadable', cause: error instanceof Error ? error.message : String(error) };
+    return { kind: 'unreadable', cause: messageOf(error) };
   } finally {
     await database?.close();
   }

@@ -2,6 +2,7 @@
 // Started by `remote.ts`, which handles its death; an entry point of the build. On SQLite it also
 // writes for the domains, over a second connection: a file has only one writer at a time anyway.
 
+import { messageOf } from '../core/message-of.ts';
 import { connectDatabase } from '../store/connect.ts';
 import type { SyncMode } from '../store/contract.ts';
 import { openDatabase, type SqliteDatabase } from '../store/database.ts';
@@ -107,7 +108,7 @@ async function addUp(): Promise<FromThread> {
     await opened?.addUp();
     return { kind: 'added up' };
   } catch (cause) {
-    const problem = cause instanceof Error ? cause.message : String(cause);
+    const problem = messageOf(cause);
     return { kind: 'added up', problem };
   }
 }

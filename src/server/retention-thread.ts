@@ -3,6 +3,7 @@
 // build.
 
 import { createRest } from '../async/rest.ts';
+import { messageOf } from '../core/message-of.ts';
 import { type RetentionReport, runRetention } from '../operations/archive/run.ts';
 import { connectDatabase } from '../store/connect.ts';
 import { VERSION } from '../version.ts';
@@ -31,7 +32,7 @@ self.onmessage = async ({ data }: MessageEvent<RetentionRequest>) => {
   try {
     post({ kind: 'report', report: await run(data, (text) => post({ kind: 'line', text })) });
   } catch (error) {
-    post({ kind: 'failed', cause: error instanceof Error ? error.message : String(error) });
+    post({ kind: 'failed', cause: messageOf(error) });
   }
 };
 

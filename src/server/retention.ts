@@ -4,6 +4,7 @@
 
 import { every, type Stop } from '../async/every.ts';
 import { type Alert, ARCHIVE_FAILURES, type ArchiveFailure } from '../core/alert.ts';
+import { messageOf } from '../core/message-of.ts';
 import type { Log } from '../observe/log.ts';
 import type { RetentionState } from '../observe/upkeep.ts';
 import type { RetentionReport } from '../operations/archive/run.ts';
@@ -23,6 +24,7 @@ export type RetentionOptions = {
   /** Replaces the default in tests. */
   readonly firstMs?: number;
   readonly everyMs?: number;
+  readonly startThread?: (href: string) => Worker;
 };
 
 export type Retention = {
@@ -46,7 +48,7 @@ export function createRetention(options: RetentionOptions): Retention {
 
   async function run(): Promise<void> {
     const ended = Promise.withResolvers<RetentionReply>();
-    const started = startThread(THREAD);
+    const started = (options.startThread ?? startThread)(THREAD);
     thread = started;
     started.onmessage = ({ data }: MessageEvent<RetentionReply>) => {
       if (data.kind === 'line') log.error(data.text);
@@ -91,7 +93,7 @@ export function createRetention(options: RetentionOptions): Retention {
     begin() {
       goodSinceMs = monotonic();
       const onError = (error: unknown): void =>
-        log.error('archive: the run failed and is repeated', error);
+        fail([{ reason: 'failed', text: messageOf(error) }]);
       const first = setTimeout(() => void run().catch(onError), options.firstMs ?? FIRST_MS);
       first.unref();
       const stop = every(

@@ -1,6 +1,7 @@
 // The thread of one audit: reads the books on a read-only connection, posts what it found and
 // exits. Started by `self-audit.ts`; an entry point of the build.
 
+import { messageOf } from '../core/message-of.ts';
 import { type Difference, findDifferences, type LiveRequests } from '../ledger/audit.ts';
 import { connectDatabase } from '../store/connect.ts';
 
@@ -26,7 +27,7 @@ self.onmessage = async ({ data }: MessageEvent<AuditRequest>) => {
   try {
     self.postMessage(await audit(data));
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
+    const cause = messageOf(error);
     self.postMessage({ ok: false, cause } satisfies AuditReport);
   }
 };

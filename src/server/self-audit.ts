@@ -6,6 +6,7 @@
 import type { Awaitable } from '../async/awaitable.ts';
 import { every } from '../async/every.ts';
 import type { Alert } from '../core/alert.ts';
+import { messageOf } from '../core/message-of.ts';
 import type { AuditState, Difference, LiveRequests } from '../ledger/audit.ts';
 import type { Log } from '../observe/log.ts';
 import type { AuditReport, AuditRequest } from './self-audit-thread.ts';
@@ -81,7 +82,7 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
     try {
       started = startThread(THREAD);
     } catch (error) {
-      conclude({ ok: false, cause: causeOf(error) });
+      conclude({ ok: false, cause: messageOf(error) });
       return true;
     }
     thread = started;
@@ -95,7 +96,7 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
     started.onerror = ({ message }) => end({ ok: false, cause: message });
     started.addEventListener('close', () => end({ ok: false, cause: 'its thread has ended' }));
     void ask(started, accountIds).catch((error: unknown) => {
-      end({ ok: false, cause: causeOf(error) });
+      end({ ok: false, cause: messageOf(error) });
     });
     return true;
   }
@@ -215,9 +216,6 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
     },
   };
 }
-
-const causeOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
 
 /** Kinds that concern running requests, which change between the two reads of an audit. */
 const FLEETING: ReadonlySet<Difference['kind']> = new Set(['orphan', 'unheld']);

@@ -1,6 +1,7 @@
 // The thread that aggregates a long backlog of usage: on its own connection, in steps, with pauses
 // in which the ledger gets the database. Started by `series.ts`; an entry point of the build.
 
+import { messageOf } from '../core/message-of.ts';
 import { catchUp } from '../ledger/series/catch-up.ts';
 import { createRollUp } from '../ledger/series/roll-up.ts';
 import { connectDatabase } from '../store/connect.ts';
@@ -29,7 +30,7 @@ self.onmessage = async ({ data }: MessageEvent<CatchUpRequest>) => {
     await database.close();
     self.postMessage({ ok: true } satisfies CatchUpReport);
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
+    const cause = messageOf(error);
     self.postMessage({ ok: false, cause } satisfies CatchUpReport);
   }
 };

@@ -10,11 +10,12 @@ import { type List, wholeList } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { ArchiveRecord } from '../records/customer-ledger.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
+import type { createExports } from './exports.ts';
 
-export function archiveRoutes({
-  store: { database },
-  archives,
-}: OwnDependencies): readonly Route<SignedInCustomer>[] {
+export function archiveRoutes(
+  { store: { database }, archives }: OwnDependencies,
+  exports: ReturnType<typeof createExports>,
+): readonly Route<SignedInCustomer>[] {
   /** Absent where another machine has the file, or none. */
   function fileOf(archive: ArchivedMonth): string | undefined {
     if (archives === undefined) return undefined;
@@ -22,9 +23,18 @@ export function archiveRoutes({
     return sizeOf(receipts) === archive.receiptsBytes ? receipts : undefined;
   }
 
-  /** Another account's file may have the same size. */
-  async function isRecorded(file: string, { receiptsDigest }: ArchivedMonth): Promise<boolean> {
-    const found = await digestOf(file).catch(() => undefined);
+  /**
+   * Another account's file may have the same size. Reads the whole file, also when its client has
+   * left, so an account can ask for as few at a time as exports. Throws `too_many_attempts`.
+   */
+  async function isRecorded(
+    file: string,
+    { accountId, receiptsDigest }: ArchivedMonth,
+  ): Promise<boolean> {
+    const release = exports.begin(accountId);
+    const found = await digestOf(file)
+      .catch(() => undefined)
+      .finally(release);
     return found?.sha256.toHex() === receiptsDigest.toHex();
   }
 

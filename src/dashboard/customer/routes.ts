@@ -36,7 +36,7 @@ export function customerRoutes(
     ...usageRoutes(dependencies),
     ...requestChartRoutes(dependencies),
     ...requestRoutes(dependencies, exports),
-    ...archiveRoutes(dependencies),
+    ...archiveRoutes(dependencies, exports),
     ...ledgerRoutes(dependencies, exports),
     ...receiptRoutes(dependencies, exports),
     ...redemptionRoutes(dependencies),

@@ -5,6 +5,7 @@
 import { sql } from 'drizzle-orm';
 import type { ArchiveFailure } from '../../core/alert.ts';
 import { DAY_MS } from '../../core/calendar.ts';
+import { messageOf } from '../../core/message-of.ts';
 import {
   type ArchivedMonth,
   archivesToRemove,
@@ -140,7 +141,7 @@ async function missingFiles(
 }
 
 function problemOf(month: string, accountId: string, error: unknown): RetentionProblem {
-  const cause = error instanceof Error ? error.message : String(error);
+  const cause = messageOf(error);
   return {
     reason: error instanceof UnprovenMonth ? 'unproven' : failureOf(error),
     text: `${month} of ${accountId} was not archived: ${cause}`,

@@ -2,6 +2,7 @@
 // answer per step. Plain data with packed errors, because structured cloning loses their class.
 
 import { SQLiteError } from 'bun:sqlite';
+import { messageOf } from '../../core/message-of.ts';
 import type { SyncMode } from '../contract.ts';
 import { StoreError, WriterFailure } from '../error.ts';
 
@@ -66,7 +67,7 @@ export function isAbandoned(permit: Permit): boolean {
 }
 
 export function packFailure(cause: unknown): PackedFailure {
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const message = messageOf(cause);
   return cause instanceof SQLiteError
     ? { message, code: cause.code ?? 'SQLITE_ERROR' }
     : { message };

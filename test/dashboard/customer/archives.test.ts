@@ -5,6 +5,7 @@ import { copyFileSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OwnDependencies } from '../../../src/dashboard/customer/account.ts';
 import { archiveRoutes } from '../../../src/dashboard/customer/archives.ts';
+import { createExports } from '../../../src/dashboard/customer/exports.ts';
 import { monthFiles } from '../../../src/operations/archive/files.ts';
 import { archiveAll, BEGIN_MS, live, openPast } from '../../operations/archive/past.ts';
 import { temporaryDirectory } from '../../support/database.ts';
@@ -15,6 +16,7 @@ setDefaultTimeout(60_000);
 const MONTH = '2026-05';
 const directory = temporaryDirectory();
 const folder = join(directory, 'archive');
+const exports = createExports();
 let open: OpenBooks;
 
 beforeAll(async () => {
@@ -33,7 +35,7 @@ afterAll(() => closeBooks(open));
 
 function ask(accountId: string, path: string): Promise<unknown> {
   const parts = { store: { database: open.database }, archives: folder };
-  const route = archiveRoutes(parts as unknown as OwnDependencies).find(
+  const route = archiveRoutes(parts as unknown as OwnDependencies, exports).find(
     (each) => each.path === path,
   );
   const call = { who: { accountId }, param: () => MONTH };
@@ -69,6 +71,17 @@ test('a file in another one’s place is given to no customer, also if it has th
   await expect(download('acct_ada')).rejects.toMatchObject({ code: 'not_found' });
   copyFileSync(kept, own);
   expect(await download('acct_ada')).toEqual(bytes);
+});
+
+test('an account gets two files at a time, because each is read whole first', async () => {
+  const outcomes = await Promise.allSettled(
+    ['acct_ada', 'acct_ada', 'acct_ada', 'acct_bob'].map(download),
+  );
+  expect(outcomes.map(({ status }) => status)).toEqual([
+    ...['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+  ] as (typeof outcomes)[number]['status'][]);
+  expect(outcomes[2]).toMatchObject({ reason: { code: 'too_many_attempts' } });
+  expect(await download('acct_ada')).toEqual(readFileSync(fileOf('acct_ada')));
 });
 
 test('a name that leads nowhere is a missing file, and no failure of the page', async () => {
