@@ -34,10 +34,12 @@ export async function runLoad(
   const script = join(tmpdir(), `tollgate-load-${process.pid}.lua`);
   const command =
     Bun.which('wrk') === null
-      ? [process.execPath, import.meta.path, JSON.stringify(load)]
+      ? [process.execPath, import.meta.path]
       : ['wrk', '-t1', `-c${load.connections}`, `-d${load.seconds}s`, '-s', script, load.url];
   await Bun.write(script, wrkScript(load));
-  const child = Bun.spawn([...prefix, ...command], { stdout: 'pipe', stderr: 'inherit' });
+  // An argument may have 128 KiB, which a long prompt exceeds.
+  const stdin = new Blob([JSON.stringify(load)]);
+  const child = Bun.spawn([...prefix, ...command], { stdin, stdout: 'pipe', stderr: 'inherit' });
   const output = await child.stdout.text();
   await child.exited;
   await rm(script);
@@ -179,7 +181,7 @@ async function measure(load: Load): Promise<Measured> {
 }
 
 if (import.meta.main) {
-  const measured = await measure(JSON.parse(process.argv[2] ?? '{}'));
+  const measured = await measure(await Bun.stdin.json());
   process.stdout.write(`RESULT ${JSON.stringify(measured)}\n`);
   process.exit(0);
 }
