@@ -11,7 +11,7 @@ import { checkCopy, type Differences } from '../operations/backup.ts';
 import { compareWithCopy, markRestored, type Newer } from '../operations/restore.ts';
 import { databaseFile } from '../store/connect.ts';
 import type { SqliteDatabase } from '../store/database.ts';
-import { StoreError, sqliteCode } from '../store/error.ts';
+import { NewerDatabase, StoreError, sqliteCode } from '../store/error.ts';
 import { ownDatabase, realDatabasePath } from '../store/owner.ts';
 import { copyInto, openCopy } from '../store/sqlite-copy.ts';
 import {
@@ -94,7 +94,9 @@ async function prepare(source: string, replacement: string): Promise<Differences
   rmSync(replacement, { force: true });
   closeSync(createFile(replacement, 'Remove it.'));
   await copySource(source, replacement);
-  const check = await checkCopy(replacement);
+  const check = await checkCopy(replacement).catch((error: unknown) => {
+    throw error instanceof NewerDatabase ? fromNewerVersion(source) : error;
+  });
   if (check.kind === 'damaged') throw damaged(source);
   if (check.kind === 'foreign') throw foreign(source);
   return check.differences;
@@ -118,6 +120,13 @@ function damaged(source: string): CommandError {
   return new CommandError(
     'backup_damaged',
     `${source} is damaged. Nothing was changed; use an earlier backup.`,
+  );
+}
+
+function fromNewerVersion(source: string): CommandError {
+  return new CommandError(
+    'backup_newer',
+    `A newer version of Tollgate made ${source}. Nothing was changed; restore it with that version, or name a backup from before the upgrade.`,
   );
 }
 

@@ -8,6 +8,9 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
+/** The database has migrations that this version does not know. */
+export class NewerDatabase extends StoreError {}
+
 /** A SQLite error of the writing thread, as the requesting thread receives it. */
 export class WriterFailure extends Error {
   override readonly name = 'SQLiteError';

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database, Dialect } from './contract.ts';
-import { StoreError } from './error.ts';
+import { NewerDatabase, StoreError } from './error.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { MIGRATING } from './postgres/locks.ts';
 
@@ -121,7 +121,7 @@ function pendingMigrations(
   migrations: readonly Migration[],
 ): readonly Migration[] {
   if (applied.length > migrations.length) {
-    throw new StoreError(
+    throw new NewerDatabase(
       `The database was migrated by a newer version of Tollgate: it has ${applied.length} migrations, and this version knows ${migrations.length}. Start the newer version again. To go back, stop every server and restore a backup from before the upgrade; what was booked since is lost with it. tollgate docs backup-and-upgrade has the steps.`,
     );
   }

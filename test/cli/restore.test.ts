@@ -142,7 +142,7 @@ test('refuses while another process has the database open', async () => {
   });
 });
 
-test('refuses a file that is missing, damaged, no database of Tollgate, or the database itself', async () => {
+test('refuses a file that is missing, damaged, foreign, from a newer version, or the database itself', async () => {
   const { directory, tollgate, database } = await newInstallation();
   await tollgate.json('backup', 'copy.db');
   const bytes = readFileSync(join(directory, 'copy.db'));
@@ -154,10 +154,16 @@ test('refuses a file that is missing, damaged, no database of Tollgate, or the d
   const other = new Connection(join(directory, 'other.db'));
   other.run('CREATE TABLE cats (name)');
   other.close();
+  copyFileSync(join(directory, 'copy.db'), join(directory, 'newer.db'));
+  const newer = new Connection(join(directory, 'newer.db'));
+  newer.run("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', 9e12)");
+  newer.close();
   const before = readFileSync(database);
   const refused = ['missing.db', 'torn.db', 'text.db', 'empty.db', 'other.db', 'data/tollgate.db'];
   expect(
-    await Promise.all(refused.map((file) => tollgate.refusal('restore', file, '--yes'))),
+    await Promise.all(
+      [...refused, 'newer.db'].map((file) => tollgate.refusal('restore', file, '--yes')),
+    ),
   ).toEqual([
     [1, 'file_not_usable'],
     [1, 'backup_damaged'],
@@ -165,6 +171,7 @@ test('refuses a file that is missing, damaged, no database of Tollgate, or the d
     [1, 'backup_foreign'],
     [1, 'backup_foreign'],
     [1, 'file_not_usable'],
+    [1, 'backup_newer'],
   ]);
   expect(await tollgate.refusal('restore', 'empty.db')).toEqual([1, 'backup_foreign']);
   expect(readFileSync(database)).toEqual(before);
