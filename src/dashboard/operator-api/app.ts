@@ -52,7 +52,7 @@ export function createOperatorApi(dependencies: ApiDependencies) {
   async function admit(request: Request, from: string): Promise<TokenCaller> {
     const caller = await tokens.authenticate(request.headers.get('authorization'));
     if (caller !== undefined) return caller;
-    await throttle.limitNetwork(from, 'operator token');
+    await throttle.limitNetwork('operator', from, 'token');
     throw new DashboardError(
       'invalid_operator_token',
       'Send a token of the operators’ API as "Authorization: Bearer tgo-…". This one is missing, unknown, revoked or expired.',

@@ -36,7 +36,7 @@ export function createRecovery(
   return {
     async forgotPassword(given, { address }) {
       const email = signInEmail(given);
-      await throttle.limitNetwork(address);
+      await throttle.limitNetwork(realm, address);
       parts.later(async () => {
         if (!(await throttle.mayMail(realm, email, address))) return;
         // Stored for unknown addresses as well, so that both take the same time.
@@ -50,7 +50,7 @@ export function createRecovery(
     },
 
     async resetPassword(given, { address }) {
-      await throttle.limitNetwork(address);
+      await throttle.limitNetwork(realm, address);
       const purposes =
         realm === 'operator' ? (['reset', 'operator'] as const) : (['reset'] as const);
       const token = await tokens.find(realm, purposes, given.token);

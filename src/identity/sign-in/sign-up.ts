@@ -42,7 +42,7 @@ export function createSignUp(
     async signUp(given, { address }) {
       const email = signInEmail(given.email);
       const wanted = requirePassword(given.password);
-      await throttle.limitNetwork(address);
+      await throttle.limitNetwork(realm, address);
       const invite = await requireOpen(email, given.invite);
       // Taken addresses hash as well, so that both take the same time.
       const password = await passwords.hash(wanted);
@@ -60,7 +60,7 @@ export function createSignUp(
 
     async verifyEmail({ token: text, password }, visit) {
       const { address } = visit;
-      await throttle.limitNetwork(address);
+      await throttle.limitNetwork(realm, address);
       const token = await tokens.find(realm, ['sign-up'], text);
       const { email, password: hash, invite } = token;
       const entry = await throttle.enter({ realm, kind: 'token', name: email, address });

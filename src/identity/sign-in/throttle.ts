@@ -162,11 +162,12 @@ export function createThrottle(dependencies: {
       database.quickly(() => know(knownName({ ...owner, kind: 'password' }))),
 
     /**
-     * Counts a request that costs us work, such as one for a mail; each kind by itself. Throws as
-     * `enter`.
+     * Counts a request that costs us work, such as one for a mail; each realm and kind by itself. Throws
+     * as `enter`.
      */
-    async limitNetwork(address: string, kind = 'asking'): Promise<void> {
-      const from = { name: digestOf(`${kind} ${networkGroup(address)}`), rule: NETWORK };
+    async limitNetwork(realm: Realm, address: string, kind = 'asking'): Promise<void> {
+      const name = digestOf(`${kind} ${realm} ${networkGroup(address)}`);
+      const from = { name, rule: NETWORK };
       await database.quickly(async () => {
         const now = clock();
         refuse(await nextAt([from], now), now);

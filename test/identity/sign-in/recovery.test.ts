@@ -135,6 +135,14 @@ describeOnEachDatabase('account recovery', () => {
     expect(mails.slice(before).map(({ to }) => to)).toEqual(Array(5).fill(EMAIL));
   });
 
+  test('customers who ask on one network keep no operator out of it', async () => {
+    const { customer, signIn } = await open();
+    const ask = (count: number) => customer.forgotPassword(`customer-${count}@example.com`, visit);
+    for (let count = 0; count < 60; count += 1) await ask(count);
+    await expect(ask(60)).rejects.toEqual(refused('too_many_attempts'));
+    await signIn.operator.forgotPassword('o@example.com', visit);
+  });
+
   test('an unknown address is as much work as a known one', async () => {
     const { customer, signIn, database } = await open();
     const rows = async () => (await database.db.select().from(signInTokens).all()).length;

@@ -141,7 +141,7 @@ describeOnEachDatabase('the throttle of sign-in', () => {
 
     test('may ask for mails sixty times in a quarter of an hour', async () => {
       const { throttle, advance } = await open();
-      const ask = () => waitOf(() => throttle.limitNetwork('203.0.113.7'));
+      const ask = () => waitOf(() => throttle.limitNetwork('customer', '203.0.113.7'));
       expect(await times(60, ask)).toEqual(letIn(60));
       expect(await ask()).toBe(15);
       advance(31 * MINUTE_MS);
@@ -194,7 +194,7 @@ describeOnEachDatabase('the throttle of sign-in', () => {
     const attempt = { realm: 'customer', kind: 'password', name: 'a', address: '::1' } as const;
     await (await throttle.enter(attempt)).succeeded();
     await (await throttle.enter(attempt)).dropped();
-    await throttle.limitNetwork('::1');
+    await throttle.limitNetwork('customer', '::1');
     expect(await throttle.mayMail('customer', 'a@example.com', '::1')).toBe(true);
   });
 });
