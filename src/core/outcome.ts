@@ -7,7 +7,7 @@ import type { Outcome } from './generation.ts';
  * Why the answer ended.
  *
  * finished   the upstream reported a complete answer
- * balance    the gateway stopped it because the balance could not cover more tokens
+ * balance    the gateway cut it because the balance could not cover more tokens
  * client     the client disconnected before its answer was complete
  * upstream   the upstream failed, and no other one could take over
  * gateway    the gateway failed: it was stopping, or could not continue
@@ -46,7 +46,7 @@ export function decideOutcome(facts: EndFacts): OutcomeDecision {
       // An empty answer with a finish reason is complete: its prompt has been read.
       return { outcome: lengthOfBalance ? 'stopped_balance' : 'completed', charge: 'reported' };
     case 'balance':
-      return { outcome: 'stopped_balance', charge: 'counted' };
+      return { outcome: 'stopped_balance', charge: reported ? 'reported' : 'counted' };
     case 'client':
       // Disconnecting is never cheaper than staying: the output was generated and the prompt was
       // read.

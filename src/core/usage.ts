@@ -22,9 +22,8 @@ const TOLERANCE_TOKENS = 1_000;
 const OVERRUN_TOKENS = 256;
 
 /**
- * Free text after a stop sequence. The upstream is drained only for its report; without this limit,
- * a caller could request very long answers, cut them at the first word and leave the operator to
- * pay.
+ * Free text behind a cut. The upstream is read on only for its report; without this limit, a caller
+ * could request very long answers, have them cut at the first word and leave the operator to pay.
  */
 const UNREAD_FREE_TOKENS = 1_024;
 
@@ -52,7 +51,7 @@ export function decideUsage(facts: {
   readonly estimate: () => Usage;
   readonly contextWindow: number;
   readonly outputBound: number;
-  /** Our count of the text after a stop sequence; absent unless the upstream was drained. */
+  /** Our count of the text behind a cut; absent unless the upstream was read on. */
   readonly unread?: Usage | undefined;
 }): Usage {
   const made = decideMade(facts);
@@ -91,7 +90,7 @@ function mostOf(reported: Usage, { estimate, contextWindow }: Bounds): Usage {
 }
 
 /**
- * The cost of an answer that ended at a stop sequence while its upstream continued: the delivered
+ * The cost of an answer that was cut while its upstream continued: the delivered
  * text plus hidden thinking, which only the report shows. If the report does not list thinking, it
  * is the part that no text accounts for. Never more than everything the upstream generated.
  */

@@ -1,8 +1,8 @@
 // Passes on no token that is not covered, and none beyond the bound sent to the upstream. Checks
 // each read of an answer, buys the next slice before it is needed, and cuts the answer if a slice
-// is refused: it stops the upstream, passes on what is covered, and finishes with reason `length`.
-// The metered attempt uses it for streams and whole answers. The common path neither waits nor
-// allocates.
+// is refused: it passes on what is covered, stops the upstream or reads it on to its report, and
+// finishes with reason `length`. The metered attempt uses it for streams and whole answers. The
+// common path neither waits nor allocates.
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent } from '../core/generation.ts';
@@ -21,6 +21,8 @@ const CANNOT_RESERVE: UpstreamFailure = {
   detail: 'the ledger could not reserve money for the rest of the answer',
 };
 
+const CUT_SHORT: GenerationEvent = { kind: 'finish', reason: 'length' };
+
 export class Guard {
   readonly #meter: OutputMeter;
   readonly #cover: Cover;
@@ -31,20 +33,27 @@ export class Guard {
   /** After a refusal, the next slice is bought only when it is needed. */
   #mayBuyAhead = true;
   #hasCut = false;
+  /** The report of an answer that was cut shows what it cost in hidden thinking. */
+  readonly #readsOn: boolean;
   /** Handles output beyond the bound, once there is any. */
   #overrun: Overrun | undefined;
 
-  /** `bound` is the one sent to the upstream; `abort` stops it. */
+  /**
+   * `bound` is the one sent to the upstream; `abort` stops it. With `readsOn` it is read to its end
+   * after a cut, and what it says is `beyond` the answer.
+   */
   constructor(
     meter: OutputMeter,
     cover: Cover,
     bound: number,
     upstream: { readonly abort: () => void },
+    readsOn = false,
   ) {
     this.#meter = meter;
     this.#cover = cover;
     this.#bound = bound;
     this.#upstream = upstream;
+    this.#readsOn = readsOn;
   }
 
   /** Whether the answer was cut because the balance could not cover more. */
@@ -55,7 +64,8 @@ export class Guard {
   /** Returns the part of a read that may be passed on. A batch with an `end` is the last one. */
   take(batch: Batch): Batch | Promise<Batch> {
     if (this.#overrun !== undefined) return this.#overrun.take(batch);
-    const { events } = batch;
+    const { events, end } = batch;
+    if (this.#hasCut) return this.#readOn([], events, end);
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index];
       if (event === undefined) continue;
@@ -125,17 +135,32 @@ export class Guard {
         const taken = await this.#overrun.take({ ...batch, events: beyond });
         return { ...taken, events: [...passed, ...taken.events] };
       }
-      this.#upstream.abort();
-      if (growth === 'failed') return { events: passed, end: CANNOT_RESERVE };
+      if (growth === 'failed') {
+        this.#upstream.abort();
+        return { events: passed, end: CANNOT_RESERVE };
+      }
       this.#hasCut = true;
       const start = this.#coveredStart(piece);
       if (start !== undefined) passed.push(start);
-      passed.push({ kind: 'finish', reason: 'length' });
-      await this.#countProduced([withoutStart(piece, start), ...rest.slice(index + 1)]);
-      return { events: passed, end: 'finished' };
+      const beyond = [withoutStart(piece, start), ...rest.slice(index + 1)];
+      if (this.#readsOn) return this.#readOn(passed, beyond, batch.end);
+      this.#upstream.abort();
+      await this.#countProduced(beyond);
+      return { events: [...passed, CUT_SHORT], end: 'finished' };
     }
     this.#buyAhead();
     return batch.end === undefined ? { events: passed } : { events: passed, end: batch.end };
+  }
+
+  /** The client's answer is complete, however the upstream ends. */
+  #readOn(
+    passed: readonly GenerationEvent[],
+    beyond: readonly GenerationEvent[],
+    end: Batch['end'],
+  ): Batch {
+    if (end === undefined) return { events: passed, beyond };
+    this.#meter.push(CUT_SHORT);
+    return { events: [...passed, CUT_SHORT], beyond, end: 'finished' };
   }
 
   /** Leaves the meter unchanged if the event is not covered. */

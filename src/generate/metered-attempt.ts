@@ -5,6 +5,7 @@
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, Usage } from '../core/generation.ts';
+import { mayHideThinking } from '../core/hidden.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
 import { textOf } from '../upstream/content.ts';
 import type { AttemptTimes } from '../upstream/watch.ts';
@@ -88,7 +89,8 @@ export class MeteredAttempt implements Attempt {
     this.#attempt = attempt;
     this.#dependencies = dependencies;
     const { cover } = dependencies.grant;
-    this.#guard = new Guard(this.meter, cover, candidate.maxOutputTokens, this);
+    const readsOn = mayHideThinking(candidate);
+    this.#guard = new Guard(this.meter, cover, candidate.maxOutputTokens, this, readsOn);
   }
 
   times(): AttemptTimes {
@@ -111,8 +113,13 @@ export class MeteredAttempt implements Attempt {
     const batch = read.beyond === undefined ? read : await this.#readOn(read, read.beyond);
     const isFirst = this.#dependencies.delivery?.isAwaited === true && !this.#hasBegun;
     const before = isFirst ? this.meter.mark() : undefined;
-    const passed = this.#guard.take(batch);
-    return this.#deliver(passed instanceof Promise ? await passed : passed, before);
+    const taken = this.#guard.take(batch);
+    const passed = taken instanceof Promise ? await taken : taken;
+    const { beyond } = passed;
+    return this.#deliver(
+      beyond === undefined ? passed : await this.#readOn(passed, beyond),
+      before,
+    );
   }
 
   abort(): void {
@@ -126,7 +133,7 @@ export class MeteredAttempt implements Attempt {
     return this.#guard.hasCut();
   }
 
-  /** Our count of the text after a stop sequence; undefined unless the upstream was drained. */
+  /** Our count of the text behind a cut; undefined unless the upstream was read on. */
   unread(): Usage | undefined {
     return this.#unread?.estimate(0);
   }
@@ -183,10 +190,7 @@ export class MeteredAttempt implements Attempt {
     );
   }
 
-  /**
-   * Drains the answer. Dropped output is counted separately; only the usage report belongs to the
-   * answer.
-   */
+  /** Counts output that is not passed on. Only the usage report among it belongs to the answer. */
   async #readOn(batch: Batch, beyond: readonly GenerationEvent[]): Promise<Batch> {
     this.#unread ??= new OutputMeter(this.#dependencies.countNow);
     const yieldAfter = createYield();

@@ -30,9 +30,10 @@ const TABLE: readonly Row[] = [
   },
   {
     cause: 'balance',
+    // The report is read only where it alone shows hidden thinking.
     outcome: 'stopped_balance',
     unreported: ['counted', 'counted', 'counted'],
-    reported: ['counted', 'counted', 'counted'],
+    reported: ['reported', 'reported', 'reported'],
   },
   {
     // Before the first token the upstream has read the prompt.

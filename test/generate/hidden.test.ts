@@ -1,6 +1,6 @@
 // Hidden thinking is charged: over the real pipeline and a real ledger, with an upstream that
-// reports thinking only at its end. No stop sequence, disconnect or streaming mode lowers a charge
-// below what was delivered, what is reported as hidden, and the prompt.
+// reports thinking only at its end. No stop sequence, disconnect, streaming mode or request beside
+// it lowers a charge below what was delivered, what is reported as hidden, and the prompt.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -26,7 +26,16 @@ import { GIVEN_UP, type UpstreamClient } from '../../src/upstream/transport.ts';
 import { chatFormat } from '../../src/wire/chat/format.ts';
 import { readAnswerContent } from '../support/answer.ts';
 import { temporaryDirectory } from '../support/database.ts';
-import { closeBooks, fundAccount, NOW, type OpenBooks, openBooks } from '../support/ledger.ts';
+import {
+  closeBooks,
+  fundAccount,
+  holdOf,
+  NOW,
+  type OpenBooks,
+  openBooks,
+  placed,
+  releaseOf,
+} from '../support/ledger.ts';
 import { chatUpstream, TIMEOUTS } from '../support/model.ts';
 import { operatorState } from '../support/operator.ts';
 import { alwaysAt } from '../support/price.ts';
@@ -115,6 +124,8 @@ type Case = {
   readonly maxTokens: number;
   /** The client leaves when the upstream is read for this time; at 0 while it has not answered. */
   readonly leaveAt: number | undefined;
+  /** At this read, another request of the account reserves all that is left. */
+  readonly lockAt?: number | undefined;
   /** Frames in one read. */
   readonly framesInRead: number;
 };
@@ -137,8 +148,8 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Plays a case on one connection, and has its client leave when it is time. */
-function clientOf(which: Case, leave: () => void): UpstreamClient {
+/** Plays a case on one connection, and has its client leave or `lock` the balance when it is time. */
+function clientOf(which: Case, leave: () => void, lock: () => Promise<unknown>): UpstreamClient {
   const script = scriptOf(which);
   return {
     async send({ upstream, body, signal }) {
@@ -152,6 +163,7 @@ function clientOf(which: Case, leave: () => void): UpstreamClient {
       let reads = 0;
       const read = async () => {
         reads += 1;
+        if (reads === which.lockAt) await lock();
         await turns();
         if (reads === which.leaveAt) leave();
         await turns();
@@ -185,6 +197,13 @@ async function play(which: Case) {
   if (upstream === undefined) throw new Error('no such upstream');
   const catalog = catalogOf(upstream);
   const client = new AbortController();
+  const neighbour = `${requestId}_neighbour`;
+  let isLocked = false;
+  const lock = async () => {
+    const { available } = await open.books.balance(accountId);
+    // The request itself may buy output at the same moment.
+    isLocked = (await placed(open.ledger, holdOf(neighbour, accountId, available))).ok;
+  };
   const inFlight = createInFlight();
   const limits = await createLimits({
     clock: () => NOW,
@@ -209,7 +228,7 @@ async function play(which: Case) {
     tokenizer: createTokenizer(size, () => 0),
     reasoning: undefined,
     startAttempt: createAttempts({
-      client: clientOf(which, () => client.abort()),
+      client: clientOf(which, () => client.abort(), lock),
       clock: () => NOW,
       deadlines: createDeadlines(() => NOW),
     }),
@@ -264,10 +283,11 @@ async function play(which: Case) {
     await Promise.race([readAll(), left.then(turns)]);
   }
   await inFlight.idle();
+  if (isLocked) await open.ledger.release(releaseOf(neighbour));
   const story = await open.books.explain(requestId);
   if (story?.record === undefined) throw new Error('there is no record');
   const { charged, debited, outcome, outputTokens } = story.record;
-  expect(debited).toBe(charged);
+  if (!isLocked) expect(debited).toBe(charged);
   expect(await open.books.balance(accountId)).toMatchObject({ held: micro(0n) });
   const text = got === '' ? '' : readAnswerContent('chat', got).text;
   return { charged, outcome, outputTokens, text, promptTokens: story.hold.promptTokens };
@@ -276,14 +296,21 @@ async function play(which: Case) {
 const priceOf = (prompt: number, output: number): bigint =>
   (BigInt(prompt) + 4n * BigInt(output)) * TOKEN;
 
+/** More than the output that a hold covers at first. */
+const LONG_WORDS = Array.from({ length: 12 }, () => 'x'.repeat(900));
+
 const aCase: fc.Arbitrary<Case> = fc.record({
   upstream: fc.constantFrom('openai', 'openrouter', 'chat', 'messages'),
-  words: fc.array(fc.constantFrom('a', 'ab', ' abc ', 'b b', 'x'.repeat(900)), { maxLength: 12 }),
+  words: fc.oneof(
+    fc.array(fc.constantFrom('a', 'ab', ' abc ', 'b b', 'x'.repeat(900)), { maxLength: 12 }),
+    fc.constant(LONG_WORDS),
+  ),
   hidden: fc.oneof(fc.nat(60), fc.nat(20_000)),
   stop: fc.constantFrom([], ['b'], ['ab', 'q'], [' '], ['z'], ['1', '2', '3', '4', 'b']),
   stream: fc.boolean(),
   maxTokens: fc.constantFrom(200, 4_000, MAX_OUTPUT),
   leaveAt: fc.option(fc.nat(8), { nil: undefined }),
+  lockAt: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
   framesInRead: fc.constantFrom(1, 2, 5, 1_000),
 });
 
@@ -347,6 +374,15 @@ test('leaving costs what staying does, also above what was held', async () => {
       const left = await play({ ...LONG, stream, leaveAt });
       expect([left.outcome, left.charged]).toEqual(['client_cancelled', stayed.charged]);
     }
+  }
+});
+
+test('an answer that the balance ends costs what was hidden, and its text as behind a stop sequence', async () => {
+  for (const stream of [true, false]) {
+    const cut = await play({ ...LONG, words: LONG_WORDS, stream, lockAt: 1 });
+    expect([cut.outcome, cut.text.length]).toEqual(['stopped_balance', 4_096]);
+    const unread = 12 * 900 - 4_096;
+    expect(cut.charged).toBe(micro(priceOf(REPORTED_PROMPT, 4_096 + 9_980 + unread - 1_024)));
   }
 });
 
