@@ -16,10 +16,7 @@ const KEPT_SWEEP_MS = 1_000;
 
 const REFUSALS_SWEEP_MS = 5 * 60_000;
 
-/**
- * How often a node of several reads again how much is kept, because the others add to it and the
- * leader sweeps. Too large a sum would drop answers before their time.
- */
+/** How often a node reads again how much is kept where that may have changed elsewhere. */
 const KEPT_RECOUNT_MS = 5 * 60_000;
 
 /** Returns a function that stops all of it. */
@@ -33,11 +30,9 @@ export async function startRunning(parts: ServingParts, listeners: Listeners): P
   const stopPath = path.start(member.seen);
   const stopStoring = every(ALERTS_STORED_EVERY_MS, parts.storeAlerts);
   const stopBackups = parts.backups?.start();
-  const stopRecounting = every(KEPT_RECOUNT_MS, () => {
-    if (member.liveNodes() === 1) return;
-    path.domains.reasoning.recount();
-    path.domains.idempotency?.recount();
-  });
+  const stopRecounting = every(KEPT_RECOUNT_MS, () =>
+    path.domains.kept.refresh(member.liveNodes() > 1),
+  );
   const stopListening = announcements.listen(path.domains.operators.lookSoon);
   return () => {
     stopListening();

@@ -13,6 +13,7 @@ import { createRefusalRecorder } from '../refusals/recorder.ts';
 import type { Database } from '../store/contract.ts';
 import type { Base } from './base.ts';
 import type { CatalogFile } from './catalog-file.ts';
+import { createKeptCount } from './kept-count.ts';
 import { createOperatorStates } from './operator-changes.ts';
 import type { SharedCatalog } from './shared-catalog.ts';
 
@@ -52,6 +53,10 @@ export async function openDomains(options: DomainsOptions) {
   if (config.reasoningStore === 'off') await forgetThinking(database);
   if (config.idempotency === 'off') await forgetIdempotent(database);
   const idempotency = openIdempotency(options);
+  const kept = createKeptCount(() => {
+    reasoning.recount();
+    idempotency?.recount();
+  });
   return {
     live,
     file,
@@ -70,13 +75,11 @@ export async function openDomains(options: DomainsOptions) {
     }),
     reasoning,
     idempotency,
+    kept,
     operators: await createOperatorStates({
       ...{ database, live, file, shared: sharedCatalog, clock, log, alert },
-      onChange() {
-        authenticator.invalidate();
-        reasoning.recount();
-        idempotency?.recount();
-      },
+      onChange: authenticator.invalidate,
+      onRemoval: kept.outdate,
     }),
   };
 }

@@ -14,6 +14,7 @@ import { createAuditTail } from '../identity/audit-tail.ts';
 import type { Log } from '../observe/log.ts';
 import type { Database } from '../store/contract.ts';
 import type { CatalogFile } from './catalog-file.ts';
+import { effectOf } from './change-effects.ts';
 import { createFileWatch } from './file-watch.ts';
 import { createOperatorState } from './operator-state.ts';
 import type { SharedCatalog } from './shared-catalog.ts';
@@ -61,10 +62,12 @@ export type OperatorsOptions = {
   readonly alert: (alert: Alert) => void;
   /** The database has changed: what is cached of it may be outdated. */
   readonly onChange: () => void;
+  /** Kept thinking or answers of an account may have been removed. */
+  readonly onRemoval: () => void;
 };
 
 export async function createOperatorStates(options: OperatorsOptions): Promise<OperatorStates> {
-  const { database, live, file, shared, clock, log, alert, onChange } = options;
+  const { database, live, file, shared, clock, log, alert, onChange, onRemoval } = options;
   const files = createFileWatch(file.paths);
   // Opened before the first read of the state, so that no event falls in between.
   const tail = createAuditTail(database);
@@ -87,9 +90,12 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
     // The ledger commits all the time, so `data_version` says nothing; the audit trail shows what
     // operators change.
     const { at, events } = await tail.read();
-    for (const { action, subject } of events) if (action === 'upstream.reset') mended.add(subject);
-    // A token with one right can call without limit. What a call changes has an event of its own.
-    if (events.some(({ action }) => action !== 'operator_api.called')) stale = true;
+    for (const { action, subject } of events) {
+      if (action === 'upstream.reset') mended.add(subject);
+      const effect = effectOf(action);
+      if (effect !== 'none') stale = true;
+      if (effect === 'removal') onRemoval();
+    }
     if (files.hasChanged()) await readFile('a file has changed');
     const hasChanges = stale;
     if (stale || clock() >= operator.changesAt()) await takeUp();

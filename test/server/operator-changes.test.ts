@@ -8,10 +8,13 @@ import { createLiveCatalog, type LoadedCatalog, loadFound } from '../../src/cata
 import { readCatalogNote } from '../../src/catalog/notes.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
 import type { Alert } from '../../src/core/alert.ts';
-import { writeAuditEvent } from '../../src/identity/audit.ts';
+import { createAccounts } from '../../src/identity/accounts.ts';
+import { type AuditAction, writeAuditEvent } from '../../src/identity/audit.ts';
 import { createBlocks } from '../../src/identity/blocks.ts';
+import { createKeys } from '../../src/identity/keys.ts';
 import { createSettings } from '../../src/identity/settings.ts';
 import { resetUpstream } from '../../src/operations/upstreams.ts';
+import { CHANGE_EFFECTS, type ChangeEffect } from '../../src/server/change-effects.ts';
 import { createOperatorStates } from '../../src/server/operator-changes.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { waitUntil } from '../support/upstream.ts';
@@ -37,6 +40,7 @@ async function start(read: () => LoadedCatalog = () => loadFound(found, 0)) {
   const errors: string[] = [];
   const alerts: Alert[] = [];
   let changes = 0;
+  let removals = 0;
   const operators = await createOperatorStates({
     database,
     live: createLiveCatalog({ first: loadFound(found, 0), read, clock: Date.now }),
@@ -46,6 +50,9 @@ async function start(read: () => LoadedCatalog = () => loadFound(found, 0)) {
     alert: (alert) => alerts.push(alert),
     onChange: () => {
       changes += 1;
+    },
+    onRemoval: () => {
+      removals += 1;
     },
   });
   ends.push(operators.watch(), database.close, beside.close);
@@ -57,6 +64,7 @@ async function start(read: () => LoadedCatalog = () => loadFound(found, 0)) {
     errors,
     alerts,
     changes: () => changes,
+    removals: () => removals,
     blocks: createBlocks(parts),
     settings: createSettings(parts),
   };
@@ -112,6 +120,50 @@ test('a commit that changes nothing of an operator changes nothing here', async 
   expect([changes(), operators.current() === before]).toEqual([0, true]);
   await blocks.add('account', 'acct_a', { reason: '' }, 'operator');
   await waitUntil(() => changes() === 1);
+});
+
+test('each action refreshes what depends on it, and one of another version refreshes everything', async () => {
+  const { operators, beside, changes, removals } = await start();
+  const seen: Record<string, ChangeEffect> = {};
+  for (const action of [...Object.keys(CHANGE_EFFECTS), 'account.merged']) {
+    const before = { changes: changes(), removals: removals() };
+    await writeAuditEvent(beside, {
+      operationId: 'op_1',
+      at: Date.now(),
+      actor: 'acct_a',
+      action: action as AuditAction,
+      subject: 'key_1',
+    });
+    await operators.look();
+    const isRefreshed = changes() > before.changes;
+    seen[action] =
+      removals() > before.removals && isRefreshed ? 'removal' : isRefreshed ? 'state' : 'none';
+  }
+  expect(seen).toEqual({ ...CHANGE_EFFECTS, 'account.merged': 'removal' });
+});
+
+test('what customers do without limit drops no cache', async () => {
+  const { operators, beside, changes, removals } = await start();
+  const parts = { database: beside, clock: Date.now, randomBytes };
+  const plans = () => operators.current().catalog.plans;
+  const accounts = createAccounts({ ...parts, plans, openBalance: async () => undefined });
+  const keys = createKeys({ ...parts, plans });
+  const customer = { email: 'ada@example.com', plan: 'pro', emailVerified: true };
+  const { id: accountId } = await accounts.create(customer, 'operator');
+  const { row } = await keys.create({ accountId }, accountId);
+  await operators.look();
+  const before = { changes: changes(), state: operators.current() };
+  for (const name of ['one', 'two', 'three']) {
+    await keys.edit(row.id, { name }, accountId);
+    await operators.look();
+  }
+  expect([changes(), operators.current()]).toEqual([before.changes, before.state]);
+  await keys.pause(row.id, 'user', accountId);
+  await operators.look();
+  expect([changes(), removals()]).toEqual([before.changes + 1, 0]);
+  await accounts.changeStanding(accountId, 'pending_deletion', accountId);
+  await operators.look();
+  expect([changes(), removals()]).toEqual([before.changes + 2, 1]);
 });
 
 test('what cannot be read is logged once, and taken up as soon as it can be', async () => {

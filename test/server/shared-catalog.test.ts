@@ -60,6 +60,7 @@ async function startNode(text: string | undefined, { alone = false, key = 'of-th
     log: { info: () => {}, error: (message) => errors.push(message) },
     alert: () => {},
     onChange: () => {},
+    onRemoval: () => {},
   });
   return {
     ...{ change, database, errors, file, live, operators, write },

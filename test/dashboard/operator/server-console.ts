@@ -114,6 +114,7 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
     log: { info: () => undefined, error: () => undefined },
     alert: () => undefined,
     onChange: () => undefined,
+    onRemoval: () => undefined,
   });
   const activity = createActivity({ clock });
   const raised = createRaisedAlerts({ clock });
