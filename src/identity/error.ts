@@ -38,7 +38,8 @@ type IdentityErrorCode =
   | 'session_not_found'
   | 'two_factor_on'
   | 'two_factor_off'
-  | 'deletion_not_asked';
+  | 'deletion_not_asked'
+  | 'account_inactive';
 
 /** Thrown before any change, or inside a transaction that is then rolled back. */
 export class IdentityError extends Error {

@@ -3,9 +3,10 @@
 
 import { eq } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
+import { createId } from '../core/id.ts';
 import { forgetIdempotent } from '../idempotency/store.ts';
 import type { Account } from '../identity/accounts.ts';
-import type { Actor } from '../identity/audit.ts';
+import { type Actor, writeAuditEvent } from '../identity/audit.ts';
 import { normaliseKeyName } from '../identity/key-checks.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/contract.ts';
@@ -50,21 +51,35 @@ export async function createAccount(
 }
 
 /**
- * Deleting keeps keys and books but rejects requests, and removes kept thinking. Reactivating also
- * cancels a deletion that the owner has requested.
+ * Deleting keeps keys and books but rejects requests, and removes kept thinking. Every standing ends
+ * a deletion that the owner has requested: the owner could otherwise cancel it, which activates the
+ * account against the operator's decision.
  */
 export async function changeStanding(
-  { accounts, database }: Pick<OperationDependencies, 'accounts' | 'database'>,
+  parts: Pick<OperationDependencies, 'accounts' | 'database' | 'clock' | 'randomBytes'>,
   accountId: string,
   standing: Standing,
   actor: Actor,
   reason?: string,
 ): Promise<Account> {
+  const { accounts, database, clock, randomBytes } = parts;
   const words = reason === undefined || reason.trim() === '' ? undefined : requireReason(reason);
   const changed = await database.transaction(async (tx) => {
-    // No pending deletion may remain for an active account.
-    if (standing === 'active') {
-      await tx.delete(accountDeletions).where(eq(accountDeletions.accountId, accountId)).run();
+    const ended = await tx
+      .delete(accountDeletions)
+      .where(eq(accountDeletions.accountId, accountId))
+      .returning()
+      .all();
+    if (ended.length > 0) {
+      // The standing may already be the wanted one, and then has no event.
+      await writeAuditEvent(database, {
+        operationId: createId('op_', randomBytes),
+        at: clock(),
+        actor,
+        action: 'account.deletion_taken_back',
+        accountId,
+        subject: accountId,
+      });
     }
     return accounts.within.changeStanding(accountId, standing, actor, words);
   });

@@ -70,8 +70,11 @@ export function createDeletion(
       const askedAt = clock();
       const dueAt = askedAt + GRACE_MS;
       const actor = actorOf(who, address);
-      await database.transaction(async () => {
-        await forget(who.accountId);
+      const askedBefore = await database.transaction(async () => {
+        // Since the standing was checked, another request may have asked, or an operator changed it.
+        const asked = await find(who.accountId);
+        if (asked !== undefined) return asked;
+        if ((await accounts.get(who.accountId)).standing !== 'active') throw notActive();
         await db
           .insert(accountDeletions)
           .values({ accountId: who.accountId, askedAt, dueAt })
@@ -80,7 +83,9 @@ export function createDeletion(
         await audit(subjectOf(who), 'account.deletion_asked', actor, {
           due_at: new Date(dueAt).toISOString(),
         });
+        return undefined;
       });
+      if (askedBefore !== undefined) return askedBefore.dueAt;
       await parts.onDeletion(who.accountId);
       const day = new Date(dueAt).toISOString().slice(0, 10);
       parts.later(() =>
@@ -113,6 +118,13 @@ export function createDeletion(
       }
     },
   };
+}
+
+function notActive(): IdentityError {
+  return new IdentityError(
+    'account_inactive',
+    'This account is not active, so you cannot delete it. Contact the operator.',
+  );
 }
 
 function nothingToTakeBack(): IdentityError {

@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test';
+import type { Standing } from '../../../src/core/admit.ts';
+import { changeStanding } from '../../../src/operations/accounts.ts';
 import { accountDeletions, invites, users } from '../../../src/store/sign-in-tables.ts';
 import { describeOnEachDatabase, everyRow, temporaryDirectory } from '../../support/database.ts';
 import { createBrowser, createRig, PASSWORD } from './rig.ts';
@@ -17,7 +19,12 @@ async function open() {
   const account = () => rig.accounts.get(who.accountId);
   const ask = () => customer.askDeletion(who, browser.visit());
   const takeBack = () => customer.takeDeletionBack(who, browser.visit());
-  return { ...rig, customerOf: rig.customer, browser, customer, who, account, ask, takeBack };
+  const operatorSets = (standing: Standing) =>
+    changeStanding(rig, who.accountId, standing, 'operator');
+  return {
+    ...{ ...rig, customerOf: rig.customer, browser, customer, who },
+    ...{ account, ask, takeBack, operatorSets },
+  };
 }
 
 describeOnEachDatabase('a deletion', () => {
@@ -123,5 +130,44 @@ describeOnEachDatabase('a deletion', () => {
     rig.advance(15 * DAY_MS);
     await rig.signIn.sweep();
     expect((await rig.account()).email).toBe(EMAIL);
+  });
+
+  const decisions: readonly (readonly Standing[])[] = [
+    ['suspended', 'pending_deletion'],
+    ['pending_deletion'],
+  ];
+  for (const standings of decisions) {
+    test(`ends where the operator sets ${standings.join(', then ')}`, async () => {
+      const rig = await open();
+      await rig.ask();
+      for (const standing of standings) await rig.operatorSets(standing);
+      expect(await rig.customer.deletionDueAt(rig.who.accountId)).toBeUndefined();
+      expect(rig.takeBack).toThrow('This account has no deletion to cancel');
+      rig.advance(15 * DAY_MS);
+      await rig.signIn.sweep();
+      expect(await rig.account()).toMatchObject({ standing: 'pending_deletion', email: EMAIL });
+      const ended = (await rig.trail()).filter((it) => it === 'account.deletion_taken_back');
+      expect(ended).toHaveLength(1);
+    });
+  }
+
+  test('is refused where the operator has suspended or closed the account since', async () => {
+    const rig = await open();
+    for (const standing of ['suspended', 'pending_deletion'] as const) {
+      await rig.operatorSets(standing);
+      await expect(rig.ask()).rejects.toMatchObject({ code: 'account_inactive' });
+      expect((await rig.account()).standing).toBe(standing);
+      expect(await rig.customer.deletionDueAt(rig.who.accountId)).toBeUndefined();
+    }
+  });
+
+  test('that is asked for many times at once is one, with one mail', async () => {
+    const rig = await open();
+    const before = rig.mails.length;
+    const dueAt = await Promise.all(Array.from({ length: 8 }, rig.ask));
+    expect(new Set(dueAt)).toEqual(new Set([rig.clock() + 14 * DAY_MS]));
+    await rig.signIn.settled();
+    expect(rig.mails).toHaveLength(before + 1);
+    expect((await rig.trail()).filter((it) => it === 'account.deletion_asked')).toHaveLength(1);
   });
 });
