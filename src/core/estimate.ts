@@ -3,7 +3,7 @@
 // it loads slowly and has to yield on large texts.
 
 import { formatInstruction } from './answer-format.ts';
-import type { GenerationRequest, ImagePart, Turn } from './generation.ts';
+import type { AssistantTurn, GenerationRequest, ImagePart, Turn } from './generation.ts';
 import { type Tokens, tokenCount } from './money.ts';
 
 /** Counts all texts of one request. Deterministic: the same text always has the same count. */
@@ -13,6 +13,9 @@ const TOKENS_PER_REQUEST = 3;
 const TOKENS_PER_TURN = 4;
 const TOKENS_PER_TOOL = 8;
 const TOKENS_PER_TOOL_CALL = 6;
+
+/** A token has about four bytes, and base64 writes three bytes in four characters. */
+const REDACTED_LENGTH_PER_TOKEN = 5;
 
 /**
  * Ids up to this length are free: most servers leave them out of the prompt, and no vendor's own
@@ -55,7 +58,7 @@ function fixedTokens(turn: Turn, imageTokens: (image: ImagePart) => number): num
       return tokens;
     }
     case 'assistant':
-      return turn.toolCalls.length * TOKENS_PER_TOOL_CALL;
+      return turn.toolCalls.length * TOKENS_PER_TOOL_CALL + redactedTokens(turn);
     case 'tool':
     case 'system':
       return 0;
@@ -70,7 +73,7 @@ function addTurn(texts: string[], turn: Turn): void {
       return;
     case 'assistant':
       addText(texts, nameText(turn.name));
-      addText(texts, turn.reasoning);
+      addText(texts, thinkingOf(turn));
       addText(texts, turn.text);
       for (const call of turn.toolCalls) {
         addText(texts, call.name);
@@ -85,6 +88,25 @@ function addTurn(texts: string[], turn: Turn): void {
     case 'system':
       addText(texts, turn.text);
   }
+}
+
+/**
+ * One upstream gets the client's text and another the signed blocks that were stored here, so the
+ * longer one counts: a client may send a word in place of the thinking.
+ */
+function thinkingOf({ reasoning, signed }: AssistantTurn): string {
+  if (signed === undefined) return reasoning;
+  const text = signed.blocks.map((block) => (block.kind === 'thinking' ? block.text : '')).join('');
+  return text.length > reasoning.length ? text : reasoning;
+}
+
+/** The text itself is unknown: an upstream encrypts it. */
+function redactedTokens({ signed }: AssistantTurn): number {
+  let length = 0;
+  for (const block of signed?.blocks ?? []) {
+    if (block.kind === 'redacted') length += block.data.length;
+  }
+  return Math.ceil(length / REDACTED_LENGTH_PER_TOKEN);
 }
 
 function addText(texts: string[], text: string): void {

@@ -10,22 +10,37 @@ const WAITING_BYTES_MAX = 65_536;
  */
 const STALL_MS = 60_000;
 
+/**
+ * And how long in all. While a client stalls, its upstream waits too: a reader that took a little
+ * each minute would reach the upstream's total time, and with it the end of an answer whose report
+ * is never read.
+ */
+const STALLS_MS = 600_000;
+
 const UTF8 = new TextEncoder();
 
 export type ClientStream = ReturnType<typeof createClientStream>;
 
 /** `onGone` is called once if the client disconnects before `close`. It must not throw. */
-export function createClientStream(onGone: () => void, stallMs = STALL_MS) {
+export function createClientStream(
+  onGone: () => void,
+  { stallMs, stallsMs } = { stallMs: STALL_MS, stallsMs: STALLS_MS },
+) {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** Resolved when there is room again. Every blocked writer waits for it, heartbeats included. */
   let room: PromiseWithResolvers<void> | undefined;
   let stalled: Timer | undefined;
+  let stalledAt = 0;
+  /** What is left of `stallsMs`. */
+  let patienceMs = stallsMs;
   let state: 'open' | 'closed' | 'gone' = 'open';
 
   /** Wakes a writer that waits for the client, so that it can write the final events. */
   const resume = (): void => {
+    if (room === undefined) return;
     clearTimeout(stalled);
-    room?.resolve();
+    patienceMs -= performance.now() - stalledAt;
+    room.resolve();
     room = undefined;
   };
   /** Reports a disconnect that was detected outside the stream. */
@@ -59,7 +74,8 @@ export function createClientStream(onGone: () => void, stallMs = STALL_MS) {
     if ((controller.desiredSize ?? 1) > 0) return undefined;
     if (room === undefined) {
       room = Promise.withResolvers();
-      stalled = setTimeout(cutStalled, stallMs);
+      stalledAt = performance.now();
+      stalled = setTimeout(cutStalled, Math.min(stallMs, Math.max(0, patienceMs)));
     }
     return room.promise;
   };

@@ -6,10 +6,11 @@ import type { GenerationEvent } from '../core/generation.ts';
 import { textOf } from './content.ts';
 
 /**
- * An upstream that ignores its bound would be read forever, at our cost. No tokenizer has tokens of
- * this length on average, so no correct answer is cut.
+ * An upstream that ignores its bound would be read forever, at our cost. The longest tokens of the
+ * usual vocabularies are runs of 128 blanks, and a caller can ask for nothing else: an answer that
+ * failed here would cost its caller less than it cost us.
  */
-const CHARACTERS_PER_TOKEN = 16;
+const CHARACTERS_PER_TOKEN = 128;
 const CHARACTERS_SLACK = 65_536;
 /** Counted for each event in addition to its text, so that empty events are bounded too. */
 const EVENT_CHARACTERS = 1;

@@ -53,6 +53,28 @@ test.each<[string, string, Turn[], Tool[], number]>([
     3 + 4 + 3 + 2 + 6 + 1 + 2,
   ],
   [
+    'signed thinking that is longer than what the client sent in its place, and encrypted thinking',
+    '',
+    [
+      {
+        role: 'assistant',
+        reasoning: 'x',
+        signed: {
+          upstream: 'one',
+          blocks: [
+            { kind: 'thinking', text: 'a long', signature: 's'.repeat(999) },
+            { kind: 'redacted', data: 'd'.repeat(50) },
+            { kind: 'thinking', text: ' thought', signature: 's'.repeat(999) },
+          ],
+        },
+        text: '',
+        toolCalls: [{ id: 'call_1', name: 'f', arguments: '' }],
+      },
+    ],
+    [],
+    3 + 4 + 14 + 10 + 6 + 1,
+  ],
+  [
     'a tool result',
     '',
     [{ role: 'tool', toolCallId: 'of the usual length', text: 'sunny', isError: false }],

@@ -4,11 +4,14 @@
 import { expect, test } from 'bun:test';
 import { createClientStream } from '../../src/generate/client-stream.ts';
 
-function stream(stallMs?: number) {
+function stream(stallMs = 60_000, stallsMs = 60_000) {
   let gone = 0;
-  const client = createClientStream(() => {
-    gone += 1;
-  }, stallMs);
+  const client = createClientStream(
+    () => {
+      gone += 1;
+    },
+    { stallMs, stallsMs },
+  );
   return { client, timesGone: () => gone };
 }
 
@@ -83,6 +86,24 @@ test('one that reads in time is not', async () => {
   await Bun.sleep(60);
   expect([client.gone(), timesGone()]).toEqual([false, 0]);
   await reader.cancel();
+});
+
+test('a client that takes a little each time is cut after so long in all', async () => {
+  const { client, timesGone } = stream(60_000, 40);
+  const reader = client.body.getReader();
+  let stalls = 0;
+  const readAll = async (): Promise<void> => {
+    for (;;) {
+      await reader.read();
+      stalls += 1;
+      await Bun.sleep(15);
+    }
+  };
+  const reading = readAll();
+  while (!client.gone()) await client.write(LARGE);
+  await expect(reading).rejects.toThrow('The client stopped reading.');
+  expect(stalls).toBeGreaterThan(1);
+  expect(timesGone()).toBe(1);
 });
 
 test('a writer that is to hurry does not wait for the client, who is still there', async () => {
