@@ -1,11 +1,11 @@
-// Joins surrogate pairs that a server has split across chunks of text or thinking. Strict clients
-// refuse an event with a lone surrogate, and others show replacement characters.
+// Joins surrogate pairs that a server has split across chunks of text or thinking.
 
+import { SurrogateJoiner } from '../surrogates.ts';
 import type { DeltaSink, PlainDelta } from './delta.ts';
 
 export class CharacterJoiner implements DeltaSink {
   readonly #sink: DeltaSink;
-  #half = '';
+  readonly #pairs = new SurrogateJoiner();
   #kind: PlainDelta['kind'] = 'text-delta';
 
   constructor(sink: DeltaSink) {
@@ -13,28 +13,19 @@ export class CharacterJoiner implements DeltaSink {
   }
 
   push(delta: PlainDelta): void {
-    if (this.#half === '' && delta.text.isWellFormed()) {
-      if (delta.text !== '') this.#sink.push(delta);
-      return;
-    }
     if (delta.kind !== this.#kind) this.flush();
     this.#kind = delta.kind;
-    const text = this.#half + delta.text;
-    this.#half = isFirstHalf(text.charCodeAt(text.length - 1)) ? text.slice(-1) : '';
-    this.#pass(this.#half === '' ? text : text.slice(0, -1));
+    const text = this.#pairs.push(delta.text);
+    if (text === delta.text && text !== '') this.#sink.push(delta);
+    else this.#pass(text);
   }
 
-  /** Nothing follows that completes the held half, so it becomes U+FFFD. */
+  /** Nothing follows in this kind. */
   flush(): void {
-    this.#pass(this.#half);
-    this.#half = '';
+    this.#pass(this.#pairs.flush());
   }
 
   #pass(text: string): void {
-    if (text !== '') this.#sink.push({ kind: this.#kind, text: text.toWellFormed() });
+    if (text !== '') this.#sink.push({ kind: this.#kind, text });
   }
-}
-
-function isFirstHalf(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
 }

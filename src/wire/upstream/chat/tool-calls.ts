@@ -14,6 +14,7 @@ import {
   TOOL_LABEL_LENGTH_MAX,
 } from '../limits.ts';
 import { toObject, toText } from '../narrow.ts';
+import { SurrogateJoiner } from '../surrogates.ts';
 import { type ArgumentEnd, createArgumentEnd } from './argument-end.ts';
 import { type ArgumentSource, readArguments } from './arguments.ts';
 
@@ -31,6 +32,7 @@ type Call = {
   known: string;
   /** Finds the end of the arguments. */
   readonly argumentEnd: ArgumentEnd;
+  readonly pairs: SurrogateJoiner;
 };
 
 type Piece = {
@@ -83,10 +85,15 @@ export function createToolReader(
       held: '',
       known: '',
       argumentEnd: createArgumentEnd(),
+      pairs: new SurrogateJoiner(),
     };
     calls.push(call);
     if (piece.index !== undefined) callsByIndex.set(piece.index, call);
     return call;
+  }
+
+  function emit({ position }: Call, json: string): void {
+    if (json !== '') onEvent({ kind: 'tool-delta', index: position, json });
   }
 
   function start(call: Call): void {
@@ -94,7 +101,7 @@ export function createToolReader(
     started += 1;
     const id = nameCall(call.id, call.position);
     onEvent({ kind: 'tool-start', index: call.position, id, name: call.name });
-    if (call.held !== '') onEvent({ kind: 'tool-delta', index: call.position, json: call.held });
+    emit(call, call.pairs.push(call.held));
     heldLength -= call.held.length;
     call.held = '';
   }
@@ -117,7 +124,7 @@ export function createToolReader(
 
   function pass(call: Call, json: string): UpstreamFailure | undefined {
     if (call.position !== -1) {
-      if (json !== '') onEvent({ kind: 'tool-delta', index: call.position, json });
+      emit(call, call.pairs.push(json));
       return undefined;
     }
     call.held += json;
@@ -185,9 +192,7 @@ export function createToolReader(
           return malformed('a tool call without a name');
         }
         if (call.position === -1) start(call);
-        if (call.argumentEnd.isEmpty() && !wasCut) {
-          onEvent({ kind: 'tool-delta', index: call.position, json: '{}' });
-        }
+        emit(call, call.argumentEnd.isEmpty() && !wasCut ? '{}' : call.pairs.flush());
       }
       return undefined;
     },

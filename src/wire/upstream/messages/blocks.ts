@@ -7,16 +7,18 @@ import { isObject } from '../../../core/json.ts';
 import { malformed } from '../failure.ts';
 import { OPEN_BLOCKS_MAX } from '../limits.ts';
 import { toText } from '../narrow.ts';
+import { SurrogateJoiner } from '../surrogates.ts';
 import { createSignedThinking, type Thought } from './signed-thinking.ts';
 import { createToolBlocks, type OpenCall } from './tool-calls.ts';
 
-/** A block that has started and not ended. Text needs no state. */
-type Block =
+/** A block that has started and not ended. */
+type Block = { readonly pairs: SurrogateJoiner } & (
   | { readonly kind: 'text' }
   | { readonly kind: 'thinking'; readonly thought: Thought }
   | { readonly kind: 'tool'; readonly call: OpenCall }
   /** Tools run by the server itself, and unknown types. */
-  | { readonly kind: 'ignored' };
+  | { readonly kind: 'ignored' }
+);
 
 /** Locates a block's input in the block's source text. */
 type InputSource = () => string | undefined;
@@ -53,34 +55,45 @@ export function createBlockReader(
   }
 
   function begin(block: JsonObject, source: InputSource): Block | UpstreamFailure {
+    const pairs = new SurrogateJoiner();
     switch (block['type']) {
       case 'text':
-        emitText(toText(block['text']));
-        return { kind: 'text' };
+        emitText(pairs.push(toText(block['text'])));
+        return { kind: 'text', pairs };
       case 'thinking': {
         const thought = thoughts.begin();
-        emitThinking(thought, toText(block['thinking']));
+        emitThinking(thought, pairs.push(toText(block['thinking'])));
         thoughts.sign(thought, toText(block['signature']));
-        return { kind: 'thinking', thought };
+        return { kind: 'thinking', thought, pairs };
       }
       case 'redacted_thinking':
         thoughts.addRedacted(toText(block['data']));
-        return { kind: 'ignored' };
+        return { kind: 'ignored', pairs };
       case 'tool_use': {
         thoughts.close();
         const input = readInput(block['input'], source);
         const call = tools.start(toText(block['id']), toText(block['name']), input);
-        return isFailure(call) ? call : { kind: 'tool', call };
+        return isFailure(call) ? call : { kind: 'tool', call, pairs };
       }
       default:
-        return { kind: 'ignored' };
+        return { kind: 'ignored', pairs };
     }
   }
 
   function stop(index: number): void {
     const block = open.get(index);
     open.delete(index);
-    if (block?.kind === 'tool') tools.stop(block.call);
+    switch (block?.kind) {
+      case 'text':
+        emitText(block.pairs.flush());
+        break;
+      case 'thinking':
+        emitThinking(block.thought, block.pairs.flush());
+        break;
+      case 'tool':
+        tools.piece(block.call, block.pairs.flush());
+        tools.stop(block.call);
+    }
   }
 
   return {
@@ -99,20 +112,21 @@ export function createBlockReader(
       const index = numberOr(given, latest);
       const block = open.get(index);
       if (block?.kind === 'ignored') return undefined;
+      const pairs = block?.pairs ?? new SurrogateJoiner();
       switch (delta['type']) {
         case 'text_delta':
-          emitText(toText(delta['text']));
-          return undefined;
+          emitText(pairs.push(toText(delta['text'])));
+          return block === undefined ? add(index, { kind: 'text', pairs }) : undefined;
         case 'thinking_delta':
         case 'signature_delta': {
           const thought = block?.kind === 'thinking' ? block.thought : thoughts.begin();
-          emitThinking(thought, toText(delta['thinking']));
+          emitThinking(thought, pairs.push(toText(delta['thinking'])));
           thoughts.sign(thought, toText(delta['signature']));
-          return block === undefined ? add(index, { kind: 'thinking', thought }) : undefined;
+          return block === undefined ? add(index, { kind: 'thinking', thought, pairs }) : undefined;
         }
         case 'input_json_delta': {
           const json = toText(delta['partial_json']);
-          if (block?.kind === 'tool') tools.piece(block.call, json);
+          if (block?.kind === 'tool') tools.piece(block.call, pairs.push(json));
           // A call without a start has no name.
           else if (json !== '') tools.start('', '', '');
           return undefined;
@@ -138,7 +152,7 @@ function numberOr(given: unknown, otherwise: number): number {
 function readInput(input: unknown, source: InputSource): string {
   if (input === undefined || input === null) return '';
   // The JSON text itself instead of an object.
-  if (typeof input === 'string') return input;
+  if (typeof input === 'string') return input.toWellFormed();
   if (isObject(input) && Object.keys(input).length === 0) return '';
   return source() ?? '';
 }
