@@ -58,7 +58,7 @@ export function createToolReader(
   /** The call that a piece belongs to; undefined if the piece begins a new one. */
   function find(piece: Piece): Call | undefined {
     const { index, id, name } = piece;
-    const named = id === '' ? undefined : calls.find((call) => call.id === id);
+    const named = id === '' ? undefined : calls.findLast((call) => call.id === id);
     // Without an index the id decides; without both, the latest call.
     const current = index === undefined ? (named ?? latest) : callsByIndex.get(index);
     if (current === undefined) {
@@ -67,7 +67,11 @@ export function createToolReader(
       if (id === '') return latest?.indexed === false ? latest : undefined;
       return named;
     }
-    if (id !== '' && id === current.id) return current;
+    if (id !== '' && id === current.id) {
+      if (name === current.name || !beginsNext(current, piece)) return current;
+      // One id for every call: another name is another call, or repeats an earlier one.
+      return calls.find((call) => call.id === id && call.name === name);
+    }
     if (id === '' || current.id === '') return beginsNext(current, piece) ? undefined : current;
     if (named !== undefined) return named;
     // Ollama sent index 0 for every call: another id with a name is another call. Another id
