@@ -7,6 +7,7 @@ import {
   Alert,
   Button,
   Card,
+  type ChangeDialogProps,
   ConfirmDialog,
   Loaded,
   Page,
@@ -80,13 +81,7 @@ export function MaintenancePage() {
   );
 }
 
-function TurnOnDialog({
-  onDone,
-  onClose,
-}: {
-  readonly onDone: () => unknown;
-  readonly onClose: () => void;
-}) {
+function TurnOnDialog({ onDone, onClose }: ChangeDialogProps) {
   const [message, setMessage] = useState('');
   return (
     <ConfirmDialog

@@ -12,12 +12,15 @@ import { isFrozen } from './session.ts';
 import { ListTable } from './table.tsx';
 import type { Column, ListSort } from './table-column.ts';
 
-export type DialogProps<Shown = never> = {
-  /** Reloads the list. */
+export type ChangeDialogProps = {
+  /** Reloads what the page shows. */
   readonly onDone: () => unknown;
+  readonly onClose: () => void;
+};
+
+export type DialogProps<Shown> = ChangeDialogProps & {
   /** Reloads the list and shows a value that cannot be shown later. */
   readonly onShown: (shown: Shown) => void;
-  readonly onClose: () => void;
 };
 
 export type RowAction<Row, Shown = never> = {

@@ -43,7 +43,13 @@ export { ChargeTable, chargeTotal } from './charge-table.tsx';
 export { Chart } from './chart.tsx';
 export { moneyChart } from './chart-money.ts';
 export { ChosenNames } from './chosen-names.tsx';
-export { Collection, type DialogProps, type RowAction, useDialog } from './collection.tsx';
+export {
+  type ChangeDialogProps,
+  Collection,
+  type DialogProps,
+  type RowAction,
+  useDialog,
+} from './collection.tsx';
 export { ComboboxField } from './combobox.tsx';
 export { endOfDay, LastDayField } from './day-field.tsx';
 export { ConfirmDialog, Dialog, DialogClose, FormDialog } from './dialog.tsx';

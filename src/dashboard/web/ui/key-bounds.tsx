@@ -15,6 +15,7 @@ import {
   written,
 } from './amount-field.tsx';
 import { patch, post } from './api.ts';
+import type { ChangeDialogProps } from './collection.tsx';
 import { ConfirmDialog, FormDialog } from './dialog.tsx';
 import { CheckField, fieldError, TextField } from './field.tsx';
 import { ModelsField } from './models-field.tsx';
@@ -148,11 +149,7 @@ export function BoundsFields<Args extends readonly unknown[]>({
   );
 }
 
-type Props = {
-  readonly record: BoundKeyRecord;
-  readonly onDone: () => unknown;
-  readonly onClose: () => void;
-};
+type Props = ChangeDialogProps & { readonly record: BoundKeyRecord };
 
 export function EditKeyDialog({ record, onDone, onClose }: Props) {
   const bounds = useBounds(record);

@@ -18,7 +18,7 @@ import {
   useResource,
 } from '../../ui/index.ts';
 import { BlockDialog, type BlockTarget, UnblockDialog } from '../blocks/dialogs.tsx';
-import type { AccountAction } from './action.ts';
+import type { AccountAction, AccountDialogProps } from './action.ts';
 import { AccountAlerts } from './alerts.tsx';
 import { AccessCard, AccountFacts, Limits } from './cards.tsx';
 import { MoneyDialog } from './money.tsx';
@@ -139,12 +139,7 @@ function AccountDialog({
   account,
   open,
   ...handlers
-}: {
-  readonly account: AccountDetailRecord;
-  readonly open: AccountAction | undefined;
-  readonly onDone: () => Promise<void>;
-  readonly onClose: () => void;
-}) {
+}: AccountDialogProps & { readonly open: AccountAction | undefined }) {
   const target: BlockTarget = { kind: 'account', value: account.id, called: account.email };
   switch (open) {
     case undefined:

@@ -1,6 +1,7 @@
 // The operator actions on an account; each opens a dialog.
 
-import type { StandingRecord } from '../../../records/operator-account.ts';
+import type { OperatorAccountRecord, StandingRecord } from '../../../records/operator-account.ts';
+import type { ChangeDialogProps } from '../../ui/index.ts';
 
 export type AccountAction =
   | 'money'
@@ -10,3 +11,5 @@ export type AccountAction =
   | 'unblock'
   | 'drop-factor'
   | StandingRecord;
+
+export type AccountDialogProps = ChangeDialogProps & { readonly account: OperatorAccountRecord };

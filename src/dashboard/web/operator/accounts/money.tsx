@@ -2,7 +2,7 @@
 // that retries book it once.
 
 import { useState } from 'preact/hooks';
-import type { MovedRecord, OperatorAccountRecord } from '../../../records/operator-account.ts';
+import type { MovedRecord } from '../../../records/operator-account.ts';
 import type { ApprovalRecord } from '../../../records/operator-lists.ts';
 import { t } from '../../text/t.ts';
 import {
@@ -18,6 +18,7 @@ import {
   useAction,
   useAmountInput,
 } from '../../ui/index.ts';
+import type { AccountDialogProps } from './action.ts';
 
 type Kind = MovedRecord['kind'];
 
@@ -42,15 +43,7 @@ function submitText(kind: Kind, tokens: string | undefined): string {
   return kind === 'grant' ? t('Grant {amount}', { amount }) : t('Adjust by {amount}', { amount });
 }
 
-export function MoneyDialog({
-  account,
-  onDone,
-  onClose,
-}: {
-  readonly account: OperatorAccountRecord;
-  readonly onDone: () => unknown;
-  readonly onClose: () => void;
-}) {
+export function MoneyDialog({ account, onDone, onClose }: AccountDialogProps) {
   const [id] = useState(() => crypto.randomUUID());
   const [kind, setKind] = useState<Kind>('credit');
   const amount = useAmountInput();

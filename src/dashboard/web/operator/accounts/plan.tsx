@@ -1,7 +1,7 @@
 // The plans of the catalog, and the dialog that changes the plan of an account.
 
 import { useState } from 'preact/hooks';
-import type { OperatorAccountRecord, PlanRecord } from '../../../records/operator-account.ts';
+import type { PlanRecord } from '../../../records/operator-account.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import {
@@ -12,6 +12,7 @@ import {
   toast,
   useResource,
 } from '../../ui/index.ts';
+import type { AccountDialogProps } from './action.ts';
 
 /** Empty until loaded. */
 export function usePlans(): readonly SelectOption[] {
@@ -19,15 +20,7 @@ export function usePlans(): readonly SelectOption[] {
   return (data.value?.data ?? []).map(({ slug, name }) => ({ value: slug, label: name }));
 }
 
-export function PlanDialog({
-  account,
-  onDone,
-  onClose,
-}: {
-  readonly account: OperatorAccountRecord;
-  readonly onDone: () => unknown;
-  readonly onClose: () => void;
-}) {
+export function PlanDialog({ account, onDone, onClose }: AccountDialogProps) {
   const plans = usePlans();
   const [plan, setPlan] = useState(account.plan.slug);
   const name = plans.find(({ value }) => value === plan)?.label ?? plan;

@@ -1,18 +1,12 @@
 // Sign-in actions of an account: marks its address as verified, and turns off two-factor
 // authentication that was lost.
 
-import type { OperatorAccountRecord } from '../../../records/operator-account.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { ConfirmDialog, post, remove, toast } from '../../ui/index.ts';
+import type { AccountDialogProps } from './action.ts';
 
-type Props = {
-  readonly account: OperatorAccountRecord;
-  readonly onDone: () => unknown;
-  readonly onClose: () => void;
-};
-
-export function VerifyDialog({ account, onDone, onClose }: Props) {
+export function VerifyDialog({ account, onDone, onClose }: AccountDialogProps) {
   return (
     <ConfirmDialog
       title={t('Mark the address as verified?')}
@@ -33,7 +27,7 @@ export function VerifyDialog({ account, onDone, onClose }: Props) {
   );
 }
 
-export function DropFactorDialog({ account, onDone, onClose }: Props) {
+export function DropFactorDialog({ account, onDone, onClose }: AccountDialogProps) {
   return (
     <ConfirmDialog
       title={t('Turn off two-factor authentication?')}

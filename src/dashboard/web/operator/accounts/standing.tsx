@@ -5,6 +5,7 @@ import type { OperatorAccountRecord, StandingRecord } from '../../../records/ope
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import { Badge, ConfirmDialog, post, StateBadge, TextField, toast } from '../../ui/index.ts';
+import type { AccountDialogProps } from './action.ts';
 
 export function AccountBadges({ account }: { readonly account: OperatorAccountRecord }) {
   return (
@@ -66,12 +67,7 @@ export function StandingDialog({
   standing,
   onDone,
   onClose,
-}: {
-  readonly account: OperatorAccountRecord;
-  readonly standing: StandingRecord;
-  readonly onDone: () => unknown;
-  readonly onClose: () => void;
-}) {
+}: AccountDialogProps & { readonly standing: StandingRecord }) {
   const [reason, setReason] = useState('');
   const { title, confirm, done, consequences } = WORDS[standing];
   return (

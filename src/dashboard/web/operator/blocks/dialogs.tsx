@@ -6,6 +6,7 @@ import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import {
   ApiError,
+  type ChangeDialogProps,
   ConfirmDialog,
   FormDialog,
   fieldError,
@@ -47,11 +48,7 @@ export function BlockDialog({
   target,
   onDone,
   onClose,
-}: {
-  readonly target?: BlockTarget;
-  readonly onDone: () => unknown;
-  readonly onClose: () => void;
-}) {
+}: ChangeDialogProps & { readonly target?: BlockTarget }) {
   const [kind, setKind] = useState<Kind>(target?.kind ?? 'network');
   const [value, setValue] = useState(target?.value ?? '');
   const [reason, setReason] = useState('');
@@ -138,11 +135,7 @@ export function UnblockDialog({
   target: { kind, value, called },
   onDone,
   onClose,
-}: {
-  readonly target: BlockTarget;
-  readonly onDone: () => unknown;
-  readonly onClose: () => void;
-}) {
+}: ChangeDialogProps & { readonly target: BlockTarget }) {
   return (
     <ConfirmDialog
       title={t('Remove this block?')}
