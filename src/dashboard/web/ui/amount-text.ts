@@ -6,12 +6,15 @@ import { locale, t } from '../text/t.ts';
 import { type Detail, formatCurrency, formatServiceTokens } from './format-money.ts';
 import { amountUnits, fromUsd, toUsd } from './money.ts';
 import { moneyTerms } from './money-terms.ts';
+import { readStored, store } from './stored.ts';
 
 type MoneyUnit = 'currency' | 'tokens';
 
 const STORED_AS = 'tollgate-money-unit';
 
-export const moneyUnit = signal<MoneyUnit>(stored());
+export const moneyUnit = signal<MoneyUnit>(
+  readStored(STORED_AS) === 'tokens' ? 'tokens' : 'currency',
+);
 
 /** In service tokens, in USD, or both; a missing one is computed. */
 export type AmountValue =
@@ -47,17 +50,5 @@ export const formatUsd = (usd: string) => amountText({ usd });
 
 export function chooseMoneyUnit(unit: MoneyUnit): void {
   moneyUnit.value = unit;
-  try {
-    localStorage.setItem(STORED_AS, unit);
-  } catch {
-    // Without storage, the choice lasts until the page is left.
-  }
-}
-
-function stored(): MoneyUnit {
-  try {
-    return localStorage.getItem(STORED_AS) === 'tokens' ? 'tokens' : 'currency';
-  } catch {
-    return 'currency';
-  }
+  store(STORED_AS, unit);
 }

@@ -1,6 +1,9 @@
 // The colours of things that charts compare: models, keys, end users. A name has the same colour on
 // every page and in every period. Its hash selects the colour; where another name has it already,
-// the next free one is taken and remembered in this browser.
+// the next free one is taken and remembered in this browser. Without storage, each has that of its
+// hash.
+
+import { readStoredJson, store } from './stored.ts';
 
 const COLOURS = 10;
 const STORED_AS = 'tollgate-chart-colours';
@@ -23,11 +26,7 @@ function slotOf(hash: number): number {
   const known = slots.find(([own]) => own === hash);
   if (known !== undefined) return known[1];
   const slot = chooseSlot(hash, new Set(slots.map(([, taken]) => taken)));
-  try {
-    localStorage.setItem(STORED_AS, JSON.stringify([...slots, [hash, slot]].slice(-KEPT_MAX)));
-  } catch {
-    // Without storage, the colour is that of the hash.
-  }
+  store(STORED_AS, JSON.stringify([...slots, [hash, slot]].slice(-KEPT_MAX)));
   return slot;
 }
 
@@ -40,12 +39,8 @@ export function chooseSlot(hash: number, taken: ReadonlySet<number>): number {
 
 /** Only hashes are stored, no names. */
 function stored(): readonly Slot[] {
-  try {
-    const slots: unknown = JSON.parse(localStorage.getItem(STORED_AS) ?? '[]');
-    return Array.isArray(slots) ? slots.filter(isSlot) : [];
-  } catch {
-    return [];
-  }
+  const slots = readStoredJson(STORED_AS);
+  return Array.isArray(slots) ? slots.filter(isSlot) : [];
 }
 
 function isSlot(slot: unknown): slot is Slot {

@@ -1,6 +1,8 @@
 // Keeps the tabs of one browser at the same session: one that signs in or out notifies the others.
 // Also remembers that there was a session, to draw the right frame before the server answers.
 
+import { readStored, store } from './stored.ts';
+
 type Notice = 'signed_in' | 'signed_out';
 
 const NAME = `tollgate-session${APP_PREFIX}`;
@@ -18,18 +20,9 @@ export function watchTabs(onNotice: (notice: Notice) => void): void {
 
 /** Whether the browser had a session when it was last here. */
 export function hadSession(): boolean {
-  try {
-    return localStorage.getItem(NAME) !== null;
-  } catch {
-    return false;
-  }
+  return readStored(NAME) !== null;
 }
 
 export function rememberSession(isSignedIn: boolean): void {
-  try {
-    if (isSignedIn) localStorage.setItem(NAME, 'yes');
-    else localStorage.removeItem(NAME);
-  } catch {
-    // Without storage, the first frame is that of the signed-out pages.
-  }
+  store(NAME, isSignedIn ? 'yes' : undefined);
 }

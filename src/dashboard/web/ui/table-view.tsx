@@ -5,6 +5,7 @@ import { t } from '../text/t.ts';
 import { Button } from './button.tsx';
 import { Dialog, DialogClose } from './dialog.tsx';
 import { CheckField } from './field.tsx';
+import { readStoredJson, store } from './stored.ts';
 import type { Column } from './table-column.ts';
 import { Segments } from './tabs.tsx';
 
@@ -29,7 +30,7 @@ export function useTableView<Row>(name: string | undefined, columns: readonly Co
   const [open, setOpen] = useState(false);
   const choose = (next: TableView) => {
     setView(next);
-    storeView(name, next);
+    store(STORED_AS + name, JSON.stringify(next));
   };
   const shown = columns.filter((column, index) => isShown(view, column, index));
   const controls = name !== undefined && (
@@ -109,26 +110,13 @@ function ViewDialog<Row>({
 const STORED_AS = 'tollgate-table-';
 
 function readView(name: string | undefined): TableView {
-  try {
-    const stored: unknown =
-      name === undefined ? null : JSON.parse(localStorage.getItem(STORED_AS + name) ?? 'null');
-    if (typeof stored !== 'object' || stored === null) return DEFAULT_VIEW;
-    const { density, columns } = stored as Partial<Record<keyof TableView, unknown>>;
-    return {
-      density: density === 'compact' ? 'compact' : 'comfortable',
-      columns: Object.fromEntries(
-        Object.entries(columns ?? {}).filter(([, isChosen]) => typeof isChosen === 'boolean'),
-      ),
-    };
-  } catch {
-    return DEFAULT_VIEW;
-  }
-}
-
-function storeView(name: string | undefined, view: TableView): void {
-  try {
-    localStorage.setItem(STORED_AS + name, JSON.stringify(view));
-  } catch {
-    // Without storage, the choice lasts until the page is left.
-  }
+  const stored = name === undefined ? undefined : readStoredJson(STORED_AS + name);
+  if (typeof stored !== 'object' || stored === null) return DEFAULT_VIEW;
+  const { density, columns } = stored as Partial<Record<keyof TableView, unknown>>;
+  return {
+    density: density === 'compact' ? 'compact' : 'comfortable',
+    columns: Object.fromEntries(
+      Object.entries(columns ?? {}).filter(([, isChosen]) => typeof isChosen === 'boolean'),
+    ),
+  };
 }

@@ -1,6 +1,7 @@
 // Light or dark theme: follows the system until the user chooses. Stored in this browser.
 
 import { signal } from '@preact/signals';
+import { readStored, store } from './stored.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -11,11 +12,7 @@ export const theme = signal<Theme>(stored());
 export function chooseTheme(chosen: Theme): void {
   theme.value = chosen;
   apply(chosen);
-  try {
-    localStorage.setItem(STORED_AS, chosen);
-  } catch {
-    // Without storage, the choice lasts until the page is left.
-  }
+  store(STORED_AS, chosen);
 }
 
 export function applyTheme(): void {
@@ -28,10 +25,6 @@ function apply(chosen: Theme): void {
 }
 
 function stored(): Theme {
-  try {
-    const value = localStorage.getItem(STORED_AS);
-    return value === 'light' || value === 'dark' ? value : 'system';
-  } catch {
-    return 'system';
-  }
+  const value = readStored(STORED_AS);
+  return value === 'light' || value === 'dark' ? value : 'system';
 }

@@ -1,5 +1,6 @@
 // The unpublished draft of an entry, kept in this browser. Keys are kept only as names of variables.
 
+import { readStoredJson, store } from '../../ui/stored.ts';
 import { type FormValue, listOf, withMember } from './values.ts';
 
 export type StoredDraft = {
@@ -12,30 +13,18 @@ const PREFIX = 'tollgate-catalog-draft:';
 const SHOWABLE = /^(?:\$\{[A-Za-z_]\w*\}|<kept \d+>)$/;
 
 export function readDraft(name: string): StoredDraft | undefined {
-  try {
-    const stored: unknown = JSON.parse(localStorage.getItem(`${PREFIX}${name}`) ?? 'null');
-    if (typeof stored !== 'object' || stored === null) return undefined;
-    const { base, value } = stored as Partial<StoredDraft>;
-    return typeof base === 'object' && typeof value === 'object' ? { base, value } : undefined;
-  } catch {
-    return undefined;
-  }
+  const stored = readStoredJson(`${PREFIX}${name}`);
+  if (typeof stored !== 'object' || stored === null) return undefined;
+  const { base, value } = stored as Partial<StoredDraft>;
+  return typeof base === 'object' && typeof value === 'object' ? { base, value } : undefined;
 }
 
 export function writeDraft(name: string, { base, value }: StoredDraft): void {
-  try {
-    localStorage.setItem(`${PREFIX}${name}`, JSON.stringify({ base, value: withoutKeys(value) }));
-  } catch {
-    // Without storage, the draft is lost with the page.
-  }
+  store(`${PREFIX}${name}`, JSON.stringify({ base, value: withoutKeys(value) }));
 }
 
 export function dropDraft(name: string): void {
-  try {
-    localStorage.removeItem(`${PREFIX}${name}`);
-  } catch {
-    // There is nothing to remove.
-  }
+  store(`${PREFIX}${name}`, undefined);
 }
 
 function withoutKeys(value: FormValue): FormValue {

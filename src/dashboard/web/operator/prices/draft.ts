@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals';
 import type { Draft, DraftPeriod } from '../../../records/operator-catalog.ts';
+import { readStoredJson, store } from '../../ui/stored.ts';
 
 const STORED = 'tollgate-price-draft';
 const EMPTY: Draft = { add: [], withdraw: [] };
@@ -48,29 +49,12 @@ function isSame(a: Named, b: Named): boolean {
 
 function write(next: Draft): void {
   draft.value = next;
-  try {
-    localStorage.setItem(STORED, JSON.stringify(next));
-  } catch {
-    // Without storage, the draft is lost with the page.
-  }
+  store(STORED, JSON.stringify(next));
 }
 
 function read(): Draft {
-  try {
-    const stored: unknown = JSON.parse(localStorage.getItem(STORED) ?? 'null');
-    if (typeof stored !== 'object' || stored === null) return EMPTY;
-    const { add, withdraw: gone } = stored as Partial<Draft>;
-    return Array.isArray(add) && Array.isArray(gone) ? { add, withdraw: gone } : EMPTY;
-  } catch {
-    return EMPTY;
-  }
-}
-
-/** Converts a price per million tokens to a price per token: `"150000"` is `"0.15"`. */
-export function perToken(million: string): string {
-  const [whole = '0', fraction = ''] = million.split('.');
-  const digits = whole.padStart(7, '0');
-  const end = digits.length - 6;
-  const rest = `${digits.slice(end)}${fraction}`.replace(/0+$/, '');
-  return rest === '' ? digits.slice(0, end) : `${digits.slice(0, end)}.${rest}`;
+  const stored = readStoredJson(STORED);
+  if (typeof stored !== 'object' || stored === null) return EMPTY;
+  const { add, withdraw: gone } = stored as Partial<Draft>;
+  return Array.isArray(add) && Array.isArray(gone) ? { add, withdraw: gone } : EMPTY;
 }
