@@ -4,10 +4,12 @@ import '../../support/english.ts';
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
+  formatDecimal,
   formatTokens,
   formatUsd,
   MICRO_DECIMALS,
   micro,
+  PICO_DECIMALS,
   parseDecimal,
   usdRate,
 } from '../../../src/core/money.ts';
@@ -21,6 +23,7 @@ import {
   amountUnits,
   fitsPlaces,
   fromUsd,
+  multiply,
   plainAmount,
   priceUnits,
   toUsd,
@@ -92,6 +95,15 @@ describe('the two units of an amount', () => {
     expect(toUsd('0.15', priceUnits('1'))).toBe('0.15');
     expect(fromUsd('0.6', priceUnits('2'))?.base).toBe('0.3');
   });
+});
+
+test('a price a million tokens is the same price a token, to the last digit', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), (pico) => {
+      const million = formatDecimal(pico, PICO_DECIMALS - 6);
+      expect(multiply(million, '0.000001')).toBe(formatDecimal(pico, PICO_DECIMALS));
+    }),
+  );
 });
 
 function toDecimal(value: bigint, places: number): string {

@@ -88,7 +88,7 @@ export {
 } from './key-bounds.tsx';
 export { labelOf } from './labels.ts';
 export { type LiveState, useLive } from './live.ts';
-export { addAmounts, priceUnits, toUsd } from './money.ts';
+export { addAmounts, multiply, priceUnits, toUsd } from './money.ts';
 export type { PageProps } from './page.ts';
 export {
   Alert,

@@ -1,9 +1,7 @@
-// Prices in the browser: their unit, and a draft that is gathered and taken apart.
+// The draft of prices in the browser: how it is gathered and taken apart.
 
 import '../../../support/english.ts';
 import { expect, test } from 'bun:test';
-import fc from 'fast-check';
-import { formatDecimal, PICO_DECIMALS } from '../../../../src/core/money.ts';
 import {
   addPeriod,
   clearDraft,
@@ -12,18 +10,8 @@ import {
   isEmpty,
   isWithdrawn,
   keep,
-  perToken,
   withdraw,
 } from '../../../../src/dashboard/web/operator/prices/draft.ts';
-
-test('a price a million tokens is the same price a token, to the last digit', () => {
-  fc.assert(
-    fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), (pico) => {
-      const million = formatDecimal(pico, PICO_DECIMALS - 6);
-      expect(perToken(million)).toBe(formatDecimal(pico, PICO_DECIMALS));
-    }),
-  );
-});
 
 test('a later draft of the same instant replaces the one before, however it is written', () => {
   clearDraft();

@@ -9,13 +9,14 @@ import {
   type EntryUnit,
   Field,
   FormDialog,
+  multiply,
   preferredUnit,
   SelectField,
   UnitSelect,
   useAction,
   written,
 } from '../../ui/index.ts';
-import { addPeriod, perToken } from './draft.ts';
+import { addPeriod } from './draft.ts';
 import { HoursFields, type HoursInput, NEW_HOURS, toWindow } from './hours.tsx';
 import { RateFields, type RatesInput, ratesIn, toRates } from './rates.tsx';
 
@@ -116,7 +117,8 @@ function ratesOf(book: PriceBookRecord, name: string, unit: EntryUnit): RatesInp
     prices.at(-1);
   if (period === undefined) return { input: '', cached_input: '', cache_write: '', output: '' };
   const { svc_tokens: million } = period;
-  const rate = (perMillion: string) => written('price', perToken(perMillion), unit);
+  const rate = (perMillion: string) =>
+    written('price', multiply(perMillion, '0.000001') ?? '', unit);
   const orInput = (each: string) => (each === million.input ? '' : rate(each));
   return {
     input: rate(million.input),
