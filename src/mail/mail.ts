@@ -41,8 +41,11 @@ type MailerOptions = {
 const PAUSES_MS = [2_000, 15_000, 60_000];
 const TIMEOUT_MS = 15_000;
 
-/** More than a server sends while one mail is being tried. */
-const WAITING_MAX = 500;
+/**
+ * More than a server sends while one mail is being tried. Mails with a link, which visitors request,
+ * and notices of changes by signed-in users are counted apart, so that neither crowds out the other.
+ */
+const WAITING_MAX = 250;
 
 export function createMailer(options: MailerOptions): Mailer {
   const { smtpUrl, from, log, pausesMs = PAUSES_MS } = options;
@@ -58,7 +61,8 @@ export function createMailer(options: MailerOptions): Mailer {
       close: async () => undefined,
     };
   }
-  const sending = new Set<Promise<MailOutcome>>();
+  const links = new Set<Promise<MailOutcome>>();
+  const notices = new Set<Promise<MailOutcome>>();
   const closing = Promise.withResolvers<void>();
   let isClosing = false;
   let transport: Promise<Transporter> | undefined;
@@ -108,6 +112,7 @@ export function createMailer(options: MailerOptions): Mailer {
   return {
     mode: 'smtp',
     async send(mail) {
+      const sending = mail.link === undefined ? notices : links;
       if (sending.size >= WAITING_MAX) {
         log.error(
           'a mail was dropped: the queue for the mail server is full. Check the mail server.',
@@ -121,7 +126,7 @@ export function createMailer(options: MailerOptions): Mailer {
     async close() {
       isClosing = true;
       closing.resolve();
-      await Promise.all(sending);
+      await Promise.all([...links, ...notices]);
       if (transport !== undefined) (await transport).close();
     },
   };

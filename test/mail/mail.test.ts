@@ -9,6 +9,8 @@ const MAIL = {
   link: 'https://gateway.example/dashboard/verify?token=abc',
 };
 
+const NOTICE = { to: 'b@example.com', subject: 'Your password was changed', text: '' };
+
 function open(smtpUrl: string | undefined, pausesMs: readonly number[] = []) {
   const lines: string[] = [];
   const write = (line: string) => lines.push(line);
@@ -23,7 +25,7 @@ test('logs the link for each recipient without a mail server', () => {
   const { mailer, lines } = open(undefined);
   expect(mailer.mode).toBe('log');
   mailer.send(MAIL);
-  mailer.send({ to: 'b@example.com', subject: 'Your password was changed', text: '' });
+  mailer.send(NOTICE);
   expect(lines).toEqual([
     'no mail server is set. Confirm your e-mail address, for a@example.com: https://gateway.example/dashboard/verify?token=abc',
     'no mail server is set. Your password was changed, for b@example.com',
@@ -78,11 +80,26 @@ test('a server that ends tries once more what waits, and waits for nothing else'
 
 test('bounds the queue while the mail server is unreachable', async () => {
   const { mailer, lines } = open('smtp://127.0.0.1:1');
-  for (let count = 0; count < 501; count += 1) mailer.send(MAIL);
+  for (let count = 0; count < 251; count += 1) mailer.send(MAIL);
   expect(lines).toEqual([
     'a mail was dropped: the queue for the mail server is full. Check the mail server.',
   ]);
   await mailer.close();
+});
+
+test('keeps places for links while notices fill theirs, and for notices while links do', async () => {
+  for (const [many, one] of [
+    [NOTICE, MAIL],
+    [MAIL, NOTICE],
+  ] as const) {
+    const { mailer, lines } = open('smtp://127.0.0.1:1');
+    for (let count = 0; count < 600; count += 1) mailer.send(many);
+    const dropped = lines.length;
+    expect(dropped).toBeGreaterThan(0);
+    mailer.send(one);
+    expect(lines).toHaveLength(dropped);
+    await mailer.close();
+  }
 });
 
 async function untilLines(lines: readonly string[], count: number): Promise<void> {

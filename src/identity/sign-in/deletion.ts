@@ -8,7 +8,7 @@ import { IdentityError } from '../error.ts';
 import type { Keys } from '../keys.ts';
 import { actorOf } from '../signed-in.ts';
 import type { Deletion } from './contract.ts';
-import { type Parts, subjectOf } from './dependencies.ts';
+import { mailNotice, type Parts, subjectOf } from './dependencies.ts';
 import type { Invites } from './invites.ts';
 import { deletedMail, deletionMail } from './mails.ts';
 
@@ -88,9 +88,7 @@ export function createDeletion(
       if (askedBefore !== undefined) return askedBefore.dueAt;
       await parts.onDeletion(who.accountId);
       const day = new Date(dueAt).toISOString().slice(0, 10);
-      parts.later(() =>
-        parts.mail({ to: who.email, ...deletionMail(parts.pages.customer(), day) }),
-      );
+      mailNotice(parts, who, address, 'deletion', deletionMail(parts.pages.customer(), day));
       return dueAt;
     },
 

@@ -10,11 +10,11 @@ import { type Actor, type AuditAction, writeAuditEvent } from '../audit.ts';
 import { IdentityError } from '../error.ts';
 import type { Realm, SignedIn } from '../signed-in.ts';
 import type { Challenges } from './challenges.ts';
-import type { SendMail } from './mails.ts';
+import type { Mail, SendMail } from './mails.ts';
 import type { Passwords } from './passwords.ts';
 import type { SecondFactors } from './second-factors.ts';
 import type { Sessions } from './sessions.ts';
-import type { Throttle } from './throttle.ts';
+import type { Notice, Throttle } from './throttle.ts';
 import type { SignInTokens } from './tokens.ts';
 import type { User, Users } from './users.ts';
 
@@ -92,6 +92,19 @@ export function actorOfUser(
 /** The signed-in user as the subject of an event. */
 export function subjectOf(who: SignedIn): Pick<User, 'id' | 'accountId'> {
   return { id: who.userId, accountId: who.realm === 'customer' ? who.accountId : null };
+}
+
+/** Mails users about a change of their own, after the answer; `mayMail` suppresses repeats. */
+export function mailNotice(
+  { later, throttle, mail }: Pick<Parts, 'later' | 'throttle' | 'mail'>,
+  { realm, email }: SignedIn,
+  address: string,
+  kind: Notice,
+  words: Mail,
+): void {
+  later(async () => {
+    if (await throttle.mayMail(realm, email, address, kind)) mail({ to: email, ...words });
+  });
 }
 
 /** Stricter than for accounts: no quoted names, no letters beyond ASCII. */

@@ -13,7 +13,7 @@ export type SendMail = (mail: {
   readonly link?: string;
 }) => void;
 
-type Mail = Omit<Parameters<SendMail>[0], 'to'>;
+export type Mail = Omit<Parameters<SendMail>[0], 'to'>;
 
 /** Sends mails that end with the name of the service, and its address for questions. */
 export function signedMail<Outcome>(
@@ -45,11 +45,16 @@ export function verificationMail(pages: string, token: string): Mail {
 }
 
 export function alreadySignedUpMail(pages: string): Mail {
-  return mail('You already have an account', [
-    'You tried to sign up with this e-mail address, which already has an account. Nothing was changed.',
-    `To sign in: ${pages}/sign-in\nIf you have forgotten your password: ${pages}/forgot`,
-    'If this was not you, ignore this mail.',
-  ]);
+  const link = `${pages}/sign-in`;
+  return mail(
+    'You already have an account',
+    [
+      'You tried to sign up with this e-mail address, which already has an account. Nothing was changed.',
+      `To sign in: ${link}\nIf you have forgotten your password: ${pages}/forgot`,
+      'If this was not you, ignore this mail.',
+    ],
+    link,
+  );
 }
 
 export function resetMail(pages: string, token: string): Mail {

@@ -3,7 +3,7 @@
 import { IdentityError } from '../error.ts';
 import { actorOf, type SignedIn, type Visit } from '../signed-in.ts';
 import type { Cookies, SelfService } from './contract.ts';
-import { type RealmParts, subjectOf } from './dependencies.ts';
+import { mailNotice, type RealmParts, subjectOf } from './dependencies.ts';
 import { changedMail } from './mails.ts';
 import { requirePassword } from './passwords.ts';
 
@@ -62,9 +62,8 @@ async function changePassword(
     });
     return [await sessions.renew(who.sessionId, { provenAt: clock() })];
   });
-  parts.later(() =>
-    parts.mail({ to: who.email, ...changedMail('Your password was changed', realm) }),
-  );
+  const words = changedMail('Your password was changed', realm);
+  mailNotice(parts, who, visit.address, 'password', words);
   return cookies;
 }
 

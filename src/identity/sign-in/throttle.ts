@@ -44,6 +44,9 @@ const HOURLY = { windowMs: HOUR_MS, memoryMs: 0, firstDelayMs: HOUR_MS, delayMax
 const MAIL: Rule = { free: 10, ...HOURLY };
 const MAIL_HERE: Rule = { ...MAIL, free: 5 };
 
+/** A mail about a change that a signed-in user has made, by what was changed. */
+export type Notice = 'password' | 'second factor' | 'deletion';
+
 type Counter = { readonly name: string; readonly rule: Rule };
 
 /** `name` is an e-mail address, a user id or an account id. */
@@ -177,12 +180,20 @@ export function createThrottle(dependencies: {
 
     /**
      * Whether one more mail may go to this address; counts it. Five an hour for one network and ten
-     * for all, so that a stranger alone cannot keep an owner from a mail of their own.
+     * for all, so that a stranger alone cannot keep an owner from a mail of their own. Each kind has
+     * its own count: a thief of a session can suppress a notice only by repeating that change, after
+     * five mails about it. The audit trail has every change.
      */
-    async mayMail(realm: Realm, email: string, address: string): Promise<boolean> {
+    async mayMail(
+      realm: Realm,
+      email: string,
+      address: string,
+      kind: Notice | 'link' = 'link',
+    ): Promise<boolean> {
+      const name = `mail ${kind} ${realm} ${email}`;
       const counters = [
-        { name: digestOf(`mail ${realm} ${email} ${networkGroup(address)}`), rule: MAIL_HERE },
-        { name: digestOf(`mail ${realm} ${email}`), rule: MAIL },
+        { name: digestOf(`${name} ${networkGroup(address)}`), rule: MAIL_HERE },
+        { name: digestOf(name), rule: MAIL },
       ];
       return database.quickly(async () => {
         const now = clock();

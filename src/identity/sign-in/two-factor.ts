@@ -4,7 +4,7 @@
 import { IdentityError } from '../error.ts';
 import { actorOf, type SignedIn } from '../signed-in.ts';
 import type { TwoFactor } from './contract.ts';
-import { type RealmParts, subjectOf } from './dependencies.ts';
+import { mailNotice, type RealmParts, subjectOf } from './dependencies.ts';
 import { wrongCode } from './entrance.ts';
 import { changedMail } from './mails.ts';
 import { enrolment } from './totp.ts';
@@ -51,7 +51,7 @@ export function createTwoFactor(parts: RealmParts): TwoFactor {
         return [await sessions.renew(who.sessionId)];
       });
       const words = 'Two-factor authentication was turned off';
-      parts.later(() => parts.mail({ to: who.email, ...changedMail(words, realm) }));
+      mailNotice(parts, who, address, 'second factor', changedMail(words, realm));
       return cookies;
     },
 
