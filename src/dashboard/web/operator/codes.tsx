@@ -188,13 +188,7 @@ function CreateCodesDialog({ onShown, onClose }: DialogProps<CreatedCodesRecord>
         onInput={setReason}
         error={fieldError(action, 'reason')}
       />
-      <UntilField
-        label={t('Expires')}
-        forGood={t('Never')}
-        until={until}
-        onChange={setUntil}
-        error={fieldError(action, 'expires_at')}
-      />
+      <UntilField until={until} onChange={setUntil} action={action} />
     </FormDialog>
   );
 }

@@ -117,13 +117,7 @@ function CreateInviteDialog({ onShown, onClose }: DialogProps<CreatedInviteRecor
         onInput={setEmail}
         error={fieldError(action, 'email')}
       />
-      <UntilField
-        label={t('Expires')}
-        forGood={t('In 14 days')}
-        until={until}
-        onChange={setUntil}
-        error={fieldError(action, 'expires_at')}
-      />
+      <UntilField forGood={t('In 14 days')} until={until} onChange={setUntil} action={action} />
       <Alert title={t('No mail is sent')}>
         {t('You get a link to share. Sign-up still verifies the address.')}
       </Alert>

@@ -183,13 +183,7 @@ function CreateTokenDialog({ onShown, onClose }: DialogProps<CreatedOperatorToke
           />
         ))}
       </fieldset>
-      <UntilField
-        label={t('Expires')}
-        forGood={t('In 90 days')}
-        until={until}
-        onChange={setUntil}
-        error={fieldError(action, 'expires_at')}
-      />
+      <UntilField forGood={t('In 90 days')} until={until} onChange={setUntil} action={action} />
     </FormDialog>
   );
 }

@@ -1,7 +1,8 @@
 // An expiry: never, after a while, or at the end of a day in the viewer's time zone.
 
 import { t } from '../text/t.ts';
-import { endOfDay, LastDayField, SelectField } from '../ui/index.ts';
+import { endOfDay, fieldError, LastDayField, SelectField } from '../ui/index.ts';
+import type { Action } from '../ui/resource.ts';
 
 type Until = { readonly choice: string; readonly day: string };
 
@@ -18,27 +19,27 @@ const CHOICES = [
   { value: 'day', label: t('On a date') },
 ] as const;
 
-export function UntilField({
-  label,
+export function UntilField<Args extends readonly unknown[]>({
   forGood,
   until,
-  error,
+  action,
   onChange,
 }: {
-  readonly label: string;
   /** The label of "no expiry". */
   readonly forGood?: string;
   readonly until: Until;
-  readonly error?: string | undefined;
+  /** Its error for `expires_at` is shown. */
+  readonly action: Action<Args>;
   readonly onChange: (until: Until) => void;
 }) {
   const [first, ...others] = CHOICES;
   const options = [{ ...first, label: forGood ?? first.label }, ...others];
+  const error = fieldError(action, 'expires_at');
   const isDay = until.choice === 'day';
   return (
     <>
       <SelectField
-        label={label}
+        label={t('Expires')}
         options={options}
         value={until.choice}
         error={isDay ? undefined : error}

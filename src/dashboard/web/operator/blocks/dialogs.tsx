@@ -99,12 +99,7 @@ export function BlockDialog({
           />
         </>
       )}
-      <UntilField
-        label={t('Expires')}
-        until={until}
-        onChange={setUntil}
-        error={fieldError(action, 'expires_at')}
-      />
+      <UntilField until={until} onChange={setUntil} action={action} />
       <TextField
         label={t('Reason')}
         hint={t('For the list and the audit trail. Not visible to the customer.')}

@@ -155,13 +155,7 @@ export function CreateKeyDialog({
         onInput={setName}
         error={fieldError(action, 'name')}
       />
-      <UntilField
-        label={t('Expires')}
-        forGood={t('Never')}
-        until={until}
-        onChange={setUntil}
-        error={fieldError(action, 'expires_at')}
-      />
+      <UntilField until={until} onChange={setUntil} action={action} />
       <BoundsFields bounds={bounds} action={action} />
     </FormDialog>
   );
