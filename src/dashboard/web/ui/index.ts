@@ -63,6 +63,7 @@ export {
   TextArea,
   TextField,
 } from './field.tsx';
+export { useFilters } from './filters.ts';
 export {
   formatCompact,
   formatCount,

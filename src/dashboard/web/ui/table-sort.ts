@@ -1,7 +1,7 @@
 // The order of a list that the server sorts, kept in the address: `?sort=-cost` is by cost, highest
 // first.
 
-import { useSearchParams } from 'wouter-preact';
+import { useFilters } from './filters.ts';
 import type { ListSort, Sorting } from './table-column.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { ListSort, Sorting } from './table-column.ts';
  * by; `initial` is the order of the server without a choice.
  */
 export function useSort(fields: readonly string[], initial?: string): ListSort {
-  const [search, setSearch] = useSearchParams();
+  const [search, setFilters] = useFilters();
   const asked = search.get('sort') ?? '';
   const query = fields.includes(asked.replace(/^-/, '')) ? asked : undefined;
   return {
@@ -17,15 +17,7 @@ export function useSort(fields: readonly string[], initial?: string): ListSort {
     sorting: parse(query ?? initial),
     sort(sorting) {
       const next = sorting && `${sorting.descending ? '-' : ''}${sorting.by}`;
-      setSearch(
-        (current) => {
-          const changed = new URLSearchParams(current);
-          if (next === undefined || next === initial) changed.delete('sort');
-          else changed.set('sort', next);
-          return changed;
-        },
-        { replace: true },
-      );
+      setFilters({ sort: next === initial ? undefined : next });
     },
   };
 }

@@ -2,7 +2,6 @@
 // actions.
 
 import { useState } from 'preact/hooks';
-import { useSearchParams } from 'wouter-preact';
 import type { KeySummaryRecord, ListedKeyRecord } from '../../../records/key.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
@@ -15,6 +14,7 @@ import {
   Stat,
   Stats,
   Time,
+  useFilters,
   useResource,
   useSort,
   withQuery,
@@ -27,7 +27,7 @@ import { RevokeSeveralDialog } from './revoke-several.tsx';
 import { ShownKeyDialog } from './shown-key.tsx';
 
 export function KeysPage() {
-  const [search, setSearch] = useSearchParams();
+  const [search, filter] = useFilters();
   const [revokes, setRevokes] = useState(false);
   const [version, setVersion] = useState(0);
   const text = search.get('q') ?? '';
@@ -36,19 +36,6 @@ export function KeysPage() {
   const query = { state, q: text };
   const sort = useSort(SORTS, '-created');
   const summary = useResource<KeySummaryRecord>('/keys/summary');
-  const filter = (changes: Readonly<Record<string, string>>): void => {
-    setSearch(
-      (current) => {
-        const next = new URLSearchParams(current);
-        for (const [name, value] of Object.entries(changes)) {
-          if (value === '') next.delete(name);
-          else next.set(name, value);
-        }
-        return next;
-      },
-      { replace: true },
-    );
-  };
   const changed = (): void => {
     setVersion(version + 1);
     void summary.reload();

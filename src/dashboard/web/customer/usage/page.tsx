@@ -1,7 +1,6 @@
 // Usage over time, as a chart and in figures: total, or by model, key or end user, of all requests
 // or of some, compared with the period before.
 
-import { useSearchParams } from 'wouter-preact';
 import type { UsageMeasure, UsageRecord } from '../../../records/customer-usage.ts';
 import type { SpeedsRecord } from '../../../records/speeds.ts';
 import { rich } from '../../text/rich.ts';
@@ -20,6 +19,7 @@ import {
   SpeedsCard,
   spanOf,
   Time,
+  useFilters,
   useResource,
   withQuery,
 } from '../../ui/index.ts';
@@ -38,7 +38,7 @@ const GROUPS = [
 type GroupBy = (typeof GROUPS)[number]['id'];
 
 export function UsagePage() {
-  const [search, setSearch] = useSearchParams();
+  const [search, set] = useFilters();
   const span = spanOf(search);
   const groupBy = GROUPS.find(({ id }) => id === search.get('by'))?.id ?? 'model';
   const measure = MEASURES.find(({ id }) => id === search.get('show'))?.id ?? 'spent';
@@ -47,18 +47,6 @@ export function UsagePage() {
     key: search.get('key') ?? '',
     end_user: search.get('end_user') ?? '',
   };
-  /** An empty value leaves the address. */
-  const set = (more: Readonly<Record<string, string | undefined>>) =>
-    setSearch(
-      (now) => {
-        const all = { ...Object.fromEntries(now), ...more };
-        return Object.entries(all).filter(([, value]) => (value ?? '') !== '') as [
-          string,
-          string,
-        ][];
-      },
-      { replace: true },
-    );
   const usage = useResource<UsageRecord>(
     withQuery('/usage', { ...span, ...filter, group_by: groupBy, measure }),
   );

@@ -14,10 +14,11 @@ import {
   STATUS_OPTIONS,
   TextField,
   TimeField,
+  useFilters,
   useResource,
   withOwn,
 } from '../../ui/index.ts';
-import { useFilter, useFilters, useTypedFilter } from '../filters.ts';
+import { useFilter, useTypedFilter } from '../filters.ts';
 
 export const FILTERS = [
   ...(['outcome', 'status', 'code', 'model', 'upstream', 'account', 'key'] as const),
@@ -30,7 +31,8 @@ export function LogFilters({ onClear }: { readonly onClear?: () => void }) {
   const [status, setStatus] = useFilter('status');
   const [code, setCode] = useFilter('code');
   const [upstream, setUpstream] = useFilter('upstream');
-  const [{ days = '', from = '', to = '', served = '', requested = '' }, setFilters] = useFilters();
+  const [search, setFilters] = useFilters();
+  const { days = '', from = '', to = '', served = '', requested = '' } = Object.fromEntries(search);
   const [, navigate] = useLocation();
   const upstreams = useResource<UpstreamsRecord>('/upstreams').data.value?.upstreams ?? [];
   return (
