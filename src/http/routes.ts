@@ -5,8 +5,9 @@ import type { ClientFormat } from '../wire/format.ts';
 import { messagesFormat } from '../wire/messages/format.ts';
 
 /**
- * What answers by itself, in the order of the description of the API. `:model` stands for one path
- * segment. Pages, which are mounted below a path, are not here.
+ * What answers by itself, in the order of the description of the API. `:model` stands for the rest
+ * of the path, because some clients send the slash of an alias as it is. Pages, which are mounted
+ * below a path, are not here.
  */
 export const ROUTES = [
   { name: 'chat_completions', method: 'POST', path: '/v1/chat/completions' },
@@ -29,7 +30,7 @@ export type ApiRoute = (typeof ROUTES)[number]['name'];
 
 /** Paths with their methods, for 405 answers. */
 const METHODS = [...Map.groupBy(ROUTES, ({ path }) => path)].map(([path, routes]) => ({
-  path: new RegExp(`^${path.replace(':model', '[^/]+').replaceAll('.', '\\.')}$`),
+  path: new RegExp(`^${path.replaceAll('.', '\\.').replace(':model', '.+')}$`),
   allow: routes.map(({ method }) => method).join(', '),
 }));
 

@@ -3,6 +3,7 @@
 // Response.
 
 import { type AnyElysia, Elysia } from 'elysia';
+import { decodePart } from '../core/percent-encoding.ts';
 import type { RouteName } from '../core/request-summary.ts';
 import { chatFormat } from '../wire/chat/format.ts';
 import type { ClientFormat } from '../wire/format.ts';
@@ -131,7 +132,7 @@ function createApp(dependencies: ServerDependencies) {
   app.onError(({ request }) => answerElsewhere(dependencies, request, null));
   const handlers = handlersOf(dependencies, () => app.server);
   for (const { name, method, path } of ROUTES) {
-    app.route(method, path, handlers[name], { parse: 'none' });
+    app.route(method, path.replace(':model', '*'), handlers[name], { parse: 'none' });
   }
   return (
     app
@@ -180,10 +181,14 @@ function handlersOf(
       answerList(dependencies, open(request, server, 'models'), (lists, facts, operator) =>
         listModels(lists, facts, operator, targetOf(request).searchParams),
       ),
-    model: ({ request, server, params }) =>
-      answerList(dependencies, open(request, server, 'model'), (lists, facts, operator) =>
-        showModel(lists, facts, operator, params['model'] ?? ''),
-      ),
+    model: ({ request, server, params }) => {
+      const { '*': name = '' } = params;
+      if (name === '') return answerElsewhere(dependencies, request, server);
+      return answerList(dependencies, open(request, server, 'model'), (lists, facts, operator) =>
+        // The framework does not decode the rest of a path.
+        showModel(lists, facts, operator, decodePart(name) ?? ''),
+      );
+    },
     api_keys: ({ request, server }) =>
       answerList(dependencies, open(request, server, 'api_keys'), listKeys),
     account: ({ request, server }) =>

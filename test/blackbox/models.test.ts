@@ -19,7 +19,7 @@ beforeAll(async () => {
     service: { name: 'example service', usd_per_million: '2.00' },
     models: {
       ok: {
-        aliases: ['alias-of-ok'],
+        aliases: ['alias-of-ok', 'Vendor/One:free'],
         display_name: 'Okay',
         description: 'Says hello.',
         created: '2026-01-01',
@@ -64,7 +64,7 @@ const OKAY = {
   owned_by: 'example service',
   display_name: 'Okay',
   description: 'Says hello.',
-  aliases: ['alias-of-ok'],
+  aliases: ['alias-of-ok', 'Vendor/One:free'],
   context_window: 128_000,
   effective_context: 128_000,
   max_output_tokens: 8_192,
@@ -123,6 +123,13 @@ describe('models', () => {
     expect((await get(account, '/v1/models/ok')).json).toEqual(OKAY);
     expect((await get(account, '/v1/models/alias-of-ok')).json).toEqual(OKAY);
   });
+
+  test.each(['Vendor/One:free', 'Vendor%2FOne%3Afree'])(
+    'one is found by an alias with a slash, encoded or not: %s',
+    async (alias) => {
+      expect((await get(account, `/v1/models/${alias}`)).json).toEqual(OKAY);
+    },
+  );
 
   test('one that does not exist is a 404', async () => {
     const { status, json } = await get(account, '/v1/models/other');

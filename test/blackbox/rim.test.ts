@@ -320,6 +320,7 @@ describe('paths and methods', () => {
     ),
     ['POST', '/v1/models', 'method_not_allowed', 'chat', 'GET'],
     ['DELETE', '/v1/models/ok', 'method_not_allowed', 'chat', 'GET'],
+    ['DELETE', '/v1/models/vendor/ok', 'method_not_allowed', 'chat', 'GET'],
     ['POST', '/v1/account', 'method_not_allowed', 'chat', 'GET'],
     ['POST', '/healthz', 'method_not_allowed', 'chat', 'GET'],
     ['POST', '/readyz', 'method_not_allowed', 'chat', 'GET'],
@@ -357,6 +358,8 @@ describe('paths and methods', () => {
     ['POST', '/messages', 'not_found', 'messages'],
     ['GET', '/v1/messages/batches', 'not_found', 'messages'],
     ['GET', '/v1/models/no-such-model', 'model_not_found', 'chat'],
+    ['GET', '/v1/models/vendor/no-such-model', 'model_not_found', 'chat'],
+    ['GET', '/v1/models/ok/', 'model_not_found', 'chat'],
     ['GET', '/v1/models/%zz', 'model_not_found', 'chat'],
     ['GET', '/v1/models/..%2fok', 'model_not_found', 'chat'],
   ];
