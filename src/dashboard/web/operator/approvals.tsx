@@ -23,6 +23,7 @@ import {
   toast,
   useList,
 } from '../ui/index.ts';
+import { actorWords } from './audit/labels.ts';
 import { useRefresh } from './refresh.ts';
 import { ShownOnceDialog } from './shown-once.tsx';
 
@@ -116,7 +117,7 @@ const COLUMNS: readonly Column<ApprovalRecord>[] = [
     label: t('Requested by'),
     show: ({ asked_by, asked_by_email, asked_at }) => (
       <>
-        {nameOf(asked_by)}
+        {actorWords(asked_by)}
         {asked_by.startsWith('token:') && <div class="soft small">{asked_by_email}</div>}
         <div class="soft small">
           <Time at={asked_at} relative />
@@ -131,7 +132,7 @@ const COLUMNS: readonly Column<ApprovalRecord>[] = [
         <Nothing />
       ) : (
         <>
-          {nameOf(decided_by)}
+          {actorWords(decided_by)}
           <div class="soft small">
             <Time at={decided_at} relative />
           </div>
@@ -194,7 +195,7 @@ function DecisionDialog({
   const facts = t('{amount} for {reason}, asked by {who}.', {
     amount: amountText({ tokens: amount }),
     reason,
-    who: nameOf(asked_by),
+    who: actorWords(asked_by),
   });
   const act = async () => {
     if (what === 'codes') {
@@ -242,8 +243,4 @@ function DecisionDialog({
       onClose={onClose}
     />
   );
-}
-
-function nameOf(actor: string): string {
-  return actor.replace(/^operator:/, '');
 }

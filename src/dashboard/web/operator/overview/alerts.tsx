@@ -22,6 +22,7 @@ import {
   useAction,
   useList,
 } from '../../ui/index.ts';
+import { actorWords } from '../audit/labels.ts';
 import { useRefresh } from '../refresh.ts';
 
 const NONE = <Empty title={t('No open alerts')}>{t('Everything is running as it should.')}</Empty>;
@@ -126,7 +127,7 @@ function Acknowledgement({
     return (
       <span class="soft">
         {rich('Acknowledged by {who} {when}', {
-          who: nameOf(alert.acknowledged.by),
+          who: actorWords(alert.acknowledged.by),
           when: <Time at={alert.acknowledged.at} relative />,
         })}
       </span>
@@ -170,10 +171,6 @@ export function AlertsCard({ alerts }: { readonly alerts: MachineRecord['alerts'
       )}
     </Card>
   );
-}
-
-function nameOf(actor: string): string {
-  return actor.replace(/^operator:/, '');
 }
 
 /** Log messages start in lower case. */
