@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { GAPS } from './coverage-gaps.ts';
+import { say } from './say.ts';
 
 const root = resolve(import.meta.dir, '..');
 
@@ -75,8 +76,4 @@ function missedIn({ path, b, branchMap }: FileCounts): Branch[] {
       return [{ file: relative(root, path), line, code: lines[line - 1]?.trim() ?? '' }];
     }),
   );
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -12,6 +12,7 @@ import { FAULTS, FAULTS_OF_CLUSTERS, leastOf } from '../test/crash/faults.ts';
 import { judge } from '../test/crash/laws/all.ts';
 import type { Violation } from '../test/crash/laws/law.ts';
 import { playRound, type RoundResult } from '../test/crash/round.ts';
+import { say } from './say.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -180,8 +181,4 @@ function tally(times: number, name: string, note: string): string {
 
 function row(cells: readonly string[]): string {
   return cells.map((cell) => cell.padStart(10)).join(' ');
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

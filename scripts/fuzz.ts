@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { keepFound, readFound } from '../test/fuzz/found.ts';
 import { PROPERTIES } from '../test/fuzz/properties.ts';
 import type { Failure, Property } from '../test/fuzz/property.ts';
+import { say } from './say.ts';
 
 /** Between two looks at the clock. */
 const BATCH_RUNS = 100;
@@ -76,8 +77,4 @@ function replay(path: string): number {
   property.replay(input);
   say(`held   ${name}`);
   return 0;
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

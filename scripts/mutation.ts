@@ -17,6 +17,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { MUTANTS } from '../test/mutation/all.ts';
 import { type Mutant, readTree } from '../test/mutation/mutant.ts';
+import { say } from './say.ts';
 
 const root = resolve(import.meta.dir, '..');
 
@@ -199,8 +200,4 @@ function row({ id, does }: Mutant, verdict: Verdict): string {
   const files = verdict.files.map((file) => `\`${file.replace(/^src\//, '')}\``);
   const caught = 'test' in verdict ? verdict.test : `**NOT CAUGHT**: ${verdict.problem}`;
   return `| ${id}: ${does} | ${files.join(', ')} | ${caught.replaceAll('\n', ' ')} |`;
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -3,6 +3,7 @@
 // the load on Redis. Exits with an error when a limit is exceeded, except without Redis.
 
 import { type Report, type Scenario, simulateCluster } from '../test/sim/cluster/simulate.ts';
+import { say } from './say.ts';
 
 type Varied = Omit<Scenario, 'seed' | 'minutes' | 'size'>;
 
@@ -123,8 +124,4 @@ function cellsOf(report: Report, { times }: Varied): readonly string[] {
 
 function row(cells: readonly string[]): void {
   say(`| ${cells.join(' | ')} |`);
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

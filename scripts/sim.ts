@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import { FAULTS, type FaultCounts } from '../test/sim/faults.ts';
 import { simulate } from '../test/sim/simulate.ts';
+import { say } from './say.ts';
 import { simulateClusters } from './sim-cluster.ts';
 
 /** A fault that fired less often proves nothing; a run with such a fault is not a pass. */
@@ -75,8 +76,4 @@ function addTo(
 function print(title: string, counts: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(counts))
     say(`${title.padEnd(8)} ${name.padEnd(40)} ${value}`);
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

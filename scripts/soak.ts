@@ -10,6 +10,7 @@ import { bytesPerRequest, type Growth, growthOf, type Sample } from '../test/soa
 import { runSoak, type SoakResult } from '../test/soak/soak.ts';
 import { newPast } from './benchmark/rows/past.ts';
 import { printTable } from './benchmark/table.ts';
+import { say } from './say.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -96,8 +97,4 @@ function cells({ name, unit, first, last, slope, bound, verdict }: Growth): stri
     slope === undefined ? '-' : `${number(slope.low)} to ${number(slope.high)}`,
     ...[bound === undefined ? '-' : `< ${bound}`, verdict ?? 'reported'],
   ];
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }
