@@ -57,6 +57,8 @@ const REQUEST_PREFIX = 'req_';
 
 const REQUEST_ID = /^req_(?!00)[0-9a-f]{32}$/;
 
+const TIME_DIGITS = 12;
+
 /** A first byte that no request id has had since 2004, given its leading timestamp. */
 const OTHER_FORM = 0;
 
@@ -65,8 +67,14 @@ const OTHER_FORM = 0;
  * ledger's primary key is the request id, and storing requests in time order doubles its speed.
  */
 export function createRequestId(nowMs: number, randomBytes: RandomBytes): string {
-  const time = nowMs.toString(16).padStart(12, '0');
+  const time = nowMs.toString(16).padStart(TIME_DIGITS, '0');
   return `${REQUEST_PREFIX}${time}${randomBytes(10).toHex()}`;
+}
+
+/** When a request id was created, in Unix milliseconds; undefined for an id of another form. */
+export function requestTimeMs(id: string): number | undefined {
+  if (!REQUEST_ID.test(id)) return undefined;
+  return Number.parseInt(id.slice(REQUEST_PREFIX.length, REQUEST_PREFIX.length + TIME_DIGITS), 16);
 }
 
 /** The sixteen bytes of a request id. An id of another form is its text after a zero byte. */

@@ -1,12 +1,13 @@
-// The stream of a repeat whose first request runs on another node: headers and heartbeats until
-// there is an answer, so that clients and proxies keep the connection.
+// The stream of a repeat whose first request runs on another node: headers, the first event and
+// heartbeats until there is an answer, so that clients and proxies keep the connection.
 
 import { every } from '../async/every.ts';
 import type { GatewayError } from '../core/error.ts';
+import { requestTimeMs } from '../core/id.ts';
 import { answerId } from '../generate/answer-head.ts';
 import type { ClientStream } from '../generate/client-stream.ts';
 import type { AnswerHead, ParsedBody, StreamEncoder } from '../wire/format.ts';
-import { pour, type Recorded, serveReader } from './recording.ts';
+import { pour, type Recorded, secondEventOf, serveReader } from './recording.ts';
 
 type Announced = {
   /** Of the format of the request. */
@@ -21,15 +22,14 @@ type Announced = {
 
 export function announce(options: Announced): ClientStream {
   const { encoder, heartbeatMs, signal, onEnd, answer, errorOf } = options;
-  // The answer has its own beginning; only heartbeats and errors of this encoder are sent.
-  encoder.start();
   return serveReader(signal, onEnd, async (client) => {
-    const beat = (): void => void client.write(encoder.heartbeat());
-    beat();
-    const stopBeating = every(heartbeatMs, beat);
+    // Some clients lose tool calls if the first chunk has no role. The recording begins with the
+    // same event.
+    client.write(encoder.start());
+    const stopBeating = every(heartbeatMs, () => void client.write(encoder.heartbeat()));
     try {
       const { transcript } = await answer.finally(stopBeating);
-      await pour(transcript, client);
+      await pour(transcript, client, secondEventOf(transcript));
     } catch (error) {
       client.write(encoder.fail(errorOf(error), undefined));
     }
@@ -41,7 +41,7 @@ export function asksForStream({ value }: ParsedBody): boolean {
   return typeof value === 'object' && value !== null && 'stream' in value && value.stream === true;
 }
 
-/** For heartbeats: the id is that of the answer to come. */
+/** The head of the answer to come, as far as it is known: the first event and heartbeats have it. */
 export function headOfRepeat(
   requestId: string,
   startedAt: number,
@@ -50,7 +50,7 @@ export function headOfRepeat(
   const model = typeof value === 'object' && value !== null && 'model' in value ? value.model : '';
   return {
     ...{ id: answerId(requestId), requestId, model: String(model) },
-    createdSeconds: Math.floor(startedAt / 1_000),
+    createdSeconds: Math.floor((requestTimeMs(requestId) ?? startedAt) / 1_000),
     ...{ includeUsage: false, showReasoning: false },
   };
 }

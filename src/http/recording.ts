@@ -2,7 +2,12 @@
 // first client and all repeats read the same bytes, each at its own pace.
 
 import { type ClientStream, createClientStream } from '../generate/client-stream.ts';
-import { BEGINNING, Transcript, type TranscriptOptions } from '../idempotency/transcript.ts';
+import {
+  BEGINNING,
+  type Cursor,
+  Transcript,
+  type TranscriptOptions,
+} from '../idempotency/transcript.ts';
 
 /** What precedes the body of an answer. */
 type AnswerHead = {
@@ -161,8 +166,12 @@ export function serveReader(
 }
 
 /** Writes a transcript to a client, at the pace of both. */
-export async function pour(transcript: Transcript, client: ClientStream): Promise<void> {
-  for (let cursor = BEGINNING; !client.gone(); ) {
+export async function pour(
+  transcript: Transcript,
+  client: ClientStream,
+  from = BEGINNING,
+): Promise<void> {
+  for (let cursor = from; !client.gone(); ) {
     const changed = transcript.changed();
     const { bytes, next } = transcript.read(cursor);
     cursor = next;
@@ -171,4 +180,11 @@ export async function pour(transcript: Transcript, client: ClientStream): Promis
     else await changed;
   }
   if (transcript.isCut()) client.cut('The answer is longer than can be recorded.');
+}
+
+/** Where the first event of a complete stream has ended. */
+export function secondEventOf(transcript: Transcript): Cursor {
+  const { bytes } = transcript.read(BEGINNING);
+  if (bytes === undefined) return BEGINNING;
+  return { segment: 0, offset: Buffer.from(bytes).indexOf('\n\n') + 2 };
 }
