@@ -283,6 +283,8 @@ describe.concurrent('before content', () => {
         expectNoLeak(name, answer);
         if (expected !== 'unavailable') return;
         expect([name, answer.headers.get('x-svc-model')]).toEqual([name, 'ok']);
+        const named = new Set(answer.text.match(/(?<="model":")[^"]*/g));
+        expect([name, ...named]).toEqual([name, withFallback(name)]);
         if (kind !== 'stream') expect(answer.text).toContain(HELLO);
         const record = await booked(answer);
         expect([name, record.outcome, record.debited, failuresOf(record).length]).toEqual([
