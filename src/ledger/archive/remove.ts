@@ -5,20 +5,10 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { ARCHIVE_STATES, type ArchiveState } from '../../store/archive-tables.ts';
 import type { Database } from '../../store/contract.ts';
-
-export type RemovalOptions = {
-  /** Milliseconds of a clock that never jumps. */
-  readonly monotonic: () => number;
-  /** The target duration of a step. */
-  readonly stepMs: number;
-  /** The pause after a step, for other writers. */
-  readonly pauseMs: number;
-  readonly isStopped: () => boolean;
-};
+import { nextSize, type StepOptions } from '../steps.ts';
 
 const ROWS_FIRST = 200;
-const ROWS_MIN = 50;
-const ROWS_MAX = 5_000;
+const ROWS = { min: 50, max: 5_000 };
 
 /**
  * Removes what the archives up to the number `upTo` cover and marks them as removed. Their files
@@ -27,7 +17,7 @@ const ROWS_MAX = 5_000;
 export async function removeArchived(
   database: Database,
   upTo: number,
-  options: RemovalOptions,
+  options: StepOptions,
 ): Promise<number> {
   const { monotonic, stepMs, pauseMs, isStopped } = options;
   const [ends] = await database.rows<{ first: bigint | null; last: bigint | null }>(
@@ -43,10 +33,8 @@ export async function removeArchived(
     const to = Math.min(last, after + size);
     const startedAt = monotonic();
     removed += await removeRange(database, after, to, upTo);
-    const tookMs = Math.max(0.01, monotonic() - startedAt);
     after = to;
-    const fitting = size * Math.min(2, stepMs / tookMs);
-    size = Math.round(Math.min(ROWS_MAX, Math.max(ROWS_MIN, fitting)));
+    size = nextSize({ size, tookMs: monotonic() - startedAt }, stepMs, ROWS);
     await Bun.sleep(pauseMs);
   }
   await database.rows(

@@ -13,7 +13,8 @@ import {
 } from '../../ledger/archive/anchors.ts';
 import { type DueMonth, dueMonth, unarchivedAccounts } from '../../ledger/archive/due.ts';
 import { recordArchive } from '../../ledger/archive/record.ts';
-import { type RemovalOptions, removeArchived } from '../../ledger/archive/remove.ts';
+import { removeArchived } from '../../ledger/archive/remove.ts';
+import type { StepOptions } from '../../ledger/steps.ts';
 import type { Database } from '../../store/contract.ts';
 import { digestProblems, directoryProblems, reinstateFiles, sweepParts } from './files.ts';
 import { UnprovenMonth, type WriteOptions, writeMonth } from './write.ts';
@@ -23,7 +24,7 @@ export type RetentionProblem = { readonly reason: ArchiveFailure; readonly text:
 
 export type RetentionRun = Omit<WriteOptions, 'onAside'> & {
   readonly retentionDays: number;
-  readonly removal: RemovalOptions;
+  readonly removal: StepOptions;
   readonly log: (message: string) => void;
 };
 
