@@ -21,6 +21,7 @@ import type { Queries } from '../store/contract.ts';
 import { balances, movements, requests } from '../store/money-tables.ts';
 import { BookedNames } from './booked-names.ts';
 import { hashText } from './receipts.ts';
+import { accountNumber } from './request-kinds.ts';
 
 export type BookedReceipt = {
   readonly receipt: AccountReceipt;
@@ -139,8 +140,7 @@ export function ofAccount(
   table: ReceiptTable | typeof archivedMonths,
   accountId: string | Placeholder,
 ): SQL {
-  const named = sql`select ${balances.number} from ${balances} where ${balances.accountId} = ${accountId}`;
-  return sql`${table.account} = (${named})`;
+  return eq(table.account, accountNumber(accountId));
 }
 
 /** Without the columns that no receipt states: the audit reads every row. */

@@ -1,7 +1,7 @@
 // The conditions of request filters over the rows of the books. They compare the numbers that rows
 // have instead of texts, so that a scan of very many rows needs no other table.
 
-import { eq, inArray, or, type SQL, sql } from 'drizzle-orm';
+import { eq, inArray, or, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Outcome } from '../core/generation.ts';
 import type { RequestFailure } from '../core/request-failure.ts';
 import { endingCode, HOLD_ENDS } from '../store/columns.ts';
@@ -75,5 +75,5 @@ function isReceived({ answers, failures }: Received): SQL | undefined {
 const textNumber = (text: string): SQL =>
   sql`(select ${texts.number} from ${texts} where ${texts.text} = ${text})`;
 
-export const accountNumber = (accountId: string): SQL =>
+export const accountNumber = (accountId: string | Placeholder): SQL =>
   sql`(select ${balances.number} from ${balances} where ${balances.accountId} = ${accountId})`;

@@ -10,6 +10,7 @@ import type { Micro } from '../../core/money.ts';
 import { archivedMonths } from '../../store/archive-tables.ts';
 import type { Queries } from '../../store/contract.ts';
 import { balances, requests } from '../../store/money-tables.ts';
+import { accountNumber } from '../request-kinds.ts';
 
 /** Without the filter of ids, which may be large. */
 const { ids: _ids, ...ANCHOR } = getTableColumns(archivedMonths);
@@ -95,15 +96,7 @@ export async function listedFromMs(db: Queries, accountId: string): Promise<numb
   const row = await db
     .select({ startedAt: requests.startedAt })
     .from(requests)
-    .where(
-      eq(
-        requests.account,
-        db
-          .select({ number: balances.number })
-          .from(balances)
-          .where(eq(balances.accountId, accountId)),
-      ),
-    )
+    .where(eq(requests.account, accountNumber(accountId)))
     .orderBy(asc(requests.startedAt))
     .limit(1)
     .get();
