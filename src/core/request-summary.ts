@@ -23,6 +23,14 @@ export type RouteName =
   | 'metrics'
   | 'elsewhere';
 
+/** The routes that ask a model for an answer. */
+export const GENERATES: ReadonlySet<RouteName> = new Set([
+  'chat_completions',
+  'messages',
+  'playground_chat_completions',
+  'playground_messages',
+]);
+
 /** Where a repeat read its answer: the stored one, or the one in progress. */
 export type ReplaySource = 'stored' | 'running';
 

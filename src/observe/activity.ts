@@ -4,20 +4,12 @@
 
 import type { Activity, ActivityMinute, FailedAttempt, UpstreamMinute } from '../core/activity.ts';
 import { add, ZERO } from '../core/money.ts';
-import type { RequestSummary, RouteName } from '../core/request-summary.ts';
+import { GENERATES, type RequestSummary } from '../core/request-summary.ts';
 import { createLastAttempts } from './last-attempts.ts';
 
 const MINUTE_MS = 60_000;
 const MINUTES_KEPT = 180;
 const FAILURES_KEPT = 50;
-
-/** The routes that ask a model for an answer. */
-const GENERATES: ReadonlySet<RouteName> = new Set([
-  'chat_completions',
-  'messages',
-  'playground_chat_completions',
-  'playground_messages',
-]);
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 type Minute = Writable<ActivityMinute> & {

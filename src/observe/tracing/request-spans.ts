@@ -4,11 +4,12 @@
 // https://github.com/open-telemetry/semantic-conventions-genai. Pure.
 
 import { formatTokens } from '../../core/money.ts';
-import type {
-  AnswerSummary,
-  AttemptSummary,
-  RequestSummary,
-  RouteName,
+import {
+  type AnswerSummary,
+  type AttemptSummary,
+  GENERATES,
+  type RequestSummary,
+  type RouteName,
 } from '../../core/request-summary.ts';
 import type { RequestTrace } from '../../core/trace.ts';
 import {
@@ -35,14 +36,6 @@ const ROUTES: Readonly<Record<RouteName, readonly [method: string, path: string]
   playground_messages: undefined,
   elsewhere: undefined,
 };
-
-/** The routes that ask a model for an answer. */
-const GENERATES: ReadonlySet<RouteName> = new Set([
-  'chat_completions',
-  'messages',
-  'playground_chat_completions',
-  'playground_messages',
-]);
 
 const OPERATION = 'chat';
 
