@@ -23,7 +23,7 @@ const AWAY_MS = 3_000;
 /** A larger difference to the database's clock is reported to the operator. */
 const OFFSET_MS_MAX = 2_000;
 
-type MemberOptions = {
+export type MemberOptions = {
   readonly nodes: Nodes;
   readonly leases: Leases;
   readonly identity: NodeIdentity;

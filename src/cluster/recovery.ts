@@ -6,7 +6,7 @@ import type { UsdRate } from '../core/money.ts';
 import type { Ledger, Recovered } from '../ledger/contract.ts';
 import { holdingIncarnations, recoverAll } from '../ledger/recover.ts';
 import type { Database } from '../store/contract.ts';
-import type { Member } from './member.ts';
+import type { Member, MemberOptions } from './member.ts';
 import type { Nodes } from './nodes.ts';
 
 /**
@@ -26,10 +26,7 @@ export type RecoveryOptions = {
   readonly clock: () => number;
   /** The current price of a million service tokens, for requests that no longer have it. */
   readonly usdPerMillion: () => UsdRate;
-  readonly log: {
-    readonly warn: (message: string) => void;
-    readonly error: (message: string, cause?: unknown) => void;
-  };
+  readonly log: Pick<MemberOptions['log'], 'warn' | 'error'>;
 };
 
 /** One pass. Resolves with the holds that it ended. */

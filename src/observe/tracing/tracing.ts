@@ -4,7 +4,7 @@
 import type { RequestSummary } from '../../core/request-summary.ts';
 import type { StartTrace } from '../../core/trace.ts';
 import { createRefusedLines } from '../refused-lines.ts';
-import { createExporter, type ExporterBounds, type SpanResult } from './exporter.ts';
+import { createExporter, type ExporterOptions } from './exporter.ts';
 import { requestSpans } from './request-spans.ts';
 import { createRandomHex, createSampler, createTracer, type SamplerName } from './request-trace.ts';
 import { attributes, exportBody } from './span.ts';
@@ -17,10 +17,8 @@ export type Tracing = {
   readonly close: () => Promise<void>;
 };
 
-type TracingOptions = {
-  /** The collector's path for traces. */
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+/** `url` is the collector's path for traces. */
+type TracingOptions = Omit<ExporterOptions<RequestSummary>, 'encode' | 'spansOf'> & {
   /** What identifies this process: `service.name` and others. */
   readonly resource: Readonly<Record<string, string>>;
   readonly version: string;
@@ -29,13 +27,7 @@ type TracingOptions = {
   /** Whether traces are taken from clients and passed on to upstreams. */
   readonly propagates: boolean;
   readonly monotonic: () => number;
-  readonly random: () => number;
   readonly fill: (bytes: Uint8Array) => void;
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
-  readonly onResult: (result: SpanResult, spans: number) => void;
-  readonly onFailure: (reason: string) => void;
-  readonly onRecovery: () => void;
-  readonly bounds?: Partial<ExporterBounds>;
 };
 
 export function createTracing(options: TracingOptions): Tracing {
