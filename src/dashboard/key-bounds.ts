@@ -1,7 +1,7 @@
 // The fields that bound a key, in bodies of both applications, and the list of an account's keys with
 // its budgets.
 
-import { Type } from '@sinclair/typebox';
+import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { parseInstant } from '../core/instant.ts';
 import { type ApiKey, keyRecord } from '../identity/key-record.ts';
 import type { OperationDependencies } from '../operations/dependencies.ts';
@@ -37,14 +37,7 @@ export const BOUNDS_BODY = {
   runaway_guard: Type.Optional(Type.Boolean()),
 };
 
-type BoundsBody = {
-  readonly name?: string | null;
-  readonly expires_at?: string | null;
-  readonly models?: readonly string[] | null;
-  readonly networks?: readonly string[] | null;
-  readonly budget?: BoundsEdit['budget'];
-  readonly runaway_guard?: boolean;
-};
+type BoundsBody = Static<TObject<typeof BOUNDS_BODY>>;
 
 /** Throws `invalid_request` for a text that is no time. */
 export function readBounds({ expires_at, runaway_guard, ...body }: BoundsBody): BoundsEdit {

@@ -1,7 +1,7 @@
 // Forms for the models, upstreams and plans of the catalog file: what they start with, the check of a
 // draft, its publication, and a test of an upstream. Literal keys never leave the server.
 
-import { Type } from '@sinclair/typebox';
+import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { type CatalogEntry, entriesOf, referencesTo } from '../../catalog/entries.ts';
 import { entryDefaults, entryFields } from '../../catalog/entry-fields.ts';
 import { profileNames } from '../../catalog/profiles.ts';
@@ -44,13 +44,6 @@ const DRAFT = {
   /** Null where the entry goes. */
   entry: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
   from: NAME_OR_NULL,
-};
-
-type DraftBody = {
-  readonly kind: EntryDraft['kind'];
-  readonly id?: string | null;
-  readonly entry: CatalogEntry | null;
-  readonly from?: string | null;
 };
 
 export function entryRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
@@ -190,7 +183,7 @@ function kindOf(text: string): EntryDraft['kind'] {
   throw notFound('page');
 }
 
-function draftOf({ kind, id, entry, from }: DraftBody): EntryDraft {
+function draftOf({ kind, id, entry, from }: Static<TObject<typeof DRAFT>>): EntryDraft {
   if (!isPlain(entry ?? {}, DEPTH_MAX)) {
     throw new DashboardError('invalid_request', 'The entry is not valid.', { param: 'entry' });
   }
