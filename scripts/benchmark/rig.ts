@@ -21,7 +21,7 @@ export type GatewaySubject = Subject & {
 };
 
 export type RigOptions = {
-  readonly builds: readonly Build[];
+  readonly builds: readonly [Build, ...Build[]];
   readonly rounds: number;
   readonly seconds: number;
   /** In a database with a past. */

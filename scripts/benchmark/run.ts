@@ -14,7 +14,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { BenchRow, Finding } from './compare.ts';
-import { openRig } from './rig.ts';
+import { type Build, openRig } from './rig.ts';
 import { backupRow } from './rows/backup.ts';
 import { browserRow } from './rows/browser.ts';
 import { bytesRow } from './rows/bytes.ts';
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
       ? named
       : ROWS.filter((row) => (quick ? row.quick === true : row.onDemand !== true));
   const binary = resolve(import.meta.dir, '../../dist/tollgate');
-  const builds = [{ name: 'gateway', binary }];
+  const builds: [Build, ...Build[]] = [{ name: 'gateway', binary }];
   if (flags.beside !== undefined) builds.push({ name: 'beside', binary: resolve(flags.beside) });
   await using rig = await openRig({
     builds,

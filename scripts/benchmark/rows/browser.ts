@@ -30,7 +30,6 @@ export const browserRow: BenchRow = {
   onDemand: true,
   run: async (rig) => {
     const [build] = rig.builds;
-    if (build === undefined) return [];
     const minutes = rig.minutes ?? 10;
     await using mailbox = await openMailbox();
     await using stack = new AsyncDisposableStack();

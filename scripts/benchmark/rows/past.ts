@@ -31,7 +31,6 @@ export const pastRow: BenchRow = {
   onDemand: true,
   run: async (rig) => {
     const [build] = rig.builds;
-    if (build === undefined) return [];
     await using mailbox = await openMailbox();
     await using stack = new AsyncDisposableStack();
     const environment = openSignUp(mailbox);
