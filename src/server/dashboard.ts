@@ -74,7 +74,7 @@ export type ServingDashboard = {
 };
 
 export function createServingDashboard(options: ServingDashboardOptions): ServingDashboard {
-  const { config, clock, randomBytes, observation, domains, trustedProxies } = options;
+  const { config, clock, monotonic, randomBytes, observation, domains, trustedProxies } = options;
   const store = lazily(() => openDashboardStore(options));
   const signIn = lazily(() => signInOf(options, store.get()));
   const dependencies = lazily(() => dependenciesOf(options, store.get(), signIn.get()));
@@ -130,13 +130,17 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
   }
 
   const loadCustomer = async (): Promise<DashboardApp> => {
-    const [{ createDashboardApp }, { customerRoutes }, { createPageFiles }] = await Promise.all([
-      import('../dashboard/edge/app.ts'),
-      import('../dashboard/customer/routes.ts'),
-      import('../dashboard/edge/files.ts'),
-    ]);
+    const [{ createDashboardApp }, { customerRoutes }, { createPageFiles }, limits] =
+      await Promise.all([
+        import('../dashboard/edge/app.ts'),
+        import('../dashboard/customer/routes.ts'),
+        import('../dashboard/edge/files.ts'),
+        import('../dashboard/edge/call-limit.ts'),
+      ]);
+    const limit = limits.createCallLimit({ monotonic, ...limits.CHANGES });
     return createDashboardApp({
       ...guard<SignedInCustomer>(signIn.get().customer.read, standingOf, async () => true),
+      limitChanges: ({ accountId }) => limit(accountId),
       prefix: '/dashboard',
       routes: customerRoutes(dependencies.get()),
       files: createPageFiles('customer', () => domains.live.current().service),
@@ -149,10 +153,12 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       import('../dashboard/operator/routes.ts'),
       import('../dashboard/edge/files.ts'),
     ]);
-    const [{ API_PREFIX, createOperatorApi, pathOf }, { operatorApiRoutes }] = await Promise.all([
-      import('../dashboard/operator-api/app.ts'),
-      import('../dashboard/operator-api/routes.ts'),
-    ]);
+    const [{ API_PREFIX, createOperatorApi, pathOf }, { operatorApiRoutes }, limits] =
+      await Promise.all([
+        import('../dashboard/operator-api/app.ts'),
+        import('../dashboard/operator-api/routes.ts'),
+        import('../dashboard/edge/call-limit.ts'),
+      ]);
     const routes = operatorApiRoutes(dependencies.get());
     // Strangers may ask for it, so it is made once.
     const description = lazily(async () => {
@@ -170,6 +176,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       database,
       routes,
       describe: description.get,
+      limitCalls: limits.createCallLimit({ monotonic, ...limits.CALLS }),
     });
     const app = createDashboardApp({
       ...checks,

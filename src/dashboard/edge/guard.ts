@@ -1,5 +1,5 @@
 // The checks before a route, in this order: origin, session, role of the operator or standing of the
-// account, a recent password, and the body.
+// account, a recent password, the body, and how often the account changes something.
 
 import type { Awaitable } from '../../async/awaitable.ts';
 import { nextTurn } from '../../async/yield.ts';
@@ -23,6 +23,8 @@ export type GuardDependencies<Who extends SignedIn> = {
   readonly isHttps: (request: Request) => boolean;
   /** Whether writes would be lost; absent means never. */
   readonly isReadOnly?: () => boolean;
+  /** Counts a change. Throws `too_many_attempts`; absent means without a limit. */
+  readonly limitChanges?: (who: Who) => void;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
@@ -62,6 +64,7 @@ export async function runRoute<Who extends SignedIn>(
     const body = route.readBody(takesJson ? await readJson(request) : {});
     // A slow body can outlast the session, so the session is checked again.
     if (takesJson) who = await admit(dependencies, route, request.headers);
+    if (writes && who !== undefined) dependencies.limitChanges?.(who);
     // Starts one of several requests per turn of the event loop, so that streams continue.
     if (!writes) await nextTurn();
     const result = await (route as Route<Who | undefined>).handle({

@@ -1,5 +1,6 @@
 // The operators' API below /operator/api/v1: JSON for programs, with a bearer token instead of a
-// session. Checks the token, its scope and the body, and records every call of a valid token.
+// session. Checks the token, its rate, its scope and the body, and records every call of a valid
+// token within its rate.
 
 import type { Awaitable } from '../../async/awaitable.ts';
 import { createId, createRequestId, type RandomBytes } from '../../core/id.ts';
@@ -8,6 +9,7 @@ import { createOperatorTokens, type TokenCaller } from '../../identity/operator-
 import { createThrottle } from '../../identity/sign-in/throttle.ts';
 import type { Database } from '../../store/contract.ts';
 import { readJson } from '../edge/body.ts';
+import type { CallLimit } from '../edge/call-limit.ts';
 import { DashboardError, refusalOf } from '../edge/error.ts';
 import { finish, finishRefusal } from '../edge/respond.ts';
 import type { RouteServer } from '../edge/route.ts';
@@ -27,6 +29,8 @@ type ApiDependencies = {
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
+  /** Counts a call of a token, by its id. */
+  readonly limitCalls: CallLimit;
   /** Called after a possible change, so that the rest of the server applies it at once. */
   readonly onChange: () => Awaitable<void>;
   readonly onInternal: (requestId: string, error: unknown) => void;
@@ -142,6 +146,7 @@ export function createOperatorApi(dependencies: ApiDependencies) {
       }
       const from = address(request, server);
       const caller = await admit(request, from);
+      dependencies.limitCalls(caller.token.id);
       const found = find(routes, method, path);
       const response = await run(request, server, caller, found, requestId).then(
         (result) => finish(result, requestId, secure),

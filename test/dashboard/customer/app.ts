@@ -18,6 +18,7 @@ import { redemptionRoutes } from '../../../src/dashboard/customer/redemption.ts'
 import { requestRoutes } from '../../../src/dashboard/customer/requests.ts';
 import { usageRoutes } from '../../../src/dashboard/customer/usage.ts';
 import { createDashboardApp } from '../../../src/dashboard/edge/app.ts';
+import { CHANGES, createCallLimit } from '../../../src/dashboard/edge/call-limit.ts';
 import type { RouteServer } from '../../../src/dashboard/edge/route.ts';
 import { createAccounts } from '../../../src/identity/accounts.ts';
 import { createBlocks } from '../../../src/identity/blocks.ts';
@@ -86,6 +87,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
     clock,
     randomBytes,
   };
+  const limitChanges = createCallLimit({ monotonic: clock, ...CHANGES });
   const handle = createDashboardApp<SignedInCustomer>({
     session: async (headers, look) => {
       if (look?.quiet !== true) seen += 1;
@@ -100,6 +102,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
       const { standing } = await accounts.get(accountId);
       return standing === 'active' ? undefined : standing;
     },
+    limitChanges: ({ accountId }) => limitChanges(accountId),
     address: () => address,
     origin: ORIGIN,
     isHttps: () => false,

@@ -224,6 +224,34 @@ describeOnEachDatabase("a customer's keys", () => {
     });
   });
 
+  test('an account makes 60 changes a minute; reads and invalid requests do not count', async () => {
+    const account = await app.customer();
+    const other = await app.customer();
+    const { id } = await create(account);
+    const { id: foreign } = await create(other);
+    const path = `/keys/${id}`;
+    const rename = (name: number) => app.ask(account, 'PATCH', path, { name: `ci ${name}` });
+    for (let name = 1; name < 60; name += 1) {
+      expect((await rename(name)).status).toBe(200);
+      expect((await app.ask(account, 'PATCH', path, { name: 7 })).status).toBe(400);
+    }
+    const trail = () => listAuditEvents(app.database, account, 200);
+    const before = await trail();
+    const changesBefore = app.changes();
+    const refused = await app.open(account, 'PATCH', path, { name: 'one more' });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+    expect(await refused.json()).toMatchObject({
+      error: {
+        code: 'too_many_attempts',
+        message: 'The limit of 60 changes a minute is reached. Try again in 60 seconds.',
+      },
+    });
+    expect((await app.ask(account, 'POST', `${path}/pause`)).status).toBe(429);
+    expect([await trail(), app.changes()]).toEqual([before, changesBefore]);
+    expect((await app.get(account, '/keys')).status).toBe(200);
+    expect((await app.ask(other, 'PATCH', `/keys/${foreign}`, { name: 'ci' })).status).toBe(200);
+  });
+
   describe('rotation', () => {
     test('answers both keys, the new one whole, as one operation', async () => {
       const account = await app.customer();

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { SCOPES, type Scope } from '../../../src/core/operator-scope.ts';
 import type { Role } from '../../../src/core/role.ts';
+import { type CallLimit, createCallLimit } from '../../../src/dashboard/edge/call-limit.ts';
 import { API_PREFIX, createOperatorApi } from '../../../src/dashboard/operator-api/app.ts';
 import { operatorApiRoutes } from '../../../src/dashboard/operator-api/routes.ts';
 import { createOperatorTokens } from '../../../src/identity/operator-tokens.ts';
@@ -34,12 +35,14 @@ export async function openOperatorApi(directory: string) {
   const document = createOperatorDocument({ version: '1.0.0', routes });
   const held = holderOf(document, API_PREFIX);
   let address = ADDRESS;
+  let limitCalls: CallLimit = () => undefined;
   const api = createOperatorApi({
     ...parts,
     routes,
     describe: async () => document,
     address: () => address,
     isHttps: () => false,
+    limitCalls: (token) => limitCalls(token),
     onChange: () => undefined,
     onInternal(_requestId, error) {
       throw error;
@@ -86,6 +89,10 @@ export async function openOperatorApi(directory: string) {
       const user = await people.operators.create(email, role, newPassword(), 'operator');
       open.userIds.set(email, user.id);
       return user;
+    },
+    /** For later calls. */
+    limit(perMinute: number): void {
+      limitCalls = createCallLimit({ monotonic: clock, perMinute, what: 'calls' });
     },
     comeFrom(other: string): void {
       address = other;

@@ -147,6 +147,24 @@ describeOnEachDatabase('tokens', async () => {
       detail('DELETE', 'unknown', 405),
     ]);
   });
+
+  test('above the limit a call is refused and not recorded, and other tokens go on', async () => {
+    open.limit(3);
+    const { token, id } = await open.newToken();
+    const account = await open.account();
+    const pages = ['/prices', '/none', `/accounts/${account}`];
+    for (const path of pages) await open.call('GET', path, undefined, token);
+    const before = await readTrail(open.database);
+    expect(before.filter(({ subject }) => subject === id)).toHaveLength(1 + pages.length);
+    const path = `/accounts/${account}/keys`;
+    const refused = await open.call('POST', path, { name: 'ci' }, token);
+    expect(outcomeOf(refused)).toEqual([429, 'too_many_attempts']);
+    expect(refused.headers.get('retry-after')).toBe('60');
+    expect(await readTrail(open.database)).toEqual(before);
+    expect((await open.call('GET', path)).json['data']).toEqual([]);
+    open.advance(60_000);
+    expect((await open.call('POST', path, { name: 'ci' }, token)).status).toBe(200);
+  });
 });
 
 describeOnEachDatabase('requests', async () => {

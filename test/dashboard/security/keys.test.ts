@@ -83,6 +83,17 @@ describe('caps (B-177)', () => {
     expect((await customer.session.send('POST', `/keys/${id}/rotate`)).status).toBe(429);
     expect((await keysOf(customer)).filter(({ status }) => status === 'active')).toHaveLength(1);
   });
+
+  test('an account makes 60 changes a minute', async () => {
+    const customer = await signUp(gateway, mailbox);
+    const path = `/keys/${String((await create(customer)).json['id'])}`;
+    const answers = await Promise.all(
+      Array.from({ length: 70 }, (_, at) =>
+        customer.session.send('PATCH', path, { name: `${at}` }),
+      ),
+    );
+    expect(counts(answers)).toEqual({ 200: 59, 429: 11 });
+  });
 });
 
 describe('fifty at once (B-179)', () => {
