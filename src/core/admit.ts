@@ -3,6 +3,7 @@
 // error codes.
 
 import { type ErrorCode, GatewayError } from './error.ts';
+import type { OutputLimit } from './generation.ts';
 import type { Catalog, Model } from './model.ts';
 import { type Tokens, tokenCount } from './money.ts';
 import { type Plan, planIncludes } from './plan.ts';
@@ -116,24 +117,24 @@ export const REFUSAL_ORDER: readonly ErrorCode[] = [
 export type ClientFormatName = 'chat' | 'messages';
 
 /**
- * The output bound of a request, or its refusal by size. With `max_tokens`, the sum of prompt and
- * `max_tokens` must fit. Without it, only the prompt must fit, and the bound shrinks to the rest.
+ * The output bound of a request, or its refusal by size. With a limit of the caller, the sum of
+ * prompt and limit must fit. Without one, only the prompt must fit, and the bound shrinks to the
+ * rest.
  */
 export function decideOutputBound(
   model: Model,
   plan: Plan,
   promptTokens: Tokens,
-  maxOutputTokens: number | undefined,
+  limit: OutputLimit | undefined,
   format: ClientFormatName,
 ): Tokens {
   const context = Math.min(model.contextWindow, plan.maxContext);
   if (promptTokens >= context) throw promptTooLong(promptTokens, context, format);
-  if (maxOutputTokens === undefined)
-    return tokenCount(Math.min(model.maxOutput, context - promptTokens));
-  if (promptTokens + maxOutputTokens > context) {
-    throw outputTooLong(promptTokens, maxOutputTokens, context, format);
+  if (limit === undefined) return tokenCount(Math.min(model.maxOutput, context - promptTokens));
+  if (promptTokens + limit.tokens > context) {
+    throw outputTooLong(promptTokens, limit, context, format);
   }
-  return tokenCount(Math.min(maxOutputTokens, model.maxOutput));
+  return tokenCount(Math.min(limit.tokens, model.maxOutput));
 }
 
 /** Resolves a slug or an alias. */
@@ -171,13 +172,13 @@ function promptTooLong(prompt: number, context: number, format: ClientFormatName
 
 function outputTooLong(
   prompt: number,
-  output: number,
+  { tokens: output, field }: OutputLimit,
   context: number,
   format: ClientFormatName,
 ): GatewayError {
   const message =
     format === 'messages'
       ? `input length and \`max_tokens\` exceed context limit: ${prompt} + ${output} > ${context}, decrease input length or \`max_tokens\` and try again`
-      : `This model's maximum context length is ${context} tokens for this account, but the request asks for ${prompt + output} tokens (${prompt} in the messages, ${output} in max_tokens). Shorten the messages, or lower max_tokens.`;
-  return new GatewayError('context_length_exceeded', { message, param: 'max_tokens' });
+      : `This model's maximum context length is ${context} tokens for this account, but the request asks for ${prompt + output} tokens (${prompt} in the messages, ${output} in ${field}). Shorten the messages, or lower ${field}.`;
+  return new GatewayError('context_length_exceeded', { message, param: field });
 }

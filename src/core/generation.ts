@@ -94,16 +94,20 @@ export type AnswerSchema = {
 /** How much a reasoning model should think; `on` is the model's default depth. */
 export type Reasoning = 'off' | 'on' | 'low' | 'high' | 'max';
 
+/** The caller's bound on generated tokens, reasoning included. A refusal names its field. */
+export type OutputLimit = {
+  readonly tokens: number;
+  readonly field: 'max_tokens' | 'max_completion_tokens';
+};
+
 export type GenerationRequest = {
   /** A slug or an alias, as the client wrote it. */
   readonly model: string;
   /** The system prompt; may be empty. */
   readonly system: string;
   readonly turns: readonly Turn[];
-  /**
-   * The caller's bound on generated tokens, reasoning included. Defaults to the model's maximum.
-   */
-  readonly maxOutputTokens?: number;
+  /** Defaults to the model's maximum. */
+  readonly maxOutputTokens?: OutputLimit;
   readonly temperature?: number;
   readonly topP?: number;
   readonly frequencyPenalty?: number;

@@ -5,7 +5,7 @@ import { Kind, type SchemaOptions, type Static, type TSchema, Type } from '@sinc
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import { AssertionError } from '../core/assert.ts';
 import { GatewayError, invalidRequest } from '../core/error.ts';
-import type { JsonObject } from '../core/generation.ts';
+import type { JsonObject, OutputLimit } from '../core/generation.ts';
 import { isObject } from '../core/json.ts';
 import { exceedsCharacters, MESSAGE_TEXT_MAX, TOOL_NAME_MAX } from './limits.ts';
 
@@ -178,7 +178,14 @@ export const readNonEmpty = shape(Type.String({ minLength: 1 }));
 export const readBoolean = shape(Type.Boolean());
 
 /** A bound on generated tokens. */
-export const readTokenCount = shape(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }));
+const readTokenCount = shape(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }));
+
+/** Reads the caller's bound on the output, which stands in `field`. */
+export function readOutputLimit(field: OutputLimit['field']): Reader<OutputLimit> {
+  return described(readTokenCount.schema, (value, path) => {
+    return { tokens: readTokenCount(value, path), field };
+  });
+}
 
 /** The name of a tool in its definition. */
 export const readToolName = shape(

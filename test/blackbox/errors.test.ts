@@ -323,6 +323,15 @@ describe('case 168: every code', () => {
   });
 });
 
+test('a context refusal names the field by which the caller bounds the output', async () => {
+  const body = requestBody('chat', 'small', { max_completion_tokens: 1_000 });
+  expectRefusal(await ask('chat', { caller: customer, body }), 'chat', 'context_length_exceeded', {
+    param: 'max_completion_tokens',
+    message:
+      / 1000 in max_completion_tokens\)\. Shorten the messages, or lower max_completion_tokens\.$/,
+  });
+});
+
 describe('a key is checked on every path that needs one', () => {
   const PROTECTED: readonly (readonly [string, string, Format])[] = [
     ['POST', '/v1/chat/completions', 'chat'],

@@ -18,6 +18,7 @@ import {
 } from '../../src/core/admit.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/core/error.ts';
 import { failureError } from '../../src/core/failure.ts';
+import type { OutputLimit } from '../../src/core/generation.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
 import { micro, tokenCount, usdRate } from '../../src/core/money.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
@@ -45,6 +46,13 @@ function model(more: Partial<Model> = {}): Model {
     fallbacks: [],
     ...more,
   };
+}
+
+function limit(
+  tokens: number | undefined,
+  field: OutputLimit['field'] = 'max_tokens',
+): OutputLimit | undefined {
+  return tokens === undefined ? undefined : { tokens, field };
 }
 
 /** The refusal that `work` throws, as a plain object. */
@@ -202,14 +210,21 @@ describe('the output bound', () => {
       model(modelMore),
       plan(planMore),
       tokenCount(prompt),
-      maxTokens,
+      limit(maxTokens),
       'chat',
     );
     expect(decided).toBe(tokenCount(bound));
   });
 
-  const decide = (format: ClientFormatName, prompt: number, maxTokens: number | undefined) => () =>
-    decideOutputBound(model(), plan(), tokenCount(prompt), maxTokens, format);
+  const decide = (
+    format: ClientFormatName,
+    prompt: number,
+    maxTokens: number | undefined,
+    field?: OutputLimit['field'],
+  ) => {
+    return () =>
+      decideOutputBound(model(), plan(), tokenCount(prompt), limit(maxTokens, field), format);
+  };
 
   test('chat: the prompt alone does not fit', () => {
     expect(refusal(decide('chat', 1_000, undefined))).toEqual({
@@ -234,6 +249,15 @@ describe('the output bound', () => {
       param: 'max_tokens',
       message:
         "This model's maximum context length is 1000 tokens for this account, but the request asks for 1001 tokens (901 in the messages, 100 in max_tokens). Shorten the messages, or lower max_tokens.",
+    });
+  });
+
+  test('chat: the refusal names max_completion_tokens where the caller sent that', () => {
+    expect(refusal(decide('chat', 901, 100, 'max_completion_tokens'))).toEqual({
+      code: 'context_length_exceeded',
+      param: 'max_completion_tokens',
+      message:
+        "This model's maximum context length is 1000 tokens for this account, but the request asks for 1001 tokens (901 in the messages, 100 in max_completion_tokens). Shorten the messages, or lower max_completion_tokens.",
     });
   });
 
@@ -278,7 +302,13 @@ describe('the output bound', () => {
           const context = Math.min(window, maxContext);
           const fits = prompt < context && prompt + (maxTokens ?? 0) <= context;
           const decideNow = () =>
-            decideOutputBound(given, plan({ maxContext }), tokenCount(prompt), maxTokens, 'chat');
+            decideOutputBound(
+              given,
+              plan({ maxContext }),
+              tokenCount(prompt),
+              limit(maxTokens),
+              'chat',
+            );
           if (!fits) {
             expect(refusal(decideNow).code).toBe('context_length_exceeded');
             return;

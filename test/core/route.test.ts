@@ -226,6 +226,7 @@ describe('a fallback takes part', () => {
     }
   });
 
+  const ASKED = { tokens: 100, field: 'max_tokens' } as const;
   test.each<[string, Change, number | undefined]>([
     ['with its own bound, where that is lower', { fallback: { maxOutput: 7 } }, 7],
     ['never with a higher one', { fallback: { maxOutput: 500 } }, 100],
@@ -233,17 +234,17 @@ describe('a fallback takes part', () => {
     ['with what its window leaves', { fallback: { contextWindow: 11 } }, 1],
     [
       'if the bound that the caller asked for fits',
-      { fallback: { contextWindow: 109 }, request: { maxOutputTokens: 100 } },
+      { fallback: { contextWindow: 109 }, request: { maxOutputTokens: ASKED } },
       undefined,
     ],
     [
       'also where it just fits',
-      { fallback: { contextWindow: 110 }, request: { maxOutputTokens: 100 } },
+      { fallback: { contextWindow: 110 }, request: { maxOutputTokens: ASKED } },
       100,
     ],
     [
       'where its own lower bound fits',
-      { fallback: { contextWindow: 50, maxOutput: 40 }, request: { maxOutputTokens: 100 } },
+      { fallback: { contextWindow: 50, maxOutput: 40 }, request: { maxOutputTokens: ASKED } },
       40,
     ],
     ["within the plan's context", { facts: { plan: { ...PLAN, maxContext: 30 } } }, 20],

@@ -23,8 +23,8 @@ import {
   readFields,
   readNonEmpty,
   readObject,
+  readOutputLimit,
   readString,
-  readTokenCount,
   readToolName,
   requireBody,
   shape,
@@ -74,7 +74,7 @@ const OWN_HISTORY = Type.Unsafe({
 
 const FIELDS = {
   model: readNonEmpty,
-  max_tokens: readTokenCount,
+  max_tokens: readOutputLimit('max_tokens'),
   messages: listOf(readMessage, { min: 1, max: MESSAGES_MAX }),
   system: readSystem,
   temperature: shape(Type.Number({ minimum: 0, maximum: 1 })),

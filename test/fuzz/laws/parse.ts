@@ -50,8 +50,9 @@ function checkRefusal(error: GatewayError): void {
 function checkRequest(request: GenerationRequest): void {
   assert.notEqual(request.model, '');
   checkTurns(request.turns);
-  const { maxOutputTokens = 1, temperature = 0, topP = 1, tools, toolChoice, endUser } = request;
-  assert.ok(Number.isSafeInteger(maxOutputTokens) && maxOutputTokens >= 1);
+  const { maxOutputTokens, temperature = 0, topP = 1, tools, toolChoice, endUser } = request;
+  const { tokens } = maxOutputTokens ?? { tokens: 1 };
+  assert.ok(Number.isSafeInteger(tokens) && tokens >= 1);
   assert.ok(temperature >= 0 && temperature <= 2 && topP > 0 && topP <= 1);
   for (const penalty of [request.frequencyPenalty ?? 0, request.presencePenalty ?? 0]) {
     assert.ok(penalty >= -2 && penalty <= 2);

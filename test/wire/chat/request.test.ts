@@ -83,7 +83,7 @@ describe('an accepted chat body', () => {
       ),
     ).toEqual({
       ...MINIMAL,
-      maxOutputTokens: 20,
+      maxOutputTokens: { tokens: 20, field: 'max_completion_tokens' },
       temperature: 0.5,
       topP: 0.9,
       frequencyPenalty: -2,
@@ -108,8 +108,12 @@ describe('an accepted chat body', () => {
     ['nothing optional', {}, {}],
     ['zeros', zeros(0), { temperature: 0, frequencyPenalty: 0, presencePenalty: 0 }],
     ['the greatest numbers', { temperature: 2, top_p: 1 }, { temperature: 2, topP: 1 }],
-    ['one token', { max_tokens: 1 }, { maxOutputTokens: 1 }],
-    ['a null synonym', { max_tokens: 7, max_completion_tokens: null }, { maxOutputTokens: 7 }],
+    ['one token', { max_tokens: 1 }, { maxOutputTokens: { tokens: 1, field: 'max_tokens' } }],
+    [
+      'a null synonym',
+      { max_tokens: 7, max_completion_tokens: null },
+      { maxOutputTokens: { tokens: 7, field: 'max_tokens' } },
+    ],
     ['one stop sequence', { stop: 'END' }, { stop: ['END'] }],
     ['no stop sequences', { stop: [] }, {}],
     ['16 stop sequences', { stop: repeat(16, 'x') }, { stop: repeat(16, 'x') }],

@@ -26,7 +26,7 @@ describe('upstream requests', () => {
     const request: GenerationRequest = {
       ...REQUEST,
       system: 'Be kind. Answer in JSON.',
-      maxOutputTokens: 50,
+      maxOutputTokens: { tokens: 50, field: 'max_tokens' },
       temperature: 0,
       topP: 1,
       frequencyPenalty: 0,

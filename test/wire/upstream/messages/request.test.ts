@@ -121,7 +121,8 @@ describe('a request with', () => {
 });
 
 test('the stream flag and the bound are those of the call', () => {
-  expect(written({ stream: false, maxOutputTokens: 9 }, {}, { stream: true })).toEqual({
+  const maxOutputTokens = { tokens: 9, field: 'max_tokens' } as const;
+  expect(written({ stream: false, maxOutputTokens }, {}, { stream: true })).toEqual({
     ...PLAIN,
     stream: true,
   });
