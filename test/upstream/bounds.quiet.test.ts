@@ -93,7 +93,7 @@ const FLOODS: readonly (readonly [title: string, detail: string, Behaviour])[] =
   ],
   [
     'tool calls',
-    'more than 128 tool calls',
+    'more than 16777216 bytes without an event',
     forever((count) =>
       toolFrame({ index: count, id: `a${count}`, function: { name: 'f', arguments: '{}' } }),
     ),
@@ -158,7 +158,7 @@ const MESSAGES_FLOODS: typeof FLOODS = [
   ],
   [
     'tool blocks',
-    'more than 128 tool calls',
+    'more than 1024 open blocks',
     forever((count) => startBlock(count, { type: 'tool_use', id: `a${count}`, name: 'f' })),
   ],
   [
@@ -184,7 +184,7 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 /** No flood is ended by the clock. */
-const PATIENT = { firstContentMs: 60_000, totalMs: 60_000 };
+const PATIENT = { firstContentMs: 60_000, idleMs: 60_000, totalMs: 60_000 };
 
 const isContent = ({ kind }: GenerationEvent): boolean => kind !== 'usage' && kind !== 'finish';
 

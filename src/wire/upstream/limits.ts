@@ -25,7 +25,11 @@ export const ANSWER_BYTES_MAX = 16_777_216;
 /** How much of an error response is examined, in UTF-16 units. */
 export const ERROR_LENGTH_MAX = 65_536;
 
-export const TOOL_CALLS_MAX = 128;
+/**
+ * Far more than a model makes. Further calls are left out, and the answer ends with `length`: if it
+ * failed, a caller could ask for so many, and a broken answer costs less than its upstream did.
+ */
+export const TOOL_CALLS_MAX = 1_024;
 
 /** A longer tool-call id is replaced by our own, which is the only one that clients see. */
 export const TOOL_CALL_ID_LENGTH_MAX = 256;
@@ -33,8 +37,8 @@ export const TOOL_CALL_ID_LENGTH_MAX = 256;
 /** A tool call's name or raw id: both are kept until the answer ends. */
 export const TOOL_LABEL_LENGTH_MAX = 65_536;
 
-/** Tool arguments held until the call's name is known, for all calls together, in UTF-16 units. */
-export const HELD_ARGUMENTS_LENGTH_MAX = 1_048_576;
+/** Ids and arguments held until a call's name is known, for all calls together, in UTF-16 units. */
+export const HELD_LENGTH_MAX = 1_048_576;
 
 /** Tool arguments kept for comparison with repeating pieces, for all calls together. */
 export const KNOWN_ARGUMENTS_LENGTH_MAX = 1_048_576;

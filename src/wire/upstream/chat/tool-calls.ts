@@ -8,7 +8,7 @@ import { isObject } from '../../../core/json.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { malformed } from '../failure.ts';
 import {
-  HELD_ARGUMENTS_LENGTH_MAX,
+  HELD_LENGTH_MAX,
   KNOWN_ARGUMENTS_LENGTH_MAX,
   TOOL_CALLS_MAX,
   TOOL_LABEL_LENGTH_MAX,
@@ -54,6 +54,7 @@ export function createToolReader(
   let heldLength = 0;
   let knownLength = 0;
   let latest: Call | undefined;
+  let isFull = false;
 
   /** The call that a piece belongs to; undefined if the piece begins a new one. */
   function find(piece: Piece): Call | undefined {
@@ -82,7 +83,7 @@ export function createToolReader(
   function begin(piece: Piece): Call | undefined {
     if (calls.length === TOOL_CALLS_MAX) return undefined;
     const call = {
-      id: piece.id,
+      id: '',
       name: '',
       indexed: piece.index !== undefined,
       position: -1,
@@ -106,7 +107,7 @@ export function createToolReader(
     const id = nameCall(call.id, call.position);
     onEvent({ kind: 'tool-start', index: call.position, id, name: call.name });
     emit(call, call.pairs.push(call.held));
-    heldLength -= call.held.length;
+    heldLength -= call.held.length + call.id.length;
     call.held = '';
   }
 
@@ -119,25 +120,20 @@ export function createToolReader(
   }
 
   /** Only arguments start a call: until then a server may still be sending parts of its name. */
-  function add(call: Call, piece: string): UpstreamFailure | undefined {
+  function add(call: Call, piece: string): void {
     const json = call.argumentEnd.push(piece);
     // An empty object that may still be a placeholder starts its call all the same.
-    if (json === '' && !call.argumentEnd.isWhole()) return undefined;
-    return pass(call, json);
+    if (json !== '' || call.argumentEnd.isWhole()) pass(call, json);
   }
 
-  function pass(call: Call, json: string): UpstreamFailure | undefined {
+  function pass(call: Call, json: string): void {
     if (call.position !== -1) {
       emit(call, call.pairs.push(json));
-      return undefined;
+      return;
     }
     call.held += json;
     heldLength += json.length;
-    if (heldLength > HELD_ARGUMENTS_LENGTH_MAX) {
-      return malformed(`more than ${HELD_ARGUMENTS_LENGTH_MAX} characters for unnamed tool calls`);
-    }
     if (call.name !== '') startUpTo(call);
-    return undefined;
   }
 
   /** Extracts the new part of a piece that repeats all arguments so far. */
@@ -150,7 +146,8 @@ export function createToolReader(
       return malformed(`more than ${KNOWN_ARGUMENTS_LENGTH_MAX} characters of growing arguments`);
     }
     call.known = json;
-    return add(call, json.slice(known.length));
+    add(call, json.slice(known.length));
+    return undefined;
   }
 
   /** Text or another call follows, so an empty object in the latest call was no placeholder. */
@@ -162,26 +159,38 @@ export function createToolReader(
   return {
     flush,
     count: () => started,
+    /** Whether calls were left out. */
+    isFull: () => isFull,
     /** Reads one element of a `tool_calls` array. */
     piece(value: unknown, source: ArgumentSource): UpstreamFailure | undefined {
-      if (!isObject(value)) return undefined;
+      if (isFull || !isObject(value)) return undefined;
       const json = readArguments(toObject(value['function'])['arguments'], source);
       if (json === undefined) return malformed('tool arguments that nest too deep');
       const piece = readPiece(value, json);
       if (isBlank(piece)) return undefined;
       const call = find(piece) ?? begin(piece);
-      if (call === undefined) return malformed(`more than ${TOOL_CALLS_MAX} tool calls`);
+      if (call === undefined) {
+        isFull = true;
+        return undefined;
+      }
       if (call !== latest) flush();
       latest = call;
-      if (call.id === '') call.id = piece.id;
+      if (call.id === '' && piece.id !== '') {
+        call.id = piece.id;
+        if (call.position === -1) heldLength += piece.id.length;
+      }
       if (call.position === -1) call.name = mergeName(call.name, piece.name);
       if (Math.max(call.id.length, call.name.length) > TOOL_LABEL_LENGTH_MAX) {
         return malformed(
           `a tool call's id or name of more than ${TOOL_LABEL_LENGTH_MAX} characters`,
         );
       }
-      if (argumentPieces === 'growing') return grow(call, piece.json);
-      return piece.json === '' ? undefined : add(call, piece.json);
+      if (argumentPieces === 'growing') {
+        const failure = grow(call, piece.json);
+        if (failure !== undefined) return failure;
+      } else if (piece.json !== '') add(call, piece.json);
+      if (heldLength <= HELD_LENGTH_MAX) return undefined;
+      return malformed(`more than ${HELD_LENGTH_MAX} characters for unnamed tool calls`);
     },
     /**
      * Starts what has not started, and gives `{}` to calls without arguments. Not if a limit cut

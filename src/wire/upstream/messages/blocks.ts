@@ -98,6 +98,7 @@ export function createBlockReader(
 
   return {
     hasCalls: () => tools.count() > 0,
+    isFull: tools.isFull,
     thinking: thoughts.blocks,
     start(given: unknown, block: JsonObject, source: InputSource): UpstreamFailure | undefined {
       const index = numberOr(given, latest + 1);

@@ -4,11 +4,11 @@
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent } from '../../../core/generation.ts';
 import { malformed } from '../failure.ts';
-import { HELD_ARGUMENTS_LENGTH_MAX, TOOL_CALLS_MAX } from '../limits.ts';
+import { HELD_LENGTH_MAX, TOOL_CALLS_MAX } from '../limits.ts';
 
 /** A call while its block is open. */
 export type OpenCall = {
-  /** The index in our events; -1 for a call without a name, which can never start. */
+  /** The index in our events; -1 for a call that never starts: without a name, or one too many. */
   readonly position: number;
   /** The input in the block's start; empty if there is none. */
   input: string;
@@ -25,6 +25,7 @@ export function createToolBlocks(
   let count = 0;
   let heldLength = 0;
   let isNameless = false;
+  let isFull = false;
 
   function emit(call: OpenCall, json: string): void {
     onEvent({ kind: 'tool-delta', index: call.position, json });
@@ -38,6 +39,8 @@ export function createToolBlocks(
 
   return {
     count: () => count,
+    /** Whether calls were left out. */
+    isFull: () => isFull,
     next,
     /** `input` is JSON text. */
     start(id: string, name: string, input: string): OpenCall | UpstreamFailure {
@@ -45,10 +48,13 @@ export function createToolBlocks(
         isNameless = true;
         return { position: -1, input: '', hasArguments: true };
       }
-      if (count === TOOL_CALLS_MAX) return malformed(`more than ${TOOL_CALLS_MAX} tool calls`);
+      if (count === TOOL_CALLS_MAX) {
+        isFull = true;
+        return { position: -1, input: '', hasArguments: true };
+      }
       heldLength += input.length;
-      if (heldLength > HELD_ARGUMENTS_LENGTH_MAX) {
-        return malformed(`more than ${HELD_ARGUMENTS_LENGTH_MAX} characters of tool inputs`);
+      if (heldLength > HELD_LENGTH_MAX) {
+        return malformed(`more than ${HELD_LENGTH_MAX} characters of tool inputs`);
       }
       const call = { position: count, input, hasArguments: false };
       count += 1;

@@ -193,6 +193,39 @@ describe('any upstream stream', () => {
     });
   });
 
+  test.each([true, false])(
+    'calls beyond 1,024 are left out, and the answer ends as at a length',
+    (indexed) => {
+      const calls = Array.from({ length: 1_030 }, (_, at) => {
+        const index = indexed ? { index: at } : {};
+        const made = { name: 'f', arguments: `{"at":${at}}` };
+        return chunk({ tool_calls: [{ ...index, id: `call_${at}`, function: made }] });
+      });
+      const usage = { prompt_tokens: 7, completion_tokens: 9_000, total_tokens: 9_007 };
+      const report = `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
+      const text = calls.join('') + chunk({}, 'tool_calls') + report;
+      const { events, failure } = decodeReads([encoder.encode(text)]);
+      const starts = events.filter(({ kind }) => kind === 'tool-start');
+      const inputs = events.flatMap((event) => (event.kind === 'tool-delta' ? event.json : []));
+      expect([failure, starts.length, inputs.at(-1)]).toEqual([undefined, 1_024, '{"at":1023}']);
+      // The report is read: it has the thinking that the answer does not show.
+      expect(events.at(-2)).toMatchObject({ kind: 'usage', usage: { outputTokens: 9_000 } });
+      expect(events.at(-1)).toEqual({ kind: 'finish', reason: 'length' });
+    },
+  );
+
+  test('ids of unnamed calls are kept only up to the same bound', () => {
+    const parts = Array.from({ length: 40 }, (_, index) =>
+      chunk({ tool_calls: [{ index, id: `${index}`.repeat(32_000) }] }),
+    );
+    const { events, failure } = decodeReads(parts.map((part) => encoder.encode(part)));
+    expect(events).toEqual([]);
+    expect(failure).toEqual({
+      class: 'malformed',
+      detail: 'the upstream sent more than 1048576 characters for unnamed tool calls',
+    });
+  });
+
   test('arguments of an unnamed call are kept only up to their bound', () => {
     const part = chunk({
       tool_calls: [{ index: 0, id: 'a', function: { arguments: 'x'.repeat(60_000) } }],

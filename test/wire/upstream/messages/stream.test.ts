@@ -221,16 +221,19 @@ describe('any Messages upstream stream', () => {
     });
   });
 
+  test('calls beyond 1,024 are left out, and the answer ends as at a length', () => {
+    const calls = Array.from({ length: 1_030 }, (_, index) => {
+      const block = { type: 'tool_use', id: `t${index}`, name: 'f', input: { index } };
+      return opened(index, block) + stopped(index);
+    });
+    const { events, failure } = decode(calls.join('') + ended('tool_use'));
+    const starts = events.filter(({ kind }) => kind === 'tool-start');
+    const inputs = events.flatMap((event) => (event.kind === 'tool-delta' ? event.json : []));
+    expect([failure, starts.length, inputs.at(-1)]).toEqual([undefined, 1_024, '{"index":1023}']);
+    expect(events.at(-1)).toEqual({ kind: 'finish', reason: 'length' });
+  });
+
   const BOUNDS: [what: string, bytes: () => string, detail: string][] = [
-    [
-      'tool calls',
-      () =>
-        Array.from({ length: 129 }, (_, index) => {
-          const block = { type: 'tool_use', id: `t${index}`, name: 'f', input: {} };
-          return opened(index, block) + stopped(index);
-        }).join(''),
-      'more than 128 tool calls',
-    ],
     [
       'open blocks',
       () => Array.from({ length: 1_025 }, (_, at) => opened(at, { type: 'text' })).join(''),
