@@ -2,7 +2,7 @@
 
 import type { PublishedRecord } from '../../records/operator-catalog.ts';
 import { t } from '../text/t.ts';
-import { Alert, LinkButton } from '../ui/index.ts';
+import { Alert, Lines, LinkButton } from '../ui/index.ts';
 
 /** Before publishing: the server uses an older version of the file. */
 export function InactiveFileAlert() {
@@ -25,11 +25,7 @@ export function InactiveFileAlert() {
 export function RejectedFileAlert({ published }: { readonly published: PublishedRecord }) {
   return (
     <Alert tone="danger" title={t('The file was written, but the server rejected it')}>
-      <ul>
-        {published.problems.map((problem) => (
-          <li key={problem}>{problem}</li>
-        ))}
-      </ul>
+      <Lines lines={published.problems} />
       <p>{t('The previous file is {backup}.', { backup: published.backup })}</p>
     </Alert>
   );

@@ -97,6 +97,7 @@ export {
   Empty,
   ErrorAlert,
   Facts,
+  Lines,
   Loaded,
   Meter,
   Page,

@@ -2,7 +2,7 @@
 
 import type { MachineRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
-import { Alert, LinkButton } from '../../ui/index.ts';
+import { Alert, Lines, LinkButton } from '../../ui/index.ts';
 
 export function Troubles({ machine }: { readonly machine: MachineRecord }) {
   const { status, problems, warnings, maintenance, catalog, upstreams } = machine;
@@ -51,16 +51,6 @@ export function Troubles({ machine }: { readonly machine: MachineRecord }) {
         </Alert>
       )}
     </>
-  );
-}
-
-function Lines({ lines }: { readonly lines: readonly string[] }) {
-  return (
-    <ul>
-      {lines.map((line) => (
-        <li key={line}>{line}</li>
-      ))}
-    </ul>
   );
 }
 

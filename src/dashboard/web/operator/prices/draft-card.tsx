@@ -15,6 +15,7 @@ import {
   CodeBlock,
   ConfirmDialog,
   ErrorAlert,
+  Lines,
   post,
   toast,
   useAction,
@@ -141,11 +142,7 @@ function Checked({
 function ProblemsAlert({ problems }: { readonly problems: readonly string[] }) {
   return (
     <Alert tone="danger" title={t('This draft cannot be published')}>
-      <ul>
-        {problems.map((problem) => (
-          <li key={problem}>{problem}</li>
-        ))}
-      </ul>
+      <Lines lines={problems} />
     </Alert>
   );
 }

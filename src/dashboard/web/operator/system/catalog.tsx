@@ -10,6 +10,7 @@ import {
   ConfirmDialog,
   ErrorAlert,
   Facts,
+  Lines,
   Loaded,
   Nothing,
   Page,
@@ -77,18 +78,8 @@ function CheckAlert({ check }: { readonly check: CatalogCheckRecord }) {
   if (check.ok) return <Alert tone="good" title={t('The file is valid')} />;
   return (
     <Alert tone="danger" title={t('The file is invalid')}>
-      <Problems problems={check.problems} />
+      <Lines lines={check.problems} />
     </Alert>
-  );
-}
-
-function Problems({ problems }: { readonly problems: readonly string[] }) {
-  return (
-    <ul>
-      {problems.map((problem) => (
-        <li key={problem}>{problem}</li>
-      ))}
-    </ul>
   );
 }
 
@@ -105,7 +96,7 @@ function Shown({ record }: { readonly record: CatalogRecord }) {
           <p>
             <Time at={refused.at} detail="second" />
           </p>
-          <Problems problems={refused.problems} />
+          <Lines lines={refused.problems} />
         </Alert>
       )}
       {differs && (
@@ -115,7 +106,7 @@ function Shown({ record }: { readonly record: CatalogRecord }) {
       )}
       {record.warnings.length > 0 && (
         <Alert tone="warning" title={t('Warnings')}>
-          <Problems problems={record.warnings} />
+          <Lines lines={record.warnings} />
         </Alert>
       )}
       <Card title={t('Active version')}>
