@@ -3,12 +3,9 @@
 
 import { createHash } from 'node:crypto';
 import {
-  closeSync,
   createReadStream,
   existsSync,
-  fsyncSync,
   mkdirSync,
-  openSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -18,6 +15,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { isoTime } from '../../core/calendar.ts';
 import type { ArchivedMonth } from '../../ledger/archive/anchors.ts';
 import { databaseFile } from '../../store/connect.ts';
+import { syncFile } from '../../store/sqlite-copy.ts';
 
 /** Where the settings put archives; `undefined` where they need to name it. */
 export function archiveDirectory(
@@ -54,19 +52,10 @@ export function monthFiles(directory: string, place: Place): MonthFiles {
 export function createMonthFolder(directory: string, month: string): void {
   const folder = join(directory, month);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // Also where it is there: a run that was killed may have left it unsynced.
-  syncFolder(directory);
-  if (existsSync(dirname(directory))) syncFolder(dirname(directory));
-}
-
-/** A name is on disk once its folder is. */
-export function syncFolder(path: string): void {
-  const folder = openSync(path, 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
+  // A name is on disk once its folder is. Also where it is there: a run that was killed may have left
+  // it unsynced.
+  syncFile(directory);
+  if (existsSync(dirname(directory))) syncFile(dirname(directory));
 }
 
 export type FileDigest = { readonly bytes: number; readonly sha256: Uint8Array };
@@ -137,7 +126,7 @@ export async function reinstateFiles(
       const aside = join(folder, name);
       if (!(await isRecorded(aside))) continue;
       await placeFile(aside, path, nowMs);
-      syncFolder(folder);
+      syncFile(folder);
       break;
     }
   }

@@ -25,8 +25,9 @@ import type { Row, TableShape } from '../../store/archive/format.ts';
 import { writeArchive, writePacked } from '../../store/archive/writer.ts';
 import type { Database } from '../../store/contract.ts';
 import { requireSpare } from '../../store/disk-reserve.ts';
+import { syncFile } from '../../store/sqlite-copy.ts';
 import { exportLines } from '../receipt-file.ts';
-import { createMonthFolder, digestOf, monthFiles, PART, placeFile, syncFolder } from './files.ts';
+import { createMonthFolder, digestOf, monthFiles, PART, placeFile } from './files.ts';
 import { verifyMonth } from './verify.ts';
 
 export type WriteOptions = {
@@ -69,7 +70,7 @@ export async function writeMonth(options: WriteOptions, due: DueMonth): Promise<
       const aside = await placeFile(parts[kind], files[kind], nowMs);
       if (aside !== undefined) options.onAside(aside);
     }
-    syncFolder(dirname(files.books));
+    syncFile(dirname(files.books));
     return {
       ...{ account: due.account, accountId: due.accountId, month: due.month },
       ...{ firstSequence: due.first, lastSequence: due.last },

@@ -3,9 +3,10 @@
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, closeSync, createWriteStream, fsyncSync, openSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, createWriteStream, openSync, rmSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { syncFile } from '../sqlite-copy.ts';
 import {
   endLine,
   headerLine,
@@ -44,6 +45,7 @@ export async function writePacked(path: string, text: AsyncIterable<string>): Pr
   createFile(path);
   try {
     await pack(text, path);
+    // Success is reported only once the file survives a power cut.
     syncFile(path);
   } catch (error) {
     rmSync(path, { force: true });
@@ -77,13 +79,6 @@ function createFile(path: string): void {
   closeSync(openSync(path, 'wx', 0o600));
   // Regardless of the user's umask.
   chmodSync(path, 0o600);
-}
-
-/** The command reports success only once the file survives a power cut. */
-function syncFile(path: string): void {
-  const file = openSync(path, 'r');
-  fsyncSync(file);
-  closeSync(file);
 }
 
 /** The text of the file; a piece is some rows. */
