@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { type SQL, sql } from 'drizzle-orm';
-import { formatTokens, micro } from '../core/money.ts';
+import { formatTokens } from '../core/money.ts';
 import type { LedgerFacts } from '../store/archive/format.ts';
 import type { Database } from '../store/contract.ts';
 import {
@@ -14,15 +14,11 @@ import {
   requests,
 } from '../store/money-tables.ts';
 import { accounts } from '../store/tables.ts';
+import { readWideSum, wideSum } from '../store/wide-sum.ts';
 import { hashText } from './receipts.ts';
 
 /** Accounts whose last receipts are read together. */
 const ACCOUNTS_AT_ONCE = 1_000;
-
-/** Sums are computed in two halves, because a large sum may overflow an integer. */
-const HALF = 1_000_000_000n;
-
-type Halves = { readonly rows: bigint; readonly high: bigint; readonly low: bigint };
 
 /** Amounts are in service tokens. Call it in a snapshot, or in the transaction that wrote. */
 export async function ledgerFacts({ rows }: Pick<Database, 'rows'>): Promise<LedgerFacts> {
@@ -36,11 +32,10 @@ export async function ledgerFacts({ rows }: Pick<Database, 'rows'>): Promise<Led
   }
 
   async function sum(name: string, amount: SQL, from: SQL): Promise<void> {
-    const half = sql.raw(String(HALF));
-    const [found] = await rows<Halves>(sql`select count(*) as rows,
-      cast(coalesce(sum(${amount} / ${half}), 0) as bigint) as high,
-      cast(coalesce(sum(${amount} % ${half}), 0) as bigint) as low from ${from}`);
-    facts[name] = formatTokens(micro(BigInt(found?.high ?? 0n) * HALF + BigInt(found?.low ?? 0n)));
+    const [found] = await rows<{ readonly amount: string }>(
+      sql`select ${wideSum(amount)} as amount from ${from}`,
+    );
+    facts[name] = formatTokens(readWideSum(found?.amount ?? 0));
   }
 
   await count('accounts', sql`${accounts}`);

@@ -3,6 +3,7 @@
 // directly: names are checked and the rest are our own words and numbers, so nothing needs
 // escaping.
 
+import { isoTime } from '../core/calendar.ts';
 import { formatTokens } from '../core/money.ts';
 import type { AnswerSummary, RequestSummary } from '../core/request-summary.ts';
 
@@ -67,8 +68,4 @@ function named(text: string): string {
 
 function rounded(ms: number): number {
   return Math.round(ms * 100) / 100;
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }
