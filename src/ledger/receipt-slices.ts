@@ -1,6 +1,7 @@
 // Reads a slice of an account's chain of receipts, in pages. Does not verify them.
 
-import { and, gt, gte, lt, min, type SQL, sql } from 'drizzle-orm';
+import { and, gte, lt, min, type SQL, sql } from 'drizzle-orm';
+import { createPause } from '../async/yield.ts';
 import type { Span } from '../core/calendar.ts';
 import { receiptBody } from '../core/receipt.ts';
 import type { Queries } from '../store/contract.ts';
@@ -10,48 +11,64 @@ import { chainState, ofAccount, ReceiptReader } from './booked-receipts.ts';
 
 const PAGE = 500;
 
+/** Receipts that one statement of a search reads: a few milliseconds. */
+const STEP = 2_000;
+
+const EVER_MS = Number.MAX_SAFE_INTEGER;
+
 /** From the first to the last sequence. */
 export type Slice = { readonly first: number; readonly last: number };
 
 /**
  * The receipts of a period, or all of them, as far as they are not archived; `undefined` where there
- * are none. A slice begins with
- * the first receipt at or after the start of its period and ends where the slice of the next period
- * begins. So each receipt is in exactly one month, even if the clock was set back.
+ * are none. A slice begins with the first receipt at or after the start of its period and ends where
+ * the slice of the next period begins. So each receipt is in exactly one month, even if the clock was
+ * set back.
  */
 export async function findSlice(
   db: Queries,
   accountId: string,
   span: Span | undefined,
-  only: 'everything' | 'movements' = 'everything',
+  { only, step }: { readonly only?: 'movements' | undefined; readonly step?: number } = {},
 ): Promise<Slice | undefined> {
   const last = (await chainState(db, accountId))?.sequence ?? 0;
   // Movements stay when their month is archived.
   const start = only === 'movements' ? undefined : await booksStart(db, accountId);
-  const archived = start?.sequence ?? 0;
-  const since = async (ms: number) =>
-    (await firstWithin(db, accountId, archived, {
-      fromMs: ms,
-      untilMs: Number.MAX_SAFE_INTEGER,
-    })) ?? last + 1;
-  const slice =
-    span === undefined
-      ? { first: archived + 1, last }
-      : { first: await since(span.fromMs), last: (await since(span.untilMs)) - 1 };
+  /** The first receipt from `first` on that was written at `ms` or later. */
+  const since = async (first: number, ms: number): Promise<number> => {
+    if (ms === EVER_MS) return last + 1;
+    const within = { fromMs: ms, untilMs: EVER_MS };
+    return (await firstWithin(db, accountId, { first, last }, within, step)) ?? last + 1;
+  };
+  const { fromMs, untilMs } = span ?? { fromMs: 0, untilMs: EVER_MS };
+  const begin = (start?.sequence ?? 0) + 1;
+  const first = span === undefined ? begin : await since(begin, fromMs);
+  // A later period begins no earlier, so the search goes on from there.
+  const slice = { first, last: (await since(first, untilMs)) - 1 };
   return slice.first > slice.last ? undefined : slice;
 }
 
-/** The first receipt after `after` that was written in a period. */
+/**
+ * The first receipt of a slice that was written in a period. No index has the time of a receipt,
+ * so it reads the slice in order, in steps that yield to the event loop.
+ */
 export async function firstWithin(
   db: Queries,
   accountId: string,
-  after: number,
+  { first, last }: Slice,
   { fromMs, untilMs }: Span,
+  step = STEP,
 ): Promise<number | undefined> {
-  const firstOf = async (table: typeof requests | typeof movements, at: SQL): Promise<number> => {
+  const pause = createPause();
+  const firstOf = async (
+    table: typeof requests | typeof movements,
+    at: SQL,
+    from: number,
+  ): Promise<number> => {
     const isMeant = and(
       ofAccount(table, accountId),
-      gt(table.sequence, after),
+      gte(table.sequence, from),
+      lt(table.sequence, Math.min(last + 1, from + step)),
       gte(at, fromMs),
       lt(at, untilMs),
     );
@@ -62,11 +79,15 @@ export async function firstWithin(
       .get();
     return row?.first ?? Number.POSITIVE_INFINITY;
   };
-  const first = Math.min(
-    await firstOf(requests, sql`${requests.startedAt} + ${requests.durationMs}`),
-    await firstOf(movements, sql`${movements.at}`),
-  );
-  return Number.isFinite(first) ? first : undefined;
+  for (let from = first; from <= last; from += step) {
+    const found = Math.min(
+      await firstOf(requests, sql`${requests.startedAt} + ${requests.durationMs}`, from),
+      await firstOf(movements, sql`${movements.at}`, from),
+    );
+    if (Number.isFinite(found)) return found;
+    await pause();
+  }
+  return undefined;
 }
 
 /** The texts of a slice in the order of the chain, in pages. */

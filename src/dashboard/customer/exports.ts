@@ -10,28 +10,45 @@ const EXPORTS_MAX = 2;
 /** Counts the running exports of each account. */
 export function createExports() {
   const running = new Map<string, number>();
+
+  /** Returns the function that releases the slot, which counts once. Throws `too_many_attempts`. */
+  function begin(accountId: string): () => void {
+    const count = running.get(accountId) ?? 0;
+    if (count >= EXPORTS_MAX) {
+      throw new DashboardError(
+        'too_many_attempts',
+        `The limit of ${EXPORTS_MAX} exports at a time is reached. Wait until one of them is finished.`,
+        { retryAfterSeconds: 10 },
+      );
+    }
+    running.set(accountId, count + 1);
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      const left = (running.get(accountId) ?? 1) - 1;
+      if (left > 0) running.set(accountId, left);
+      else running.delete(accountId);
+    };
+  }
+
   return {
+    begin,
     /**
-     * Returns the function that releases the slot, which counts once. Throws `too_many_attempts`.
+     * Opens a file in a slot. `open` passes `onEnd` on to `fileResponse`; where it fails, the slot is
+     * released at once. Throws `too_many_attempts` before `open` is called.
      */
-    begin(accountId: string): () => void {
-      const count = running.get(accountId) ?? 0;
-      if (count >= EXPORTS_MAX) {
-        throw new DashboardError(
-          'too_many_attempts',
-          `The limit of ${EXPORTS_MAX} exports at a time is reached. Wait until one of them is finished.`,
-          { retryAfterSeconds: 10 },
-        );
+    async serve(
+      accountId: string,
+      open: (onEnd: () => void) => Promise<Response>,
+    ): Promise<Response> {
+      const onEnd = begin(accountId);
+      try {
+        return await open(onEnd);
+      } catch (error) {
+        onEnd();
+        throw error;
       }
-      running.set(accountId, count + 1);
-      let isOver = false;
-      return () => {
-        if (isOver) return;
-        isOver = true;
-        const left = (running.get(accountId) ?? 1) - 1;
-        if (left > 0) running.set(accountId, left);
-        else running.delete(accountId);
-      };
     },
   };
 }

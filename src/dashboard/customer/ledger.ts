@@ -50,23 +50,23 @@ export function ledgerRoutes(
       path: '/ledger/export',
       standings: WHILE_INACTIVE,
       query: { ...SPAN_QUERY, ...ONLY },
-      async handle({ who: { accountId }, query, request, server }): Promise<Response> {
+      handle({ who: { accountId }, query, request, server }): Promise<Response> {
         const span = readSpan(query);
-        const onEnd = exports.begin(accountId);
-        try {
+        const { only } = query;
+        return exports.serve(accountId, async (onEnd) => {
           const { usdPerMillion } = operator().catalog;
           const nameOf = await keyNames(store, accountId);
           const whole = await watchCut(database, accountId);
-          const slice = (await findSlice(database.db, accountId, span, query.only)) ?? {
+          const slice = (await findSlice(database.db, accountId, span, { only })) ?? {
             first: 1,
             last: 0,
           };
           const archived =
-            query.only === undefined ? await archivedWithin(database.db, accountId, span) : [];
-          const pages = entryPages(database.db, accountId, slice, query.only);
+            only === undefined ? await archivedWithin(database.db, accountId, span) : [];
+          const pages = entryPages(database.db, accountId, slice, only);
           server?.timeout(request, 0);
           return fileResponse(
-            ledgerCsv(withArchived(archived, query.only === undefined ? whole(pages) : pages), {
+            ledgerCsv(withArchived(archived, only === undefined ? whole(pages) : pages), {
               nameOf,
               usdPerMillion,
             }),
@@ -76,10 +76,7 @@ export function ledgerRoutes(
               onEnd,
             },
           );
-        } catch (error) {
-          onEnd();
-          throw error;
-        }
+        });
       },
     }),
   ];

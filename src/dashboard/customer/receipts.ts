@@ -45,21 +45,22 @@ export function receiptRoutes(
       path: '/receipts/export',
       standings: WHILE_INACTIVE,
       query: SPAN_QUERY,
-      async handle({ who: { accountId }, query, request, server }): Promise<Response> {
+      handle({ who: { accountId }, query, request, server }): Promise<Response> {
         const span = readSpan(query);
-        const { pieces, archived } = await exportReceipts(
-          database,
-          accountId,
-          span,
-          PIECE_RECEIPTS,
-        );
-        const onEnd = exports.begin(accountId);
-        server?.timeout(request, 0);
-        const filename = `receipts-${isoTime(clock()).slice(0, 10)}${behind(archived)}.jsonl`;
-        return fileResponse(pieces[Symbol.asyncIterator](), {
-          type: RECEIPTS_TYPE,
-          filename,
-          onEnd,
+        return exports.serve(accountId, async (onEnd) => {
+          const { pieces, archived } = await exportReceipts(
+            database,
+            accountId,
+            span,
+            PIECE_RECEIPTS,
+          );
+          server?.timeout(request, 0);
+          const filename = `receipts-${isoTime(clock()).slice(0, 10)}${behind(archived)}.jsonl`;
+          return fileResponse(pieces[Symbol.asyncIterator](), {
+            type: RECEIPTS_TYPE,
+            filename,
+            onEnd,
+          });
         });
       },
     }),

@@ -128,27 +128,28 @@ export function requestRoutes(
       path: '/requests/export',
       standings: WHILE_INACTIVE,
       query: REQUEST_QUERY,
-      async handle({ who: { accountId }, query, request, server }): Promise<Response> {
+      handle({ who: { accountId }, query, request, server }): Promise<Response> {
         const filter = readRequestFilter(query);
         const { fromMs = 0, untilMs = Number.MAX_SAFE_INTEGER } = filter;
-        const whole = await watchCut(database, accountId);
-        const archived = await archivedWithin(database.db, accountId, { fromMs, untilMs });
-        const onEnd = exports.begin(accountId);
-        const read = createRequestLog(lists, accountId);
-        server?.timeout(request, 0);
-        return fileResponse(
-          whole(
-            csvPages(
-              (limit, after) => read(filter, limit, after),
-              operator().catalog.usdPerMillion,
+        return exports.serve(accountId, async (onEnd) => {
+          const whole = await watchCut(database, accountId);
+          const archived = await archivedWithin(database.db, accountId, { fromMs, untilMs });
+          const read = createRequestLog(lists, accountId);
+          server?.timeout(request, 0);
+          return fileResponse(
+            whole(
+              csvPages(
+                (limit, after) => read(filter, limit, after),
+                operator().catalog.usdPerMillion,
+              ),
             ),
-          ),
-          {
-            type: CSV_TYPE,
-            filename: `requests-${isoTime(clock()).slice(0, 10)}${behind(archived)}.csv`,
-            onEnd,
-          },
-        );
+            {
+              type: CSV_TYPE,
+              filename: `requests-${isoTime(clock()).slice(0, 10)}${behind(archived)}.csv`,
+              onEnd,
+            },
+          );
+        });
       },
     }),
     sessionRoute({

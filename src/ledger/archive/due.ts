@@ -64,8 +64,9 @@ export async function dueMonth(
   const start = await booksStart(db, accountId);
   const first = (start?.sequence ?? 0) + 1;
   if (balance === undefined || balance.sequence < first) return undefined;
+  const receipts = { first, last: balance.sequence };
   const firstOf = (fromMs: number) =>
-    firstWithin(db, accountId, first - 1, { fromMs, untilMs: nowMs });
+    firstWithin(db, accountId, receipts, { fromMs, untilMs: nowMs });
   const dated = await firstOf(Number.MIN_SAFE_INTEGER);
   if (dated === undefined) return undefined;
   const at = await timeOf(db, balance.number, dated);

@@ -4,7 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { micro, parseDecimal } from '../../../src/core/money.ts';
 import { parseCsv } from '../../support/csv.ts';
-import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
+import {
+  countQueries,
+  describeOnEachDatabase,
+  temporaryDirectory,
+} from '../../support/database.ts';
 import { creditOf, holdOf, settleOf } from '../../support/ledger.ts';
 import { samples } from '../../support/tier.ts';
 import { type CustomerApp, NOW_MS, openCustomerApp } from './app.ts';
@@ -63,6 +67,31 @@ describeOnEachDatabase('the ledger as CSV', () => {
     expect((await app.get(account, '/ledger/export')).status).toBe(429);
     for (const response of open) await response.text();
     expect(await exported(account)).toHaveLength(1);
+  });
+
+  test('a third file at once is refused before the books are read', async () => {
+    const account = await app.customer({ credit: 1n });
+    const open = [
+      await app.open(account, 'GET', '/ledger/export'),
+      await app.open(account, 'GET', '/ledger/export'),
+    ];
+    const invalid = await countQueries(() => app.get(account, '/ledger/export?from=monday'));
+    for (const path of ['/ledger/export', '/receipts/export', '/requests/export']) {
+      const refused = await countQueries(async () => {
+        const { status } = await app.get(account, `${path}?from=2026-01-01T00:00:00Z`);
+        expect([path, status]).toEqual([path, 429]);
+      });
+      expect([path, refused]).toEqual([path, invalid]);
+    }
+    for (const response of open) await response.text();
+  });
+
+  test('a file that there is not takes no place of others', async () => {
+    const account = await app.customer();
+    for (let asked = 0; asked < 3; asked += 1) {
+      expect((await app.get(account, '/receipts/export')).status).toBe(404);
+    }
+    expect(await exported(account)).toEqual([]);
   });
 
   const DAY_MS = 86_400_000;
