@@ -69,17 +69,29 @@ type FileOptions = {
   readonly onEnd: () => void;
 };
 
-/** Takes `pieces` one by one and yields to the event loop between two of them. */
+/**
+ * Takes `pieces` one by one and yields to the event loop between two of them. A page without a row
+ * is an empty piece, because only between pieces can a generator end for a client that has left.
+ */
 export function fileResponse(
   pieces: Iterator<string, void> | AsyncIterator<string, void>,
   { type, filename, onEnd }: FileOptions,
 ): Response {
   const encoder = new TextEncoder();
+
+  async function nextPiece(): Promise<IteratorResult<string, void>> {
+    for (;;) {
+      const piece = await pieces.next();
+      if (piece.done || piece.value !== '') return piece;
+      await yieldToEventLoop();
+    }
+  }
+
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          const piece = await pieces.next();
+          const piece = await nextPiece();
           if (piece.done) {
             onEnd();
             controller.close();
@@ -94,8 +106,12 @@ export function fileResponse(
         await yieldToEventLoop();
       },
       async cancel() {
-        onEnd();
-        await pieces.return?.();
+        // The page that is being read still uses the slot.
+        try {
+          await pieces.return?.();
+        } finally {
+          onEnd();
+        }
       },
     },
     { highWaterMark: 1 },

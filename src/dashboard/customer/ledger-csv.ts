@@ -25,6 +25,7 @@ const COLUMNS: readonly Column[] = [
   ['usd_balance', ({ posted }, { usdPerMillion }) => formatUsd(posted, usdPerMillion)],
 ];
 
+/** The header, then one page of entries at a time, which may be empty. */
 export async function* ledgerCsv(
   pages: AsyncIterable<readonly LedgerEntry[]>,
   facts: Facts,
@@ -32,6 +33,6 @@ export async function* ledgerCsv(
   yield `${COLUMNS.map(([name]) => csvCell(name)).join(',')}\r\n`;
   for await (const entries of pages) {
     const lines = entries.map((entry) => COLUMNS.map(([, value]) => value(entry, facts)).join(','));
-    if (lines.length > 0) yield `${lines.join('\r\n')}\r\n`;
+    yield lines.map((line) => `${line}\r\n`).join('');
   }
 }

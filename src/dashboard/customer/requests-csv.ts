@@ -55,7 +55,7 @@ function ended(
 
 export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
-/** The file in pieces: the header, then one page of rows at a time. */
+/** The file in pieces: the header, then one page of rows at a time, which may be empty. */
 export async function* csvPages(
   read: ReadRequests,
   rate: UsdRate,
@@ -64,7 +64,7 @@ export async function* csvPages(
   let after: LogPlace | undefined;
   do {
     const { entries, next } = await read(PAGE_ROWS, after);
-    if (entries.length > 0) yield entries.map((entry) => line(entry, rate)).join('');
+    yield entries.map((entry) => line(entry, rate)).join('');
     after = next;
   } while (after !== undefined);
 }

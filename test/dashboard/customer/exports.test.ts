@@ -1,0 +1,85 @@
+// Files that their client leaves before the end, with pages in which nothing matches: a narrow
+// filter over a long history has very many of them.
+
+import { describe, expect, test } from 'bun:test';
+import { usdRate } from '../../../src/core/money.ts';
+import { fileResponse } from '../../../src/dashboard/customer/exports.ts';
+import { ledgerCsv } from '../../../src/dashboard/customer/ledger-csv.ts';
+import { csvPages } from '../../../src/dashboard/customer/requests-csv.ts';
+import { waitUntil } from '../../support/upstream.ts';
+
+const RATE = usdRate(1_000_000n);
+
+type ReadPage = () => Promise<void>;
+
+/** Files of empty pages. */
+const FILES: readonly (readonly [string, (read: ReadPage) => AsyncIterator<string, void>])[] = [
+  [
+    'requests',
+    (read) =>
+      csvPages(async () => {
+        await read();
+        return { entries: [], next: { ended: { startedAt: 1, row: 1 }, refused: undefined } };
+      }, RATE),
+  ],
+  [
+    'ledger entries',
+    (read) => {
+      async function* pages() {
+        for (;;) {
+          await read();
+          yield [];
+        }
+      }
+      return ledgerCsv(pages(), { nameOf: () => '', usdPerMillion: RATE });
+    },
+  ],
+];
+
+describe.each(FILES)('a file of %s without a match', (_name, piecesOf) => {
+  function open(read: ReadPage) {
+    let isOver = false;
+    const pieces = piecesOf(read);
+    const onEnd = (): void => {
+      isOver = true;
+    };
+    const { body } = fileResponse(pieces, { type: 'text/csv', filename: 'x.csv', onEnd });
+    const reader = body?.getReader();
+    if (reader === undefined) throw new Error('The file has no body.');
+    return { reader, isOver: () => isOver };
+  }
+
+  test('is read no further once its client leaves', async () => {
+    let reads = 0;
+    const { reader, isOver } = open(async () => {
+      reads += 1;
+      if (reads > 1_000) throw new Error('the file is still read');
+      await new Promise((resolve) => setImmediate(resolve));
+    });
+    expect((await reader.read()).done).toBe(false);
+    const rest = reader.read();
+    await waitUntil(() => reads > 3);
+    const before = reads;
+    await reader.cancel();
+    for (let turns = 0; turns < 5; turns += 1) await new Promise((go) => setImmediate(go));
+    expect([reads, isOver()]).toEqual([before, true]);
+    expect(await rest).toEqual({ done: true, value: undefined });
+  });
+
+  test('has its slot until the page that is being read ends', async () => {
+    const page = Promise.withResolvers<void>();
+    let reads = 0;
+    const { reader, isOver } = open(() => {
+      reads += 1;
+      return page.promise;
+    });
+    await reader.read();
+    await waitUntil(() => reads === 1);
+    const cancelled = reader.cancel();
+    for (let turns = 0; turns < 5; turns += 1) await new Promise((go) => setImmediate(go));
+    expect(isOver()).toBe(false);
+    page.resolve();
+    await cancelled;
+    expect([reads, isOver()]).toEqual([1, true]);
+  });
+});
