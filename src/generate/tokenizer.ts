@@ -6,9 +6,9 @@ import { GatewayError } from '../core/error.ts';
 import type { CountTexts } from '../core/estimate.ts';
 import { countedCharacters, type Plan } from '../core/plan.ts';
 import { type CountPiece, loadByteCounter, PIECE_CHARACTERS } from './byte-pairs.ts';
-import { createCountBudgets } from './count-budget.ts';
 import { createCountMemory } from './count-memory.ts';
 import { createTurns } from './count-turns.ts';
+import { createMinuteBudgets } from './minute-budget.ts';
 import { isHighSurrogate } from './pieces.ts';
 
 /** Characters per turn of the loop for all accounts: at most 1 ms for the slowest text. */
@@ -40,7 +40,7 @@ export async function loadTokenizer(monotonic: () => number): Promise<Tokenizer>
 /** Builds the tokenizer around any function that counts one piece. */
 export function createTokenizer(countPiece: CountPiece, monotonic: () => number): Tokenizer {
   const memory = createCountMemory();
-  const budgets = createCountBudgets(monotonic);
+  const budgets = createMinuteBudgets(monotonic);
   const turns = createTurns(TURN_SIZES);
 
   const countNow = (text: string): number => {

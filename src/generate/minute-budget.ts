@@ -1,5 +1,6 @@
-// Limits how many characters of uncached prompt text each account may have counted per minute. It
-// protects this process's CPU, so each node keeps its own budget.
+// Limits how much of something each account may have per minute: characters of uncached prompt text
+// that are counted, refusals that use no request. It protects this process's CPU, so each node keeps
+// its own budget.
 
 import { putLast } from '../core/recent.ts';
 
@@ -12,21 +13,22 @@ const ACCOUNTS_MAX = 20_000;
 /** `left` refills at `perMinute` per minute. Below zero, the account has to wait. */
 type Bucket = { readonly left: number; readonly atMs: number };
 
-export function createCountBudgets(monotonic: () => number) {
+export type MinuteBudgets = ReturnType<typeof createMinuteBudgets>;
+
+export function createMinuteBudgets(monotonic: () => number) {
   const buckets = new Map<string, Bucket>();
   return {
     /**
-     * Takes `characters` from the account's budget, or returns the seconds to wait. A request may
-     * overdraw the budget and later requests wait for the refill, so no request is too long to
-     * count.
+     * Takes `amount` from the account's budget, or returns the seconds to wait. A request may
+     * overdraw the budget and later requests wait for the refill, so no request is too large for it.
      */
-    claim(accountId: string, perMinute: number, characters: number): number | undefined {
-      if (characters === 0) return undefined;
+    claim(accountId: string, perMinute: number, amount: number): number | undefined {
+      if (amount === 0) return undefined;
       const nowMs = monotonic();
       const bucket = buckets.get(accountId) ?? { left: perMinute, atMs: nowMs };
       const grown = bucket.left + ((nowMs - bucket.atMs) * perMinute) / MINUTE_MS;
       if (grown < 0) return Math.max(1, Math.ceil((-grown / perMinute) * MINUTE_SECONDS));
-      const left = Math.min(grown, perMinute) - characters;
+      const left = Math.min(grown, perMinute) - amount;
       putLast(buckets, accountId, { left, atMs: nowMs }, ACCOUNTS_MAX);
       return undefined;
     },
