@@ -58,10 +58,13 @@ export type LimitUsage = {
   readonly monthTokens: number;
 };
 
+/** What the plan leaves to a request that was not read yet; its model may leave less. */
+export type AccountLeft = LimitView & { readonly freeSlots: number };
+
 /** Returns a promise only if the ledger or other nodes have to be consulted. */
 export type AccountLimits = {
   /** The remaining limits of the plan before a request is read. Consumes nothing. */
-  readonly left: (accountId: string, plan: Plan) => Awaitable<LimitView>;
+  readonly left: (accountId: string, plan: Plan) => Awaitable<AccountLeft>;
   /** Counts a request that was read and refused before it could claim: no tokens and no slot. */
   readonly countRefused: (accountId: string, plan: Plan) => Promise<void>;
   /** Decides all five limits together. A refusal consumes nothing. */

@@ -9,6 +9,7 @@ import { type AccountUse, AccountUses } from './accounts.ts';
 import { createPast } from './admission-history.ts';
 import { type ClaimHost, ProcessClaim } from './claim.ts';
 import type {
+  AccountLeft,
   AccountLimits,
   ClaimRequest,
   ClaimResult,
@@ -17,7 +18,7 @@ import type {
 } from './contract.ts';
 import { OpenClaims } from './open-claims.ts';
 import { createCalendar, type Period, type PeriodUse } from './periods.ts';
-import { decide, planView, refusalOf, viewOf } from './scope.ts';
+import { decide, leftOf, refusalOf, viewOf } from './scope.ts';
 
 /** Reads the last minute from `history` immediately, and days and months when needed. */
 export function createLimits(dependencies: LimitsDependencies): AccountLimits {
@@ -60,11 +61,11 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
     return known ?? use;
   }
 
-  function left(accountId: string, plan: Plan): Awaitable<LimitView> {
+  function left(accountId: string, plan: Plan): Awaitable<AccountLeft> {
     const nowMs = monotonic();
     const account = find(accountId, plan, nowMs);
     if (account instanceof Promise) return account.then(() => left(accountId, plan));
-    return planView(plan, account.window, nowMs);
+    return leftOf(plan, account, nowMs);
   }
 
   function claim(request: ClaimRequest): Awaitable<ClaimResult> {

@@ -13,7 +13,7 @@ import { tokenCount } from '../core/money.ts';
 import { effectiveLimits, type LimitView, type Plan } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
 import { type RateWindow, resetSeconds } from '../core/window.ts';
-import type { ClaimRequest, Refusal } from './contract.ts';
+import type { AccountLeft, ClaimRequest, Refusal } from './contract.ts';
 
 /** Usage of a plan or of a model. */
 export type InUse = { readonly window: RateWindow; readonly slotsUsed: number };
@@ -121,14 +121,15 @@ export function viewOf(request: Limited, scopes: Scopes, nowMs: number): LimitVi
   };
 }
 
-/** The remaining limits of the plan alone. */
-export function planView(plan: Plan, window: RateWindow, nowMs: number): LimitView {
+/** What the plan alone leaves. */
+export function leftOf(plan: Plan, { window, slotsUsed }: InUse, nowMs: number): AccountLeft {
   return {
     limitRequests: plan.requestsPerMinute,
     remainingRequests: Math.max(0, plan.requestsPerMinute - window.requests),
     limitTokens: plan.tokensPerMinute,
     remainingTokens: Math.max(0, plan.tokensPerMinute - window.tokens),
     resetRequestsSeconds: resetSeconds(window, nowMs),
+    freeSlots: Math.max(0, plan.concurrentRequests - slotsUsed),
   };
 }
 

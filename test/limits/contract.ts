@@ -97,6 +97,7 @@ function describeWindows(open: OpenLimits): void {
         limitTokens: 10_000,
         remainingTokens: 10_000,
         resetRequestsSeconds: 40,
+        freeSlots: 2,
       });
       for (let request = 0; request < 5; request += 1) {
         await limits().countRefused('acct_1', PLAN);
@@ -214,6 +215,18 @@ function describeSlots(open: OpenLimits): void {
       await claimed({ plan });
       expect(await refusal({ plan })).toEqual(['concurrency_limit_exceeded', 2]);
       expect(await usage()).toMatchObject({ requestsUsed: 3, inFlight: 2, dayTokens: 41 });
+    });
+
+    test('an account has as many free slots left as it does not use', async () => {
+      const { claimed, limits, wait } = await createWorld(open);
+      const freeSlots = async () => (await limits().left('acct_1', plan)).freeSlots;
+      const [first, second] = [await claimed({ plan }), await claimed({ plan })];
+      expect(await freeSlots()).toBe(0);
+      first.settle(1);
+      expect(await freeSlots()).toBe(1);
+      second.lose();
+      wait(30_000);
+      expect(await freeSlots()).toBe(2);
     });
 
     test('the slot of a request that lives is kept, however long it says nothing', async () => {

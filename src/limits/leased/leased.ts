@@ -4,9 +4,10 @@
 
 import type { Awaitable } from '../../async/awaitable.ts';
 import type { Every } from '../../async/every.ts';
-import type { LimitView, Plan } from '../../core/plan.ts';
+import type { Plan } from '../../core/plan.ts';
 import type { Redis } from '../../store/redis/client.ts';
 import type {
+  AccountLeft,
   AccountLimits,
   AdmissionHistory,
   ClaimRequest,
@@ -22,9 +23,9 @@ import {
   believedRefusal,
   countRefusal,
   decideAt,
+  leftAt,
   mayBeSpared,
   needOfRefused,
-  planViewAt,
   refusalAt,
   usageAt,
   viewAt,
@@ -181,18 +182,20 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     }
   }
 
-  /** Asks Redis only if nothing seems to be left. */
-  function left(accountId: string, plan: Plan): Awaitable<LimitView> {
+  /** Asks Redis only if nothing seems to be left. Slots are returned at any time. */
+  function left(accountId: string, plan: Plan): Awaitable<AccountLeft> {
     const share = () => leftOfShare(local, accountId, plan, liveNodes());
     if (!redis.isUp()) return share();
     const nowMs = monotonic();
     const account = accounts.of(accountId, nowMs);
-    const view = planViewAt(account.counters, plan, nowMs);
-    if (view.remainingRequests > 0 || isBelieved(account.counters, nowMs)) return view;
+    const known = leftAt(account.counters, plan, nowMs);
+    const isSure =
+      known.remainingRequests > 0 ? known.freeSlots > 0 : isBelieved(account.counters, nowMs);
+    if (isSure) return known;
     const look = ({ nowMs: atMs, isFresh }: Known) =>
-      isFresh ? planViewAt(account.counters, plan, atMs) : undefined;
-    const known = accounts.wait(account, wantedByUsage(plan, clock()), look);
-    return known.then((found) => found ?? share());
+      isFresh ? leftAt(account.counters, plan, atMs) : undefined;
+    const asked = accounts.wait(account, wantedByUsage(plan, clock()), look);
+    return asked.then((found) => found ?? share());
   }
 
   async function countRefused(accountId: string, plan: Plan): Promise<void> {
@@ -205,7 +208,7 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
       );
     }
     const nowMs = monotonic();
-    if (planViewAt(counters, plan, nowMs).remainingRequests > 0) {
+    if (leftAt(counters, plan, nowMs).remainingRequests > 0) {
       take(counters, needOfRefused(plan), nowMs);
       accounts.changed(account);
     }

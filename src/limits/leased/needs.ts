@@ -4,12 +4,12 @@
 import { isoTime, utcDay, utcMonth } from '../../core/calendar.ts';
 import type { LimitView, Plan } from '../../core/plan.ts';
 import { type RateWindow, resetSeconds } from '../../core/window.ts';
-import type { ClaimRequest, LimitUsage, Refusal } from '../contract.ts';
+import type { AccountLeft, ClaimRequest, LimitUsage, Refusal } from '../contract.ts';
 import {
   type CapUse,
   type Decided,
   decide,
-  planView,
+  leftOf,
   refusalOf,
   type Scopes,
   type Times,
@@ -184,11 +184,12 @@ export function needOfRefused({ requestsPerMinute, tokensPerMinute }: Plan): Nee
   return { take: [1, 0], windows: [{ name: 'plan', limit }], slots: [], periods: [] };
 }
 
-/** The remaining limits of the plan, counting possibly unused permits of other holders as free. */
-export function planViewAt(counters: Counters, plan: Plan, nowMs: number): LimitView {
-  const view = planView(plan, windowAt(counters, 'plan'), nowMs);
+/** What the plan leaves, counting possibly unused permits of other holders as free. */
+export function leftAt(counters: Counters, plan: Plan, nowMs: number): AccountLeft {
+  const slotsUsed = slotsAt(counters, 'all') - slotsOf(counters, 'all').spare;
+  const left = leftOf(plan, { window: windowAt(counters, 'plan'), slotsUsed }, nowMs);
   const [spare] = windowOf(counters, 'plan').spare;
-  return { ...view, remainingRequests: view.remainingRequests + spare };
+  return { ...left, remainingRequests: left.remainingRequests + spare };
 }
 
 /** Seconds until the window of count_tokens resets, if it is full. */

@@ -8,7 +8,7 @@ import {
   type LimitView,
   type Plan,
 } from '../../core/plan.ts';
-import type { AccountLimits, ClaimRequest, ClaimResult } from '../contract.ts';
+import type { AccountLeft, AccountLimits, ClaimRequest, ClaimResult } from '../contract.ts';
 import { incidentShare, planShare } from './share.ts';
 
 export function createShareLimits(local: AccountLimits, liveNodes: () => number): AccountLimits {
@@ -28,7 +28,7 @@ export function leftOfShare(
   accountId: string,
   plan: Plan,
   nodes: number,
-): Awaitable<LimitView> {
+): Awaitable<AccountLeft> {
   if (nodes <= 1) return local.left(accountId, plan);
   return andThen(local.left(accountId, planShare(plan, nodes)), (view) =>
     fullLimits(view, plan, undefined),
@@ -62,7 +62,11 @@ export async function claimShare(
   };
 }
 
-function fullLimits(view: LimitView, plan: Plan, incident: IncidentLimits | undefined): LimitView {
+function fullLimits<View extends LimitView>(
+  view: View,
+  plan: Plan,
+  incident: IncidentLimits | undefined,
+): View {
   const { requestsPerMinute, tokensPerMinute } = effectiveLimits(plan, incident);
   return { ...view, limitRequests: requestsPerMinute, limitTokens: tokensPerMinute };
 }

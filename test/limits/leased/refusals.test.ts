@@ -91,6 +91,23 @@ describeWithServices('refusals of several nodes', ['Redis'], () => {
     await cluster.stop();
   });
 
+  test('an account whose slots others use has none left, and Redis is asked for that alone', async () => {
+    const cluster = createCluster(used().redis, 2);
+    const plan = { ...WIDE, concurrentRequests: 2 };
+    const left = async (node: number) => {
+      const before = exchangesOf(cluster, node);
+      const { freeSlots } = await cluster.node(node).limits.left('acct_1', plan);
+      return { freeSlots, asked: exchangesOf(cluster, node) > before };
+    };
+    expect(await admitted(cluster, 0, 3, plan)).toBe(2);
+    expect(await admitted(cluster, 1, 1, plan)).toBe(0);
+    expect(await left(1)).toEqual({ freeSlots: 0, asked: true });
+    for (const each of cluster.admitted) cluster.settle(each, 1);
+    await cluster.idle(1_000, 1_000);
+    expect(await left(1)).toEqual({ freeSlots: 2, asked: false });
+    await cluster.stop();
+  });
+
   test('requests one after the other make one way to Redis, however few slots there are', async () => {
     const cluster = createCluster(used().redis, 6);
     const plan = { ...WIDE, concurrentRequests: 4 };
