@@ -18,24 +18,23 @@ export async function check(
   call: GenerationCall,
   facts: KeyFacts,
 ): Promise<CheckedRequest> {
-  const { entrance, inFlight } = dependencies;
   const plan = requirePlan(call.operator.catalog, facts.plan);
-  const { accountId } = facts;
-  // Reading and parsing 2 MB costs more than the rest of a refusal, so the limit is checked first.
-  await entrance.look(accountId, plan);
-  const body = await call.readBody();
-  if (inFlight.aborted()) throw new GatewayError('provider_unavailable');
-  await entrance.enter(accountId, plan);
+  const entry = dependencies.entrance.begin(facts.accountId, plan);
   try {
+    // Reading and parsing 2 MB costs more than the rest of a refusal, so the limit is checked first.
+    await entry.look();
+    const body = await call.readBody(entry);
+    if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
+    await entry.enter();
     const received = understand(call, facts, plan, body);
     const request = await restoreThinking(dependencies, received);
     const asked = request === received.request ? received : { ...received, request };
     const promptTokens = await sizePrompt(dependencies, asked);
     const checked = withPrice(asked, promptTokens);
-    entrance.leave(accountId, plan);
+    entry.leave();
     return checked;
   } catch (error) {
-    await entrance.leave(accountId, plan, error);
+    await entry.refuse(error);
     throw error;
   }
 }

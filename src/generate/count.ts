@@ -8,6 +8,7 @@ import { requireForKey } from '../identity/key-bounds.ts';
 import type { AccountLimits } from '../limits/contract.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import type { ParsedBody } from '../wire/format.ts';
+import type { RequestEntrance } from './entrance.ts';
 import type { GenerationCall } from './pipeline-types.ts';
 import { countPrompt } from './size.ts';
 import { restoreThinking } from './thinking.ts';
@@ -17,6 +18,7 @@ type CountDependencies = {
   readonly limits: AccountLimits;
   readonly reasoning: ReasoningStore | undefined;
   readonly tokenizer: Tokenizer;
+  readonly entrance: RequestEntrance;
 };
 
 type CountCall = Pick<GenerationCall, 'operator' | 'authorize' | 'readBody' | 'tally'>;
@@ -34,11 +36,17 @@ export async function countTokens(
   if (retryAfterSeconds !== undefined) {
     throw new GatewayError('rate_limit_exceeded', { retryAfterSeconds });
   }
-  const request = parse(await call.readBody());
-  const model = requireModel(catalog, request.model);
-  call.tally.understood(model.slug, false);
-  requireInPlan(plan, model);
-  requireForKey(facts.bounds, model.slug);
-  const restored = await restoreThinking(dependencies, { facts, request, catalog, model });
-  return countPrompt(dependencies.tokenizer, { facts, request: restored, catalog, plan, model });
+  const entry = dependencies.entrance.begin(facts.accountId, plan);
+  try {
+    const request = parse(await call.readBody(entry));
+    const model = requireModel(catalog, request.model);
+    call.tally.understood(model.slug, false);
+    requireInPlan(plan, model);
+    requireForKey(facts.bounds, model.slug);
+    const restored = await restoreThinking(dependencies, { facts, request, catalog, model });
+    const counted = { facts, request: restored, catalog, plan, model };
+    return await countPrompt(dependencies.tokenizer, counted);
+  } finally {
+    entry.leave();
+  }
 }

@@ -57,6 +57,9 @@ export type GenerateDependencies = {
  */
 export type Booking = 'awaited' | 'bounded';
 
+/** Takes room for so many more bytes of a body. Throws if there is none. */
+export type BodyBytes = { readonly take: (bytes: number) => void };
+
 export type GenerationCall = {
   readonly format: ClientFormat;
   readonly requestId: string;
@@ -66,7 +69,8 @@ export type GenerationCall = {
   readonly operator: OperatorState;
   /** Checks the key and the account's standing, or throws. */
   readonly authorize: () => Awaitable<KeyFacts>;
-  readonly readBody: () => Promise<ParsedBody>;
+  /** Its bytes are taken from `room` before they are kept. */
+  readonly readBody: (room: BodyBytes) => Promise<ParsedBody>;
   readonly tally: RequestObserver;
   /** Absent without tracing. */
   readonly trace?: RequestTrace | undefined;

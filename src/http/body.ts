@@ -4,6 +4,7 @@
 import { discard } from '../async/discard.ts';
 import type { Deadlines } from '../core/deadlines.ts';
 import { GatewayError } from '../core/error.ts';
+import type { BodyBytes } from '../generate/pipeline-types.ts';
 import { parseBody } from '../wire/body.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import { BODY_BYTES_MAX } from '../wire/limits.ts';
@@ -13,14 +14,26 @@ const BODY_DEADLINE_MS = 30_000;
 
 type BodyWait = { readonly deadlines: Deadlines };
 
-/** Throws 413, 415 or 400. A declared length above the limit is refused without reading. */
-export async function readBody(request: Request, waiting: BodyWait): Promise<ParsedBody> {
+/**
+ * Throws 413, 415 or 400, or what `room` throws. A declared length above the limit is refused
+ * without reading.
+ */
+export async function readBody(
+  request: Request,
+  waiting: BodyWait,
+  room: BodyBytes,
+): Promise<ParsedBody> {
   requireJson(request.headers);
-  const declared = request.headers.get('content-length');
-  if (declared !== null && Number(declared) > BODY_BYTES_MAX) {
-    throw new GatewayError('payload_too_large');
+  // A length that was sent twice is joined to a list of equal numbers.
+  const declared = Number.parseInt(request.headers.get('content-length') ?? '', 10);
+  let reading: Promise<Uint8Array>;
+  if (Number.isNaN(declared)) {
+    reading = readChunked(request, room);
+  } else {
+    if (declared > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
+    room.take(declared);
+    reading = request.bytes();
   }
-  const reading = declared === null ? readChunked(request) : request.bytes();
   const bytes = await withinDeadline(reading, waiting);
   if (bytes.length > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
   const body = parseBody(bytes);
@@ -72,7 +85,7 @@ function requireJson(headers: Headers): void {
   if (!known || !utf8) throw new GatewayError('unsupported_media_type');
 }
 
-async function readChunked(request: Request): Promise<Uint8Array> {
+async function readChunked(request: Request, room: BodyBytes): Promise<Uint8Array> {
   const reader = request.body?.getReader();
   if (reader === undefined) return new Uint8Array();
   const chunks: Uint8Array[] = [];
@@ -81,11 +94,14 @@ async function readChunked(request: Request): Promise<Uint8Array> {
     const { done, value } = await reader.read();
     if (done) return Buffer.concat(chunks);
     bytes += value.length;
-    if (bytes > BODY_BYTES_MAX) {
+    try {
+      if (bytes > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
+      room.take(value.length);
+    } catch (error) {
       // The rest stays unread; awaiting the cancellation would mean waiting for the sender.
       if (isLast(request.headers)) await drop(reader);
       else reader.cancel().catch(() => {});
-      throw new GatewayError('payload_too_large');
+      throw error;
     }
     chunks.push(value);
   }

@@ -1,6 +1,7 @@
 // A request with an `Idempotency-Key` as the pipeline sees it: authorized and read already, and not
 // ended by its client's disconnect, because a repeat may fetch the answer for a day.
 
+import type { BodyBytes } from '../generate/pipeline-types.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import { GenerationExchange, type HandlerDependencies } from './exchange.ts';
@@ -35,9 +36,9 @@ export class DetachedExchange extends GenerationExchange {
   }
 
   /** Call once, as without a key: the body is not kept here. */
-  override readBody(): Promise<ParsedBody> {
+  override readBody(room: BodyBytes): Promise<ParsedBody> {
     const body = this.#body;
     this.#body = undefined;
-    return body === undefined ? super.readBody() : Promise.resolve(body);
+    return body === undefined ? super.readBody(room) : Promise.resolve(body);
   }
 }

@@ -10,6 +10,7 @@ import type { OperatorState } from '../core/operator.ts';
 import type { RouteName } from '../core/request-summary.ts';
 import type { RequestTrace, StartTrace } from '../core/trace.ts';
 import type {
+  BodyBytes,
   GenerateDependencies,
   GenerationCall,
   PlaygroundCall,
@@ -157,9 +158,9 @@ export class Exchange {
     return clientAddress(socketAddressOf(request, server), forwarded, dependencies.trustedProxies);
   }
 
-  /** Call once. Throws 413, 415 or 400. */
-  readBody(): Promise<ParsedBody> {
-    return readBody(this.request, this.dependencies);
+  /** Call once. Throws 413, 415 or 400, or what `room` throws. */
+  readBody(room: BodyBytes): Promise<ParsedBody> {
+    return readBody(this.request, this.dependencies, room);
   }
 }
 
@@ -176,8 +177,8 @@ export class GenerationExchange extends Exchange implements GenerationCall {
     return facts;
   }
 
-  override readBody(): Promise<ParsedBody> {
-    return super.readBody().then((body) => {
+  override readBody(room: BodyBytes): Promise<ParsedBody> {
+    return super.readBody(room).then((body) => {
       // From here on silence is the model's, so the runtime's idle timeout must not apply.
       this.server?.timeout(this.request, 0);
       return body;

@@ -83,13 +83,8 @@ class KeyedRequest {
   async answer(header: string): Promise<Response> {
     try {
       requireServing(this.#dependencies);
-      const asked = await this.#read(header);
-      const { facts, plan } = asked;
-      const most = PLACES * plan.concurrentRequests;
-      const { inFlight } = this.#dependencies.generation;
-      this.#ends.push(this.#idempotency.enter(facts.accountId, most));
-      this.#ends.push(inFlight.enterReader(this));
-      return await this.#serve(asked, await this.#enter(asked));
+      const [asked, decision] = await this.#receive(header);
+      return await this.#serve(asked, decision);
     } catch (error) {
       this.#end();
       return refuse(this.#dependencies, this.#exchange, error);
@@ -102,37 +97,40 @@ class KeyedRequest {
     this.#over.resolve('over');
   }
 
-  async #read(header: string): Promise<Asked> {
+  /** A repeat is counted here; a first request counts itself when it claims its limits. */
+  async #receive(header: string): Promise<[Asked, Decision]> {
     const { entrance, inFlight } = this.#dependencies.generation;
     const exchange = this.#exchange;
-    const { store } = this.#idempotency;
     const facts = await exchange.authorize();
     const key = readIdempotencyKey(header);
     const plan = requirePlan(exchange.operator.catalog, facts.plan);
-    await entrance.look(facts.accountId, plan);
-    const body = await exchange.readBody();
-    if (inFlight.aborted()) throw new GatewayError('provider_unavailable');
-    const fingerprint = store.fingerprint(exchange.format.name, body.text);
-    const lookup =
-      key === BODY_KEY ? store.lookupBody(facts, fingerprint) : store.lookup(facts, key);
-    return { facts, plan, body, lookup, fingerprint };
-  }
-
-  /** A repeat is counted here; a first request counts itself when it claims its limits. */
-  async #enter(asked: Asked): Promise<Decision> {
-    const { entrance } = this.#dependencies.generation;
-    const { facts, plan } = asked;
-    await entrance.enter(facts.accountId, plan);
-    let decision: Decision;
+    const entry = entrance.begin(facts.accountId, plan);
     try {
-      decision = await this.#decide(asked);
+      await entry.look();
+      const most = PLACES * plan.concurrentRequests;
+      this.#ends.push(this.#idempotency.enter(facts.accountId, most));
+      const body = await exchange.readBody(entry);
+      if (inFlight.aborted()) throw new GatewayError('provider_unavailable');
+      this.#ends.push(inFlight.enterReader(this));
+      const asked = this.#asked(key, { facts, plan, body });
+      await entry.enter();
+      const decision = await this.#decide(asked);
+      if (decision.kind === 'first') entry.leave();
+      else await entry.leaveCounted();
+      return [asked, decision];
     } catch (error) {
-      await entrance.leave(facts.accountId, plan, error);
+      await entry.refuse(error);
       throw error;
     }
-    if (decision.kind === 'first') entrance.leave(facts.accountId, plan);
-    else await entrance.leaveCounted(facts.accountId, plan);
-    return decision;
+  }
+
+  #asked(key: string, read: Pick<Asked, 'facts' | 'plan' | 'body'>): Asked {
+    const { store } = this.#idempotency;
+    const { facts, body } = read;
+    const fingerprint = store.fingerprint(this.#exchange.format.name, body.text);
+    const lookup =
+      key === BODY_KEY ? store.lookupBody(facts, fingerprint) : store.lookup(facts, key);
+    return { ...read, lookup, fingerprint };
   }
 
   /** Throws if the key was used for another body. */

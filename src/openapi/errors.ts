@@ -53,15 +53,15 @@ export const KEY_CODES: readonly ErrorCode[] = [
 /** What a request with a body for a model may be answered besides. */
 export const PROMPT_CODES: readonly ErrorCode[] = [
   ...(['invalid_request', 'payload_too_large', 'unsupported_media_type'] as const),
-  ...(['model_not_found', 'model_not_in_plan', 'rate_limit_exceeded'] as const),
-  'model_not_allowed_for_key',
+  ...(['model_not_found', 'model_not_in_plan', 'model_not_allowed_for_key'] as const),
+  ...(['rate_limit_exceeded', 'concurrency_limit_exceeded'] as const),
 ];
 
 export const GENERATION_CODES: readonly ErrorCode[] = [
   ...KEY_CODES,
   ...PROMPT_CODES,
   ...(['context_length_exceeded', 'tokens_per_minute_exceeded'] as const),
-  ...(['concurrency_limit_exceeded', 'daily_limit_exceeded', 'monthly_limit_exceeded'] as const),
+  ...(['daily_limit_exceeded', 'monthly_limit_exceeded'] as const),
   'insufficient_balance',
   ...(['idempotent_request_running', 'idempotent_answer_lost', 'idempotency_key_reused'] as const),
   'key_budget_exhausted',

@@ -2,6 +2,7 @@
 // connections and their health.
 
 import { createDeadlines } from '../core/deadlines.ts';
+import { roomBytes } from '../generate/body-room.ts';
 import { RequestEntrance } from '../generate/entrance.ts';
 import { createFunds } from '../generate/funds.ts';
 import { createInFlight } from '../generate/in-flight.ts';
@@ -24,7 +25,7 @@ import { VERSION } from '../version.ts';
 import type { Base } from './base.ts';
 import type { Domains } from './domains.ts';
 import { createServingLimits } from './limits.ts';
-import { proxiedSchemes } from './runtime.ts';
+import { memoryBytes, proxiedSchemes } from './runtime.ts';
 
 export type ServingPipelineOptions = Base & {
   readonly domains: Domains;
@@ -76,7 +77,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     monotonic,
     random: Math.random,
     limits,
-    entrance: new RequestEntrance(limits),
+    entrance: new RequestEntrance({ limits, bodyBytes: roomBytes(memoryBytes()) }),
     ledger,
     tokenizer,
     funds: createFunds(books),

@@ -1,5 +1,8 @@
 // What depends on the runtime: whether this is the executable or the source, a cap of the runtime
-// that must be lifted before it starts, and the proxies that its client reads from the environment.
+// that must be lifted before it starts, the proxies that its client reads from the environment, and
+// the memory that it may use.
+
+import { totalmem } from 'node:os';
 
 /** The path of the modules inside the executable. */
 const EMBEDDED = '/$bunfs/';
@@ -71,4 +74,10 @@ export function proxiedSchemes(
     return (environment[variable] ?? environment[variable.toUpperCase()] ?? '') !== '';
   });
   return new Set(names.map((scheme) => `${scheme}:`));
+}
+
+/** Of this machine, or of the container if that has less. */
+export function memoryBytes(): number {
+  // Zero or undefined means that nothing constrains the process.
+  return Math.min(totalmem(), process.constrainedMemory() || Infinity);
 }

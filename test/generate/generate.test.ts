@@ -127,7 +127,7 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
     monotonic: () => nowMs,
     random: () => 0,
     limits,
-    entrance: new RequestEntrance(limits),
+    entrance: new RequestEntrance({ limits, bodyBytes: Infinity }),
     ledger: open.ledger,
     tokenizer: createTokenizer(
       (text) => text.length,

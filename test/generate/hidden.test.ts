@@ -223,7 +223,7 @@ async function play(which: Case) {
     ...clocks,
     random: () => 0,
     limits,
-    entrance: new RequestEntrance(limits),
+    entrance: new RequestEntrance({ limits, bodyBytes: Infinity }),
     ledger: open.ledger,
     tokenizer: createTokenizer(size, () => 0),
     reasoning: undefined,

@@ -3,12 +3,14 @@
 
 import { afterAll, expect, test } from 'bun:test';
 import { createRequestId } from '../../src/core/id.ts';
+import { RequestEntrance } from '../../src/generate/entrance.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
 import type { GenerationExchange, HandlerDependencies } from '../../src/http/exchange.ts';
 import { createIdempotency } from '../../src/http/idempotency.ts';
 import { answerOnce } from '../../src/http/keyed-request.ts';
 import { createIdempotencyStore } from '../../src/idempotency/store.ts';
 import type { RequestHistory } from '../../src/ledger/explain.ts';
+import type { AccountLeft } from '../../src/limits/contract.ts';
 import { nodes } from '../../src/store/cluster-tables.ts';
 import { chatFormat } from '../../src/wire/chat/format.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
@@ -18,6 +20,11 @@ const FACTS = { accountId: 'acct_a', keyId: 'key_a', plan: 'plan' };
 
 /** What the books say while the other node runs it. */
 const RUNNING = { record: undefined } as RequestHistory;
+
+const ROOMY: AccountLeft = {
+  ...{ limitRequests: 10, remainingRequests: 10, limitTokens: 10, remainingTokens: 10 },
+  ...{ resetRequestsSeconds: 60, freeSlots: 1 },
+};
 
 const database = await newDatabase(temporaryDirectory());
 afterAll(() => database.close());
@@ -60,11 +67,10 @@ test('gets 409 and a time to retry after five minutes, and gives its place back'
     noteRefusal: () => undefined,
     generation: {
       inFlight: createInFlight(),
-      entrance: {
-        look: () => 1,
-        enter: () => undefined,
-        leaveCounted: async () => undefined,
-      },
+      entrance: new RequestEntrance({
+        limits: { left: () => ROOMY, countRefused: async () => undefined },
+        bodyBytes: Infinity,
+      }),
       monotonic: () => {
         minutes += 6;
         return minutes * 60_000;

@@ -115,9 +115,9 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
     does: 'a repeat uses no request of the minute',
     edits: [
       {
-        in: '#enter',
-        find: 'else await entrance.leaveCounted(facts.accountId, plan);',
-        put: 'else await entrance.leave(facts.accountId, plan);',
+        in: '#receive',
+        find: 'else await entry.leaveCounted();',
+        put: 'else entry.leave();',
       },
     ],
     tests: ['test/blackbox/idempotency-attacks.test.ts'],

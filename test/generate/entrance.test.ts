@@ -1,0 +1,107 @@
+// What a request passes before the limits admit it: room for its body, and a place among the requests
+// that are checked.
+
+import { describe, expect, test } from 'bun:test';
+import type { Plan } from '../../src/core/plan.ts';
+import { roomBytes } from '../../src/generate/body-room.ts';
+import { RequestEntrance } from '../../src/generate/entrance.ts';
+import type { AccountLeft } from '../../src/limits/contract.ts';
+import { BODY_BYTES_MAX } from '../../src/wire/limits.ts';
+import { PLAN } from '../limits/world.ts';
+
+const ONE_SLOT: Plan = { ...PLAN, concurrentRequests: 1 };
+const MANY_SLOTS: Plan = { ...PLAN, concurrentRequests: 1_000 };
+const ROOM = 32 * BODY_BYTES_MAX;
+
+const LEFT: AccountLeft = {
+  ...{ limitRequests: 3, remainingRequests: 3, limitTokens: 9, remainingTokens: 9 },
+  ...{ resetRequestsSeconds: 60, freeSlots: 1 },
+};
+
+/** What `left` answers, one after the other, the last one again and again. */
+function openEntrance(...answers: readonly Partial<AccountLeft>[]) {
+  const remaining = [...answers];
+  const counted: string[] = [];
+  const entrance = new RequestEntrance({
+    limits: {
+      left: () => ({ ...LEFT, ...(remaining.length > 1 ? remaining.shift() : remaining[0]) }),
+      countRefused: async (accountId) => void counted.push(accountId),
+    },
+    bodyBytes: ROOM,
+  });
+  return { entrance, counted };
+}
+
+/** The code of the refusal. */
+function refusalOf(work: () => unknown): unknown {
+  try {
+    work();
+    return 'taken';
+  } catch (error) {
+    return (error as { readonly code: string }).code;
+  }
+}
+
+describe('room for bodies', () => {
+  test('is a quarter of the memory, and at most 512 MiB', () => {
+    expect([roomBytes(2 ** 30), roomBytes(2 ** 35)]).toEqual([2 ** 28, 2 ** 29]);
+  });
+
+  test('of an account: two bodies of the largest size for each concurrent request', () => {
+    const { entrance } = openEntrance();
+    const take = (account: string, bytes: number) =>
+      refusalOf(() => entrance.begin(account, ONE_SLOT).take(bytes));
+    expect(take('a', 2 * BODY_BYTES_MAX)).toBe('taken');
+    expect(take('a', 1)).toBe('concurrency_limit_exceeded');
+    expect(take('b', 2 * BODY_BYTES_MAX)).toBe('taken');
+  });
+
+  test('of an account: at most a quarter of all, however many requests its plan has', () => {
+    const { entrance } = openEntrance();
+    const entry = entrance.begin('a', MANY_SLOTS);
+    entry.take(ROOM / 4);
+    expect(refusalOf(() => entry.take(1))).toBe('concurrency_limit_exceeded');
+  });
+
+  test('of large bodies is three quarters, and small ones may use the rest', () => {
+    const { entrance } = openEntrance();
+    const take = (account: string, bytes: number) =>
+      refusalOf(() => entrance.begin(account, MANY_SLOTS).take(bytes));
+    for (const account of ['a', 'b', 'c']) expect(take(account, ROOM / 4)).toBe('taken');
+    expect(take('d', 65_537)).toBe('provider_unavailable');
+    // A body that grows in small pieces is large in the end.
+    const growing = entrance.begin('d', MANY_SLOTS);
+    growing.take(65_536);
+    expect(refusalOf(() => growing.take(1))).toBe('provider_unavailable');
+    growing.leave();
+    for (let bytes = 0; bytes < ROOM / 4; bytes += 65_536) expect(take('d', 65_536)).toBe('taken');
+    expect(take('e', 1)).toBe('provider_unavailable');
+  });
+
+  test('is kept while a request waits to be checked, and given back once when it ends', async () => {
+    const { entrance, counted } = openEntrance({ remainingRequests: 1 });
+    const [first, second] = [entrance.begin('a', ONE_SLOT), entrance.begin('a', ONE_SLOT)];
+    for (const entry of [first, second]) entry.take(BODY_BYTES_MAX);
+    await first.enter();
+    const entered = second.enter();
+    const third = entrance.begin('a', ONE_SLOT);
+    expect(refusalOf(() => third.take(1))).toBe('concurrency_limit_exceeded');
+    first.leave();
+    first.leave();
+    await entered;
+    third.take(BODY_BYTES_MAX);
+    expect(refusalOf(() => third.take(1))).toBe('concurrency_limit_exceeded');
+    await second.refuse(new Error('ours'));
+    third.take(BODY_BYTES_MAX);
+    expect(counted).toEqual([]);
+  });
+});
+
+test('a request that has ended takes no more room', async () => {
+  const { entrance } = openEntrance();
+  const entry = entrance.begin('a', ONE_SLOT);
+  entry.take(1);
+  await entry.refuse(new Error('its body came too late'));
+  expect(refusalOf(() => entry.take(1))).toBe('invalid_request');
+  expect(refusalOf(() => entrance.begin('a', ONE_SLOT).take(2 * BODY_BYTES_MAX))).toBe('taken');
+});
