@@ -93,22 +93,22 @@ export function refusedByLimits(facts: LimitFacts): LimitRefusal | undefined {
   return undefined;
 }
 
+const EARLY_CHECKS: readonly LimitCode[] = ['rate_limit_exceeded', 'concurrency_limit_exceeded'];
+
 /** The precedence when several refusals apply. A test pins it in both formats. */
 export const REFUSAL_ORDER: readonly ErrorCode[] = [
   'missing_api_key',
   'invalid_api_key',
   ...STANDING_CHECKS.map((check) => check.code),
   // Checked before the body is read, so that refusals cost no more than the plan's requests.
-  'rate_limit_exceeded',
+  ...EARLY_CHECKS,
   'payload_too_large',
   'invalid_request',
   'model_not_found',
   'model_not_in_plan',
   'model_not_allowed_for_key',
   'context_length_exceeded',
-  ...LIMIT_CHECKS.filter(({ code, reserved }) => code !== 'rate_limit_exceeded' && !reserved).map(
-    (check) => check.code,
-  ),
+  ...LIMIT_CHECKS.map(({ code }) => code).filter((code) => !EARLY_CHECKS.includes(code)),
   'insufficient_balance',
   'key_budget_exhausted',
 ];

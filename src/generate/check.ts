@@ -1,5 +1,5 @@
-// Steps 3 to 5 of a request: body, model, size. Nothing is reserved yet, but a request refused
-// after its body was read counts against the account's requests per minute.
+// Steps 3 to 5 of a request: body, model, size. Nothing is reserved yet, but a request refused for
+// its body or for what it asks counts against the account's requests per minute.
 
 import { decideOutputBound, requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
@@ -21,8 +21,8 @@ export async function check(
   const plan = requirePlan(call.operator.catalog, facts.plan);
   const entry = dependencies.entrance.begin(facts.accountId, plan);
   try {
-    // Reading and parsing 2 MB costs more than the rest of a refusal, so the limit is checked first.
-    await entry.look();
+    // Reading and parsing 2 MB costs more than the rest of a refusal, so limits are checked first.
+    if (call.isRead === undefined) await entry.look();
     const body = await call.readBody(entry);
     if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
     await entry.enter();

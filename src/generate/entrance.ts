@@ -1,30 +1,43 @@
-// Bounds what requests cost before the limits admit them. A full request window refuses before the
-// body is read. The bytes of bodies are bounded (body-room.ts). No more requests of an account are
-// checked and counted concurrently than its request window has left: one that is refused for its
-// body, length or balance uses one request of that window, and until that is known, later ones wait.
-// A flood of refusals therefore costs no more than the plan allows.
+// Bounds what requests cost before the limits admit them. A full request window, or no free slot,
+// refuses before the body is read. The bytes of bodies are bounded (body-room.ts). No more requests
+// of an account are checked and counted concurrently than its request window has left: one that is
+// refused for its body, length or balance uses one request of that window, and until that is known,
+// later ones wait. A flood of refusals therefore costs no more than the plan allows.
 
 import type { Awaitable } from '../async/awaitable.ts';
+import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import type { Plan } from '../core/plan.ts';
 import type { AccountLeft, AccountLimits } from '../limits/contract.ts';
 import { BodyRoom } from './body-room.ts';
+import { createMinuteBudgets, type MinuteBudgets } from './minute-budget.ts';
 import { Places } from './places.ts';
+
+/**
+ * How long a refusal waits before a second check while another request of the account is ending.
+ * Clients retry an abandoned request immediately on a new connection, so the retry can arrive
+ * before the disconnect of the old one.
+ */
+export const SECOND_LOOK_MS = 10;
 
 type EntranceOptions = {
   readonly limits: Pick<AccountLimits, 'left' | 'countRefused'>;
   /** The room for bodies. */
   readonly bodyBytes: number;
+  /** Milliseconds of a monotonic clock. */
+  readonly monotonic: () => number;
 };
 
 export class RequestEntrance {
   readonly limits: EntranceOptions['limits'];
   readonly bodies: BodyRoom;
   readonly places = new Places();
+  readonly #freeRefusals: MinuteBudgets;
 
-  constructor({ limits, bodyBytes }: EntranceOptions) {
+  constructor({ limits, bodyBytes, monotonic }: EntranceOptions) {
     this.limits = limits;
     this.bodies = new BodyRoom(bodyBytes);
+    this.#freeRefusals = createMinuteBudgets(monotonic);
   }
 
   /** Call `leave`, `leaveCounted` or `refuse` of the entry in the end. */
@@ -36,6 +49,15 @@ export class RequestEntrance {
   async count(accountId: string, plan: Plan): Promise<void> {
     // A failed ledger read does not change the answer.
     await this.limits.countRefused(accountId, plan).catch(() => undefined);
+  }
+
+  /**
+   * Counts a refusal by a limit (429) after the body was read. In each minute as many are free as
+   * the plan has requests: an honest client is refused that often when it sends in parallel.
+   */
+  async countLimited(accountId: string, plan: Plan): Promise<void> {
+    const wait = this.#freeRefusals.claim(accountId, plan.requestsPerMinute, 1);
+    if (wait !== undefined) await this.count(accountId, plan);
   }
 }
 
@@ -54,10 +76,15 @@ class Entry {
     this.#plan = plan;
   }
 
-  /** Throws 429 if the window is full. Call it before reading the body. */
-  look(): Awaitable<unknown> {
+  /**
+   * Throws 429 if the window is full, or if no slot is free and the request needs one. Call it
+   * before reading the body.
+   */
+  look(needsSlot?: () => Promise<boolean>): Awaitable<void> {
     const left = this.#left();
-    return left instanceof Promise ? left.then(requireRequests) : requireRequests(left);
+    return left instanceof Promise
+      ? left.then((late) => this.#require(late, needsSlot))
+      : this.#require(left, needsSlot);
   }
 
   /** Takes room for so many bytes more of the body, or throws the refusal. */
@@ -92,14 +119,34 @@ class Entry {
 
   /** Ends it with a refusal, which is counted before a later request takes the place. */
   async refuse(error: unknown): Promise<void> {
-    if (this.#isInside && usesRequest(error)) {
-      await this.#entrance.count(this.#accountId, this.#plan);
+    if (error instanceof GatewayError) {
+      if (usesRequest(error)) await this.#entrance.count(this.#accountId, this.#plan);
+      else if (error.status === 429 && this.#isInside) {
+        await this.#entrance.countLimited(this.#accountId, this.#plan);
+      }
     }
     this.leave();
   }
 
   #left(): Awaitable<AccountLeft> {
     return this.#entrance.limits.left(this.#accountId, this.#plan);
+  }
+
+  #require(left: AccountLeft, needsSlot?: () => Promise<boolean>): Awaitable<void> {
+    requireRequests(left);
+    if (left.freeSlots === 0) return this.#requireSlot(needsSlot);
+  }
+
+  async #requireSlot(needsSlot?: () => Promise<boolean>): Promise<void> {
+    if ((await needsSlot?.()) === false) return;
+    await Bun.sleep(SECOND_LOOK_MS);
+    const left = await this.#left();
+    requireRequests(left);
+    if (left.freeSlots > 0) return;
+    throw new GatewayError('concurrency_limit_exceeded', {
+      retryAfterSeconds: CONCURRENCY_RETRY_SECONDS,
+      limits: left,
+    });
   }
 
   /** Waits for a place, or for the ledger. */
@@ -130,10 +177,9 @@ function requireRequests(left: AccountLeft): number {
 }
 
 /**
- * Refusals by limits and our own failures use no request. A request refused for its balance has
- * already claimed one, which is counted.
+ * Refusals by limits and our own failures are not the request's fault. A request refused for its
+ * balance has already claimed one, which is counted.
  */
-function usesRequest(error: unknown): boolean {
-  if (!(error instanceof GatewayError) || error.code === 'insufficient_balance') return false;
-  return error.status < 500 && error.status !== 429;
+function usesRequest({ code, status }: GatewayError): boolean {
+  return status < 500 && status !== 429 && code !== 'insufficient_balance';
 }

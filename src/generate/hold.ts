@@ -8,17 +8,11 @@ import { lowerIncident } from '../core/plan.ts';
 import type { HoldCommand, PlacedHold, Written } from '../ledger/contract.ts';
 import { HoldRevoked, LedgerSilent } from '../ledger/error.ts';
 import type { Claim, ClaimResult } from '../limits/contract.ts';
+import { SECOND_LOOK_MS } from './entrance.ts';
 import { Grant } from './grant.ts';
 import { type Money, mayWait, moneyFor, refusedHold } from './money.ts';
 import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 import { releaseUnconfirmed } from './release.ts';
-
-/**
- * How long a refusal waits before a second check while another request of the account is ending.
- * Clients retry an abandoned request immediately on a new connection, so the retry can arrive
- * before the disconnect of the old one.
- */
-const SECOND_LOOK_MS = 10;
 
 type Look = 'first' | 'last';
 
@@ -32,11 +26,27 @@ export function obtainGrant(
   dependencies: GenerateDependencies,
   checked: CheckedRequest,
 ): Promise<Grant> {
-  return tryGrant(dependencies, checked, 'first').catch(async (error: unknown) => {
-    if (!(error instanceof GatewayError) || !PASSING_REFUSALS.includes(error.code)) throw error;
+  return tryGrant(dependencies, checked, 'first').catch((error: unknown) =>
+    tryAgain(dependencies, checked, error),
+  );
+}
+
+async function tryAgain(
+  dependencies: GenerateDependencies,
+  checked: CheckedRequest,
+  first: unknown,
+): Promise<Grant> {
+  const { facts, plan } = checked;
+  try {
+    if (!(first instanceof GatewayError) || !PASSING_REFUSALS.includes(first.code)) throw first;
     await Bun.sleep(SECOND_LOOK_MS);
-    return tryGrant(dependencies, checked, 'last');
-  });
+    return await tryGrant(dependencies, checked, 'last');
+  } catch (error) {
+    if (error instanceof GatewayError && error.status === 429) {
+      await dependencies.entrance.countLimited(facts.accountId, plan);
+    }
+    throw error;
+  }
 }
 
 async function tryGrant(

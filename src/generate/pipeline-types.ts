@@ -71,6 +71,8 @@ export type GenerationCall = {
   readonly authorize: () => Awaitable<KeyFacts>;
   /** Its bytes are taken from `room` before they are kept. */
   readonly readBody: (room: BodyBytes) => Promise<ParsedBody>;
+  /** Set if the body is in memory already, so that a refusal before it saves nothing. */
+  readonly isRead?: true;
   readonly tally: RequestObserver;
   /** Absent without tracing. */
   readonly trace?: RequestTrace | undefined;

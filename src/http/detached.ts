@@ -7,6 +7,7 @@ import type { ParsedBody } from '../wire/format.ts';
 import { GenerationExchange, type HandlerDependencies } from './exchange.ts';
 
 export class DetachedExchange extends GenerationExchange {
+  readonly isRead = true;
   readonly beforeHold: () => Promise<void>;
   readonly #facts: KeyFacts;
   /** Never fires. One per request, because listeners are not removed from it. */

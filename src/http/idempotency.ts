@@ -4,7 +4,9 @@
 import { withTimeout } from '../async/timeout.ts';
 import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
+import { BODY_KEY } from '../core/idempotency-key.ts';
 import type { IdempotencyStore, KeyLookup } from '../idempotency/store.ts';
+import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Books } from '../ledger/books.ts';
 import { type Recorded, Recording, unpackAnswer } from './recording.ts';
 
@@ -31,6 +33,12 @@ export function createIdempotency({ store, books }: Options) {
     ...{ store, books },
     /** The first request with a key, while it runs or is stored here. */
     runningOf: ({ id }: KeyLookup): Recording | undefined => running.get(id),
+    /** Whether the key is new. One that is made from the body says nothing before that is read. */
+    async isFirst(facts: KeyFacts, key: string): Promise<boolean> {
+      if (key === BODY_KEY) return false;
+      const lookup = store.lookup(facts, key);
+      return !running.has(lookup.id) && (await store.find(lookup)) === undefined;
+    },
     /** Throws if the account has too many open. Returns the function that gives the place back. */
     enter(accountId: string, most: number): () => void {
       const taken = places.get(accountId) ?? 0;

@@ -106,7 +106,8 @@ class KeyedRequest {
     const plan = requirePlan(exchange.operator.catalog, facts.plan);
     const entry = entrance.begin(facts.accountId, plan);
     try {
-      await entry.look();
+      // A repeat needs no slot.
+      await entry.look(() => this.#idempotency.isFirst(facts, key));
       const most = PLACES * plan.concurrentRequests;
       this.#ends.push(this.#idempotency.enter(facts.accountId, most));
       const body = await exchange.readBody(entry);

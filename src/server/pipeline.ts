@@ -77,7 +77,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     monotonic,
     random: Math.random,
     limits,
-    entrance: new RequestEntrance({ limits, bodyBytes: roomBytes(memoryBytes()) }),
+    entrance: new RequestEntrance({ limits, bodyBytes: roomBytes(memoryBytes()), monotonic }),
     ledger,
     tokenizer,
     funds: createFunds(books),

@@ -1,11 +1,21 @@
 // Bodies of requests that no limit has admitted yet: how much of them one account and all accounts
-// may have on their way. Runs against the executable.
+// may have on their way, and that a refused one uses a request of the minute. Runs against the
+// executable.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { type Caller, generate, get, PATHS, post, requestBody } from '../support/client.ts';
+import {
+  type Caller,
+  generate,
+  get,
+  openStream,
+  PATHS,
+  post,
+  requestBody,
+} from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { askKeyed, isReplayed, openKeyed } from '../support/keyed.ts';
 import {
   chunk,
   openConnection,
@@ -32,11 +42,12 @@ let gateway: Gateway;
 beforeAll(async () => {
   upstream = await startUpstream();
   gateway = await startGateway({
-    catalog: catalogFor(upstream, ['ok'], {
+    catalog: catalogFor(upstream, ['ok', 'stall'], {
       model: { context_window: 10_000_000 },
       plans: {
         large: LARGE_PLAN,
         'one-slot': { ...LARGE_PLAN, concurrent_requests: 1 },
+        'three-requests': { ...LARGE_PLAN, requests_per_minute: 3 },
       },
     }),
   });
@@ -200,5 +211,116 @@ describe('bodies on their way', () => {
     expect(await requestsUsed(quiet)).toBe(1);
     for (const connection of stalled) connection.destroy();
     await waitUntil(async () => (await large()).status === 200);
+  });
+});
+
+describe('a refused body uses a request of the minute', () => {
+  const deep = '['.repeat(65) + ']'.repeat(65);
+  const members = `{${Array.from({ length: 100_001 }, (_, index) => `"${index}":0`).join()}}`;
+  type Row = readonly [
+    name: string,
+    status: number,
+    body: string | Uint8Array,
+    headers?: Readonly<Record<string, string>>,
+  ];
+  const ROWS: readonly Row[] = [
+    ['no JSON', 400, '{'],
+    ['nothing', 400, ''],
+    ['no UTF-8', 400, new Uint8Array([0x22, 0xff, 0x22])],
+    ['too deep', 400, deep],
+    ['too many members', 400, members],
+    ['compressed', 415, Bun.gzipSync(padded(100)), { 'content-encoding': 'gzip' }],
+    ['a form', 415, 'a=1', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['too large', 413, padded(BODY_MAX + 1)],
+  ];
+  const WAYS: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    [PATHS.chat, {}],
+    [PATHS.messages, {}],
+    [PATHS.chat, { 'idempotency-key': 'refused' }],
+  ];
+
+  test.each(ROWS)('%s: %d', async (_name, status, body, headers = {}) => {
+    const account = await newAccount('large');
+    for (const [used, [path, more]] of WAYS.entries()) {
+      const response = await fetch(`${gateway.url}${path}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${account.key}`,
+          'content-type': 'application/json',
+          ...headers,
+          ...more,
+        },
+        body,
+      });
+      expect([path, response.status]).toEqual([path, status]);
+      expect([path, await requestsUsed(account)]).toEqual([path, used + 1]);
+    }
+  });
+
+  test('one that breaks off', async () => {
+    const account = await newAccount('large');
+    const connection = await stall(account, PATHS.chat, [lengthLine(1_000)]);
+    await connection.write('{');
+    connection.destroy();
+    await waitUntil(async () => (await requestsUsed(account)) === 1);
+  });
+
+  test.each(WAYS)(
+    'and a full window refuses the next before its body: %s %o',
+    async (path, more) => {
+      const account = await newAccount('three-requests');
+      for (let sent = 0; sent < 3; sent += 1) {
+        expect((await post(account, path, '{', { headers: more })).status).toBe(400);
+      }
+      const lines = Object.entries(more).map(([name, value]) => `${name}: ${value}`);
+      const answer = await answerToHead(account, path, [lengthLine(100), ...lines]);
+      expect(codeOf(answer)).toEqual([429, 'rate_limit_exceeded']);
+    },
+  );
+});
+
+describe('an account without a free slot', () => {
+  test('is refused before its body, as often as it asks and for free', async () => {
+    const account = await newAccount('one-slot');
+    const leave = new AbortController();
+    expect((await openStream(account, 'chat', 'stall', {}, leave.signal)).status).toBe(200);
+    for (const path of [PATHS.chat, PATHS.messages]) {
+      for (let asked = 0; asked < 3; asked += 1) {
+        const answer = await answerToHead(account, path);
+        expect(codeOf(answer)).toEqual([429, 'concurrency_limit_exceeded']);
+        expect(answer?.headers['retry-after']).toBe('2');
+        expect(answer?.headers['x-ratelimit-remaining-requests']).toBe('99999');
+      }
+    }
+    expect(await requestsUsed(account)).toBe(1);
+    leave.abort();
+    await waitUntil(async () => (await generate(account, 'chat', 'ok')).status === 200);
+  });
+
+  test('gets repeats, which need none', async () => {
+    const account = await newAccount('one-slot');
+    const leave = new AbortController();
+    const first = { stream: true, signal: leave.signal };
+    expect((await openKeyed(account, 'name', 'stall', first)).status).toBe(200);
+    expect((await usage(account)).in_flight).toBe(1);
+    const repeat = await openKeyed(account, 'name', 'stall', first);
+    expect([repeat.status, repeat.headers.get('x-svc-replayed')]).toEqual([200, 'true']);
+    const named = (key: string) => [lengthLine(100), `idempotency-key: ${key}`];
+    expect(codeOf(await answerToHead(account, PATHS.chat, named('other')))).toEqual([
+      429,
+      'concurrency_limit_exceeded',
+    ]);
+    leave.abort();
+  });
+
+  test('gets the repeat of an answer that is named by its body', async () => {
+    const account = await newAccount('one-slot');
+    expect((await askKeyed(account, '@body', 'ok')).status).toBe(200);
+    const leave = new AbortController();
+    expect((await openStream(account, 'chat', 'stall', {}, leave.signal)).status).toBe(200);
+    const repeat = await askKeyed(account, '@body', 'ok');
+    expect([repeat.status, isReplayed(repeat)]).toEqual([200, true]);
+    expect((await askKeyed(account, '@body', 'stall')).status).toBe(429);
+    leave.abort();
   });
 });

@@ -1,5 +1,5 @@
-// What a request passes before the limits admit it: room for its body, and a place among the requests
-// that are checked.
+// What a request passes before the limits admit it: room for its body, a look at what is left, and a
+// place among the requests that are checked.
 
 import { describe, expect, test } from 'bun:test';
 import type { Plan } from '../../src/core/plan.ts';
@@ -28,6 +28,7 @@ function openEntrance(...answers: readonly Partial<AccountLeft>[]) {
       countRefused: async (accountId) => void counted.push(accountId),
     },
     bodyBytes: ROOM,
+    monotonic: () => 0,
   });
   return { entrance, counted };
 }
@@ -104,4 +105,27 @@ test('a request that has ended takes no more room', async () => {
   await entry.refuse(new Error('its body came too late'));
   expect(refusalOf(() => entry.take(1))).toBe('invalid_request');
   expect(refusalOf(() => entrance.begin('a', ONE_SLOT).take(2 * BODY_BYTES_MAX))).toBe('taken');
+});
+
+describe('an account without a free slot', () => {
+  test('is refused before its body, after a second look', async () => {
+    const { entrance, counted } = openEntrance({ freeSlots: 0 });
+    const entry = entrance.begin('a', PLAN);
+    const error = await Promise.resolve(entry.look()).catch((refusal) => refusal);
+    expect(error).toMatchObject({ code: 'concurrency_limit_exceeded', retryAfterSeconds: 2 });
+    await entry.refuse(error);
+    expect(counted).toEqual([]);
+  });
+
+  test('is not refused where the slot of a request that just ended is free by then', async () => {
+    const { entrance } = openEntrance({ freeSlots: 0 }, { freeSlots: 1 });
+    await entrance.begin('a', PLAN).look();
+  });
+
+  test('may send what needs none', async () => {
+    const { entrance } = openEntrance({ freeSlots: 0 });
+    await entrance.begin('a', PLAN).look(async () => false);
+    const first = Promise.resolve(entrance.begin('a', PLAN).look(async () => true));
+    await expect(first).rejects.toMatchObject({ code: 'concurrency_limit_exceeded' });
+  });
 });

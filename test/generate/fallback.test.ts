@@ -136,7 +136,7 @@ async function askOf(accountId: string, startAttempt: GenerateDependencies['star
       monotonic: clock,
       random: () => 0,
       limits,
-      entrance: new RequestEntrance({ limits, bodyBytes: Infinity }),
+      entrance: new RequestEntrance({ limits, bodyBytes: Infinity, monotonic: clock }),
       ledger: open.ledger,
       tokenizer: createTokenizer(
         (text) => text.length,

@@ -127,7 +127,7 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
     monotonic: () => nowMs,
     random: () => 0,
     limits,
-    entrance: new RequestEntrance({ limits, bodyBytes: Infinity }),
+    entrance: new RequestEntrance({ limits, bodyBytes: Infinity, monotonic: () => nowMs }),
     ledger: open.ledger,
     tokenizer: createTokenizer(
       (text) => text.length,
@@ -301,6 +301,68 @@ describe('a request that is refused for its money holds nothing', () => {
     expect(error.code).toBe('insufficient_balance');
     expect(await used()).toMatchObject({ ...UNUSED, requestsUsed: 1 });
     expect(await open.books.balance('poor')).toMatchObject({ held: micro(0n) });
+  });
+});
+
+describe('a request that is refused', () => {
+  test('for its body uses a request of the minute, also if its body takes too long', async () => {
+    const { dependencies, call, used } = await rig('slow-body');
+    const late = new GatewayError('invalid_request', {
+      message: 'The request body did not arrive.',
+    });
+    const readBody = () => Promise.reject(late);
+    await expect(generate(dependencies, call('slow-body-1', { readBody }))).rejects.toBe(late);
+    expect(await used()).toMatchObject({ ...UNUSED, requestsUsed: 1 });
+  });
+
+  test('by a limit uses one after as many in a minute as the plan has, until its window ends', async () => {
+    const { dependencies, call, used } = await rig('over-limit');
+    const plan = { ...PLAN, requestsPerMinute: 4, tokensPerMinute: 40 };
+    const operator = operatorState({ ...CATALOG, plans: new Map([['test', plan]]) });
+    let bodies = 0;
+    const readBody = async () => {
+      bodies += 1;
+      return BODY;
+    };
+    const ask = (id: number) =>
+      generate(dependencies, call(`over-limit-${id}`, { operator, readBody })).then(
+        () => 'served',
+        ({ code }) => code,
+      );
+    expect(await ask(0)).toBe('served');
+    const codes: string[] = [];
+    while (codes.at(-1) !== 'rate_limit_exceeded') codes.push(await ask(codes.length + 1));
+    // Five are free, because the fifth overdraws the budget of four; then three fill the window.
+    expect(codes).toEqual([
+      ...new Array<string>(8).fill('tokens_per_minute_exceeded'),
+      'rate_limit_exceeded',
+    ]);
+    expect(await used()).toMatchObject({ requestsUsed: 4 });
+    // The last one was refused before its body.
+    expect(bodies).toBe(9);
+    nowMs += 60_000;
+    expect(await ask(codes.length + 1)).toBe('served');
+  });
+
+  test('for the bound of all open requests counts as one that is refused by a limit', async () => {
+    const { dependencies, call, used } = await rig('uncovered', {
+      ledger: {
+        ...open.ledger,
+        hold: async () => ({
+          ...{ ok: false, available: micro(10_000n * TOKEN) },
+          uncovered: { room: micro(0n), openHolds: 1 },
+          written: { isDone: () => true, wait: async () => undefined },
+        }),
+      },
+    });
+    const codes: string[] = [];
+    while (codes.at(-1) !== 'rate_limit_exceeded') {
+      const asked = call(`uncovered-${codes.length}`);
+      codes.push(await generate(dependencies, asked).catch(({ code }) => code));
+    }
+    expect(new Set(codes)).toEqual(new Set(['concurrency_limit_exceeded', 'rate_limit_exceeded']));
+    expect(codes).toHaveLength(2 * PLAN.requestsPerMinute + 2);
+    expect(await used()).toMatchObject({ requestsUsed: PLAN.requestsPerMinute, inFlight: 0 });
   });
 });
 

@@ -223,7 +223,7 @@ async function play(which: Case) {
     ...clocks,
     random: () => 0,
     limits,
-    entrance: new RequestEntrance({ limits, bodyBytes: Infinity }),
+    entrance: new RequestEntrance({ limits, bodyBytes: Infinity, monotonic: clocks.monotonic }),
     ledger: open.ledger,
     tokenizer: createTokenizer(size, () => 0),
     reasoning: undefined,

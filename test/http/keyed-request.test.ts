@@ -70,6 +70,7 @@ test('gets 409 and a time to retry after five minutes, and gives its place back'
       entrance: new RequestEntrance({
         limits: { left: () => ROOMY, countRefused: async () => undefined },
         bodyBytes: Infinity,
+        monotonic: () => 0,
       }),
       monotonic: () => {
         minutes += 6;

@@ -100,7 +100,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     monotonic: world.monotonic,
     random: world.random,
     limits,
-    entrance: new RequestEntrance({ limits, bodyBytes: Infinity }),
+    entrance: new RequestEntrance({ limits, bodyBytes: Infinity, monotonic: world.monotonic }),
     ledger,
     tokenizer: {
       counterFor: () => (texts) => texts.reduce((sum, text) => sum + tokens(text), 0),
