@@ -166,7 +166,7 @@ function CreateCodesDialog({ onShown, onClose }: DialogProps<CreatedCodesRecord>
       onClose={onClose}
     >
       <div class="fields">
-        <AmountField label={t('Amount per code')} amount={amount} action={action} field="amount" />
+        <AmountField label={t('Amount per code')} amount={amount} action={action} />
         <TextField
           label={t('Number of codes')}
           type="number"

@@ -16,8 +16,9 @@ type FieldTexts = Pick<ComponentProps<typeof Field>, 'label' | 'hint' | 'error'>
 
 export type EntryUnit = 'usd' | 'tokens';
 
+type EntryKind = 'amount' | 'price';
+
 export type AmountInput = {
-  readonly kind: 'amount' | 'price';
   readonly typed: string;
   readonly unit: EntryUnit;
   /** In service tokens, for the server; undefined while empty or not valid. */
@@ -30,44 +31,39 @@ export type AmountInput = {
 export const preferredUnit = (): EntryUnit => (moneyUnit.value === 'tokens' ? 'tokens' : 'usd');
 
 /** The state of one `AmountField`. */
-export function useAmountInput(kind: AmountInput['kind'] = 'amount'): AmountInput {
+export function useAmountInput(): AmountInput {
   const [unit, setUnit] = useState(preferredUnit);
   const [typed, type] = useState('');
-  const { tokens } = readAmount(kind, typed, unit);
+  const { tokens } = readAmount('amount', typed, unit);
   return {
-    ...{ kind, typed, unit, tokens, type },
+    ...{ typed, unit, tokens, type },
     choose(next) {
-      type(inUnit(kind, typed, unit, next));
+      type(inUnit('amount', typed, unit, next));
       setUnit(next);
     },
   };
 }
 
 /** What was typed in one unit, in the other; it stays as it is where it is not valid. */
-export function inUnit(
-  kind: AmountInput['kind'],
-  typed: string,
-  unit: EntryUnit,
-  next: EntryUnit,
-): string {
+export function inUnit(kind: EntryKind, typed: string, unit: EntryUnit, next: EntryUnit): string {
   const { tokens } = readAmount(kind, typed, unit);
   return tokens === undefined ? typed : written(kind, tokens, next);
 }
 
-const unitsOf = (kind: AmountInput['kind']) => {
+const unitsOf = (kind: EntryKind) => {
   const { usdPerMillion } = moneyTerms.value;
   return kind === 'amount' ? amountUnits(usdPerMillion) : priceUnits(usdPerMillion);
 };
 
 /** What a person would have typed for this amount. */
-export function written(kind: AmountInput['kind'], tokens: string, unit: EntryUnit): string {
+export function written(kind: EntryKind, tokens: string, unit: EntryUnit): string {
   const plain = unit === 'usd' ? (toUsd(tokens, unitsOf(kind)) ?? '') : tokens;
   return plain.replace('.', POINT);
 }
 
 /** Reads what was typed in a unit. */
 export function readAmount(
-  kind: AmountInput['kind'],
+  kind: EntryKind,
   typed: string,
   unit: EntryUnit,
 ): { readonly tokens: string | undefined; readonly problem: string | undefined } {
@@ -96,7 +92,7 @@ export function readAmount(
 }
 
 /** The amount in the unit that was not typed. */
-function otherUnit(kind: AmountInput['kind'], unit: EntryUnit, tokens: string): string {
+function otherUnit(kind: EntryKind, unit: EntryUnit, tokens: string): string {
   if (unit === 'tokens') {
     const usd = formatUsdExact(toUsd(tokens, unitsOf(kind)) ?? '0');
     return kind === 'amount' ? t('= {usd}', { usd }) : t('= {usd} per 1M tokens', { usd });
@@ -107,7 +103,7 @@ function otherUnit(kind: AmountInput['kind'], unit: EntryUnit, tokens: string): 
     : t('= {amount} service tokens per token', { amount });
 }
 
-function unitHint(kind: AmountInput['kind'], unit: EntryUnit): string {
+function unitHint(kind: EntryKind, unit: EntryUnit): string {
   if (kind === 'amount') return unit === 'usd' ? t('In USD') : t('In service tokens');
   return unit === 'usd' ? t('USD per 1M tokens') : t('Service tokens per token');
 }
@@ -125,7 +121,7 @@ export function EntryField({
   placeholder = '',
   children,
 }: FieldTexts & {
-  readonly kind: AmountInput['kind'];
+  readonly kind: EntryKind;
   readonly unit: EntryUnit;
   readonly typed: string;
   readonly onInput: (typed: string) => void;
@@ -191,22 +187,21 @@ export function UnitSelect({
 export function AmountField<Args extends readonly unknown[]>({
   label,
   hint,
-  amount: { kind, unit, typed, type, choose },
+  amount: { unit, typed, type, choose },
   action,
-  field,
 }: Pick<FieldTexts, 'label' | 'hint'> & {
   readonly amount: AmountInput;
-  /** Its error for `field` is shown until the amount changes. */
+  /** Its error for `amount` is shown until the amount changes. */
   readonly action: Action<Args>;
-  readonly field: string;
 }) {
-  const error = fieldError(action, field);
+  const error = fieldError(action, 'amount');
   const changed = () => {
     if (error !== undefined) action.error.value = undefined;
   };
   return (
     <EntryField
-      {...{ label, hint, kind, unit, typed, error }}
+      kind="amount"
+      {...{ label, hint, unit, typed, error }}
       required
       onInput={(text) => {
         changed();

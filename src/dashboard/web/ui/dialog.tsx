@@ -9,7 +9,6 @@ import { HiddenUsername } from './auth/password-field.tsx';
 import { Button } from './button.tsx';
 import { Form, TextField } from './field.tsx';
 import { useAction } from './resource.ts';
-import { session } from './session.ts';
 
 /** Mount it only while open: `{open && <Dialog … onClose={() => setOpen(false)} />}`. */
 export function Dialog({
@@ -158,7 +157,7 @@ function StepUp({ done }: { readonly done: (proven: boolean) => void }) {
       onClose={() => done(false)}
     >
       <p>{t('Enter your password to continue. It stays confirmed for 10 minutes.')}</p>
-      <HiddenUsername email={session.value?.email ?? ''} />
+      <HiddenUsername />
       <TextField
         label={t('Password')}
         type="password"

@@ -13,21 +13,20 @@ type KeptList = {
   readonly top: number;
 };
 
-/** By the path of the list's page. */
+/** By path. */
 const lists = new Map<string, KeptList>();
 
 /** Whether the address is that of a record of the list. */
-const isWithin = (base: string): boolean =>
-  window.location.pathname.startsWith(`${APP_PREFIX}${base}/`);
+const isWithin = (path: string): boolean =>
+  window.location.pathname.startsWith(`${APP_PREFIX}${path}/`);
 
-/** A list whose records have the pages `base/:id`. */
+/** A list whose page has the path that the server reads it by; its records have `path/:id`. */
 export function useKeptList<Row>(
-  base: string,
   path: string,
   query: Query,
   idOf: (row: Row) => string,
 ): ListResource<Row> {
-  const kept = useMemo(() => takeKept(base), []);
+  const kept = useMemo(() => takeKept(path), []);
   const list = useList<Row>(path, query, kept?.list as ListRecord<Row> | undefined);
   const place = useMemo(() => ({ top: kept?.top ?? 0, search: '' }), []);
   useEffect(() => {
@@ -37,15 +36,15 @@ export function useKeptList<Row>(
     // After the frame of the application, which scrolls to the top of a new page.
     const timer = kept && setTimeout(() => window.scrollTo(0, kept.top));
     const follow = () => {
-      if (!isWithin(base)) place.top = window.scrollY;
+      if (!isWithin(path)) place.top = window.scrollY;
     };
     window.addEventListener('scroll', follow, { passive: true });
     return () => {
       clearTimeout(timer);
       window.removeEventListener('scroll', follow);
       const rows = list.rows.peek();
-      if (rows === undefined || !isWithin(base)) return;
-      lists.set(base, {
+      if (rows === undefined || !isWithin(path)) return;
+      lists.set(path, {
         search: place.search,
         list: { data: rows, next: list.next() },
         ids: rows.map(idOf),
@@ -57,20 +56,20 @@ export function useKeptList<Row>(
 }
 
 /** Other filters read the list again. */
-function takeKept(base: string): KeptList | undefined {
-  const kept = lists.get(base);
-  lists.delete(base);
+function takeKept(path: string): KeptList | undefined {
+  const kept = lists.get(path);
+  lists.delete(path);
   return kept?.search === window.location.search ? kept : undefined;
 }
 
 /** The list that a record's page was opened from; forgotten when the user goes elsewhere. */
-export function useOpenedFrom(base: string): Pick<KeptList, 'search' | 'ids'> | undefined {
+export function useOpenedFrom(path: string): Pick<KeptList, 'search' | 'ids'> | undefined {
   useEffect(
     () => () => {
-      const isBack = window.location.pathname === `${APP_PREFIX}${base}`;
-      if (!isBack && !isWithin(base)) lists.delete(base);
+      const isBack = window.location.pathname === `${APP_PREFIX}${path}`;
+      if (!isBack && !isWithin(path)) lists.delete(path);
     },
     [],
   );
-  return lists.get(base);
+  return lists.get(path);
 }

@@ -8,7 +8,7 @@ import type { ListSort, Sorting } from './table-column.ts';
  * Give `query` to `useList` and the whole to `ListTable`. `fields` are those that the server sorts
  * by; `initial` is the order of the server without a choice.
  */
-export function useSort(fields: readonly string[], initial?: string): ListSort {
+export function useSort(fields: readonly string[], initial: string): ListSort {
   const [search, setFilters] = useFilters();
   const asked = search.get('sort') ?? '';
   const query = fields.includes(asked.replace(/^-/, '')) ? asked : undefined;
@@ -22,7 +22,6 @@ export function useSort(fields: readonly string[], initial?: string): ListSort {
   };
 }
 
-function parse(sort: string | undefined): Sorting | undefined {
-  if (sort === undefined) return undefined;
+function parse(sort: string): Sorting {
   return { by: sort.replace(/^-/, ''), descending: sort.startsWith('-') };
 }

@@ -36,7 +36,7 @@ export function RequestsPage() {
   ) as FilterValues;
   const choices = useResource<RequestFiltersRecord>('/requests/filters');
   const query = queryOf(values);
-  const list = useKeptList<RequestRecord>('/requests', '/requests', query, ({ id }) => id);
+  const list = useKeptList<RequestRecord>('/requests', query, ({ id }) => id);
   const isFiltered = FILTERS.some((name) => values[name] !== '');
   const set = (changes: Partial<Record<FilterName, string>>) =>
     setSearch(

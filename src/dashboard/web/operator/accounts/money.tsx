@@ -85,7 +85,6 @@ export function MoneyDialog({ account, onDone, onClose }: AccountDialogProps) {
         label={t('Amount')}
         amount={amount}
         action={action}
-        field="amount"
         hint={
           after === undefined
             ? t('Available: {available}', { available: amountText({ tokens: available }) })

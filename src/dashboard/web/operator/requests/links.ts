@@ -12,9 +12,6 @@ export function requestsBetween(
 }
 
 /** The requests that started in the minute that begins then. */
-export function requestsOfMinute(
-  from: string,
-  filter: Readonly<Record<string, string>> = {},
-): string {
+export function requestsOfMinute(from: string, filter: Readonly<Record<string, string>>): string {
   return requestsBetween(from, new Date(Date.parse(from) + 60_000).toISOString(), filter);
 }

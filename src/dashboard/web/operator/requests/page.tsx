@@ -35,12 +35,7 @@ export function RequestsPage() {
   const { days = '', from = '', to = '', ...kind } = filters;
   const query = { ...kind, ...timeQuery({ days, from, to }) };
   const clear = useClearFilters();
-  const list = useKeptList<LoggedRequestRecord>(
-    '/requests',
-    '/requests',
-    query,
-    ({ request_id }) => request_id,
-  );
+  const list = useKeptList<LoggedRequestRecord>('/requests', query, ({ request_id }) => request_id);
   const [isPaused, setPaused] = useState(false);
   const [hasNew, setNew] = useState(false);
   const seen = useRef<string | undefined>(undefined);

@@ -6,7 +6,6 @@ import { post } from '../api.ts';
 import { Form } from '../field.tsx';
 import { Card } from '../parts.tsx';
 import { useAction } from '../resource.ts';
-import { session } from '../session.ts';
 import { toast } from '../toast.tsx';
 import { HiddenUsername, PasswordField } from './password-field.tsx';
 
@@ -24,7 +23,7 @@ export function PasswordCard({ onChanged }: { readonly onChanged: () => unknown 
   return (
     <Card title={t('Password')}>
       <Form action={action} submit={t('Change password')} onSubmit={() => void submit()}>
-        <HiddenUsername email={session.value?.email ?? ''} />
+        <HiddenUsername />
         <div class="fields">
           <PasswordField label={t('Current password')} value={current} onInput={setCurrent} />
           <PasswordField isNew label={t('New password')} value={password} onInput={setPassword} />

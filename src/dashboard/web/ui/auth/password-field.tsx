@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import { t } from '../../text/t.ts';
 import { Field } from '../field.tsx';
+import { session } from '../session.ts';
 
 const LENGTH_MIN = 12;
 
@@ -68,14 +69,14 @@ export function PasswordField({
 }
 
 /** Gives password managers the user name on pages without a field for it. */
-export function HiddenUsername({ email }: { readonly email: string }) {
+export function HiddenUsername() {
   return (
     <input
       class="sr-only"
       type="email"
       name="email"
       autocomplete="username"
-      value={email}
+      value={session.value?.email ?? ''}
       readOnly
       tabIndex={-1}
       aria-hidden="true"
