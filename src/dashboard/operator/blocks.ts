@@ -48,7 +48,7 @@ export function blockRoutes(dependencies: PeopleDependencies): readonly Route<Si
         actor,
       }): Promise<BlockRecord> {
         const nowMs = clock();
-        const until = readFuture(text, 'expires_at', nowMs);
+        const until = readFuture(text, nowMs);
         const forMs = until === undefined ? undefined : until - nowMs;
         return blockRecord(
           await addBlock(parts, { kind, value: value.trim() }, { reason, forMs, confirm }, actor),

@@ -46,7 +46,7 @@ export function codeRoutes(dependencies: PeopleDependencies): readonly Route<Sig
         actor,
         who,
       }): Promise<CreatedCodesRecord | ApprovalRecord> {
-        const expiresAt = readFuture(text, 'expires_at', clock());
+        const expiresAt = readFuture(text, clock());
         if (needsApproval(totalOf('credit', amount, count), dependencies.fourEyesAbove)) {
           const asked = { amount, reason, count, expiresAt };
           const row = await askCodes(approverOf(dependencies, who, actor), asked);

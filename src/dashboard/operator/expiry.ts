@@ -4,17 +4,13 @@ import { parseInstant } from '../../core/instant.ts';
 import { DashboardError } from '../edge/error.ts';
 
 /** Unix milliseconds; `undefined` if absent. Throws `invalid_request` for a past time. */
-export function readFuture(
-  text: string | undefined,
-  param: string,
-  nowMs: number,
-): number | undefined {
+export function readFuture(text: string | undefined, nowMs: number): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseInstant(text);
   if (ms !== undefined && ms > nowMs) return ms;
   throw new DashboardError(
     'invalid_request',
-    `The field ${param} of the body is not valid. Enter a future time, such as 2027-01-31T12:00:00Z.`,
-    { param },
+    'The field expires_at of the body is not valid. Enter a future time, such as 2027-01-31T12:00:00Z.',
+    { param: 'expires_at' },
   );
 }

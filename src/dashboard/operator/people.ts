@@ -47,7 +47,7 @@ function inviteRoutes({ signIn, clock }: Dependencies): readonly Route<SignedInO
       permission: 'accounts.manage',
       body: { email: Type.Optional(EMAIL), expires_at: Type.Optional(Type.String()) },
       async handle({ body: { email, expires_at: text }, actor }): Promise<CreatedInviteRecord> {
-        const expiresAt = readFuture(text, 'expires_at', clock());
+        const expiresAt = readFuture(text, clock());
         const { invite, token } = await invites.create({ email, expiresAt }, actor);
         return { ...inviteRecord(invite, clock()), link: links.invite(token) };
       },

@@ -43,7 +43,7 @@ export function tokenRoutes({
       },
       async handle({ body, actor }): Promise<CreatedOperatorTokenRecord> {
         const { name, scopes, expires_at: text } = body;
-        const expiresAt = readFuture(text, 'expires_at', clock()) ?? clock() + LIFETIME_MS;
+        const expiresAt = readFuture(text, clock()) ?? clock() + LIFETIME_MS;
         const { row, token } = await tokens.create({ name, scopes, expiresAt }, actor);
         return { ...operatorTokenRecord(row, clock()), token };
       },
