@@ -95,8 +95,8 @@ export async function buildExecutable(options: ExecutableOptions): Promise<Execu
  * The first eight digits of the checkout's commit; an unpacked archive has none. Git's own short form
  * grows with the repository.
  */
-export function shortCommit(folder = root): string {
-  const git = Bun.spawnSync(['git', '-C', folder, 'rev-parse', 'HEAD'], { stderr: 'ignore' });
+export function shortCommit(): string {
+  const git = Bun.spawnSync(['git', '-C', root, 'rev-parse', 'HEAD'], { stderr: 'ignore' });
   return git.success ? git.stdout.toString().slice(0, 8) : 'unknown';
 }
 

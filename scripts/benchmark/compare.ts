@@ -22,10 +22,7 @@ export type Case = {
   readonly ask: Ask;
 };
 
-export type CompareOptions = {
-  readonly connections: number;
-  readonly loadPrefix?: readonly string[];
-};
+export type CompareOptions = { readonly connections: number };
 
 /** The compiler of the runtime needs about so many requests until it has nothing left to do. */
 const WARM_REQUESTS = 15_000;

@@ -30,11 +30,7 @@ export type Sample = {
   readonly others: number;
 };
 
-export type Window = {
-  readonly connections: number;
-  readonly seconds: number;
-  readonly loadPrefix?: readonly string[];
-};
+type Window = { readonly connections: number; readonly seconds: number };
 
 /** Nothing of a measurement may fail, but for what the end of a window cuts off. */
 const FAILURES = 0.001;
@@ -46,10 +42,10 @@ export async function measure(
   window: Window,
   upstreamPid: number,
 ): Promise<Sample> {
-  const { connections, seconds, loadPrefix = pin(1) } = window;
+  const { connections, seconds } = window;
   const load = { ...loadOf(subject, ask, connections), seconds };
   const before = read(subject, upstreamPid);
-  const measured = await runLoad(load, loadPrefix);
+  const measured = await runLoad(load, pin(1));
   const after = read(subject, upstreamPid);
   const { requests, errors } = measured;
   // The disk may stand still for as long as a window.

@@ -63,7 +63,7 @@ export async function whileServing(
   command: readonly string[],
   port: number,
   { seconds = 60, host = '127.0.0.1', stopsWith = [0], ...options }: ServerOptions,
-  work: () => Promise<void> = async () => undefined,
+  work: () => Promise<void>,
 ): Promise<void> {
   const child = Bun.spawn([...command], {
     ...options,
