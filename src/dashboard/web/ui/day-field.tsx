@@ -1,7 +1,7 @@
 // A field for the last day of a period. The day is in the viewer's time zone and included.
 
 import { t } from '../text/t.ts';
-import { Field } from './field.tsx';
+import { TextField } from './field.tsx';
 
 export function LastDayField({
   day,
@@ -14,19 +14,15 @@ export function LastDayField({
   readonly onChange: (day: string) => void;
 }) {
   return (
-    <Field label={t('Last day')} error={error}>
-      {(described) => (
-        <input
-          {...described}
-          type="date"
-          class="input"
-          required
-          min={localDay(Date.now())}
-          value={day}
-          onInput={(event) => onChange(event.currentTarget.value)}
-        />
-      )}
-    </Field>
+    <TextField
+      label={t('Last day')}
+      type="date"
+      required
+      min={localDay(Date.now())}
+      value={day}
+      error={error}
+      onInput={onChange}
+    />
   );
 }
 

@@ -135,13 +135,15 @@ type InputAttributes = Pick<
 
 type TextProps = FieldProps &
   InputAttributes & {
-    readonly type?: 'text' | 'email' | 'password' | 'number' | 'search' | 'url';
+    readonly type?:
+      | ('text' | 'email' | 'password' | 'number' | 'search' | 'url')
+      | ('date' | 'datetime-local' | 'time');
     readonly value: string;
     readonly onInput: (value: string) => void;
     readonly wide?: boolean;
   };
 
-/** One line of text. */
+/** One line of text, or a time. */
 export function TextField({ label, hint, error, wide, onInput, type, ...input }: TextProps) {
   return (
     <Field label={label} hint={hint} error={error} wide={wide ?? false}>

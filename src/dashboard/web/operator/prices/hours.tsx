@@ -2,7 +2,7 @@
 
 import type { DraftPeriod } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import { Button, type EntryUnit, Field, SelectField } from '../../ui/index.ts';
+import { Button, type EntryUnit, SelectField, TextField } from '../../ui/index.ts';
 import { RateFields, type RatesInput, toRates } from './rates.tsx';
 
 type HoursWindow = NonNullable<DraftPeriod['windows']>[number];
@@ -35,18 +35,13 @@ export function HoursFields({
   readonly onRemove: () => void;
 }) {
   const time = (label: string, name: 'from' | 'to') => (
-    <Field label={label}>
-      {(described) => (
-        <input
-          {...described}
-          class="input"
-          type="time"
-          required
-          value={hours[name]}
-          onInput={(event) => onChange({ ...hours, [name]: event.currentTarget.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      type="time"
+      required
+      value={hours[name]}
+      onInput={(next) => onChange({ ...hours, [name]: next })}
+    />
   );
   return (
     <fieldset class="stack">

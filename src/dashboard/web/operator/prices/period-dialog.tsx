@@ -7,11 +7,11 @@ import { t } from '../../text/t.ts';
 import {
   Button,
   type EntryUnit,
-  Field,
   FormDialog,
   multiply,
   preferredUnit,
   SelectField,
+  TextField,
   UnitSelect,
   useAction,
   written,
@@ -68,19 +68,15 @@ export function PeriodDialog({
           value={model}
           onChange={choose}
         />
-        <Field label={t('From (your time)')} hint={utcHint(from)}>
-          {(described) => (
-            <input
-              {...described}
-              class="input"
-              type="datetime-local"
-              required
-              min={localInput(new Date())}
-              value={from}
-              onInput={(event) => setFrom(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t('From (your time)')}
+          hint={utcHint(from)}
+          type="datetime-local"
+          required
+          min={localInput(new Date())}
+          value={from}
+          onInput={setFrom}
+        />
       </div>
       <div class="row">
         <UnitSelect unit={unit} choose={chooseUnit} />
