@@ -4,7 +4,14 @@ import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { rich } from '../text/rich.ts';
 import { t } from '../text/t.ts';
-import { enter, fromAddress, GateForm, GatePage, MailedNotice } from '../ui/auth/gate.tsx';
+import {
+  EmailField,
+  enter,
+  fromAddress,
+  GateForm,
+  GatePage,
+  MailedNotice,
+} from '../ui/auth/gate.tsx';
 import { PasswordField } from '../ui/auth/password-field.tsx';
 import { IncompleteLink } from '../ui/auth/recovery.tsx';
 import { Button, ErrorAlert, house, post, TextField, toast, useAction } from '../ui/index.ts';
@@ -58,15 +65,7 @@ export function SignUpPage() {
       }
     >
       <GateForm action={action} submit={t('Create account')} onSubmit={() => void submit()}>
-        <TextField
-          label={t('E-mail address')}
-          type="email"
-          name="email"
-          autocomplete="username"
-          required
-          value={email}
-          onInput={setEmail}
-        />
+        <EmailField value={email} onInput={setEmail} />
         <PasswordField isNew value={password} onInput={setPassword} />
         {asksInvite && (
           <TextField

@@ -7,7 +7,7 @@ import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import type { ApiError } from '../api.ts';
 import { Button } from '../button.tsx';
-import { Form } from '../field.tsx';
+import { Form, TextField } from '../field.tsx';
 import { formatSpan } from '../format.ts';
 import { safeNext } from '../next.ts';
 import { notifyTabs } from '../other-tabs.ts';
@@ -81,6 +81,23 @@ export function GateForm<Args extends readonly unknown[]>({
         {wait > 0 ? t('Try again in {wait}', { wait: formatSpan(wait * 1_000) }) : submit}
       </Button>
     </Form>
+  );
+}
+
+/** The address that signs in, for password managers too. */
+export function EmailField(field: {
+  readonly value: string;
+  readonly onInput: (email: string) => void;
+}) {
+  return (
+    <TextField
+      label={t('E-mail address')}
+      type="email"
+      name="email"
+      autocomplete="username"
+      required
+      {...field}
+    />
   );
 }
 

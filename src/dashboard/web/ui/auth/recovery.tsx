@@ -6,10 +6,9 @@ import { Link } from 'wouter-preact';
 import { t } from '../../text/t.ts';
 import { post } from '../api.ts';
 import { LinkButton } from '../button.tsx';
-import { TextField } from '../field.tsx';
 import { Alert } from '../parts.tsx';
 import { useAction } from '../resource.ts';
-import { fromAddress, GateForm, GatePage, MailedNotice } from './gate.tsx';
+import { EmailField, fromAddress, GateForm, GatePage, MailedNotice } from './gate.tsx';
 import { PasswordField } from './password-field.tsx';
 
 export function ForgotPage() {
@@ -29,15 +28,7 @@ export function ForgotPage() {
         submit={isAsked ? t('Resend') : t('Send reset link')}
         onSubmit={() => void submit()}
       >
-        <TextField
-          label={t('E-mail address')}
-          type="email"
-          name="email"
-          autocomplete="username"
-          required
-          value={email}
-          onInput={setEmail}
-        />
+        <EmailField value={email} onInput={setEmail} />
       </GateForm>
     </GatePage>
   );

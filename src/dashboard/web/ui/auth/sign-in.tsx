@@ -10,7 +10,7 @@ import { TextField } from '../field.tsx';
 import { Alert } from '../parts.tsx';
 import { useAction } from '../resource.ts';
 import { house } from '../session.ts';
-import { enter, fromAddress, GateForm, GatePage } from './gate.tsx';
+import { EmailField, enter, fromAddress, GateForm, GatePage } from './gate.tsx';
 import { PasswordField } from './password-field.tsx';
 
 export function SignInPage() {
@@ -40,15 +40,7 @@ export function SignInPage() {
     >
       <Why />
       <GateForm action={action} submit={t('Sign in')} onSubmit={() => void action.run()}>
-        <TextField
-          label={t('E-mail address')}
-          type="email"
-          name="email"
-          autocomplete="username"
-          required
-          value={email}
-          onInput={setEmail}
-        />
+        <EmailField value={email} onInput={setEmail} />
         <PasswordField value={password} onInput={setPassword} />
       </GateForm>
     </GatePage>
