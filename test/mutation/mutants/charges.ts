@@ -75,8 +75,8 @@ export const CHARGE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'decideOutcome',
-        find: "return { outcome: 'stopped_balance', charge: 'counted' };",
-        put: "return { outcome: 'completed', charge: 'counted' };",
+        find: "outcome: 'stopped_balance', charge: reported",
+        put: "outcome: 'completed', charge: reported",
       },
     ],
     tests: ['test/core/outcome.test.ts'],
