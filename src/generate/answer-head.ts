@@ -1,6 +1,7 @@
 // The id and model with which an answer begins in either format, and whether the client sees its
 // thinking.
 
+import { requestTimeMs } from '../core/id.ts';
 import type { AnswerHead } from '../wire/format.ts';
 import type { CheckedRequest } from './pipeline-types.ts';
 
@@ -21,7 +22,8 @@ export function answerHead(checked: CheckedRequest): AnswerHead {
     id: answerId(call.requestId),
     requestId: call.requestId,
     model: model.slug,
-    createdSeconds: Math.floor(call.startedAt / 1_000),
+    // Of the id, so that a repeat at another node knows it before there is an answer.
+    createdSeconds: Math.floor((requestTimeMs(call.requestId) ?? call.startedAt) / 1_000),
     includeUsage: request.includeUsage,
     showReasoning: showsReasoning(checked),
   };

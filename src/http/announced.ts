@@ -4,6 +4,7 @@
 import { every } from '../async/every.ts';
 import type { GatewayError } from '../core/error.ts';
 import { requestTimeMs } from '../core/id.ts';
+import type { Model } from '../core/model.ts';
 import { answerId } from '../generate/answer-head.ts';
 import type { ClientStream } from '../generate/client-stream.ts';
 import type { AnswerHead, ParsedBody, StreamEncoder } from '../wire/format.ts';
@@ -46,10 +47,12 @@ export function headOfRepeat(
   requestId: string,
   startedAt: number,
   { value }: ParsedBody,
+  { resolve }: { readonly resolve: (slugOrAlias: string) => Pick<Model, 'slug'> | undefined },
 ): AnswerHead {
-  const model = typeof value === 'object' && value !== null && 'model' in value ? value.model : '';
+  const named = typeof value === 'object' && value !== null && 'model' in value ? value.model : '';
+  const model = resolve(String(named))?.slug ?? String(named);
   return {
-    ...{ id: answerId(requestId), requestId, model: String(model) },
+    ...{ id: answerId(requestId), requestId, model },
     createdSeconds: Math.floor((requestTimeMs(requestId) ?? startedAt) / 1_000),
     ...{ includeUsage: false, showReasoning: false },
   };

@@ -211,9 +211,9 @@ class KeyedRequest {
     ended: Promise<'ended' | 'over'>,
   ): Promise<Response> {
     const { generation, onInternal } = this.#dependencies;
-    const { format, signal, tally, startedAt } = this.#exchange;
+    const { format, operator, signal, tally, startedAt } = this.#exchange;
     const stream = announce({
-      encoder: format.stream(headOfRepeat(requestId, startedAt, body)),
+      encoder: format.stream(headOfRepeat(requestId, startedAt, body, operator.catalog)),
       heartbeatMs: generation.heartbeatMs,
       signal,
       onEnd: () => this.#end(),

@@ -15,7 +15,10 @@ import { messagesFormat } from '../../src/wire/messages/format.ts';
 const ASKED_AT = 1_790_000_000_900;
 const REPEATED_AT = ASKED_AT + 30_000;
 const REQUEST_ID = createRequestId(ASKED_AT, (length) => new Uint8Array(length).fill(7));
-const BODY = { value: { model: 'm', stream: true }, text: '' };
+const BODY = { value: { model: 'alias-of-m', stream: true }, text: '' };
+const CATALOG = {
+  resolve: (name: string) => (name === 'alias-of-m' ? { slug: 'm' } : undefined),
+};
 
 const FIRST: AnswerHead = {
   ...{ id: answerId(REQUEST_ID), requestId: REQUEST_ID, model: 'm' },
@@ -43,7 +46,7 @@ function firstStream({ stream }: typeof chatFormat): readonly [start: string, re
 
 async function repeatOf(format: typeof chatFormat, answer: Promise<Recorded>): Promise<string> {
   const { body } = announce({
-    encoder: format.stream(headOfRepeat(REQUEST_ID, REPEATED_AT, BODY)),
+    encoder: format.stream(headOfRepeat(REQUEST_ID, REPEATED_AT, BODY, CATALOG)),
     heartbeatMs: 1,
     signal: new AbortController().signal,
     onEnd: () => {},
