@@ -40,8 +40,7 @@ export async function openRig(options: RigOptions) {
   const warm = new Set<string>();
 
   async function processSubject(name: string, file: string, target: string): Promise<Subject> {
-    const running = started.get(name) ?? startProcess(file, [target], pin(0));
-    started.set(name, running);
+    const running = started.getOrInsertComputed(name, () => startProcess(file, [target], pin(0)));
     return { ...(await running), name, key: 'sk-bench' };
   }
 

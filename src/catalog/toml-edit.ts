@@ -189,9 +189,7 @@ function edit(text: string, wanted: Table): string {
   }
 
   function changesOf(value: TomlItems) {
-    const known = inline.get(value) ?? { removed: new Set<number>(), added: new Map() };
-    inline.set(value, known);
-    return known;
+    return inline.getOrInsertComputed(value, () => ({ removed: new Set(), added: new Map() }));
   }
 }
 

@@ -104,11 +104,7 @@ function placeAt(from: TomlPlace, path: readonly (string | number)[]): TomlPlace
       place.elements[part] ??= newPlace();
       return place.elements[part];
     }
-    const known = place.members.get(part);
-    if (known !== undefined) return known;
-    const member = newPlace();
-    place.members.set(part, member);
-    return member;
+    return place.members.getOrInsertComputed(part, newPlace);
   }, from);
 }
 

@@ -71,8 +71,7 @@ export function createSpendWindow<Key>() {
     /** Ignores what ended before the window or, because a clock was set back, long after it. */
     add({ key, slice, amount }: KeyCharge<Key>, nowMs: number): void {
       if (amount === ZERO || !isInWindow(slice, nowMs)) return;
-      const amounts = slices.get(slice) ?? new Map<Key, Micro>();
-      slices.set(slice, amounts);
+      const amounts = slices.getOrInsertComputed(slice, () => new Map());
       amounts.set(key, add(amounts.get(key) ?? ZERO, amount));
       totals.set(key, add(totals.get(key) ?? ZERO, amount));
     },

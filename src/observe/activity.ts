@@ -58,8 +58,7 @@ export function createActivity({ clock }: { readonly clock: () => number }): Act
       last.note(upstream, model, failure);
       if (failure === undefined) continue;
       row.failed += 1;
-      const own = failures.get(upstream) ?? [];
-      failures.set(upstream, own);
+      const own = failures.getOrInsert(upstream, []);
       const durationMs = Math.max(0, endedAt - startedAt);
       own.unshift({ at: endedAt, requestId, model, credential, failure, durationMs });
       own.length = Math.min(own.length, FAILURES_KEPT);
@@ -137,10 +136,5 @@ function emptyUpstreamMinute(number: number): Writable<UpstreamMinute> {
 }
 
 function upstreamOf({ at, upstreams }: Minute, id: string): Writable<UpstreamMinute> {
-  let row = upstreams.get(id);
-  if (row === undefined) {
-    row = emptyUpstreamMinute(at / MINUTE_MS);
-    upstreams.set(id, row);
-  }
-  return row;
+  return upstreams.getOrInsertComputed(id, () => emptyUpstreamMinute(at / MINUTE_MS));
 }

@@ -17,8 +17,7 @@ export function createLastAttempts(clock: () => number) {
   return {
     /** `failure` is absent where the attempt served. */
     note(upstream: string, model: string, failure: FailureClass | undefined): void {
-      const models = upstreams.get(upstream) ?? new Map<string, Row>();
-      upstreams.set(upstream, models);
+      const models = upstreams.getOrInsertComputed(upstream, () => new Map());
       if (failure === undefined) {
         models.delete(model);
         return;

@@ -14,8 +14,7 @@ export function createRaisedAlerts({ clock }: { readonly clock: () => number }) 
 
   function add(group: AlertGroup): void {
     const { kind } = group.alert;
-    const subjects = kinds.get(kind) ?? new Map<string, AlertGroup>();
-    kinds.set(kind, subjects);
+    const subjects = kinds.getOrInsertComputed(kind, () => new Map());
     const known = subjects.get(group.subject);
     if (known === undefined && subjects.size >= SUBJECTS_MAX) return;
     subjects.set(group.subject, known === undefined ? group : joined(known, group));

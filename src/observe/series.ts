@@ -77,12 +77,5 @@ function samplesOf(
 /** Caches one value per key. The caller bounds the keys. */
 export function createTable<Value>(make: (key: string) => Value): (key: string) => Value {
   const made = new Map<string, Value>();
-  return (key) => {
-    let value = made.get(key);
-    if (value === undefined) {
-      value = make(key);
-      made.set(key, value);
-    }
-    return value;
-  };
+  return (key) => made.getOrInsertComputed(key, make);
 }

@@ -66,12 +66,12 @@ export function createPreview(priceOf: PriceOf): {
     add(request) {
       const wouldBe = chargeAgain(request, priceOf);
       if (typeof wouldBe === 'string') {
-        const left = entryOf(unpriced, wouldBe, () => ({ requests: 0, booked: ZERO }));
+        const left = unpriced.getOrInsertComputed(wouldBe, () => ({ requests: 0, booked: ZERO }));
         left.requests += 1;
         left.booked = add(left.booked, request.charged);
         return;
       }
-      addRequest(entryOf(models, request.modelRequested, emptySum), request, wouldBe);
+      addRequest(models.getOrInsertComputed(request.modelRequested, emptySum), request, wouldBe);
       addRequest(totals, request, wouldBe);
     },
     result: () => ({ models: byName(models), totals, unpriced: byName(unpriced) }),
@@ -100,14 +100,6 @@ function addRequest(sum: Sum, { usage, charged, loss }: UsedRequest, wouldBe: Mi
   sum.booked = add(sum.booked, charged);
   sum.wouldBe = add(sum.wouldBe, wouldBe);
   sum.loss = add(sum.loss, loss);
-}
-
-function entryOf<V>(map: Map<string, V>, key: string, make: () => V): V {
-  const found = map.get(key);
-  if (found !== undefined) return found;
-  const made = make();
-  map.set(key, made);
-  return made;
 }
 
 function byName<V>(map: ReadonlyMap<string, V>): ReadonlyMap<string, V> {

@@ -119,8 +119,7 @@ function createCells<Figures>(add: BucketSource<Figures>['add']) {
   let size = 0;
   return {
     add(bucket: number, group: string, figures: Figures): void {
-      const groups = buckets.get(bucket) ?? new Map<string, Figures>();
-      buckets.set(bucket, groups);
+      const groups = buckets.getOrInsertComputed(bucket, () => new Map());
       const before = groups.get(group);
       groups.set(group, before === undefined ? figures : add(before, figures));
       if (before === undefined) size += 1;

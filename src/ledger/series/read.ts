@@ -103,10 +103,9 @@ function prepareGroups(database: Database) {
     const table = ofEndUser ? 'users' : isDays ? 'days' : 'hours';
     const asked = Object.entries(only).filter(([, wanted]) => wanted !== undefined);
     const name = [table, groupBy, ...asked.map(([filter]) => filter)].join(' ');
-    const statement =
-      prepared.get(name) ??
-      database.prepare<Asked, Row>(groupQuery(database, table, groupBy, only));
-    prepared.set(name, statement);
+    const statement = prepared.getOrInsertComputed(name, () =>
+      database.prepare(groupQuery(database, table, groupBy, only)),
+    );
     if (!ofEndUser) return statement.all({ ...only, ...range });
     const rows: Row[] = [];
     // Day by day, so that the key finds one end user among very many.

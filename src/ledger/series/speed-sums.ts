@@ -68,13 +68,10 @@ export function speedsOf(requests: readonly TimedRequest[]): readonly SpeedSum[]
   const sums = new Map<string, SpeedSum>();
 
   function sumOf(subject: string, model: string, start: number): SpeedSum {
-    const name = `${subject} ${model} ${start}`;
-    const sum = sums.get(name) ?? {
+    return sums.getOrInsertComputed(`${subject} ${model} ${start}`, () => ({
       ...{ subject, length: HOUR_MS, start, model },
       ...emptySpeeds(),
-    };
-    sums.set(name, sum);
-    return sum;
+    }));
   }
 
   for (const request of requests) {

@@ -94,12 +94,8 @@ export function createRowWriter(
   { isRepeated = false } = {},
 ) {
   const insert = new Map<number, Statement<Values, []>>();
-  const insertOf = (count: number): Statement<Values, []> => {
-    const known =
-      insert.get(count) ?? database.prepare<Values>(insertion(table, count, isRepeated));
-    insert.set(count, known);
-    return known;
-  };
+  const insertOf = (count: number): Statement<Values, []> =>
+    insert.getOrInsertComputed(count, () => database.prepare(insertion(table, count, isRepeated)));
   const progress =
     table.name === 'open_holds' ? database.prepare<Values>(holdProgress(table)) : undefined;
 
