@@ -133,7 +133,7 @@ function createReader<Data>(join: (answer: Data, before: Data | undefined) => Da
     } catch (thrown) {
       if (own.signal.aborted) return;
       error.value = asApiError(thrown);
-      if (isUnreached(error.value)) timer = setTimeout(load, UNREACHED_RETRY_MS, after);
+      if (error.value.code === 'unreachable') timer = setTimeout(load, UNREACHED_RETRY_MS, after);
     }
     loading.value = false;
   }
@@ -195,10 +195,6 @@ export function useAction<Args extends readonly unknown[]>(
     }
     return { run, busy, error };
   }, []);
-}
-
-function isUnreached(error: ApiError): boolean {
-  return error.code === 'unreachable';
 }
 
 /** Errors of the page itself are shown too, not lost. */
