@@ -19,6 +19,9 @@ const CHECKPOINT_MS = 2_000;
 /** With the uncounted batch of the meter, about 256 tokens. */
 const CHECKPOINT_TOKENS = 192;
 
+/** Read behind a cut beyond twice the bound: tokenizers differ, and a report is worth some tokens. */
+const READ_ON_TOKENS = 16_384;
+
 const NOT_BOOKED: Batch = {
   events: [],
   end: {
@@ -190,7 +193,10 @@ export class MeteredAttempt implements Attempt {
     );
   }
 
-  /** Counts output that is not passed on. Only the usage report among it belongs to the answer. */
+  /**
+   * Counts output that is not passed on. Only the usage report among it belongs to the answer. An
+   * upstream that ignores its bound is stopped, and has no report.
+   */
   async #readOn(batch: Batch, beyond: readonly GenerationEvent[]): Promise<Batch> {
     this.#unread ??= new OutputMeter(this.#dependencies.countNow);
     const yieldAfter = createYield();
@@ -199,6 +205,8 @@ export class MeteredAttempt implements Attempt {
       else this.#unread.push(piece);
       await yieldAfter(textOf(piece).length);
     }
+    const bound = this.candidate.maxOutputTokens;
+    if (this.#unread.counted() > 2 * bound + READ_ON_TOKENS) this.abort();
     const { beyond: _, ...rest } = batch;
     return rest;
   }
