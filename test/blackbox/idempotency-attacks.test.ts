@@ -163,7 +163,8 @@ describeOnEachDatabase('an attacker with an Idempotency-Key', () => {
   test('that is refused by a limit claims nothing: the same key works later', async () => {
     const account = await newAccount('one-slot');
     const running = new AbortController();
-    await openKeyed(account, undefined, 'stall', { stream: true, signal: running.signal });
+    const stalled = { stream: true, signal: running.signal };
+    expect((await openKeyed(account, undefined, 'stall', stalled)).status).toBe(200);
     const refused = await Promise.all(
       Array.from({ length: 5 }, () => askKeyed(account, 'k', 'ok')),
     );
