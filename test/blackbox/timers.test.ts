@@ -95,7 +95,11 @@ beforeAll(async () => {
       ],
       models: [
         ...placed,
-        { slug: 'unconnected', served_by: [{ upstream: 'far', model: 'ok' }], fallbacks: ['ok'] },
+        ...ALL.map((caller) => ({
+          slug: ['unconnected', ...caller].join('-'),
+          served_by: [{ upstream: 'far', model: 'ok' }],
+          fallbacks: ['ok'],
+        })),
         { slug: 'ok', served_by: [{ upstream: 'spare', model: 'ok', cost }] },
         {
           slug: 'mute-upstream',
@@ -176,7 +180,7 @@ describe.concurrent.each(FORMATS)('%s', (format) => {
   });
 
   test.each(KINDS)('no connection, by the upstream, %s', async (kind) => {
-    const story = await storyOf(await ask(format, kind, 'unconnected'));
+    const story = await storyOf(await ask(format, kind, `unconnected-${format}-${kind}`));
     expect(attemptsOf(story)).toMatchObject([
       { upstream: 'far', failure: 'timeout', phase: 'connect', first_byte_ms: null },
       { upstream: 'spare', failure: null },
