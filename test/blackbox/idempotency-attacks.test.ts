@@ -163,11 +163,14 @@ describeOnEachDatabase('an attacker with an Idempotency-Key', () => {
   test('that is refused by a limit claims nothing: the same key works later', async () => {
     const account = await newAccount('one-slot');
     const running = new AbortController();
-    const stalled = { stream: true, signal: running.signal };
-    expect((await openKeyed(account, undefined, 'stall', stalled)).status).toBe(200);
+    const stalled = await openKeyed(account, undefined, 'stall', {
+      ...{ stream: true, signal: running.signal },
+    });
     const refused = await Promise.all(
       Array.from({ length: 5 }, () => askKeyed(account, 'k', 'ok')),
     );
+    // Used here so that it is not collected before: that would close its connection.
+    expect([stalled.status, stalled.bodyUsed]).toEqual([200, false]);
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
     running.abort();
     const answer = await until(() => askKeyed(account, 'k', 'ok'), 200);
