@@ -3,6 +3,7 @@
 // head on, any other as it arrives.
 
 import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
+import { takeOff } from '../core/counts.ts';
 import { GatewayError } from '../core/error.ts';
 import type { Plan } from '../core/plan.ts';
 import { BODY_BYTES_MAX } from '../wire/limits.ts';
@@ -52,9 +53,7 @@ export class BodyRoom {
 
   give(accountId: string, bytes: number): void {
     this.#bytes -= bytes;
-    const ofAccount = (this.#byAccount.get(accountId) ?? 0) - bytes;
-    if (ofAccount > 0) this.#byAccount.set(accountId, ofAccount);
-    else this.#byAccount.delete(accountId);
+    takeOff(this.#byAccount, accountId, bytes);
   }
 }
 

@@ -2,6 +2,8 @@
 // the rest at its deadline; each of those settles like a broken stream. A request stays in flight
 // after its client disconnected, for as long as its upstream is drained.
 
+import { takeOff } from '../core/counts.ts';
+
 /** A request, as shutdown sees it. */
 type Stoppable = { readonly stop: () => void };
 
@@ -67,11 +69,7 @@ export function createInFlight() {
       const count = drains.get(accountId) ?? 0;
       if (count >= most) return undefined;
       drains.set(accountId, count + 1);
-      return () => {
-        const left = (drains.get(accountId) ?? 0) - 1;
-        if (left > 0) drains.set(accountId, left);
-        else drains.delete(accountId);
-      };
+      return () => takeOff(drains, accountId);
     },
   };
 }

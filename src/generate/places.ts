@@ -1,6 +1,8 @@
 // Counts the requests of each account that are checked at the moment, and wakes those that wait for
 // one of them to end.
 
+import { takeOff } from '../core/counts.ts';
+
 export class Places {
   readonly #taken = new Map<string, number>();
   readonly #waiting = new Map<string, (() => void)[]>();
@@ -15,9 +17,7 @@ export class Places {
   }
 
   give(accountId: string): void {
-    const taken = (this.#taken.get(accountId) ?? 0) - 1;
-    if (taken > 0) this.#taken.set(accountId, taken);
-    else this.#taken.delete(accountId);
+    takeOff(this.#taken, accountId);
     this.wakeNext(accountId);
   }
 

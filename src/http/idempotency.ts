@@ -3,6 +3,7 @@
 
 import { withTimeout } from '../async/timeout.ts';
 import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
+import { takeOff } from '../core/counts.ts';
 import { GatewayError } from '../core/error.ts';
 import { BODY_KEY } from '../core/idempotency-key.ts';
 import type { IdempotencyStore, KeyLookup } from '../idempotency/store.ts';
@@ -48,9 +49,7 @@ export function createIdempotency({ store, books }: Options) {
       return () => {
         if (!isIn) return;
         isIn = false;
-        const left = (places.get(accountId) ?? 0) - 1;
-        if (left > 0) places.set(accountId, left);
-        else places.delete(accountId);
+        takeOff(places, accountId);
       };
     },
     /**

@@ -3,6 +3,7 @@
 // files.
 
 import { yieldToEventLoop } from '../../async/yield.ts';
+import { takeOff } from '../../core/counts.ts';
 import { DashboardError } from '../edge/error.ts';
 
 const EXPORTS_MAX = 2;
@@ -26,9 +27,7 @@ export function createExports() {
     return () => {
       if (isOver) return;
       isOver = true;
-      const left = (running.get(accountId) ?? 1) - 1;
-      if (left > 0) running.set(accountId, left);
-      else running.delete(accountId);
+      takeOff(running, accountId);
     };
   }
 
