@@ -6,12 +6,13 @@
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent } from '../core/generation.ts';
+import { isHighSurrogate } from '../core/surrogate.ts';
 import type { Batch } from '../upstream/attempt.ts';
 import { textOf } from '../upstream/content.ts';
 import type { Cover, Growth } from './funded-output.ts';
 import type { OutputMeter } from './meter.ts';
 import { createOverrun, type Overrun } from './overrun.ts';
-import { createYield, isHighSurrogate, pieces, withText, YIELD_CHARACTERS } from './pieces.ts';
+import { createYield, pieces, withText, YIELD_CHARACTERS } from './pieces.ts';
 
 /** Below this many covered tokens, the next slice is bought while the answer continues. */
 const AHEAD_TOKENS = 1_024;

@@ -3,6 +3,7 @@
 
 import { unreachable } from '../core/assert.ts';
 import type { FinishReason, GenerationEvent, Usage, UsageReport } from '../core/generation.ts';
+import { isHighSurrogate } from '../core/surrogate.ts';
 
 /**
  * Characters collected before they are counted. It bounds both the number of calls and the
@@ -191,8 +192,7 @@ function batchEnd(text: string): number {
   const word = lastWordStart(text);
   const space = word > 0 ? word : text.lastIndexOf(' ');
   if (space > 0) return space;
-  const last = text.charCodeAt(text.length - 1);
-  return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
+  return isHighSurrogate(text.charCodeAt(text.length - 1)) ? text.length - 1 : text.length;
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { yieldToEventLoop } from '../async/yield.ts';
 import type { GenerationEvent } from '../core/generation.ts';
+import { isHighSurrogate } from '../core/surrogate.ts';
 import { textOf } from '../upstream/content.ts';
 
 /** The length of a piece. */
@@ -46,8 +47,4 @@ export function pieces(event: GenerationEvent): readonly GenerationEvent[] {
     start = end;
   }
   return all;
-}
-
-export function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
 }

@@ -5,11 +5,11 @@
 import { GatewayError } from '../core/error.ts';
 import type { CountTexts } from '../core/estimate.ts';
 import { countedCharacters, type Plan } from '../core/plan.ts';
+import { isHighSurrogate } from '../core/surrogate.ts';
 import { type CountPiece, loadByteCounter, PIECE_CHARACTERS } from './byte-pairs.ts';
 import { createCountMemory } from './count-memory.ts';
 import { createTurns } from './count-turns.ts';
 import { createMinuteBudgets } from './minute-budget.ts';
-import { isHighSurrogate } from './pieces.ts';
 
 /** Characters per turn of the loop for all accounts: at most 1 ms for the slowest text. */
 const TURN_SIZES = { room: 4_096, part: 1_024 };

@@ -1,6 +1,8 @@
 // Joins surrogate pairs that a server has split across the pieces of one text. Strict clients refuse
 // an event with a lone surrogate, and others show replacement characters.
 
+import { isHighSurrogate } from '../../core/surrogate.ts';
+
 export class SurrogateJoiner {
   #half = '';
 
@@ -8,7 +10,7 @@ export class SurrogateJoiner {
   push(piece: string): string {
     if (this.#half === '' && piece.isWellFormed()) return piece;
     const text = this.#half + piece;
-    this.#half = isFirstHalf(text.charCodeAt(text.length - 1)) ? text.slice(-1) : '';
+    this.#half = isHighSurrogate(text.charCodeAt(text.length - 1)) ? text.slice(-1) : '';
     return text.slice(0, text.length - this.#half.length).toWellFormed();
   }
 
@@ -18,8 +20,4 @@ export class SurrogateJoiner {
     this.#half = '';
     return rest;
   }
-}
-
-function isFirstHalf(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
 }
