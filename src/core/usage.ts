@@ -90,9 +90,9 @@ function mostOf(reported: Usage, { estimate, contextWindow }: Bounds): Usage {
 }
 
 /**
- * The cost of an answer that was cut while its upstream continued: the delivered
- * text plus hidden thinking, which only the report shows. If the report does not list thinking, it
- * is the part that no text accounts for. Never more than everything the upstream generated.
+ * The cost of an answer that was cut while its upstream continued: the delivered text plus hidden
+ * thinking, which only the report shows. If the report does not list thinking, it is the part that
+ * no text accounts for. Never more than everything the upstream generated.
  */
 function withoutUnread(made: Usage, own: Usage, unread: Usage): Usage {
   const overdue = Math.max(0, unread.outputTokens - UNREAD_FREE_TOKENS);

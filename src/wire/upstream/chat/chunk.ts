@@ -111,9 +111,9 @@ export class ChunkReader implements DeltaSink {
    * wait until here because servers send content, tool calls and usage after a first finish reason.
    */
   end(): UpstreamFailure | undefined {
-    const told = readFinish(this.#finishWord);
-    if (typeof told !== 'string') return told;
-    const meant = this.#tools?.isFull() === true ? 'length' : told;
+    const sent = readFinish(this.#finishWord);
+    if (typeof sent !== 'string') return sent;
+    const meant = this.#tools?.isFull() === true ? 'length' : sent;
     this.#prose.flush();
     this.#characters.flush();
     const failure = this.#tools?.end(wasCut(meant));

@@ -105,9 +105,9 @@ export function createMessagesReader(
     isFinishing: () => finishWord !== '',
     /** Ends the answer: emits the usage, if any was reported, and then the finish event. */
     end(): UpstreamFailure | undefined {
-      const told = readFinish(finishWord);
-      if (typeof told !== 'string') return told;
-      const meant = blocks.isFull() ? 'length' : told;
+      const sent = readFinish(finishWord);
+      if (typeof sent !== 'string') return sent;
+      const meant = blocks.isFull() ? 'length' : sent;
       const failure = blocks.end(wasCut(meant));
       if (failure !== undefined) return failure;
       const reason = repairFinish(meant, blocks.hasCalls(), hasContent);
