@@ -32,7 +32,8 @@ export function createDatabaseFile(path: string, isNew: boolean): void {
     );
   }
   const trace = isNew ? undefined : traceOf(path);
-  if (trace !== undefined) {
+  // Another process that creates it leaves a log, too, and has by then written the file.
+  if (trace !== undefined && sizeOf(path) === 0) {
     throw new StoreError(
       `There is no database at ${path}, but there was one: ${trace} is still there. Put the file back or restore a backup. To begin with an empty database instead, run tollgate serve --new.`,
     );

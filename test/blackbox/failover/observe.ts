@@ -213,10 +213,13 @@ function attemptsOf({ upstream }: Scene, cell: Cell, story: Story | undefined) {
   const counted = row.door === undefined ? asked(id) : explained;
   const failure = String(attempts[0]?.['failure']);
   const allowed = triesOf(cell, failure, attempts[0]?.['phase']);
+  // A short timer may end an attempt before a busy upstream has read it; never is there one more.
+  const mayMiss = row.stalls === true && failure === 'timeout';
+  const isCounted = counted === allowed || (mayMiss && counted < allowed);
   return {
     attempts: names.filter((name, index) => name !== names[index - 1]),
     failing:
-      explained === allowed && counted === allowed
+      explained === allowed && isCounted
         ? AS_ALLOWED
         : `${failure}: ${explained} times in the explanation, ${counted} in its own book, not ${allowed}`,
     second: asked(`${SECOND}-${dialect}`),
