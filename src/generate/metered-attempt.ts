@@ -9,6 +9,7 @@ import { mayHideThinking } from '../core/hidden.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
 import { textOf } from '../upstream/content.ts';
 import type { AttemptTimes } from '../upstream/watch.ts';
+import { LEFT_OUT } from '../wire/upstream/limits.ts';
 import type { Cover } from './funded-output.ts';
 import { Guard } from './guard.ts';
 import { type MeterMark, OutputMeter } from './meter.ts';
@@ -119,10 +120,8 @@ export class MeteredAttempt implements Attempt {
     const taken = this.#guard.take(batch);
     const passed = taken instanceof Promise ? await taken : taken;
     const { beyond } = passed;
-    return this.#deliver(
-      beyond === undefined ? passed : await this.#readOn(passed, beyond),
-      before,
-    );
+    const counted = beyond === undefined ? passed : await this.#readOn(passed, beyond);
+    return this.#deliver(withoutLeftOut(counted), before);
   }
 
   abort(): void {
@@ -223,6 +222,16 @@ export class MeteredAttempt implements Attempt {
     // wait.
     checkpoint({ outputTokens, reasoningTokens }, false).catch(ignore);
   }
+}
+
+/** Calls that are left out are metered like the others: the upstream was asked for them. */
+function withoutLeftOut(batch: Batch): Batch {
+  if (!batch.events.some(isLeftOut)) return batch;
+  return { ...batch, events: batch.events.filter((event) => !isLeftOut(event)) };
+}
+
+function isLeftOut(event: GenerationEvent): boolean {
+  return event.kind === 'tool-delta' && event.index === LEFT_OUT;
 }
 
 function ignore(): void {}

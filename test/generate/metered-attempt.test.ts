@@ -9,6 +9,7 @@ import { MeteredAttempt, type Progress } from '../../src/generate/metered-attemp
 import { LedgerRefusal, LedgerUnavailable } from '../../src/ledger/error.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
 import { GIVEN_UP, UNCONNECTED } from '../../src/upstream/transport.ts';
+import { LEFT_OUT } from '../../src/wire/upstream/limits.ts';
 import { candidate, FINISH, listedAttempt } from './fixtures.ts';
 
 const PRICE = {
@@ -128,6 +129,21 @@ test('a cut stops the upstream and reads as an answer that ended for its length'
     1,
     10,
   ]);
+});
+
+test('calls that are left out are paid for like the others, and not passed on', async () => {
+  const leftOut = (json: string): Batch => ({
+    events: [{ kind: 'tool-delta', index: LEFT_OUT, json }],
+  });
+  const { attempt } = setUp([text(4), leftOut('12345'), leftOut('67890')], 12);
+  expect(await attempt.next()).toEqual(text(4));
+  expect(await attempt.next()).toEqual({ events: [] });
+  expect(attempt.meter.estimate(0).outputTokens).toBe(9);
+  expect(await attempt.next()).toEqual({
+    events: [{ kind: 'finish', reason: 'length' }],
+    end: 'finished',
+  });
+  expect(attempt.hasCut()).toBe(true);
 });
 
 test('the first content waits for its checkpoint where others may end the hold', async () => {

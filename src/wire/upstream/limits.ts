@@ -31,13 +31,19 @@ export const ERROR_LENGTH_MAX = 65_536;
  */
 export const TOOL_CALLS_MAX = 1_024;
 
+/** The index of every `tool-delta` of a call that is left out: it is paid for, and not passed on. */
+export const LEFT_OUT = TOOL_CALLS_MAX;
+
 /** A longer tool-call id is replaced by our own, which is the only one that clients see. */
 export const TOOL_CALL_ID_LENGTH_MAX = 256;
 
 /** A tool call's name or raw id: both are kept until the answer ends. */
 export const TOOL_LABEL_LENGTH_MAX = 65_536;
 
-/** Ids and arguments held until a call's name is known, for all calls together, in UTF-16 units. */
+/** The names and raw ids of all calls together, in UTF-16 units. Some ids contain thinking. */
+export const TOOL_LABELS_LENGTH_MAX = 4_194_304;
+
+/** Arguments held until a call's name is known, for all calls together, in UTF-16 units. */
 export const HELD_LENGTH_MAX = 1_048_576;
 
 /** Tool arguments kept for comparison with repeating pieces, for all calls together. */

@@ -10,8 +10,10 @@ import { malformed } from '../failure.ts';
 import {
   HELD_LENGTH_MAX,
   KNOWN_ARGUMENTS_LENGTH_MAX,
+  LEFT_OUT,
   TOOL_CALLS_MAX,
   TOOL_LABEL_LENGTH_MAX,
+  TOOL_LABELS_LENGTH_MAX,
 } from '../limits.ts';
 import { toObject, toText } from '../narrow.ts';
 import { SurrogateJoiner } from '../surrogates.ts';
@@ -53,8 +55,10 @@ export function createToolReader(
   let started = 0;
   let heldLength = 0;
   let knownLength = 0;
+  let labelsLength = 0;
   let latest: Call | undefined;
   let isFull = false;
+  let leftOutLength = 0;
 
   /** The call that a piece belongs to; undefined if the piece begins a new one. */
   function find(piece: Piece): Call | undefined {
@@ -107,7 +111,7 @@ export function createToolReader(
     const id = nameCall(call.id, call.position);
     onEvent({ kind: 'tool-start', index: call.position, id, name: call.name });
     emit(call, call.pairs.push(call.held));
-    heldLength -= call.held.length + call.id.length;
+    heldLength -= call.held.length;
     call.held = '';
   }
 
@@ -156,6 +160,29 @@ export function createToolReader(
     if (json !== '' && latest !== undefined) pass(latest, json);
   }
 
+  /** The upstream's clock and our meter count a piece that no client gets. */
+  function leaveOut({ name, json }: Piece): void {
+    const isLonger = argumentPieces === 'growing' && json.length >= leftOutLength;
+    const added = name + (isLonger ? json.slice(leftOutLength) : json);
+    leftOutLength = json.length;
+    if (added !== '') onEvent({ kind: 'tool-delta', index: LEFT_OUT, json: added });
+  }
+
+  /** Adds a piece's id and name to its call. */
+  function label(call: Call, { id, name }: Piece): UpstreamFailure | undefined {
+    labelsLength -= call.id.length + call.name.length;
+    if (call.id === '') call.id = id;
+    if (call.position === -1) call.name = mergeName(call.name, name);
+    labelsLength += call.id.length + call.name.length;
+    if (Math.max(call.id.length, call.name.length) > TOOL_LABEL_LENGTH_MAX) {
+      return malformed(`a tool call's id or name of more than ${TOOL_LABEL_LENGTH_MAX} characters`);
+    }
+    if (labelsLength <= TOOL_LABELS_LENGTH_MAX) return undefined;
+    return malformed(
+      `more than ${TOOL_LABELS_LENGTH_MAX} characters of ids and names of tool calls`,
+    );
+  }
+
   return {
     flush,
     count: () => started,
@@ -163,28 +190,21 @@ export function createToolReader(
     isFull: () => isFull,
     /** Reads one element of a `tool_calls` array. */
     piece(value: unknown, source: ArgumentSource): UpstreamFailure | undefined {
-      if (isFull || !isObject(value)) return undefined;
+      if (!isObject(value)) return undefined;
       const json = readArguments(toObject(value['function'])['arguments'], source);
       if (json === undefined) return malformed('tool arguments that nest too deep');
       const piece = readPiece(value, json);
       if (isBlank(piece)) return undefined;
-      const call = find(piece) ?? begin(piece);
+      const call = isFull ? undefined : (find(piece) ?? begin(piece));
       if (call === undefined) {
         isFull = true;
+        leaveOut(piece);
         return undefined;
       }
       if (call !== latest) flush();
       latest = call;
-      if (call.id === '' && piece.id !== '') {
-        call.id = piece.id;
-        if (call.position === -1) heldLength += piece.id.length;
-      }
-      if (call.position === -1) call.name = mergeName(call.name, piece.name);
-      if (Math.max(call.id.length, call.name.length) > TOOL_LABEL_LENGTH_MAX) {
-        return malformed(
-          `a tool call's id or name of more than ${TOOL_LABEL_LENGTH_MAX} characters`,
-        );
-      }
+      const mistake = label(call, piece);
+      if (mistake !== undefined) return mistake;
       if (argumentPieces === 'growing') {
         const failure = grow(call, piece.json);
         if (failure !== undefined) return failure;

@@ -4,11 +4,11 @@
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent } from '../../../core/generation.ts';
 import { malformed } from '../failure.ts';
-import { HELD_LENGTH_MAX, TOOL_CALLS_MAX } from '../limits.ts';
+import { HELD_LENGTH_MAX, LEFT_OUT, TOOL_CALLS_MAX } from '../limits.ts';
 
 /** A call while its block is open. */
 export type OpenCall = {
-  /** The index in our events; -1 for a call that never starts: without a name, or one too many. */
+  /** The index in our events; -1 for a call that never starts, because it has no name. */
   readonly position: number;
   /** The input in the block's start; empty if there is none. */
   input: string;
@@ -50,7 +50,9 @@ export function createToolBlocks(
       }
       if (count === TOOL_CALLS_MAX) {
         isFull = true;
-        return { position: -1, input: '', hasArguments: true };
+        const leftOut = { position: LEFT_OUT, input: '', hasArguments: true };
+        emit(leftOut, name + input);
+        return leftOut;
       }
       heldLength += input.length;
       if (heldLength > HELD_LENGTH_MAX) {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { DEFAULT_PROFILE } from '../../../../src/core/profile.ts';
+import { LEFT_OUT } from '../../../../src/wire/upstream/limits.ts';
 import { recordings } from '../../../support/golden.ts';
 import { type Decoded, decodeReads, profileOf, splitAt, toLines } from '../support.ts';
 
@@ -193,6 +194,32 @@ describe('any upstream stream', () => {
     });
   });
 
+  test('ids and names of all calls together are bounded, as they are kept to the end', () => {
+    const calls = Array.from({ length: 70 }, (_, index) => {
+      const id = `${index}${'i'.repeat(65_000)}`;
+      return chunk({ tool_calls: [{ index, id, function: { name: 'f', arguments: '{}' } }] });
+    });
+    const { failure } = decodeReads([encoder.encode(calls.join(''))]);
+    expect(failure).toEqual({
+      class: 'malformed',
+      detail: 'the upstream sent more than 4194304 characters of ids and names of tool calls',
+    });
+  });
+
+  test('left-out calls that grow count as what they add', () => {
+    const profile = { ...DEFAULT_PROFILE.chat, argumentPieces: 'growing' } as const;
+    const piece = (index: number, json: string): string =>
+      chunk({ tool_calls: [{ index, id: `c${index}`, function: { name: 'f', arguments: json } }] });
+    const calls = Array.from({ length: 1_024 }, (_, index) => piece(index, '{}'));
+    const beyond = ['{"a"', '{"a":1', '{"a":1}'].map((json) => piece(1_024, json));
+    const text = [...calls, ...beyond, piece(1_025, '{}'), chunk({}, 'tool_calls')].join('');
+    const { events } = decodeReads([encoder.encode(text)], undefined, profile);
+    const leftOut = events.flatMap((event) =>
+      event.kind === 'tool-delta' && event.index === LEFT_OUT ? event.json : [],
+    );
+    expect(leftOut).toEqual(['f{"a"', 'f:1', 'f}', 'f{}']);
+  });
+
   test.each([true, false])(
     'calls beyond 1,024 are left out, and the answer ends as at a length',
     (indexed) => {
@@ -206,25 +233,20 @@ describe('any upstream stream', () => {
       const text = calls.join('') + chunk({}, 'tool_calls') + report;
       const { events, failure } = decodeReads([encoder.encode(text)]);
       const starts = events.filter(({ kind }) => kind === 'tool-start');
-      const inputs = events.flatMap((event) => (event.kind === 'tool-delta' ? event.json : []));
-      expect([failure, starts.length, inputs.at(-1)]).toEqual([undefined, 1_024, '{"at":1023}']);
+      const inputs = events.flatMap((event) => (event.kind === 'tool-delta' ? event : []));
+      expect([failure, starts.length]).toEqual([undefined, 1_024]);
+      expect(inputs[1_023]).toEqual({ kind: 'tool-delta', index: 1_023, json: '{"at":1023}' });
+      // What follows is no call, but the timers of the attempt and the bill need its text.
+      expect(inputs.slice(1_024)).toEqual(
+        [1_024, 1_025, 1_026, 1_027, 1_028, 1_029].map((at) => {
+          return { kind: 'tool-delta', index: LEFT_OUT, json: `f{"at":${at}}` };
+        }),
+      );
       // The report is read: it has the thinking that the answer does not show.
       expect(events.at(-2)).toMatchObject({ kind: 'usage', usage: { outputTokens: 9_000 } });
       expect(events.at(-1)).toEqual({ kind: 'finish', reason: 'length' });
     },
   );
-
-  test('ids of unnamed calls are kept only up to the same bound', () => {
-    const parts = Array.from({ length: 40 }, (_, index) =>
-      chunk({ tool_calls: [{ index, id: `${index}`.repeat(32_000) }] }),
-    );
-    const { events, failure } = decodeReads(parts.map((part) => encoder.encode(part)));
-    expect(events).toEqual([]);
-    expect(failure).toEqual({
-      class: 'malformed',
-      detail: 'the upstream sent more than 1048576 characters for unnamed tool calls',
-    });
-  });
 
   test('arguments of an unnamed call are kept only up to their bound', () => {
     const part = chunk({

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { FailureClass } from '../../../../src/core/failure.ts';
 import type { FinishReason, GenerationEvent } from '../../../../src/core/generation.ts';
+import { LEFT_OUT } from '../../../../src/wire/upstream/limits.ts';
 import { recordings } from '../../../support/golden.ts';
 import { type Decoded, splitAt, toLines } from '../support.ts';
 import { decodeReads } from './support.ts';
@@ -228,8 +229,11 @@ describe('any Messages upstream stream', () => {
     });
     const { events, failure } = decode(calls.join('') + ended('tool_use'));
     const starts = events.filter(({ kind }) => kind === 'tool-start');
-    const inputs = events.flatMap((event) => (event.kind === 'tool-delta' ? event.json : []));
-    expect([failure, starts.length, inputs.at(-1)]).toEqual([undefined, 1_024, '{"index":1023}']);
+    const inputs = events.flatMap((event) => (event.kind === 'tool-delta' ? event : []));
+    expect([failure, starts.length]).toEqual([undefined, 1_024]);
+    expect(inputs).toContainEqual({ kind: 'tool-delta', index: 1_023, json: '{"index":1023}' });
+    const leftOut = inputs.flatMap(({ index, json }) => (index === LEFT_OUT ? json : []));
+    expect([leftOut.length, leftOut[0]]).toEqual([6, 'f{"index":1024}']);
     expect(events.at(-1)).toEqual({ kind: 'finish', reason: 'length' });
   });
 
