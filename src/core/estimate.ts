@@ -73,7 +73,7 @@ function addTurn(texts: string[], turn: Turn): void {
       return;
     case 'assistant':
       addText(texts, nameText(turn.name));
-      addText(texts, thinkingOf(turn));
+      addThinking(texts, turn);
       addText(texts, turn.text);
       for (const call of turn.toolCalls) {
         addText(texts, call.name);
@@ -91,13 +91,17 @@ function addTurn(texts: string[], turn: Turn): void {
 }
 
 /**
- * One upstream gets the client's text and another the signed blocks that were stored here, so the
- * longer one counts: a client may send a word in place of the thinking.
+ * One upstream gets the client's text and another the signed blocks that were stored here. Both
+ * count, unless one begins with the other: the longer one may be blanks, and so the cheaper one.
  */
-function thinkingOf({ reasoning, signed }: AssistantTurn): string {
-  if (signed === undefined) return reasoning;
-  const text = signed.blocks.map((block) => (block.kind === 'thinking' ? block.text : '')).join('');
-  return text.length > reasoning.length ? text : reasoning;
+function addThinking(texts: string[], { reasoning, signed }: AssistantTurn): void {
+  if (signed === undefined) {
+    addText(texts, reasoning);
+    return;
+  }
+  const kept = signed.blocks.map((block) => (block.kind === 'thinking' ? block.text : '')).join('');
+  if (!kept.startsWith(reasoning)) addText(texts, reasoning);
+  if (!reasoning.startsWith(kept) || reasoning === kept) addText(texts, kept);
 }
 
 /** The text itself is unknown: an upstream encrypts it. */

@@ -38,7 +38,7 @@ export function createIdempotency({ store, books }: Options) {
     async isFirst(facts: KeyFacts, key: string): Promise<boolean> {
       if (key === BODY_KEY) return false;
       const lookup = store.lookup(facts, key);
-      return !running.has(lookup.id) && (await store.find(lookup)) === undefined;
+      return !running.has(lookup.id) && !(await store.has(lookup));
     },
     /** Throws if the account has too many open. Returns the function that gives the place back. */
     enter(accountId: string, most: number): () => void {

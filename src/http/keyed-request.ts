@@ -106,10 +106,10 @@ class KeyedRequest {
     const plan = requirePlan(exchange.operator.catalog, facts.plan);
     const entry = entrance.begin(facts.accountId, plan);
     try {
-      // A repeat needs no slot.
-      await entry.look(() => this.#idempotency.isFirst(facts, key));
       const most = PLACES * plan.concurrentRequests;
       this.#ends.push(this.#idempotency.enter(facts.accountId, most));
+      // A repeat needs no slot.
+      await entry.look(() => this.#idempotency.isFirst(facts, key));
       const body = await exchange.readBody(entry);
       if (inFlight.aborted()) throw new GatewayError('provider_unavailable');
       this.#ends.push(inFlight.enterReader(this));

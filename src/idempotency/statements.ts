@@ -11,6 +11,9 @@ const [RUNNING, KEPT, LOST] = IDEMPOTENT_STATES.map((_word, index) => sql.raw(St
 
 export type IdempotentRow = typeof table.$inferSelect;
 
+/** What shows whether a row has expired. */
+export type Aged = Pick<IdempotentRow, 'state' | 'createdAt'>;
+
 /** A row and the size of its answer, to be subtracted from the sums. */
 export type Sized = { readonly id: number; readonly accountId: string; readonly bytes: number };
 
@@ -52,6 +55,11 @@ export function prepareStatements(database: Database) {
 
   const find = db
     .select()
+    .from(table)
+    .where(eq(table.digest, value('digest')))
+    .prepare();
+  const look = db
+    .select({ state: table.state, createdAt: table.createdAt })
     .from(table)
     .where(eq(table.digest, value('digest')))
     .prepare();
@@ -119,6 +127,8 @@ export function prepareStatements(database: Database) {
 
   return {
     find: async (digest: Uint8Array): Promise<IdempotentRow | undefined> => find.get({ digest }),
+    /** The row without its answer. */
+    look: async (digest: Uint8Array): Promise<Aged | undefined> => look.get({ digest }),
     /** False if the digest has a row. */
     claim: async (row: Claimed) => (await claim.run(row)) > 0,
     keep: async (row: Kept) => (await keep.run(row)) > 0,

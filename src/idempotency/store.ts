@@ -13,7 +13,7 @@ import { isStoreFailure } from '../store/error.ts';
 import { createSealer, deriveKey } from '../store/seal.ts';
 import { idempotentRequests } from '../store/tables.ts';
 import { createRoom, type IdempotencyBounds } from './room.ts';
-import { type IdempotentRow, prepareStatements } from './statements.ts';
+import { type Aged, type IdempotentRow, prepareStatements } from './statements.ts';
 
 /** The API key that a request came with; two of them share nothing. */
 export type Asker = { readonly accountId: string; readonly keyId: string };
@@ -110,6 +110,10 @@ export function createIdempotencyStore(dependencies: {
     }
   }
 
+  /** Expired rows count as missing, unless their request runs. */
+  const hasExpired = ({ state, createdAt }: Aged, { ageMs }: KeyLookup): boolean =>
+    state !== 'running' && Math.abs(clock() - createdAt) >= ageMs;
+
   const owned = ({ digest }: KeyLookup, requestId: string) => ({
     digest,
     requestId: requestIdBytes(requestId),
@@ -129,12 +133,16 @@ export function createIdempotencyStore(dependencies: {
     /** Two requests with the same fingerprint have the same format and the same body. */
     fingerprint: (format: string, body: string): Uint8Array =>
       new Bun.CryptoHasher('sha256', bodyKey).update(`${format}\n`).update(body).digest(),
-    /** Expired rows count as missing, unless their request runs. */
+    /** Whether there is a row. Reads no answer. */
+    async has(lookup: KeyLookup): Promise<boolean> {
+      const row = await statements.look(lookup.digest);
+      return row !== undefined && !hasExpired(row, lookup);
+    },
     async find(lookup: KeyLookup): Promise<KeptRequest | undefined> {
       const row = await statements.find(lookup.digest);
       if (row === undefined) return undefined;
       const { id, requestId, fingerprint, owner, state, sealed } = row;
-      if (state !== 'running' && Math.abs(clock() - row.createdAt) >= lookup.ageMs) {
+      if (hasExpired(row, lookup)) {
         await this.remove({ id, requestId });
         return undefined;
       }

@@ -21,7 +21,9 @@ const SCHEMA = { name: 'a', schema: { type: 'object' } };
 
 const user = (text: string): Turn => ({ role: 'user', parts: [{ kind: 'text', text }] });
 
-test.each<[string, string, Turn[], Tool[], number]>([
+type Row = [what: string, system: string, turns: Turn[], tools: Tool[], tokens: number];
+
+test.each<Row>([
   ['nothing', '', [], [], 3],
   ['a system prompt', 'abc', [], [], 3 + 4 + 3],
   ['a user turn', '', [user('hello')], [], 3 + 4 + 5],
@@ -53,12 +55,12 @@ test.each<[string, string, Turn[], Tool[], number]>([
     3 + 4 + 3 + 2 + 6 + 1 + 2,
   ],
   [
-    'signed thinking that is longer than what the client sent in its place, and encrypted thinking',
+    'signed thinking that begins with what the client sent in its place, and encrypted thinking',
     '',
     [
       {
         role: 'assistant',
-        reasoning: 'x',
+        reasoning: 'a',
         signed: {
           upstream: 'one',
           blocks: [
@@ -74,6 +76,31 @@ test.each<[string, string, Turn[], Tool[], number]>([
     [],
     3 + 4 + 14 + 10 + 6 + 1,
   ],
+  ...[
+    ['the same text', 'a thought', 9],
+    ['more of it', 'a thought and more', 18],
+    ['something else, which may be cheaper', ' '.repeat(20), 29],
+    ['nothing', '', 9],
+  ].map(
+    ([what, reasoning, tokens]): Row => [
+      `signed thinking, and from the client ${what}`,
+      '',
+      [
+        {
+          role: 'assistant',
+          reasoning: String(reasoning),
+          signed: {
+            upstream: 'one',
+            blocks: [{ kind: 'thinking', text: 'a thought', signature: 's' }],
+          },
+          text: '',
+          toolCalls: [],
+        },
+      ],
+      [],
+      3 + 4 + Number(tokens),
+    ],
+  ),
   [
     'a tool result',
     '',

@@ -141,7 +141,23 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
       store.lookup(ASKER, 'K'),
       open(database.it, { secret: 'o'.repeat(32) }).lookup(ASKER, 'k'),
     ];
-    for (const other of others) expect(await store.find(other)).toBeUndefined();
+    expect(await store.has(lookup)).toBe(true);
+    for (const other of others) {
+      expect([await store.find(other), await store.has(other)]).toEqual([undefined, false]);
+    }
+  });
+
+  test('an answer that has expired is missing, and one whose request runs is not', async () => {
+    await using database = disposable(await newDatabase(directory));
+    let now = 1_000 * DAY;
+    const store = open(database.it, { clock: () => now });
+    const old = await kept(store, 'k', Buffer.from('the answer'));
+    const { lookup: running } = await claimed(store, 'running');
+    now += DAY - 1;
+    expect([await store.has(old), await store.has(running)]).toEqual([true, true]);
+    now += 1;
+    expect([await store.has(old), await store.has(running)]).toEqual([false, true]);
+    expect([await store.find(old), await store.has(old)]).toEqual([undefined, false]);
   });
 
   test('nothing of key, body and answer is in the row, and a moved or changed row opens for no request', async () => {
