@@ -53,6 +53,8 @@ export async function runRoute<Who extends SignedIn>(
   const requestId = createRequestId(dependencies.clock(), dependencies.randomBytes);
   const isHttps = dependencies.isHttps(request);
   const writes = route.method !== 'GET';
+  // A generation has its own limits, and writes no audit event.
+  const changes = writes && route.body !== 'unread';
   try {
     if (!(await dependencies.isOpen())) throw new DashboardError('not_found', CLOSED);
     refuseKeys(request.headers);
@@ -64,7 +66,7 @@ export async function runRoute<Who extends SignedIn>(
     const body = route.readBody(takesJson ? await readJson(request) : {});
     // A slow body can outlast the session, so the session is checked again.
     if (takesJson) who = await admit(dependencies, route, request.headers);
-    if (writes && who !== undefined) dependencies.limitChanges?.(who);
+    if (changes && who !== undefined) dependencies.limitChanges?.(who);
     // Starts one of several requests per turn of the event loop, so that streams continue.
     if (!writes) await nextTurn();
     const result = await (route as Route<Who | undefined>).handle({
@@ -88,7 +90,7 @@ export async function runRoute<Who extends SignedIn>(
       server,
       requestId,
     });
-    if (writes) await dependencies.onChange();
+    if (changes) await dependencies.onChange();
     return finish(result, requestId, isHttps);
   } catch (error) {
     const refusal = refusalOf(error);

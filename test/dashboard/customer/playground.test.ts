@@ -297,3 +297,12 @@ describe('the doors', () => {
     await waitUntil(async () => (await ask(ada, 'chat', 'ok')).status === 200);
   });
 });
+
+test('a generation is no change: more than 60 a minute are answered, and changes stay possible', async () => {
+  const customer = await signedIn();
+  for (let count = 0; count <= 60; count += 1) {
+    expect((await ask(customer, 'chat', 'ok')).status).toBe(200);
+  }
+  const made = await customer.session.send('POST', '/keys', { name: 'ci' });
+  expect(made.status).toBe(201);
+});
