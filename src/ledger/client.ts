@@ -25,13 +25,16 @@ export type LedgerLink = {
   readonly unlink: (cause: unknown, mayBeWritten: boolean) => void;
 };
 
-export type LedgerClientOptions = Pick<QueueOptions, 'onTrouble' | 'onBatch' | 'bookingMs'> & {
+export type LedgerClientOptions = Pick<
+  QueueOptions,
+  'onTrouble' | 'onBatch' | 'bookingMs' | 'turnMs'
+> & {
   /** The domains' writer. */
   readonly writer?: Pick<WriterClient, 'link' | 'unlink'>;
 };
 
 export function createLedgerClient(options: LedgerClientOptions): ServingLedger & LedgerLink {
-  const { writer, onTrouble, onBatch, bookingMs } = options;
+  const { writer, onTrouble, onBatch, bookingMs, turnMs } = options;
   let port: MessagePort | undefined;
   let encoder = new CommandEncoder();
   let posted: readonly LedgerRequest[] = [];
@@ -39,6 +42,7 @@ export function createLedgerClient(options: LedgerClientOptions): ServingLedger 
     onTrouble,
     onBatch,
     bookingMs,
+    turnMs,
     post(batch) {
       if (port === undefined) {
         queue.lost(new Error('The thread of the ledger has stopped.'), false);

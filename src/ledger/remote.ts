@@ -11,7 +11,10 @@ import { LedgerUnavailable } from './error.ts';
 import type { QueueOptions } from './queue.ts';
 import type { FromThread, ToThread } from './thread.ts';
 
-export type RemoteLedgerOptions = Pick<QueueOptions, 'onTrouble' | 'onBatch' | 'bookingMs'> & {
+export type RemoteLedgerOptions = Pick<
+  QueueOptions,
+  'onTrouble' | 'onBatch' | 'bookingMs' | 'turnMs'
+> & {
   /** The URL of a migrated database. */
   readonly url: string;
   readonly sync: SyncMode;

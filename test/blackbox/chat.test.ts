@@ -8,7 +8,7 @@ import { explain } from '../support/explain.ts';
 import type { Gateway, TestAccount } from '../support/gateway.ts';
 import type { SseEvent } from '../support/sse.ts';
 import type { Upstream } from '../support/upstream.ts';
-import { startWireRig, type WireRig } from '../support/wire-rig.ts';
+import { SILENT, startWireRig, type WireRig } from '../support/wire-rig.ts';
 
 const MODELS = [
   ...['ok', 'plain', 'reasoning', 'tool', 'two-tools', 'finish-length', 'content-filter'],
@@ -575,8 +575,8 @@ describe('a silent upstream', () => {
   const NOTHING = {};
 
   test('case 69: heartbeats follow the role chunk, and then the answer', async () => {
-    const model = 'slow-first-byte-300';
-    const { events } = await generateStream(hastyAccount, 'chat', model);
+    const model = SILENT;
+    const events = await rig.afterBeats('chat');
     const [role, ...rest] = chunks(events, model);
     const isBeat = (delta: unknown) => Bun.deepEquals(delta, NOTHING);
     expect(role).toEqual(ROLE);

@@ -119,7 +119,7 @@ describeInBrowser('charts', ({ visit }) => {
   test('the tooltip has every series with its colour and the total, the legend hides series', async () => {
     await using visitor = await visit(`${rig.gateway.url}/dashboard`);
     const { page } = visitor;
-    await openSignedIn(visitor, customer, '/usage?days=1&by=key&show=requests');
+    await openSignedIn(visitor, customer, '/usage?days=30&by=key&show=requests');
     await drawing(page).focus();
     await page.keyboard.press('ArrowLeft');
     const reading = chart(page).locator('.reading');

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { createKeys } from '../../src/identity/keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { play, SAYS_HELLO } from '../support/behaviours.ts';
 import { describeInBrowser } from '../support/browser.ts';
 import { post, requestBody } from '../support/client.ts';
 import { waitUntil } from '../support/upstream.ts';
@@ -20,13 +21,15 @@ import {
   shownKey,
 } from './rig.ts';
 
-const SLOW = 'slow-tokens-60-50';
+/** Begins an answer, and goes on when the test says so. */
+const SLOW = 'goes-on-later';
+const later = Promise.withResolvers<void>();
 
 let rig: Rig;
 
 describeInBrowser('keys in the page', ({ visit }) => {
   beforeAll(async () => {
-    rig = await openRig(['ok', SLOW]);
+    rig = await openRig(['ok', SLOW], undefined, {}, { [SLOW]: play(SAYS_HELLO, later.promise) });
   });
   afterAll(() => rig.close());
 
@@ -53,6 +56,7 @@ describeInBrowser('keys in the page', ({ visit }) => {
     expect(await askOnce(rig, old)).toEqual([401, 'invalid_api_key']);
     expect(await askOnce(rig, fresh)).toEqual([200, undefined]);
     expect(ended).toBe(false);
+    later.resolve();
     expect(await text).toEndWith('data: [DONE]\n\n');
     await expectClean(visitor);
   });

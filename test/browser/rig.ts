@@ -3,6 +3,7 @@
 
 import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
+import type { Behaviour } from '../support/behaviours.ts';
 import type { Visitor } from '../support/browser.ts';
 import { signInAs } from '../support/browser-session.ts';
 import { type CatalogOptions, catalogFor } from '../support/catalog.ts';
@@ -34,8 +35,9 @@ export async function openRig(
   models: readonly string[] = ['ok'],
   options?: CatalogOptions,
   environment: Readonly<Record<string, string>> = {},
+  behaviours: Readonly<Record<string, Behaviour>> = {},
 ): Promise<Rig> {
-  const upstream = await startUpstream();
+  const upstream = await startUpstream(behaviours);
   const mailbox = await openMailbox();
   const gateway = await startGateway({
     catalog: catalogFor(upstream, models, options),

@@ -2,6 +2,7 @@
 // cookie. The rules behind it are tested in test/identity/sign-in.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
 import {
   addOperator,
   newEmail,
@@ -16,6 +17,12 @@ import { type Gateway, startGateway } from '../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../support/mailbox.ts';
 import { codeOf } from '../support/one-time-code.ts';
 import { openApi } from '../support/session.ts';
+
+/** What a process has used of the processor, in steps of 10 ms. */
+function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
 
 describeOnEachDatabase('sign-in over HTTP', () => {
   setDefaultTimeout(30_000);
@@ -145,13 +152,13 @@ describeOnEachDatabase('sign-in over HTTP', () => {
       [{ email: 'a@example.com' }, 'password'],
       [{ email: 'a@example.com', password: 'correct horse battery', role: 'operator' }, 'role'],
     ])('with a body of another form is refused unhashed: %#', async (body, param) => {
-      const begun = performance.now();
+      const before = cpuMs(gateway.pid);
       const { status, json } = await visitor().send('POST', '/auth/login', body);
       expect([status, json['error']]).toEqual([
         400,
         expect.objectContaining({ code: 'invalid_request', param }),
       ]);
-      expect(performance.now() - begun).toBeLessThan(150);
+      expect(cpuMs(gateway.pid) - before).toBeLessThan(150);
     });
   });
 

@@ -86,7 +86,10 @@ test('two processes that race never hold more than there is', async () => {
     runScript(`
       ${opening(name, 'normal')}
       await start();
-      let granted = 0;
+      const first = await ledger.hold(holdOf('${mark}', 'ada', 1n));
+      await first.written.wait();
+      let granted = first.ok ? 1 : 0;
+      await start();
       for (let round = 0; round < 20; round += 1) {
         const holds = Array.from({ length: 7 }, (_, n) =>
           ledger.hold(holdOf('${mark}-' + round + '-' + n, 'ada', 1n)));
@@ -99,6 +102,8 @@ test('two processes that race never hold more than there is', async () => {
       }
       say(String(granted));`),
   );
+  // Each has one before they race, however late one of them gets its turn.
+  await startTogether(scripts);
   await startTogether(scripts);
   const granted = await Promise.all(
     scripts.map(async (script) => (await script.line()) ?? (await script.errors())),

@@ -315,9 +315,9 @@ describe('a database that cannot be written refuses holds, and books settles whe
     expect([ledger.problem(), await books.audit()]).toEqual([undefined, []]);
   }
 
-  // The thread waits 5 seconds for the lock, and no caller waits for the thread.
+  // The thread waits 5 seconds for the lock. Callers would wait as long for the thread.
   test('a lock of another process', async () => {
-    await using remote = await openRemote();
+    await using remote = await openRemote({ turnMs: 60_000 });
     const { connection } = remote.database;
     await passes(
       remote,

@@ -36,6 +36,8 @@ function script(pieces: readonly Piece[] = hello, finish: Finish = 'stop'): Scri
   return { pieces, finish, usage: USAGE };
 }
 
+export const SAYS_HELLO = script();
+
 const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   ok: play(script()),
   reasoning: play({ ...script([...thoughts, ...hello]), usage: { ...USAGE, reasoning: 2 } }),
@@ -189,15 +191,19 @@ export function behaviourFor(model: string): Behaviour {
   return play(script());
 }
 
-/** Answers with a script: streamed in one write a frame, or whole, as the request asks. */
-export function play(what: Script, gapMs = 0): Behaviour {
+/**
+ * Answers with a script: streamed in one write a frame, or whole, as the request asks. Waits after
+ * each frame: so many milliseconds, or until something has happened.
+ */
+export function play(what: Script, gap: number | Promise<void> = 0): Behaviour {
   return async (exchange) => {
     const { dialect, model, stream } = exchange.request;
     if (!stream) return sendWhole(exchange, 200, wholeBody(dialect, model, what));
     streamHead(exchange);
     for (const frame of streamFrames(dialect, model, what)) {
       exchange.write(frame);
-      await (gapMs === 0 ? breathe() : exchange.sleep(gapMs));
+      if (gap === 0) await breathe();
+      else await (typeof gap === 'number' ? exchange.sleep(gap) : gap);
       if (exchange.gone()) return;
     }
     exchange.end();

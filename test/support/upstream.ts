@@ -142,15 +142,16 @@ function isProbe({ text }: RecordedRequest): boolean {
   return text.includes(`"${PROBE_TEXT}"`);
 }
 
-/** Polls until `condition` holds; fails after `timeoutMs`. */
+/** Polls until `condition` holds; fails after `timeoutMs`. The last look begins after that time. */
 export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
-  timeoutMs = 5_000,
+  timeoutMs = 20_000,
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
-  while (!(await condition())) {
-    if (Date.now() > deadline)
-      throw new Error(`no such thing within ${timeoutMs} ms: ${condition}`);
+  for (;;) {
+    const isLast = Date.now() > deadline;
+    if (await condition()) return;
+    if (isLast) throw new Error(`no such thing within ${timeoutMs} ms: ${condition}`);
     await Bun.sleep(2);
   }
 }

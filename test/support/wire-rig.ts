@@ -1,11 +1,18 @@
 // The setup of both wire formats' tests: a gateway over the scripted upstream, and a second one
 // with short timeouts, each with an account without limits.
 
-import { type CatalogOptions, catalogFor } from './catalog.ts';
+import { play, SAYS_HELLO } from './behaviours.ts';
+import { type CatalogOptions, catalogFor, catalogOf, UPSTREAM_KEY } from './catalog.ts';
+import { type Format, openStream } from './client.ts';
 import { type Gateway, startGateway, type TestAccount } from './gateway.ts';
+import { parseEvents, type SseEvent } from './sse.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
-const SLOW_MODELS = ['slow-first-byte-300', 'stall', 'stall-before'];
+/** Says nothing until its client has seen two heartbeats. */
+export const SILENT = 'silent-at-first';
+
+const HASTY_MODELS = ['stall', 'stall-before'];
+const PATIENT_MODELS = [SILENT, 'slow-first-byte-300'];
 
 export type WireRig = {
   readonly upstream: Upstream;
@@ -13,6 +20,8 @@ export type WireRig = {
   readonly account: TestAccount;
   /** An account of the gateway that loses its patience. */
   readonly hastyAccount: TestAccount;
+  /** The events of a stream of `SILENT`, for `hastyAccount`. */
+  readonly afterBeats: (format: Format) => Promise<SseEvent[]>;
   readonly close: () => Promise<void>;
 };
 
@@ -21,7 +30,13 @@ export async function startWireRig(
   names: readonly string[],
   models: NonNullable<CatalogOptions['models']>,
 ): Promise<WireRig> {
-  const upstream = await startUpstream();
+  const beaten = Promise.withResolvers<void>();
+  const upstream = await startUpstream({
+    async [SILENT](exchange) {
+      await beaten.promise;
+      await play(SAYS_HELLO)(exchange);
+    },
+  });
   const [gateway, hasty] = await Promise.all([
     startGateway({
       catalog: catalogFor(upstream, names, {
@@ -33,9 +48,7 @@ export async function startWireRig(
       }),
     }),
     startGateway({
-      catalog: catalogFor(upstream, SLOW_MODELS, {
-        upstream: { first_byte_seconds: 1.2, idle_seconds: 0.6 },
-      }),
+      catalog: hastyCatalog(upstream),
       environment: { HEARTBEAT_SECONDS: '0.05', SILENT_COMMIT_SECONDS: '0.1' },
     }),
   ]);
@@ -48,10 +61,40 @@ export async function startWireRig(
     gateway,
     account,
     hastyAccount,
+    async afterBeats(format) {
+      const response = await openStream(hastyAccount, format, SILENT);
+      const decoder = new TextDecoder();
+      let text = '';
+      for await (const bytes of response.body ?? []) {
+        text += decoder.decode(bytes, { stream: true });
+        // The first event begins the answer.
+        if (parseEvents(text).length > 2) beaten.resolve();
+      }
+      return parseEvents(text);
+    },
     async close() {
       await gateway[Symbol.asyncDispose]();
       await hasty[Symbol.asyncDispose]();
       await upstream.close();
     },
   };
+}
+
+/** One upstream is given up soon, another one never. */
+function hastyCatalog({ baseUrl }: Upstream): string {
+  const common = {
+    dialect: 'chat',
+    base_url: baseUrl,
+    api_key: UPSTREAM_KEY,
+    cool_down_seconds: 0,
+  };
+  const by = (upstream: string, slugs: readonly string[]) =>
+    slugs.map((slug) => ({ slug, served_by: [{ upstream, model: slug }] }));
+  return catalogOf({
+    upstreams: [
+      { id: 'hasty', ...common, first_byte_seconds: 1.2, idle_seconds: 0.6 },
+      { id: 'patient', ...common },
+    ],
+    models: [...by('hasty', HASTY_MODELS), ...by('patient', PATIENT_MODELS)],
+  });
 }

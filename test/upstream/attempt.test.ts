@@ -64,8 +64,7 @@ test.each(['chat', 'messages'] as const)(
   'an upstream that has finished and does not end is not waited for, %s',
   async (dialect) => {
     const startedAt = Date.now();
-    const timeouts = { idleMs: 60_000, totalMs: 60_000 };
-    const { events, end } = await rig.run('finishes-and-stays', { dialect, timeouts });
+    const { events, end } = await rig.run('finishes-and-stays', { dialect });
     expect(end).toBe('finished');
     expect(events.slice(-2).map((event) => event.kind)).toEqual(['usage', 'finish']);
     expect(Date.now() - startedAt).toBeLessThan(30_000);

@@ -358,6 +358,9 @@ function textOf(events: readonly GenerationEvent[]): string {
   return events.map((event) => (event.kind === 'text-delta' ? event.text : '')).join('');
 }
 
+/** For upstreams that nothing else ends. */
+const SHORT = { firstByteMs: 400, firstContentMs: 400, idleMs: 400 };
+
 /** The runtime's client does not say whether there was no answer or one that it cannot read. */
 const UNREADABLE = ['speaks no HTTP', 'declares a length that is none'];
 
@@ -380,6 +383,7 @@ test.concurrent.each(ASKED)(
       dialect,
       transport,
       stream: kind === 'streamed',
+      ...(ending === 'timeout' ? { timeouts: SHORT } : {}),
     });
     const kinds = events.map((event) => event.kind);
     if (end === 'finished') {

@@ -9,7 +9,7 @@ import { type ChatProfile, DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import type { Candidate } from '../../src/core/route.ts';
 import { type Attempt, createAttempts } from '../../src/upstream/attempt.ts';
 import type { Behaviour } from '../support/behaviours.ts';
-import { chatUpstream, TIMEOUTS } from '../support/model.ts';
+import { chatUpstream } from '../support/model.ts';
 import { alwaysAt, flatPrice } from '../support/price.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { createTestClient } from '../support/upstream-client.ts';
@@ -20,7 +20,7 @@ export type TryOptions = {
   readonly maxOutputTokens?: number;
   /** Changes to the default profile of the chat dialect. */
   readonly profile?: Partial<ChatProfile>;
-  /** In place of the rig's own: 400 ms for each step, and 2 s in all. */
+  /** In place of the rig's own, which are never reached. */
   readonly timeouts?: Partial<UpstreamTimeouts>;
   /** `chat` by default. */
   readonly dialect?: 'chat' | 'messages';
@@ -50,6 +50,15 @@ const REQUEST: GenerationRequest = {
   json: false,
   stream: true,
   includeUsage: true,
+};
+
+const PATIENT: UpstreamTimeouts = {
+  connectMs: 60_000,
+  firstByteMs: 60_000,
+  firstContentMs: 60_000,
+  idleMs: 60_000,
+  minTokensPerSecond: 0,
+  totalMs: 60_000,
 };
 
 /** Behaviours by model name, as in the scripted upstream. */
@@ -97,14 +106,7 @@ function served(
   { baseUrl, messagesBaseUrl }: Upstream,
   { dialect = 'chat', profile, timeouts: changes, transport = 'sockets' }: TryOptions,
 ): Candidate['upstream'] {
-  const timeouts = {
-    ...TIMEOUTS,
-    firstByteMs: 400,
-    firstContentMs: 400,
-    idleMs: 400,
-    totalMs: 2_000,
-    ...changes,
-  };
+  const timeouts = { ...PATIENT, ...changes };
   const credentials = [{ id: '1', apiKey: 'key' }] as const;
   const shared = { ...chatUpstream('scripted'), credentials, timeouts, transport };
   return dialect === 'chat'

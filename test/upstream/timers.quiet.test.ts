@@ -57,7 +57,7 @@ type Row = readonly [
   timeouts?: Partial<UpstreamTimeouts>,
 ];
 
-/** Every step has 200 ms, the whole has 700, unless the row says otherwise. */
+/** The times of TIMEOUTS, unless the row says otherwise. */
 const ROWS: readonly Row[] = [
   ['no answer', 'first_byte', (exchange) => exchange.untilGone()],
   [
@@ -149,11 +149,11 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
-/** Has a pause in it that is nearly as long as it may be, in every step. */
+/** Pauses in every step, in all longer than one step may take. */
 const slow: Behaviour = async (exchange) => {
   const { head, words, tail } = framesOf(exchange);
   for (const frames of [head, ...words.map((word) => [word]), tail]) {
-    await exchange.sleep(100);
+    await exchange.sleep(250);
     if (frames === head) streamHead(exchange);
     write(exchange, frames);
   }
@@ -179,7 +179,7 @@ const slowPiece: Behaviour = async (exchange) => {
   exchange.end();
 };
 
-const TIMEOUTS = { firstByteMs: 200, firstContentMs: 300, idleMs: 200, totalMs: 700 };
+const TIMEOUTS = { firstByteMs: 800, firstContentMs: 1_200, idleMs: 800, totalMs: 3_000 };
 
 let rig: AttemptRig;
 
@@ -226,7 +226,7 @@ test.each(DIALECTS)('%s: who does not read runs into nothing', async (dialect) =
     const { events } = await attempt.next();
     words += events.filter(({ kind }) => kind === 'text-delta').length;
   }
-  await Bun.sleep(500);
+  await Bun.sleep(1_500);
   goOn();
   let batch = await attempt.next();
   while (batch.end === undefined) batch = await attempt.next();

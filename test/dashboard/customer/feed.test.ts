@@ -127,6 +127,8 @@ describeOnEachDatabase("a customer's live feed", () => {
       const five = await Promise.all([1, 2, 3, 4, 5].map(open));
       expect(five.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
       expect((await session.get('/feed')).status).toBe(429);
+      // A response that is not used any more is collected, and its feed ends.
+      expect(five.map(({ bodyUsed }) => bodyUsed)).toEqual(Array(5).fill(false));
       leave.abort();
       let feed = await session.open('/feed');
       await waitUntil(async () => {
