@@ -2,6 +2,7 @@
 // saw with the books.
 
 import { sql } from 'drizzle-orm';
+import { withTimeout } from '../async/timeout.ts';
 import { MICRO_DECIMALS, parseDecimal } from '../core/money.ts';
 import { usageRecords } from '../store/money-views.ts';
 import { openCopy } from '../store/sqlite-copy.ts';
@@ -11,8 +12,10 @@ import type { Scratch } from './scratch.ts';
 import { SLOW_MODEL } from './upstream.ts';
 
 const CLIENTS = 12;
-/** From the start of the load to the kill; drawn between the two. */
-const KILL_MS = { least: 700, most: 2_200 };
+/** From the first complete answer to the kill; drawn between the two. */
+const KILL_MS = { least: 300, most: 1_800 };
+/** How long the first answer of a load may take. */
+const FIRST_ANSWER_MS = 30_000;
 
 type Seen = { readonly answers: ReceivedAnswer[]; cutOff: number };
 
@@ -28,6 +31,7 @@ export async function checkCrashes(
   for (let round = 1; round <= rounds; round += 1) {
     const gateway = await scratch.start();
     const load = startLoad(scratch.callerOf(gateway, key), seen, random);
+    await withTimeout(FIRST_ANSWER_MS, load.answered);
     await Bun.sleep(KILL_MS.least + random() * (KILL_MS.most - KILL_MS.least));
     const cutBefore = seen.cutOff;
     await gateway.kill();
@@ -82,12 +86,12 @@ export async function checkBackup(
   return [checkOf('backup under load', wrong, `${bytes} bytes copied, audited, restored, audited`)];
 }
 
+type Load = { readonly answered: Promise<void>; readonly ended: Promise<unknown> };
+
 /** Clients that ask again and again until the gateway is gone. */
-function startLoad(
-  caller: Caller,
-  seen: Seen,
-  random: () => number,
-): { readonly ended: Promise<unknown> } {
+function startLoad(caller: Caller, seen: Seen, random: () => number): Load {
+  const answered = Promise.withResolvers<void>();
+
   async function client(number: number): Promise<void> {
     for (;;) {
       try {
@@ -97,15 +101,18 @@ function startLoad(
           model: SLOW_MODEL,
         });
         if (answer.status !== 200) continue;
-        if (answer.complete) seen.answers.push(answer);
-        else seen.cutOff += 1;
+        if (answer.complete) {
+          seen.answers.push(answer);
+          answered.resolve();
+        } else seen.cutOff += 1;
       } catch {
         // The gateway is gone.
         return;
       }
     }
   }
-  return { ended: Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number))) };
+  const clients = Array.from({ length: CLIENTS }, (_, number) => client(number));
+  return { answered: answered.promise, ended: Promise.all(clients) };
 }
 
 type Books = { readonly booked: ReadonlyMap<string, bigint>; readonly openHolds: number };

@@ -1,0 +1,67 @@
+// The whole self-test passes on a right gateway. It measures latency, so no other test runs beside it.
+
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import type { Check } from '../../src/selftest/check.ts';
+import { temporaryDirectory } from '../support/database.ts';
+import { gatewayCommand, runCommand } from '../support/gateway.ts';
+
+setDefaultTimeout(180_000);
+
+const scratches = (): string[] =>
+  readdirSync(tmpdir()).filter((name) => name.startsWith('tollgate-selftest-'));
+
+/** The processes that work in a scratch folder. */
+function processesIn(folder: string): string[] {
+  return readdirSync('/proc').filter((name) => {
+    try {
+      return /^\d+$/.test(name) && readlinkSync(`/proc/${name}/cwd`).includes(`/${folder}`);
+    } catch {
+      return false;
+    }
+  });
+}
+
+test('passes on this machine, touches no data, and leaves nothing', async () => {
+  const before = scratches();
+  const directory = temporaryDirectory();
+  const environment = { DATABASE_URL: 'sqlite:./mine.db', PORT: '70000', HOME: directory };
+  const { code, stdout } = await runCommand(directory, environment, [
+    ...['selftest', '--rounds', '1', '--json'],
+  ]);
+  const { selftest } = JSON.parse(stdout);
+  expect(selftest).toEqual({
+    ok: true,
+    version: expect.stringMatching(/^\d/),
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    executable: expect.any(Boolean),
+    machine: expect.any(String),
+    started_at: expect.any(String),
+    duration_seconds: expect.any(Number),
+    checks: expect.any(Array),
+    overhead: {
+      p50_ms: expect.any(Object),
+      p99_ms: expect.any(Object),
+      answers_per_second: expect.any(Object),
+    },
+  });
+  const failed = (selftest.checks as Check[]).filter(({ ok }) => !ok).map(({ name }) => name);
+  expect([code, failed, selftest.checks.length]).toEqual([0, [], 11]);
+  expect(readdirSync(directory)).toEqual([]);
+  expect(existsSync(`${directory}/mine.db`)).toBe(false);
+  expect(scratches().filter((name) => !before.includes(name))).toEqual([]);
+});
+
+test('ends by a signal without leaving a folder or a process', async () => {
+  const before = scratches();
+  const child = Bun.spawn([...gatewayCommand(), 'selftest'], { stdout: 'ignore', stderr: 'pipe' });
+  const reader = child.stderr.getReader();
+  expect(new TextDecoder().decode((await reader.read()).value)).toStartWith('ok ');
+  const [folder = ''] = scratches().filter((name) => !before.includes(name));
+  expect(folder).not.toBe('');
+  expect(processesIn(folder).length).toBeGreaterThan(0);
+  child.kill('SIGTERM');
+  expect([await child.exited, processesIn(folder)]).toEqual([143, []]);
+  expect(scratches()).not.toContain(folder);
+});
