@@ -143,7 +143,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   openapi: { folders: ['http', 'dashboard', 'wire', 'core'], packages: TYPEBOX },
   // A second gateway, run and judged from outside: of the server it has how to start this program.
   selftest: {
-    folders: ['core', 'store', 'server', 'version.ts'],
+    folders: ['async', 'core', 'store', 'server', 'version.ts'],
     packages: [...PLATFORM, 'drizzle-orm'],
   },
   // What runs a server. It never imports a command; commands may import its files.
