@@ -57,9 +57,9 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
 /** What a placement sets, by the slug of its model; the slug begins with the behaviour's name. */
 const PLACED: Readonly<Record<string, Json>> = {
   'mute-byte': { first_byte_seconds: 0.3, first_content_seconds: 0.5 },
-  'keeps-alive-content': { first_content_seconds: 0.3 },
-  'trickles-slowly': { idle_seconds: 1.2, min_tokens_per_second: 400 },
-  'trickles-long': { total_seconds: 0.5 },
+  'keeps-alive-content': { first_content_seconds: 3 },
+  'trickles-slowly': { idle_seconds: 3, min_tokens_per_second: 400 },
+  'trickles-long': { total_seconds: 3 },
   'falls-silent-later': { idle_seconds: 0.3 },
 };
 
@@ -154,7 +154,7 @@ describe.concurrent.each(ALL)('%s, %s: the next one answers', (format, kind) => 
   test('keep-alives and no content', async () => {
     const story = await movesOn('keeps-alive-content', 'first_content');
     expect(attemptsOf(story)[0]).toMatchObject({
-      detail: 'no content within 300 ms',
+      detail: 'no content within 3000 ms',
       first_byte_ms: kind === 'whole' ? null : expect.any(Number),
       first_content_ms: null,
       usage: null,
@@ -253,7 +253,7 @@ test('in words', async () => {
     .map((line) => line.replace(/20\d\d-\S+Z/g, 'TIME').replace(/(,|after) [\d.]+ ms/g, '$1 N ms'));
   const from = lines.findIndex((line) => line.startsWith('Attempt 1'));
   expect(lines.slice(from, from + 4)).toEqual([
-    'Attempt 1: first, keeps-alive-content-reported, TIME, N ms, timeout (first_content): no content within 300 ms',
+    'Attempt 1: first, keeps-alive-content-reported, TIME, N ms, timeout (first_content): no content within 3000 ms',
     '        as keeps-alive, credential 1; first byte after N ms',
     'Attempt 2: spare, ok, TIME, N ms, served',
     '        credential 1; first byte after N ms, content after N ms; 10 input and 5 output reported, costs 12.5',
