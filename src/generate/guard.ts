@@ -48,7 +48,7 @@ export class Guard {
     cover: Cover,
     bound: number,
     upstream: { readonly abort: () => void },
-    readsOn = false,
+    readsOn: boolean,
   ) {
     this.#meter = meter;
     this.#cover = cover;

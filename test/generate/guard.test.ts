@@ -87,7 +87,7 @@ function setUp({ wallet, countNow = byLength, neighbours = [], ...options }: Opt
   const abort = () => {
     aborts += 1;
   };
-  const guard = new Guard(meter, cover, options.fallbackBound ?? outputBound, { abort });
+  const guard = new Guard(meter, cover, options.fallbackBound ?? outputBound, { abort }, false);
 
   /** Passes batches through until one is the last, and looks at each of them. */
   async function run(batches: readonly Batch[]) {
@@ -343,7 +343,7 @@ test('a ledger that fails ahead of need and is back at need does no harm', async
     lowered: false,
   });
   const meter = new OutputMeter(byLength);
-  const guard = new Guard(meter, cover, 9_000, { abort: () => {} });
+  const guard = new Guard(meter, cover, 9_000, { abort: () => {} }, false);
   await guard.take({ events: words(4_000) });
   await new Promise((resolve) => setImmediate(resolve));
   fails = false;
