@@ -13,18 +13,13 @@ import {
   streamHead,
 } from '../support/behaviours.ts';
 import { type Books, openBooks } from '../support/books.ts';
-import { catalogFor, UPSTREAM_KEY } from '../support/catalog.ts';
+import { type CatalogOptions, catalogFor, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Format, post, requestBody } from '../support/client.ts';
 import { explain, type Story } from '../support/explain.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { type Script, SIGNATURE, streamFrames, USAGE, wholeBody } from '../support/render.ts';
 import { parseEvents, type SseEvent } from '../support/sse.ts';
-import {
-  type RecordedRequest,
-  startUpstream,
-  type Upstream,
-  waitUntil,
-} from '../support/upstream.ts';
+import { type RecordedRequest, startUpstream, type Upstream } from '../support/upstream.ts';
 
 setDefaultTimeout(30_000);
 
@@ -120,8 +115,8 @@ const AFTER: readonly (readonly [name: string, failure: string, breaks: Behaviou
   ],
 ];
 
-/** Prompts whose client has seen content: without it a failure is one before content. */
-const delivered = new Set<string>();
+/** Resolved, by prompt, once its client has seen content: before that a failure is another one. */
+const delivered = new Map<string, PromiseWithResolvers<void>>();
 
 function afterContent(breaks: Behaviour): Behaviour {
   return async (exchange) => {
@@ -129,8 +124,8 @@ function afterContent(breaks: Behaviour): Behaviour {
     streamHead(exchange);
     const frames = streamFrames('messages', model, { pieces: [{ text: HELLO }], finish: 'stop' });
     for (const frame of frames.slice(0, 3)) exchange.write(frame);
-    const seen = () => [...delivered].some((prompt) => text.includes(prompt));
-    await waitUntil(() => exchange.gone() || seen());
+    const [prompt = ''] = /ask-[\w-]+/.exec(text) ?? [];
+    await Promise.race([delivered.get(prompt)?.promise, exchange.untilGone()]);
     await breaks(exchange);
   };
 }
@@ -145,6 +140,17 @@ function endsWith(stopReason: string): Behaviour {
     else sendWhole(exchange, 200, worded(wholeBody('messages', model, script)));
   };
 }
+
+const SILENT = ['stall-before', 'stall-after-head', 'comments-only'];
+
+/** Only a timer ends these, so that each has the one that it waits for; all others have long ones. */
+const HASTY = {
+  id: 'scripted-hasty',
+  profile: 'anthropic',
+  first_byte_seconds: 1,
+  first_content_seconds: 1,
+};
+const HASTY_LATER = { id: 'scripted-hasty-later', profile: 'anthropic', idle_seconds: 1 };
 
 /** Models of an upstream whose thinking has a budget. */
 const BUDGETED = ['budgeted'];
@@ -176,10 +182,13 @@ afterAll(async () => {
 function catalog(): string {
   const failing = [...BEFORE, ...AFTER].map(([name]) => name);
   const names = [...ANSWERS.map(([name]) => name), ...BYTES, ...failing, ...PLAIN_MODELS];
+  const stalling = (model: string, id: string) => [model, { served_by: [{ upstream: id, model }] }];
   const text = catalogFor(upstream, [...names, 'overloaded-or-ok'], {
     dialect: 'messages',
-    upstream: { profile: 'anthropic', first_byte_seconds: 3, idle_seconds: 3, total_seconds: 7 },
+    upstream: { profile: 'anthropic' },
     models: {
+      ...Object.fromEntries(SILENT.map((name) => stalling(name, HASTY.id))),
+      ...Object.fromEntries([stalling('late-stall', HASTY_LATER.id)]),
       plain: { features: ['tools'] },
       'overloaded-or-ok': {
         served_by: [{ upstream: 'scripted', model: 'overloaded-first' }],
@@ -188,19 +197,27 @@ function catalog(): string {
     },
     plans: { business: { concurrent_requests: 1_000, requests_per_minute: 100_000 } },
   });
-  const models = catalogFor(upstream, BUDGETED, {
-    dialect: 'messages',
+  const budgeted = more(BUDGETED, {
     upstream: { id: 'budget', profile: 'messages' },
     model: { served_by: [{ upstream: 'budget', model: 'reasoning' }], max_output: 40_000 },
   });
-  return `${text}\n${models.slice(models.indexOf('[[upstream]]'))}`;
+  const hasty = [HASTY, HASTY_LATER].map((fields) => more([], { upstream: fields }));
+  return [text, budgeted, ...hasty].join('\n');
+}
+
+/** Further upstreams and their models, without what a catalog has once. */
+function more(names: readonly string[], options: CatalogOptions): string {
+  const text = catalogFor(upstream, names, { dialect: 'messages', ...options });
+  return text.slice(text.indexOf('[[upstream]]'));
 }
 
 type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
 async function ask(format: Format, kind: Kind, model: string, more: Json = {}): Promise<Answer> {
-  const prompt = crypto.randomUUID();
-  if (kind !== 'stream') delivered.add(prompt);
+  const prompt = `ask-${crypto.randomUUID()}`;
+  const seen = Promise.withResolvers<void>();
+  delivered.set(prompt, seen);
+  if (kind !== 'stream') seen.resolve();
   const body = requestBody(format, model, {
     stream: kind === 'stream',
     max_tokens: kind === 'long' ? 8_000 : 100,
@@ -212,7 +229,7 @@ async function ask(format: Format, kind: Kind, model: string, more: Json = {}): 
   let text = '';
   for await (const bytes of response.body ?? []) {
     text += decoder.decode(bytes, { stream: true });
-    if (text.includes('Hello')) delivered.add(prompt);
+    if (text.includes('Hello')) seen.resolve();
   }
   return { status: response.status, headers: response.headers, text };
 }

@@ -95,16 +95,16 @@ function exhausted(exchange: Exchange): void {
   endWith(exchange, chatFrame(exchange.request.model, {}, 'insufficient_system_resource'));
 }
 
-/** Prompts whose client has seen content: without it a failure is one before content. */
-const delivered = new Set<string>();
+/** Resolved, by prompt, once its client has seen content: before that a failure is another one. */
+const delivered = new Map<string, PromiseWithResolvers<void>>();
 
 function afterContent(breaks: Behaviour): Behaviour {
   return async (exchange) => {
     const { model, text } = exchange.request;
     streamHead(exchange);
     exchange.write(chatFrame(model, { role: 'assistant', content: HELLO }));
-    const seen = () => [...delivered].some((prompt) => text.includes(prompt));
-    await waitUntil(() => exchange.gone() || seen());
+    const [prompt = ''] = /ask-[\w-]+/.exec(text) ?? [];
+    await Promise.race([delivered.get(prompt)?.promise, exchange.untilGone()]);
     await breaks(exchange);
   };
 }
@@ -129,6 +129,16 @@ const UNREACHABLE: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
+const SILENT = ['stall-before', 'stall-after-head', 'comments-only'];
+
+/** Only a timer ends these, so that each has the one that it waits for; all others have long ones. */
+const HASTY = { id: 'apart-hasty', first_byte_seconds: 1, first_content_seconds: 1 };
+const HASTY_LATER = { id: 'apart-hasty-later', idle_seconds: 1 };
+const STALLING: ReadonlyMap<string, string> = new Map([
+  ...SILENT.map((name) => [name, HASTY.id] as const),
+  ['late-stall', HASTY_LATER.id],
+]);
+
 let upstream: Upstream;
 let gateway: Gateway;
 let payer: TestAccount;
@@ -141,21 +151,30 @@ beforeAll(async () => {
     ...BROKEN,
   });
   const names = [...BEFORE, ...AFTER].map(([name]) => name);
-  const fallbacks = names.map((name) => [
-    withFallback(name),
+  const servedBy = (id: string, model: string) => ({ served_by: [{ upstream: id, model }] });
+  const models = names.flatMap((name) => {
+    const stalling = STALLING.get(name) ?? 'scripted';
+    const first = servedBy(UNREACHABLE.get(name) ?? stalling, name);
+    return [
+      [name, servedBy(stalling, name)],
+      [withFallback(name), { ...first, fallbacks: ['ok'] }],
+    ];
+  });
+  const hasty = [HASTY, HASTY_LATER].map((fields) => {
+    const text = catalogFor(upstream, [], { upstream: fields });
+    return text.slice(text.indexOf('[[upstream]]'));
+  });
+  const catalog = catalogFor(
+    upstream,
+    ['ok', 'late-exhaustion', ...names, ...names.map(withFallback)],
     {
-      served_by: [{ upstream: UNREACHABLE.get(name) ?? 'scripted', model: name }],
-      fallbacks: ['ok'],
-    },
-  ]);
-  gateway = await startGateway({
-    catalog: catalogFor(upstream, ['ok', 'late-exhaustion', ...names, ...names.map(withFallback)], {
-      // Longer than a busy machine keeps the scripted upstream from answering.
-      upstream: { first_byte_seconds: 3, first_content_seconds: 3, idle_seconds: 3 },
       moreUpstreams: [...UNREACHABLE.values()],
-      models: Object.fromEntries(fallbacks),
+      models: Object.fromEntries(models),
       plans: { business: { concurrent_requests: 1_000 } },
-    }),
+    },
+  );
+  gateway = await startGateway({
+    catalog: [catalog, ...hasty].join('\n'),
     environment: { LOG_LEVEL: 'debug' },
   });
   payer = await gateway.createAccount({ plan: 'business', credit: 100_000_000 });
@@ -171,8 +190,10 @@ afterAll(async () => {
 type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
 async function ask(format: Format, kind: Kind, model: string): Promise<Answer> {
-  const prompt = crypto.randomUUID();
-  if (kind !== 'stream') delivered.add(prompt);
+  const prompt = `ask-${crypto.randomUUID()}`;
+  const seen = Promise.withResolvers<void>();
+  delivered.set(prompt, seen);
+  if (kind !== 'stream') seen.resolve();
   const response = await post(
     payer,
     PATHS[format],
@@ -186,7 +207,7 @@ async function ask(format: Format, kind: Kind, model: string): Promise<Answer> {
   let text = '';
   for await (const bytes of response.body ?? []) {
     text += decoder.decode(bytes, { stream: true });
-    if (text.includes('Hello')) delivered.add(prompt);
+    if (text.includes('Hello')) seen.resolve();
   }
   return { status: response.status, headers: response.headers, text };
 }
@@ -387,7 +408,7 @@ test.each(FORMATS)(
   '%s: a stream that was committed in silence can only fail as an event, for free',
   async (format) => {
     await using patient = await startGateway({
-      catalog: catalogFor(upstream, ['stall-before'], { upstream: { first_byte_seconds: 0.6 } }),
+      catalog: catalogFor(upstream, ['stall-before'], { upstream: { first_byte_seconds: 3 } }),
       environment: { SILENT_COMMIT_SECONDS: '0.1', HEARTBEAT_SECONDS: '0.1' },
     });
     const account = await patient.createAccount({ credit: 1_000 });
