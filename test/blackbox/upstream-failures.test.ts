@@ -5,7 +5,7 @@ import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Behaviour, CANARY, HELLO, sendWhole, streamHead } from '../support/behaviours.ts';
 import { catalogFor, UPSTREAM_KEY } from '../support/catalog.ts';
-import { type Format, get, post, requestBody } from '../support/client.ts';
+import { type Caller, type Format, get, post, requestBody } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { readBooks, unpacked } from '../support/readable-books.ts';
 import { chatFrame } from '../support/render.ts';
@@ -84,6 +84,8 @@ const BROKEN: Readonly<Record<string, Behaviour>> = {
   },
 };
 
+const SILENT_UNTIL_SEEN = 'silent-until-seen';
+
 const ERROR_FRAME = `data: {"error":{"message":"The engine failed. (${CANARY})"}}\n\n`;
 
 function endWith(exchange: Exchange, text: string): void {
@@ -95,18 +97,21 @@ function exhausted(exchange: Exchange): void {
   endWith(exchange, chatFrame(exchange.request.model, {}, 'insufficient_system_resource'));
 }
 
-/** Resolved, by prompt, once its client has seen content: before that a failure is another one. */
-const delivered = new Map<string, PromiseWithResolvers<void>>();
+/** Resolved, by prompt, once its client has seen what the upstream waits for. */
+const seenBy = new Map<string, PromiseWithResolvers<void>>();
 
 function afterContent(breaks: Behaviour): Behaviour {
   return async (exchange) => {
-    const { model, text } = exchange.request;
     streamHead(exchange);
-    exchange.write(chatFrame(model, { role: 'assistant', content: HELLO }));
-    const [prompt = ''] = /ask-[\w-]+/.exec(text) ?? [];
-    await Promise.race([delivered.get(prompt)?.promise, exchange.untilGone()]);
+    exchange.write(chatFrame(exchange.request.model, { role: 'assistant', content: HELLO }));
+    await untilSeen(exchange);
     await breaks(exchange);
   };
+}
+
+async function untilSeen({ request, untilGone }: Exchange): Promise<void> {
+  const [prompt = ''] = /ask-[\w-]+/.exec(request.text) ?? [];
+  await Promise.race([seenBy.get(prompt)?.promise, untilGone()]);
 }
 
 const FORMATS: readonly Format[] = ['chat', 'messages'];
@@ -148,6 +153,10 @@ beforeAll(async () => {
   upstream = await startUpstream({
     ...Object.fromEntries(AFTER.map(([name, , breaks]) => [name, afterContent(breaks)])),
     'late-exhaustion': afterContent(exhausted),
+    [SILENT_UNTIL_SEEN]: async (exchange) => {
+      await untilSeen(exchange);
+      exchange.reset();
+    },
     ...BROKEN,
   });
   const names = [...BEFORE, ...AFTER].map(([name]) => name);
@@ -189,13 +198,22 @@ afterAll(async () => {
 
 type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
-async function ask(format: Format, kind: Kind, model: string): Promise<Answer> {
+/** A failure of the upstream is one after content only once its client has seen some. */
+const hasContent = (text: string): boolean => text.includes('Hello');
+
+async function ask(
+  format: Format,
+  kind: Kind,
+  model: string,
+  caller: Caller = payer,
+  isSeen = hasContent,
+): Promise<Answer> {
   const prompt = `ask-${crypto.randomUUID()}`;
   const seen = Promise.withResolvers<void>();
-  delivered.set(prompt, seen);
+  seenBy.set(prompt, seen);
   if (kind !== 'stream') seen.resolve();
   const response = await post(
-    payer,
+    caller,
     PATHS[format],
     requestBody(format, model, {
       stream: kind === 'stream',
@@ -207,7 +225,7 @@ async function ask(format: Format, kind: Kind, model: string): Promise<Answer> {
   let text = '';
   for await (const bytes of response.body ?? []) {
     text += decoder.decode(bytes, { stream: true });
-    if (text.includes('Hello')) seen.resolve();
+    if (isSeen(text)) seen.resolve();
   }
   return { status: response.status, headers: response.headers, text };
 }
@@ -408,16 +426,15 @@ test.each(FORMATS)(
   '%s: a stream that was committed in silence can only fail as an event, for free',
   async (format) => {
     await using patient = await startGateway({
-      catalog: catalogFor(upstream, ['stall-before'], { upstream: { first_byte_seconds: 3 } }),
+      catalog: catalogFor(upstream, [SILENT_UNTIL_SEEN]),
       environment: { SILENT_COMMIT_SECONDS: '0.1', HEARTBEAT_SECONDS: '0.1' },
     });
     const account = await patient.createAccount({ credit: 1_000 });
-    const body = requestBody(format, 'stall-before', { stream: true, max_tokens: 100 });
-    const response = await post(account, PATHS[format], body);
-    expect([response.status, response.headers.get('x-svc-model')]).toEqual([200, null]);
-    const events = parseEvents(await response.text());
-    // The first event opens the answer, the last ones end it; between them are heartbeats.
-    expect(events.length).toBeGreaterThan(4);
+    // The first event opens the answer, the next ones are heartbeats, the last ones end it.
+    const hasBeats = (text: string) => parseEvents(text).length > 3;
+    const answer = await ask(format, 'stream', SILENT_UNTIL_SEEN, account, hasBeats);
+    expect([answer.status, answer.headers.get('x-svc-model')]).toEqual([200, null]);
+    const events = parseEvents(answer.text);
     const error = events.at(format === 'chat' ? -2 : -1)?.json?.['error'];
     expect(error).toMatchObject({
       code: 'provider_unavailable',
