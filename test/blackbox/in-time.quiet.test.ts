@@ -1,13 +1,21 @@
-// Client disconnects in the phases that `endings.test.ts` does not cover: while the connection is
-// made, in a queue, while the client does not read, and in the pause before a retry. Within 500 ms
-// the upstream sees the abort, the hold is released, and no further upstream is called.
+// What is promised within a time. Whenever a client leaves, within 500 ms the upstream sees the
+// abort, the hold is released, and no further upstream is called. A receiver of alerts that never
+// answers delays no request and, like an upstream that never ends, no stop.
 
 import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
-import { type Behaviour, streamHead } from '../support/behaviours.ts';
+import { type Behaviour, sendWhole, streamHead } from '../support/behaviours.ts';
 import { catalogOf, UPSTREAM_KEY } from '../support/catalog.ts';
-import { type Caller, type Format, get, PATHS, post, requestBody } from '../support/client.ts';
+import {
+  type Caller,
+  type Format,
+  generate,
+  get,
+  PATHS,
+  post,
+  requestBody,
+} from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { readBooks } from '../support/readable-books.ts';
 import { streamFrames } from '../support/render.ts';
@@ -18,10 +26,8 @@ setDefaultTimeout(30_000);
 
 const FORMATS: readonly Format[] = ['chat', 'messages'];
 const KINDS = FORMATS.flatMap((format) => [[format, false] as const, [format, true] as const]);
+const STALLS = ['stall-before', 'stall-after-head', 'stall'];
 const SOON_MS = 500;
-
-/** When answers in progress saw the other side go. */
-const goneAt: number[] = [];
 
 /** Writes for as long as the connection lives, whether or not the client reads. */
 const flood: Behaviour = async (exchange) => {
@@ -33,19 +39,35 @@ const flood: Behaviour = async (exchange) => {
     exchange.write(text);
     await exchange.sleep(1);
   }
-  goneAt.push(performance.now());
 };
+
+/** The most that an upstream can ask for: a pause of two seconds before the next try. */
+const unwell: Behaviour = (exchange) =>
+  sendWhole(exchange, 503, '{}', 'application/json', { 'retry-after': '2' });
+
+/** Connections that were closed before they were made. */
+let closed = 0;
 
 let upstream: Upstream;
 let mute: SilentServer;
+let deaf: Bun.Server<undefined>;
 let gateway: Gateway;
 let books: Database;
 
 beforeAll(async () => {
-  upstream = await startUpstream({ flood, silent: (exchange) => exchange.untilGone() });
-  mute = await startSilentServer(() => goneAt.push(performance.now()));
+  upstream = await startUpstream({
+    flood,
+    unwell,
+    silent: (exchange) => exchange.untilGone(),
+    endless: (exchange) => exchange.untilGone(),
+  });
+  mute = await startSilentServer(() => {
+    closed += 1;
+  });
+  deaf = Bun.serve({ port: 0, fetch: () => new Promise<never>(() => {}) });
   // All thinking is shown there: nothing is to be read after an answer was left.
   const shared = { dialect: 'chat', api_key: UPSTREAM_KEY, profile: 'deepseek' };
+  const scripted = { base_url: upstream.baseUrl, ...shared };
   const placed = (slug: string, id: string) => ({
     slug,
     served_by: [{ upstream: id, model: slug }],
@@ -56,20 +78,17 @@ beforeAll(async () => {
   gateway = await startGateway({
     catalog: catalogOf({
       upstreams: [
-        { id: 'scripted', base_url: upstream.baseUrl, ...shared },
-        {
-          id: 'narrow',
-          base_url: upstream.baseUrl,
-          ...shared,
-          max_in_flight: 1,
-          queue_seconds: 20,
-        },
+        { id: 'scripted', ...scripted },
+        { id: 'unwell', ...scripted, cool_down_seconds: 0 },
+        { id: 'narrow', ...scripted, max_in_flight: 1, queue_seconds: 20 },
+        { id: 'billing', ...scripted, cancel_stops_billing: false },
         { id: 'mute-fetch', base_url: mute.url, ...shared, transport: 'fetch' },
         { id: 'mute-sockets', base_url: mute.url, ...shared, transport: 'sockets' },
       ],
       models: [
-        placed('flood', 'scripted'),
-        placed('status-503', 'scripted'),
+        ...['flood', 'zero-usage', ...STALLS].map((slug) => placed(slug, 'scripted')),
+        placed('unwell', 'unwell'),
+        placed('endless', 'billing'),
         placed('silent', 'narrow'),
         placed('tls-fetch', 'mute-fetch'),
         placed('tls-sockets', 'mute-sockets'),
@@ -78,7 +97,10 @@ beforeAll(async () => {
         wide: { requests_per_minute: 1_000, concurrent_requests: 100, max_api_keys: 9, ...wide },
       },
     }),
-    environment: { LOG_LEVEL: 'warn' },
+    environment: {
+      ...{ LOG_LEVEL: 'warn', DRAIN_SECONDS: '0.3' },
+      ALERT_WEBHOOK_URL: `http://127.0.0.1:${deaf.port}/`,
+    },
   });
   books = readBooks(gateway.databasePath);
 });
@@ -87,6 +109,7 @@ afterAll(async () => {
   books.close();
   await gateway[Symbol.asyncDispose]();
   mute.close();
+  await deaf.stop(true);
   await upstream.close();
 });
 
@@ -119,43 +142,72 @@ async function ended({ id }: TestAccount): Promise<{ outcome: string; phase: str
 const asked = (model: string): number =>
   upstream.requests.filter((each) => each.model === model).length;
 
-const CONNECTING = KINDS.flatMap(([format, stream]) =>
-  ['tls-fetch', 'tls-sockets'].map((model) => [format, stream, model] as const),
+/** Those in progress whose end the other side has seen. */
+const gone = (): number => upstream.aborted() + closed;
+
+async function read<T>(of: Caller, part: 'usage' | 'balance'): Promise<T> {
+  return (await get(of, '/v1/account')).json[part] as T;
+}
+
+/** A request that is left before it has a hold leaves no end in the books. */
+const held = (of: Caller): Promise<void> =>
+  waitUntil(async () => (await read<{ reserved: string }>(of, 'balance')).reserved !== '0');
+
+/** What the gateway has in progress with an upstream. */
+async function stateOf(id: string): Promise<unknown[]> {
+  const { detail } = (await (await fetch(`${gateway.url}/readyz`)).json()) as {
+    readonly detail: { readonly upstreams: Record<string, unknown>[] };
+  };
+  const found = detail.upstreams.find(({ upstream: name }) => name === id);
+  return [found?.['in_flight'], found?.['queued']];
+}
+
+const OPEN = KINDS.flatMap(([format, stream]) =>
+  ['tls-fetch', 'tls-sockets', ...STALLS]
+    .filter((model) => stream || model !== 'stall-after-head')
+    .map((model) => [format, stream, model] as const),
 );
 
-test.each(CONNECTING)(
-  '%s, streamed: %p: while the connection is made, %s',
+test.each(OPEN)(
+  '%s, streamed: %p: while an upstream is asked, %s',
   async (format, stream, model) => {
     const payer = await account();
-    const before = goneAt.length;
+    const before = gone();
     const leave = begin(payer, format, stream, model);
-    await waitUntil(() => mute.connections() === 1);
-    await Bun.sleep(50);
-    const from = performance.now();
+    await waitUntil(() => mute.connections() + upstream.active() === 1);
+    await held(payer);
+    // Where content comes before the silence, the client leaves in the middle of it.
+    if (model === 'stall') await Bun.sleep(100);
     const leftAt = leave();
-    await waitUntil(() => goneAt.length > before);
-    expect((goneAt.at(-1) ?? Number.NaN) - from).toBeLessThan(SOON_MS);
+    await waitUntil(() => gone() > before);
+    expect(Date.now() - leftAt).toBeLessThan(SOON_MS);
     const end = await ended(payer);
     // The runtime's client does not tell whether it has a connection: the prompt may have been read.
-    const phase = model === 'tls-fetch' ? 'settled' : 'released';
+    const phase = model === 'tls-sockets' ? 'released' : 'settled';
     expect(end).toMatchObject({ outcome: 'client_cancelled', phase });
     expect(end.at - leftAt).toBeLessThan(SOON_MS);
   },
 );
 
-test.each(KINDS)('%s, streamed: %p: in the pause before the next try', async (format, stream) => {
-  const payer = await account();
-  const before = asked('status-503');
-  const leave = begin(payer, format, stream, 'status-503');
-  await waitUntil(() => asked('status-503') > before && upstream.active() === 0);
-  await Bun.sleep(30);
-  const leftAt = leave();
-  const end = await ended(payer);
-  expect(end).toMatchObject({ outcome: 'client_cancelled', phase: 'released' });
-  expect(end.at - leftAt).toBeLessThan(SOON_MS);
-  // Longer than any pause.
-  await Bun.sleep(1_000);
-  expect(asked('status-503')).toBe(before + 1);
+test('in the pause before the next try', async () => {
+  const requests = await Promise.all(
+    KINDS.map(async ([format, stream]) => {
+      const payer = await account();
+      return { payer, leave: begin(payer, format, stream, 'unwell') };
+    }),
+  );
+  await waitUntil(() => asked('unwell') === KINDS.length);
+  for (const { payer } of requests) await held(payer);
+  await waitUntil(async () => Bun.deepEquals(await stateOf('unwell'), [0, 0]));
+  for (const { payer, leave } of requests) {
+    const leftAt = leave();
+    const end = await ended(payer);
+    expect(end).toMatchObject({ outcome: 'client_cancelled', phase: 'released' });
+    expect(end.at - leftAt).toBeLessThan(SOON_MS);
+  }
+  // Longer than the pause.
+  await Bun.sleep(2_500);
+  expect(asked('unwell')).toBe(KINDS.length);
 });
 
 test.each(KINDS)('%s, streamed: %p: while others are before it', async (format, stream) => {
@@ -163,16 +215,17 @@ test.each(KINDS)('%s, streamed: %p: while others are before it', async (format, 
   const before = asked('silent');
   const leaveFirst = begin(first, format, stream, 'silent');
   await waitUntil(() => asked('silent') > before);
+  await held(first);
   const leaveSecond = begin(second, format, stream, 'silent');
-  const isHeld = async (): Promise<boolean> =>
-    ((await get(second, '/v1/account')).json['usage'] as { in_flight: number }).in_flight === 1;
-  await waitUntil(isHeld);
+  await waitUntil(async () => Bun.deepEquals(await stateOf('narrow'), [1, 1]));
+  await held(second);
   const leftAt = leaveSecond();
   const end = await ended(second);
   expect(end).toMatchObject({ outcome: 'client_cancelled', phase: 'released' });
   expect(end.at - leftAt).toBeLessThan(SOON_MS);
   leaveFirst();
   await ended(first);
+  await waitUntil(() => upstream.active() === 0);
   expect(asked('silent')).toBe(before + 1);
 });
 
@@ -194,7 +247,7 @@ function askUnread({ url, key }: Caller, format: Format): Socket {
 
 test.each(FORMATS)('%s: while the client does not read', async (format) => {
   const payer = await account();
-  const before = goneAt.length;
+  const before = gone();
   const asks = asked('flood');
   const socket = askUnread(payer, format);
   await waitUntil(() => asked('flood') > asks);
@@ -202,15 +255,14 @@ test.each(FORMATS)('%s: while the client does not read', async (format) => {
   await waitUntil(async () => {
     const known = reserved;
     await Bun.sleep(400);
-    reserved = (await get(payer, '/v1/account')).json['balance'];
+    reserved = await read(payer, 'balance');
     return Bun.deepEquals(known, reserved);
   }, 15_000);
-  expect(goneAt.length).toBe(before);
-  const from = performance.now();
+  expect(gone()).toBe(before);
   const leftAt = Date.now();
   socket.destroy();
-  await waitUntil(() => goneAt.length > before);
-  expect((goneAt.at(-1) ?? Number.NaN) - from).toBeLessThan(SOON_MS);
+  await waitUntil(() => gone() > before);
+  expect(Date.now() - leftAt).toBeLessThan(SOON_MS);
   const end = await ended(payer);
   expect(end).toMatchObject({ outcome: 'client_cancelled', phase: 'settled' });
   expect(end.at - leftAt).toBeLessThan(SOON_MS);
@@ -219,4 +271,26 @@ test.each(FORMATS)('%s: while the client does not read', async (format) => {
 test('afterwards no request is in progress', async () => {
   await upstream.waitFor(({ active }) => active() === 0);
   expect([upstream.active(), mute.connections()]).toEqual([0, 0]);
+});
+
+test('alerts that no receiver accepts delay no request', async () => {
+  const payer = await account();
+  for (let count = 0; count < 3; count += 1) {
+    const askedAt = Date.now();
+    expect((await generate(payer, 'chat', 'zero-usage')).status).toBe(200);
+    expect(Date.now() - askedAt).toBeLessThan(1_000);
+  }
+});
+
+test('neither they nor an answer that is read to its end for the bill delay a stop', async () => {
+  const payer = await account();
+  const leave = begin(payer, 'chat', true, 'endless');
+  await waitUntil(() => asked('endless') === 1);
+  await held(payer);
+  leave();
+  await waitUntil(async () => (await read<{ in_flight: number }>(payer, 'usage')).in_flight === 0);
+  expect(upstream.active()).toBe(1);
+  const stoppedAt = Date.now();
+  expect(await gateway.stop()).toBe(0);
+  expect(Date.now() - stoppedAt).toBeLessThan(4_000);
 });
