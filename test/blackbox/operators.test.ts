@@ -1,5 +1,6 @@
-// What an operator changes on a running server takes effect within a second: blocks, standings,
-// plans, keys, maintenance, incident limits. In both formats, against a real server.
+// What an operator changes on a running server takes effect: blocks, standings, plans, keys,
+// maintenance, incident limits. In both formats, against a real server. How soon it does is in
+// changes.quiet.test.ts.
 
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
@@ -17,10 +18,8 @@ import { type Gateway, startGateway, type TestAccount } from '../support/gateway
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 // Each change is a process of its own.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
-/** The promise, from the end of the command on. */
-const PROMISED_MS = 1_000;
 const FORMATS: readonly Format[] = ['chat', 'messages'];
 
 let upstream: Upstream;
@@ -59,7 +58,7 @@ function answers(
       }),
     );
     return codes.every((code) => code === expected);
-  }, PROMISED_MS);
+  });
 }
 
 test('standings, plans and e-mail addresses', async () => {
@@ -128,11 +127,12 @@ test.each([
 
 test('a block for a while ends by itself', async () => {
   const account = await newAccount();
-  const { block } = await gateway.run('block', 'add', 'account', account.id, '--for', '2s');
-  const { expires_at } = block as { readonly expires_at: string };
+  const { block } = await gateway.run('block', 'add', 'account', account.id, '--for', '8s');
+  const endsAt = Date.parse((block as { readonly expires_at: string }).expires_at);
   await answers(account, 'account_blocked');
-  await Bun.sleep(Math.max(0, Date.parse(expires_at) - Date.now()));
+  await Bun.sleep(endsAt - 500 - Date.now());
   await answers(account, 'ok');
+  expect(Date.now()).toBeGreaterThanOrEqual(endsAt);
   expect(await gateway.run('block', 'list')).toEqual({ object: 'list', data: [] });
 });
 
@@ -147,7 +147,7 @@ test('maintenance, in the standard words or in the words of the operator', async
   expect(await words()).toBe('The service is in maintenance. Retry with back-off.');
   const message = 'Back at "noon" UTC <soon>.';
   await gateway.run('maintenance', 'on', '--message', message);
-  await waitUntil(async () => (await words()) === message, PROMISED_MS);
+  await waitUntil(async () => (await words()) === message);
   expect(await gateway.run('maintenance', 'status')).toEqual({ maintenance: true, message });
   // A request that is refused anyway does not report it.
   await answers({ ...account, key: `sk-${'x'.repeat(48)}` }, 'invalid_api_key');
@@ -168,12 +168,12 @@ test('lower limits of a model: headers, records and refusals', async () => {
   const own = String(LARGE_PLAN['requests_per_minute']);
   expect(await both()).toBe(`${own},${own}`);
   await gateway.run('models', 'limit', 'plain', '--requests-per-minute', '50');
-  await waitUntil(async () => (await both()) === '50,50', PROMISED_MS);
+  await waitUntil(async () => (await both()) === '50,50');
   expect((await get(account, '/v1/account')).json['model_limits']).toEqual([
     expect.objectContaining({ model: 'plain', requests_per_minute: 50 }),
   ]);
   await gateway.run('models', 'limit', 'plain', '--clear');
-  await waitUntil(async () => (await both()) === `${own},${own}`, PROMISED_MS);
+  await waitUntil(async () => (await both()) === `${own},${own}`);
   expect((await get(account, '/v1/account')).json['model_limits']).toEqual([]);
 });
 
@@ -199,16 +199,6 @@ test('an upstream out of service, for one model and for all of them', async () =
   await both('provider_unavailable', 'ok');
   await gateway.run('upstream', 'enable', 'scripted', '--model', 'ok');
   await both('ok', 'ok');
-});
-
-test('SIGHUP takes up what no command has written', async () => {
-  const account = await newAccount();
-  await answers(account, 'ok');
-  const database = new Database(gateway.databasePath);
-  database.run("UPDATE accounts SET standing = 'suspended' WHERE id = ?", [account.id]);
-  database.close();
-  process.kill(gateway.pid, 'SIGHUP');
-  await answers(account, 'account_inactive');
 });
 
 test('every change of an operator is in the audit trail, by which the server notices it', async () => {
