@@ -1,31 +1,40 @@
 // The catalog of a running server changes: by every kind of file change, by a signal, by the
 // command line. An invalid catalog is rejected as a whole, and requests in progress end by the
-// catalog that they started with.
+// catalog that they started with. How soon a changed file is taken up is in changes.quiet.test.ts.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { type Format, generate, generateStream, get } from '../support/client.ts';
 import { type Gateway, runCommand, startGateway } from '../support/gateway.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
-const PROMISED_MS = 1_000;
 const FORMATS: readonly Format[] = ['chat', 'messages'];
+
+/** Answers, or goes on with a stream that has begun, when the test says so. */
+const SLOW = 'goes-on-later';
+let later: PromiseWithResolvers<void>;
 
 let upstream: Upstream;
 beforeAll(async () => {
-  upstream = await startUpstream();
+  upstream = await startUpstream({
+    async [SLOW](exchange) {
+      if (!exchange.request.stream) await later.promise;
+      await play(SAYS_HELLO, later.promise)(exchange);
+    },
+  });
 });
 afterAll(() => upstream.close());
 
 /** A catalog with `ok` at this price for each token of output. */
 const priced = (output: string, more: Readonly<Record<string, unknown>> = {}): string =>
-  catalogFor(upstream, ['ok', 'slow-tokens-20-60', 'slow-first-byte-600'], {
+  catalogFor(upstream, ['ok', SLOW], {
     model: { price: { input: '1', cached_input: '0.1', output } },
     plans: { large: LARGE_PLAN, doomed: LARGE_PLAN },
     ...more,
@@ -42,6 +51,7 @@ type Status = {
   };
 };
 
+/** As the server has written it down: a moment after it serves a new catalog. */
 async function statusOf(gateway: Gateway): Promise<Status> {
   return (await gateway.run('catalog', 'status')) as Status;
 }
@@ -52,11 +62,11 @@ async function waitForPrice(gateway: Gateway, key: string, output: string): Prom
     const { json } = await get({ url: gateway.url, key }, '/v1/models/ok');
     const pricing = json['pricing'] as { readonly svc_tokens: { readonly output: string } };
     return pricing.svc_tokens.output === `${output}000000`;
-  }, PROMISED_MS);
+  });
 }
 
-const warningsOf = async ({ url }: Gateway): Promise<unknown> =>
-  ((await (await fetch(`${url}/readyz`)).json()) as { readonly warnings: unknown }).warnings;
+const warningsOf = async ({ url }: Gateway): Promise<readonly string[]> =>
+  ((await (await fetch(`${url}/readyz`)).json()) as { readonly warnings: string[] }).warnings;
 
 const REFUSED = ['the last catalog was refused; the previous one is active'];
 
@@ -68,7 +78,7 @@ async function start() {
 }
 
 describe('a changed file', () => {
-  test('is taken up however it changes, within a second', async () => {
+  test('is taken up however it changes', async () => {
     const { gateway, key, path } = await start();
     await using _ = gateway;
     await waitForPrice(gateway, key, '2');
@@ -93,7 +103,7 @@ describe('a changed file', () => {
       }
       await waitForPrice(gateway, key, price);
     }
-    expect(await statusOf(gateway)).toMatchObject({ catalog: { version: 5, refused: null } });
+    await waitUntil(async () => (await statusOf(gateway)).catalog.version === 5);
     expect(await warningsOf(gateway)).toEqual([]);
   });
 
@@ -120,8 +130,6 @@ describe('a changed file', () => {
     await waitForPrice(gateway, key, '3');
     writeFileSync(path, priced('2'));
     await waitForPrice(gateway, key, '2');
-    const version = (await statusOf(gateway)).catalog.version;
-    expect(version).toBe(3);
     rmSync(path);
     await waitUntil(async () => (await statusOf(gateway)).catalog.refused !== null);
     const gone = await statusOf(gateway);
@@ -162,7 +170,8 @@ test('the secrets of the .env file are read again, and one that is gone refuses 
   };
   expect(await sent()).toBe('Bearer first-4411');
   writeFileSync(envPath, 'UPSTREAM_TOKEN=second-4411\nLOG_LEVEL=warn\n');
-  await waitUntil(async () => (await sent()) === 'Bearer second-4411', PROMISED_MS);
+  await waitUntil(async () => (await sent()) === 'Bearer second-4411');
+  await waitUntil(async () => (await statusOf(gateway)).catalog.warnings.length > 0);
   expect((await statusOf(gateway)).catalog.warnings).toEqual([
     "LOG_LEVEL changed; settings need a restart, the catalog's secrets do not",
   ]);
@@ -191,7 +200,7 @@ test('the command line and SIGHUP have it read at once and say what became of it
       origin: 'file',
       path,
       loaded_at: expect.any(String),
-      ...{ models: 3, upstreams: 1, plans: 7, warnings: [], refused: null },
+      ...{ models: 2, upstreams: 1, plans: 7, warnings: [], refused: null },
     },
   });
   await waitForPrice(gateway, key, '3');
@@ -203,12 +212,12 @@ test('the command line and SIGHUP have it read at once and say what became of it
   );
   const checked = await runCommand(gateway.directory, {}, ['catalog', 'check', '--json']);
   expect(checked.code).toBe(1);
-  expect(JSON.parse(checked.stdout).problems).toHaveLength(3);
+  expect(JSON.parse(checked.stdout).problems).toHaveLength(2);
   writeFileSync(path, priced('4'));
   process.kill(gateway.pid, 'SIGHUP');
   await waitForPrice(gateway, key, '4');
   const { code, stdout } = await runCommand(gateway.directory, {}, ['catalog', 'check']);
-  expect([code, stdout]).toEqual([0, `${path} is valid: 3 models, 1 upstreams, 7 plans.\n`]);
+  expect([code, stdout]).toEqual([0, `${path} is valid: 2 models, 1 upstreams, 7 plans.\n`]);
   await gateway.stop();
   const none = await runCommand(gateway.directory, {}, ['catalog', 'reload', '--json']);
   expect([none.code, JSON.parse(none.stderr).error.code]).toEqual([1, 'no_server']);
@@ -222,8 +231,9 @@ describe('requests in progress', () => {
   test.each(FORMATS)('ends by the catalog that it began with: %s', async (format) => {
     const { gateway, path, caller } = await start();
     await using _ = gateway;
-    const stream = generateStream(caller, format, 'slow-tokens-20-60');
-    const whole = generate(caller, format, 'slow-first-byte-600');
+    later = Promise.withResolvers();
+    const stream = generateStream(caller, format, SLOW);
+    const whole = generate(caller, format, SLOW);
     await waitUntil(async () => {
       const { usage } = (await get(caller, '/v1/account')).json as { usage: { in_flight: number } };
       return usage.in_flight === 2;
@@ -236,13 +246,14 @@ describe('requests in progress', () => {
     });
     writeFileSync(path, other.replaceAll('upstream = "scripted"', 'upstream = "another"'));
     await gateway.run('catalog', 'reload');
-    const after = await generate(caller, format, 'slow-tokens-20-60');
+    const after = await generate(caller, format, SLOW);
     expect(after.json).toMatchObject({ error: { code: 'model_not_found' } });
+    later.resolve();
     const { headers } = await whole;
     expect(headers.get('x-svc-tokens-debited')).toBe('16.4');
     const { events } = await stream;
     const bill = JSON.stringify(events.map(({ json }) => json));
-    expect(bill).toContain('"svc_tokens_debited":"46.4","svc_cost_usd":"0.0000464"');
+    expect(bill).toContain('"svc_tokens_debited":"16.4","svc_cost_usd":"0.0000164"');
   });
 });
 
@@ -268,6 +279,6 @@ test('accounts on a plan that is gone get a server error, and the operator is al
   const { checks } = JSON.parse(doctor.stdout) as { checks: { name: string; ok: boolean }[] };
   expect(checks.find(({ name }) => name === 'plans of accounts')?.ok).toBe(false);
   await gateway.run('account', 'plan', caller.id, 'large');
-  await waitUntil(async () => (await generate(caller, 'chat', 'ok')).status === 200, PROMISED_MS);
-  expect(await warningsOf(gateway)).toEqual([]);
+  await waitUntil(async () => (await warningsOf(gateway)).length === 0);
+  expect((await generate(caller, 'chat', 'ok')).status).toBe(200);
 });
