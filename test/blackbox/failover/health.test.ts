@@ -64,36 +64,39 @@ async function breakerOf(id: string): Promise<unknown> {
 }
 
 describe.concurrent('an upstream that fails', () => {
-  test('is left alone, is probed, and serves again once it is well', async () => {
+  test('is left alone, and its operator is told', async () => {
     for (let request = 1; request <= 5; request += 1) {
-      const { status, headers } = await generate(customer, 'chat', 'breaker');
-      expect([status, headers.get('x-svc-model')]).toEqual([200, 'breaker']);
+      const { status, headers } = await generate(customer, 'chat', 'resting');
+      expect([status, headers.get('x-svc-model')]).toEqual([200, 'resting']);
       expect(await triesOf(headers)).toEqual([
-        ['breaker', 'server_error'],
+        ['resting', 'server_error'],
         ['well', 'serves'],
       ]);
     }
-    const { headers } = await generate(customer, 'chat', 'breaker');
-    expect([asked('breaker'), await triesOf(headers)]).toEqual([
+    const { headers } = await generate(customer, 'chat', 'resting');
+    expect([asked('resting'), await triesOf(headers)]).toEqual([
       5,
       [
-        ['breaker', 'no_capacity'],
+        ['resting', 'no_capacity'],
         ['well', 'serves'],
       ],
     ]);
-    expect(await breakerOf('breaker')).toBe('open');
-    expect((await stateOf('breaker'))['warnings']).toEqual(['upstream breaker fails for breaker']);
-    // The sixth failure is that of a probe; the next one finds it well.
+    expect(await breakerOf('resting')).toBe('open');
+    expect((await stateOf('resting'))['warnings']).toEqual(['upstream resting fails for resting']);
+  });
+
+  test('is probed, and serves again once it is well', async () => {
+    // Five failures open its breaker; the sixth one is that of a probe; the next one finds it well.
     await waitUntil(async () => {
-      expect((await generate(customer, 'chat', 'breaker')).status).toBe(200);
-      return (await breakerOf('breaker')) === 'closed';
-    }, 20_000);
-    expect(asked('breaker')).toBeGreaterThanOrEqual(7);
-    const [sixth, seventh] = upstream.asked('breaker').slice(5);
+      expect((await generate(customer, 'chat', 'recovering')).status).toBe(200);
+      return asked('recovering') > 6 && (await breakerOf('recovering')) === 'closed';
+    });
+    const [fifth, sixth, seventh] = upstream.asked('recovering').slice(4);
+    expect(Number(sixth?.atMs) - Number(fifth?.atMs)).toBeGreaterThanOrEqual(490);
     // A cool-down doubles with each probe that fails.
-    expect(Number(seventh?.atMs) - Number(sixth?.atMs)).toBeGreaterThanOrEqual(2_990);
-    expect(await triesOf((await generate(customer, 'chat', 'breaker')).headers)).toEqual([
-      ['breaker', 'serves'],
+    expect(Number(seventh?.atMs) - Number(sixth?.atMs)).toBeGreaterThanOrEqual(990);
+    expect(await triesOf((await generate(customer, 'chat', 'recovering')).headers)).toEqual([
+      ['recovering', 'serves'],
     ]);
   });
 
@@ -102,7 +105,7 @@ describe.concurrent('an upstream that fails', () => {
       expect((await generate(customer, 'chat', 'retry-after')).status).toBe(200);
       await Bun.sleep(50);
       return asked('retry-after') > 1;
-    }, 10_000);
+    });
     const [first, second] = upstream.asked('retry-after');
     expect(Number(second?.atMs) - Number(first?.atMs)).toBeGreaterThanOrEqual(2_990);
   });
@@ -114,8 +117,9 @@ describe.concurrent('an upstream that fails', () => {
     ]) {
       const { status, headers, json } = await generate(customer, 'chat', 'retry-after-alone');
       expect([status, json['error']]).toMatchObject([503, { code: 'provider_unavailable' }]);
-      // Of three seconds, a slow machine spends some between the two requests.
-      expect(['1', '2', '3']).toContain(String(headers.get('retry-after')));
+      // A slow machine spends some of the minute between the two requests.
+      expect(headers.get('retry-after')).toMatch(/^([1-5]?\d|60)$/);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
       expect(await triesOf(headers)).toEqual(tries);
     }
   });
@@ -151,7 +155,9 @@ describe.concurrent('of several credentials', () => {
       models: [{ breaker: 'closed' }],
       warnings: ['upstream one-key-refused refuses credential 1 (status 401)'],
     });
-    expect(gateway.output()).toContain('upstream one-key-refused refuses our credential 1');
+    await waitUntil(() =>
+      gateway.output().includes('upstream one-key-refused refuses our credential 1'),
+    );
   });
 
   test('one that is at its limit rests', async () => {
@@ -177,23 +183,33 @@ describe.concurrent('of several credentials', () => {
 });
 
 describe.concurrent('an upstream that takes one request at a time', () => {
-  const send = (model: string, count: number) =>
-    Promise.all(Array.from({ length: count }, () => generate(customer, 'chat', model)));
+  /** The one that is being answered is held until so many of the others have been. */
+  async function send(model: string, count: number, others: number) {
+    let answered = 0;
+    const answers = Array.from({ length: count }, async () => {
+      const answer = await generate(customer, 'chat', model);
+      answered += 1;
+      return answer;
+    });
+    await waitUntil(() => answered === others);
+    released.add(model);
+    return Promise.all(answers);
+  }
 
   test('gets one at a time; a few wait, and no more', async () => {
-    const statuses = (await send('queue', 5)).map(({ status }) => status).sort();
+    const statuses = (await send('queue', 5, 2)).map(({ status }) => status).sort();
     expect(statuses).toEqual([200, 200, 200, 503, 503]);
     expect([asked('queue'), mostAtOnce.get('queue')]).toEqual([3, 1]);
   });
 
   test('what does not fit goes to the next one', async () => {
-    const answers = await send('overflow', 4);
+    const answers = await send('overflow', 4, 3);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect([asked('overflow'), mostAtOnce.get('overflow')]).toEqual([1, 1]);
   });
 
   test('no request waits for longer than announced', async () => {
-    const answers = await send('impatient', 3);
+    const answers = await send('impatient', 3, 2);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 503, 503]);
     expect(await stateOf('impatient')).toMatchObject({ in_flight: 0, queued: 0 });
   });

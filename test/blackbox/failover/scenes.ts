@@ -23,33 +23,28 @@ function hasFirstKey({ request }: Exchange): boolean {
 export const mostAtOnce = new Map<string, number>();
 const atOnce = new Map<string, number>();
 
-/** Answers after a while; the catalog says how many at a time. */
-const slow: Behaviour = async (exchange) => {
+/** Sites whose held answers may go. */
+export const released = new Set<string>();
+
+/** The catalog says how many at a time. */
+const held: Behaviour = async (exchange) => {
   const { site } = exchange.request;
   const now = (atOnce.get(site) ?? 0) + 1;
   atOnce.set(site, now);
   mostAtOnce.set(site, Math.max(now, mostAtOnce.get(site) ?? 0));
-  await exchange.sleep(150);
+  while (!released.has(site) && !exchange.gone()) await exchange.sleep(5);
   atOnce.set(site, (atOnce.get(site) ?? 0) - 1);
   await ok(exchange);
 };
 
-/** Sites whose held answers may go. */
-export const released = new Set<string>();
-
-const held: Behaviour = async (exchange) => {
-  while (!released.has(exchange.request.site) && !exchange.gone()) await exchange.sleep(5);
-  await slow(exchange);
-};
-
 export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   ok,
-  slow,
   held,
   'fails-six-times': (exchange) =>
     exchange.request.earlier < 6 ? refuses(500)(exchange) : ok(exchange),
   'leave-me-alone': (exchange) =>
     exchange.request.earlier < 1 ? refuses(503, { 'retry-after': '3' })(exchange) : ok(exchange),
+  'leave-me-alone-longer': refuses(503, { 'retry-after': '60' }),
   'refuses-one-key': (exchange) => (hasFirstKey(exchange) ? refuses(401) : ok)(exchange),
   'limits-one-key': (exchange) =>
     (hasFirstKey(exchange) ? refuses(429, { 'retry-after': '30' }) : ok)(exchange),
@@ -78,26 +73,27 @@ const ONE_AT_A_TIME = { max_in_flight: 1, queue_seconds: 10 };
 
 /** A model, an upstream and a site for each name. */
 const SCENES: Readonly<Record<string, Scene>> = {
-  breaker: { does: 'fails-six-times', second: true, upstream: { cool_down_seconds: 1.5 } },
+  resting: { does: 'status-500', second: true, upstream: { cool_down_seconds: 60 } },
+  recovering: { does: 'fails-six-times', second: true, upstream: { cool_down_seconds: 0.5 } },
   'retry-after': { does: 'leave-me-alone', second: true },
-  'retry-after-alone': { does: 'leave-me-alone' },
+  'retry-after-alone': { does: 'leave-me-alone-longer' },
   'one-key-refused': { does: 'refuses-one-key', upstream: KEYS },
   'one-key-limited': { does: 'limits-one-key', upstream: KEYS },
   'all-keys-refused': { does: 'status-403', upstream: KEYS },
-  queue: { does: 'slow', upstream: { ...ONE_AT_A_TIME, queue_length: 2 } },
-  overflow: { does: 'slow', second: true, upstream: { ...ONE_AT_A_TIME, queue_length: 0 } },
-  impatient: { does: 'slow', upstream: { max_in_flight: 1, queue_seconds: 0.02 } },
+  queue: { does: 'held', upstream: { ...ONE_AT_A_TIME, queue_length: 2 } },
+  overflow: { does: 'held', second: true, upstream: { ...ONE_AT_A_TIME, queue_length: 0 } },
+  impatient: { does: 'held', upstream: { max_in_flight: 1, queue_seconds: 0.02 } },
   left: { does: 'held', upstream: ONE_AT_A_TIME },
   storm: { does: 'status-500', upstream: { cool_down_seconds: 0 } },
   weighed: { does: 'ok', second: true },
-  silent: { does: 'stall-after-head', second: true, upstream: { first_content_seconds: 0.6 } },
+  silent: { does: 'stall-after-head', second: true, upstream: { first_content_seconds: 3 } },
   'silent-alone': {
     does: 'stall-after-head',
-    upstream: { first_content_seconds: 0.6 },
+    upstream: { first_content_seconds: 3 },
   },
   'silent-fallback': {
     does: 'stall-after-head',
-    upstream: { first_content_seconds: 0.6 },
+    upstream: { first_content_seconds: 3 },
     model: { fallbacks: ['broken', 'spare'] },
   },
   'not-in-plan': { does: 'status-404', model: { fallbacks: ['exclusive'] } },
