@@ -119,11 +119,11 @@ class Entry {
 
   /** Ends it with a refusal, which is counted before a later request takes the place. */
   async refuse(error: unknown): Promise<void> {
-    if (error instanceof GatewayError) {
-      if (usesRequest(error)) await this.#entrance.count(this.#accountId, this.#plan);
-      else if (error.status === 429 && this.#isInside) {
-        await this.#entrance.countLimited(this.#accountId, this.#plan);
-      }
+    // A body that finds a defect of ours must not find it without end.
+    const counts = error instanceof GatewayError ? usesRequest(error) : this.#isInside;
+    if (counts) await this.#entrance.count(this.#accountId, this.#plan);
+    else if (error instanceof GatewayError && error.status === 429 && this.#isInside) {
+      await this.#entrance.countLimited(this.#accountId, this.#plan);
     }
     this.leave();
   }

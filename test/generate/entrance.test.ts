@@ -94,7 +94,7 @@ describe('room for bodies', () => {
     expect(refusalOf(() => third.take(1))).toBe('concurrency_limit_exceeded');
     await second.refuse(new Error('ours'));
     third.take(BODY_BYTES_MAX);
-    expect(counted).toEqual([]);
+    expect(counted).toEqual(['a']);
   });
 });
 
@@ -127,5 +127,23 @@ describe('an account without a free slot', () => {
     await entrance.begin('a', PLAN).look(async () => false);
     const first = Promise.resolve(entrance.begin('a', PLAN).look(async () => true));
     await expect(first).rejects.toMatchObject({ code: 'concurrency_limit_exceeded' });
+  });
+});
+
+describe('a defect of ours', () => {
+  const defect = new RangeError('Maximum call stack size exceeded.');
+
+  test('uses a request of the minute if the body has found it', async () => {
+    const { entrance, counted } = openEntrance();
+    const entry = entrance.begin('a', ONE_SLOT);
+    await entry.enter();
+    await entry.refuse(defect);
+    expect(counted).toEqual(['a']);
+  });
+
+  test('uses none before the body is there: its client may have left', async () => {
+    const { entrance, counted } = openEntrance();
+    await entrance.begin('a', ONE_SLOT).refuse(defect);
+    expect(counted).toEqual([]);
   });
 });

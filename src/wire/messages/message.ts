@@ -236,7 +236,7 @@ function assistantMessage(blocks: readonly Block[], path: string): Message {
         throw invalidRequest(`${block.path}.type`, `${block.type} is for user messages only`);
     }
   }
-  checkMessageText([text, reasoning], path);
+  checkMessageText([text], path);
   return { role: 'assistant', reasoning, text, calls };
 }
 
@@ -254,7 +254,7 @@ function toolResult(block: Block, images: ImagePart[]): ToolTurn {
         lines.push(TOOL_IMAGE_MARK);
         break;
       default:
-        lines.push(...resultTexts(inner.type, inner.fields));
+        for (const text of resultTexts(inner.type, inner.fields)) lines.push(text);
     }
   }
   return {

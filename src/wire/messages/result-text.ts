@@ -11,9 +11,9 @@ export function resultTexts(type: string, fields: JsonObject): string[] {
     case 'document':
       return documentTexts(fields);
     case 'search_result':
-      return strings(fields['title'], fields['source'], ...textsOf(fields['content']));
+      return strings([fields['title'], fields['source'], ...textsOf(fields['content'])]);
     case 'tool_reference':
-      return strings(fields['tool_name']);
+      return strings([fields['tool_name']]);
     default:
       return [];
   }
@@ -23,8 +23,8 @@ export function resultTexts(type: string, fields: JsonObject): string[] {
 function documentTexts({ title, context, source }: JsonObject): string[] {
   if (!isObject(source)) return [];
   const texts = source['type'] === 'text' ? [source['data']] : textsOf(source['content']);
-  const said = strings(...texts);
-  return said.length === 0 ? [] : [...strings(title, context), ...said];
+  const said = strings(texts);
+  return said.length === 0 ? [] : [...strings([title, context]), ...said];
 }
 
 /** Content is a string, or text blocks. */
@@ -33,6 +33,7 @@ function textsOf(content: unknown): unknown[] {
   return content.map((block) => (isObject(block) ? block['text'] : undefined));
 }
 
-function strings(...values: readonly unknown[]): string[] {
+/** In one array: so many arguments as a body has elements would exceed the stack. */
+function strings(values: readonly unknown[]): string[] {
   return values.filter((value): value is string => typeof value === 'string' && value !== '');
 }

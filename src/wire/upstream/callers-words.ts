@@ -63,8 +63,10 @@ function textsOf(request: GenerationRequest): readonly string[] {
     if (typeof value === 'string') {
       if (!OWN_WORDS.has(value) && !value.startsWith('data:')) texts.push(value);
     } else if (typeof value === 'object' && value !== null) {
-      if (!Array.isArray(value)) names.push(...Object.keys(value));
-      Object.values(value).forEach(visit);
+      for (const [name, member] of Object.entries(value)) {
+        if (!Array.isArray(value)) names.push(name);
+        visit(member);
+      }
     }
   };
   visit(request);
