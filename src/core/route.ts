@@ -4,15 +4,9 @@
 
 import type { Affinity } from './conversation.ts';
 import type { GenerationRequest } from './generation.ts';
-import type {
-  Catalog,
-  Model,
-  ModelFeature,
-  Placement,
-  Upstream,
-  UpstreamTimeouts,
-} from './model.ts';
+import type { Model, ModelFeature, Placement, Upstream, UpstreamTimeouts } from './model.ts';
 import type { Tokens } from './money.ts';
+import type { OperatorState } from './operator.ts';
 import { type Plan, planIncludes } from './plan.ts';
 import type { Price } from './price.ts';
 import { priceAt } from './price-book.ts';
@@ -35,10 +29,7 @@ export type Candidate = {
 };
 
 /** The inputs of the choice. The request is known to fit the requested model. */
-export type RouteFacts = {
-  readonly catalog: Catalog;
-  /** Whether the operator has disabled an upstream for a model's slug. */
-  readonly isDisabled: (upstream: string, modelSlug: string) => boolean;
+export type RouteFacts = Pick<OperatorState, 'catalog' | 'isDisabled' | 'incidentOf'> & {
   readonly model: Model;
   readonly plan: Plan;
   /** The models of the request's key, by slug; absent: any. */
@@ -56,7 +47,7 @@ export type RouteFacts = {
 
 /**
  * The requested model's placements, drawn by weight, then those of its fallbacks in order, each at
- * the price of `startedAt`. Disabled ones are left out. `random` returns numbers in [0, 1); a
+ * the price of `startedAt`. Disabled ones are left out, and fallbacks in a capacity incident. `random` returns numbers in [0, 1); a
  * conversation keeps its fixed order instead of drawing.
  */
 export function candidates(facts: RouteFacts, random: () => number): Candidate[] {
@@ -69,6 +60,8 @@ export function candidates(facts: RouteFacts, random: () => number): Candidate[]
     const fallback = catalog.resolve(slug);
     if (fallback === undefined || !planIncludes(plan, fallback.slug)) continue;
     if (facts.allowed?.has(fallback.slug) === false) continue;
+    // Its capacity is short, and the limits of an incident are not counted for a fallback.
+    if (fallback.incidentLimits ?? facts.incidentOf(fallback.slug)) continue;
     if (!features.every((feature) => fallback.features.has(feature))) continue;
     const bound = boundOf(fallback, facts);
     if (bound !== undefined) addPlacements(all, fallback, bound, facts, random);

@@ -124,6 +124,7 @@ function routeFacts(
   return {
     catalog,
     isDisabled: call.operator.isDisabled,
+    incidentOf: call.operator.incidentOf,
     model,
     plan,
     allowed: facts.bounds?.models,
@@ -223,9 +224,7 @@ function serveStream(
 
 const STOPPED: UpstreamFailure = { class: 'gateway', detail: 'the server was stopping' };
 
-/**
- * Steps 8 and 9: pumps the answer and settles it. Resolves to the final events, receipt included.
- */
+/** Steps 8 and 9: pumps the answer and settles it. Resolves to the final events and receipt. */
 async function deliver(
   dependencies: GenerateDependencies,
   admitted: Admitted,

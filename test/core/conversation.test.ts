@@ -53,7 +53,15 @@ function orderOf(
     resolve: () => model,
   };
   const affinity = affinityOf('acct_1', request);
-  const facts = { catalog, model, request, affinity, plan: PLAN, isDisabled: () => false };
+  const facts = {
+    catalog,
+    model,
+    request,
+    affinity,
+    plan: PLAN,
+    isDisabled: () => false,
+    incidentOf: () => undefined,
+  };
   return candidates(
     { ...facts, startedAt: 0, promptTokens: tokenCount(1), outputBound: tokenCount(10) },
     random,

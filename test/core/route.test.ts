@@ -33,6 +33,7 @@ const FACTS = {
   promptTokens: tokenCount(10),
   outputBound: tokenCount(100),
   isDisabled: () => false,
+  incidentOf: () => undefined,
 };
 
 const PRICED = flatPrice('cost', 5n);
@@ -246,6 +247,23 @@ describe('a fallback takes part', () => {
       'where its own lower bound fits',
       { fallback: { contextWindow: 50, maxOutput: 40 }, request: { maxOutputTokens: ASKED } },
       40,
+    ],
+    [
+      'while the catalog does not lower its limits',
+      { fallback: { incidentLimits: { requestsPerMinute: 1 } } },
+      undefined,
+    ],
+    [
+      'while the operator does not lower its limits',
+      {
+        facts: { incidentOf: (slug) => (slug === 'other' ? { requestsPerMinute: 1 } : undefined) },
+      },
+      undefined,
+    ],
+    [
+      'while the limits of another model are lower',
+      { facts: { incidentOf: (slug) => (slug === 'own' ? { requestsPerMinute: 1 } : undefined) } },
+      100,
     ],
     ["within the plan's context", { facts: { plan: { ...PLAN, maxContext: 30 } } }, 20],
   ])('%s', (_, change, bound) => {

@@ -37,7 +37,7 @@ import { MESSAGES_MAX, STOP_MAX, TOOLS_MAX, USER_MAX } from '../limits.ts';
 import { assembleTurns } from '../turns.ts';
 import { type Message, messageEntries, readMessage, readSystem } from './message.ts';
 
-const readChoice = objectOf(
+const readChoiceFields = objectOf(
   {
     type: oneOf('auto', 'any', 'none', 'tool'),
     name: readNonEmpty,
@@ -82,7 +82,7 @@ const FIELDS = {
   stop_sequences: listOf(readNonEmpty, { max: STOP_MAX }),
   stream: readBoolean,
   tools: listOf(described(TOOL, readTool), { max: TOOLS_MAX }),
-  tool_choice: readChoice,
+  tool_choice: described(readChoiceFields.schema, readChoice),
   /** The budget is not applied, so any value is accepted: agents do send -1. */
   thinking: objectOf({ type: readString, budget_tokens: shape(Type.Number()) }, []),
   metadata: objectOf(
@@ -192,6 +192,15 @@ function distinctTools(tools: readonly (Tool | undefined)[]): Tool[] {
   return [...byName.values()];
 }
 
+/** A choice without its name is refused even where there are no tools to choose from. */
+function readChoice(value: unknown, path: string) {
+  const choice = readChoiceFields(value, path);
+  if (choice.type === 'tool' && choice.name === undefined) {
+    throw invalidRequest(`${path}.name`, 'is required');
+  }
+  return choice;
+}
+
 function toolChoice(choice: ReturnType<typeof readChoice>, tools: readonly Tool[]): ToolChoice {
   switch (choice.type) {
     case 'auto':
@@ -200,8 +209,7 @@ function toolChoice(choice: ReturnType<typeof readChoice>, tools: readonly Tool[
     case 'any':
       return { kind: 'required' };
     case 'tool': {
-      const name = choice.name;
-      if (name === undefined) throw invalidRequest('tool_choice.name', 'is required');
+      const { name = '' } = choice;
       if (tools.some((tool) => tool.name === name)) return { kind: 'tool', name };
       throw invalidRequest('tool_choice.name', 'names a tool that is not in tools');
     }

@@ -455,6 +455,17 @@ describe('messages with', () => {
       resultTurns(''),
     ],
     [
+      'more texts in a result than a call has arguments',
+      answered([
+        {
+          type: 'search_result',
+          content: [{ type: 'text', text: 'A' }, ...Array(990_000).fill(0)],
+        },
+        { type: 'search_result', content: Array(9_000).fill({ text: 'B' }) },
+      ]),
+      resultTurns(['A', ...Array(9_000).fill('B')].join('\n')),
+    ],
+    [
       'text in front of a result',
       [
         { role: 'assistant', content: [CALL] },
@@ -695,6 +706,11 @@ describe('refused is', () => {
     ['a choice without a type', choice({}), 'tool_choice.type'],
     ['a choice of another format', choice({ type: 'function' }), 'tool_choice.type'],
     ['a choice of no tool', choice({ type: 'tool' }), 'tool_choice.name'],
+    [
+      'a choice of no tool, without tools',
+      body({ tool_choice: { type: 'tool' } }),
+      'tool_choice.name',
+    ],
     ['a choice of an unknown tool', choice({ type: 'tool', name: 'g' }), 'tool_choice.name'],
     [
       'parallel use as text',
