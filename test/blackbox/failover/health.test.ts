@@ -64,7 +64,7 @@ async function breakerOf(id: string): Promise<unknown> {
 }
 
 describe.concurrent('an upstream that fails', () => {
-  test('is left alone, and its operator is told', async () => {
+  test('is left alone, and its operator is warned', async () => {
     for (let request = 1; request <= 5; request += 1) {
       const { status, headers } = await generate(customer, 'chat', 'resting');
       expect([status, headers.get('x-svc-model')]).toEqual([200, 'resting']);
