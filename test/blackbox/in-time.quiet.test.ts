@@ -149,7 +149,7 @@ async function read<T>(of: Caller, part: 'usage' | 'balance'): Promise<T> {
   return (await get(of, '/v1/account')).json[part] as T;
 }
 
-/** A request that is left before it has a hold leaves no end in the books. */
+/** Waits until its hold is on disk, which the end of a request would wait for, too. */
 const held = (of: Caller): Promise<void> =>
   waitUntil(async () => (await read<{ reserved: string }>(of, 'balance')).reserved !== '0');
 
