@@ -6,6 +6,7 @@ import { isoTime } from '../core/calendar.ts';
 import { createId, type RandomBytes } from '../core/id.ts';
 import { GRACE_MS } from '../core/runaway.ts';
 import type { Database } from '../store/contract.ts';
+import { unindexed } from '../store/portable.ts';
 import { apiKeys, auditEvents, type KeyPause } from '../store/tables.ts';
 import { type Actor, type AuditAction, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
@@ -87,7 +88,8 @@ export function createKeyEdits(dependencies: {
       .where(
         and(
           inArray(auditEvents.subject, family),
-          eq(auditEvents.action, 'api_key.resumed'),
+          // A key has few events, and the trail of all keys has any number of each action.
+          eq(unindexed(auditEvents.action), 'api_key.resumed'),
           // Also from ahead of a clock that was set back.
           gt(auditEvents.at, now - GRACE_MS),
         ),

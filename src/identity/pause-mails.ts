@@ -5,6 +5,7 @@ import { and, asc, eq, gt, isNull, lte, notExists, type SQL } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core';
 import { DAY_MS } from '../core/calendar.ts';
 import type { Database } from '../store/contract.ts';
+import { unindexed } from '../store/portable.ts';
 import { accounts, apiKeys, auditEvents } from '../store/tables.ts';
 import { writeAuditEvent } from './audit.ts';
 import type { ApiKey } from './key-record.ts';
@@ -35,6 +36,7 @@ export function createPauseMails({
 }) {
   const { db } = database;
   const mailed = alias(auditEvents, 'mailed');
+  // `unindexed`: a key has few events, and the trail of all keys has any number of each action.
   const mails = db
     .select({ id: mailed.id })
     .from(mailed)
@@ -42,49 +44,52 @@ export function createPauseMails({
       and(
         eq(mailed.subject, auditEvents.subject),
         eq(mailed.operationId, auditEvents.operationId),
-        eq(mailed.action, 'api_key.pause_mailed'),
+        eq(unindexed(mailed.action), 'api_key.pause_mailed'),
       ),
     );
 
-  /** Only of keys that are still paused by it: an owner who has acted since knows of the pause. */
-  async function owed(which: SQL | undefined): Promise<RunawayPause[]> {
-    const found = await db
-      .select({
-        row: apiKeys,
-        email: accounts.email,
-        operationId: auditEvents.operationId,
-        detail: auditEvents.detail,
-      })
+  /** The event of the pause, unless its mail was sent. */
+  const eventOf = ({ id, pausedAt }: ApiKey) =>
+    db
+      .select({ operationId: auditEvents.operationId, detail: auditEvents.detail })
       .from(auditEvents)
-      .innerJoin(
-        apiKeys,
-        and(eq(apiKeys.id, auditEvents.subject), eq(apiKeys.pausedAt, auditEvents.at)),
-      )
-      .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
       .where(
         and(
-          eq(auditEvents.action, 'api_key.paused'),
-          eq(apiKeys.pausedReason, 'runaway'),
-          isNull(apiKeys.revokedAt),
-          which,
+          eq(auditEvents.subject, id),
+          eq(auditEvents.at, pausedAt ?? 0),
+          eq(unindexed(auditEvents.action), 'api_key.paused'),
           notExists(mails),
         ),
       )
-      .orderBy(asc(auditEvents.id))
+      .get();
+
+  /** Only of keys that are still paused by it: an owner who has acted since knows of the pause. */
+  async function owed(which: SQL | undefined): Promise<RunawayPause[]> {
+    const paused = await db
+      .select({ row: apiKeys, email: accounts.email })
+      .from(apiKeys)
+      .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+      .where(and(eq(apiKeys.pausedReason, 'runaway'), isNull(apiKeys.revokedAt), which))
+      .orderBy(asc(apiKeys.pausedAt))
       .all();
-    return found.map(({ detail, ...rest }) => ({ ...rest, detail: JSON.parse(detail) }));
+    const pauses: RunawayPause[] = [];
+    for (const key of paused) {
+      const event = await eventOf(key.row);
+      if (event !== undefined) pauses.push({ ...key, ...event, detail: JSON.parse(event.detail) });
+    }
+    return pauses;
   }
 
   return {
     /** The mail that is owed for a key. */
     owedFor: async (id: string): Promise<RunawayPause | undefined> =>
-      (await owed(eq(auditEvents.subject, id)))[0],
+      (await owed(eq(apiKeys.id, id)))[0],
 
     /** The mails of pauses within the last day that no server has sent in time. */
     overduePauseMails: (): Promise<RunawayPause[]> => {
       const now = clock();
-      const { at } = auditEvents;
-      return owed(and(gt(at, now - GIVEN_UP_MS), lte(at, now - OVERDUE_MS)));
+      const { pausedAt } = apiKeys;
+      return owed(and(gt(pausedAt, now - GIVEN_UP_MS), lte(pausedAt, now - OVERDUE_MS)));
     },
 
     /** `outcome`: what became of the mail. It is not owed any more. */

@@ -59,7 +59,7 @@ export async function runRetention(options: RetentionRun): Promise<RetentionRepo
     const problems = [...archived.problems, ...damaged.map(damagedFile)];
     return { ...archived, removed: 0, problems };
   }
-  const upTo = Math.max(0, ...toRemove.map(({ number }) => number));
+  const upTo = toRemove.reduce((most, { number }) => Math.max(most, number), 0);
   const removed = upTo === 0 ? 0 : await removeArchived(database, upTo, removal);
   return { ...archived, removed };
 }
