@@ -148,7 +148,7 @@ const BACKUP_FAILURES: Readonly<Record<BackupFailure, string>> = {
   shared:
     'another server keeps the backups of its database in the folder of BACKUP_DIR; give each one its own',
   space:
-    'the disk of BACKUP_DIR has too little space for another copy; free some, or set BACKUP_KEEP',
+    'the disk of BACKUP_DIR or of the database has too little space for another copy; free some, or set BACKUP_KEEP',
   damaged:
     'the copy was damaged and was removed; run tollgate doctor, because the database may be too',
   differences:

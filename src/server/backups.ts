@@ -3,7 +3,7 @@
 // and is tried again in some minutes; it never affects serving.
 
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { every, type Stop } from '../async/every.ts';
 import type { Config } from '../config/settings.ts';
 import type { Alert, BackupFailure } from '../core/alert.ts';
@@ -166,19 +166,20 @@ export function createBackups(options: BackupsOptions): Backups {
     const run = options.run(join(directory, name));
     running = run;
     let isFull = false;
-    const stopWatching = every(
-      WATCH_MS,
-      async () => {
-        if ((await spareBytes(directory)) < 0) {
-          isFull = true;
-          run.stop();
-        }
-        await flush(join(directory, `${name}${PARTIAL}`));
-      },
-      () => undefined,
-    );
+    const guard = async (folder: string): Promise<void> => {
+      if ((await spareBytes(folder)) >= 0) return;
+      isFull = true;
+      run.stop();
+    };
+    // Each for itself: the copy keeps the log of the database from being emptied, so the log grows
+    // while the other disk does not answer.
+    const stopWatching = [
+      () => guard(dirname(options.database)),
+      () => guard(directory),
+      () => flush(join(directory, `${name}${PARTIAL}`)),
+    ].map((watch) => every(WATCH_MS, watch, () => undefined));
     const report = await run.report;
-    stopWatching();
+    for (const stop of stopWatching) stop();
     running = undefined;
     if (isStopped) return 'stopped';
     // The executable was replaced, and the server was not restarted.

@@ -1,12 +1,13 @@
 // The timing of automatic backups and what they say, with a clock of the test and a copy that is a file.
 // test/blackbox/backups.test.ts makes real ones.
 
-import { expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BackupReport } from '../../src/server/backup-run.ts';
 import { createBackups } from '../../src/server/backups.ts';
 import { temporaryDirectory } from '../support/database.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
 import { waitUntil } from '../support/upstream.ts';
 
 const folder = temporaryDirectory();
@@ -18,8 +19,10 @@ const LOOK_MS = 5;
 const MADE: BackupReport = { kind: 'made', bytes: 6, differences: 0 };
 const FAILED: BackupReport = { kind: 'failed', message: 'no copy' };
 
+type Change = Partial<Parameters<typeof createBackups>[0]>;
+
 /** Daily backups of which `time.report` says what became of them. */
-function startBackups() {
+function startBackups(change: Change = {}) {
   const directory = mkdtempSync(join(folder, 'backups-'));
   const time = { nowMs: Date.UTC(2026, 10, 27), report: MADE as BackupReport };
   const alerts: unknown[] = [];
@@ -35,6 +38,7 @@ function startBackups() {
       if (report.kind === 'made') writeFileSync(path, 'a copy');
       return { report: Promise.resolve(report), stop: () => undefined };
     },
+    ...change,
   });
   const stop = backups.start();
   const names = () => readdirSync(directory).filter((name) => name.endsWith('.db'));
@@ -88,3 +92,25 @@ test('makes another backup within minutes where the last one was removed', async
   time.nowMs += 6 * MINUTE_MS;
   await waitUntil(() => backups.names().length === 1);
 });
+
+const disk = mountSmallDisk(80);
+afterAll(() => disk?.remove());
+
+test.skipIf(disk === undefined)(
+  'ends a copy that leaves no room for the log of the database',
+  async () => {
+    const begun = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<BackupReport>();
+    using backups = startBackups({
+      database: join(disk?.path ?? '', 'tollgate.db'),
+      run() {
+        begun.resolve();
+        return { report: ended.promise, stop: () => ended.resolve(FAILED) };
+      },
+    });
+    await begun.promise;
+    disk?.leave(1_024 * 1_024);
+    await waitUntil(() => backups.state().failed === 1);
+    expect(backups.alerts).toEqual([{ kind: 'backup_failed', reason: 'space' }]);
+  },
+);
