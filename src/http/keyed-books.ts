@@ -84,7 +84,11 @@ export async function untilEnded(
     const verdict = await verdictOf(books, requestId, lookup);
     endedAt = verdict === 'open' ? undefined : (endedAt ?? monotonic());
     if (endedAt !== undefined && (!isElsewhere || monotonic() - endedAt >= GRACE_MS)) {
-      if (verdict === 'charged') throw await lostAnswer(books, requestId);
+      if (verdict === 'charged') {
+        // A row that runs never expires, and a name that is made from the body cannot be changed.
+        await store.keep(lookup, requestId, undefined);
+        throw await lostAnswer(books, requestId);
+      }
       await store.remove(found);
       return 'ended';
     }

@@ -26,11 +26,12 @@ type World = {
   readonly overAt?: number;
 };
 
-/** How the wait ended, after how many seconds and looks, and whether the row was removed. */
+/** How the wait ended, after how many seconds and looks, and what became of the row. */
 async function wait({ history, isElsewhere, row, isServing, overAt }: World) {
   let nowMs = 0;
   let looks = 0;
   let isRemoved = false;
+  let isLost = false;
   const over = Promise.withResolvers<'over'>();
   const seconds = (): number => nowMs / 1_000;
   const idempotency = {
@@ -42,6 +43,9 @@ async function wait({ history, isElsewhere, row, isServing, overAt }: World) {
       },
       async remove() {
         isRemoved = true;
+      },
+      async keep(_lookup: KeyLookup, _requestId: string, answer: Uint8Array | undefined) {
+        isLost = answer === undefined;
       },
     },
     books: { explain: async () => history(seconds()) },
@@ -61,7 +65,7 @@ async function wait({ history, isElsewhere, row, isServing, overAt }: World) {
   const end = await waiting.catch((error: unknown) =>
     error instanceof GatewayError ? error.code : error,
   );
-  return { end, seconds: Math.round(seconds()), looks, isRemoved };
+  return { end, seconds: Math.round(seconds()), looks, isRemoved, isLost };
 }
 
 const kept = (at: number) => (seconds: number) =>
@@ -84,10 +88,10 @@ test('ends after five minutes', async () => {
 
 test('gives a live node time to store an answer that was charged, and then names the charge', async () => {
   const lost = await wait({ history: (seconds) => (seconds < 10 ? OPEN : CHARGED) });
-  expect(lost.end).toBe('idempotent_answer_lost');
+  expect(lost).toMatchObject({ end: 'idempotent_answer_lost', isLost: true });
   expect(lost.seconds).toBeWithin(40, 45);
   const late = await wait({ history: () => CHARGED, row: kept(25) });
-  expect(late).toMatchObject({ end: 'ended', isRemoved: false });
+  expect(late).toMatchObject({ end: 'ended', isRemoved: false, isLost: false });
 });
 
 test('removes the row that a live node left behind without a charge, and not before', async () => {
@@ -107,7 +111,7 @@ test('removes the row that a live node left behind without a charge, and not bef
 test('asks the books at once where no node runs it', async () => {
   const isElsewhere = (): boolean => false;
   expect(await wait({ history: () => CHARGED, isElsewhere })).toMatchObject({
-    ...{ end: 'idempotent_answer_lost', seconds: 0 },
+    ...{ end: 'idempotent_answer_lost', seconds: 0, isLost: true },
   });
   expect(await wait({ history: () => FREE, isElsewhere })).toMatchObject({
     ...{ end: 'ended', seconds: 0, isRemoved: true },
