@@ -11,6 +11,7 @@ import { type Gateway, startGateway, type TestAccount } from '../support/gateway
 import {
   askKeyed,
   codeOf,
+  haltsUntil,
   isReplayed,
   type KeyedAnswer,
   openKeyed,
@@ -34,6 +35,8 @@ describeOnEachDatabase('an attacker with an Idempotency-Key', () => {
   let gateway: Gateway;
   /** Resolve it, and the upstream fails. */
   const failing = Promise.withResolvers<void>();
+  /** Resolve it, and `halts` goes on. */
+  let goOn = Promise.withResolvers<void>();
 
   const newAccount = (plan = 'large', credit: number | string = CREDIT): Promise<TestAccount> =>
     gateway.createAccount({ plan, credit });
@@ -60,9 +63,10 @@ describeOnEachDatabase('an attacker with an Idempotency-Key', () => {
         await failing.promise;
         await behaviourFor('status-429')(exchange);
       },
+      halts: (exchange) => haltsUntil(goOn.promise)(exchange),
     });
     gateway = await startGateway({
-      catalog: catalogFor(upstream, ['ok', 'stall', 'slow-tokens-20-50', 'tokens-4000', 'fails'], {
+      catalog: catalogFor(upstream, ['ok', 'stall', 'halts', 'tokens-4000', 'fails'], {
         model: { max_output: 10_000 },
         plans: {
           large: LARGE_PLAN,
@@ -180,17 +184,14 @@ describeOnEachDatabase('an attacker with an Idempotency-Key', () => {
   test('has no more readers open than twice its concurrent requests', async () => {
     const account = await newAccount('one-slot');
     const leave = new AbortController();
-    const open = () =>
-      openKeyed(account, 'k', 'slow-tokens-20-50', { stream: true, signal: leave.signal });
+    const open = () => openKeyed(account, 'k', 'halts', { stream: true, signal: leave.signal });
     const [first, second] = [await open(), await open()];
-    const third = await askKeyed(account, 'k', 'slow-tokens-20-50', { stream: true });
+    const third = await askKeyed(account, 'k', 'halts', { stream: true });
     expect(outcomeOf(third)).toEqual([429, 'concurrency_limit_exceeded']);
     expect(third.headers['retry-after']).toBe('2');
+    goOn.resolve();
     await Promise.all([first.text(), second.text()]);
-    const later = await until(
-      () => askKeyed(account, 'k', 'slow-tokens-20-50', { stream: true }),
-      200,
-    );
+    const later = await until(() => askKeyed(account, 'k', 'halts', { stream: true }), 200);
     expect(outcomeOf(later)).toEqual([200, true]);
   });
 
@@ -230,11 +231,14 @@ describeOnEachDatabase('an attacker with an Idempotency-Key', () => {
       return Object.fromEntries(repeats.map(({ labels, value }) => [labels['result'], value]));
     };
     const { attached = 0, replayed = 0, reused = 0 } = await counted();
-    const both = [1, 2].map(() => askKeyed(account, 'k', 'slow-tokens-20-50', { stream: true }));
-    await Promise.all(both);
+    goOn = Promise.withResolvers();
+    const both = [1, 2].map(() => openKeyed(account, 'k', 'halts', { stream: true }));
+    const answers = await Promise.all(both);
+    goOn.resolve();
+    await Promise.all(answers.map((answer) => answer.text()));
     // A repeat before the answer is stored reads the running request.
     await until(async () => {
-      const answer = await askKeyed(account, 'k', 'slow-tokens-20-50', { stream: true });
+      const answer = await askKeyed(account, 'k', 'halts', { stream: true });
       const isStored = (await counted())['replayed'] === replayed + 1;
       return isStored ? answer : { ...answer, status: 0 };
     }, 200);

@@ -23,7 +23,7 @@ import { newPostgresUrl } from '../support/postgres-database.ts';
 import { USAGE } from '../support/render.ts';
 import { describeWithServices } from '../support/services.ts';
 import { samples } from '../support/tier.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(120_000);
 
@@ -136,9 +136,12 @@ describeOnEachDatabase('a repeat after the server has ended', () => {
   test('gets 410 with the charge where the server died in the middle, and is charged nothing', async () => {
     const account = await gateway.createAccount({ plan: 'large', credit: CREDIT });
     const first = await openKeyed(account, 'middle', 'stops-once', STREAM);
-    const requestId = first.headers.get('x-request-id');
-    await first.body?.getReader().read();
-    await Bun.sleep(300);
+    const requestId = first.headers.get('x-request-id') ?? '';
+    // The first checkpoint is written a moment after the first content.
+    await waitUntil(async () => {
+      const { hold } = await gateway.run('explain', requestId);
+      return (hold as { readonly phase: string }).phase === 'delivering';
+    });
     await gateway.kill();
     await start();
     const lost = await askKeyed(now(account), 'middle', 'stops-once', STREAM);
@@ -165,6 +168,7 @@ describeOnEachDatabase('a repeat after the server has ended', () => {
       const dying = names.map((name) => ask(now(account), name).catch(() => undefined));
       await upstream.waitFor(({ requests }) => requests.length > before);
       // Before the first content, twice in the middle, and behind the end of all of them.
+      if (round % 4 === 3) await Promise.all(dying);
       await Bun.sleep((round % 4) * 140 + Math.random() * 40);
       await gateway.kill();
       const seen = await Promise.all(dying);

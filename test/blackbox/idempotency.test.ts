@@ -7,7 +7,16 @@ import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import type { Caller, Format } from '../support/client.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
-import { askKeyed, codeOf, isReplayed, openKeyed, spentBy, stable } from '../support/keyed.ts';
+import {
+  askKeyed,
+  codeOf,
+  haltsUntil,
+  isReplayed,
+  openKeyed,
+  readKeyed,
+  spentBy,
+  stable,
+} from '../support/keyed.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 setDefaultTimeout(30_000);
@@ -18,11 +27,13 @@ const CREDIT = 1_000_000;
 /** What the standard answer of the scripted upstream costs. */
 const PRICE = 16.4;
 
-const MODELS = ['ok', 'tool', 'reasoning', 'slow-tokens-20-50', 'cut', 'recovers'];
+const MODELS = ['ok', 'tool', 'reasoning', 'slow-tokens-20-50', 'cut', 'recovers', 'halts'];
 
 describeOnEachDatabase('requests with an Idempotency-Key', () => {
   let upstream: Upstream;
   let isFailing = false;
+  /** Resolve it, and `halts` goes on. */
+  const goOn = Promise.withResolvers<void>();
   let gateway: Gateway;
 
   const newAccount = (plan = 'large'): Promise<TestAccount> =>
@@ -34,6 +45,7 @@ describeOnEachDatabase('requests with an Idempotency-Key', () => {
     upstream = await startUpstream({
       // What the gateway does not ask for again by itself.
       recovers: (exchange) => behaviourFor(isFailing ? 'status-429' : 'ok')(exchange),
+      halts: haltsUntil(goOn.promise),
     });
     gateway = await startGateway({
       catalog: catalogFor(upstream, MODELS, {
@@ -150,17 +162,14 @@ describeOnEachDatabase('requests with an Idempotency-Key', () => {
 
   test('an attached repeat gets the stream as it comes, from its beginning', async () => {
     const account = await newAccount();
-    const first = await openKeyed(account, 'h', 'slow-tokens-20-50', { stream: true });
-    const reader = first.body?.getReader();
-    await reader?.read();
-    const attached = await openKeyed(account, 'h', 'slow-tokens-20-50', { stream: true });
+    const first = await openKeyed(account, 'h', 'halts', { stream: true });
+    const attached = await openKeyed(account, 'h', 'halts', { stream: true });
     const begun = Buffer.from((await attached.body?.getReader().read())?.value ?? []).toString();
-    // The first one is still running: its last event has not come.
     expect(begun).toStartWith('data: {');
-    expect(begun).not.toContain('[DONE]');
-    for (let done = false; !done; ) ({ done = true } = (await reader?.read()) ?? {});
-    const whole = await askKeyed(account, 'h', 'slow-tokens-20-50', { stream: true });
-    expect(whole.text).toStartWith(begun);
+    goOn.resolve();
+    const { text } = await readKeyed(first);
+    expect(text).toStartWith(begun);
+    expect(text).toContain('[DONE]');
   });
 
   test('a quoted key is the same key', async () => {
