@@ -2,6 +2,7 @@
 // cause.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { randomInt } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -126,25 +127,24 @@ describe('a console port that is in use', () => {
     expect(gateway.output()).toContain('stop what uses it, or choose another port');
     // It is tried again.
     await neighbour.stop(true);
-    await waitUntil(() => gateway.output().includes('operator console on'), 10_000);
+    await waitUntil(() => gateway.output().includes('operator console on'));
     expect(await ready()).toEqual([200, []]);
     const console = `http://127.0.0.1:${neighbour.port}/operator`;
     expect((await fetch(console)).status).toBe(200);
     expect(await gateway.stop()).toBe(0);
   });
 
-  /** A free port, and a server on the one after it. */
+  /** A free port, and a server on the one after it. No program is given one of these by chance. */
   function takePortBehindAFreeOne() {
+    const serve = (port: number) =>
+      Bun.serve({ hostname: '127.0.0.1', port, fetch: () => new Response('another program') });
     for (;;) {
-      const first = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
-      const port = first.port ?? 0;
+      const port = randomInt(20_000, 32_000);
       try {
-        const fetch = () => new Response('another program');
-        return { port, neighbour: Bun.serve({ hostname: '127.0.0.1', port: port + 1, fetch }) };
+        serve(port).stop(true);
+        return { port, neighbour: serve(port + 1) };
       } catch {
-        // Another program has it.
-      } finally {
-        first.stop(true);
+        // Another program has one of them.
       }
     }
   }
