@@ -1,6 +1,14 @@
 // Provokes every code of the error table in both formats. Runs against the executable.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
 import { ERRORS, type ErrorCode } from '../../src/core/error.ts';
 import { play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
@@ -13,6 +21,7 @@ import {
 } from '../support/client.ts';
 import { held } from '../support/description.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { awayFromMidnight } from '../support/midnight.ts';
 import {
   ALL_LIMIT_HEADERS,
   expectRefusal,
@@ -20,6 +29,9 @@ import {
   type RefusalDetail,
 } from '../support/refusal.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
+
+// Many of these run a command.
+setDefaultTimeout(60_000);
 
 const FORMATS: readonly Format[] = ['chat', 'messages'];
 const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
@@ -54,6 +66,8 @@ afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
   await upstream.close();
 });
+
+beforeEach(awayFromMidnight);
 
 type Asked = {
   readonly caller: { readonly url: string; readonly key: string };

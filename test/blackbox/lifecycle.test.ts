@@ -23,6 +23,7 @@ import {
   startGateway,
   type TestAccount,
 } from '../support/gateway.ts';
+import { awayFromMidnight } from '../support/midnight.ts';
 import { readBooks } from '../support/readable-books.ts';
 import { parseEvents } from '../support/sse.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -220,6 +221,7 @@ describe('a stop', () => {
   });
 
   test('and a start on the same data go on where it ended', async () => {
+    await awayFromMidnight();
     await using first = await start();
     const account = await first.createAccount({ credit: 1_000, plan: 'starter' });
     const more = { max_tokens: 100 };
