@@ -25,6 +25,8 @@ let books: Books;
 let account: TestAccount;
 /** What the upstream answers while one case runs: a status, a type, an empty line and the body. */
 let answer = '';
+/** The answer that one case waits for: the head of a stream comes with its first content. */
+let begun: Promise<unknown> | undefined;
 
 beforeAll(async () => {
   upstream = await startUpstream({ golden: (exchange) => sendRecorded(exchange, answer) });
@@ -43,7 +45,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** Comments of a recorded stream that are done and not sent. */
+/** Comments of a recorded stream that are done and not sent; a pause ends with the client's head. */
 const PAUSE = ': pause\n\n';
 const CUT = ': cut\n\n';
 const RESET = ': reset\n\n';
@@ -60,7 +62,7 @@ async function sendRecorded(exchange: Exchange, recorded: string): Promise<void>
   const [first = '', ...later] = body.replace(CUT, '').replace(RESET, '').split(PAUSE);
   exchange.write(first);
   for (const piece of later) {
-    await exchange.sleep(50);
+    await Promise.race([begun, exchange.untilGone()]);
     exchange.write(piece);
   }
   if (body.endsWith(CUT)) exchange.cut();
@@ -115,7 +117,9 @@ async function run(format: Format, body: string | undefined, model: string) {
   if (body === undefined) return undefined;
   const before = upstream.requests.length;
   const sent = body.replace(/("model": ?)"golden"/, (_all, key) => `${key}"${model}"`);
-  const response = await post(account, PATHS[format], sent);
+  const posted = post(account, PATHS[format], sent);
+  begun = posted;
+  const response = await posted;
   const text = await response.text();
   const heads = HEADS.flatMap((name) => {
     const value = response.headers.get(name);
