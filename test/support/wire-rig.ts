@@ -11,7 +11,6 @@ import { startUpstream, type Upstream } from './upstream.ts';
 /** Says nothing until its client has seen two heartbeats. */
 export const SILENT = 'silent-at-first';
 
-const HASTY_MODELS = ['stall', 'stall-before'];
 const PATIENT_MODELS = [SILENT, 'slow-first-byte-300'];
 
 export type WireRig = {
@@ -80,7 +79,7 @@ export async function startWireRig(
   };
 }
 
-/** One upstream is given up soon, another one never. */
+/** Two upstreams are given up, after many heartbeats, and another one never. */
 function hastyCatalog({ baseUrl }: Upstream): string {
   const common = {
     dialect: 'chat',
@@ -92,9 +91,15 @@ function hastyCatalog({ baseUrl }: Upstream): string {
     slugs.map((slug) => ({ slug, served_by: [{ upstream, model: slug }] }));
   return catalogOf({
     upstreams: [
-      { id: 'hasty', ...common, first_byte_seconds: 1.2, idle_seconds: 0.6 },
+      // The second time limit leaves no time for another attempt.
+      { id: 'mute', ...common, first_byte_seconds: 3, total_seconds: 3 },
+      { id: 'silent', ...common, idle_seconds: 3 },
       { id: 'patient', ...common },
     ],
-    models: [...by('hasty', HASTY_MODELS), ...by('patient', PATIENT_MODELS)],
+    models: [
+      ...by('mute', ['stall-before']),
+      ...by('silent', ['stall']),
+      ...by('patient', PATIENT_MODELS),
+    ],
   });
 }

@@ -23,6 +23,9 @@ const ROUNDS = samples(4, 6);
 const ATTACKERS = 2;
 const AT_ONCE = 4;
 
+/** What stalls does so for as long as this, and once or twice; the victims are served in that time. */
+const STALL_TIMERS = { first_byte_seconds: 3, first_content_seconds: 3, total_seconds: 4 };
+
 const CELLS: readonly Cell[] = Object.keys(POISONS).flatMap((poison) =>
   FORMATS.flatMap((dialect) =>
     KEYS.map((keys) => ({ id: `${poison}-${dialect}-${keys.length}`, poison, dialect })),
@@ -35,8 +38,7 @@ function catalogText(upstream: Upstream): string {
     return {
       ...{ id, dialect, base_url: dialect === 'chat' ? baseUrl : messagesBaseUrl },
       api_keys: KEYS.find((keys) => id.endsWith(String(keys.length))) ?? [],
-      // What stalls does so for as long as this.
-      ...(poison === 'stall' ? { first_byte_seconds: 0.3, first_content_seconds: 0.3 } : {}),
+      ...(poison === 'stall' ? STALL_TIMERS : {}),
     };
   });
   const models = CELLS.map(({ id, poison }) => ({
