@@ -2,7 +2,7 @@
 // accounts, and an observer of balances. They know a server only by its address.
 
 import { readTokens } from './amounts.ts';
-import type { Lag, RoundAccount, Sample, Verdict } from './books.ts';
+import type { GatewayLag, Lag, RoundAccount, Sample, Verdict } from './books.ts';
 import { ask, type ClientEntry, readAnswer, type Target } from './client.ts';
 import {
   type CommandPlace,
@@ -13,7 +13,7 @@ import {
   sendCreditOnce,
 } from './credits.ts';
 import { type Drawn, drawRequest } from './draw.ts';
-import type { Trigger } from './killer.ts';
+import type { Killer, Trigger } from './killer.ts';
 import { type ReceiptRow, receiptOf } from './ledger.ts';
 import type { Random } from './random.ts';
 import { ACCOUNTS, type AccountName } from './setup.ts';
@@ -174,8 +174,27 @@ export async function exportReceipts(
 
 const TICK_MS = 10;
 
+const PULSE_EVERY_MS = 50;
+
 /** Less than this is nothing that a law is so exact about. */
 const LATE_MS = 20;
+
+/** How long a gateway took for an answer that needs nothing but its processor, again and again. */
+export async function takePulse(killer: Killer, ended: () => boolean): Promise<GatewayLag[]> {
+  const lags: GatewayLag[] = [];
+  while (!ended()) {
+    const { url, generation } = await killer.target();
+    const fromMs = Date.now();
+    // One that was killed, or is stalled, is late all the same.
+    const signal = AbortSignal.timeout(SAMPLE_PATIENCE_MS);
+    await fetch(`${url}/healthz`, { signal }).catch(() => undefined);
+    const toMs = Date.now();
+    const lateMs = toMs - fromMs;
+    if (lateMs > LATE_MS) lags.push({ generation, fromMs, toMs, lateMs });
+    await Bun.sleep(PULSE_EVERY_MS);
+  }
+  return lags;
+}
 
 /** Watches how late this process is with its own timers: it cannot measure finer than that. */
 export function watchLag(): { readonly stop: () => readonly Lag[] } {

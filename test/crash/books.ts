@@ -50,6 +50,9 @@ export type Trouble = {
 /** A time in which the rig's own timers did not run, and how late they were afterwards. */
 export type Lag = { readonly fromMs: number; readonly toMs: number; readonly lateMs: number };
 
+/** A gateway took so long for the smallest of answers. */
+export type GatewayLag = Lag & { readonly generation: number };
+
 /** All tries of one `Idempotency-Key`, in order. */
 export type KeyedEntry = { readonly mark: string; readonly tries: readonly ClientEntry[] };
 
@@ -79,6 +82,7 @@ export type Books = {
   readonly exitCode: number;
   /** When the rig itself was late: it cannot tell apart what happened then. */
   readonly lags: readonly Lag[];
+  readonly gatewayLags: readonly GatewayLag[];
   readonly ledger: LedgerBook;
 };
 
@@ -156,7 +160,7 @@ export function isKeptFrom({ troubles }: Story, what: Trouble['keepsFrom']): boo
 const AROUND_MS = 2_000;
 
 /** How late the rig's own timers were around that time, at most. */
-export function lagAround({ lags }: Books, atMs: number): number {
+export function lagAround({ lags }: Pick<Books, 'lags'>, atMs: number): number {
   const around = lags.filter(
     ({ fromMs, toMs }) => fromMs <= atMs + AROUND_MS && toMs >= atMs - AROUND_MS,
   );

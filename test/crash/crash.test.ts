@@ -8,26 +8,47 @@ import { type Books, joinBooks } from './books.ts';
 import { explainRequest } from './explain.ts';
 import { judge, LAWS } from './laws/all.ts';
 import { playRound } from './round.ts';
-import { TAMPERINGS } from './tampering.ts';
+import { TAMPERINGS, type Tampering } from './tampering.ts';
 import { KEYED_TAMPERINGS } from './tampering-keyed.ts';
 
-const SEEDS = [20_261_121, 20_261_122];
+const FIRST_SEED = 20_261_121;
+const SEEDS = [FIRST_SEED, FIRST_SEED + 1];
+const ROUNDS_MAX = 5;
 const ROUND = { seconds: 4, killEvery: 2 };
-const ROUND_TIMEOUT_MS = 60_000;
+/** Most of a round is work of the processor, after the load. */
+const ROUND_TIMEOUT_MS = 180_000;
 
 const ALL_TAMPERINGS = [...TAMPERINGS, ...KEYED_TAMPERINGS];
 
 const played: Books[] = [];
 
+/** Leaves the books of a round in which every law holds. */
+async function playLawfully(seed: number): Promise<Books> {
+  const { books, discard } = await playRound({ ...ROUND, seed });
+  await discard();
+  played.push(books);
+  const told = judge(books).map((broken) => [broken, explainRequest(books, broken.subject)]);
+  expect(told).toEqual([]);
+  return books;
+}
+
+/** The first of the books that has something to tamper with. A busy machine needs more rounds. */
+async function tamperedBy(tamper: Tampering['tamper']): Promise<Books> {
+  for (;;) {
+    for (const books of played) {
+      const tampered = tamper(books, joinBooks(books));
+      if (tampered !== undefined) return tampered;
+    }
+    if (played.length === ROUNDS_MAX) throw new Error('no request of any round is fit');
+    await playLawfully(FIRST_SEED + played.length);
+  }
+}
+
 describe('kills under load', () => {
   test.each(SEEDS)(
     'with seed %d leave books in which every law holds',
     async (seed) => {
-      const { books, discard } = await playRound({ ...ROUND, seed });
-      await discard();
-      played.push(books);
-      const told = judge(books).map((broken) => [broken, explainRequest(books, broken.subject)]);
-      expect(told).toEqual([]);
+      const books = await playLawfully(seed);
       expect(books.kills.length).toBeGreaterThan(0);
       expect(books.ledger.records.some(({ basis }) => basis === 'recovered')).toBe(true);
     },
@@ -55,12 +76,11 @@ describeWithSlowDisk('kills while each sync takes 300 ms', () => {
 describe('a law breaks', () => {
   test.each(ALL_TAMPERINGS.map((tampering) => [tampering.law, tampering.what, tampering] as const))(
     '%s: %s',
-    (law, _what, { tamper }) => {
-      const tampered = played.map((books) => tamper(books, joinBooks(books)));
-      const fit = tampered.find((books) => books !== undefined);
-      if (fit === undefined) throw new Error('no request of any round is fit for the change');
-      expect(judge(fit).map((violation) => violation.law)).toContain(law);
+    async (law, _what, { tamper }) => {
+      const books = await tamperedBy(tamper);
+      expect(judge(books).map((violation) => violation.law)).toContain(law);
     },
+    3 * ROUND_TIMEOUT_MS,
   );
 
   test('each of them in some way', () => {

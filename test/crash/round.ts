@@ -16,6 +16,7 @@ import {
   playCredits,
   playSamples,
   type Stage,
+  takePulse,
   watchLag,
 } from './actors.ts';
 import type { Books, RoundAccount, Verdict } from './books.ts';
@@ -134,6 +135,8 @@ export async function playShow(show: Show): Promise<Books> {
   const accounts = await createAccounts(killers);
   const lag = watchLag();
   let over = false;
+  let ended = false;
+  const pulses = killers.map((killer) => takePulse(killer, () => ended));
   const stage: Stage = { ...shared, accounts, clients: [], over: () => over };
   const parties = [
     playClients(stage),
@@ -158,6 +161,7 @@ export async function playShow(show: Show): Promise<Books> {
   const verdicts = [...ready, ...(await askForVerdicts(stage.commands))];
   const receipts = await exportReceipts(stage.commands, accounts);
   const codes = await Promise.all(killers.map(({ gateway }) => gateway().stop()));
+  ended = true;
   return {
     ...{ accounts, keyed, samples, bursts, verdicts, quiescentAfterMs, ...broken },
     credits: [...credits, ...burstCredits],
@@ -167,6 +171,7 @@ export async function playShow(show: Show): Promise<Books> {
     nodes: killers.length,
     exitCode: [...exits, ...codes].find((code) => code !== 0) ?? 0,
     lags: lag.stop(),
+    gatewayLags: (await Promise.all(pulses)).flat(),
     ledger: { ...(await readLedger(database)), receipts },
   };
 }

@@ -163,11 +163,13 @@ const abortedInTime = eachRequest('who leaves stops the upstream', (story, books
   if (left === undefined || isReadOn(story)) return undefined;
   // It is not known there that the client has left.
   if (isKeptFrom(story, 'clients')) return undefined;
-  const lagMs = lagAround(books, left.atMs);
+  const { generation } = story.client;
+  const own = books.gatewayLags.filter((lag) => lag.generation === generation);
+  const lagMs = Math.max(lagAround(books, left.atMs), lagAround({ lags: own }, left.atMs));
   for (const { atMs, ended } of story.served) {
     const lateMs = (ended?.atMs ?? Number.POSITIVE_INFINITY) - Math.max(left.atMs, atMs);
     if (lateMs > ABORT_MS + lagMs) {
-      return `the upstream went on for ${lateMs} ms; the rig itself was late by ${lagMs} ms`;
+      return `the upstream went on for ${lateMs} ms; the rig or the gateway was late by ${lagMs} ms`;
     }
   }
   return undefined;
