@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { connect } from 'node:net';
-import { behaviourFor } from '../support/behaviours.ts';
+import { behaviourFor, play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { type Caller, PATHS, requestBody } from '../support/client.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -11,7 +11,6 @@ import { type Gateway, startGateway, type TestAccount } from '../support/gateway
 import {
   askKeyed,
   codeOf,
-  haltsUntil,
   isReplayed,
   type KeyedAnswer,
   openKeyed,
@@ -63,7 +62,7 @@ describeOnEachDatabase('an attacker with an Idempotency-Key', () => {
         await failing.promise;
         await behaviourFor('status-429')(exchange);
       },
-      halts: (exchange) => haltsUntil(goOn.promise)(exchange),
+      halts: (exchange) => play(SAYS_HELLO, goOn.promise)(exchange),
     });
     gateway = await startGateway({
       catalog: catalogFor(upstream, ['ok', 'stall', 'halts', 'tokens-4000', 'fails'], {

@@ -2,19 +2,11 @@
 // how they end, and that no failure of a node makes them a second charge.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { behaviourFor } from '../support/behaviours.ts';
+import { behaviourFor, play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import type { Caller, Format } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
-import {
-  askKeyed,
-  codeOf,
-  haltsUntil,
-  isReplayed,
-  openKeyed,
-  readKeyed,
-  spentBy,
-} from '../support/keyed.ts';
+import { askKeyed, codeOf, isReplayed, openKeyed, readKeyed, spentBy } from '../support/keyed.ts';
 import { newPostgresUrl } from '../support/postgres-database.ts';
 import { describeWithServices } from '../support/services.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -57,7 +49,7 @@ describeWithServices('a repeat at another node', ['PostgreSQL'], () => {
 
   beforeAll(async () => {
     upstream = await startUpstream({
-      halts: (exchange) => haltsUntil(goOn.promise)(exchange),
+      halts: (exchange) => play(SAYS_HELLO, goOn.promise)(exchange),
       /** The first answer fails after some silence, without a charge. */
       'fails-late': async (exchange) => {
         if (exchange.request.earlier > 0) return behaviourFor('ok')(exchange);
@@ -179,7 +171,7 @@ describeWithServices('a first request on a node that stood still', ['PostgreSQL'
   test('is charged once, also if the node ends it after the others have evicted it', async () => {
     await using stack = new AsyncDisposableStack();
     const goOn = Promise.withResolvers<void>();
-    const upstream = await startUpstream({ halts: haltsUntil(goOn.promise) });
+    const upstream = await startUpstream({ halts: play(SAYS_HELLO, goOn.promise) });
     stack.defer(upstream.close);
     const environment = { DATABASE_URL: await newPostgresUrl() };
     const asleep = stack.use(await startAt(upstream, environment));

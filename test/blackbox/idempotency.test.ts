@@ -2,7 +2,7 @@
 // who gets it, and what an attacker cannot do with it.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { behaviourFor } from '../support/behaviours.ts';
+import { behaviourFor, play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import type { Caller, Format } from '../support/client.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -10,7 +10,6 @@ import { type Gateway, startGateway, type TestAccount } from '../support/gateway
 import {
   askKeyed,
   codeOf,
-  haltsUntil,
   isReplayed,
   openKeyed,
   readKeyed,
@@ -45,7 +44,7 @@ describeOnEachDatabase('requests with an Idempotency-Key', () => {
     upstream = await startUpstream({
       // What the gateway does not ask for again by itself.
       recovers: (exchange) => behaviourFor(isFailing ? 'status-429' : 'ok')(exchange),
-      halts: haltsUntil(goOn.promise),
+      halts: play(SAYS_HELLO, goOn.promise),
     });
     gateway = await startGateway({
       catalog: catalogFor(upstream, MODELS, {

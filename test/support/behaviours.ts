@@ -192,8 +192,9 @@ export function behaviourFor(model: string): Behaviour {
 }
 
 /**
- * Answers with a script: streamed in one write a frame, or whole, as the request asks. Waits after
- * each frame: so many milliseconds, or until something has happened, as does a whole answer.
+ * Answers with a script: streamed in one write a frame, or whole, as the request asks. Waits so many
+ * milliseconds after each frame, or in the middle until something has happened; a whole answer comes
+ * after that.
  */
 export function play(what: Script, gap: number | Promise<void> = 0): Behaviour {
   return async (exchange) => {
@@ -203,10 +204,13 @@ export function play(what: Script, gap: number | Promise<void> = 0): Behaviour {
       return sendWhole(exchange, 200, wholeBody(dialect, model, what));
     }
     streamHead(exchange);
-    for (const frame of streamFrames(dialect, model, what)) {
+    const frames = streamFrames(dialect, model, what);
+    const half = Math.ceil(frames.length / 2);
+    for (const [index, frame] of frames.entries()) {
       exchange.write(frame);
       if (gap === 0) await breathe();
-      else await (typeof gap === 'number' ? exchange.sleep(gap) : gap);
+      else if (typeof gap === 'number') await exchange.sleep(gap);
+      else if (index + 1 === half) await gap;
       if (exchange.gone()) return;
     }
     exchange.end();

@@ -1,8 +1,6 @@
 // Requests with an `Idempotency-Key`, their answers as they came, and what an account has spent.
 
-import { type Behaviour, SAYS_HELLO, streamHead } from './behaviours.ts';
 import { type Caller, type Format, get, PATHS, post, requestBody } from './client.ts';
-import { streamFrames } from './render.ts';
 
 export type KeyedAnswer = {
   readonly status: number;
@@ -16,20 +14,6 @@ export type KeyedRequest = {
   readonly more?: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal;
 };
-
-/** Streams the first half of a hello, and the rest when the test has seen what it wants to see. */
-export function haltsUntil(goOn: Promise<void>): Behaviour {
-  return async (exchange) => {
-    const { dialect, model } = exchange.request;
-    const frames = streamFrames(dialect, model, SAYS_HELLO);
-    const half = Math.ceil(frames.length / 2);
-    streamHead(exchange);
-    exchange.write(frames.slice(0, half).join(''));
-    await goOn;
-    exchange.write(frames.slice(half).join(''));
-    exchange.end();
-  };
-}
 
 /** What a repeat may have in other words: when it was sent, and the limits then. */
 const CHANGING = /^(?:date|x-ratelimit-.*|content-length|transfer-encoding|connection|keep-alive)$/;

@@ -57,7 +57,7 @@ export type Upstream = BaseUrls & {
   readonly aborted: () => number;
   /** Answers in progress now. */
   readonly active: () => number;
-  /** Waits until `condition` holds; fails after `timeoutMs` (5 s). */
+  /** Waits until `condition` holds; fails after `timeoutMs` (20 s). */
   readonly waitFor: (
     condition: (upstream: Upstream) => boolean,
     timeoutMs?: number,
