@@ -22,7 +22,7 @@ import {
 } from './rig.ts';
 
 /** Begins an answer, and goes on when the test says so. */
-const SLOW = 'goes-on-later';
+const SLOW = 'slow-at-will';
 const later = Promise.withResolvers<void>();
 
 let rig: Rig;
