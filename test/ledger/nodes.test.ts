@@ -42,6 +42,10 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
   let database: Database;
   let proxy: ReplyProxy;
 
+  // Nodes of one process wait for each other's locks for as long as it stands still.
+  const openNode = () =>
+    openPostgres({ url, max: 2, statementTimeoutMs: 20_000, lockTimeoutMs: 20_000 });
+
   beforeAll(async () => {
     url = await newPostgresUrl();
     database = openPostgres({ url });
@@ -56,7 +60,7 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
   });
 
   test('give the same accounts their commands in any order, and the books stay whole', async () => {
-    const nodes = Array.from({ length: 3 }, () => openPostgres({ url, max: 2 }));
+    const nodes = Array.from({ length: 3 }, () => openNode());
     const ledgers = nodes.map((node) => createLedger({ database: node }));
     const work = ledgers.flatMap((ledger, node) =>
       Array.from({ length: 120 }, async (_, n) => {
@@ -82,7 +86,7 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
   });
 
   test('take the last of a balance once', async () => {
-    const nodes = Array.from({ length: 3 }, () => openPostgres({ url, max: 2 }));
+    const nodes = Array.from({ length: 3 }, () => openNode());
     const ledgers = nodes.map((node) => createLedger({ database: node }));
     const books = createBooks(database);
     await addAccount({ database, ledger: undefined as never, books }, 'few');
@@ -103,7 +107,7 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
   });
 
   test("spend the last of a key's budget once, whichever node sets, holds and settles", async () => {
-    const nodes = Array.from({ length: 3 }, () => openPostgres({ url, max: 2 }));
+    const nodes = Array.from({ length: 3 }, () => openNode());
     const ledgers = nodes.map((node) => createLedger({ database: node }));
     const books = createBooks(database);
     await addAccount({ database, ledger: undefined as never, books }, 'bound');
@@ -200,7 +204,7 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
 
   /** A writer that counts its transactions. */
   function countedWriter() {
-    const node = openPostgres({ url, max: 2 });
+    const node = openNode();
     let transactions = 0;
     const write = createWriter({
       ...node,

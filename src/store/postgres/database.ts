@@ -25,6 +25,8 @@ export type PostgresOptions = {
   readonly max?: number;
   /** The statement timeout; reports get longer than the two seconds of a request. */
   readonly statementTimeoutMs?: number;
+  /** How long a statement waits for the lock of another transaction. */
+  readonly lockTimeoutMs?: number;
   /** For a few hot statements that look up few rows: the ledger's. */
   readonly byIndex?: boolean;
 };
@@ -59,7 +61,7 @@ export function openPostgres(options: PostgresOptions): Database {
     authorities: readAuthorities(target.rootCertificates),
     max: options.max ?? 10,
     statementTimeoutMs: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
-    lockTimeoutMs: LOCK_TIMEOUT_MS,
+    lockTimeoutMs: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
     byIndex: options.byIndex ?? false,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
   });
