@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { ownDatabase } from '../../src/store/owner.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { runScript } from '../support/process.ts';
+import { waitUntil } from '../support/upstream.ts';
 
 const directory = temporaryDirectory();
 
@@ -51,7 +52,7 @@ describe('owning a database', () => {
     const second = ownerScript(url);
     expect(await second.line()).toBe(inUse(path));
     first.kill();
-    expect(await first.line()).toBeUndefined();
+    await waitUntil(() => refusal(url) === 'taken');
     const third = ownerScript(url);
     expect(await third.line()).toBe('taken');
     third.kill();

@@ -120,7 +120,7 @@ describe('messages', () => {
   test('is nothing while nothing changes, but for a heartbeat', async () => {
     const { open, reads } = rig({ heartbeatMs: 40 });
     const feed = await open();
-    await waitUntil(() => feed.text().split(': still here\n\n').length === 3);
+    await waitUntil(() => feed.text().split(': still here\n\n').length >= 3);
     expect(feed.values()).toEqual([{ value: 0 }]);
     expect(reads()).toBeGreaterThan(4);
   });

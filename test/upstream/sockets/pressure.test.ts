@@ -95,7 +95,7 @@ test.each([
     controller.abort();
     expect(pending).rejects.toThrow('the request was given up');
   } else expect(answer).toEqual({ class: 'cut', detail: 'the request was given up' });
-  await waitUntil(() => server.open() === 0, 500);
+  await waitUntil(() => server.open() === 0);
 });
 
 test('a cancelled body closes its connection; one that is whole does not', async () => {
@@ -108,7 +108,7 @@ test('a cancelled body closes its connection; one that is whole does not', async
   const second = await caller.call();
   expect(server.accepted()).toBe(1);
   if (!isFailure(second)) await second.reader()?.cancel();
-  await waitUntil(() => server.open() === 0, 500);
+  await waitUntil(() => server.open() === 0);
 });
 
 test('an abort after the end of an answer leaves the connection', async () => {
@@ -137,7 +137,7 @@ test('an answer larger than its bound is cut off, declared or not', async () => 
   for (let index = 0; index < 2; index += 1) {
     const answer = await caller.call();
     expect(isFailure(answer) ? answer : await answer.text()).toMatchObject({ class: 'malformed' });
-    await waitUntil(() => server.open() === 0, 500);
+    await waitUntil(() => server.open() === 0);
   }
 });
 

@@ -82,23 +82,6 @@ test('a certificate for another name is refused, from any authority', async () =
   expect(misnamed.requests()).toBe(0);
 });
 
-test('a server that never shakes hands costs the connect time and no more', async () => {
-  await using silent = await startRawServer(() => {});
-  using caller = createCaller(silent.port);
-  const startedAt = performance.now();
-  expect(
-    await caller.call({ baseUrl: `https://127.0.0.1:${silent.port}`, connectMs: 200 }),
-  ).toEqual({
-    class: 'timeout',
-    phase: 'connect',
-    detail: 'no connection within 200 ms',
-  });
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
-  const until = performance.now() + 500;
-  while (silent.open() > 0 && performance.now() < until) await Bun.sleep(2);
-  expect(silent.open()).toBe(0);
-});
-
 test('plain text is not spoken to TLS', async () => {
   using caller = createCaller(server.port);
   const failure = await caller.call({ baseUrl: `http://127.0.0.1:${server.port}` });
