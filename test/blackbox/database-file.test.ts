@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { copyFileSync, existsSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import { generate, generateStream } from '../support/client.ts';
 import { held } from '../support/description.ts';
@@ -12,18 +13,21 @@ import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts'
 
 setDefaultTimeout(60_000);
 
-/** The promise; the rest is for a busy machine. */
-const NOTICED_MS = 1_000 + 2_000;
+/** Begins an answer, and goes on when the test says so. */
+const SLOW = 'goes-on-later';
+let later = Promise.withResolvers<void>();
 
 let upstream: Upstream;
 
 beforeAll(async () => {
-  upstream = await startUpstream();
+  upstream = await startUpstream({
+    [SLOW]: (exchange) => play(SAYS_HELLO, later.promise)(exchange),
+  });
 });
 afterAll(() => upstream.close());
 
 const start = (environment: Record<string, string> = {}): Promise<Gateway> =>
-  startGateway({ catalog: catalogFor(upstream, ['ok', 'slow-tokens-40-100']), environment });
+  startGateway({ catalog: catalogFor(upstream, ['ok', SLOW]), environment });
 
 async function ready(gateway: Gateway): Promise<{ status: number; problems: string[] }> {
   const response = held(await fetch(`${gateway.url}/readyz`), 'GET');
@@ -32,7 +36,7 @@ async function ready(gateway: Gateway): Promise<{ status: number; problems: stri
 }
 
 const untilNotReady = (gateway: Gateway) =>
-  waitUntil(async () => (await ready(gateway)).status === 503, NOTICED_MS);
+  waitUntil(async () => (await ready(gateway)).status === 503);
 
 const alerts = (gateway: Gateway) =>
   gateway.output().match(/"msg":"the database file is missing or was replaced[^"]*"/g) ?? [];
@@ -61,11 +65,12 @@ describe('a file that is lost while it is served', () => {
     const ada = await gateway.createAccount();
     expect((await generate(ada, 'chat', 'ok')).status).toBe(200);
     const before = upstream.requests.length;
-    const running = generateStream(ada, 'chat', 'slow-tokens-40-100');
+    later = Promise.withResolvers();
+    const running = generateStream(ada, 'chat', SLOW);
     await waitUntil(() => upstream.requests.length > before);
     happen(gateway.databasePath);
     // A write may fail before the watch has looked, so the first problem is not always this one.
-    await waitUntil(async () => problem.test((await ready(gateway)).problems[0] ?? ''), NOTICED_MS);
+    await waitUntil(async () => problem.test((await ready(gateway)).problems[0] ?? ''));
 
     const { status: readiness, problems } = await ready(gateway);
     expect(readiness).toBe(503);
@@ -79,6 +84,7 @@ describe('a file that is lost while it is served', () => {
     }
     expect(upstream.requests.length).toBe(asked);
     // Running requests end as they would have, and the log says that its bill is not booked.
+    later.resolve();
     const requestId = (await running).headers.get('x-request-id') ?? 'none';
     await waitUntil(() => gateway.output().includes(`unbooked ${requestId}: `));
     expect(gateway.output()).toContain(
@@ -95,7 +101,7 @@ test('a file that was moved away and comes back is served again', async () => {
   renameSync(gateway.databasePath, `${gateway.databasePath}.away`);
   await untilNotReady(gateway);
   renameSync(`${gateway.databasePath}.away`, gateway.databasePath);
-  await waitUntil(async () => (await ready(gateway)).status === 200, NOTICED_MS);
+  await waitUntil(async () => (await ready(gateway)).status === 200);
   expect((await generate(ada, 'chat', 'ok')).status).toBe(200);
   await waitUntil(() => gateway.output().includes('the database file is back in its place'));
 });
