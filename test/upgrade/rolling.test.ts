@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { type Format, generate, generateStream } from '../support/client.ts';
+import { type Format, generate, openStream } from '../support/client.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import {
@@ -209,17 +209,15 @@ async function chargeOfAnswer(
   return Number(headers.get('x-svc-tokens-debited'));
 }
 
-/** The last event that has a charge; without one, the stream was cut. */
+/** The last charge that it says; without one, the stream was cut. */
 async function chargeOfStream(
   caller: { url: string; key: string },
   format: Format,
 ): Promise<number> {
-  const { status, events } = await generateStream(caller, format, 'ok');
-  if (status !== 200) throw new Error(`${status}`);
-  const charges = events.flatMap(
-    ({ data }) => /"svc_tokens_debited":"([\d.]+)"/.exec(data)?.[1] ?? [],
-  );
-  const [charge] = charges.slice(-1);
+  const response = await openStream(caller, format, 'ok');
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${response.status} ${text}`);
+  const charge = [...text.matchAll(/"svc_tokens_debited":"([\d.]+)"/g)].at(-1)?.[1];
   if (charge === undefined) throw new Error('a stream ended without its charge');
   return Number(charge);
 }
