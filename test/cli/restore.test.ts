@@ -268,7 +268,7 @@ test('a backup that is killed leaves no file with its name', async () => {
   connection.close();
   const partial = join(directory, 'copy.db.partial');
   const main = join(import.meta.dir, '../../src/main.ts');
-  const preload = join(import.meta.dir, 'never-linked.ts');
+  const preload = join(import.meta.dir, '../support/never-linked.ts');
   const child = Bun.spawn([process.execPath, '--preload', preload, main, 'backup', 'copy.db'], {
     cwd: directory,
     env: {},

@@ -32,7 +32,7 @@ export const ERROR_LENGTH_MAX = 65_536;
 export const TOOL_CALLS_MAX = 1_024;
 
 /** The index of every `tool-delta` of a call that is left out: it is paid for, and not passed on. */
-export const LEFT_OUT = TOOL_CALLS_MAX;
+export const LEFT_OUT = Infinity;
 
 /** A longer tool-call id is replaced by our own, which is the only one that clients see. */
 export const TOOL_CALL_ID_LENGTH_MAX = 256;

@@ -125,7 +125,7 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
   {
     id: 'T-162a',
     does: 'an owner is mailed about a pause again and again',
-    edits: [{ in: 'owed', find: 'notExists(mails)', put: 'undefined' }],
+    edits: [{ in: 'eventOf', find: 'notExists(mails)', put: 'undefined' }],
     tests: ['test/server/runaway-guard.test.ts'],
   },
   {
