@@ -40,7 +40,7 @@ export type RunawayGuardOptions = {
 };
 
 const EVERY_MS = 5_000;
-const OVERDUE_EVERY_MS = 60_000;
+const OVERDUE_EVERY_MS = 30_000;
 
 /** What a key may spend until the next hour, so that most looks read nothing about it. */
 type Allowance = Micro | 'any';
