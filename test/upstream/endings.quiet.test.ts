@@ -8,7 +8,7 @@ import type { GenerationEvent } from '../../src/core/generation.ts';
 import type { Behaviour } from '../support/behaviours.ts';
 import { type Script, streamFrames, USAGE, wholeBody } from '../support/render.ts';
 import type { Exchange } from '../support/upstream.ts';
-import { type AttemptRig, startAttemptRig } from './rig.ts';
+import { type AttemptRig, startAttemptRig, untilRead } from './rig.ts';
 
 const SCRIPT: Script = {
   pieces: [{ text: 'Hello ' }, { text: 'wörld' }],
@@ -234,7 +234,7 @@ const CASES: readonly Case[] = [
       exchange.head(200, { 'content-type': typeOf(exchange) });
       exchange.write(framesOf(exchange, 1));
       if (!exchange.request.stream) return exchange.end();
-      await exchange.sleep(20);
+      await untilRead(exchange);
       exchange.reset();
     },
   ],

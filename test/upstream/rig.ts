@@ -11,7 +11,7 @@ import { type Attempt, createAttempts } from '../../src/upstream/attempt.ts';
 import type { Behaviour } from '../support/behaviours.ts';
 import { chatUpstream } from '../support/model.ts';
 import { alwaysAt, flatPrice } from '../support/price.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { type Exchange, startUpstream, type Upstream } from '../support/upstream.ts';
 import { createTestClient } from '../support/upstream-client.ts';
 
 export type TryOptions = {
@@ -44,7 +44,7 @@ export type AttemptRig = {
 const REQUEST: GenerationRequest = {
   model: 'any',
   system: '',
-  turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hello?' }] }],
+  turns: [],
   stop: [],
   tools: [],
   json: false,
@@ -61,6 +61,18 @@ const PATIENT: UpstreamTimeouts = {
   totalMs: 60_000,
 };
 
+/** The prompts of attempts that have read an event; each attempt has its own. */
+const read = new Set<string>();
+let attempts = 0;
+
+const PROMPT = /Hello, this is attempt \d+\./;
+
+/** Waits until the caller has read an event: a reset destroys what it has not read. */
+export async function untilRead(exchange: Exchange): Promise<void> {
+  const [prompt = ''] = PROMPT.exec(exchange.request.text) ?? [];
+  while (!exchange.gone() && !read.has(prompt)) await exchange.sleep(2);
+}
+
 /** Behaviours by model name, as in the scripted upstream. */
 export async function startAttemptRig(
   behaviours: Readonly<Record<string, Behaviour>>,
@@ -71,26 +83,34 @@ export async function startAttemptRig(
   const client = createTestClient();
   const startAttempt = createAttempts({ client, clock: Date.now, deadlines });
 
-  const start: AttemptRig['start'] = (model, options = {}) => {
+  function begin(model: string, options: TryOptions = {}): [attempt: Attempt, prompt: string] {
     const from = served(upstream, options);
-    return startAttempt({
+    attempts += 1;
+    const text = `Hello, this is attempt ${attempts}.`;
+    const attempt = startAttempt({
       candidate: candidate(model, from),
       credential: from.credentials[0],
-      request: { ...REQUEST, stop: options.stop ?? [] },
+      request: {
+        ...REQUEST,
+        turns: [{ role: 'user', parts: [{ kind: 'text', text }] }],
+        stop: options.stop ?? [],
+      },
       maxOutputTokens: options.maxOutputTokens ?? 100,
       stream: options.stream ?? true,
     });
-  };
+    return [attempt, text];
+  }
 
   return {
     upstream,
-    start,
+    start: (model, options) => begin(model, options)[0],
     async run(model, options) {
-      const attempt = start(model, options);
+      const [attempt, prompt] = begin(model, options);
       const events: GenerationEvent[] = [];
       for (;;) {
         const batch = await attempt.next();
         for (const event of batch.events) events.push(event);
+        if (events.length > 0) read.add(prompt);
         if (batch.end !== undefined) return { events, end: batch.end };
       }
     },
