@@ -29,7 +29,7 @@ export type LedgerClientOptions = Pick<
   QueueOptions,
   'onTrouble' | 'onBatch' | 'bookingMs' | 'turnMs'
 > & {
-  /** The domains' writer. */
+  /** The domains' writer, which is connected to the same thread. */
   readonly writer?: Pick<WriterClient, 'link' | 'unlink'>;
 };
 

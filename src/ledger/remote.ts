@@ -5,23 +5,16 @@
 import { createBackoff } from '../async/backoff.ts';
 import { withTimeout } from '../async/timeout.ts';
 import type { SyncMode } from '../store/contract.ts';
-import type { WriterClient } from '../store/writer/client.ts';
-import { createLedgerClient, type ServingLedger } from './client.ts';
+import { createLedgerClient, type LedgerClientOptions, type ServingLedger } from './client.ts';
 import { LedgerUnavailable } from './error.ts';
-import type { QueueOptions } from './queue.ts';
 import type { FromThread, ToThread } from './thread.ts';
 
-export type RemoteLedgerOptions = Pick<
-  QueueOptions,
-  'onTrouble' | 'onBatch' | 'bookingMs' | 'turnMs'
-> & {
+export type RemoteLedgerOptions = LedgerClientOptions & {
   /** The URL of a migrated database. */
   readonly url: string;
   readonly sync: SyncMode;
   /** Called when the thread has died; it restarts after a delay. */
   readonly onDeath?: (cause: unknown) => void;
-  /** Connects the domains' writer to the ledger's thread. */
-  readonly writer?: Pick<WriterClient, 'link' | 'unlink'>;
   /** Replaces the thread, for tests that end it. */
   readonly startThread?: () => Worker;
 };
