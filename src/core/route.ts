@@ -47,8 +47,8 @@ export type RouteFacts = Pick<OperatorState, 'catalog' | 'isDisabled' | 'inciden
 
 /**
  * The requested model's placements, drawn by weight, then those of its fallbacks in order, each at
- * the price of `startedAt`. Disabled ones are left out, and fallbacks in a capacity incident. `random` returns numbers in [0, 1); a
- * conversation keeps its fixed order instead of drawing.
+ * the price of `startedAt`. Leaves out disabled placements and fallbacks in a capacity incident.
+ * `random` returns numbers in [0, 1); a conversation keeps its fixed order instead of drawing.
  */
 export function candidates(facts: RouteFacts, random: () => number): Candidate[] {
   const { catalog, model, plan } = facts;

@@ -27,8 +27,8 @@ async function playLawfully(seed: number): Promise<Books> {
   const { books, discard } = await playRound({ ...ROUND, seed });
   await discard();
   played.push(books);
-  const told = judge(books).map((broken) => [broken, explainRequest(books, broken.subject)]);
-  expect(told).toEqual([]);
+  const violations = judge(books).map((each) => [each, explainRequest(books, each.subject)]);
+  expect(violations).toEqual([]);
   return books;
 }
 
