@@ -15,7 +15,7 @@ import type {
 import { parseJson } from '../core/json.ts';
 import type { Catalog, Model, Upstream } from '../core/model.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
-import { precedingDigests } from '../reasoning/lookup.ts';
+import { LookupBudget, precedingDigests } from '../reasoning/lookup.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 
 /** In UTF-16 units, as much as a request body could carry. Longer thinking is not stored either. */
@@ -61,13 +61,19 @@ async function restoreFrom(
 ): Promise<GenerationRequest> {
   const { accountId } = facts;
   const preceding = precedingDigests(request);
+  const budget = new LookupBudget();
   const turns = [...request.turns];
   let room = RESTORED_LENGTH_MAX;
   for (let at = turns.length - 1; at >= 0 && room > 0; at -= 1) {
     const turn = turns[at];
     if (turn === undefined || !lacksThinking(turn, forms)) continue;
     const { toolCalls } = turn;
-    const found = await store.find({ accountId, toolCalls, preceding: () => preceding(at) });
+    const found = await store.find({
+      accountId,
+      toolCalls,
+      preceding: () => preceding(at),
+      budget,
+    });
     if (found === undefined) continue;
     const { reasoning, signed } = found;
     room -= reasoning.length + signedLength(signed?.blocks ?? []);
@@ -136,7 +142,8 @@ export function recordThinking(
       if (signed === undefined && (reasoning === '' || !forms.text)) return;
       const toolCalls = [{ id: call.id, name: call.name, arguments: written }];
       const preceding = (): string => precedingDigests(request)(request.turns.length);
-      const turn = { accountId: facts.accountId, toolCalls, preceding };
+      const budget = new LookupBudget();
+      const turn = { accountId: facts.accountId, toolCalls, preceding, budget };
       const kept = store.keep(turn, { reasoning, ...(signed === undefined ? {} : { signed }) });
       await withTimeout(KEEP_MS, kept);
     },

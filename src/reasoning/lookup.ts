@@ -13,8 +13,34 @@ type Preceding = (at: number) => string;
 /** How many characters of an id must look random for it to count as unique. */
 const RANDOM_CHARACTERS_MIN = 16;
 
+/** No upstream's call has a longer id here; the search for a name in it may take quadratic time. */
+const ID_LENGTH_MAX = 256;
+
 /** Deeper inputs would take the parser and the writer seconds; no real tool has them. */
 const INPUT_DEPTH_MAX = 128;
+
+/**
+ * What the lookups of one request may still cost. Each call of a history needs a query of the
+ * database, and its input may have to be sorted: a request of 2 MB would block all others for
+ * seconds. So a history beyond these bounds has its newest calls looked up.
+ */
+export class LookupBudget {
+  /** Queries. */
+  #calls = 1_024;
+  /** Members and elements of inputs: 20 ms of sorting. */
+  #parts = 10_000;
+
+  takeCall(): boolean {
+    this.#calls -= 1;
+    return this.#calls >= 0;
+  }
+
+  takeParts(count: number): boolean {
+    if (count > this.#parts) return false;
+    this.#parts -= count;
+    return true;
+  }
+}
 
 /**
  * The digest of a call. A random id suffices alone, so a client may shorten its history and
@@ -27,9 +53,10 @@ export function digestCall(
   accountId: string,
   call: ToolCall,
   preceding: () => string,
+  budget: LookupBudget,
 ): Uint8Array {
   const parts = [accountId, call.id, call.name];
-  if (!isUnique(call)) parts.push(canonicalInput(call.arguments), preceding());
+  if (!isUnique(call)) parts.push(canonicalInput(call.arguments, budget), preceding());
   return new Bun.CryptoHasher('sha256', key).update(JSON.stringify(parts)).digest();
 }
 
@@ -62,39 +89,48 @@ function withoutThinking(turn: Turn): object {
 
 /** Whether an id alone identifies its call. Tool names and ordinary words do not. */
 function isUnique({ id, name }: ToolCall): boolean {
+  if (id.length > ID_LENGTH_MAX) return false;
   const words = id.replaceAll(name, ' ').match(/[A-Za-z\d]+/g) ?? [];
   return words.filter((word) => /\d/.test(word)).join('').length >= RANDOM_CHARACTERS_MIN;
 }
 
 /**
  * The same text for equivalent inputs: clients reformat them, with other white space and key order,
- * and may send an empty or doubly encoded input as an object.
+ * and may send an empty or doubly encoded input as an object. An input beyond the budget is taken as
+ * it is.
  */
-function canonicalInput(text: string): string {
-  const value = parse(text.trim() === '' ? '{}' : text);
-  const once = typeof value === 'string' ? parse(value) : value;
+function canonicalInput(text: string, budget: LookupBudget): string {
+  const value = parse(text.trim() === '' ? '{}' : text, budget);
+  const once = typeof value === 'string' ? parse(value, budget) : value;
   return once === undefined ? text : JSON.stringify(sortKeys(once ?? {}));
 }
 
-function parse(text: string): JsonValue | undefined {
+function parse(text: string, budget: LookupBudget): JsonValue | undefined {
   try {
-    return nestsTooDeep(text) ? undefined : JSON.parse(text);
+    return budget.takeParts(countParts(text)) ? JSON.parse(text) : undefined;
   } catch {
     return undefined;
   }
 }
 
-function nestsTooDeep(text: string): boolean {
+/** Of what starts a value: brackets, colons and commas outside strings. Infinity if too deep. */
+function countParts(text: string): number {
+  let parts = 0;
   let depth = 0;
   let inString = false;
-  for (let at = 0; at < text.length && depth <= INPUT_DEPTH_MAX; at += 1) {
+  for (let at = 0; at < text.length; at += 1) {
     const character = text[at];
     if (character === '"') inString = !inString;
     else if (inString) at += character === '\\' ? 1 : 0;
-    else if (character === '{' || character === '[') depth += 1;
-    else if (character === '}' || character === ']') depth -= 1;
+    else if (character === ':' || character === ',') parts += 1;
+    else if (character === ']' || character === '}') depth -= 1;
+    else if (character === '[' || character === '{') {
+      parts += 1;
+      depth += 1;
+      if (depth > INPUT_DEPTH_MAX) return Number.POSITIVE_INFINITY;
+    }
   }
-  return depth > INPUT_DEPTH_MAX;
+  return parts;
 }
 
 function sortKeys(value: JsonValue): JsonValue {

@@ -8,7 +8,7 @@ import type { RandomBytes } from '../core/id.ts';
 import type { Database } from '../store/contract.ts';
 import { createSealer, deriveKey } from '../store/seal.ts';
 import { reasoning } from '../store/tables.ts';
-import { digestCall } from './lookup.ts';
+import { digestCall, type LookupBudget } from './lookup.ts';
 import { type Bounds, createRows } from './rows.ts';
 
 export type Thinking = {
@@ -23,6 +23,8 @@ export type CallingTurn = {
   readonly toolCalls: readonly ToolCall[];
   /** A digest of all messages before the turn; called only where it is needed. */
   readonly preceding: () => string;
+  /** One for all turns of a request. */
+  readonly budget: LookupBudget;
 };
 
 export type ReasoningStore = {
@@ -68,8 +70,8 @@ export async function createReasoningStore(dependencies: {
   const sealer = createSealer(sealKey, randomBytes);
   const rows = await createRows({ database, clock, bounds });
 
-  const digest = ({ accountId, preceding }: CallingTurn, call: ToolCall): Uint8Array =>
-    digestCall(lookupKey, accountId, call, preceding);
+  const digest = ({ accountId, preceding, budget }: CallingTurn, call: ToolCall): Uint8Array =>
+    digestCall(lookupKey, accountId, call, preceding, budget);
 
   async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
@@ -91,6 +93,7 @@ export async function createReasoningStore(dependencies: {
     },
     async find(turn) {
       for (const call of turn.toolCalls.slice(0, CALLS_LOOKED_UP_MAX)) {
+        if (!turn.budget.takeCall()) return undefined;
         const key = digest(turn, call);
         const sealed = await attempt(() => rows.get(key));
         if (sealed === undefined) continue;

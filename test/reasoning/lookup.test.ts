@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { ToolCall, Turn } from '../../src/core/generation.ts';
-import { digestCall, precedingDigests } from '../../src/reasoning/lookup.ts';
+import { digestCall, LookupBudget, precedingDigests } from '../../src/reasoning/lookup.ts';
 
 const KEY = new Uint8Array(32).fill(7);
 const UNIQUE = 'call_00_Xk2Lq8Zp0aVbT3mNwR5yQ1';
@@ -14,7 +14,8 @@ const call = (more: Partial<ToolCall> = {}): ToolCall => {
 };
 
 function digest(of: ToolCall, preceding = 'before', accountId = 'acct_a', key = KEY): string {
-  return Buffer.from(digestCall(key, accountId, of, () => preceding)).toString('hex');
+  const made = digestCall(key, accountId, of, () => preceding, new LookupBudget());
+  return Buffer.from(made).toString('hex');
 }
 
 describe('an id that identifies its call', () => {
@@ -57,10 +58,14 @@ describe('an id that identifies its call', () => {
     expect(digest(of)).not.toBe(digest(of, 'another conversation'));
   });
 
-  test('nothing takes long, however long the id is', () => {
-    const id = 'a'.repeat(2_000_000);
+  // The runtime's search takes quadratic time for such a name.
+  test.each([
+    ['a', 'read'],
+    ['b', `${'b'.repeat(325_000)}a${'b'.repeat(325_000)}`],
+  ])('nothing takes long, however long id (%s…) and name are', (letter, name) => {
+    const id = letter.repeat(1_300_000);
     const startedAt = performance.now();
-    digest(call({ id }));
+    digest(call({ id, name }));
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 });
@@ -120,6 +125,21 @@ describe('inputs', () => {
     expect(digestOf(deep)).toBe(digestOf(deep));
     expect(digestOf(deep)).not.toBe(digestOf(`${deep} `));
     expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+
+  test('what a request has sorted is bounded: inputs beyond that are compared as text', () => {
+    const members = (count: number): string =>
+      `{${Array.from({ length: count }, (_, n) => `"${n}": 0`)}}`;
+    expect(digestOf(members(4_000))).toBe(digestOf(` ${members(4_000)}`));
+    expect(digestOf(members(6_000))).not.toBe(digestOf(` ${members(6_000)}`));
+    const budget = new LookupBudget();
+    const within = (text: string): string =>
+      Buffer.from(digestCall(KEY, 'acct_a', call({ arguments: text }), () => '', budget)).toString(
+        'hex',
+      );
+    expect(within(members(2_000))).toBe(within(` ${members(2_000)}`));
+    expect(within(members(2_000))).not.toBe(within(` ${members(2_000)}`));
+    expect(within('{"a": 1}')).toBe(within('{"a":1}'));
   });
 
   test('ordinary depth is not too deep', () => {

@@ -4,6 +4,7 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
+import { LookupBudget } from '../../src/reasoning/lookup.ts';
 import {
   type CallingTurn,
   createReasoningStore,
@@ -49,12 +50,14 @@ function open({ database, clock = () => 1_000, secret = SECRET, onTrouble }: Opt
   });
 }
 
-function turn(accountId: string, id: string, ...moreIds: string[]): CallingTurn {
-  const toolCalls = [id, ...moreIds].map((each) => {
+function turn(accountId: string, ...ids: string[]): CallingTurn {
+  const toolCalls = ids.map((each) => {
     return { id: each, name: 'read', arguments: '{}' };
   });
-  return { accountId, toolCalls, preceding: () => 'before' };
+  return { accountId, toolCalls, preceding: () => 'before', budget: new LookupBudget() };
 }
+
+const numbered = (count: number): string[] => Array.from({ length: count }, (_, n) => `call_n${n}`);
 
 const thought = (reasoning: string): Thinking => ({ reasoning });
 
@@ -86,6 +89,18 @@ describeOnEachDatabase('stored reasoning', async () => {
       expect(await store.find(turn('acct_calls', 'call_9', 'call_3'))).toEqual(thought('T'));
       expect(await store.find(turn('acct_calls', 'call_4'))).toBeUndefined();
       expect(await store.find({ ...turn('acct_calls', 'call_3'), toolCalls: [] })).toBeUndefined();
+    });
+
+    test('is looked for under 1,024 calls of a request and no more', async () => {
+      const store = await open({ database: shared });
+      await store.keep(turn('acct_many', 'call_0'), thought('T'));
+      const { budget } = turn('acct_many', 'call_1');
+      const miss = { ...turn('acct_many', ...numbered(8)), budget };
+      for (let times = 0; times < 127; times += 1) await store.find(miss);
+      await store.find({ ...turn('acct_many', ...numbered(7)), budget });
+      const kept = { ...turn('acct_many', 'call_0'), budget };
+      expect(await store.find(kept)).toEqual(thought('T'));
+      expect(await store.find(kept)).toBeUndefined();
     });
 
     test('is the newest', async () => {
