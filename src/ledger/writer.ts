@@ -4,7 +4,14 @@
 
 import { createSerialize } from '../async/serialize.ts';
 import type { Database } from '../store/contract.ts';
-import { isConflict, isDeadlock, isStoreFailure, isUnknownOutcome } from '../store/error.ts';
+import {
+  isConflict,
+  isDeadlock,
+  isLockTimeout,
+  isStatementTimeout,
+  isStoreFailure,
+  isUnknownOutcome,
+} from '../store/error.ts';
 import type { LedgerBatch } from './batch.ts';
 import { perform } from './commands.ts';
 import type { LedgerRequest } from './contract.ts';
@@ -37,6 +44,12 @@ export const BATCH_MAX = 256;
 /** A commit of unknown outcome and a deadlock are resolved by writing again. */
 const TRIES_MAX = 4;
 const RETRY_MS = 100;
+
+/**
+ * A batch that waited too long for another node's lock is tried again until then. Its holds may
+ * wait for five seconds, and one more try takes at most two.
+ */
+const LATE_RETRIES_MS = 3_000;
 
 /** `database` is open and migrated. */
 export function createWriter(database: Database): Writer {
@@ -92,6 +105,7 @@ export function createWriter(database: Database): Writer {
   ): Promise<readonly LedgerAnswer[]> {
     let isWhole = true;
     let unknown: unknown;
+    const lateAt = performance.now() + LATE_RETRIES_MS;
     for (let tries = 1; ; ) {
       try {
         return await (isWhole ? write(batch, onDecided) : writeApart(batch));
@@ -103,7 +117,10 @@ export function createWriter(database: Database): Writer {
           isWhole = false;
           continue;
         }
-        const isWorthMore = isUnknownOutcome(cause) || isDeadlock(cause) || isConflict(cause);
+        const isLate = isLockTimeout(cause) || isStatementTimeout(cause);
+        const isWorthMore = isLate
+          ? performance.now() < lateAt
+          : isUnknownOutcome(cause) || isDeadlock(cause) || isConflict(cause);
         if (!isWorthMore || tries === TRIES_MAX) return unavailable(batch, unknown ?? cause);
         // The next try reads what another node has written.
         if (!isConflict(cause)) await Bun.sleep(tries * RETRY_MS);

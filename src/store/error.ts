@@ -53,3 +53,13 @@ export function isConflict(cause: unknown): boolean {
 export function isDeadlock(cause: unknown): boolean {
   return cause instanceof PostgresFailure && cause.code === '40P01';
 }
+
+/** Whether the database rolled this transaction back because it waited too long for a lock. */
+export function isLockTimeout(cause: unknown): boolean {
+  return cause instanceof PostgresFailure && cause.code === '55P03';
+}
+
+/** Whether the database cancelled a statement that took too long, or that an operator ended. */
+export function isStatementTimeout(cause: unknown): boolean {
+  return cause instanceof PostgresFailure && cause.code === '57014';
+}

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database, Dialect } from './contract.ts';
-import { NewerDatabase, StoreError } from './error.ts';
+import { isLockTimeout, NewerDatabase, StoreError } from './error.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { MIGRATING } from './postgres/locks.ts';
 
@@ -16,6 +16,10 @@ type MigrationStatus = {
 type AppliedRow = { readonly hash: string; readonly createdAt: number };
 
 const BREAKPOINT = '--> statement-breakpoint';
+
+/** A migration tries this often to lock its tables, for some 15 minutes in all. */
+const LOCK_TRIES_MAX = 600;
+const LOCK_PAUSE_MS = 1_000;
 
 /** What differs between the two databases. */
 type Ground = {
@@ -51,7 +55,12 @@ const GROUNDS: Readonly<Record<Dialect, Ground>> = {
   postgres: {
     open: [],
     close: [],
-    lock: [sql`SELECT pg_advisory_xact_lock(${sql.raw(MIGRATING)})`],
+    // Other nodes serve meanwhile. Their statements queue behind one of ours that waits for a table
+    // (a report may read it for minutes), so it gives up before theirs do, and tries again.
+    lock: [
+      sql`SELECT pg_advisory_xact_lock(${sql.raw(MIGRATING)})`,
+      sql`SET LOCAL lock_timeout = 500`,
+    ],
     hasBookkeeping: sql`SELECT 1 FROM pg_tables WHERE schemaname = 'drizzle' AND tablename = '__drizzle_migrations'`,
     createBookkeeping: [
       sql`CREATE SCHEMA IF NOT EXISTS drizzle`,
@@ -74,17 +83,40 @@ export async function migrate(
   const ground = GROUNDS[database.dialect];
   await runAll(database, ground.open);
   try {
-    return await database.patiently(async () => {
-      await runAll(database, ground.lock);
-      if (!(await hasBookkeeping(database))) await runAll(database, ground.createBookkeeping);
-      const pending = pendingMigrations(await appliedRows(database), migrations);
-      for (const migration of pending) await apply(database, migration);
-      if (pending.length > 0) await checkReferences(database);
-      return pending.map(({ tag }) => tag);
-    });
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await applyMissing(database, migrations);
+      } catch (cause) {
+        if (!isLockTimeout(cause)) throw cause;
+        if (tries === LOCK_TRIES_MAX) throw notLocked(cause);
+        await Bun.sleep(LOCK_PAUSE_MS);
+      }
+    }
   } finally {
     await runAll(database, ground.close);
   }
+}
+
+function applyMissing(
+  database: Database,
+  migrations: readonly Migration[],
+): Promise<readonly string[]> {
+  const ground = GROUNDS[database.dialect];
+  return database.patiently(async () => {
+    await runAll(database, ground.lock);
+    if (!(await hasBookkeeping(database))) await runAll(database, ground.createBookkeeping);
+    const pending = pendingMigrations(await appliedRows(database), migrations);
+    for (const migration of pending) await apply(database, migration);
+    if (pending.length > 0) await checkReferences(database);
+    return pending.map(({ tag }) => tag);
+  });
+}
+
+function notLocked(cause: unknown): StoreError {
+  return new StoreError(
+    'The database cannot be migrated: other transactions have kept its tables locked for 15 minutes. Nothing was changed. End them (pg_stat_activity lists them), and start again.',
+    { cause },
+  );
 }
 
 /** Lists applied and missing migrations; changes nothing. Throws `StoreError` as `migrate` does. */

@@ -203,8 +203,7 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
   }
 
   /** A writer that counts its transactions. */
-  function countedWriter() {
-    const node = openNode();
+  function countedWriter(node: Database = openNode()) {
     let transactions = 0;
     const write = createWriter({
       ...node,
@@ -294,6 +293,27 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
     const redeemed = { ok: true, result: { kind: 'redeemed' } };
     expect(await written.batch).toMatchObject([redeemed, redeemed]);
     expect(node.transactions()).toBe(1);
+    await node.close();
+  });
+
+  test.each([
+    ['a lock', { lockTimeoutMs: 1_000 }],
+    ['a statement', { statementTimeoutMs: 1_000, lockTimeoutMs: 20_000 }],
+  ])('write again where %s took longer than its limit', async (what, limits) => {
+    const [first = ''] = ACCOUNTS;
+    const node = countedWriter(openPostgres({ url, max: 2, ...limits }));
+    await createWriter(database)([
+      { name: 'credit', command: creditOf(`late ${what}`, first, 1n) },
+    ]);
+    const written = await database.concurrently(async () => {
+      await database.rows(sql`select 1 from balances where account_id = ${first} for update`);
+      const batch = node.write([{ name: 'hold', command: holdOf(`req_late ${what}`, first, 1n) }]);
+      // The first writes the names; the third one is the next try.
+      while (node.transactions() < 3) await Bun.sleep(1);
+      return { batch };
+    });
+    expect(await written.batch).toMatchObject([{ ok: true, result: { ok: true } }]);
+    expect(await createBooks(database).audit()).toEqual([]);
     await node.close();
   });
 

@@ -131,6 +131,29 @@ describeWithServices('migrate', ['PostgreSQL'], () => {
     expect(await migrate(database)).toEqual(TAGS);
   });
 
+  test('does not stop those who serve while another one reads a table for long', async () => {
+    const [database, reader, node] = await emptyDatabase(3);
+    if (database === undefined || reader === undefined || node === undefined) throw new Error();
+    await migrate(database);
+    const change = { ...LATER, sql: 'ALTER TABLE accounts ADD COLUMN later text' };
+    const waiting = () =>
+      database.rows(sql`select 1 from pg_locks where not granted and locktype = 'relation'`);
+    const migrated = await reader.snapshot(async () => {
+      // PostgreSQL ends a transaction that is idle.
+      const reads = () => reader.rows(sql`select 1 from accounts`);
+      await reads();
+      const done = migrate(database, [...ALL, change]);
+      // Twice, so that it was tried again; its lock limit of half a second is below ours.
+      for (let times = 0; times < 2; times += 1) {
+        while ((await waiting()).length === 0) await reads();
+        await node.rows(sql`select 1 from accounts`);
+        while ((await waiting()).length > 0) await reads();
+      }
+      return { done };
+    });
+    expect(await migrated.done).toEqual([LATER.tag]);
+  });
+
   test('refuses a database of a newer build, or of another line, and undoes what fails', async () => {
     const [database] = await emptyDatabase();
     if (database === undefined) throw new Error('There is no database.');
