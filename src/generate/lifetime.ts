@@ -1,7 +1,7 @@
 // One request's lifetime: what may end it early (client disconnect or shutdown) and what then
 // happens to its upstream. The pipeline creates one per request, before it holds anything.
 
-import { mayHideThinking } from '../core/hidden.ts';
+import { isReadOn } from '../core/hidden.ts';
 import type { Candidate } from '../core/route.ts';
 import type { InFlight } from './in-flight.ts';
 
@@ -64,8 +64,8 @@ export class Lifetime {
   leave(): void {
     if (this.#hasLeft || this.#hasEnded) return;
     this.#hasLeft = true;
-    const followed = this.#current;
-    this.#isDraining = followed !== undefined && isReadOn(followed) && !this.#inFlight.aborted();
+    const candidate = this.#current?.candidate;
+    this.#isDraining = candidate !== undefined && isReadOn(candidate) && !this.#inFlight.aborted();
     this.#freeSlot();
     if (!this.#isDraining) this.stop();
   }
@@ -118,13 +118,4 @@ export class Lifetime {
     if (this.#isDraining) this.#endDrain = this.#inFlight.drain(slot.accountId, slot.most);
     if (!this.#isDraining || this.#endDrain !== undefined) slot.free();
   }
-}
-
-/**
- * Whether to drain the upstream after a disconnect: either aborting saves nothing because the
- * upstream generates and bills the whole answer, or hidden thinking is known only from its report.
- */
-function isReadOn({ candidate }: Followed): boolean {
-  if (candidate === undefined || candidate.upstream.dialect === 'demo') return false;
-  return !candidate.upstream.cancelStopsBilling || mayHideThinking(candidate);
 }

@@ -5,7 +5,7 @@
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, Usage } from '../core/generation.ts';
-import { mayHideThinking } from '../core/hidden.ts';
+import { isReadOn } from '../core/hidden.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
 import { textOf } from '../upstream/content.ts';
 import type { AttemptTimes } from '../upstream/watch.ts';
@@ -93,8 +93,8 @@ export class MeteredAttempt implements Attempt {
     this.#attempt = attempt;
     this.#dependencies = dependencies;
     const { cover } = dependencies.grant;
-    const readsOn = mayHideThinking(candidate);
-    this.#guard = new Guard(this.meter, cover, candidate.maxOutputTokens, this, readsOn);
+    const bound = candidate.maxOutputTokens;
+    this.#guard = new Guard(this.meter, cover, bound, this, isReadOn(candidate));
   }
 
   times(): AttemptTimes {

@@ -1,9 +1,9 @@
 // Cuts an answer at the stop sequences that were not sent to its upstream. An attempt calls it with
-// each read. If the answer may cost hidden thinking, the upstream is drained for its report, within
-// the usual bounds; otherwise it is stopped.
+// each read. If the answer may cost hidden thinking, or is billed to its end, the upstream is drained
+// for its report, within the usual bounds; otherwise it is stopped.
 
 import type { GenerationEvent, GenerationRequest } from '../core/generation.ts';
-import { mayHideThinking } from '../core/hidden.ts';
+import { isReadOn } from '../core/hidden.ts';
 import type { Candidate } from '../core/route.ts';
 import { createStopCutter, splitStops } from '../core/stop.ts';
 import type { Batch } from './source.ts';
@@ -18,7 +18,8 @@ export function createCut(candidate: Candidate, request: Pick<GenerationRequest,
   const { cut } = splitStops(request.stop, upstream.profile, model.features.has('reasoning'));
   if (cut.length === 0) return undefined;
   const cutter = createStopCutter(cut);
-  let isReadOn = false;
+  const readsOn = isReadOn(candidate);
+  let hasCut = false;
   let isStopped = false;
 
   /**
@@ -38,7 +39,7 @@ export function createCut(candidate: Candidate, request: Pick<GenerationRequest,
     /** Whether the answer ended before its upstream, which is not read any further. */
     isStopped: () => isStopped,
     take({ events, end }: Batch): Batch {
-      if (isReadOn) return readOn([], events, end);
+      if (hasCut) return readOn([], events, end);
       const passed: GenerationEvent[] = [];
       let next = 0;
       for (; next < events.length && !cutter.hasCut(); next += 1) {
@@ -51,13 +52,13 @@ export function createCut(candidate: Candidate, request: Pick<GenerationRequest,
       if (cutter.hasCut() && !isText) next -= 1;
       if (end !== undefined) passed.push(...cutter.end());
       if (!cutter.hasCut()) return end === undefined ? { events: passed } : { events: passed, end };
-      if (!mayHideThinking(candidate)) {
+      if (!readsOn) {
         // Always charge our own count of the delivered text, even if the report arrived in this
         // read: it covers text that is not delivered.
         isStopped = true;
         return { events: passed, end: 'finished' };
       }
-      isReadOn = true;
+      hasCut = true;
       const rest: GenerationEvent = { kind: 'text-delta', text: cutter.rest() };
       return readOn(passed.slice(0, -1), [rest, ...events.slice(next)], end);
     },

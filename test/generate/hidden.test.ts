@@ -73,6 +73,7 @@ const UPSTREAMS: Readonly<Record<string, Upstream>> = {
   openrouter: chat('openrouter'),
   chat: chat('chat'),
   vllm: chat('vllm', { stopMax: 0 }),
+  billed: { ...chat('vllm', { stopMax: 0 }), cancelStopsBilling: false },
   messages: {
     ...REMOTE,
     dialect: 'messages',
@@ -300,7 +301,7 @@ const priceOf = (prompt: number, output: number): bigint =>
 const LONG_WORDS = Array.from({ length: 12 }, () => 'x'.repeat(900));
 
 const aCase: fc.Arbitrary<Case> = fc.record({
-  upstream: fc.constantFrom('openai', 'openrouter', 'chat', 'messages'),
+  upstream: fc.constantFrom('openai', 'openrouter', 'chat', 'messages', 'billed'),
   words: fc.oneof(
     fc.array(fc.constantFrom('a', 'ab', ' abc ', 'b b', 'x'.repeat(900)), { maxLength: 12 }),
     fc.constant(LONG_WORDS),
@@ -390,4 +391,17 @@ test('an upstream that shows its thinking is stopped at the sequence, for what w
   const shown = { ...LONG, upstream: 'vllm', stop: ['b'] };
   const { outputTokens, promptTokens, charged } = await play({ ...shown, hidden: 0 });
   expect([outputTokens, charged]).toEqual([16, micro(priceOf(promptTokens, 16))]);
+});
+
+test('an upstream that bills an answer to its end is read on at each cut', async () => {
+  const words = ['b', 'x'.repeat(3_000)];
+  const billed = { ...LONG, upstream: 'billed', hidden: 0 };
+  for (const stream of [true, false]) {
+    const stopped = await play({ ...billed, words, stream, stop: ['b'] });
+    expect([stopped.text, stopped.outcome]).toEqual(['', 'completed']);
+    expect(stopped.charged).toBe(micro(priceOf(REPORTED_PROMPT, 3_001 - 1_024)));
+    const cut = await play({ ...billed, words: LONG_WORDS, stream, lockAt: 1 });
+    expect([cut.outcome, cut.text.length]).toEqual(['stopped_balance', 4_096]);
+    expect(cut.charged).toBe(micro(priceOf(REPORTED_PROMPT, 12 * 900 - 1_024)));
+  }
 });
