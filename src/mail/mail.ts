@@ -86,11 +86,13 @@ export function createMailer(options: MailerOptions): Mailer {
       await (await transport).sendMail({ from, to: { name: '', address: to }, subject, text });
       return 'sent';
     } catch (error) {
-      const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
+      const { code, responseCode, command } = error as Readonly<Record<string, unknown>>;
       const why = typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : 'unknown';
       const status = typeof responseCode === 'number' ? ` ${responseCode}` : '';
       log.error(`a mail could not be sent: ${why}${status}`);
-      return typeof responseCode === 'number' && responseCode >= 500 ? 'rejected' : 'failed';
+      // Any other command says nothing of the mail: a refused login is of our settings.
+      const isOfMail = command === 'RCPT TO' || command === 'DATA';
+      return isOfMail && Number(responseCode) >= 500 ? 'rejected' : 'failed';
     }
   }
 

@@ -63,7 +63,8 @@ afterAll(() => closeBooks(open));
 
 const { dialect: _, profile: __, profileName: ___, ...REMOTE } = chatUpstream('remote');
 const TIMEOUT = { ...TIMEOUTS, firstContentMs: 60_000, totalMs: 60_000 };
-const chat = (name: string, changes: Partial<ChatProfile> = {}): Upstream => {
+type ChatUpstream = Extract<Upstream, { dialect: 'chat' }>;
+const chat = (name: string, changes: Partial<ChatProfile> = {}): ChatUpstream => {
   const profile = BUILT_IN_PROFILES.get(name);
   if (profile?.dialect !== 'chat') throw new Error(`no profile ${name}`);
   return { ...REMOTE, dialect: 'chat', profileName: name, profile: { ...profile, ...changes } };

@@ -59,14 +59,27 @@ test('retries a failed mail, and logs neither recipient nor subject', async () =
 
 test('drops a permanently rejected mail and sends the next one', async () => {
   await using mailbox = await openMailbox();
-  mailbox.refuse(true);
+  mailbox.refuse('recipients');
   const { mailer, lines } = open(mailbox.url, [3_600_000]);
   mailer.send(MAIL);
   await untilLines(lines, 2);
   expect(lines).toEqual(['a mail could not be sent: EENVELOPE 550', GIVEN_UP]);
-  mailbox.refuse(false);
+  mailbox.refuse('nothing');
   mailer.send(MAIL);
   await mailer.close();
+  expect(mailbox.mails).toHaveLength(1);
+});
+
+test('a refused login is of the settings, so the mail is sent once they are right', async () => {
+  await using mailbox = await openMailbox();
+  mailbox.refuse('logins');
+  const { mailer, lines } = open(mailbox.url.replace('//', '//user:secret@'), [10, 10, 10, 10]);
+  const sent = mailer.send(MAIL);
+  await untilLines(lines, 2);
+  mailbox.refuse('nothing');
+  await mailer.close();
+  expect(lines.slice(0, 2)).toEqual(Array(2).fill('a mail could not be sent: EAUTH 535'));
+  expect(await sent).toBe('sent');
   expect(mailbox.mails).toHaveLength(1);
 });
 

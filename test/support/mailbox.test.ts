@@ -36,7 +36,7 @@ test('the text of a mail arrives as it was written, with its links', async () =>
 });
 
 test('a refused recipient is reported to the sender', async () => {
-  mailbox.refuse(true);
+  mailbox.refuse('recipients');
   const transport = createTransport(mailbox.url);
   const sent = transport.sendMail({
     from: 'g@example.com',
@@ -45,7 +45,7 @@ test('a refused recipient is reported to the sender', async () => {
     text: 't',
   });
   await expect(sent).rejects.toThrow('550');
-  mailbox.refuse(false);
+  mailbox.refuse('nothing');
   expect(mailbox.mails.filter(({ to }) => to === 'b@example.com')).toEqual([]);
   transport.close();
 });

@@ -16,6 +16,8 @@ export type Mail = {
   readonly links: readonly string[];
 };
 
+type Refused = 'recipients' | 'logins' | 'nothing';
+
 export type Mailbox = {
   /** What SMTP_URL has to be. */
   readonly url: string;
@@ -25,22 +27,22 @@ export type Mailbox = {
   readonly mailsTo: (address: string, count?: number) => Promise<readonly Mail[]>;
   /** The first link of the newest of the `count` mails that one address has got. */
   readonly linkTo: (address: string, count?: number) => Promise<string>;
-  /** From now on every recipient is refused, as by a server that has no such mailbox. */
-  readonly refuse: (on: boolean) => void;
+  /** From now on: every recipient, as by a server that has no such mailbox, or every login. */
+  readonly refuse: (what: Refused) => void;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
 export async function openMailbox(): Promise<Mailbox> {
   const mails: Mail[] = [];
   const sockets = new Set<Socket>();
-  let refusing = false;
+  let refused: Refused = 'nothing';
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => {});
     converse(
       socket,
-      () => refusing,
+      () => refused,
       (mail) => mails.push(mail),
     );
   });
@@ -63,8 +65,8 @@ export async function openMailbox(): Promise<Mailbox> {
       if (link === undefined) throw new Error(`the mail to ${to} has no link`);
       return link;
     },
-    refuse(on) {
-      refusing = on;
+    refuse(what) {
+      refused = what;
     },
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -75,7 +77,7 @@ export async function openMailbox(): Promise<Mailbox> {
 }
 
 /** One connection: commands are lines, and a mail ends with a line that is one full stop. */
-function converse(socket: Socket, refusing: () => boolean, keep: (mail: Mail) => void): void {
+function converse(socket: Socket, refused: () => Refused, keep: (mail: Mail) => void): void {
   let buffered = '';
   let sender = '';
   let recipients: string[] = [];
@@ -95,14 +97,15 @@ function converse(socket: Socket, refusing: () => boolean, keep: (mail: Mail) =>
   function obey(line: string): void {
     const verb = line.slice(0, 4).toUpperCase();
     if (verb === 'EHLO') say('250-mailbox\r\n250-AUTH PLAIN LOGIN\r\n250 8BITMIME');
-    else if (verb === 'AUTH') say('235 welcome');
+    else if (verb === 'AUTH') say(refused() === 'logins' ? '535 wrong password' : '235 welcome');
     else if (verb === 'MAIL') {
       sender = bracketed(line);
       recipients = [];
       say('250 go on');
     } else if (verb === 'RCPT') {
-      if (!refusing()) recipients.push(bracketed(line));
-      say(refusing() ? '550 no such mailbox' : '250 go on');
+      const isRefused = refused() === 'recipients';
+      if (!isRefused) recipients.push(bracketed(line));
+      say(isRefused ? '550 no such mailbox' : '250 go on');
     } else if (verb === 'DATA') {
       data = [];
       say('354 end with a full stop');

@@ -153,8 +153,12 @@ export function createOperatorApi(dependencies: ApiDependencies) {
         (error: unknown) => refused(error, requestId, secure),
       );
       if (response.status === 405) response.headers.set('allow', found.allowed.join(', '));
-      // Paths come from the client: only those of the table are recorded.
-      await record(caller, from, method, response.status, found.api?.route.path ?? 'unknown');
+      // Paths come from the client: only those of the table are recorded. A change is done and has its
+      // own event, so a failure here does not change the answer.
+      const known = found.api?.route.path ?? 'unknown';
+      await record(caller, from, method, response.status, known).catch((error: unknown) =>
+        dependencies.onInternal(requestId, error),
+      );
       return response;
     } catch (error) {
       return refused(error, requestId, secure);

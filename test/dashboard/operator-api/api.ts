@@ -36,6 +36,9 @@ export async function openOperatorApi(directory: string) {
   const held = holderOf(document, API_PREFIX);
   let address = ADDRESS;
   let limitCalls: CallLimit = () => undefined;
+  let onInternal = (error: unknown): void => {
+    throw error;
+  };
   const api = createOperatorApi({
     ...parts,
     routes,
@@ -44,9 +47,7 @@ export async function openOperatorApi(directory: string) {
     isHttps: () => false,
     limitCalls: (token) => limitCalls(token),
     onChange: () => undefined,
-    onInternal(_requestId, error) {
-      throw error;
-    },
+    onInternal: (_requestId, error) => onInternal(error),
   });
 
   async function send(path: string, init: RequestInit): Promise<Answer> {
@@ -93,6 +94,10 @@ export async function openOperatorApi(directory: string) {
     /** For later calls. */
     limit(perMinute: number): void {
       limitCalls = createCallLimit({ monotonic: clock, perMinute, what: 'calls' });
+    },
+    /** Later internal errors are passed on, and no longer thrown. */
+    catchInternal(take: (error: unknown) => void): void {
+      onInternal = take;
     },
     comeFrom(other: string): void {
       address = other;

@@ -2,12 +2,12 @@
 // repeats, and one person who tries to be two.
 
 import { afterAll, describe, expect, test } from 'bun:test';
-import { eq } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { SCOPE_PERMISSIONS, SCOPES } from '../../../src/core/operator-scope.ts';
 import { PERMISSIONS, ROLES } from '../../../src/core/role.ts';
 import { users } from '../../../src/store/sign-in-tables.ts';
 import { readTrail } from '../../operations/dependencies.ts';
-import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
+import { describeOnEachDatabase, sqliteTest, temporaryDirectory } from '../../support/database.ts';
 import { type Answer, codeOf, openOperatorApi, outcomeOf } from './api.ts';
 
 describeOnEachDatabase('tokens', async () => {
@@ -146,6 +146,22 @@ describeOnEachDatabase('tokens', async () => {
       detail('GET', 'unknown', 404),
       detail('DELETE', 'unknown', 405),
     ]);
+  });
+
+  const triggerTest = sqliteTest('its trigger refuses in the words of SQLite');
+  triggerTest('a call that cannot be recorded is answered as it went', async () => {
+    const account = await open.account();
+    const internal: unknown[] = [];
+    open.catchInternal((error) => internal.push(error));
+    await open.database.db.run(
+      sql`create trigger unrecorded before insert on audit_events
+        when new.action = 'operator_api.called' begin select raise(abort, 'no room'); end`,
+    );
+    const answer = await open.call('POST', `/accounts/${account}/keys`, { name: 'ci' });
+    await open.database.db.run(sql`drop trigger unrecorded`);
+    expect(answer.status).toBe(200);
+    expect(String(internal)).toContain('no room');
+    expect((await open.call('GET', `/accounts/${account}/keys`)).json['data']).toHaveLength(1);
   });
 
   test('above the limit a call is refused and not recorded, and other tokens go on', async () => {
