@@ -231,24 +231,31 @@ function presentLines(present: Present): string[] {
     ];
   }
   const { newer } = present;
-  const { requests, movements, accounts, keys, revocations, deletions } = newer;
-  const { foreign, copyEndsAt } = newer;
+  const { requests, movements, accounts, keys, foreign, copyEndsAt } = newer;
+  const some = (count: number, words: string): string[] =>
+    count === 0 ? [] : [`  ${count} ${words}`];
   const until = copyEndsAt === undefined ? 'has no entries' : `ends ${shortTime(copyEndsAt)} UTC`;
   return [
     `The backup ${until}. The present database has, and the backup lacks:`,
     `  ${requests} requests, which took ${formatTokens(newer.debited)} service tokens from balances`,
     `  ${movements} credits and corrections of ${formatTokens(newer.credited)} service tokens in all`,
     `  ${accounts} accounts and ${keys} keys`,
-    ...(revocations === 0
-      ? []
-      : [
-          `  ${revocations} revocations: these keys and tokens would be accepted again; revoke them again`,
-        ]),
-    ...(deletions === 0
-      ? []
-      : [
-          `  ${deletions} deletions of accounts: their owners' data would be back; delete them again`,
-        ]),
+    ...some(
+      newer.revocations,
+      'revocations: these keys, tokens and invitations would be accepted again; revoke them again',
+    ),
+    ...some(
+      newer.restrictions,
+      'blocks, suspended accounts, and keys that were paused or end: all would be free again; restrict them again',
+    ),
+    ...some(
+      newer.operators,
+      'operators who were removed, or have another role or second factor: all would be as they were; change them again',
+    ),
+    ...some(
+      newer.deletions,
+      "deletions of accounts: their owners' data would be back; delete them again",
+    ),
     ...(foreign === 0
       ? []
       : [
@@ -266,6 +273,8 @@ function newerRecord(newer: Newer): Record<string, string | number | null> {
     accounts: newer.accounts,
     keys: newer.keys,
     revocations: newer.revocations,
+    restrictions: newer.restrictions,
+    operators: newer.operators,
     deletions: newer.deletions,
     backup_ends_at:
       newer.copyEndsAt === undefined ? null : new Date(newer.copyEndsAt).toISOString(),

@@ -2,7 +2,7 @@
 
 import { add, type Micro, micro } from '../core/money.ts';
 import type { SqliteDatabase } from '../store/database.ts';
-import { sessions } from '../store/sign-in-tables.ts';
+import { challenges, sessions, signInTokens } from '../store/sign-in-tables.ts';
 import { auditChange, type Change } from './audited-change.ts';
 
 /** What the present database has and the copy lacks. Money is in 10⁻⁶ service token. */
@@ -15,8 +15,12 @@ export type Newer = {
   readonly credited: Micro;
   readonly accounts: number;
   readonly keys: number;
-  /** Keys, and tokens of the operators' API, that are revoked now and active in the copy. */
+  /** Keys, tokens of the operators' API and invitations that the copy has as valid. */
   readonly revocations: number;
+  /** Blocks, suspended accounts, and keys that are paused or end, where the copy is without that. */
+  readonly restrictions: number;
+  /** Operators of the copy who were removed, or have another role or second factor. */
+  readonly operators: number;
   /** Accounts that were deleted and have their owner's data in the copy. */
   readonly deletions: number;
   /** The end of the last entry of the copy, in Unix milliseconds; absent where it has none. */
@@ -27,6 +31,14 @@ export type Newer = {
 
 /** Sums are computed in two halves, because a large sum may overflow an integer. */
 const HALF = 1_000_000_000n;
+
+/** By the address: an operator who was removed and invited again has another id. */
+const CHANGED_OPERATORS = `copy.sign_in_users AS other
+  LEFT JOIN main.sign_in_users AS own ON own.realm = other.realm AND own.email = other.email
+  LEFT JOIN copy.sign_in_second_factors AS before ON before.user_id = other.id
+  LEFT JOIN main.sign_in_second_factors AS after ON after.user_id = own.id
+  WHERE other.realm = 'operator' AND (own.id IS NULL OR own.role IS NOT other.role
+    OR own.two_factor_enabled <> other.two_factor_enabled OR after.secret IS NOT before.secret)`;
 
 type Sum = { readonly rows: bigint; readonly high: bigint; readonly low: bigint };
 
@@ -45,12 +57,14 @@ export function compareWithCopy(
     const { rows = 0n, high = 0n, low = 0n } = found ?? {};
     return { rows: Number(rows), amount: micro(high * HALF + low) };
   };
-  const revokedSince = (table: string): number =>
-    count(
-      `main.${table} AS own JOIN copy.${table} AS other ON other.id = own.id
-        WHERE own.revoked_at IS NOT NULL AND other.revoked_at IS NULL`,
-    );
   const count = (from: string): number => sum('0', from).rows;
+  /** Rows of both, under a condition on the `own` and the `other`. */
+  const changed = (table: string, condition: string): number =>
+    count(
+      `main.${table} AS own JOIN copy.${table} AS other ON other.id = own.id WHERE ${condition}`,
+    );
+  const revokedSince = (table: string, column = 'revoked_at'): number =>
+    changed(table, `own.${column} IS NOT NULL AND other.${column} IS NULL`);
   const lacks = (table: string, key: string, here = 'main', there = 'copy'): string =>
     `${here}.${table} AS own WHERE NOT EXISTS
       (SELECT 1 FROM ${there}.${table} AS other WHERE other.${key} = own.${key})`;
@@ -73,10 +87,20 @@ export function compareWithCopy(
       credited: movements.amount,
       accounts: count(lacks('accounts', 'id')),
       keys: count(lacks('api_keys', 'id')),
-      revocations: revokedSince('api_keys') + revokedSince('operator_tokens'),
-      deletions: count(
-        `main.accounts AS own JOIN copy.accounts AS other ON other.id = own.id
-          WHERE own.email LIKE '%@deleted.invalid' AND other.email NOT LIKE '%@deleted.invalid'`,
+      revocations:
+        revokedSince('api_keys') +
+        revokedSince('operator_tokens') +
+        revokedSince('invites') +
+        revokedSince('invites', 'used_at'),
+      restrictions:
+        count(lacks('blocks', 'id')) +
+        changed('accounts', `own.standing <> 'active' AND other.standing = 'active'`) +
+        revokedSince('api_keys', 'paused_at') +
+        changed('api_keys', 'own.expires_at < coalesce(other.expires_at, own.expires_at + 1)'),
+      operators: count(CHANGED_OPERATORS),
+      deletions: changed(
+        'accounts',
+        `own.email LIKE '%@deleted.invalid' AND other.email NOT LIKE '%@deleted.invalid'`,
       ),
       copyEndsAt: last === null || last === undefined ? undefined : Number(last),
       foreign:
@@ -89,8 +113,9 @@ export function compareWithCopy(
 }
 
 /**
- * Prepares a copy that replaces the database: ends all sessions, because one that was ended since
- * would be valid again, and writes to its audit trail that it was restored.
+ * Prepares a copy that replaces the database: ends all sessions, sign-ins in progress and mailed
+ * links, because those that were ended since would be valid again, and writes to its audit trail that
+ * it was restored.
  */
 export async function markRestored(
   change: Change,
@@ -99,7 +124,7 @@ export async function markRestored(
 ): Promise<void> {
   const { database } = change;
   await database.transaction(async (tx) => {
-    await tx.delete(sessions).run();
+    for (const table of [sessions, challenges, signInTokens]) await tx.delete(table).run();
     await auditChange(change, 'database.restored', file, detail);
   });
 }

@@ -43,6 +43,9 @@ test('says what is newer, changes nothing without --yes, and keeps the old file 
   const keys = (await tollgate.json('key', 'list', ann))['data'] as { readonly id: string }[];
   await tollgate.json('key', 'revoke', keys[0]?.id ?? '');
 
+  await tollgate.json('block', 'add', 'network', '203.0.113.0/24', '--reason', 'attack');
+  await tollgate.json('account', 'suspend', ann);
+
   // A session of the copy, which may have been ended since.
   const copy = new Connection(backup);
   copy.run(
@@ -63,6 +66,8 @@ test('says what is newer, changes nothing without --yes, and keeps the old file 
     accounts: 1,
     keys: 1,
     revocations: 1,
+    restrictions: 2,
+    operators: 1,
     deletions: 0,
     backup_ends_at: expect.any(String),
     foreign_entries: 0,
