@@ -16,7 +16,7 @@ import {
   requireServing,
   targetOf,
 } from './exchange.ts';
-import type { ListDependencies } from './lists.ts';
+import { claimLook, type ListDependencies } from './lists.ts';
 import { respondGenerated, respondJson } from './respond.ts';
 import { allowedMethods, formatOfPath, isKeyManagement, notOffered } from './routes.ts';
 
@@ -55,9 +55,11 @@ export function answerList(
   exchange: Exchange,
   record: (dependencies: ListDependencies, facts: KeyFacts, operator: OperatorState) => unknown,
 ): Promise<Response> {
-  return answerJson(dependencies, exchange, async () =>
-    record(dependencies.lists, await exchange.authorize(), exchange.operator),
-  );
+  return answerJson(dependencies, exchange, async () => {
+    const facts = await exchange.authorize();
+    claimLook(dependencies.lists, facts, exchange.operator);
+    return record(dependencies.lists, facts, exchange.operator);
+  });
 }
 
 async function answerJson(

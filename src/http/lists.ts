@@ -1,10 +1,11 @@
 // GET /v1/models, /v1/models/{slug or alias}, /v1/api-keys and /v1/account: what a key may know
-// about its own account. Neither billed nor counted.
+// about its own account. Not billed, and bounded per minute in a budget of their own.
 
 import { type ModelPage, modelList, modelRecord } from '../catalog/model-record.ts';
-import { requireModel } from '../core/admit.ts';
-import { invalidRequest } from '../core/error.ts';
+import { requireModel, requirePlan } from '../core/admit.ts';
+import { GatewayError, invalidRequest } from '../core/error.ts';
 import type { OperatorState } from '../core/operator.ts';
+import type { MinuteBudgets } from '../generate/minute-budget.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Books } from '../ledger/books.ts';
 import type { AccountLimits } from '../limits/contract.ts';
@@ -14,11 +15,37 @@ export type ListDependencies = {
   readonly limits: AccountLimits;
   readonly books: Books;
   readonly clock: () => number;
-  /** Records of the account's keys, newest first. */
-  readonly keyRecords: (facts: KeyFacts) => Promise<readonly { readonly status: string }[]>;
+  /** Of each account: its lists of any kind, and those of its keys, which cost the most. */
+  readonly looks: MinuteBudgets;
+  readonly keyLooks: MinuteBudgets;
+  readonly countActiveKeys: (accountId: string) => Promise<number>;
+  /** Records of all active keys and of the newest others, newest first. */
+  readonly keyRecords: (facts: KeyFacts) => Promise<KeyRecords>;
+};
+
+type KeyRecords = {
+  readonly records: readonly { readonly status: string }[];
+  /** Whether there are older ones. */
+  readonly isCut: boolean;
 };
 
 const MODELS_MAX = 1_000;
+const KEY_LISTS_PER_MINUTE = 60;
+
+/** Throws 429 where the account has asked as often in this minute as its plan has requests. */
+export function claimLook(
+  { looks }: ListDependencies,
+  { accountId, plan }: KeyFacts,
+  { catalog }: OperatorState,
+): void {
+  const { requestsPerMinute } = requirePlan(catalog, plan);
+  requireBudget(looks.claim(accountId, requestsPerMinute, 1));
+}
+
+function requireBudget(retryAfterSeconds: number | undefined): void {
+  if (retryAfterSeconds !== undefined)
+    throw new GatewayError('rate_limit_exceeded', { retryAfterSeconds });
+}
 
 export function listModels(
   { clock }: ListDependencies,
@@ -73,13 +100,14 @@ export async function listKeys(
   facts: KeyFacts,
   { catalog }: OperatorState,
 ): Promise<unknown> {
-  const data = await dependencies.keyRecords(facts);
+  requireBudget(dependencies.keyLooks.claim(facts.accountId, KEY_LISTS_PER_MINUTE, 1));
+  const { records, isCut } = await dependencies.keyRecords(facts);
   const plan = catalog.plans.get(facts.plan);
   return {
     object: 'list',
-    data,
-    has_more: false,
-    active_count: data.filter((key) => key.status === 'active').length,
+    data: records,
+    has_more: isCut,
+    active_count: records.filter((key) => key.status === 'active').length,
     active_limit: plan?.maxApiKeys ?? 0,
   };
 }
@@ -89,7 +117,6 @@ export async function showAccount(
   facts: KeyFacts,
   operator: OperatorState,
 ): Promise<unknown> {
-  const keys = await dependencies.keyRecords(facts);
-  const active = keys.filter((key) => key.status === 'active').length;
+  const active = await dependencies.countActiveKeys(facts.accountId);
   return accountView(dependencies, facts, active, operator);
 }

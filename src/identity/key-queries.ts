@@ -21,6 +21,9 @@ type KeyCreations = {
 export const KEY_CREATIONS_PER_HOUR = 20;
 const HOUR_MS = 3_600_000;
 
+/** More than the largest plan has active ones. */
+const LISTED_MAX = 500;
+
 /** The keys that are active at an instant. */
 export function isActiveKey(nowMs: number): SQL | undefined {
   return and(
@@ -104,6 +107,22 @@ export function createKeyQueries(dependencies: {
           isActiveKey(clock()),
         ),
       ).all(),
+
+    /**
+     * The active keys of an account and its newest others, newest first; `isCut`: it has more.
+     * Rotations leave any number of keys behind.
+     */
+    async listed(accountId: string) {
+      const found = await db
+        .select()
+        .from(apiKeys)
+        .where(eq(apiKeys.accountId, accountId))
+        .orderBy(sql`(${isActiveKey(clock())}) desc`, desc(apiKeys.createdAt), sql`rowid desc`)
+        .limit(LISTED_MAX + 1)
+        .all();
+      const rows = found.slice(0, LISTED_MAX).toSorted((a, b) => b.createdAt - a.createdAt);
+      return { rows, isCut: found.length > LISTED_MAX };
+    },
 
     /** All keys of an account in every state, newest first. */
     list: async (accountId: string): Promise<ApiKey[]> =>

@@ -56,7 +56,8 @@ const generation = {
   codes: GENERATION_CODES,
 } as const;
 
-const reading = { format: 'chat', needsKey: true, headers: REQUEST_ID, codes: KEY_CODES } as const;
+const LOOK_CODES = [...KEY_CODES, 'rate_limit_exceeded'] as const;
+const reading = { format: 'chat', needsKey: true, headers: REQUEST_ID, codes: LOOK_CODES } as const;
 const open = { format: 'chat', needsKey: false, headers: {}, codes: [] } as const;
 
 export type PublicRoute = Exclude<ApiRoute, 'metrics'>;
@@ -118,7 +119,7 @@ export const OPERATIONS: Readonly<Record<PublicRoute, OperationRecord>> = {
       },
     ],
     answer: modelList,
-    codes: [...KEY_CODES, 'invalid_request'],
+    codes: [...LOOK_CODES, 'invalid_request'],
   },
   model: {
     ...reading,
@@ -133,12 +134,13 @@ export const OPERATIONS: Readonly<Record<PublicRoute, OperationRecord>> = {
       },
     ],
     answer: model,
-    codes: [...KEY_CODES, 'model_not_found'],
+    codes: [...LOOK_CODES, 'model_not_found'],
   },
   api_keys: {
     ...reading,
     summary: 'List API keys',
-    description: 'Lists the keys of the account. Create, rotate and revoke them in the dashboard.',
+    description:
+      'Lists the active keys of the account and its newest others, at most 500, at most 60 times a minute. Create, rotate and revoke them in the dashboard.',
     answer: apiKeyList,
   },
   account: {

@@ -1,5 +1,6 @@
 // Constructs what the request handlers need from the domains and the pipeline.
 
+import { createMinuteBudgets } from '../generate/minute-budget.ts';
 import type { HandlerDependencies } from '../http/exchange.ts';
 import { createIdempotency } from '../http/idempotency.ts';
 import { createKnownHosts } from '../http/known-hosts.ts';
@@ -45,13 +46,18 @@ export function createHandlers(options: HandlerOptions): OwnHandlers {
       limits,
       books,
       clock,
+      looks: createMinuteBudgets(monotonic),
+      keyLooks: createMinuteBudgets(monotonic),
+      countActiveKeys: keys.countActive,
       async keyRecords({ accountId, keyId }) {
         const { usdPerMillion } = operators.current().catalog;
         const budgetOf = await keyBudgetRecords(database, accountId, usdPerMillion, clock());
-        return (await keys.list(accountId)).map((row) => ({
+        const { rows, isCut } = await keys.listed(accountId);
+        const records = rows.map((row) => ({
           ...keyRecord(row, clock(), keyId),
           budget: budgetOf(row),
         }));
+        return { records, isCut };
       },
     },
     randomBytes,

@@ -291,6 +291,20 @@ describe('keys and account', () => {
     expect(balance['available']).toBe(balance['total'] ?? '');
   });
 
+  test('an account lists its keys 60 times a minute, and others go on', async () => {
+    const busy = await gateway.createAccount({ plan: 'narrow' });
+    const ask = () => get(busy, '/v1/api-keys');
+    const answers = await Promise.all(Array.from({ length: 200 }, ask));
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(answers.length - refused.length).toBeGreaterThanOrEqual(60);
+    expect(refused[0]).toMatchObject({
+      status: 429,
+      json: { error: { code: 'rate_limit_exceeded' } },
+    });
+    expect((await get(busy, '/v1/account')).status).toBe(200);
+    expect((await get(account, '/v1/api-keys')).status).toBe(200);
+  });
+
   test('all of them want a key, in either form', async () => {
     for (const path of ['/v1/models', '/v1/models/ok', '/v1/api-keys', '/v1/account']) {
       const bare = held(await fetch(`${gateway.url}${path}`), 'GET');

@@ -406,6 +406,24 @@ describeOnEachDatabase('keys', async () => {
     });
   });
 
+  describe('the list of an API', () => {
+    test('has every active key and the newest others, and says that there are more', async () => {
+      const { id: accountId } = await addAccount(identity, 'business');
+      const oldest = (await keys.create({ accountId }, 'operator')).row;
+      expect(await keys.listed(accountId)).toEqual({ rows: [oldest], isCut: false });
+      const ended = Array.from({ length: 510 }, (_, n) => ({
+        ...oldest,
+        ...{ id: `key_ended_${n}`, digest: `ended ${n}` },
+        ...{ createdAt: oldest.createdAt + 1 + n, revokedAt: oldest.createdAt + 600 },
+      }));
+      await database.db.insert(apiKeys).values(ended);
+      const { rows, isCut } = await keys.listed(accountId);
+      const newest = ended.slice(-499).toReversed();
+      expect(rows.map(({ id }) => id)).toEqual([...newest, oldest].map(({ id }) => id));
+      expect(isCut).toBe(true);
+    });
+  });
+
   describe('the filtered list', () => {
     const order = fc.record({
       by: fc.constantFrom('created', 'name', 'last_used', 'expires'),

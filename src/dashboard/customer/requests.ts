@@ -110,14 +110,11 @@ export function requestRoutes(
       path: '/requests/filters',
       standings: WHILE_INACTIVE,
       async handle({ who: { accountId } }): Promise<RequestFiltersRecord> {
+        const { rows } = await store.keys.listed(accountId);
         return {
           models: operator().catalog.models.map(({ slug }) => slug),
           keys: [
-            ...(await store.keys.list(accountId)).map(({ id, name, masked }) => ({
-              id,
-              name,
-              masked,
-            })),
+            ...rows.map(({ id, name, masked }) => ({ id, name, masked })),
             { id: PLAYGROUND_KEY_ID, name: 'Playground', masked: 'no key' },
           ],
         };
