@@ -36,10 +36,13 @@ export type Alert =
       readonly spent: string;
       readonly allowed: string;
     }
-  /** The end of a request could not be written: it is `kept` for a retry, or was `given_up`. */
+  /**
+   * The end of a request could not be written: it is `kept` for a retry, or was `given_up`. Or a
+   * request was `refused` because its hold could not be written.
+   */
   | {
       readonly kind: 'ledger_failing';
-      readonly trouble: 'kept' | 'given_up';
+      readonly trouble: 'kept' | 'given_up' | 'refused';
       readonly requestId: string;
     }
   | { readonly kind: 'ledger_stopped' }
@@ -102,6 +105,13 @@ export function alertSubject(alert: Alert): string {
   }
 }
 
+const LEDGER_TROUBLES = {
+  kept: 'its end could not be written and will be retried; check the disk of the database',
+  given_up: 'the ledger refused its end; run tollgate explain and tollgate doctor',
+  refused:
+    'its money could not be written, so its client got 503, as others may; check the disk or the server of the database',
+};
+
 /** One sentence: what happened and, unless obvious, what to do. */
 export function alertWords(alert: Alert): string {
   switch (alert.kind) {
@@ -119,9 +129,7 @@ export function alertWords(alert: Alert): string {
     case 'key_runaway':
       return `key ${alert.keyId} of account ${alert.accountId} spent ${alert.spent} service tokens within ten minutes, where its habit allows ${alert.allowed}; it is paused until its owner resumes it`;
     case 'ledger_failing':
-      return alert.trouble === 'kept'
-        ? `ledger: kept ${alert.requestId}: its end could not be written and will be retried; check the disk of the database`
-        : `ledger: given_up ${alert.requestId}: the ledger refused its end; run tollgate explain and tollgate doctor`;
+      return `ledger: ${alert.trouble} ${alert.requestId}: ${LEDGER_TROUBLES[alert.trouble]}`;
     case 'database_lost':
       return `the database file is missing or was replaced: no new requests are served, and ${alert.requests} ${alert.requests === 1 ? 'request' : 'requests'} in progress and everything booked since ${new Date(alert.sinceMs).toISOString()} are lost unless that file is restored; stop the server, restore the file, and start the server again`;
     case 'ledger_stopped':

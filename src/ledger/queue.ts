@@ -18,8 +18,11 @@ import {
 import { BATCH_MAX } from './writer.ts';
 
 export type LedgerTrouble = {
-  /** A settle or release is kept for a retry, or was dropped because the ledger rejects it. */
-  readonly kind: 'kept' | 'given_up';
+  /**
+   * A settle or release is kept for a retry, or was dropped because the ledger rejects it. Another
+   * command of a request was refused, as the first of those that the same failure refuses.
+   */
+  readonly kind: 'kept' | 'given_up' | 'refused';
   readonly requestId: string;
   readonly cause: unknown;
 };
@@ -27,7 +30,7 @@ export type LedgerTrouble = {
 export type QueueOptions = {
   /** Posts a batch. The next one follows once this one is `written` or `lost`. */
   readonly post: (batch: readonly LedgerRequest[]) => void;
-  /** Called once when a settle or release is kept, and when one is dropped. */
+  /** Called once when a settle or release is kept, when one is dropped, and at the first refusal. */
   readonly onTrouble?: ((trouble: LedgerTrouble) => void) | undefined;
   /** Called for each answered batch with its size and the time from post to answer. */
   readonly onBatch?: ((size: number, durationMs: number) => void) | undefined;
@@ -216,15 +219,23 @@ export function createQueue(options: QueueOptions): Queue {
 
   function fail(entry: WaitingCommand, error: Error): void {
     const unavailable = error instanceof LedgerUnavailable;
+    const isFirst = unavailable && !failing;
     if (unavailable) retryLater();
     else recovered();
+    const cause = error.cause ?? error;
     const requestId = promisedFor(entry.request);
-    if (requestId === undefined || !unavailable) entry.reject(error);
-    if (requestId === undefined) return;
+    if (requestId === undefined) {
+      entry.reject(error);
+      const { command } = entry.request;
+      if (isFirst && 'requestId' in command)
+        onTrouble({ kind: 'refused', requestId: command.requestId, cause });
+      return;
+    }
     if (unavailable) kept.push(entry);
+    else entry.reject(error);
     if (unavailable && entry.kept) return;
     entry.kept = true;
-    onTrouble({ kind: unavailable ? 'kept' : 'given_up', requestId, cause: error.cause ?? error });
+    onTrouble({ kind: unavailable ? 'kept' : 'given_up', requestId, cause });
   }
 
   function recovered(): void {

@@ -73,7 +73,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   })({});
   const troubles = createCounter(register, {
     name: 'tollgate_ledger_failures_total',
-    help: 'Ends of requests that could not be written at once: kept and tried again, or given_up.',
+    help: 'Requests whose money could not be written: the end kept and tried again, or given_up; refused: the first of an outage.',
     labels: ['kind'],
   });
   const troubleOf = createTable((kind) => troubles({ kind }));

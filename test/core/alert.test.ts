@@ -104,6 +104,7 @@ test('the other words of those that have two', () => {
     { kind: 'usage_doubted', model: 'swift-1', upstream: 'alpha', doubt: 'zero', requestId },
     { kind: 'usage_doubted', model: 'swift-1', upstream: 'alpha', doubt: 'malformed', requestId },
     { kind: 'ledger_failing', trouble: 'given_up', requestId },
+    { kind: 'ledger_failing', trouble: 'refused', requestId },
     { kind: 'audit_difference', count: 3 },
     { kind: 'catalog_refused', problems: 1 },
   ];
@@ -112,6 +113,7 @@ test('the other words of those that have two', () => {
     'the usage that upstream alpha reported of swift-1 for req_1 is zero although there was something to count; it was charged as zero',
     'the usage that upstream alpha reported of swift-1 for req_1 is malformed; our own count was charged instead',
     'ledger: given_up req_1: the ledger refused its end; run tollgate explain and tollgate doctor',
+    'ledger: refused req_1: its money could not be written, so its client got 503, as others may; check the disk or the server of the database',
     'audit: the ledger is inconsistent in 3 places; run tollgate doctor for details',
     'the changed catalog has 1 problem and was rejected; the previous catalog stays active',
   ]);

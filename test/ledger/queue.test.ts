@@ -573,7 +573,11 @@ describeOnEachDatabase('the queue', () => {
       await until(() => batches.length === 1);
       lost(new Error('gone'), true);
       expect(await held).toBe('LedgerUnavailable: The ledger did not answer.');
-      expect([failing(), ledger.pending(), troubles]).toEqual([true, 2, ['kept r2', 'kept r3']]);
+      expect([failing(), ledger.pending(), troubles]).toEqual([
+        true,
+        2,
+        ['refused r1', 'kept r2', 'kept r3'],
+      ]);
       await until(() => batches.length === 2);
       expect(batches[1]?.map(({ name }) => name)).toEqual(['settle', 'release']);
       // While they wait, recovery leaves their holds alone.

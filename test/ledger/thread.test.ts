@@ -180,7 +180,7 @@ describe('the thread', () => {
       available: micro(400n),
     });
     expect(await outcomeOf(ledger.hold(holdOf('late', 'ada', 1n)))).toBe(LOST);
-    expect(remote.reports).toEqual([]);
+    expect(remote.reports).toEqual(['refused late']);
   });
 });
 
