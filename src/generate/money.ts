@@ -3,7 +3,7 @@
 
 import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
-import { mayHideThinking } from '../core/hidden.ts';
+import { isReadOn } from '../core/hidden.ts';
 import { BUDGET_ENDS } from '../core/key-budget.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import {
@@ -27,18 +27,22 @@ import {
 import type { BudgetRoom, HoldResult } from '../ledger/contract.ts';
 import type { CheckedRequest } from './pipeline-types.ts';
 
+/** Characters of output that may be made before the balance is asked for them. */
+const HELD_BACK_MAX = 1_024;
+
 export type Money = {
   /** The amount to reserve. */
   readonly amount: Micro;
-  /** The most that the prompt may cost beyond its estimate, plus hidden output. */
+  /** The most that the prompt may cost beyond its estimate. */
   readonly excess: Micro;
+  /** The most that output may cost which no slice of the balance stops. */
   readonly hidden: Micro;
 };
 
 export function moneyFor(checked: CheckedRequest): Money {
-  const { catalog, model, price, promptTokens, outputBound } = checked;
+  const { catalog, model, price, promptTokens, outputBound, request } = checked;
   let widest = model.contextWindow;
-  let hides = hidesAnywhere(catalog, model);
+  let hides = hidesAnywhere(catalog, model) || request.stop.some(mayHoldBack);
   for (const slug of model.fallbacks) {
     const fallback = catalog.resolve(slug);
     if (fallback === undefined) continue;
@@ -59,13 +63,17 @@ export function boundByBalance(checked: CheckedRequest, payable: Micro): Tokens 
   return smaller(outputBound, larger(SLICE_TOKENS, affordableOutput(payable, promptTokens, price)));
 }
 
-/** Whether any upstream of the model hides thinking, by the rule that charges for it. */
+/** Whether any upstream of the model is read on, by the rule that charges for it. */
 function hidesAnywhere(catalog: Catalog, model: Model): boolean {
-  if (!model.features.has('reasoning')) return false;
   return model.servedBy.some(({ upstream: id }) => {
     const upstream = catalog.upstreams.get(id);
-    return upstream !== undefined && mayHideThinking({ model, upstream });
+    return upstream !== undefined && isReadOn({ model, upstream });
   });
+}
+
+/** Where we cut, text that may begin the sequence is held back, and bought when it is released. */
+function mayHoldBack(stop: string): boolean {
+  return stop.length > HELD_BACK_MAX;
 }
 
 /** Whether to retry the hold: each request of the account that ends frees room for worst cases. */

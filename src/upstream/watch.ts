@@ -1,6 +1,6 @@
 // The timers of one attempt, as one moving deadline. The attempt reports when it waits for the
-// upstream and what each wait returned. Gap and throughput count only the time spent waiting: a
-// slow client must not count against the upstream.
+// upstream and what each wait returned. From the first content on they count only the time spent
+// waiting: a slow client must not count against the upstream, nor end an answer before its report.
 
 import { unreachable } from '../core/assert.ts';
 import type { Deadline, Deadlines } from '../core/deadlines.ts';
@@ -29,6 +29,9 @@ export class Watch implements Deadline {
   #due: Timer = 'total';
   /** Undefined while the attempt is not waiting for the upstream. */
   #waitsSince: number | undefined;
+  /** Time since the first content in which the attempt did not wait, and since when it does not. */
+  #pausedMs = 0;
+  #pausedSince: number | undefined;
   /** Waiting time since the first content, and since the last. */
   #streamMs = 0;
   #gapMs = 0;
@@ -57,6 +60,8 @@ export class Watch implements Deadline {
   /** The attempt starts to wait for the next read. */
   wait(): void {
     this.#waitsSince = this.#deadlines.now();
+    this.#addPause(this.#waitsSince);
+    this.#pausedSince = undefined;
     this.#arm();
   }
 
@@ -75,6 +80,7 @@ export class Watch implements Deadline {
       if (!this.#onePiece) this.#throughput = throughputOf(this.#timeouts);
       this.#throughput?.add(tokens);
     }
+    if (this.#times.firstContentMs !== undefined) this.#pausedSince = nowMs;
     this.#arm();
   }
 
@@ -111,9 +117,22 @@ export class Watch implements Deadline {
 
   #check(nowMs: number): void {
     while (this.#failure === undefined && this.at <= nowMs) {
-      if (this.#due !== 'throughput' || this.#isTooSlow()) this.#expire(this.#due);
-      else this.#arm();
+      const isLater =
+        this.#due === 'total'
+          ? this.#addPause(nowMs)
+          : this.#due === 'throughput' && !this.#isTooSlow();
+      if (isLater) this.#arm();
+      else this.#expire(this.#due);
     }
+  }
+
+  /** Whether there is a pause that did not count until now. The client's stalls have a bound. */
+  #addPause(nowMs: number): boolean {
+    const pausedMs = nowMs - (this.#pausedSince ?? nowMs);
+    if (pausedMs <= 0) return false;
+    this.#pausedMs += pausedMs;
+    this.#pausedSince = nowMs;
+    return true;
   }
 
   /** Advances at least to the scheduled check, however the clock is rounded. */
@@ -126,7 +145,7 @@ export class Watch implements Deadline {
   /** Sets the deadline to the timer that expires next if nothing is read. */
   #arm(): void {
     const timeouts = this.#timeouts;
-    this.at = this.#startedAt + timeouts.totalMs;
+    this.at = this.#startedAt + timeouts.totalMs + this.#pausedMs;
     this.#due = 'total';
     if (this.#times.firstContentMs === undefined) {
       const isSilent = this.#times.firstByteMs === undefined && !this.#onePiece;

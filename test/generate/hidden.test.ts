@@ -15,7 +15,12 @@ import { RequestEntrance } from '../../src/generate/entrance.ts';
 import { createFunds } from '../../src/generate/funds.ts';
 import { generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
-import type { GenerateDependencies, GenerationCall } from '../../src/generate/pipeline-types.ts';
+import { moneyFor } from '../../src/generate/money.ts';
+import type {
+  CheckedRequest,
+  GenerateDependencies,
+  GenerationCall,
+} from '../../src/generate/pipeline-types.ts';
 import { createTokenizer } from '../../src/generate/tokenizer.ts';
 import { createHistory } from '../../src/ledger/history.ts';
 import { createLimits } from '../../src/limits/limits.ts';
@@ -405,4 +410,21 @@ test('an upstream that bills an answer to its end is read on at each cut', async
     expect([cut.outcome, cut.text.length]).toEqual(['stopped_balance', 4_096]);
     expect(cut.charged).toBe(micro(priceOf(REPORTED_PROMPT, 12 * 900 - 1_024)));
   }
+});
+
+test('output that no slice of the balance stops is part of the worst case of a hold', () => {
+  const hidden = (name: string, ...stop: string[]): bigint => {
+    const upstream = UPSTREAMS[name];
+    if (upstream === undefined) throw new Error('no such upstream');
+    const catalog = catalogOf(upstream);
+    const model = catalog.models[0];
+    const asked = { promptTokens: 7, outputBound: MAX_OUTPUT, price: PRICE, request: { stop } };
+    return moneyFor({ catalog, model, ...asked } as unknown as CheckedRequest).hidden;
+  };
+  expect(hidden('vllm', 'z'.repeat(1_024))).toBe(0n);
+  const most = hidden('openai');
+  expect(most).toBeGreaterThan(0n);
+  expect(hidden('billed')).toBe(most);
+  // The cutter holds back what may begin the sequence.
+  expect(hidden('vllm', 'b', 'z'.repeat(1_025))).toBe(most);
 });

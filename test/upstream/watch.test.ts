@@ -164,8 +164,10 @@ describe('no read is awaited: the client reads slowly', () => {
     expect(play(FULL, 990, options).failure).toBeUndefined();
   });
 
-  test('the time in all does', () => {
-    expect(play(FULL, 1_000).failure?.phase).toBe('total');
+  test('the time in all goes on where it stood: a client must not end an answer before its report', () => {
+    expect(play(FULL, 9_000).failure).toBeUndefined();
+    const steps: Step[] = [...FULL, ['waits', 5_030], ...trickle(5_060, 60)];
+    expect(play(steps, 9_000)).toMatchObject({ atMs: 6_000, failure: { phase: 'total' } });
   });
 
   test('the gap goes on where it stood', () => {

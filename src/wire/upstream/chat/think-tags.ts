@@ -9,14 +9,14 @@ const CLOSERS = ['</think>', '</thinking>'];
 const TAGS = [...OPENERS, ...CLOSERS];
 const CLOSER = /<\/think(?:ing)?>/;
 
-/** White space before the first tag; servers do not write more than this. */
-const LEADING_SPACE_MAX = 256;
+/** White space before the first tag, or line breaks behind one; servers do not write more. */
+const SPACE_MAX = 256;
 
 /**
  * Tags count only at the start of the text, after white space: an opening tag starts the thinking,
  * and a closing tag ends thinking that had no opening one. Thinking ends at the first closing tag
- * of either kind, or never. Line breaks directly after a tag belong to it. Any other tag is plain
- * text, as are later closing tags, because the text before them was already sent.
+ * of either kind, or never. Line breaks directly after a tag belong to it, up to a bound: what is left
+ * out is not billed. Any other tag is plain text, as are later closing tags, because the text before them was already sent.
  */
 export class ThinkSplitter implements DeltaSink {
   readonly #sink: DeltaSink;
@@ -24,20 +24,21 @@ export class ThinkSplitter implements DeltaSink {
   /** The kind of a text without a tag at its start. */
   #beginning: 'thinking' | 'text';
   #held = '';
-  #isBehindTag: boolean;
+  /** Line breaks that are left out if they come next. */
+  #breaksLeft: number;
 
   constructor(mode: ChatProfile['thinkTags'], sink: DeltaSink) {
     this.#sink = sink;
     this.#place = mode === 'ignore' ? 'text' : 'start';
     this.#beginning = mode === 'opened' ? 'thinking' : 'text';
-    this.#isBehindTag = mode === 'opened';
+    this.#breaksLeft = mode === 'opened' ? SPACE_MAX : 0;
   }
 
   /** Pushed thinking came in a field of its own. */
   push(delta: PlainDelta): void {
     if (delta.kind === 'text-delta') {
       if (delta.text === '') return;
-      const isPlain = this.#place === 'text' && !this.#isBehindTag && this.#held === '';
+      const isPlain = this.#place === 'text' && this.#breaksLeft === 0 && this.#held === '';
       if (isPlain) this.#sink.push(delta);
       else this.#read(this.#take() + delta.text);
       return;
@@ -57,9 +58,13 @@ export class ThinkSplitter implements DeltaSink {
   }
 
   #tell(kind: PlainDelta['kind'], piece: string): void {
-    const text = this.#isBehindTag ? piece.replace(/^[\r\n]+/, '') : piece;
+    let text = piece;
+    if (this.#breaksLeft > 0) {
+      text = piece.slice(Math.min(lengthOfBreaks(piece), this.#breaksLeft));
+      this.#breaksLeft -= piece.length - text.length;
+    }
     if (text === '') return;
-    this.#isBehindTag = false;
+    this.#breaksLeft = 0;
     this.#sink.push({ kind, text });
   }
 
@@ -73,7 +78,7 @@ export class ThinkSplitter implements DeltaSink {
 
   #readStart(piece: string): string {
     const rest = piece.trimStart();
-    const mayHaveTag = piece.length - rest.length <= LEADING_SPACE_MAX;
+    const mayHaveTag = piece.length - rest.length <= SPACE_MAX;
     // Most texts do not begin with a tag.
     if (!mayHaveTag || (rest !== '' && !rest.startsWith('<'))) {
       this.#place = this.#beginning;
@@ -82,7 +87,7 @@ export class ThinkSplitter implements DeltaSink {
     const tag = TAGS.find((word) => rest.startsWith(word));
     if (tag !== undefined) {
       this.#place = OPENERS.includes(tag) ? 'thinking' : 'text';
-      this.#isBehindTag = true;
+      this.#breaksLeft = SPACE_MAX;
       return rest.slice(tag.length);
     }
     if (TAGS.some((word) => word.startsWith(rest))) {
@@ -98,7 +103,7 @@ export class ThinkSplitter implements DeltaSink {
     if (closer !== null) {
       this.#tell('reasoning-delta', piece.slice(0, closer.index));
       this.#place = 'text';
-      this.#isBehindTag = true;
+      this.#breaksLeft = SPACE_MAX;
       return piece.slice(closer.index + closer[0].length);
     }
     // A closing tag that the piece truncates can only begin at its last bracket.
@@ -114,4 +119,8 @@ export class ThinkSplitter implements DeltaSink {
     this.#held = '';
     return taken;
   }
+}
+
+function lengthOfBreaks(text: string): number {
+  return /^[\r\n]*/.exec(text)?.[0].length ?? 0;
 }

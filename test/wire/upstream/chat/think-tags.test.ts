@@ -87,6 +87,13 @@ describe('case 105: think tags, however the text is cut', () => {
   });
 });
 
+test('line breaks behind a tag are left out only up to the bound', () => {
+  const text = `<think></think>${'\n'.repeat(300)}a`;
+  for (const pieces of [[text], [...text]]) {
+    expect(split('split', pieces)).toEqual({ thinking: '', text: `${'\n'.repeat(44)}a` });
+  }
+});
+
 describe('any text', () => {
   const word = fc.constantFrom(
     ...[
