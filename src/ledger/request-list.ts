@@ -9,17 +9,16 @@ import {
   count as countRows,
   desc,
   eq,
-  gt,
   gte,
   inArray,
   lt,
-  or,
   type SQL,
   sql,
 } from 'drizzle-orm';
 import { createPause } from '../async/yield.ts';
 import { requestIdRange } from '../core/id.ts';
 import type { Database } from '../store/contract.ts';
+import { isAfter, isBefore } from '../store/keyset.ts';
 import { requests } from '../store/money-tables.ts';
 import { usageRecords } from '../store/money-views.ts';
 import { unindexed } from '../store/portable.ts';
@@ -240,16 +239,8 @@ function isWithin(accountId: string, fromMs: Instant, untilMs: Instant): SQL | u
   );
 }
 
-function olderThan({ startedAt, row }: RequestPlace): SQL | undefined {
-  return or(
-    lt(requests.startedAt, startedAt),
-    and(eq(requests.startedAt, startedAt), lt(requests.number, row)),
-  );
-}
+const ORDER = [requests.startedAt, requests.number] as const;
 
-function newerThan({ startedAt, row }: RequestPlace): SQL | undefined {
-  return or(
-    gt(requests.startedAt, startedAt),
-    and(eq(requests.startedAt, startedAt), gt(requests.number, row)),
-  );
-}
+const olderThan = ({ startedAt, row }: RequestPlace): SQL => isBefore(ORDER, [startedAt, row]);
+
+const newerThan = ({ startedAt, row }: RequestPlace): SQL => isAfter(ORDER, [startedAt, row]);

@@ -1,9 +1,10 @@
 // Lists refused requests, newest first, and counts them over time. Read-only.
 
-import { and, between, count, desc, eq, gte, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, between, count, desc, eq, gte, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import type { ErrorCode } from '../core/error.ts';
 import { requestIdRange } from '../core/id.ts';
 import type { Database } from '../store/contract.ts';
+import { isBefore } from '../store/keyset.ts';
 import { refusedRequests } from '../store/refused-tables.ts';
 
 export type RefusedRequest = typeof refusedRequests.$inferSelect;
@@ -111,9 +112,5 @@ function conditions(filter: RefusalFilter): (SQL | undefined)[] {
   ];
 }
 
-function olderThan({ at, id }: RefusalPlace): SQL | undefined {
-  return or(
-    lt(refusedRequests.at, at),
-    and(eq(refusedRequests.at, at), lt(refusedRequests.id, id)),
-  );
-}
+const olderThan = ({ at, id }: RefusalPlace): SQL =>
+  isBefore([refusedRequests.at, refusedRequests.id], [at, id]);

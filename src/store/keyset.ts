@@ -1,7 +1,7 @@
 // Lists in a chosen order, read in pages: each page continues behind the last row of the previous
 // one, so every page costs the same.
 
-import { and, asc, desc, eq, gt, lt, or, type SQL, type SQLWrapper } from 'drizzle-orm';
+import { asc, bindIfParam, desc, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 
 export type Order<Field extends string> = { readonly field: Field; readonly descending: boolean };
 
@@ -26,9 +26,27 @@ export function pageBy<Field extends string>(
 ): { readonly where: SQL | undefined; readonly orderBy: readonly [SQL, SQL] } {
   const value = values[field].getSQL();
   const row = tie.getSQL();
-  const behind = descending ? lt : gt;
   const along = descending ? desc : asc;
-  const where =
-    after && or(behind(value, after.value), and(eq(value, after.value), behind(row, after.tie)));
+  const beyond = descending ? isBefore : isAfter;
+  const where = after && beyond([value, row], [after.value, after.tie]);
   return { where, orderBy: [along(value), along(row)] };
+}
+
+type Pair<T> = readonly [value: T, tie: T];
+
+/**
+ * Whether a row lies before a place in the ascending order of two columns. The same condition
+ * written with `or` makes SQLite scan the order from its beginning.
+ */
+export function isBefore(columns: Pair<SQLWrapper>, place: Pair<unknown>): SQL {
+  return sql`(${columns[0]}, ${columns[1]}) < ${bound(columns, place)}`;
+}
+
+/** Whether a row lies after a place in the ascending order of two columns. */
+export function isAfter(columns: Pair<SQLWrapper>, place: Pair<unknown>): SQL {
+  return sql`(${columns[0]}, ${columns[1]}) > ${bound(columns, place)}`;
+}
+
+function bound([value, tie]: Pair<SQLWrapper>, place: Pair<unknown>): SQL {
+  return sql`(${bindIfParam(place[0], value)}, ${bindIfParam(place[1], tie)})`;
 }

@@ -12,7 +12,14 @@ import {
   type RequestPlace,
 } from '../../src/ledger/request-list.ts';
 import { createRollUp } from '../../src/ledger/series/roll-up.ts';
-import { describeOnEachDatabase, newDatabase, temporaryDirectory } from '../support/database.ts';
+import { createQueries } from '../../src/store/database.ts';
+import type { Ask } from '../../src/store/writer/protocol.ts';
+import {
+  describeOnEachDatabase,
+  newDatabase,
+  sqliteTest,
+  temporaryDirectory,
+} from '../support/database.ts';
 import {
   addRecords,
   DAY,
@@ -154,6 +161,47 @@ describeOnEachDatabase('the request list', () => {
     expect(await found('req_AAAAAA01')).toEqual(['req_AAAAAA01']);
     expect(await found('req_AAAAAA03')).toEqual([]);
     expect(await found('req_AAAA')).toEqual(['req_AAAAAB01', 'req_AAAAAA02']);
+    await database.close();
+  });
+
+  test('the neighbours of a request are those beside it in the list', async () => {
+    const database = await newDatabase(directory);
+    // Requests that started in the same millisecond follow the order of their rows.
+    const times = [3, 1, 2, 2, 5, 2, 1];
+    const records = times.map((at) => usageRecord({ startedAt: DAY + at }));
+    await addRecords(database, records);
+    await addRecords(database, [usageRecord({ startedAt: DAY + 2, accountId: 'acct_bob' })]);
+    const { list, neighbours } = createRequestList(database);
+    const ids = (await list('acct_ada', {}, 10)).rows.map(({ requestId }) => requestId);
+    expect(ids).toHaveLength(times.length);
+    for (const [at, id] of ids.entries()) {
+      const beside = [ids[at - 1] ?? null, ids[at + 1] ?? null] as const;
+      expect([id, await neighbours('acct_ada', id)]).toEqual([id, beside]);
+    }
+    await database.close();
+  });
+
+  sqliteTest('it reads a plan of SQLite')('neighbours are found by an index', async () => {
+    const database = await newDatabase(directory);
+    const record = usageRecord();
+    await addRecords(database, [record]);
+    const asked: Ask[] = [];
+    const { db } = createQueries((ask) => {
+      asked.push(ask);
+      return database.ask(ask);
+    });
+    await createRequestList({ ...database, db }).neighbours('acct_ada', record.requestId);
+    const plans = asked.map(({ text }) => {
+      using explained = database.connection.prepare<{ detail: string }, []>(
+        `explain query plan ${text}`,
+      );
+      return explained.all().map(({ detail }) => detail);
+    });
+    expect(plans.slice(1).map(([detail]) => detail)).toEqual([
+      'SEARCH requests USING INDEX requests_account (account=? AND started_at>?)',
+      'SEARCH requests USING INDEX requests_account (account=? AND started_at<?)',
+    ]);
+    expect(plans.flat().filter((detail) => /SCAN|TEMP B-TREE/.test(detail))).toEqual([]);
     await database.close();
   });
 });
