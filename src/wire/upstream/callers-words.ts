@@ -3,6 +3,7 @@
 // and escapes.
 
 import type { GenerationRequest } from '../../core/generation.ts';
+import { isObject } from '../../core/json.ts';
 
 /** Whether the caller wrote this text somewhere in its request. */
 export type WroteWords = (words: string) => boolean;
@@ -14,6 +15,15 @@ export const NOT_THE_CALLERS: WroteWords = () => false;
  * text counts as the caller's.
  */
 const CHARACTERS_MAX = 1_000_000;
+
+/** The cost of a text besides its characters: a request may have many empty ones. */
+const TEXT_CHARACTERS = 1;
+
+/**
+ * How many values of a request are visited, texts or not. If it has more, every text counts as the
+ * caller's.
+ */
+const VALUES_MAX = 100_000;
 
 /** The cost of an escape in characters: decoding one takes longer than reading a letter. */
 const ESCAPE_CHARACTERS = 40;
@@ -35,42 +45,67 @@ export function wordsOf(request: GenerationRequest): WroteWords {
     left -= characters;
     return left >= 0;
   };
-  let texts: readonly string[] | undefined;
-  return (words) => {
-    const letters = lettersOf(words);
-    if (letters === '') return false;
+  let texts: Texts | undefined;
+  const isIn = (letters: string): boolean => {
     texts ??= textsOf(request);
-    for (const escaped of [false, true]) {
-      const search = createSearch(letters);
-      for (const text of texts) {
-        // Text without escapes was searched before.
-        if (escaped && !ESCAPE_SIGN.test(text)) continue;
-        const read = spend(text.length) && escaped ? readEscapes(text, spend) : text;
-        if (left < 0 || search(read)) return true;
-      }
+    if (texts === 'too many') return true;
+    const search = createSearch(letters);
+    for (const text of texts.all) {
+      if (!spend(text.length + TEXT_CHARACTERS) || search(text)) return true;
+    }
+    const searchEscaped = createSearch(letters);
+    for (const text of texts.escaped) {
+      if (!spend(text.length + TEXT_CHARACTERS)) return true;
+      const read = readEscapes(text, spend);
+      if (left < 0 || searchEscaped(read)) return true;
     }
     return false;
   };
+  // An error may repeat the same words in many spellings.
+  const known = new Map<string, boolean>();
+  return (words) => {
+    const letters = lettersOf(words);
+    if (letters === '') return false;
+    const found = known.get(letters) ?? isIn(letters);
+    known.set(letters, found);
+    return found;
+  };
 }
 
+type Texts =
+  | {
+      readonly all: readonly string[];
+      /** Those whose escapes have to be decoded for a second search. */
+      readonly escaped: readonly string[];
+    }
+  | 'too many';
+
 /** Every text of a request, followed by names that the caller chose, such as in schemas. */
-function textsOf(request: GenerationRequest): readonly string[] {
+function textsOf(request: GenerationRequest): Texts {
   const texts: string[] = [];
   const names: string[] = [];
+  let left = VALUES_MAX;
   const visit = (value: unknown): void => {
+    left -= 1;
+    if (left < 0) return;
     // Skips images, which errors do not repeat, and our own `kind` names, which would separate
     // texts.
     if (typeof value === 'string') {
       if (!OWN_WORDS.has(value) && !value.startsWith('data:')) texts.push(value);
-    } else if (typeof value === 'object' && value !== null) {
-      for (const [name, member] of Object.entries(value)) {
-        if (!Array.isArray(value)) names.push(name);
-        visit(member);
+    } else if (Array.isArray(value)) {
+      for (let at = 0; at < value.length && left >= 0; at += 1) visit(value[at]);
+    } else if (isObject(value)) {
+      for (const name of Object.keys(value)) {
+        if (left < 0) return;
+        names.push(name);
+        visit(value[name]);
       }
     }
   };
   visit(request);
-  return [...texts, ...names];
+  if (left < 0) return 'too many';
+  const all = [...texts, ...names];
+  return { all, escaped: all.filter((text) => ESCAPE_SIGN.test(text)) };
 }
 
 const OWN_WORDS: ReadonlySet<string> = new Set(['text', 'image', 'user', 'assistant', 'tool']);

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { GenerationRequest } from '../../../src/core/generation.ts';
+import type { GenerationRequest, JsonValue } from '../../../src/core/generation.ts';
 import { wordsOf } from '../../../src/wire/upstream/callers-words.ts';
 import {
   errorEventFailure,
@@ -193,6 +193,41 @@ describe('the words of a caller', () => {
   test('are taken to be there where a request is too long to look through', () => {
     expect(wordsOf(requestOf(0, ' '.repeat(1_000_001)))('arrearage')).toBe(true);
     expect(wordsOf(requestOf(0, '\\u0020'.repeat(100_000)))('arrearage')).toBe(true);
+  });
+
+  test.each<[string, JsonValue]>([
+    ['empty texts', ''],
+    ['numbers', 1],
+    ['empty lists', []],
+    ['empty objects', {}],
+  ])('are taken to be there where a schema has too many %s, at once', (_name, value) => {
+    const parameters = { enum: Array.from({ length: 690_000 }, () => value) };
+    const request = { ...requestOf(0, 'x'), tools: [{ name: 'f', parameters }] };
+    const startedAt = performance.now();
+    expect(wordsOf(request)('arrearage')).toBe(true);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+
+  test('are looked for once, in however many spellings an error repeats them', () => {
+    const letters = [...'prompt too long'];
+    const spellings = Array.from({ length: 4_000 }, (_, number) => {
+      return letters.map((letter, at) => ((number >> at) & 1 ? letter.toUpperCase() : letter));
+    });
+    const body = spellings.map((spelling) => spelling.join('')).join(' ');
+    const empty = Array.from({ length: 49_000 }, () => ({ kind: 'text' as const, text: '' }));
+    const request = requestOf(0, 'prompt too long');
+    const turns = [{ role: 'user' as const, parts: empty }, ...request.turns];
+    const startedAt = performance.now();
+    expect(statusFailure(400, body, wordsOf({ ...request, turns })).class).toBe('bad_request');
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+
+  test('are looked for a bounded number of times, among empty texts as well', () => {
+    const parameters = { enum: Array.from({ length: 50_000 }, () => '') };
+    const of = wordsOf({ ...requestOf(1, ''), tools: [{ name: 'f', parameters }] });
+    const found = Array.from({ length: 100 }, (_, number) => of(`arrearage ${number}`));
+    expect(found.indexOf(true)).toBeGreaterThan(0);
+    expect(found.lastIndexOf(false)).toBeLessThan(found.indexOf(true));
   });
 });
 
