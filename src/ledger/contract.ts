@@ -197,7 +197,11 @@ export type BudgetCommand = {
   readonly nowMs: number;
 };
 
-export type BudgetResult = { readonly limits: BudgetLimits; readonly spend: BudgetSpend };
+export type BudgetResult = {
+  readonly limits: BudgetLimits;
+  /** What counts against the budget: nothing while the key has never had one. */
+  readonly spend: BudgetSpend;
+};
 
 /** `digest` is that of the normalized code (`core/redemption-code.ts`). */
 export type RedeemCommand = {

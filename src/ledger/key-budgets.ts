@@ -26,7 +26,8 @@ import { hiddenOutput } from '../core/price.ts';
 import type { Database } from '../store/contract.ts';
 import { accountOf, type LedgerBatch } from './batch.ts';
 import type { BudgetCommand, BudgetResult, BudgetRoom, HoldCommand } from './contract.ts';
-import type { AccountBooks, KeyBudgetRow, OpenHold, OpenHoldRow } from './memory.ts';
+import type { AccountBooks, KeyBudgetRow, Memory, OpenHold, OpenHoldRow } from './memory.ts';
+import type { Names } from './names.ts';
 
 /** A budget that refuses a hold, or what the hold reserves of it. */
 type Reservation =
@@ -192,6 +193,17 @@ function noSpend(nowMs: number): BudgetSpend {
   const day = utcDay(nowMs).fromMs;
   const month = utcMonth(nowMs).fromMs;
   return { total: ZERO, day, inDay: ZERO, month, inMonth: ZERO };
+}
+
+/** Whether the command sets the first limit of a family, which then needs `spentBefore`. */
+export function startsBudget(
+  { accountId, family, limits }: BudgetCommand,
+  memory: Memory,
+  names: Names,
+): boolean {
+  // A client may repeat an edit that changes nothing, and the history of an account may be long.
+  const isLimited = BUDGET_PERIODS.some((period) => (limits[period] ?? null) !== null);
+  return isLimited && !memory.hasBudget(accountId, names.numberOf(family));
 }
 
 /**

@@ -6,7 +6,7 @@ import type { BudgetSpend } from '../core/key-budget.ts';
 import type { Database } from '../store/contract.ts';
 import { isConflict } from '../store/error.ts';
 import type { LedgerRequest, RecoverCommand } from './contract.ts';
-import { spentBefore } from './key-budgets.ts';
+import { spentBefore, startsBudget } from './key-budgets.ts';
 import type { AccountBooks, BatchFacts, Changes, EndedRequest, Memory } from './memory.ts';
 import type { Names } from './names.ts';
 import { type Named, prepareStatements, type VersionedBalance } from './postgres-statements.ts';
@@ -59,9 +59,8 @@ export function createPostgresTables(database: Database): Tables {
     }
     const spent = new Map<string, BudgetSpend>();
     for (const { name, command } of batch) {
-      if (name !== 'budget') continue;
-      if (memory.hasBudget(command.accountId, names.numberOf(command.family))) continue;
-      spent.set(command.family, await spentBefore(database, command));
+      if (name === 'budget' && startsBudget(command, memory, names))
+        spent.set(command.family, await spentBefore(database, command));
     }
     return {
       ended,

@@ -18,7 +18,7 @@ import {
 import { decode, inserted, list, placeholders, written } from '../store/statement.ts';
 import type { CodeRow } from './codes.ts';
 import type { LedgerRequest, RecoverCommand } from './contract.ts';
-import { spentBefore } from './key-budgets.ts';
+import { spentBefore, startsBudget } from './key-budgets.ts';
 import type {
   BalanceRow,
   BatchFacts,
@@ -110,7 +110,7 @@ export function createSqliteTables(database: Database): Tables {
         const row = await db.select().from(redemptionCodes).where(named).get();
         if (row !== undefined) codes.set(row.digest, row);
       }
-      if (name === 'budget' && !memory.hasBudget(command.accountId, names.numberOf(command.family)))
+      if (name === 'budget' && startsBudget(command, memory, names))
         spent.set(command.family, await spentBefore(database, command));
     }
     return { ended, movements: booked, codes, spentBefore: spent, recoverable: recoveries };

@@ -1,6 +1,7 @@
 // Everything the writer has answered is committed: nothing is left for a later transaction.
 
 import { expect, test } from 'bun:test';
+import type { BudgetLimits } from '../../src/core/key-budget.ts';
 import { AMOUNT_MAX, micro } from '../../src/core/money.ts';
 import { readKeyBudgets } from '../../src/ledger/budget-list.ts';
 import type { LedgerRequest } from '../../src/ledger/writer.ts';
@@ -70,6 +71,33 @@ describeOnEachDatabase('the writer', () => {
     expect(await open.books.audit()).toEqual([]);
     const { spend } = (await readKeyBudgets(open.database, 'ada')).get('key_1') ?? {};
     expect(spend?.total).toBe(micro(21n));
+    await closeBooks(open);
+  });
+
+  test('a key without a budget keeps none, unread, when no limit is set', async () => {
+    const open = await openBooks(directory);
+    await fundAccount(open, 'ada', 1_000n);
+    let reads = 0;
+    const write = createWriter({
+      ...open.database,
+      rows: (query) => {
+        reads += 1;
+        return open.database.rows(query);
+      },
+    });
+    const of = { accountId: 'ada', family: 'key_1', keyId: 'key_1', nowMs: NOW };
+    const set = (limits: Partial<BudgetLimits>): Promise<unknown> =>
+      write([{ name: 'budget', command: { ...of, limits } }]);
+    await write([{ name: 'hold', command: holdOf('r1', 'ada', 10n) }]);
+    await write([{ name: 'settle', command: settleOf('r1', 7n) }]);
+    const before = reads;
+    for (const limits of [{}, { total: null, day: null, month: null }]) await set(limits);
+    expect(reads).toBe(before);
+    expect((await readKeyBudgets(open.database, 'ada')).size).toBe(0);
+    await set({ day: null, total: micro(1_000n) });
+    expect(reads).toBe(before + 1);
+    const { spend } = (await readKeyBudgets(open.database, 'ada')).get('key_1') ?? {};
+    expect(spend?.total).toBe(micro(7n));
     await closeBooks(open);
   });
 
