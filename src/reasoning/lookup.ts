@@ -3,6 +3,7 @@
 // never appear in another one.
 
 import type { JsonValue, ToolCall, Turn } from '../core/generation.ts';
+import { weighJson } from '../core/json-weight.ts';
 
 /** The input of the model before a turn. */
 type Conversation = { readonly system: string; readonly turns: readonly Turn[] };
@@ -27,7 +28,7 @@ const INPUT_DEPTH_MAX = 128;
 export class LookupBudget {
   /** Queries. */
   #calls = 1_024;
-  /** Members and elements of inputs: 20 ms of sorting. */
+  /** Members, elements and objects of inputs: 20 ms of sorting. */
   #parts = 10_000;
 
   takeCall(): boolean {
@@ -35,9 +36,12 @@ export class LookupBudget {
     return this.#calls >= 0;
   }
 
-  takeParts(count: number): boolean {
-    if (count > this.#parts) return false;
-    this.#parts -= count;
+  takeInput(text: string): boolean {
+    const most = { depth: INPUT_DEPTH_MAX, members: this.#parts, values: this.#parts };
+    const { excess, members, values } = weighJson(Buffer.from(text), most);
+    const parts = members + values;
+    if (excess !== undefined || parts > this.#parts) return false;
+    this.#parts -= parts;
     return true;
   }
 }
@@ -107,30 +111,10 @@ function canonicalInput(text: string, budget: LookupBudget): string {
 
 function parse(text: string, budget: LookupBudget): JsonValue | undefined {
   try {
-    return budget.takeParts(countParts(text)) ? JSON.parse(text) : undefined;
+    return budget.takeInput(text) ? JSON.parse(text) : undefined;
   } catch {
     return undefined;
   }
-}
-
-/** Of what starts a value: brackets, colons and commas outside strings. Infinity if too deep. */
-function countParts(text: string): number {
-  let parts = 0;
-  let depth = 0;
-  let inString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === '"') inString = !inString;
-    else if (inString) at += character === '\\' ? 1 : 0;
-    else if (character === ':' || character === ',') parts += 1;
-    else if (character === ']' || character === '}') depth -= 1;
-    else if (character === '[' || character === '{') {
-      parts += 1;
-      depth += 1;
-      if (depth > INPUT_DEPTH_MAX) return Number.POSITIVE_INFINITY;
-    }
-  }
-  return parts;
 }
 
 function sortKeys(value: JsonValue): JsonValue {

@@ -1,17 +1,19 @@
 // Formats tool inputs for formats that require a JSON object: arguments are text written by a model
-// or a client. Used by the Messages format for clients and upstreams.
+// or a client. Used by the Messages format for clients and upstreams. Makes no values of them,
+// because some take a thousand times the memory of their text.
 
-import { isObject, parseJson } from '../core/json.ts';
+import { parseJson } from '../core/json.ts';
+import { jsonKind } from '../core/json-kind.ts';
 import { repairSurrogates } from './json.ts';
 
 /** Whether `text` is the JSON of an object, as a tool's input has to be. */
 export function isJsonObject(text: string): boolean {
-  return isObject(parseJson(text));
+  return jsonKind(text) === 'object';
 }
 
 /** Whether `text` is complete JSON of any kind: a call cut by the length limit is not. */
 export function isWholeJson(text: string): boolean {
-  return parseJson(text) !== undefined;
+  return jsonKind(text) !== undefined;
 }
 
 /**
@@ -25,9 +27,10 @@ export function toolInput(argumentsText: string): string {
 }
 
 function objectText(argumentsText: string): string {
-  const value = parseJson(argumentsText);
-  if (isObject(value)) return argumentsText;
-  if (value === undefined || value === null) return '{}';
-  if (typeof value === 'string' && isJsonObject(value)) return value;
+  const kind = jsonKind(argumentsText);
+  if (kind === 'object') return argumentsText;
+  if (kind === undefined || kind === 'null') return '{}';
+  const inner = kind === 'string' ? parseJson(argumentsText) : undefined;
+  if (typeof inner === 'string' && isJsonObject(inner)) return inner;
   return `{"value":${argumentsText}}`;
 }

@@ -450,7 +450,8 @@ describe('what the body is said to be', () => {
 
 describe('what is not JSON, or too much of it', () => {
   const DEEP = 'The request body nests deeper than 64 levels.';
-  const MANY = 'The request body has more than 100000 object members.';
+  const MANY =
+    'The request body has more than 100000 object members; a name that is a number counts as up to 1,000.';
   const INVALID = 'The request body is not valid JSON.';
   const NO_OBJECT = 'The request body must be a JSON object.';
   const NOT_UTF8 = 'The request body is not valid UTF-8. Send JSON in UTF-8.';

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { GatewayError } from '../../src/core/error.ts';
 import { parseBody } from '../../src/wire/body.ts';
-import { JSON_DEPTH_MAX, JSON_KEYS_MAX } from '../../src/wire/limits.ts';
+import { JSON_WEIGHT_MAX } from '../../src/wire/limits.ts';
 
+const { depth: JSON_DEPTH_MAX, members: JSON_KEYS_MAX } = JSON_WEIGHT_MAX;
 const encoder = new TextEncoder();
 
 function parse(text: string): unknown {
@@ -35,7 +36,10 @@ function withKeys(count: number): string {
 const NOT_JSON = 'The request body is not valid JSON.';
 const NOT_UTF8 = 'The request body is not valid UTF-8. Send JSON in UTF-8.';
 const TOO_DEEP = 'The request body nests deeper than 64 levels.';
-const TOO_MANY = 'The request body has more than 100000 object members.';
+const TOO_MANY =
+  'The request body has more than 100000 object members; a name that is a number counts as up to 1,000.';
+const TOO_LONG = 'The request body has more than 300000 values.';
+const listOf = (count: number, of: string): string => `[${Array(count).fill(of).join()}]`;
 
 describe('parseBody', () => {
   test.each([
@@ -66,6 +70,11 @@ describe('parseBody', () => {
     ['too deep in an ignored field', `{"x":${nested(JSON_DEPTH_MAX)}}`, TOO_DEEP],
     ['2 MB of objects', '{"a":'.repeat(400_000), TOO_DEEP],
     ['too many keys', withKeys(JSON_KEYS_MAX + 1), TOO_MANY],
+    ['too many elements', listOf(300_001, '0'), TOO_LONG],
+    ['too many objects', listOf(150_001, '{}'), TOO_LONG],
+    // Each would take 8 KB.
+    ['names that are numbers', listOf(101, '{"999":0}'), TOO_MANY],
+    ['names that are escaped numbers', listOf(101, '{"\\u0039\\u0039\\u0039":0}'), TOO_MANY],
   ])('refuses a body that is %s', (_name, text, message) => {
     expect(refusal(encoder.encode(text))).toBe(message);
   });
@@ -73,6 +82,14 @@ describe('parseBody', () => {
   test('accepts the greatest depth and number of keys', () => {
     expect(parse(nested(JSON_DEPTH_MAX))).toEqual(JSON.parse(nested(JSON_DEPTH_MAX)));
     expect(parse(withKeys(JSON_KEYS_MAX))).toEqual(JSON.parse(withKeys(JSON_KEYS_MAX)));
+    for (const many of [
+      listOf(299_999, '0'),
+      listOf(149_999, '{}'),
+      listOf(100, '{"999":0,"998":1}'),
+      listOf(10_000, '{"12345":0,"2":{"1":2},"":0}'),
+    ]) {
+      expect(parse(many)).toEqual(JSON.parse(many));
+    }
   });
 
   test('takes UTF-8 only, with or without a byte-order mark', () => {

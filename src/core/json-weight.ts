@@ -1,0 +1,110 @@
+// Weighs JSON before it is parsed, in one pass over its bytes, because a parser takes far more memory
+// and stack for some texts than their length suggests. Pure.
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/**
+ * The runtime stores a member whose name is a number in a vector with room for all smaller numbers:
+ * `{"999":0}` takes 8 KB. From here on it uses a map.
+ */
+const VECTOR_MAX = 1_000;
+/** The longest name that may be such a number: three digits, each written as an escape. */
+const NUMBER_BYTES_MAX = 18;
+
+export type JsonWeight = {
+  /** Of arrays and objects. */
+  readonly depth: number;
+  /** Of objects. A name of up to three digits counts as the members that its vector has room for. */
+  readonly members: number;
+  /** Members, elements, arrays and objects. */
+  readonly values: number;
+};
+
+type Weighed = Omit<JsonWeight, 'depth'> & {
+  /** What exceeds its bound first; the scan stops there. */
+  readonly excess: keyof JsonWeight | undefined;
+};
+
+/** A parser checks that brackets match: a text that confuses this scan is not JSON. */
+export function weighJson(bytes: Uint8Array, most: JsonWeight): Weighed {
+  /** The largest number that was a name, on each level. */
+  const numbers = new Int32Array(most.depth + 1);
+  let depth = 0;
+  let members = 0;
+  let values = 0;
+  let start = 0;
+  let end = 0;
+  for (let index = 0; index < bytes.length; index += 1) {
+    switch (bytes[index]) {
+      case QUOTE:
+        start = index + 1;
+        end = stringEnd(bytes, index);
+        index = end;
+        break;
+      case OPEN_BRACKET:
+      case OPEN_BRACE:
+        depth += 1;
+        values += 1;
+        if (depth > most.depth) return { excess: 'depth', members, values };
+        if (values > most.values) return { excess: 'values', members, values };
+        numbers[depth] = 0;
+        break;
+      case CLOSE_BRACKET:
+      case CLOSE_BRACE:
+        depth -= 1;
+        break;
+      case COMMA:
+        values += 1;
+        if (values > most.values) return { excess: 'values', members, values };
+        break;
+      case COLON: {
+        const more = numberOf(bytes, start, end) - (numbers[depth] ?? 0);
+        members += Math.max(1, more);
+        if (more > 0) numbers[depth] = (numbers[depth] ?? 0) + more;
+        if (members > most.members) return { excess: 'members', members, values };
+        break;
+      }
+    }
+  }
+  return { excess: undefined, members, values };
+}
+
+/** The number that a name is, at most `VECTOR_MAX`; 0 for another name. Escapes may hide one. */
+function numberOf(bytes: Uint8Array, start: number, end: number): number {
+  if (end - start > NUMBER_BYTES_MAX) return 0;
+  let number = 0;
+  let isNumber = true;
+  for (let index = start; index < end; index += 1) {
+    const byte = bytes[index] ?? 0;
+    if (byte === BACKSLASH) return VECTOR_MAX;
+    if (byte < DIGIT_0 || byte > DIGIT_9) isNumber = false;
+    else number = number * 10 + byte - DIGIT_0;
+  }
+  return isNumber && number < VECTOR_MAX ? number : 0;
+}
+
+/** The index of the quote that closes the string opened at `start`, or the end of the bytes. */
+function stringEnd(bytes: Uint8Array, start: number): number {
+  let quote = start;
+  do {
+    quote = bytes.indexOf(QUOTE, quote + 1);
+    if (quote === -1) return bytes.length;
+  } while (isEscapedByte(bytes, quote));
+  return quote;
+}
+
+/** `isEscaped` over undecoded bytes. Runs never overlap, so the total time is linear. */
+function isEscapedByte(bytes: Uint8Array, quote: number): boolean {
+  let index = quote - 1;
+  while (bytes[index] === BACKSLASH) index -= 1;
+  return (quote - 1 - index) % 2 === 1;
+}
