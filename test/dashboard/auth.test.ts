@@ -148,7 +148,7 @@ describeOnEachDatabase('sign-in over HTTP', () => {
       [{ email: ['a@example.com'], password: 'correct horse battery' }, 'email'],
       [{ email: 'a@example.com', password: { $ne: '' } }, 'password'],
       [{ email: 'a@example.com', password: 'x'.repeat(257) }, 'password'],
-      [{ email: 'a@example.com', password: 'x'.repeat(200_000) }, 'password'],
+      [{ email: 'a@example.com', password: 'x'.repeat(8_000) }, 'password'],
       [{ email: 'a@example.com' }, 'password'],
       [{ email: 'a@example.com', password: 'correct horse battery', role: 'operator' }, 'role'],
     ])('with a body of another form is refused unhashed: %#', async (body, param) => {

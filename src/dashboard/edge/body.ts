@@ -1,32 +1,85 @@
-// Reads the body of a write: a small JSON document.
+// Reads the body of a write: a small JSON document that has arrived within a deadline.
 
+import { withTimeout } from '../../async/timeout.ts';
 import { DashboardError } from './error.ts';
 
 /** A price draft is the largest body that a page sends. */
 const BODY_BYTES_MAX = 262_144;
 
+/** For routes without a session, which strangers call before any throttle counts them. */
+export const PUBLIC_BODY_BYTES_MAX = 8_192;
+
+/** A body that takes longer than this to arrive is a stalled sender. */
+const BODY_DEADLINE_MS = 30_000;
+
+const FIRST_BYTES = 4_096;
+
+type BodyLimits = { readonly bytesMax?: number; readonly deadlineMs?: number };
+
 /** Throws `payload_too_large` and `invalid_request`. An empty body is an empty object. */
-export async function readJson(request: Request): Promise<unknown> {
-  const declared = Number(request.headers.get('content-length') ?? 0);
-  if (declared > BODY_BYTES_MAX) throw tooLarge();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength;
-    if (size > BODY_BYTES_MAX) throw tooLarge();
-    chunks.push(chunk);
-  }
-  if (size === 0) return {};
+export async function readJson(request: Request, limits: BodyLimits = {}): Promise<unknown> {
+  const bytes = await readBytes(request, limits);
+  if (bytes.length === 0) return {};
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)));
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     throw new DashboardError('invalid_request', 'The body is not valid JSON.');
   }
 }
 
-function tooLarge(): DashboardError {
+async function readBytes(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  const { bytesMax = BODY_BYTES_MAX, deadlineMs = BODY_DEADLINE_MS } = limits;
+  const declared = Number(request.headers.get('content-length') ?? 0);
+  if (declared > bytesMax) throw tooLarge(bytesMax);
+  const reader = request.body?.getReader();
+  if (reader === undefined) return new Uint8Array();
+  try {
+    const bytes = await withTimeout(deadlineMs, collect(reader, bytesMax));
+    if (bytes !== undefined) return bytes;
+    throw new DashboardError(
+      'invalid_request',
+      `The request body did not arrive within ${deadlineMs / 1_000} seconds. Send it again.`,
+    );
+  } catch (error) {
+    // Awaiting the cancellation would mean waiting for the sender.
+    reader.cancel().catch(() => {});
+    throw error;
+  }
+}
+
+/** Copies into one buffer, because each stored chunk would cost memory beyond its bytes. */
+async function collect(
+  reader: Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>,
+  bytesMax: number,
+): Promise<Uint8Array> {
+  let bytes = new Uint8Array(Math.min(FIRST_BYTES, bytesMax));
+  let size = 0;
+  for (;;) {
+    const { done, value } = await read(reader);
+    if (done) return bytes.subarray(0, size);
+    const end = size + value.length;
+    if (end > bytesMax) throw tooLarge(bytesMax);
+    if (end > bytes.length) {
+      const larger = new Uint8Array(Math.min(Math.max(end, 2 * bytes.length), bytesMax));
+      larger.set(bytes.subarray(0, size));
+      bytes = larger;
+    }
+    bytes.set(value, size);
+    size = end;
+  }
+}
+
+async function read<Value>(reader: Pick<ReadableStreamDefaultReader<Value>, 'read'>) {
+  try {
+    return await reader.read();
+  } catch {
+    throw new DashboardError('invalid_request', 'The request body broke off. Send it again.');
+  }
+}
+
+function tooLarge(bytesMax: number): DashboardError {
   return new DashboardError(
     'payload_too_large',
-    `The body exceeds the limit of ${BODY_BYTES_MAX} bytes. Send less.`,
+    `The body exceeds the limit of ${bytesMax} bytes. Send less.`,
   );
 }

@@ -6,7 +6,7 @@ import { nextTurn } from '../../async/yield.ts';
 import { createRequestId, type RandomBytes } from '../../core/id.ts';
 import { PERMISSIONS, type Permission, permits, type Role } from '../../core/role.ts';
 import { actorOf, type ReadSession, type SignedIn } from '../../identity/signed-in.ts';
-import { readJson } from './body.ts';
+import { PUBLIC_BODY_BYTES_MAX, readJson } from './body.ts';
 import { DashboardError, refusalOf } from './error.ts';
 import { finish, finishRefusal } from './respond.ts';
 import type { Route, RouteServer, RouteStanding } from './route.ts';
@@ -63,7 +63,8 @@ export async function runRoute<Who extends SignedIn>(
     let who = await admit(dependencies, route, request.headers);
     const address = dependencies.address(request, server);
     const takesJson = route.body !== undefined && route.body !== 'unread';
-    const body = route.readBody(takesJson ? await readJson(request) : {});
+    const limits = route.access === 'public' ? { bytesMax: PUBLIC_BODY_BYTES_MAX } : {};
+    const body = route.readBody(takesJson ? await readJson(request, limits) : {});
     // A slow body can outlast the session, so the session is checked again.
     if (takesJson) who = await admit(dependencies, route, request.headers);
     if (changes && who !== undefined) dependencies.limitChanges?.(who);
