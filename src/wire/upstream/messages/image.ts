@@ -14,7 +14,10 @@ const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-type ImageSource =
+/** The length of a type with its parameters, such as the name of a file. */
+const HEADER_LENGTH_MAX = 256;
+
+export type ImageSource =
   | { readonly type: 'url'; readonly url: string }
   | { readonly type: 'base64'; readonly media_type: string; readonly data: string };
 
@@ -26,10 +29,9 @@ type ImageSource =
 export function imageSource(url: string): ImageSource | undefined {
   if (!/^data:/i.test(url)) return { type: 'url', url };
   const comma = url.indexOf(',');
-  const [declared = '', ...parameters] = url
-    .slice('data:'.length, Math.max(comma, 0))
-    .split(';')
-    .map((part) => part.trim().toLowerCase());
+  const header = url.slice('data:'.length, Math.max(comma, 0));
+  if (comma === -1 || header.length > HEADER_LENGTH_MAX) return undefined;
+  const [declared = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
   const content = url.slice(comma + 1);
   const data = parameters.includes('base64') ? toBase64(content) : encode(content);
   if (data === undefined) return undefined;
@@ -42,22 +44,64 @@ export function imageSource(url: string): ImageSource | undefined {
  */
 function toBase64(content: string): string | undefined {
   if (BASE64.test(content)) return content;
-  const plain = percentDecoded(content)
-    .replaceAll('-', '+')
-    .replaceAll('_', '/')
-    .replace(/\s+/g, '');
+  const bytes = percentDecoded(content);
+  if (bytes === undefined) return undefined;
+  let length = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (isBlank(byte)) continue;
+    bytes[length] = standardLetter(byte);
+    length += 1;
+  }
+  const plain = bytes.toString('latin1', 0, length);
   return BASE64.test(plain) ? plain : undefined;
+}
+
+/** Spaces, tabs, line breaks and page breaks, and the space that does not break. */
+function isBlank(byte: number): boolean {
+  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0xa0;
+}
+
+/** `-` and `_` of the alphabet for URLs are `+` and `/`. */
+function standardLetter(byte: number): number {
+  if (byte === 0x2d) return 0x2b;
+  return byte === 0x5f ? 0x2f : byte;
 }
 
 /** Data of a URL without base64 is percent-encoded bytes. */
 function encode(content: string): string | undefined {
-  const bytes = Buffer.from(percentDecoded(content), 'latin1');
-  return bytes.length === 0 ? undefined : bytes.toString('base64');
+  const bytes = percentDecoded(content);
+  return bytes === undefined || bytes.length === 0 ? undefined : bytes.toString('base64');
 }
 
-/** Each character of the result is a byte. Invalid escapes are unchanged. */
-function percentDecoded(text: string): string {
-  return text.replace(/%([\da-f]{2})/gi, (_escape, hex: string) => {
-    return String.fromCharCode(Number.parseInt(hex, 16));
-  });
+/**
+ * Each character of the text is a byte, or part of an escape for one; undefined if it has others.
+ * Invalid escapes are unchanged. Replacing by a pattern would call a function for each escape.
+ */
+function percentDecoded(text: string): Buffer | undefined {
+  const bytes = Buffer.allocUnsafe(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > 0xff) return undefined;
+    const escaped = code === 0x25 ? escapedByte(text, at + 1) : -1;
+    if (escaped >= 0) at += 2;
+    bytes[length] = escaped >= 0 ? escaped : code;
+    length += 1;
+  }
+  return bytes.subarray(0, length);
+}
+
+/** The byte of two hexadecimal digits; negative if there are none. */
+function escapedByte(text: string, at: number): number {
+  const high = hexDigit(text.charCodeAt(at));
+  const low = hexDigit(text.charCodeAt(at + 1));
+  return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+/** -1 for anything else, also after the end of the text. */
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  if (code >= 0x41 && code <= 0x46) return code - 0x37;
+  return code >= 0x61 && code <= 0x66 ? code - 0x57 : -1;
 }

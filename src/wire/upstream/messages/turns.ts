@@ -6,6 +6,7 @@ import type { UpstreamFailure } from '../../../core/failure.ts';
 import type {
   AssistantTurn,
   ContentPart,
+  ImagePart,
   ThinkingBlock,
   ToolCall,
   ToolTurn,
@@ -17,7 +18,7 @@ import { toolInput } from '../../tool-input.ts';
 import { unsupported } from '../failure.ts';
 import { toolIdFor } from '../tool-id.ts';
 import { markEnds } from './cache-marks.ts';
-import { imageSource } from './image.ts';
+import { type ImageSource, imageSource } from './image.ts';
 import { ownThinking } from './thinking.ts';
 
 type Role = 'user' | 'assistant' | 'system';
@@ -55,12 +56,13 @@ export function writeTurns(
   profile: MessagesProfile,
   marks: boolean,
 ): string | UpstreamFailure {
-  const refused = refuseImages(turns, profile);
+  const sources = readImages(turns);
+  const refused = refuseImages(sources, profile);
   if (refused !== undefined) return refused;
   const messages: Message[] = [];
   turns.forEach((turn, index) => {
     const role = turn.role === 'tool' ? 'user' : turn.role;
-    const blocks = turnBlocks(turn, index === turns.length - 1, call, profile);
+    const blocks = turnBlocks(turn, index === turns.length - 1, call, profile, sources);
     const last = messages.at(-1);
     if (last?.role === role) last.blocks.push(...blocks);
     else messages.push({ role, blocks });
@@ -74,13 +76,25 @@ function writeMessage({ role, blocks }: Message): string {
   return `{"role":"${role}","content":[${blocks.join(',')}]}`;
 }
 
+/** Each image is read once: its data may be as long as the whole request. */
+type ImageSources = ReadonlyMap<ImagePart, ImageSource | undefined>;
+
+function readImages(turns: readonly Turn[]): ImageSources {
+  const sources = new Map<ImagePart, ImageSource | undefined>();
+  for (const turn of turns) {
+    if (turn.role !== 'user') continue;
+    for (const part of turn.parts) {
+      if (part.kind === 'image') sources.set(part, imageSource(part.url));
+    }
+  }
+  return sources;
+}
+
 function refuseImages(
-  turns: readonly Turn[],
+  sources: ImageSources,
   profile: MessagesProfile,
 ): UpstreamFailure | undefined {
-  const images = turns
-    .flatMap((turn) => (turn.role === 'user' ? turn.parts : []))
-    .flatMap((part) => (part.kind === 'image' ? [imageSource(part.url)] : []));
+  const images = [...sources.values()];
   if (images.includes(undefined)) return unsupported('an image that is no PNG, JPEG, GIF or WebP');
   if (profile.imageUrls === 'any' || images.every((image) => image?.type === 'base64')) {
     return undefined;
@@ -93,10 +107,11 @@ function turnBlocks(
   isLast: boolean,
   call: UpstreamCall,
   profile: MessagesProfile,
+  sources: ImageSources,
 ): string[] {
   switch (turn.role) {
     case 'user':
-      return turn.parts.flatMap(partBlocks);
+      return turn.parts.flatMap((part) => partBlocks(part, sources));
     case 'system':
       return textBlocks(turn.text);
     case 'tool':
@@ -106,9 +121,9 @@ function turnBlocks(
   }
 }
 
-function partBlocks(part: ContentPart): string[] {
+function partBlocks(part: ContentPart, sources: ImageSources): string[] {
   if (part.kind === 'text') return textBlocks(part.text);
-  return [JSON.stringify({ type: 'image', source: imageSource(part.url) })];
+  return [JSON.stringify({ type: 'image', source: sources.get(part) })];
 }
 
 /** Vendors refuse text of white space alone. */

@@ -316,7 +316,9 @@ describe('images', () => {
     ['another name of a type', 'data:image/jpg;base64,AAAA', base64('image/jpeg', 'AAAA')],
     ['the other alphabet', 'data:image/png;base64,-_8=', base64('image/png', '+/8=')],
     ['escapes and line breaks', 'data:image/png;base64,AA%2B\nA', base64('image/png', 'AA+A')],
+    ['letters of both alphabets', 'data:image/png;base64,-_ %5F\t%2b', base64('image/png', '+//+')],
     ['percent-encoded bytes', 'data:image/gif,GIF89a%00%ff', base64('image/gif', 'R0lGODlhAP8=')],
+    ['bytes after invalid escapes', 'data:image/gif,%%4g%4', base64('image/gif', 'JSU0ZyU0')],
   ];
 
   test.each(rows)('%s', (_name, url, source) => {
@@ -335,11 +337,43 @@ describe('images', () => {
     'data:image/png;base64,',
     'data:image/png;base64,????',
     'data:image/png,',
+    'data:image/png;base64',
+    'data:image/png,Ł',
+    'data:image/png;base64,AA-Ł',
+    `data:image/png;name=${'a'.repeat(256)};base64,AAAA`,
   ])('%s is not taken', (url) => {
     expect(write({ turns: [user('A'), picture(url)] })).toEqual({
       class: 'unsupported',
       detail: 'an image that is no PNG, JPEG, GIF or WebP',
     });
+  });
+
+  const LENGTH = 2_000_000;
+
+  test.each<[string, string, string | undefined]>([
+    ['parameters', `data:${';'.repeat(LENGTH)},`, undefined],
+    ['escapes', `data:,${'%41'.repeat(LENGTH / 3)}`, undefined],
+    ['escapes in base64', `data:image/png;base64,${'%41'.repeat(LENGTH / 3)}`, 'image/png'],
+    ['line breaks in base64', `data:image/png;base64,${'A\n'.repeat(LENGTH / 2)}`, 'image/png'],
+  ])('2 MB of %s are read at once', (_name, url, type) => {
+    const startedAt = performance.now();
+    const output = write({ turns: [user('A'), picture(url)] });
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    if (type === undefined) expect(output).toMatchObject({ class: 'unsupported' });
+    else expect(output).toContain(`"media_type":"${type}"`);
+  });
+
+  test('an image is read once for each request', () => {
+    let reads = 0;
+    const part = {
+      kind: 'image' as const,
+      get url() {
+        reads += 1;
+        return `data:image/png;base64,${PNG}`;
+      },
+    };
+    expect(write({ turns: [{ role: 'user', parts: [part] }] })).toContain(PNG);
+    expect(reads).toBe(1);
   });
 
   test('imageUrls data takes no address', () => {
