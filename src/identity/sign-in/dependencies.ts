@@ -42,7 +42,6 @@ export type SignInDependencies = {
 };
 
 export type Parts = SignInDependencies & {
-  readonly passwords: Passwords;
   readonly throttle: Throttle;
   readonly tokens: SignInTokens;
   readonly users: Users;
@@ -61,6 +60,7 @@ export type Parts = SignInDependencies & {
 /** The parts of one realm: customers, or operators. */
 export type RealmParts = Parts & {
   readonly realm: Realm;
+  readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly challenges: Challenges;
 };

@@ -5,13 +5,13 @@ import type { Role } from '../../core/role.ts';
 import type { Actor } from '../audit.ts';
 import { IdentityError } from '../error.ts';
 import { createOperatorTokens } from '../operator-tokens.ts';
-import { type Parts, signInEmail } from './dependencies.ts';
+import { type RealmParts, signInEmail } from './dependencies.ts';
 import { requirePassword } from './passwords.ts';
 import type { User } from './users.ts';
 
 export function createOperators(
   parts: Pick<
-    Parts,
+    RealmParts,
     'database' | 'users' | 'tokens' | 'passwords' | 'audit' | 'clock' | 'randomBytes'
   >,
 ) {

@@ -1,8 +1,10 @@
-// Checks new passwords and hashes passwords them with argon2id in the runtime's threads. At most
-// two are hashed at once, each with 64 MiB and a core, so that sign-ins never starve streams; the
-// queue is bounded, too.
+// Checks new passwords and hashes passwords with argon2id in the runtime's threads. At most two are
+// hashed at once, each with 64 MiB and a core, so that sign-ins never starve streams. Each realm
+// has a bounded queue of its own, and the two take turns: a flood of customers delays an operator by
+// about one hash, and the other way round.
 
 import { IdentityError } from '../error.ts';
+import type { Realm } from '../signed-in.ts';
 import { isGuessable } from './guessable.ts';
 
 const LENGTH_MIN = 12;
@@ -13,6 +15,7 @@ type Strength = { readonly memoryCost: number; readonly timeCost: number };
 
 const STRENGTH: Strength = { memoryCost: 65_536, timeCost: 3 };
 const AT_ONCE_MAX = 2;
+/** Of each realm. */
 const WAITING_MAX = 40;
 const RETRY_AFTER_SECONDS = 10;
 
@@ -23,37 +26,42 @@ export type Passwords = {
 };
 
 /** Only tests use a weaker `strength`. */
-export function createPasswords(strength: Strength = STRENGTH): Passwords {
+export function createPasswords(strength: Strength = STRENGTH): Readonly<Record<Realm, Passwords>> {
   let running = 0;
-  const waiting: (() => void)[] = [];
+  const waiting: Readonly<Record<Realm, (() => void)[]>> = { customer: [], operator: [] };
 
-  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  async function inTurn<T>(realm: Realm, work: () => Promise<T>): Promise<T> {
+    const queue = waiting[realm];
     if (running >= AT_ONCE_MAX) {
-      if (waiting.length >= WAITING_MAX) throw tooMany();
-      await new Promise<void>((resolve) => waiting.push(resolve));
+      if (queue.length >= WAITING_MAX) throw tooMany();
+      await new Promise<void>((resolve) => queue.push(resolve));
     } else {
       running += 1;
     }
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
+      // The other realm goes next, so that neither keeps the other one waiting.
+      const next = waiting[otherThan(realm)].shift() ?? queue.shift();
       if (next === undefined) running -= 1;
       else next();
     }
   }
 
-  return {
+  const of = (realm: Realm): Passwords => ({
     async hash(password) {
       const text = requireLength(password);
-      return inTurn(() => Bun.password.hash(text, { algorithm: 'argon2id', ...strength }));
+      return inTurn(realm, () => Bun.password.hash(text, { algorithm: 'argon2id', ...strength }));
     },
     async verify(password, hash) {
       if (!mayBePassword(password)) return false;
-      return inTurn(() => Bun.password.verify(password.normalize('NFC'), hash));
+      return inTurn(realm, () => Bun.password.verify(password.normalize('NFC'), hash));
     },
-  };
+  });
+  return { customer: of('customer'), operator: of('operator') };
 }
+
+const otherThan = (realm: Realm): Realm => (realm === 'customer' ? 'operator' : 'customer');
 
 /** Whether a user can have it; other texts are not hashed. */
 export function mayBePassword(text: string): boolean {

@@ -21,7 +21,7 @@ export function createPeople(dependencies: {
   readonly randomBytes: RandomBytes;
   readonly passwords?: Passwords;
 }) {
-  const { database, passwords = createPasswords() } = dependencies;
+  const { database, passwords = createPasswords().operator } = dependencies;
   const users = createUsers(dependencies);
   const tokens = createTokens(dependencies);
   const audit = createAudit(dependencies);

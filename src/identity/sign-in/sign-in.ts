@@ -30,22 +30,22 @@ export function createSignIn(
   dependencies: SignInDependencies & {
     readonly keys: Pick<Keys, 'within'>;
     /** Replaces passwords of full strength in tests. */
-    readonly passwords?: Passwords;
+    readonly passwords?: Readonly<Record<Realm, Passwords>>;
   },
 ): SignIn {
   const { later, settled } = createLater(dependencies.onTrouble);
+  const passwords = dependencies.passwords ?? createPasswords();
   const parts = {
     ...dependencies,
     mail: signedMail(dependencies.mail, dependencies.service),
     later,
     audit: createAudit(dependencies),
-    passwords: dependencies.passwords ?? createPasswords(),
     throttle: createThrottle(dependencies),
     tokens: createTokens(dependencies),
     users: createUsers(dependencies),
     secondFactors: createSecondFactors(dependencies),
   };
-  const people = createPeople(parts);
+  const people = createPeople({ ...parts, passwords: passwords.operator });
   const { invites } = people;
   const { sweep: closeAccounts, ...deletion } = createDeletion({ ...parts, invites });
   const adoption = createAdoption(parts);
@@ -53,6 +53,7 @@ export function createSignIn(
   const ofRealm = (realm: Realm): RealmParts => ({
     ...parts,
     realm,
+    passwords: passwords[realm],
     sessions: createSessions({ ...dependencies, realm }),
     challenges: createChallenges({ ...dependencies, realm }),
   });

@@ -1,13 +1,14 @@
 import { expect, test } from 'bun:test';
 import { createPasswords, requirePassword } from '../../../src/identity/sign-in/passwords.ts';
+import type { Realm } from '../../../src/identity/signed-in.ts';
 
 /** To verify it takes more than 100 ms of the processor. */
-const strongHash = createPasswords().hash('correct horse battery');
+const strongHash = createPasswords().customer.hash('correct horse battery');
 
-const weak = () => createPasswords({ memoryCost: 8, timeCost: 1 });
+const weak = () => createPasswords({ memoryCost: 8, timeCost: 1 }).customer;
 
 test('a password is kept as argon2id with 64 MiB and three passes', async () => {
-  const passwords = createPasswords();
+  const passwords = createPasswords().customer;
   const hash = await passwords.hash('correct horse battery');
   expect(hash).toStartWith('$argon2id$v=19$m=65536,t=3,');
   expect(await passwords.verify('correct horse battery', hash)).toBe(true);
@@ -86,4 +87,35 @@ test('of more than forty that wait, the rest get a retry time; each of the other
     reason: { code: 'too_many_attempts', retryAfterSeconds: 10 },
   });
   expect(await passwords.hash('correct horse battery')).toStartWith('$argon2id$');
+});
+
+/** Hashes for a realm, and notes the order in which that ended. */
+function queues() {
+  const realms = createPasswords({ memoryCost: 8, timeCost: 1 });
+  const order: Realm[] = [];
+  async function ask(realm: Realm): Promise<void> {
+    await realms[realm].hash('correct horse battery');
+    order.push(realm);
+  }
+  return { ask, order };
+}
+
+test('a flood of one realm delays the other one by about one hash', async () => {
+  const { ask, order } = queues();
+  const flood = Promise.allSettled(Array.from({ length: 100 }, () => ask('customer')));
+  await Promise.all([ask('operator'), ask('operator')]);
+  // Two customers were hashed already; the other slot may have finished another one.
+  expect(order.length).toBeLessThanOrEqual(6);
+  expect(order.filter((realm) => realm === 'operator')).toHaveLength(2);
+  await flood;
+  expect(order.filter((realm) => realm === 'customer')).toHaveLength(42);
+});
+
+test('both realms get their turns while both have a queue', async () => {
+  const { ask, order } = queues();
+  const operators = Array.from({ length: 40 }, () => ask('operator'));
+  const customers = Array.from({ length: 10 }, () => ask('customer'));
+  await Promise.all(customers);
+  expect(order.length).toBeLessThanOrEqual(30);
+  await Promise.all(operators);
 });

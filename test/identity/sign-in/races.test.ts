@@ -76,7 +76,7 @@ describeOnEachDatabase('races of sign-in', () => {
 
   /** Passwords that are right wait for `let go`. */
   function slowPasswords() {
-    const quick = createPasswords({ memoryCost: 8, timeCost: 1 });
+    const quick = createPasswords({ memoryCost: 8, timeCost: 1 }).customer;
     const asked = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     let slow = false;

@@ -21,7 +21,7 @@ export type Rig = Awaited<ReturnType<typeof createRig>>;
 export async function createRig(
   directory: string,
   mode: SignUpMode = 'open',
-  passwords = createPasswords({ memoryCost: 8, timeCost: 1 }),
+  passwords = createPasswords({ memoryCost: 8, timeCost: 1 }).customer,
 ) {
   const database = await newDatabase(directory);
   const identity = createIdentity(database);
@@ -34,7 +34,7 @@ export async function createRig(
   const signIn = createSignIn({
     service: () => DEFAULT_SERVICE,
     ...{ database, accounts, keys, clock, randomBytes, mode, secret: SECRET },
-    passwords,
+    passwords: { customer: passwords, operator: passwords },
     mail: (mail) => mails.push(mail),
     pages: {
       customer: () => 'https://gateway.example/dashboard',
