@@ -88,11 +88,24 @@ type AuditEvent = {
 
 /** Call inside the transaction of the change. The ledger writes the events of money itself. */
 export async function writeAuditEvent(database: Database, event: AuditEvent): Promise<void> {
-  const { actor, operationId, detail = {}, ...facts } = event;
-  await database.db
-    .insert(auditEvents)
-    .values({ ...facts, ...authorOf(actor, operationId), detail: JSON.stringify(detail) })
-    .run();
+  await database.db.insert(auditEvents).values(rowOf(event)).run();
+}
+
+/** Several in few round trips, because other writers wait for the transaction. */
+export async function writeAuditEvents(
+  database: Database,
+  events: readonly AuditEvent[],
+): Promise<void> {
+  for (let from = 0; from < events.length; from += EVENTS_PER_STATEMENT) {
+    const rows = events.slice(from, from + EVENTS_PER_STATEMENT).map(rowOf);
+    await database.db.insert(auditEvents).values(rows).run();
+  }
+}
+
+const EVENTS_PER_STATEMENT = 200;
+
+function rowOf({ actor, operationId, detail = {}, ...facts }: AuditEvent) {
+  return { ...facts, ...authorOf(actor, operationId), detail: JSON.stringify(detail) };
 }
 
 /** The actor and operation columns of an event. */

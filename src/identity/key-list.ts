@@ -3,7 +3,7 @@
 
 import { and, desc, eq, inArray, isNotNull, isNull, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../store/contract.ts';
-import { contains } from '../store/portable.ts';
+import { contains, unindexed } from '../store/portable.ts';
 import { apiKeys } from '../store/tables.ts';
 import { isActiveKey } from './key-queries.ts';
 import type { ApiKey } from './key-record.ts';
@@ -91,7 +91,8 @@ export function createKeyList(dependencies: {
 
     /** Some keys of an account, in the order of their ids here. */
     async several(accountId: string, ids: readonly string[]): Promise<ApiKey[]> {
-      const own = and(eq(apiKeys.accountId, accountId), inArray(apiKeys.id, [...ids]));
+      // `unindexed`, because SQLite would prefer to read every key of the account.
+      const own = and(eq(unindexed(apiKeys.accountId), accountId), inArray(apiKeys.id, [...ids]));
       const rows = ids.length === 0 ? [] : await db.select().from(apiKeys).where(own).all();
       const byId = new Map(rows.map((row) => [row.id, row]));
       return ids.flatMap((id) => byId.get(id) ?? []);

@@ -32,6 +32,11 @@ export function isActiveKey(nowMs: number): SQL | undefined {
   );
 }
 
+/** A key of another account looks like a missing one. */
+export function notOwn(): IdentityError {
+  return new IdentityError('key_not_found', 'There is no such key.');
+}
+
 export function createKeyQueries(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */
@@ -59,12 +64,12 @@ export function createKeyQueries(dependencies: {
       );
     },
 
-    /** Finds a key of this account by its id; a key of another account looks like a missing one. */
+    /** Finds a key of this account by its id. Throws `key_not_found`. */
     async findOwn(accountId: string, id: string): Promise<ApiKey> {
       const own = and(eq(apiKeys.id, id), eq(apiKeys.accountId, accountId));
       const row = await db.select().from(apiKeys).where(own).get();
       if (row !== undefined) return row;
-      throw new IdentityError('key_not_found', 'There is no such key.');
+      throw notOwn();
     },
 
     async countActive(accountId: string): Promise<number> {

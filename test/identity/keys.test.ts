@@ -10,6 +10,7 @@ import { listAuditEvents } from '../../src/identity/audit.ts';
 import { digestKey } from '../../src/identity/key-digest.ts';
 import type { KeyListState } from '../../src/identity/key-list.ts';
 import { type ApiKey, keyRecord } from '../../src/identity/key-record.ts';
+import { createQueries } from '../../src/store/database.ts';
 import { apiKeys, auditEvents } from '../../src/store/tables.ts';
 import {
   describeOnEachDatabase,
@@ -321,6 +322,67 @@ describeOnEachDatabase('keys', async () => {
       );
       expect(await codeOf(() => keys.find(row.masked))).toBe('key_not_found');
     });
+
+    test('of several keys leaves revoked ones as they are, and writes nothing when repeated', async () => {
+      const account = await addAccount(identity);
+      const create = async () => (await keys.create({ accountId: account.id }, 'operator')).row;
+      const old = await keys.revoke((await create()).id, 'leak_report', 'operator');
+      const rows = [await create(), await create()];
+      const ids = [rows[0]?.id ?? '', old.id, rows[1]?.id ?? ''];
+      identity.advance(1_000);
+      const at = identity.clock();
+      const [first, kept, last] = await keys.revokeOwn(account.id, ids, account.id);
+      expect([first, last]).toEqual(
+        rows.map((row) => ({ ...row, revokedAt: at, revokedReason: 'user' as const })),
+      );
+      expect(kept).toEqual(old);
+      const events = await listAuditEvents(database, account.id, 100);
+      const revoked = events.filter(({ at: then }) => then === at);
+      expect(revoked.map(({ subject }) => subject).toSorted()).toEqual(
+        rows.map(({ id }) => id).toSorted(),
+      );
+      expect(revoked[0]).toMatchObject({ actor: account.id, action: 'api_key.revoked' });
+      expect(JSON.parse(revoked[0]?.detail ?? '')).toEqual({
+        masked: rows.find(({ id }) => id === revoked[0]?.subject)?.masked,
+        reason: 'user',
+        replaced_by: null,
+      });
+      const idle = createIdentity({
+        ...database,
+        transaction: () => Promise.reject(new Error('a transaction was opened')),
+      });
+      expect(await idle.keys.revokeOwn(account.id, ids, account.id)).toHaveLength(3);
+      const tooMany = [...ids, 'key_nobody'];
+      expect(await codeOf(() => keys.revokeOwn(account.id, tooMany, account.id))).toBe(
+        'key_not_found',
+      );
+      expect(await listAuditEvents(database, account.id, 100)).toEqual(events);
+    });
+
+    sqliteTest('it reads a plan of SQLite')(
+      'of several keys takes few statements, which do not read the others',
+      async () => {
+        const account = await addAccount(identity);
+        const ids = await Promise.all(
+          [1, 2, 3, 4].map(async () => {
+            return (await keys.create({ accountId: account.id }, 'operator')).row.id;
+          }),
+        );
+        const asked: string[] = [];
+        const { db } = createQueries((ask) => {
+          asked.push(ask.text);
+          return database.ask(ask);
+        });
+        await createIdentity({ ...database, db }).keys.revokeOwn(account.id, ids, account.id);
+        expect(asked).toHaveLength(4);
+        for (const text of asked.filter((statement) => !statement.startsWith('insert'))) {
+          using explained = database.connection.prepare<{ detail: string }, []>(
+            `explain query plan ${text}`,
+          );
+          expect(explained.all()[0]?.detail).toMatch(/^SEARCH api_keys USING INDEX \w+ \(id=\?\)$/);
+        }
+      },
+    );
   });
 
   describe('renaming', () => {

@@ -1,7 +1,7 @@
 // The deletion of an account by its owner: requested now, carried out after two weeks, cancellable
 // until then. Only what the books need remains: the account's id without personal data.
 
-import { eq, lte } from 'drizzle-orm';
+import { and, eq, isNotNull, lte } from 'drizzle-orm';
 import { accountDeletions } from '../../store/sign-in-tables.ts';
 import { accounts as accountTable, apiKeys } from '../../store/tables.ts';
 import { IdentityError } from '../error.ts';
@@ -40,12 +40,11 @@ export function createDeletion(
     const isClosed = await database.transaction(async () => {
       // Another server may have closed it, or the operator may have reopened it.
       if ((await find(accountId)) === undefined || !(await isPending(accountId))) return false;
-      const all = await db.select().from(apiKeys).where(eq(apiKeys.accountId, accountId)).all();
-      for (const { id } of all) await keys.within.revoke(id, 'account_closed', SYSTEM);
+      await keys.within.revokeAll(accountId, 'account_closed', SYSTEM);
       await db
         .update(apiKeys)
         .set({ lastUsedAddress: null })
-        .where(eq(apiKeys.accountId, accountId))
+        .where(and(eq(apiKeys.accountId, accountId), isNotNull(apiKeys.lastUsedAddress)))
         .run();
       if (user !== undefined) await users.remove(user.id);
       await tokens.removeFor('customer', email, ['sign-up', 'reset']);

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Standing } from '../../../src/core/admit.ts';
+import { listAuditEvents } from '../../../src/identity/audit.ts';
 import { changeStanding } from '../../../src/operations/accounts.ts';
 import { accountDeletions, invites, users } from '../../../src/store/sign-in-tables.ts';
 import { describeOnEachDatabase, everyRow, temporaryDirectory } from '../../support/database.ts';
@@ -88,6 +89,29 @@ describeOnEachDatabase('a deletion', () => {
     const text = JSON.stringify(everything, (_, value) => (typeof value === 'bigint' ? 0 : value));
     expect(text).not.toContain(EMAIL);
     expect(await database.db.select().from(invites).all()).toHaveLength(1);
+  });
+
+  test('revokes every key that is not revoked yet, with an event each', async () => {
+    const rig = await open();
+    const { accountId } = rig.who;
+    const create = async (expiresAt?: number) =>
+      (await rig.keys.create({ accountId, expiresAt }, 'operator')).row.id;
+    const revoked = await create();
+    await rig.keys.revoke(revoked, 'leak_report', 'operator');
+    const others = [await create(), await create(rig.clock() + DAY_MS)];
+    await rig.ask();
+    rig.advance(14 * DAY_MS);
+    await rig.signIn.sweep();
+    const reasons = await Promise.all(
+      [revoked, ...others].map(async (id) => (await rig.keys.find(id)).revokedReason),
+    );
+    expect(reasons).toEqual(['leak_report', 'account_closed', 'account_closed']);
+    const events = await listAuditEvents(rig.database, accountId, 100);
+    const closed = events.filter(
+      ({ action, detail }) => action === 'api_key.revoked' && detail.includes('account_closed'),
+    );
+    expect(closed.map(({ subject }) => subject).toSorted()).toEqual(others.toSorted());
+    expect(new Set(closed.map(({ actor }) => actor))).toEqual(new Set(['system']));
   });
 
   test('leaves the address free for another account', async () => {
