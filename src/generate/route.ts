@@ -125,6 +125,7 @@ class Search<A extends Attempt> {
     let reported: UpstreamFailure | undefined;
     let asking = FIRST;
     let candidate = this.#waiting[0];
+    let isSupported = false;
     while (candidate !== undefined) {
       const entered = health.enter(candidate, asking);
       const entry = entered.kind === 'queued' ? await queue(entered, lifetime) : entered;
@@ -150,6 +151,10 @@ class Search<A extends Attempt> {
       const used = entry.kind === 'permit' ? entry.credential.id : undefined;
       const again = asking.kind === 'first' ? againAs(candidate, failure, used) : REPEAT;
       if (asking.kind === 'first') this.#waiting = this.#waiting.slice(1);
+      // Fallbacks are for outages, at the lower price. A request that no upstream of its model can
+      // express would choose a dearer model each time.
+      isSupported ||= failure.class !== 'unsupported';
+      if (!isSupported && !this.#hasSameModel(candidate)) break;
       const step = this.#decide(candidate, asking, again, failure);
       if (step.kind === 'stop') break;
       if (step.kind !== 'again') {
@@ -171,6 +176,10 @@ class Search<A extends Attempt> {
 
   #keepNewModels(): void {
     this.#waiting = this.#waiting.filter((each) => this.#isNewModel(each));
+  }
+
+  #hasSameModel({ model }: Candidate): boolean {
+    return this.#waiting.some((each) => each.model.slug === model.slug);
   }
 
   #isNewModel({ model }: Candidate): boolean {

@@ -43,12 +43,23 @@ test.each<FailureClass>([
   'credential',
   'server_error',
   'mismatch',
-  'unsupported',
   'malformed',
   'cut',
 ])('after %s the next one is asked at once, and the failure is recorded', async (kind) => {
   const { served, story, time } = await run([[fails(kind)], [DELIVERS]]);
   expect([served, story, time.started]).toEqual(['b', [`a ${kind}`], []]);
+});
+
+test('what no upstream of the model can express is not sent to a fallback', async () => {
+  const also = alsoAt('c');
+  const all = { candidates: [A, also, B] };
+  const none = await run([[fails('unsupported')], [fails('unsupported')], [DELIVERS]], all);
+  expect(none.routed).toMatchObject({ kind: 'failed', failure: { class: 'unsupported' } });
+  expect(none.asked).toBe('a a');
+  expect((await run([[fails('unsupported')], [DELIVERS]], all)).served).toBe('a');
+  // An outage of the one that can express it is what fallbacks are for.
+  const down = await run([[fails('unsupported')], [fails('malformed')], [DELIVERS]], all);
+  expect(down.served).toBe('b');
 });
 
 test.each<FailureClass>(['timeout', 'overloaded', 'server_error', 'cut'])(
