@@ -186,6 +186,17 @@ describe('a conversation', () => {
   });
 });
 
+test('many system turns after a turn with many parts are folded at once', () => {
+  const texts = Array.from({ length: 49_000 }, () => '');
+  const turns = [user(...texts), ...Array.from({ length: 10_000 }, () => system('S'))];
+  const startedAt = performance.now();
+  const folded = foldSystem(turns);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  expect(folded).toHaveLength(1);
+  // The request itself stays as it is: another upstream may take its system turns.
+  expect(turns[0]).toEqual(user(...texts));
+});
+
 const ids = fc.subarray(['a', 'b', 'c']);
 
 /** Every text is unique, so that one that got lost is seen. */

@@ -2,7 +2,13 @@
 // front. Appending turns only extends the result at its end, because upstreams cache prompt
 // prefixes.
 
-import type { AssistantTurn, TextPart, ToolTurn, Turn, UserTurn } from '../../core/generation.ts';
+import type {
+  AssistantTurn,
+  ContentPart,
+  ToolTurn,
+  Turn,
+  UserTurn,
+} from '../../core/generation.ts';
 import { textPart } from '../turns.ts';
 
 /**
@@ -12,7 +18,9 @@ import { textPart } from '../turns.ts';
 export function foldSystem(turns: readonly Turn[]): readonly Turn[] {
   if (!turns.some(isSystem)) return turns;
   const folded: (UserTurn | AssistantTurn | ToolTurn)[] = [];
-  let leading: TextPart[] = [];
+  let leading: ContentPart[] = [];
+  /** The parts of the last turn, if it is a user's: our own copy, which can grow. */
+  let parts: ContentPart[] | undefined;
   const flush = (): void => {
     if (leading.length > 0) folded.push({ role: 'user', parts: leading });
     leading = [];
@@ -21,16 +29,19 @@ export function foldSystem(turns: readonly Turn[]): readonly Turn[] {
     switch (turn.role) {
       case 'system': {
         const last = folded.at(-1);
-        if (last === undefined || last.role === 'assistant') leading.push(textPart(turn.text));
-        else folded[folded.length - 1] = withText(last, turn.text);
+        if (parts !== undefined) addText(parts, turn.text);
+        else if (last?.role === 'tool') folded[folded.length - 1] = withText(last, turn.text);
+        else leading.push(textPart(turn.text));
         break;
       }
       case 'user':
-        folded.push({ ...turn, parts: [...leading, ...turn.parts] });
+        parts = [...leading, ...turn.parts];
+        folded.push({ ...turn, parts });
         leading = [];
         break;
       default:
         flush();
+        parts = undefined;
         folded.push(turn);
     }
   }
@@ -42,11 +53,14 @@ function isSystem(turn: Turn): boolean {
   return turn.role === 'system';
 }
 
-function withText(turn: UserTurn | ToolTurn, text: string): UserTurn | ToolTurn {
-  if (turn.role === 'tool') return { ...turn, text: joined(turn.text, text) };
-  const last = turn.parts.at(-1);
-  if (last?.kind !== 'text') return { ...turn, parts: [...turn.parts, textPart(text)] };
-  return { ...turn, parts: [...turn.parts.slice(0, -1), textPart(joined(last.text, text))] };
+function addText(parts: ContentPart[], text: string): void {
+  const last = parts.at(-1);
+  if (last?.kind === 'text') parts[parts.length - 1] = textPart(joined(last.text, text));
+  else parts.push(textPart(text));
+}
+
+function withText(turn: ToolTurn, text: string): ToolTurn {
+  return { ...turn, text: joined(turn.text, text) };
 }
 
 function joined(before: string, text: string): string {

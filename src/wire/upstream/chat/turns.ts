@@ -1,7 +1,7 @@
 // Arranges the turns of a conversation in an order that a chat-completions upstream accepts. It
 // must lose no text, and appending turns must only extend the result at its end.
 
-import type { AssistantTurn, SystemTurn, Turn, UserTurn } from '../../../core/generation.ts';
+import type { AssistantTurn, Turn } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { foldSystem } from '../fold-system.ts';
 import { foldNames } from '../speaker-names.ts';
@@ -24,20 +24,22 @@ export function isContinued(turns: readonly Turn[]): boolean {
   return last?.role === 'assistant' && last.text !== '' && last.toolCalls.length === 0;
 }
 
+/** Consecutive turns of one role. */
+type Run = [Turn, ...Turn[]];
+
 /**
  * Tool results are not merged, because each belongs to its own call. Empty turns only separate
  * others, and servers that check the order of roles refuse them too.
  */
 function mergeNeighbours(turns: readonly Turn[]): Turn[] {
-  const merged: Turn[] = [];
+  const runs: Run[] = [];
   for (const turn of turns) {
     if (isEmpty(turn)) continue;
-    const last = merged.at(-1);
-    const both = last === undefined ? undefined : mergeTurns(last, turn);
-    if (both === undefined) merged.push(turn);
-    else merged[merged.length - 1] = both;
+    const last = runs.at(-1);
+    if (turn.role !== 'tool' && last?.[0].role === turn.role) last.push(turn);
+    else runs.push([turn]);
   }
-  return merged;
+  return runs.map(mergeRun);
 }
 
 function isEmpty(turn: Turn): boolean {
@@ -45,27 +47,32 @@ function isEmpty(turn: Turn): boolean {
   return turn.reasoning === '' && turn.text === '' && turn.toolCalls.length === 0;
 }
 
-/** Undefined if the two cannot be merged. */
-function mergeTurns(first: Turn, second: Turn): UserTurn | AssistantTurn | SystemTurn | undefined {
-  if (first.role === 'user' && second.role === 'user') {
-    return { role: 'user', parts: [...first.parts, ...second.parts] };
+function mergeRun(run: Run): Turn {
+  const [first] = run;
+  if (run.length === 1) return first;
+  switch (first.role) {
+    case 'user': {
+      const users = run.filter((turn) => turn.role === 'user');
+      return { role: 'user', parts: users.flatMap((turn) => turn.parts) };
+    }
+    case 'assistant': {
+      const assistants = run.filter((turn) => turn.role === 'assistant');
+      return {
+        role: 'assistant',
+        reasoning: joined(assistants.map((turn) => turn.reasoning)),
+        text: joined(assistants.map((turn) => turn.text)),
+        toolCalls: assistants.flatMap((turn) => turn.toolCalls),
+      };
+    }
+    default: {
+      const systems = run.filter((turn) => turn.role === 'system');
+      return { role: 'system', text: joined(systems.map((turn) => turn.text)) };
+    }
   }
-  if (first.role === 'system' && second.role === 'system') {
-    return { role: 'system', text: joined(first.text, second.text) };
-  }
-  if (first.role === 'assistant' && second.role === 'assistant') {
-    return {
-      role: 'assistant',
-      reasoning: joined(first.reasoning, second.reasoning),
-      text: joined(first.text, second.text),
-      toolCalls: [...first.toolCalls, ...second.toolCalls],
-    };
-  }
-  return undefined;
 }
 
-function joined(first: string, second: string): string {
-  return first === '' || second === '' ? first + second : `${first}\n\n${second}`;
+function joined(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join('\n\n');
 }
 
 function bridgeToolResults(turns: readonly Turn[]): Turn[] {

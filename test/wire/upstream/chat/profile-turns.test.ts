@@ -277,6 +277,16 @@ describe('turns', () => {
     expect(messagesFor(profile, turns)).toEqual(written);
   });
 
+  test.each<[string, Turn]>([
+    ['user turns', user('Q')],
+    ['turns with calls', called],
+  ])('turnOrder alternate merges many %s at once', (_name, turn) => {
+    const turns = Array.from({ length: 20_000 }, () => turn);
+    const startedAt = performance.now();
+    expect(messagesFor({ turnOrder: 'alternate' }, turns)).toHaveLength(1);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+
   test('lostReasoning is no matter of models that do not think', () => {
     const turns = [user('Q'), assistant('A')];
     const written = [asked('Q'), said('A')];
