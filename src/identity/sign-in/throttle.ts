@@ -1,7 +1,8 @@
 // Rate-limits the guessing of credentials. Counted in the database, so that a restart resets nothing,
 // and under digests, so that the table shows no addresses; without a sync, because strangers decide how
 // often, and streams would wait. Called before a secret is checked: parallel attempts are all counted
-// before the first of them is answered.
+// before the first of them is answered. A refused attempt only reads, so that a flood of them does not
+// keep the ledger's thread busy.
 //
 // Three counters, each free at first and then with a delay that doubles up to a limit:
 //   here      one name from one network: 10, then 15 s doubling up to 15 minutes;
@@ -138,10 +139,14 @@ export function createThrottle(dependencies: {
       const anywhere = { name: digestOf(`name ${who}`), rule: NAME };
       const from = { name: digestOf(`network ${realm} ${network}`), rule: NETWORK };
       const known = knownName(attempt);
-      await database.quickly(async () => {
-        const now = clock();
+      async function requireTurn(now: number): Promise<void> {
         const isKnown = (await read(known, now)) !== undefined;
         refuse(await nextAt(isKnown ? [here, from] : [here, anywhere, from], now), now);
+      }
+      await requireTurn(clock());
+      await database.quickly(async () => {
+        const now = clock();
+        await requireTurn(now);
         await each([here, anywhere, from], count, now);
       });
       return {
@@ -171,9 +176,11 @@ export function createThrottle(dependencies: {
     async limitNetwork(realm: Realm, address: string, kind = 'asking'): Promise<void> {
       const name = digestOf(`${kind} ${realm} ${networkGroup(address)}`);
       const from = { name, rule: NETWORK };
+      const requireTurn = async (now: number) => refuse(await nextAt([from], now), now);
+      await requireTurn(clock());
       await database.quickly(async () => {
         const now = clock();
-        refuse(await nextAt([from], now), now);
+        await requireTurn(now);
         await count(from, now);
       });
     },
@@ -195,9 +202,11 @@ export function createThrottle(dependencies: {
         { name: digestOf(`${name} ${networkGroup(address)}`), rule: MAIL_HERE },
         { name: digestOf(name), rule: MAIL },
       ];
+      const isFree = async (now: number) => (await nextAt(counters, now)) <= now;
+      if (!(await isFree(clock()))) return false;
       return database.quickly(async () => {
         const now = clock();
-        if ((await nextAt(counters, now)) > now) return false;
+        if (!(await isFree(now))) return false;
         await each(counters, count, now);
         return true;
       });

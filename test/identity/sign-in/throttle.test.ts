@@ -197,4 +197,26 @@ describeOnEachDatabase('the throttle of sign-in', () => {
     await throttle.limitNetwork('customer', '::1');
     expect(await throttle.mayMail('customer', 'a@example.com', '::1')).toBe(true);
   });
+
+  test('a refused attempt opens no transaction', async () => {
+    const { database } = await open();
+    let opened = 0;
+    function quickly<T>(work: Parameters<typeof database.quickly<T>>[0]): Promise<T> {
+      opened += 1;
+      return database.quickly(work);
+    }
+    const throttle = createThrottle({ database: { ...database, quickly }, clock: () => 1 });
+    const attempt = { realm: 'customer', kind: 'password', name: 'a', address: '::1' } as const;
+    const works = [
+      () => waitOf(() => throttle.enter(attempt)),
+      () => waitOf(() => throttle.limitNetwork('customer', '::1')),
+      async () => ((await throttle.mayMail('customer', 'a@example.com', '::1')) ? 0 : 1),
+    ];
+    for (const work of works) {
+      await times(60, work);
+      opened = 0;
+      expect(Math.min(...(await times(5, work)))).toBeGreaterThan(0);
+      expect(opened).toBe(0);
+    }
+  });
 });
