@@ -1,14 +1,25 @@
-// Removes expired rows, and takes SQLite's lock only where there are any.
+// Removes expired rows in steps, and takes SQLite's lock only where there are any.
 
-import { type SQL, sql } from 'drizzle-orm';
+import { getTableColumns, inArray, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Database } from './contract.ts';
 
+/** Other writers wait for a step. */
+const STEP_ROWS = 1_000;
+
+/** The table needs a primary key of one column. */
 export async function sweepTable(
   { db }: Database,
   table: SQLiteTable,
   isOver: SQL | undefined,
 ): Promise<void> {
   const found = await db.select({ found: sql`1` }).from(table).where(isOver).limit(1).get();
-  if (found !== undefined) await db.delete(table).where(isOver).run();
+  if (found === undefined) return;
+  const key = Object.values(getTableColumns(table)).find(({ primary }) => primary);
+  if (key === undefined) throw new Error('The table has no primary key of one column.');
+  for (;;) {
+    const step = db.select({ key }).from(table).where(isOver).limit(STEP_ROWS);
+    const gone = await db.delete(table).where(inArray(key, step)).returning({ key }).all();
+    if (gone.length < STEP_ROWS) return;
+  }
 }

@@ -7,7 +7,13 @@ import { openDatabase } from '../../src/store/database.ts';
 import { sqliteCode } from '../../src/store/error.ts';
 import { sweepTable } from '../../src/store/sweep.ts';
 import { settings } from '../../src/store/tables.ts';
-import { newDatabase, sqliteTest, temporaryDirectory, urlOf } from '../support/database.ts';
+import {
+  countQueries,
+  newDatabase,
+  sqliteTest,
+  temporaryDirectory,
+  urlOf,
+} from '../support/database.ts';
 
 const directory = temporaryDirectory();
 const test = sqliteTest('PostgreSQL locks rows');
@@ -30,4 +36,20 @@ test('a sweep of nothing runs beside a lock, and one of something removes just t
   const left = await database.db.select().from(settings);
   expect(left.map(({ name }) => name)).toEqual(['new']);
   await Promise.all([first.close(), database.close()]);
+});
+
+test('a sweep of many rows removes at most 1,000 in one statement', async () => {
+  const database = await newDatabase(directory);
+  for (const from of [0, 1_000, 2_000]) {
+    const names = Array.from({ length: 1_000 }, (_, at) => `${from + at}`);
+    const rows = names.map((name) => ({ name, value: '', updatedAt: from < 2_000 ? 1 : 10 }));
+    await database.db.insert(settings).values(rows);
+  }
+  const statements = await countQueries(() =>
+    sweepTable(database, settings, lt(settings.updatedAt, 5)),
+  );
+  // A read, two full steps, and one that finds no more.
+  expect(statements).toBe(4);
+  expect(await database.db.select().from(settings)).toHaveLength(1_000);
+  await database.close();
 });
