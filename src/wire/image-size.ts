@@ -3,8 +3,14 @@
 
 import type { ImageSize } from '../core/image-tokens.ts';
 
-/** Segments or blocks before the size. Cameras write about a dozen. */
-const BLOCKS_MAX = 512;
+/**
+ * Segments before the size. Cameras write about a dozen, and the longest profile in a request has
+ * about thirty. More would add up: a request may have hundreds of images.
+ */
+const SEGMENTS_MAX = 64;
+
+/** Blocks before the size. Editors write text as dozens of them; one byte is read of each. */
+const BLOCKS_MAX = 256;
 
 const BASE64_URL = /^data:[^,]{0,256};base64,/i;
 
@@ -43,7 +49,7 @@ function pngSize(byteAt: ByteAt): ImageSize | undefined {
 function jpegSize(byteAt: ByteAt): ImageSize | undefined {
   let size: ImageSize | undefined;
   let at = 2;
-  for (let blocks = 0; blocks < BLOCKS_MAX; blocks += 1) {
+  for (let segments = 0; segments < SEGMENTS_MAX; segments += 1) {
     if (byteAt(at) !== 0xff) return undefined;
     const marker = byteAt(at + 1);
     if (isAlone(marker)) {

@@ -136,6 +136,23 @@ describe('a header that says less than a decoder finds', () => {
   });
 });
 
+describe('before the size stand', () => {
+  const segments = (count: number): number[] =>
+    jpeg(...Array.from({ length: count }, () => [0xff, 0xe0, 0, 2]), frame(3, 4), SCAN);
+  const blocks = (count: number): number[] => [
+    ...[...gifScreen(3, 4), 0x21, 0xff, ...Array.from({ length: count }, () => [1, 0x20]).flat()],
+    ...[0, ...gifFrame(0, 0, 3, 4)],
+  ];
+
+  test.each<[string, number[], number[]]>([
+    ['60 segments of a JPEG', segments(60), segments(64)],
+    ['200 blocks of a GIF', blocks(200), blocks(256)],
+  ])('%s at most', (_name, most, more) => {
+    expect(imageSize(url(most))).toEqual({ width: 3, height: 4 });
+    expect(imageSize(url(more))).toBeUndefined();
+  });
+});
+
 test('any bytes have a size of at least one pixel, or none', () => {
   const starts = [png(9, 9), jpeg(EXIF.slice(0, 40)), gifScreen(9, 9, 0x80), lossless(9, 9)];
   const bytes = fc.tuple(
