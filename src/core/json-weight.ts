@@ -29,6 +29,9 @@ export type JsonWeight = {
   readonly values: number;
 };
 
+/** Of the body of a request. */
+export const JSON_WEIGHT_MAX: JsonWeight = { depth: 64, members: 100_000, values: 300_000 };
+
 type Weighed = Omit<JsonWeight, 'depth'> & {
   /** What exceeds its bound first; the scan stops there. */
   readonly excess: keyof JsonWeight | undefined;

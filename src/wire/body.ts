@@ -2,10 +2,9 @@
 // the parser's time and stack use, and never repeats the caller's text in a refusal.
 
 import { GatewayError } from '../core/error.ts';
-import { weighJson } from '../core/json-weight.ts';
+import { JSON_WEIGHT_MAX, weighJson } from '../core/json-weight.ts';
 import type { ParsedBody } from './format.ts';
 import { repairSurrogates } from './json.ts';
-import { JSON_WEIGHT_MAX } from './limits.ts';
 
 /** Strict: invalid UTF-8 throws. A leading byte-order mark is dropped. */
 const decoder = new TextDecoder('utf-8', { fatal: true });

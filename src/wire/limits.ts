@@ -9,9 +9,6 @@ export const STOP_MAX = 16;
 export const USER_MAX = 256;
 export const TOOL_NAME_MAX = 128;
 
-/** Of a body. */
-export const JSON_WEIGHT_MAX = { depth: 64, members: 100_000, values: 300_000 };
-
 /** The number of code points in `text`: a surrogate pair counts once. */
 function countCharacters(text: string): number {
   let count = text.length;

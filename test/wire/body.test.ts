@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { GatewayError } from '../../src/core/error.ts';
+import { JSON_WEIGHT_MAX } from '../../src/core/json-weight.ts';
 import { parseBody } from '../../src/wire/body.ts';
-import { JSON_WEIGHT_MAX } from '../../src/wire/limits.ts';
 
 const { depth: JSON_DEPTH_MAX, members: JSON_KEYS_MAX } = JSON_WEIGHT_MAX;
 const encoder = new TextEncoder();

@@ -1,6 +1,7 @@
 // Reads the body of a write: a small JSON document that has arrived within a deadline.
 
 import { withTimeout } from '../../async/timeout.ts';
+import { JSON_WEIGHT_MAX, weighJson } from '../../core/json-weight.ts';
 import { DashboardError } from './error.ts';
 
 /** A price draft is the largest body that a page sends. */
@@ -20,6 +21,10 @@ type BodyLimits = { readonly bytesMax?: number; readonly deadlineMs?: number };
 export async function readJson(request: Request, limits: BodyLimits = {}): Promise<unknown> {
   const bytes = await readBytes(request, limits);
   if (bytes.length === 0) return {};
+  // Values may take a thousand times the memory of their text.
+  if (weighJson(bytes, JSON_WEIGHT_MAX).excess !== undefined) {
+    throw new DashboardError('payload_too_large', 'The body has too many values. Send less.');
+  }
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {

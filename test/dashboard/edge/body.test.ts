@@ -67,6 +67,14 @@ async function statusOf(
   return (await runRoute(guard, route, requestOf(sized(bytes)), null, {})).status;
 }
 
+test('values that take far more memory than their text are refused before they are made', async () => {
+  const heavy = `[${Array(101).fill('{"999":0}').join()}]`;
+  await expect(readJson(requestOf(heavy))).rejects.toMatchObject({ code: 'payload_too_large' });
+  await expect(readJson(requestOf('['.repeat(5_000)))).rejects.toMatchObject({
+    code: 'payload_too_large',
+  });
+});
+
 test('a route without a session accepts 8 KiB, others 256 KiB', async () => {
   const visitors = publicRoute(shape);
   const users = sessionRoute<SignedInCustomer, typeof shape.body>(shape);
