@@ -12,7 +12,7 @@ import type {
   ThinkingBlock,
   Turn,
 } from '../core/generation.ts';
-import { parseJson } from '../core/json.ts';
+import { jsonKind } from '../core/json-kind.ts';
 import type { Catalog, Model, Upstream } from '../core/model.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import { LookupBudget, precedingDigests } from '../reasoning/lookup.ts';
@@ -136,7 +136,7 @@ export function recordThinking(
       if (thinking.length() > THINKING_LENGTH_MAX) return;
       const written = callArguments.text();
       // A truncated call cannot be answered, so this turn will not come back.
-      if (finish === 'length' && parseJson(written) === undefined) return;
+      if (finish === 'length' && jsonKind(written) === undefined) return;
       const reasoning = thinking.text();
       const signed = blocks?.length ? { upstream: upstream.id, blocks } : undefined;
       if (signed === undefined && (reasoning === '' || !forms.text)) return;
