@@ -4,9 +4,10 @@
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import type { LedgerEntry } from '../../ledger/entry-pages.ts';
+import type { KeyName } from './key-names.ts';
 import { csvCell } from './requests-csv.ts';
 
-type Facts = { readonly nameOf: (keyId: string) => string; readonly usdPerMillion: UsdRate };
+type Facts = { readonly nameOf: KeyName; readonly usdPerMillion: UsdRate };
 
 type Column = readonly [name: string, value: (entry: LedgerEntry, facts: Facts) => string];
 
@@ -28,10 +29,18 @@ const COLUMNS: readonly Column[] = [
 /** The header, then one page of entries at a time, which may be empty. */
 export async function* ledgerCsv(
   pages: AsyncIterable<readonly LedgerEntry[]>,
-  facts: Facts,
+  {
+    readNames,
+    usdPerMillion,
+  }: {
+    readonly readNames: (keyIds: Iterable<string>) => Promise<KeyName>;
+    readonly usdPerMillion: UsdRate;
+  },
 ): AsyncGenerator<string, void, undefined> {
   yield `${COLUMNS.map(([name]) => csvCell(name)).join(',')}\r\n`;
   for await (const entries of pages) {
+    const nameOf = await readNames(entries.flatMap(({ keyId }) => keyId ?? []));
+    const facts = { nameOf, usdPerMillion };
     const lines = entries.map((entry) => COLUMNS.map(([, value]) => value(entry, facts)).join(','));
     yield lines.map((line) => `${line}\r\n`).join('');
   }

@@ -55,7 +55,6 @@ export function ledgerRoutes(
         const { only } = query;
         return exports.serve(accountId, async (onEnd) => {
           const { usdPerMillion } = operator().catalog;
-          const nameOf = await keyNames(store, accountId);
           const whole = await watchCut(database, accountId);
           const slice = (await findSlice(database.db, accountId, span, { only })) ?? {
             first: 1,
@@ -67,7 +66,7 @@ export function ledgerRoutes(
           server?.timeout(request, 0);
           return fileResponse(
             ledgerCsv(withArchived(archived, only === undefined ? whole(pages) : pages), {
-              nameOf,
+              readNames: (ids) => keyNames(store, accountId, ids),
               usdPerMillion,
             }),
             {

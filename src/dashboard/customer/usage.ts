@@ -88,17 +88,22 @@ export function createUsageReader({
     const series = await readSeries({ accountId, edges, groupBy, only });
     const last = await readSeries({ accountId, edges: before, groupBy: 'total', only });
     const { usdPerMillion } = catalog();
-    const nameOf: GroupName =
-      groupBy === 'key' ? await keyNames(store, accountId) : (group) => group;
     const groups = groupsOf(series, measure);
+    const shown = groups.slice(0, GROUPS_SHOWN);
+    const nameOf: GroupName =
+      groupBy === 'key'
+        ? await keyNames(
+            store,
+            accountId,
+            shown.map(({ group }) => group),
+          )
+        : (group) => group;
     return {
       object: 'usage',
       group_by: groupBy,
       ...periodRecord(period),
       total: figuresRecord(sumFigures(groups.map(({ figures }) => figures)), usdPerMillion),
-      groups: groups
-        .slice(0, GROUPS_SHOWN)
-        .map((group) => groupRecord(group, groupBy, nameOf, usdPerMillion)),
+      groups: shown.map((group) => groupRecord(group, groupBy, nameOf, usdPerMillion)),
       groups_left_out: Math.max(0, groups.length - GROUPS_SHOWN),
       series: seriesOf(series, groups, groupBy, nameOf, usdPerMillion),
       before: {

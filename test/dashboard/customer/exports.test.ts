@@ -31,7 +31,7 @@ const FILES: readonly (readonly [string, (read: ReadPage) => AsyncIterator<strin
           yield [];
         }
       }
-      return ledgerCsv(pages(), { nameOf: () => '', usdPerMillion: RATE });
+      return ledgerCsv(pages(), { readNames: async () => () => '', usdPerMillion: RATE });
     },
   ],
 ];

@@ -2,7 +2,9 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { PLAYGROUND_KEY_ID } from '../../../src/core/id.ts';
 import { micro } from '../../../src/core/money.ts';
+import { keyNames } from '../../../src/dashboard/customer/key-names.ts';
 import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { addRecords, DAY, HOUR_MS, someUsage, usageRecord } from '../../support/usage.ts';
@@ -141,6 +143,23 @@ describeOnEachDatabase("a customer's usage", () => {
       step: 'day',
       groups: [{ group: 'ann' }, { group: '' }],
     });
+  });
+
+  test('the names of keys are read for the chosen ids of the account alone', async () => {
+    const { store } = app.dependencies;
+    const stranger = await app.customer();
+    const unnamed = (await app.keys.create({ accountId: ada }, 'operator')).row;
+    const foreign = (await app.keys.create({ accountId: stranger, name: 'x' }, 'operator')).row;
+    const unknown = Array.from({ length: 600 }, (_, n) => `key_${n}`);
+    const keys = {
+      ...store.keys,
+      list: () => Promise.reject(new Error('every key of the account was read')),
+    };
+    const ids = [unnamed.id, ...unknown, foreign.id, PLAYGROUND_KEY_ID, key.id];
+    const nameOf = await keyNames({ keys }, ada, ids);
+    expect(ids.map(nameOf)).toEqual([
+      ...[unnamed.masked, ...unknown, foreign.id, 'Playground', 'Laptop'],
+    ]);
   });
 
   test('hours are hours, and a span that begins within one has all of it', async () => {
