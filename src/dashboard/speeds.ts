@@ -1,5 +1,6 @@
 // Percentiles and failures over a period, from stored histograms, for both applications.
 
+import { createPause } from '../async/yield.ts';
 import { type Histogram, quantile } from '../core/histogram.ts';
 import {
   addSpeeds,
@@ -11,19 +12,27 @@ import type { SpeedCell } from '../ledger/series/speeds.ts';
 import { type PagePeriod, periodRecord } from './period.ts';
 import type { SpeedFiguresRecord, SpeedsRecord } from './records/speeds.ts';
 
-export function speedsRecord(period: PagePeriod, cells: readonly SpeedCell[]): SpeedsRecord {
-  return {
-    object: 'speeds',
-    ...periodRecord(period),
-    total: figuresOf(sumOf(cells)),
-    points: [...Map.groupBy(cells, ({ bucket }) => bucket)].map(([bucket, of]) => {
-      const speeds = sumOf(of);
-      return { bucket, ...figuresOf(speeds), failures: failuresOf(speeds.failures) };
-    }),
-    models: [...Map.groupBy(cells, ({ model }) => model)]
-      .map(([model, of]) => ({ model, ...figuresOf(sumOf(of)) }))
-      .sort((a, b) => b.requests - a.requests || (a.model < b.model ? -1 : 1)),
-  };
+/** Yields to the event loop between steps: a period may have thousands of cells. */
+export async function speedsRecord(
+  period: PagePeriod,
+  cells: readonly SpeedCell[],
+): Promise<SpeedsRecord> {
+  const pause = createPause();
+  const total = emptySpeeds();
+  const points: SpeedsRecord['points'][number][] = [];
+  for (const [bucket, of] of Map.groupBy(cells, (cell) => cell.bucket)) {
+    const speeds = sumOf(of);
+    addSpeeds(total, speeds);
+    points.push({ bucket, ...figuresOf(speeds), failures: failuresOf(speeds.failures) });
+    await pause();
+  }
+  const models: SpeedsRecord['models'][number][] = [];
+  for (const [model, of] of Map.groupBy(cells, (cell) => cell.model)) {
+    models.push({ model, ...figuresOf(sumOf(of)) });
+    await pause();
+  }
+  models.sort((a, b) => b.requests - a.requests || (a.model < b.model ? -1 : 1));
+  return { object: 'speeds', ...periodRecord(period), total: figuresOf(total), points, models };
 }
 
 function sumOf(cells: readonly SpeedCell[]): Speeds {

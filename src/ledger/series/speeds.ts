@@ -2,6 +2,7 @@
 // and day. Requests appear after the roll-up, which is a few seconds behind.
 
 import { and, eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-orm';
+import { createPause } from '../../async/yield.ts';
 import { DAY_MS } from '../../core/calendar.ts';
 import { mergePacked, packHistogram } from '../../core/histogram.ts';
 import type { Database } from '../../store/contract.ts';
@@ -106,6 +107,7 @@ export function createSpeedReader({ db }: Database): ReadSpeeds {
   return async ({ edges, ...asked }) => {
     const isDays = edges.every((edge) => edge % DAY_MS === 0);
     const cells: SpeedCell[] = [];
+    const pause = createPause();
     for (const [bucket, fromMs] of edges.slice(0, -1).entries()) {
       const range = { fromMs, untilMs: edges[bucket + 1] ?? fromMs };
       const query = { ...asked, ...range, length: isDays ? DAY_MS : HOUR_MS };
@@ -115,6 +117,7 @@ export function createSpeedReader({ db }: Database): ReadSpeeds {
         for (const row of of) addSpeeds(speeds, unpacked(row));
         cells.push({ bucket, model: name, speeds });
       }
+      await pause();
     }
     return cells;
   };
