@@ -50,6 +50,24 @@ test('a rewritten id is the same one in every version: prompt caches outlive pro
   expect(toolIdFor('word', '')).toBe('call_hsIevdXMs8WX2IiQc7Gc70');
 });
 
+test('law: the digits of a rewritten id are those of its hash, the last one first', () => {
+  const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  const digits = (id: string, count: number): string => {
+    const hash = (Bun.hash.wyhash(id, 0n) << 64n) | Bun.hash.wyhash(id, 1n);
+    return Array.from({ length: count }, (_, at) => {
+      return letters[Number((hash / 62n ** BigInt(at)) % 62n)];
+    }).join('');
+  };
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const id = `!${text}`;
+      expect(toolIdFor('word', id)).toBe(`call_${digits(id, 22)}`);
+      expect(toolIdFor('nine', id)).toBe(digits(id, 9));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
 describe('calls without an id', () => {
   const call = { upstream: 'up', model: 'm', maxOutputTokens: 10, stream: false, reasons: false };
   const user: Turn = { role: 'user', parts: [{ kind: 'text', text: 'Hi' }] };
