@@ -1,6 +1,7 @@
 // Serves one part of the documentation: pages, their Markdown, the search, and two files. Pages carry an
 // ETag and are revalidated; files change their name with their content and are kept for good.
 
+import { targetOf } from '../core/request-target.ts';
 import { frameOf, MISSING, searchContent } from './frame.ts';
 import {
   DOC_PREFIXES,
@@ -116,7 +117,7 @@ export function createDocSite(options: DocSiteOptions) {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return new Response(null, { status: 405, headers: { ...headers(), allow: 'GET, HEAD' } });
     }
-    const url = new URL(request.url);
+    const url = targetOf(request);
     const path = url.pathname.slice(prefix.length + 1);
     if (url.pathname === `${prefix}/`) {
       return new Response(null, { status: 308, headers: { ...headers(), location: prefix } });

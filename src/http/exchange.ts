@@ -250,12 +250,6 @@ function noteRefusal(
   });
 }
 
-/** The runtime omits an unreadable Host, or inserts one that is invalid in a URL. */
-export function targetOf({ url }: Request): URL {
-  const path = /^(?:\w+:\/\/[^/]*)?(\/.*)/s.exec(url)?.[1] ?? '/';
-  return URL.parse(url) ?? new URL(`http://localhost${path}`);
-}
-
 /** Empty if the runtime does not know it. */
 export function socketAddressOf(
   request: Request,

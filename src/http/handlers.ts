@@ -3,6 +3,7 @@
 
 import { ERRORS, GatewayError } from '../core/error.ts';
 import type { OperatorState } from '../core/operator.ts';
+import { targetOf } from '../core/request-target.ts';
 import { countTokens } from '../generate/count.ts';
 import { generate } from '../generate/generate.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
@@ -14,7 +15,6 @@ import {
   type RuntimeServer,
   refuse,
   requireServing,
-  targetOf,
 } from './exchange.ts';
 import { claimLook, type ListDependencies } from './lists.ts';
 import { respondGenerated, respondJson } from './respond.ts';

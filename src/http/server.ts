@@ -5,6 +5,7 @@
 import { type AnyElysia, Elysia } from 'elysia';
 import { decodePart } from '../core/percent-encoding.ts';
 import type { RouteName } from '../core/request-summary.ts';
+import { targetOf } from '../core/request-target.ts';
 import { chatFormat } from '../wire/chat/format.ts';
 import type { ClientFormat } from '../wire/format.ts';
 import { messagesFormat } from '../wire/messages/format.ts';
@@ -14,7 +15,6 @@ import {
   type HandlerDependencies,
   type Mount,
   type RuntimeServer,
-  targetOf,
 } from './exchange.ts';
 import { answerCount, answerElsewhere, answerList } from './handlers.ts';
 import { answerOnce } from './keyed-request.ts';

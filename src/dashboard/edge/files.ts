@@ -3,6 +3,7 @@
 // the first visit.
 
 import { brotliDecompressSync } from 'node:zlib';
+import { targetOf } from '../../core/request-target.ts';
 import type { Service } from '../../core/service.ts';
 import { chooseLanguage } from '../texts/language.ts';
 import type { WebApp } from '../web-build.ts';
@@ -63,7 +64,7 @@ export function createPageFiles(app: WebApp, service: () => Service): PageFiles 
   }
 
   async function serve(request: Request, headers: HeaderValues): Promise<Response> {
-    const { pathname } = new URL(request.url);
+    const { pathname } = targetOf(request);
     const [, folder, name = ''] = /^\/[a-z]+\/(assets|service)(?:\/(.*))?$/.exec(pathname) ?? [];
     if (folder === undefined) return page(request, headers);
     const found =

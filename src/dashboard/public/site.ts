@@ -3,6 +3,7 @@
 
 import type { Catalog } from '../../core/model.ts';
 import { nextPriceChange } from '../../core/price-book.ts';
+import { targetOf } from '../../core/request-target.ts';
 import type { Language } from '../../core/service.ts';
 import { readCookie, SESSION_COOKIES } from '../../identity/sign-in/cookies.ts';
 import type { Web } from '../edge/load.ts';
@@ -87,7 +88,7 @@ export function createPublicSite(options: PublicSiteOptions) {
 
   return async (request: Request): Promise<Response> => {
     const { isPublic, languages } = catalog().service;
-    const { pathname, searchParams } = new URL(request.url);
+    const { pathname, searchParams } = targetOf(request);
     const path = pathname === '/models' ? '/models' : '/';
     if (path === '/' && !isPublic.landing) return redirect('/dashboard');
     if (path === '/models' && !isPublic.models) return redirect('/dashboard/models');

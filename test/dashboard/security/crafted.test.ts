@@ -101,6 +101,25 @@ describe('a host that is none', () => {
       expect(answer?.status ?? 400).toBeLessThan(500);
     },
   );
+
+  const PAGES = ['/', '/models', '/models?language=de', '/docs', '/docs/search?q=key'];
+
+  test.each([...PAGES, '/dashboard', '/dashboard/assets/none.js'])(
+    'fails no page and leaves no error in the log: %s',
+    async (path) => {
+      for (const host of ['[', '%', 'x:99999']) {
+        const connection = await openConnection(gateway.url);
+        await connection.write(
+          `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: text/html\r\n\r\n`,
+        );
+        const answer = await connection.answer();
+        connection.destroy();
+        expect([host, (answer?.status ?? 400) < 500]).toEqual([host, true]);
+      }
+      expect(gateway.output()).not.toContain('cannot be parsed');
+      expect(gateway.output()).not.toContain('could not be shown');
+    },
+  );
 });
 
 describe('a page', () => {
