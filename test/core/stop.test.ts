@@ -124,6 +124,16 @@ describe('the cutter', () => {
     expect(whole(['c', 'abcd'], 'xabc')).toEqual([text('xab'), STOPPED]);
   });
 
+  test('the earliest of several in one delta wins, in whichever order they are given', () => {
+    for (const stops of [
+      ['d', 'bc'],
+      ['bc', 'd'],
+    ]) {
+      expect(steps(stops, [text('abcd bcd')])).toEqual([[text('a'), STOPPED], []]);
+      expect(steps(stops, [text('adbc')])).toEqual([[text('a'), STOPPED], []]);
+    }
+  });
+
   test('of two that begin together the shorter one is enough', () => {
     expect(steps(['ab', 'a'], [text('xa')])).toEqual([[text('x'), STOPPED], []]);
   });
