@@ -2,7 +2,7 @@
 // after 12 hours without a request, and always after 7 days. Every request of the dashboard reads
 // it, with one prepared statement.
 
-import { and, desc, eq, getTableColumns, ne, not, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, inArray, ne, not, type SQL, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/contract.ts';
 import { sessions, users } from '../../store/sign-in-tables.ts';
@@ -23,6 +23,12 @@ const HOUR_MS = 3_600_000;
 const IDLE_MS = 12 * HOUR_MS;
 const ABSOLUTE_MS = 7 * 24 * HOUR_MS;
 const SEEN_EVERY_MS = 60_000;
+
+/** The newest ones of a user: far more than browsers in use. */
+const KEPT_MAX = 100;
+/** A user of an earlier version may have many more: a sign-in ends at most this many. */
+const ENDED_MAX = 1_000;
+const LISTED_MAX = 200;
 
 const USER_AGENT_LENGTH_MAX = 300;
 
@@ -68,6 +74,18 @@ export function createSessions(dependencies: {
     return (await db.delete(sessions).where(theirs).returning({ id }).all()).length;
   }
 
+  /** Leaves room for a new session. */
+  async function endOldest(userId: string): Promise<void> {
+    const oldest = db
+      .select({ id: sessions.id })
+      .from(sessions)
+      .where(eq(sessions.userId, userId))
+      .orderBy(desc(sessions.createdAt), desc(sessions.id))
+      .limit(ENDED_MAX)
+      .offset(KEPT_MAX - 1);
+    await db.delete(sessions).where(inArray(sessions.id, oldest)).run();
+  }
+
   return {
     /** The active session of a request's cookie. Records once a minute that it was used. */
     async read(headers: Headers, { quiet = false }: SessionLook = {}) {
@@ -83,8 +101,12 @@ export function createSessions(dependencies: {
       return row;
     },
 
-    /** A session for a user who has just entered the password; returns its cookie. */
+    /**
+     * A session for a user who has just entered the password; returns its cookie. Ends the oldest of
+     * their sessions above the limit. Call inside a transaction.
+     */
     async start(userId: string, { headers, address }: Visit): Promise<string> {
+      await endOldest(userId);
       const text = createSecret(randomBytes);
       const now = clock();
       await db
@@ -111,13 +133,14 @@ export function createSessions(dependencies: {
       return setCookie(name, text, ABSOLUTE_MS);
     },
 
-    /** A user's active sessions, the most recently used first. */
+    /** A user's active sessions, the most recently used first; 200 at most. */
     list: async (userId: string): Promise<readonly ListedSession[]> =>
       db
         .select(LISTED)
         .from(sessions)
         .where(and(eq(sessions.userId, userId), not(isOver(clock()))))
         .orderBy(desc(sessions.lastSeenAt), desc(sessions.createdAt))
+        .limit(LISTED_MAX)
         .all(),
 
     /** Whether the user had a session with this id. */

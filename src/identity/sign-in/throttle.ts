@@ -8,6 +8,8 @@
 //   here      one name from one network: 10, then 15 s doubling up to 15 minutes;
 //   name      one name from anywhere: 10, then 2 s doubling up to 60 s;
 //   network   one network, all names: 60, then 15 s doubling up to 15 minutes.
+// A fourth one counts right passwords of one name: 30 in an hour, because each of them costs a hash, and
+// each sign-in a session and an audit event. Strangers cannot raise it, so it keeps no owner out.
 // Each realm has its own: behind a proxy that is not trusted all customers are one network, and their
 // failures must not keep an operator of the same machine out. A stranger delays the owner of an address
 // by 60 s at most, and not at all on a network where the owner has signed in, signed up or set a
@@ -44,6 +46,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const HOURLY = { windowMs: HOUR_MS, memoryMs: 0, firstDelayMs: HOUR_MS, delayMaxMs: HOUR_MS };
 const MAIL: Rule = { free: 10, ...HOURLY };
 const MAIL_HERE: Rule = { ...MAIL, free: 5 };
+const RIGHT: Rule = { free: 30, ...HOURLY };
 
 /** A mail about a change that a signed-in user has made, by what was changed. */
 export type Notice = 'password' | 'second factor' | 'deletion';
@@ -59,7 +62,10 @@ type Attempt = {
 };
 
 type Entry = {
-  /** It was right: resets the counter of this name on this network. */
+  /**
+   * It was right: resets the counter of this name on this network. Throws `too_many_attempts` where
+   * the name has had too many right passwords; the attempt then counts as failed.
+   */
   readonly succeeded: () => Promise<void>;
   /** It was not checked, for a reason that is not the caller's. */
   readonly dropped: () => Promise<void>;
@@ -112,7 +118,7 @@ export function createThrottle(dependencies: {
   /** When the next attempt may be made. */
   async function nextAt(counters: readonly Counter[], now: number): Promise<number> {
     const rows = await Promise.all(counters.map(({ name }) => read(name, now)));
-    return Math.max(...rows.map((row) => row?.nextAt ?? 0));
+    return Math.max(0, ...rows.map((row) => row?.nextAt ?? 0));
   }
 
   /** Side by side: the ledger waits for as long as the transaction is open. */
@@ -122,6 +128,10 @@ export function createThrottle(dependencies: {
     now = clock(),
   ): Promise<void> {
     await Promise.all(counters.map((counter) => change(counter, now)));
+  }
+
+  async function forget(name: string): Promise<void> {
+    await db.delete(attempts).where(eq(attempts.name, name)).run();
   }
 
   const know = (known: string): Promise<void> => write(known, 0, 0, clock() + KNOWN_MS);
@@ -139,9 +149,12 @@ export function createThrottle(dependencies: {
       const anywhere = { name: digestOf(`name ${who}`), rule: NAME };
       const from = { name: digestOf(`network ${realm} ${network}`), rule: NETWORK };
       const known = knownName(attempt);
+      const right = { name: rightName(attempt), rule: RIGHT };
+      const limited = kind === 'password' ? [right] : [];
       async function requireTurn(now: number): Promise<void> {
         const isKnown = (await read(known, now)) !== undefined;
-        refuse(await nextAt(isKnown ? [here, from] : [here, anywhere, from], now), now);
+        const counters = isKnown ? [here, from] : [here, anywhere, from];
+        refuse(await nextAt([...counters, ...limited], now), now);
       }
       await requireTurn(clock());
       await database.quickly(async () => {
@@ -153,9 +166,13 @@ export function createThrottle(dependencies: {
         dropped: () => database.quickly(() => each([here, anywhere, from], uncount)),
         succeeded: () =>
           database.quickly(async () => {
+            const now = clock();
+            // Parallel attempts have all passed the check above.
+            refuse(await nextAt(limited, now), now);
             await Promise.all([
-              db.delete(attempts).where(eq(attempts.name, here.name)).run(),
-              each([anywhere, from], uncount),
+              forget(here.name),
+              each([anywhere, from], uncount, now),
+              each(limited, count, now),
               know(known),
             ]);
           }),
@@ -164,10 +181,13 @@ export function createThrottle(dependencies: {
 
     /**
      * The owner of the address has been on this network, and proved it by a mailed link: strangers
-     * delay no password of theirs from there.
+     * delay no password of theirs from there, and sign-ins with a stolen one no longer count.
      */
     know: (owner: Omit<Attempt, 'kind'>): Promise<void> =>
-      database.quickly(() => know(knownName({ ...owner, kind: 'password' }))),
+      database.quickly(async () => {
+        const attempt = { ...owner, kind: 'password' } as const;
+        await Promise.all([know(knownName(attempt)), forget(rightName(attempt))]);
+      }),
 
     /**
      * Counts a request that costs us work, such as one for a mail; each realm and kind by itself. Throws
@@ -219,6 +239,10 @@ export function createThrottle(dependencies: {
 
 function knownName({ realm, kind, name, address }: Attempt): string {
   return digestOf(`known ${realm} ${kind} ${name} ${networkGroup(address)}`);
+}
+
+function rightName({ realm, kind, name }: Attempt): string {
+  return digestOf(`right ${realm} ${kind} ${name}`);
 }
 
 function refuse(nextAt: number, now: number): void {

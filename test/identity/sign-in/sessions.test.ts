@@ -240,6 +240,28 @@ describeOnEachDatabase('sessions', () => {
       ]);
     });
 
+    test('of a user are at most 100: a new one ends the oldest', async () => {
+      const { browser, signIn, customer, me, database, clock, ...rig } = await open();
+      const { userId } = await me();
+      const facts = { userId, provenAt: clock(), address: '::1', userAgent: '' };
+      const times = { lastSeenAt: clock(), expiresAt: clock() + HOUR_MS };
+      const rows = Array.from({ length: 300 }, (_, at) => ({
+        ...{ ...facts, ...times, id: `sess_${at}`, digest: `${at}`, createdAt: clock() - 1 - at },
+      }));
+      await database.db.insert(sessions).values(rows).run();
+      expect(await customer.sessions(await me())).toHaveLength(200);
+      rig.advance(1);
+      const newest = await signIn();
+      const left = await customer.sessions(await me(newest));
+      expect(left).toHaveLength(100);
+      expect(await customer.read(browser.visit().headers)).toBeDefined();
+      const planted = left
+        .filter(({ id }) => /^sess_\d+$/.test(id))
+        .map(({ createdAt }) => createdAt);
+      expect(planted).toHaveLength(98);
+      expect(Math.min(...planted)).toBe(clock() - 1 - 98);
+    });
+
     test('of another user are not listed', async () => {
       const { customer, me, ...rig } = await open();
       const other = await me(await rig.customerOf('b@example.com'));
@@ -248,6 +270,25 @@ describeOnEachDatabase('sessions', () => {
       await expect(end()).rejects.toMatchObject({ code: 'session_not_found' });
       expect(await customer.sessions(other)).toHaveLength(1);
     });
+  });
+
+  test('thirty right passwords an hour are accepted, at sign-in and later', async () => {
+    const { browser, signIn, customer, me, advance, trail } = await open();
+    const refusal = { code: 'too_many_attempts', retryAfterSeconds: 3_600 };
+    for (let count = 0; count < 29; count += 1) await signIn();
+    const who = await me();
+    browser.take((await customer.stepUp(who, PASSWORD, browser.visit())).cookies);
+    const before = (await trail()).length;
+    const entering = { email: EMAIL, password: PASSWORD };
+    await expect(customer.signIn(entering, browser.visit())).rejects.toMatchObject(refusal);
+    await expect(
+      customer.signIn(entering, createBrowser('192.0.2.1').visit()),
+    ).rejects.toMatchObject(refusal);
+    await expect(customer.stepUp(who, PASSWORD, browser.visit())).rejects.toMatchObject(refusal);
+    expect(await trail()).toHaveLength(before);
+    expect(await me()).toMatchObject({ userId: who.userId });
+    advance(HOUR_MS);
+    await signIn();
   });
 
   test('a wrong password proves nothing, at sign-in and later, and counts', async () => {

@@ -26,6 +26,8 @@ async function open() {
   };
 }
 
+type Opened = Awaited<ReturnType<typeof open>>;
+
 async function waitOf(work: () => Promise<unknown>): Promise<number> {
   try {
     await work();
@@ -121,6 +123,45 @@ describeOnEachDatabase('the throttle of sign-in', () => {
       const other = { realm: 'operator', kind: 'password', name: 'a@b.example' } as const;
       expect(await waitOf(() => throttle.enter({ ...other, address: '192.0.2.1' }))).toBe(0);
       expect(await fail('c@b.example', '192.0.2.1')).toBe(0);
+    });
+  });
+
+  describe('right passwords of one name', () => {
+    const right = async (enter: Opened['enter'], name: string, address = '203.0.113.7') =>
+      waitOf(async () => (await enter(name, address)).succeeded());
+
+    test('are thirty an hour, from all networks together', async () => {
+      const { enter, advance } = await open();
+      const address = (index: number) => `198.51.100.${index}`;
+      const name = 'a@b.example';
+      expect(await times(30, (index) => right(enter, name, address(index)))).toEqual(letIn(30));
+      expect(await right(enter, name, address(1))).toBe(3_600);
+      expect(await right(enter, name, '192.0.2.1')).toBe(3_600);
+      expect(await right(enter, 'c@b.example')).toBe(0);
+      advance(60 * MINUTE_MS);
+      expect(await right(enter, name)).toBe(0);
+    });
+
+    test('that are checked at once are thirty, too', async () => {
+      const { enter } = await open();
+      await times(25, () => right(enter, 'a@b.example'));
+      const entries = await times(8, () => enter('a@b.example', '203.0.113.7'));
+      const waits = await times(8, (index) => waitOf(async () => entries[index]?.succeeded()));
+      expect(waits).toEqual([...letIn(5), 3_600, 3_600, 3_600]);
+    });
+
+    test('count again after a mailed link has proven the owner', async () => {
+      const { enter, throttle } = await open();
+      const name = 'a@b.example';
+      await times(30, () => right(enter, name));
+      await throttle.know({ realm: 'customer', name, address: '203.0.113.7' });
+      expect(await right(enter, name)).toBe(0);
+    });
+
+    test('are not counted with wrong ones', async () => {
+      const { enter, fail } = await open();
+      await times(9, () => fail('a@b.example', '192.0.2.1'));
+      expect(await times(30, () => right(enter, 'a@b.example'))).toEqual(letIn(30));
     });
   });
 
