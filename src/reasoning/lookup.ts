@@ -65,23 +65,33 @@ export function digestCall(
 }
 
 /**
- * Digests of all beginnings of a conversation, computed together on first use. They exclude
+ * Digests of the beginnings of a conversation, computed together on first use. They exclude
  * thinking, because clients may or may not return it.
  */
 export function precedingDigests({ system, turns }: Conversation): Preceding {
-  let digests: readonly string[] | undefined;
-  const digestAll = (): readonly string[] => {
-    const hash = new Bun.CryptoHasher('sha256').update(JSON.stringify(system));
-    const all = [hash.copy().digest('hex')];
+  let digests: readonly (string | undefined)[] | undefined;
+  /** Only of the beginnings that lookups need, before turns with calls and at the end. */
+  const digestAll = (): readonly (string | undefined)[] => {
+    const hash = new Bun.CryptoHasher('sha256');
+    let text = JSON.stringify(system);
+    const all: (string | undefined)[] = [];
     for (const turn of turns) {
-      hash.update(JSON.stringify(withoutThinking(turn)));
-      all.push(hash.copy().digest('hex'));
+      const isLookedUp = turn.role === 'assistant' && turn.toolCalls.length > 0;
+      if (isLookedUp) {
+        hash.update(text);
+        text = '';
+      }
+      all.push(isLookedUp ? hash.copy().digest('hex') : undefined);
+      text += JSON.stringify(withoutThinking(turn));
     }
-    return all;
+    return [...all, hash.update(text).digest('hex')];
   };
   return (at) => {
     digests ??= digestAll();
-    return digests[at] ?? '';
+    const digest = digests[at];
+    if (digest !== undefined) return digest;
+    const before = turns.slice(0, at);
+    return precedingDigests({ system, turns: before })(before.length);
   };
 }
 

@@ -1,9 +1,9 @@
 // How stored thinking is found: calls that are equal for a client are equal here, and calls of two
 // conversations never are.
 
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
-import type { ToolCall, Turn } from '../../src/core/generation.ts';
+import type { AssistantTurn, ToolCall, Turn } from '../../src/core/generation.ts';
 import { digestCall, LookupBudget, precedingDigests } from '../../src/reasoning/lookup.ts';
 
 const KEY = new Uint8Array(32).fill(7);
@@ -156,6 +156,11 @@ function reversed(value: unknown): unknown {
   return Object.fromEntries(entries.reverse());
 }
 
+/** A turn without thinking. */
+function spoken({ role, text, toolCalls }: AssistantTurn): object {
+  return { role, text, toolCalls };
+}
+
 describe('what was said before', () => {
   const user = (text: string): Turn => ({ role: 'user', parts: [{ kind: 'text', text }] });
   const assistant: Turn = { role: 'assistant', reasoning: '', text: 'A', toolCalls: [call()] };
@@ -183,6 +188,26 @@ describe('what was said before', () => {
       last('Be kind.', [user('Hello?'), assistant]),
     ];
     expect(new Set(others).size).toBe(others.length);
+  });
+
+  test('each digest is that of the texts before, in every version: stored thinking is found by it', () => {
+    const texts = ['Be kind.', ...turns, user('And?')].map((said) =>
+      JSON.stringify(typeof said === 'object' && 'reasoning' in said ? spoken(said) : said),
+    );
+    const all = texts.map((_, at) => {
+      return new Bun.CryptoHasher('sha256').update(texts.slice(0, at + 1).join('')).digest('hex');
+    });
+    expect(digests('Be kind.', [...turns, user('And?')])).toEqual(all);
+    expect(precedingDigests({ system: 'Be kind.', turns })(99)).toBe(all[3] ?? '');
+  });
+
+  test('digests are computed before calls and at the end, not for each of many results', () => {
+    const copies = spyOn(Bun.CryptoHasher.prototype, 'copy');
+    const results = Array.from({ length: 1_000 }, () => result);
+    const preceding = precedingDigests({ system: '', turns: [user('Q'), assistant, ...results] });
+    expect(preceding(1)).not.toBe(preceding(1_002));
+    expect(copies.mock.calls.length).toBeLessThanOrEqual(2);
+    copies.mockRestore();
   });
 
   test('thinking does not: it is what a client may have lost', () => {
