@@ -135,7 +135,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
   },
   docs: {
-    folders: [],
+    folders: ['core'],
     packages: PLATFORM,
     packagesIn: [{ path: /^src\/docs\/render\.ts$/, packages: ['marked'] }],
   },

@@ -1,5 +1,5 @@
-// Tells what kind of JSON a text is without making its values, which may take far more memory than
-// the text. Accepts exactly what the runtime's parser does, up to a depth. Pure.
+// Finds the kind of a JSON text without making its values, which may take far more memory than the
+// text. Accepts exactly what the runtime's parser does, up to a depth. Pure.
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 

@@ -2,22 +2,23 @@
 // dashboard and the key list of /v1. Returns the key itself only at its creation; only its digest
 // is stored.
 
-import { and, eq, inArray, isNull, type SQL } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import { isoTime } from '../core/calendar.ts';
 import { createId, createKey, maskKey, type RandomBytes } from '../core/id.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Database } from '../store/contract.ts';
 import { accounts, apiKeys, type KeyRevocation } from '../store/tables.ts';
 import { unknownAccount } from './accounts.ts';
-import { type Actor, writeAuditEvent, writeAuditEvents } from './audit.ts';
+import { type Actor, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
 import { normaliseNetworks } from './key-bounds.ts';
 import { checkExpiry, normaliseKeyName, requireGrace } from './key-checks.ts';
 import { digestKey } from './key-digest.ts';
 import { createKeyEdits } from './key-edits.ts';
 import { createKeyList } from './key-list.ts';
-import { createKeyQueries, KEY_CREATIONS_PER_HOUR, notOwn } from './key-queries.ts';
+import { createKeyQueries, KEY_CREATIONS_PER_HOUR } from './key-queries.ts';
 import { type ApiKey, isActive } from './key-record.ts';
+import { createKeyRevocations } from './key-revocations.ts';
 
 /** A new key, the only time that its text is available. */
 type CreatedKey = { readonly row: ApiKey; readonly key: string };
@@ -153,37 +154,6 @@ export function createKeys(dependencies: {
     return markRevoked(row, reason, null, clock(), actor, createId('op_', randomBytes));
   }
 
-  /**
-   * Revokes the matching keys of an account that are not revoked yet, as one operation with an audit
-   * event each. Call inside a transaction.
-   */
-  async function revokeWhere(
-    isMatch: SQL,
-    accountId: string,
-    reason: KeyRevocation,
-    actor: Actor,
-  ): Promise<void> {
-    const at = clock();
-    const operationId = createId('op_', randomBytes);
-    const revoked = await db
-      .update(apiKeys)
-      .set({ revokedAt: at, revokedReason: reason })
-      .where(and(isMatch, isNull(apiKeys.revokedAt)))
-      .returning({ id: apiKeys.id, masked: apiKeys.masked });
-    await writeAuditEvents(
-      database,
-      revoked.map(({ id, masked }) => ({
-        operationId,
-        at,
-        actor,
-        action: 'api_key.revoked',
-        accountId,
-        subject: id,
-        detail: { masked, reason, replaced_by: null },
-      })),
-    );
-  }
-
   /** Lets a replaced key expire, with its audit event. Call inside a transaction. */
   async function markReplaced(
     row: ApiKey,
@@ -219,13 +189,7 @@ export function createKeys(dependencies: {
   return {
     ...queries,
     ...createKeyEdits({ database, clock, randomBytes, find: queries.find }),
-
-    /** For callers that write more in their own transaction. */
-    within: {
-      /** Revokes every key of an account. */
-      revokeAll: (accountId: string, reason: KeyRevocation, actor: Actor): Promise<void> =>
-        revokeWhere(eq(apiKeys.accountId, accountId), accountId, reason, actor),
-    },
+    ...createKeyRevocations({ database, clock, randomBytes, several: queries.several }),
 
     /** Creates a key within the plan's cap and the hourly limit. Throws `IdentityError`. */
     async create(facts: NewKey, actor: Actor): Promise<CreatedKey> {
@@ -297,16 +261,5 @@ export function createKeys(dependencies: {
     /** Revokes at once. A revoked key stays as it is. */
     revoke: (id: string, reason: KeyRevocation, actor: Actor): Promise<ApiKey> =>
       database.transaction(() => revoke(id, reason, actor)),
-
-    /** Revokes several keys of one account as one operation: all of them or none. */
-    async revokeOwn(accountId: string, ids: readonly string[], actor: Actor): Promise<ApiKey[]> {
-      const before = await queries.several(accountId, ids);
-      if (before.length < ids.length) throw notOwn();
-      // A repeated call must not make other writers wait.
-      if (before.every(({ revokedAt }) => revokedAt !== null)) return before;
-      const isChosen = inArray(apiKeys.id, [...ids]);
-      await database.transaction(() => revokeWhere(isChosen, accountId, 'user', actor));
-      return queries.several(accountId, ids);
-    },
   };
 }

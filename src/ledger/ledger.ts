@@ -3,7 +3,8 @@
 
 import type { Database } from '../store/contract.ts';
 import type { Ledger } from './contract.ts';
-import { createQueue, type LedgerTrouble } from './queue.ts';
+import { createQueue } from './queue.ts';
+import type { LedgerTrouble } from './waiting.ts';
 import { createWriter } from './writer.ts';
 
 type LedgerOptions = {

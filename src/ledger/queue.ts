@@ -11,21 +11,12 @@ import {
   isNew,
   isRefusable,
   isUnhurried,
+  type LedgerTrouble,
   promisedFor,
   requireAmountOf,
   WaitingCommand,
 } from './waiting.ts';
 import { BATCH_MAX } from './writer.ts';
-
-export type LedgerTrouble = {
-  /**
-   * A settle or release is kept for a retry, or was dropped because the ledger rejects it. Another
-   * command of a request was refused, as the first of those that the same failure refuses.
-   */
-  readonly kind: 'kept' | 'given_up' | 'refused';
-  readonly requestId: string;
-  readonly cause: unknown;
-};
 
 export type QueueOptions = {
   /** Posts a batch. The next one follows once this one is `written` or `lost`. */
@@ -35,8 +26,8 @@ export type QueueOptions = {
   /** Called for each answered batch with its size and the time from post to answer. */
   readonly onBatch?: ((size: number, durationMs: number) => void) | undefined;
   /**
-   * How long the caller of a settle or release waits for the disk; absent: until it is written.
-   * Then its promise rejects with `LedgerSilent`, and the command stays here until it is on disk.
+   * How long the caller of a settle or release waits for the disk; absent: for ever. Its promise
+   * rejects with `LedgerSilent`, and the command stays here until it is on disk.
    */
   readonly bookingMs?: number | undefined;
   /** Replaces the default in tests. */
@@ -222,20 +213,15 @@ export function createQueue(options: QueueOptions): Queue {
     const isFirst = unavailable && !failing;
     if (unavailable) retryLater();
     else recovered();
-    const cause = error.cause ?? error;
-    const requestId = promisedFor(entry.request);
-    if (requestId === undefined) {
-      entry.reject(error);
-      const { command } = entry.request;
-      if (isFirst && 'requestId' in command)
-        onTrouble({ kind: 'refused', requestId: command.requestId, cause });
-      return;
-    }
-    if (unavailable) kept.push(entry);
+    const { command } = entry.request;
+    const isPromised = promisedFor(entry.request) !== undefined;
+    if (unavailable && isPromised) kept.push(entry);
     else entry.reject(error);
-    if (unavailable && entry.kept) return;
-    entry.kept = true;
-    onTrouble({ kind: unavailable ? 'kept' : 'given_up', requestId, cause });
+    const isKnown = isPromised ? unavailable && entry.kept : !isFirst;
+    if (isKnown || !('requestId' in command)) return;
+    entry.kept = isPromised;
+    const kind = isPromised ? (unavailable ? 'kept' : 'given_up') : 'refused';
+    onTrouble({ kind, requestId: command.requestId, cause: error.cause ?? error });
   }
 
   function recovered(): void {

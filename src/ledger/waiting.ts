@@ -7,6 +7,16 @@ import { requireAmount } from './commands.ts';
 import type { HoldCommand, HoldResult, LedgerRequest, Written } from './contract.ts';
 import { HoldRevoked } from './error.ts';
 
+export type LedgerTrouble = {
+  /**
+   * A settle or release: kept for a retry, or dropped because the ledger rejects it. Or another
+   * command, refused as the first in an outage.
+   */
+  readonly kind: 'kept' | 'given_up' | 'refused';
+  readonly requestId: string;
+  readonly cause: unknown;
+};
+
 export class WaitingCommand implements Written {
   readonly request: LedgerRequest;
   readonly askedAt: number;

@@ -55,8 +55,8 @@ const GROUNDS: Readonly<Record<Dialect, Ground>> = {
   postgres: {
     open: [],
     close: [],
-    // Other nodes serve meanwhile. Their statements queue behind one of ours that waits for a table
-    // (a report may read it for minutes), so it gives up before theirs do, and tries again.
+    // Other nodes serve at the same time. Their statements queue behind one that waits here for a table (a
+    // report may read it for minutes), so it gives up before they do, and tries again.
     lock: [
       sql`SELECT pg_advisory_xact_lock(${sql.raw(MIGRATING)})`,
       sql`SET LOCAL lock_timeout = 500`,

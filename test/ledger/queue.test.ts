@@ -7,7 +7,8 @@ import { createBooks } from '../../src/ledger/books.ts';
 import type { CheckpointCommand } from '../../src/ledger/contract.ts';
 import { HoldRevoked } from '../../src/ledger/error.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { createQueue, type LedgerTrouble, WAITING_MAX } from '../../src/ledger/queue.ts';
+import { createQueue, WAITING_MAX } from '../../src/ledger/queue.ts';
+import type { LedgerTrouble } from '../../src/ledger/waiting.ts';
 import type { LedgerRequest } from '../../src/ledger/writer.ts';
 import type { SqliteDatabase } from '../../src/store/database.ts';
 import {
