@@ -23,7 +23,7 @@ export async function readJson(request: Request, limits: BodyLimits = {}): Promi
   if (bytes.length === 0) return {};
   // Values may take a thousand times the memory of their text.
   if (weighJson(bytes, JSON_WEIGHT_MAX).excess !== undefined) {
-    throw new DashboardError('payload_too_large', 'The body has too many values. Send less.');
+    throw new DashboardError('invalid_request', 'The body nests too deep, or has too many values.');
   }
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

@@ -35,7 +35,7 @@ describeOnEachDatabase('an export of an account', () => {
   afterAll(() => closeBooks(open));
 
   function openLedger(): Promise<Response> {
-    const store = { database: open.database, keys: { list: async () => [] } };
+    const store = { database: open.database, keys: { several: async () => [] } };
     const operator = () => ({ catalog: { usdPerMillion: 1_000_000n } });
     const parts = { store, operator, clock: () => CUT_MS } as never;
     const route = ledgerRoutes(parts, createExports()).find(
