@@ -30,16 +30,18 @@ type KeyRecords = {
 };
 
 const MODELS_MAX = 1_000;
+const LOOKS_PER_MINUTE_MIN = 60;
 const KEY_LISTS_PER_MINUTE = 60;
 
-/** Throws 429 where the account has asked as often in this minute as its plan has requests. */
+/** Throws 429 where the account has asked as often in this minute as its plan has requests, or 60 times. */
 export function claimLook(
   { looks }: ListDependencies,
   { accountId, plan }: KeyFacts,
   { catalog }: OperatorState,
 ): void {
   const { requestsPerMinute } = requirePlan(catalog, plan);
-  requireBudget(looks.claim(accountId, requestsPerMinute, 1));
+  const perMinute = Math.max(requestsPerMinute, LOOKS_PER_MINUTE_MIN);
+  requireBudget(looks.claim(accountId, perMinute, 1));
 }
 
 function requireBudget(retryAfterSeconds: number | undefined): void {
