@@ -30,10 +30,10 @@ type KeyRecords = {
 };
 
 const MODELS_MAX = 1_000;
-const LOOKS_PER_MINUTE_MIN = 60;
+const LOOKS_PER_MINUTE_MIN = 600;
 const KEY_LISTS_PER_MINUTE = 60;
 
-/** Throws 429 where the account has asked as often in this minute as its plan has requests, or 60 times. */
+/** Throws 429 where the account has asked as often in this minute as its plan has requests, and 600 times. */
 export function claimLook(
   { looks }: ListDependencies,
   { accountId, plan }: KeyFacts,
