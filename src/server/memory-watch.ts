@@ -11,8 +11,11 @@ const MB = 1_024 * 1_024;
  */
 const GROWN_BYTES = { busy: 192 * MB, idle: 24 * MB };
 
-/** After this long without a collection, a server collects in any case. */
-const DUE_MS = { busy: 20 * 60_000, idle: 5 * 60_000 };
+/**
+ * After this long without a collection, a server collects in any case: what the runtime's own
+ * collections leave grows by some MiB an hour.
+ */
+const DUE_MS = 5 * 60_000;
 
 /** Returns the check; call it several times a second. */
 export function createMemoryWatch(options: {
@@ -43,7 +46,7 @@ export function createMemoryWatch(options: {
     least = Math.min(least, bytes);
     const nowMs = monotonic();
     const state = isResting ? 'idle' : 'busy';
-    const isDue = (isResting && isOwed) || nowMs >= collectedAtMs + DUE_MS[state];
+    const isDue = (isResting && isOwed) || nowMs >= collectedAtMs + DUE_MS;
     if (!isDue && bytes < least + GROWN_BYTES[state]) return;
     collect();
     least = bytes;
