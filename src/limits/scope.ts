@@ -18,8 +18,15 @@ import type { AccountLeft, ClaimRequest, Refusal } from './contract.ts';
 /** Usage of a plan or of a model. */
 export type InUse = { readonly window: RateWindow; readonly slotsUsed: number };
 
-/** Tokens counted towards a cap, and the part that requests in flight have reserved. */
-export type CapUse = { readonly tokens: number; readonly reserved: number };
+/**
+ * Tokens counted towards a cap, the part that requests in flight have reserved, and the part that all
+ * nodes had used before this one counted.
+ */
+export type CapUse = {
+  readonly tokens: number;
+  readonly reserved: number;
+  readonly before?: number | undefined;
+};
 
 export const UNUSED: CapUse = { tokens: 0, reserved: 0 };
 
@@ -51,8 +58,9 @@ export type Decided = { readonly request: ClaimRequest } & (
 /** Applies the tightest scope to each limit, and lowers the output bound to what the caps leave. */
 export function decide(request: ClaimRequest, used: Used): Decided {
   const { day, month } = used;
-  const { dailyTokens = Infinity, monthlyTokens = Infinity } = request.plan;
-  const { promptTokens, outputBound } = request;
+  const { plan, promptTokens, outputBound, capNodes = 1 } = request;
+  const dailyTokens = capOf(plan.dailyTokens, day, capNodes);
+  const monthlyTokens = capOf(plan.monthlyTokens, month, capNodes);
   const restOfDay = dailyTokens - day.tokens + day.reserved;
   const restOfMonth = monthlyTokens - month.tokens + month.reserved;
   const rest = Math.min(restOfDay, restOfMonth);
@@ -70,6 +78,11 @@ export function decide(request: ClaimRequest, used: Used): Decided {
   });
   if (refusal === undefined) return { kind: 'fits', request: fitted };
   return { kind: 'refused', request: fitted, refusal, rest };
+}
+
+/** What this node may let the account use: all that was used before, and its share of the rest. */
+function capOf(cap = Infinity, { before = 0 }: Used['day'], nodes: number): number {
+  return nodes === 1 || cap <= before ? cap : before + Math.floor((cap - before) / nodes);
 }
 
 /** The refusal of a limit for the caller. */

@@ -1,6 +1,6 @@
 // Removes expired rows in steps, and takes SQLite's lock only where there are any.
 
-import { getTableColumns, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Database } from './contract.ts';
 
@@ -19,7 +19,9 @@ export async function sweepTable(
   if (key === undefined) throw new Error('The table has no primary key of one column.');
   for (;;) {
     const step = db.select({ key }).from(table).where(isOver).limit(STEP_ROWS);
-    const gone = await db.delete(table).where(inArray(key, step)).returning({ key }).all();
+    // Another transaction may renew a row between the two.
+    const isGone = and(inArray(key, step), isOver);
+    const gone = await db.delete(table).where(isGone).returning({ key }).all();
     if (gone.length < STEP_ROWS) return;
   }
 }

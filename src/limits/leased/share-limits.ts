@@ -46,6 +46,7 @@ export async function claimShare(
     ...request,
     plan: planShare(plan, nodes),
     incident: incidentShare(incident, nodes),
+    capNodes: nodes,
   });
   if (result.kind === 'refused')
     return { ...result, view: fullLimits(result.view, plan, incident) };

@@ -11,15 +11,13 @@ function shareOf(limit: number, nodes: number): number {
   return Math.max(1, Math.floor(limit / Math.max(1, nodes)));
 }
 
+/** Without the caps, which count the use of all nodes: `capNodes` of a claim shares what is left. */
 export function planShare(plan: Plan, nodes: number): Plan {
-  const { dailyTokens, monthlyTokens } = plan;
   return {
     ...plan,
     requestsPerMinute: shareOf(plan.requestsPerMinute, nodes),
     tokensPerMinute: shareOf(plan.tokensPerMinute, nodes),
     concurrentRequests: shareOf(plan.concurrentRequests, nodes),
-    ...(dailyTokens === undefined ? {} : { dailyTokens: shareOf(dailyTokens, nodes) }),
-    ...(monthlyTokens === undefined ? {} : { monthlyTokens: shareOf(monthlyTokens, nodes) }),
   };
 }
 
