@@ -4,6 +4,7 @@
 import { isReadOn } from '../core/hidden.ts';
 import type { Candidate } from '../core/route.ts';
 import type { InFlight } from './in-flight.ts';
+import type { GenerationCall } from './pipeline-types.ts';
 
 /**
  * A request's concurrency slot. It is freed when the client disconnects, except that at most `most`
@@ -22,6 +23,7 @@ export type Followed = { readonly candidate?: Candidate; readonly abort: () => v
 export class Lifetime {
   readonly #inFlight: InFlight;
   readonly #requestId: string;
+  #call: Pick<GenerationCall, 'limitIdle'> | undefined;
   #current: Followed | undefined;
   #hasLeft: boolean;
   #slot: Slot | undefined;
@@ -37,10 +39,12 @@ export class Lifetime {
 
   constructor(
     inFlight: InFlight,
-    { requestId, signal }: { readonly requestId: string; readonly signal: AbortSignal },
+    call: Pick<GenerationCall, 'requestId' | 'signal' | 'limitIdle'>,
   ) {
+    const { requestId, signal } = call;
     this.#inFlight = inFlight;
     this.#requestId = requestId;
+    this.#call = call;
     this.#hasLeft = signal.aborted;
     inFlight.enter(requestId, this);
     signal.addEventListener('abort', this);
@@ -64,6 +68,7 @@ export class Lifetime {
   leave(): void {
     if (this.#hasLeft || this.#hasEnded) return;
     this.#hasLeft = true;
+    this.#call?.limitIdle?.();
     const candidate = this.#current?.candidate;
     this.#isDraining = candidate !== undefined && isReadOn(candidate) && !this.#inFlight.aborted();
     this.#freeSlot();
@@ -108,6 +113,11 @@ export class Lifetime {
   /** Call when the request has nothing left to write. */
   end(): void {
     this.#hasEnded = true;
+    this.#call?.limitIdle?.();
+    // The signal, and with it this, lives as long as the connection; the prompt must not.
+    this.#call = undefined;
+    this.#current = undefined;
+    this.#slot = undefined;
     this.#endDrain?.();
     this.#inFlight.exit(this.#requestId);
   }

@@ -78,6 +78,8 @@ export type GenerationCall = {
   readonly trace?: RequestTrace | undefined;
   /** Fires if the client disconnects before its answer is complete. */
   readonly signal: AbortSignal;
+  /** Called when the answer has ended, or its client is gone: silence is the client's from here on. */
+  readonly limitIdle?: () => void;
   /**
    * Called after the limits were claimed and before money is held, which happens again in a second
    * look. If it rejects, the request ends with that error. Absent without an `Idempotency-Key`.

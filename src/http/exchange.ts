@@ -71,6 +71,9 @@ export type HandlerDependencies = {
   readonly load: () => Load;
 };
 
+/** Seconds of silence of a client before the runtime closes its connection. */
+export const IDLE_TIMEOUT_SECONDS = 60;
+
 export type Load = {
   readonly requestsInFlight: number;
   readonly streamsOpen: number;
@@ -158,6 +161,13 @@ export class Exchange {
     return clientAddress(socketAddressOf(request, server), forwarded, dependencies.trustedProxies);
   }
 
+  /**
+   * Silence is the client's from here on. Call it once the answer is decided, and when a stream ends:
+   * the runtime keeps a timeout that was changed for all that follows on the connection, and closes a
+   * client that does not read only by its idle timeout.
+   */
+  limitIdle(): void {}
+
   /** Call once. Throws 413, 415 or 400, or what `room` throws. */
   readBody(room: BodyBytes): Promise<ParsedBody> {
     return readBody(this.request, this.dependencies, room);
@@ -183,6 +193,10 @@ export class GenerationExchange extends Exchange implements GenerationCall {
       this.server?.timeout(this.request, 0);
       return body;
     });
+  }
+
+  override limitIdle(): void {
+    this.server?.timeout(this.request, IDLE_TIMEOUT_SECONDS);
   }
 }
 
@@ -219,6 +233,7 @@ export function refuse(
   allow?: string,
 ): Promise<Response> {
   const { requestId, format, request, tally } = exchange;
+  exchange.limitIdle();
   const isAway = dependencies.isAway(cause);
   if (isAway) dependencies.onInternal(requestId, cause);
   const error = isAway ? away() : cause;

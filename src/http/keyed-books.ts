@@ -1,6 +1,7 @@
 // What became of a first request with an `Idempotency-Key` that this process does not run: waits for
 // its end on another node, and asks the books where its answer is missing.
 
+import { timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '../core/error.ts';
 import type { Outcome } from '../core/generation.ts';
 import { formatTokens, ZERO } from '../core/money.ts';
@@ -115,4 +116,9 @@ export function runningElsewhere(): GatewayError {
   return new GatewayError('idempotent_request_running', {
     retryAfterSeconds: RUNNING_RETRY_SECONDS,
   });
+}
+
+/** Throws if the key was used for another body. */
+export function requireSame(first: Uint8Array, fingerprint: Uint8Array): void {
+  if (!timingSafeEqual(first, fingerprint)) throw new GatewayError('idempotency_key_reused');
 }

@@ -1,9 +1,7 @@
-// Answers a request with an `Idempotency-Key`. The first one with a key runs to its end, whether or
-// not its client stays. A repeat with the same body gets its answer from the beginning, is charged
-// nothing, and uses up a request of the minute. The row that is written before the hold decides
-// which request is the first.
+// Answers a request with an `Idempotency-Key`. The first one runs to its end, whether or not its client
+// stays. A repeat with the same body gets its answer from the beginning, is charged nothing, and uses
+// a request of the minute. The row that is written before the hold decides which one is the first.
 
-import { timingSafeEqual } from 'node:crypto';
 import { withTimeout } from '../async/timeout.ts';
 import { requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
@@ -20,7 +18,7 @@ import {
 import { type Asked, runFirst } from './first-request.ts';
 import { answerGeneration } from './handlers.ts';
 import type { Idempotency } from './idempotency.ts';
-import { lostAnswer, untilEnded } from './keyed-books.ts';
+import { lostAnswer, requireSame, untilEnded } from './keyed-books.ts';
 import { follow, type Recorded, type Recording } from './recording.ts';
 import { announcedHeaders, replayedHeaders } from './respond.ts';
 
@@ -60,10 +58,11 @@ class KeyedRequest {
   readonly #dependencies: HandlerDependencies;
   readonly #idempotency: Idempotency;
   readonly #exchange: GenerationExchange;
-  /** Resolves when its client has left, or when shutdown waits no longer. */
+  /** Its client has left, or shutdown waits no longer. */
   readonly #over = Promise.withResolvers<'over'>();
   /** What is undone when nothing more is read from its response. */
   readonly #ends: (() => void)[] = [];
+  #hasEnded = false;
   #cut: (reason: string) => void = () => {};
 
   constructor(
@@ -250,7 +249,9 @@ class KeyedRequest {
   /** The stored answer, which is in memory until this request has ended. */
   #open(requestId: string, answer: Uint8Array): Recorded {
     const { recorded, close } = this.#idempotency.read(requestId, answer);
-    this.#ends.push(close);
+    // Its client may have left while the answer was read.
+    if (this.#hasEnded) close();
+    else this.#ends.push(close);
     return recorded;
   }
 
@@ -281,6 +282,8 @@ class KeyedRequest {
   }
 
   #end(): void {
+    this.#hasEnded = true;
+    this.#exchange.limitIdle();
     for (const end of this.#ends.splice(0)) end();
   }
 
@@ -292,8 +295,4 @@ class KeyedRequest {
     if (!isFirst) this.#exchange.tally.answered(CLIENT_LEFT);
     return new Response(null, { status: CLIENT_LEFT });
   }
-}
-
-function requireSame(first: Uint8Array, fingerprint: Uint8Array): void {
-  if (!timingSafeEqual(first, fingerprint)) throw new GatewayError('idempotency_key_reused');
 }

@@ -13,6 +13,7 @@ import {
   Exchange,
   GenerationExchange,
   type HandlerDependencies,
+  IDLE_TIMEOUT_SECONDS,
   type Mount,
   type RuntimeServer,
 } from './exchange.ts';
@@ -24,9 +25,6 @@ import { type ApiRoute, ROUTES } from './routes.ts';
 
 /** The runtime's own backstop; our 2 MB limit applies first and answers in the envelope. */
 const RUNTIME_BODY_BYTES_MAX = 1_073_741_824;
-
-/** Seconds of silence before the runtime drops a connection with an incomplete request. */
-const IDLE_TIMEOUT_SECONDS = 60;
 
 export type ServerDependencies = HandlerDependencies & {
   readonly version: string;

@@ -85,6 +85,7 @@ test('gets 409 and a time to retry after five minutes, and gives its place back'
       headers: { 'idempotency-key': 'k' },
     });
     const exchange = {
+      limitIdle: () => undefined,
       request,
       signal: request.signal,
       format: chatFormat,

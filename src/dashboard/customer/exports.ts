@@ -8,6 +8,12 @@ import { DashboardError } from '../edge/error.ts';
 
 const EXPORTS_MAX = 2;
 
+/**
+ * A file with a rare filter is silent while its rows are searched. A client that takes nothing for so
+ * long is gone.
+ */
+export const EXPORT_IDLE_SECONDS = 240;
+
 /** Counts the running exports of each account. */
 export function createExports() {
   const running = new Map<string, number>();

@@ -32,7 +32,7 @@ import type {
   RequestRecord,
 } from '../records/customer-request.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
-import { behind, type createExports, fileResponse } from './exports.ts';
+import { behind, type createExports, EXPORT_IDLE_SECONDS, fileResponse } from './exports.ts';
 import { CSV_TYPE, csvPages } from './requests-csv.ts';
 
 /** Above it, the count of a list says "or more". */
@@ -132,7 +132,7 @@ export function requestRoutes(
           const whole = await watchCut(database, accountId);
           const archived = await archivedWithin(database.db, accountId, { fromMs, untilMs });
           const read = createRequestLog(lists, accountId);
-          server?.timeout(request, 0);
+          server?.timeout(request, EXPORT_IDLE_SECONDS);
           return fileResponse(
             whole(
               csvPages(

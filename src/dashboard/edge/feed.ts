@@ -22,7 +22,7 @@ type ReadFeed = () => Promise<Reading>;
 export type Feeds = {
   /** Returns the stream. Rejects if reading fails, and beyond a few feeds per key. */
   readonly open: (
-    call: Pick<RouteCall<unknown>, 'request' | 'server' | 'isAdmitted'>,
+    call: Pick<RouteCall<unknown>, 'request' | 'isAdmitted'>,
     topic: FeedTopic,
   ) => Promise<Response>;
   /** The number of open feeds. */
@@ -126,7 +126,7 @@ export function createFeeds(options: FeedOptions): Feeds {
   }
 
   return {
-    async open({ request, server, isAdmitted }, wanted) {
+    async open({ request, isAdmitted }, wanted) {
       const started = topics.get(wanted.key) ?? (await startTopic(wanted));
       // Another viewer may have started it during the await.
       const topic = topics.get(wanted.key) ?? started;
@@ -150,8 +150,6 @@ export function createFeeds(options: FeedOptions): Feeds {
       topic.feeds.add(feed);
       topics.set(topic.key, topic);
       stopTicking ??= every(tickMs, tick);
-      // The runtime closes idle connections.
-      server?.timeout(request, 0);
       request.signal.addEventListener('abort', () => end(feed), { once: true });
       return new Response(new Stream<object>(produce(topic, feed)).value as ReadableStream, {
         headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },

@@ -38,6 +38,8 @@ export function createPageFiles(app: WebApp, service: () => Service): PageFiles 
     return own.files;
   }
 
+  const plain = new Map<string, Uint8Array>();
+
   /** A failed build is retried at the next visit. */
   function open(): Promise<Web> {
     opened ??= loadWeb(app).catch((error: unknown) => {
@@ -77,6 +79,13 @@ export function createPageFiles(app: WebApp, service: () => Service): PageFiles 
     return file && answer(request, file.body, { ...headers, ...KEPT, ...file.headers });
   }
 
+  /** Kept, because a stranger may ask for it any number of times. */
+  function plainOf(name: string, compressed: Uint8Array): Uint8Array {
+    const bytes = plain.get(name) ?? brotliDecompressSync(compressed);
+    plain.set(name, bytes);
+    return bytes;
+  }
+
   async function asset(
     request: Request,
     headers: HeaderValues,
@@ -96,7 +105,7 @@ export function createPageFiles(app: WebApp, service: () => Service): PageFiles 
       return new Response(null, { status: 304, headers: kept });
     }
     const compressed = await reading;
-    return answer(request, brotli ? compressed : brotliDecompressSync(compressed), {
+    return answer(request, brotli ? compressed : plainOf(name, compressed), {
       ...kept,
       ...(brotli ? { 'content-encoding': 'br' } : {}),
       'content-type': contentType(name),
