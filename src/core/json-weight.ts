@@ -17,6 +17,8 @@ const CLOSE_BRACE = 0x7d;
  * `{"999":0}` takes 8 KB. From here on it uses a map.
  */
 const VECTOR_MAX = 1_000;
+/** An escape of a digit, without its last character. */
+const ESCAPED_DIGIT = [BACKSLASH, ...Buffer.from('u003')];
 /** The longest name that may be such a number: three digits, each written as an escape. */
 const NUMBER_BYTES_MAX = 18;
 
@@ -81,18 +83,20 @@ export function weighJson(bytes: Uint8Array, most: JsonWeight): Weighed {
   return { excess: undefined, members, values };
 }
 
-/** The number that a name is, at most `VECTOR_MAX`; 0 for another name. Escapes may hide one. */
+/** The number that a name of digits is, written as such or as escapes; 0 for any other name. */
 function numberOf(bytes: Uint8Array, start: number, end: number): number {
   if (end - start > NUMBER_BYTES_MAX) return 0;
   let number = 0;
-  let isNumber = true;
   for (let index = start; index < end; index += 1) {
+    if (bytes[index] === BACKSLASH) {
+      if (!ESCAPED_DIGIT.every((byte, offset) => bytes[index + offset] === byte)) return 0;
+      index += ESCAPED_DIGIT.length;
+    }
     const byte = bytes[index] ?? 0;
-    if (byte === BACKSLASH) return VECTOR_MAX;
-    if (byte < DIGIT_0 || byte > DIGIT_9) isNumber = false;
-    else number = number * 10 + byte - DIGIT_0;
+    if (byte < DIGIT_0 || byte > DIGIT_9) return 0;
+    number = number * 10 + byte - DIGIT_0;
   }
-  return isNumber && number < VECTOR_MAX ? number : 0;
+  return number < VECTOR_MAX ? number : 0;
 }
 
 /** The index of the quote that closes the string opened at `start`, or the end of the bytes. */

@@ -153,7 +153,7 @@ class Search<A extends Attempt> {
       if (asking.kind === 'first') this.#waiting = this.#waiting.slice(1);
       // Fallbacks are for outages, at the lower price. A request that no upstream of its model can
       // express would choose a dearer model each time.
-      isSupported ||= failure.class !== 'unsupported';
+      isSupported ||= candidate.fallback || failure.class !== 'unsupported';
       if (!isSupported && !this.#hasSameModel(candidate)) break;
       const step = this.#decide(candidate, asking, again, failure);
       if (step.kind === 'stop') break;

@@ -12,8 +12,8 @@ import { BODY_BYTES_MAX } from '../wire/limits.ts';
 /** A body that takes longer than this to arrive is a stalled sender. */
 const BODY_DEADLINE_MS = 30_000;
 
-/** What a chunk takes beside its bytes, until all are joined. */
-const CHUNK_BYTES = 128;
+/** What the smallest chunk takes until all are joined. */
+const CHUNK_BYTES_MIN = 256;
 
 type BodyWait = { readonly deadlines: Deadlines };
 
@@ -99,7 +99,7 @@ async function readChunked(request: Request, room: BodyBytes): Promise<Uint8Arra
     bytes += value.length;
     try {
       if (bytes > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
-      room.take(value.length + CHUNK_BYTES);
+      room.take(Math.max(value.length, CHUNK_BYTES_MIN));
     } catch (error) {
       // The rest stays unread; awaiting the cancellation would mean waiting for the sender.
       if (isLast(request.headers)) await drop(reader);

@@ -2,7 +2,7 @@
 // about its own account. Not billed, and bounded per minute in a budget of their own.
 
 import { type ModelPage, modelList, modelRecord } from '../catalog/model-record.ts';
-import { requireModel, requirePlan } from '../core/admit.ts';
+import { requireModel } from '../core/admit.ts';
 import { GatewayError, invalidRequest } from '../core/error.ts';
 import type { OperatorState } from '../core/operator.ts';
 import type { MinuteBudgets } from '../generate/minute-budget.ts';
@@ -20,11 +20,11 @@ export type ListDependencies = {
   readonly keyLooks: MinuteBudgets;
   readonly countActiveKeys: (accountId: string) => Promise<number>;
   /** Records of all active keys and of the newest others, newest first. */
-  readonly keyRecords: (facts: KeyFacts) => Promise<KeyRecords>;
+  readonly keyRecords: (facts: KeyFacts, most: number) => Promise<KeyRecords>;
 };
 
 type KeyRecords = {
-  readonly records: readonly { readonly status: string }[];
+  readonly records: readonly object[];
   /** Whether there are older ones. */
   readonly isCut: boolean;
 };
@@ -32,6 +32,9 @@ type KeyRecords = {
 const MODELS_MAX = 1_000;
 const LOOKS_PER_MINUTE_MIN = 600;
 const KEY_LISTS_PER_MINUTE = 60;
+/** All active keys of ordinary plans, with some others. */
+const KEYS_LISTED_MIN = 500;
+const KEYS_LISTED_MAX = 5_000;
 
 /** Throws 429 where the account has asked as often in this minute as its plan has requests, and 600 times. */
 export function claimLook(
@@ -39,9 +42,9 @@ export function claimLook(
   { accountId, plan }: KeyFacts,
   { catalog }: OperatorState,
 ): void {
-  const { requestsPerMinute } = requirePlan(catalog, plan);
-  const perMinute = Math.max(requestsPerMinute, LOOKS_PER_MINUTE_MIN);
-  requireBudget(looks.claim(accountId, perMinute, 1));
+  // A plan may be missing in the catalog for a while.
+  const ofPlan = catalog.plans.get(plan)?.requestsPerMinute ?? 0;
+  requireBudget(looks.claim(accountId, Math.max(ofPlan, LOOKS_PER_MINUTE_MIN), 1));
 }
 
 function requireBudget(retryAfterSeconds: number | undefined): void {
@@ -103,13 +106,14 @@ export async function listKeys(
   { catalog }: OperatorState,
 ): Promise<unknown> {
   requireBudget(dependencies.keyLooks.claim(facts.accountId, KEY_LISTS_PER_MINUTE, 1));
-  const { records, isCut } = await dependencies.keyRecords(facts);
   const plan = catalog.plans.get(facts.plan);
+  const most = Math.min(Math.max(plan?.maxApiKeys ?? 0, KEYS_LISTED_MIN), KEYS_LISTED_MAX);
+  const { records, isCut } = await dependencies.keyRecords(facts, most);
   return {
     object: 'list',
     data: records,
     has_more: isCut,
-    active_count: records.filter((key) => key.status === 'active').length,
+    active_count: await dependencies.countActiveKeys(facts.accountId),
     active_limit: plan?.maxApiKeys ?? 0,
   };
 }

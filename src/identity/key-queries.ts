@@ -21,8 +21,8 @@ type KeyCreations = {
 export const KEY_CREATIONS_PER_HOUR = 20;
 const HOUR_MS = 3_600_000;
 
-/** More than the largest plan has active ones. */
-const LISTED_MAX = 500;
+/** More than the built-in plans have active ones. */
+const LISTED = 500;
 
 /** The keys that are active at an instant. */
 export function isActiveKey(nowMs: number): SQL | undefined {
@@ -117,16 +117,16 @@ export function createKeyQueries(dependencies: {
      * The active keys of an account and its newest others, newest first; `isCut`: it has more.
      * Rotations leave any number of keys behind.
      */
-    async listed(accountId: string) {
+    async listed(accountId: string, most = LISTED) {
       const found = await db
         .select()
         .from(apiKeys)
         .where(eq(apiKeys.accountId, accountId))
         .orderBy(sql`(${isActiveKey(clock())}) desc`, desc(apiKeys.createdAt), sql`rowid desc`)
-        .limit(LISTED_MAX + 1)
+        .limit(most + 1)
         .all();
-      const rows = found.slice(0, LISTED_MAX).toSorted((a, b) => b.createdAt - a.createdAt);
-      return { rows, isCut: found.length > LISTED_MAX };
+      const rows = found.slice(0, most).toSorted((a, b) => b.createdAt - a.createdAt);
+      return { rows, isCut: found.length > most };
     },
 
     /** All keys of an account in every state, newest first. */

@@ -73,6 +73,7 @@ export function createQueue(options: QueueOptions): Queue {
   const unhurried = new Map<string, WaitingCommand>();
   let flushing = false;
   let failing = false;
+  let reported = false;
   let closing = false;
   let unhurriedTimer: Timer | undefined;
   let stopRefusing: Stop | undefined;
@@ -210,22 +211,24 @@ export function createQueue(options: QueueOptions): Queue {
 
   function fail(entry: WaitingCommand, error: Error): void {
     const unavailable = error instanceof LedgerUnavailable;
-    const isFirst = unavailable && !failing;
     if (unavailable) retryLater();
     else recovered();
     const { command } = entry.request;
     const isPromised = promisedFor(entry.request) !== undefined;
     if (unavailable && isPromised) kept.push(entry);
     else entry.reject(error);
-    const isKnown = isPromised ? unavailable && entry.kept : !isFirst;
-    if (isKnown || !('requestId' in command)) return;
+    const isRefused = unavailable && !reported && entry.request.name === 'hold';
+    const isTrouble = isPromised ? !(unavailable && entry.kept) : isRefused;
+    if (!isTrouble || !('requestId' in command)) return;
     entry.kept = isPromised;
+    reported ||= unavailable;
     const kind = isPromised ? (unavailable ? 'kept' : 'given_up') : 'refused';
     onTrouble({ kind, requestId: command.requestId, cause: error.cause ?? error });
   }
 
   function recovered(): void {
     failing = false;
+    reported = false;
     retries.reset();
   }
 

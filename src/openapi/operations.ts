@@ -140,7 +140,7 @@ export const OPERATIONS: Readonly<Record<PublicRoute, OperationRecord>> = {
     ...reading,
     summary: 'List API keys',
     description:
-      'Lists the active keys of the account and its newest others, at most 500, at most 60 times a minute. Create, rotate and revoke them in the dashboard.',
+      'Lists the active keys of the account and its newest others, at most 60 times a minute. Create, rotate and revoke them in the dashboard.',
     answer: apiKeyList,
   },
   account: {

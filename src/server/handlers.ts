@@ -49,10 +49,10 @@ export function createHandlers(options: HandlerOptions): OwnHandlers {
       looks: createMinuteBudgets(monotonic),
       keyLooks: createMinuteBudgets(monotonic),
       countActiveKeys: keys.countActive,
-      async keyRecords({ accountId, keyId }) {
+      async keyRecords({ accountId, keyId }, most) {
         const { usdPerMillion } = operators.current().catalog;
         const budgetOf = await keyBudgetRecords(database, accountId, usdPerMillion, clock());
-        const { rows, isCut } = await keys.listed(accountId);
+        const { rows, isCut } = await keys.listed(accountId, most);
         const records = rows.map((row) => ({
           ...keyRecord(row, clock(), keyId),
           budget: budgetOf(row),

@@ -135,10 +135,11 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
     stale = true;
     isNoteStale = true;
     if (version !== before) {
+      // First: no later look offers this change where what follows fails.
+      await shared?.offer();
       strandedPlans = await plansWithout();
       log.info(`catalog: version ${version} (${digest.slice(0, 12)}) is active, because ${cause}`);
       for (const warning of sentences()) log.error(`catalog: ${warning}`);
-      await shared?.offer();
     } else if (refused !== undefined) {
       const { problems } = refused;
       log.error(

@@ -86,6 +86,7 @@ describe('parseBody', () => {
       listOf(299_999, '0'),
       listOf(149_999, '{}'),
       listOf(100, '{"999":0,"998":1}'),
+      listOf(10_000, '{"\\u540d":"x","\\u00e9t\\u00e9":1,"\\"9\\"":2}'),
       listOf(10_000, '{"12345":0,"2":{"1":2},"":0}'),
     ]) {
       expect(parse(many)).toEqual(JSON.parse(many));
