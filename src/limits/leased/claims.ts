@@ -6,7 +6,7 @@ import type { Claim, ClaimRequest } from '../contract.ts';
 import { LEASE_MS } from '../open-claims.ts';
 import { tokensOf } from '../scope.ts';
 import type { LeasedAccount, LeasedAccounts } from './accounts.ts';
-import { giveBack, type LeasedClaim, take, type WindowCounter } from './counters.ts';
+import { type Counters, giveBack, type LeasedClaim, take, type WindowCounter } from './counters.ts';
 import { viewAt, type Wanted } from './needs.ts';
 
 export type OpenLeasedClaim = {
@@ -83,4 +83,17 @@ export function createClaims(
       };
     },
   };
+}
+
+/**
+ * Drops the periods before the current ones that no open claim counts in: Redis and the books have
+ * their use, and each call would name all of them for as long as the account is busy.
+ */
+export function dropEnded({ periods, claims }: Counters, current: readonly string[]): void {
+  for (const [name, period] of periods) {
+    // Days and months have names of different lengths.
+    const isEnded = current.some((other) => other.length === name.length && other > name);
+    if (!isEnded || claims.values().some((claim) => claim.periods.includes(period))) continue;
+    periods.delete(name);
+  }
 }

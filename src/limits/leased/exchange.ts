@@ -4,6 +4,7 @@
 
 import { WINDOW_MS } from '../../core/window.ts';
 import { callOf, type LeaseRequest, periodNames, type SeedFacts } from './call.ts';
+import { dropEnded } from './claims.ts';
 import { type Counters, type PeriodCounter, periodOf, slotsUsed, windowOf } from './counters.ts';
 import type { Decide, Missing, ScriptCall, ScriptDecision } from './script.ts';
 import { type SeedDependencies, seedOf } from './seed.ts';
@@ -48,6 +49,12 @@ export function createExchange(dependencies: ExchangeDependencies) {
       }
       takeUp(counters, call, reply, { sentAtMs, heardAtMs: monotonic() });
       counters.reported = changes;
+      if (counters.changes === changes) {
+        dropEnded(
+          counters,
+          asked.periods.map(({ name }) => name),
+        );
+      }
       return reply.fits;
     }
     throw new Error(
