@@ -122,7 +122,9 @@ describeOnEachDatabase("the console's codes and prices", async () => {
     expect([money.series.length, money.series.at(-1)?.spent]).toEqual([7, '42']);
     const day = await open.get<MoneyRecord>('/money?days=1');
     expect([day.step, day.series.length, day.totals.spent]).toEqual(['hour', 24, '42']);
-    await open.store.ledger.hold({ ...holdOf('req_open', accountId, 5n), nowMs: Date.now() });
+    const hold = { ...holdOf('req_open', accountId, 5n), nowMs: Date.now() };
+    // Another connection reads it.
+    await (await open.store.ledger.hold(hold)).written.wait();
     const { holds } = await open.get<MoneyRecord>('/money');
     expect(holds).toMatchObject({ open: 1, oldest: [{ request_id: 'req_open', phase: 'held' }] });
     const spenders = await open.get<{ data: unknown }>('/money/spenders?days=7');
