@@ -17,7 +17,7 @@ export function releaseUnconfirmed(
   checked: CheckedRequest,
 ): void {
   ledger
-    .release(releaseOf(checked, [], 'gateway_failed', clock()))
+    .release({ ...releaseOf(checked, [], 'gateway_failed', clock()), isUnconfirmed: true })
     // Either no hold was taken, or the ledger keeps the release and retries it. No caller waits for
     // it.
     .catch(() => {});

@@ -115,6 +115,8 @@ export type ReleaseCommand = {
   /** For the receipt, which states the amount in USD too. */
   readonly usdPerMillion: UsdRate;
   readonly nowMs: number;
+  /** No answer has confirmed the hold, so there may be none. */
+  readonly isUnconfirmed?: boolean;
 };
 
 /** `charge` is the price of the usage, computed by `core/price`. */

@@ -8,6 +8,7 @@ import type { SentAnswer } from './answers.ts';
 import type { Ledger, LedgerRequest } from './contract.ts';
 import { LedgerSilent, LedgerUnavailable, unpackError } from './error.ts';
 import {
+  isExpected,
   isNew,
   isRefusable,
   isUnhurried,
@@ -213,17 +214,16 @@ export function createQueue(options: QueueOptions): Queue {
     const unavailable = error instanceof LedgerUnavailable;
     if (unavailable) retryLater();
     else recovered();
-    const { command } = entry.request;
     const isPromised = promisedFor(entry.request) !== undefined;
     if (unavailable && isPromised) kept.push(entry);
     else entry.reject(error);
     const isRefused = unavailable && !reported && entry.request.name === 'hold';
-    const isTrouble = isPromised ? !(unavailable && entry.kept) : isRefused;
-    if (!isTrouble || !('requestId' in command)) return;
+    const isTrouble = isPromised ? !isExpected(entry, unavailable) : isRefused;
+    if (!isTrouble || !('requestId' in entry.request.command)) return;
     entry.kept = isPromised;
     reported ||= unavailable;
     const kind = isPromised ? (unavailable ? 'kept' : 'given_up') : 'refused';
-    onTrouble({ kind, requestId: command.requestId, cause: error.cause ?? error });
+    onTrouble({ kind, requestId: entry.request.command.requestId, cause: error.cause ?? error });
   }
 
   function recovered(): void {

@@ -140,3 +140,9 @@ export function requireAmountOf({ name, command }: LedgerRequest): void {
   const least = command.kind === 'adjustment' ? negate(AMOUNT_MAX) : micro(1n);
   requireAmount(command.amount, least);
 }
+
+/** Whether the failure of a promised command is known, or says that there was no hold to release. */
+export function isExpected({ kept, request }: WaitingCommand, unavailable: boolean): boolean {
+  if (unavailable) return kept;
+  return request.name === 'release' && request.command.isUnconfirmed === true;
+}

@@ -600,6 +600,15 @@ describeOnEachDatabase('the queue', () => {
       expect(await Promise.all(ended)).toEqual([nothing, 'LedgerRefusal: no']);
       expect([failing(), ledger.pending(), troubles.at(-1)]).toEqual([false, 0, 'given_up r3']);
     });
+
+    test('a release of a hold that was not confirmed is no trouble where there is none', async () => {
+      const { ledger, batches, written, troubles } = silentQueue();
+      const released = outcomeOf(ledger.release({ ...releaseOf('r1'), isUnconfirmed: true }));
+      await until(() => batches.length === 1);
+      written([{ ok: false, error: { name: 'LedgerRefusal', message: 'no hold' } }]);
+      expect(await released).toBe('LedgerRefusal: no hold');
+      expect(troubles).toEqual([]);
+    });
   });
 
   test('a queue that was closed keeps no process alive', async () => {
