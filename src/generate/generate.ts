@@ -205,7 +205,7 @@ function serveStream(
   const answer = new Opening(routed, grant.attempts);
   const run = async (): Promise<void> => {
     client.write(await deliver(dependencies, admitted, answer, client));
-    call.limitIdle?.();
+    call.limitIdle?.(); // Behind the close it would have no effect.
     client.close();
   };
   // This task belongs to the request, not to the client's socket: it settles either way.

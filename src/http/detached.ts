@@ -42,4 +42,7 @@ export class DetachedExchange extends GenerationExchange {
     this.#body = undefined;
     return body === undefined ? super.readBody(room) : Promise.resolve(body);
   }
+
+  /** The client may read on when the answer has ended; its own exchange says when it has it all. */
+  override limitIdle(): void {}
 }

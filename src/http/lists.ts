@@ -36,7 +36,7 @@ const KEY_LISTS_PER_MINUTE = 60;
 const KEYS_LISTED_MIN = 500;
 const KEYS_LISTED_MAX = 5_000;
 
-/** Throws 429 where the account has asked as often in this minute as its plan has requests, and 600 times. */
+/** Throws 429 where the account has asked as often as its plan has requests a minute, and 600 times. */
 export function claimLook(
   { looks }: ListDependencies,
   { accountId, plan }: KeyFacts,

@@ -63,7 +63,7 @@ export function compareWithCopy(
     count(
       `main.${table} AS own JOIN copy.${table} AS other ON other.id = own.id WHERE ${condition}`,
     );
-  const revokedSince = (table: string, column = 'revoked_at'): number =>
+  const setSince = (table: string, column = 'revoked_at'): number =>
     changed(table, `own.${column} IS NOT NULL AND other.${column} IS NULL`);
   const lacks = (table: string, key: string, here = 'main', there = 'copy'): string =>
     `${here}.${table} AS own WHERE NOT EXISTS
@@ -88,14 +88,14 @@ export function compareWithCopy(
       accounts: count(lacks('accounts', 'id')),
       keys: count(lacks('api_keys', 'id')),
       revocations:
-        revokedSince('api_keys') +
-        revokedSince('operator_tokens') +
-        revokedSince('invites') +
-        revokedSince('invites', 'used_at'),
+        setSince('api_keys') +
+        setSince('operator_tokens') +
+        setSince('invites') +
+        setSince('invites', 'used_at'),
       restrictions:
         count(lacks('blocks', 'id')) +
         changed('accounts', `own.standing <> 'active' AND other.standing = 'active'`) +
-        revokedSince('api_keys', 'paused_at') +
+        setSince('api_keys', 'paused_at') +
         changed('api_keys', 'own.expires_at < coalesce(other.expires_at, own.expires_at + 1)'),
       operators: count(CHANGED_OPERATORS),
       deletions: changed(

@@ -5,14 +5,28 @@
 import { yieldToEventLoop } from '../../async/yield.ts';
 import { takeOff } from '../../core/counts.ts';
 import { DashboardError } from '../edge/error.ts';
+import type { RouteServer } from '../edge/route.ts';
 
 const EXPORTS_MAX = 2;
 
+/** The idle timeout of a connection whose file has ended. */
+const IDLE_SECONDS = 60;
+
 /**
- * A file with a rare filter is silent while its rows are searched. A client that takes nothing for so
- * long is gone.
+ * Lifts the runtime's idle timeout for as long as a file is sent, because it counts although bytes
+ * flow. Returns what to call as `onEnd` of the file.
  */
-export const EXPORT_IDLE_SECONDS = 240;
+export function whileSent(
+  request: Request,
+  server: RouteServer | null,
+  onEnd: () => void,
+): () => void {
+  server?.timeout(request, 0);
+  return () => {
+    server?.timeout(request, IDLE_SECONDS);
+    onEnd();
+  };
+}
 
 /** Counts the running exports of each account. */
 export function createExports() {

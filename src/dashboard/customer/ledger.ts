@@ -14,7 +14,7 @@ import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { LedgerEntryRecord } from '../records/customer-ledger.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
-import { behind, type createExports, EXPORT_IDLE_SECONDS, fileResponse } from './exports.ts';
+import { behind, type createExports, fileResponse, whileSent } from './exports.ts';
 import { keyNames } from './key-names.ts';
 import { ledgerCsv } from './ledger-csv.ts';
 import { readSpan, SPAN_QUERY } from './ledger-span.ts';
@@ -63,7 +63,6 @@ export function ledgerRoutes(
           const archived =
             only === undefined ? await archivedWithin(database.db, accountId, span) : [];
           const pages = entryPages(database.db, accountId, slice, only);
-          server?.timeout(request, EXPORT_IDLE_SECONDS);
           return fileResponse(
             ledgerCsv(withArchived(archived, only === undefined ? whole(pages) : pages), {
               readNames: (ids) => keyNames(store, accountId, ids),
@@ -72,7 +71,7 @@ export function ledgerRoutes(
             {
               type: CSV_TYPE,
               filename: `ledger-${isoTime(clock()).slice(0, 10)}${behind(archived)}.csv`,
-              onEnd,
+              onEnd: whileSent(request, server, onEnd),
             },
           );
         });

@@ -12,7 +12,7 @@ import { exportReceipts, showReceipt } from '../../operations/receipts.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { ReceiptCheckRecord, ReceiptRecord } from '../records/customer-ledger.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
-import { behind, type createExports, EXPORT_IDLE_SECONDS, fileResponse } from './exports.ts';
+import { behind, type createExports, fileResponse, whileSent } from './exports.ts';
 import { readSpan, SPAN_QUERY } from './ledger-span.ts';
 
 /** Each receipt is verified when written: this many block the event loop for a few milliseconds. */
@@ -54,12 +54,11 @@ export function receiptRoutes(
             span,
             PIECE_RECEIPTS,
           );
-          server?.timeout(request, EXPORT_IDLE_SECONDS);
           const filename = `receipts-${isoTime(clock()).slice(0, 10)}${behind(archived)}.jsonl`;
           return fileResponse(pieces[Symbol.asyncIterator](), {
             type: RECEIPTS_TYPE,
             filename,
-            onEnd,
+            onEnd: whileSent(request, server, onEnd),
           });
         });
       },

@@ -32,7 +32,7 @@ import type {
   RequestRecord,
 } from '../records/customer-request.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
-import { behind, type createExports, EXPORT_IDLE_SECONDS, fileResponse } from './exports.ts';
+import { behind, type createExports, fileResponse, whileSent } from './exports.ts';
 import { CSV_TYPE, csvPages } from './requests-csv.ts';
 
 /** Above it, the count of a list says "or more". */
@@ -132,7 +132,6 @@ export function requestRoutes(
           const whole = await watchCut(database, accountId);
           const archived = await archivedWithin(database.db, accountId, { fromMs, untilMs });
           const read = createRequestLog(lists, accountId);
-          server?.timeout(request, EXPORT_IDLE_SECONDS);
           return fileResponse(
             whole(
               csvPages(
@@ -143,7 +142,7 @@ export function requestRoutes(
             {
               type: CSV_TYPE,
               filename: `requests-${isoTime(clock()).slice(0, 10)}${behind(archived)}.csv`,
-              onEnd,
+              onEnd: whileSent(request, server, onEnd),
             },
           );
         });

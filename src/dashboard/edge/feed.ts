@@ -22,7 +22,7 @@ type ReadFeed = () => Promise<Reading>;
 export type Feeds = {
   /** Returns the stream. Rejects if reading fails, and beyond a few feeds per key. */
   readonly open: (
-    call: Pick<RouteCall<unknown>, 'request' | 'isAdmitted'>,
+    call: Pick<RouteCall<unknown>, 'request' | 'server' | 'isAdmitted'>,
     topic: FeedTopic,
   ) => Promise<Response>;
   /** The number of open feeds. */
@@ -45,6 +45,8 @@ export type FeedOptions = {
 const TICK_MS = 200;
 const EVERY_MS = 1_000;
 const HEARTBEAT_MS = 15_000;
+/** The idle timeout of a connection whose feed has ended. */
+const IDLE_SECONDS = 60;
 const FEEDS_PER_KEY = 5;
 
 /** The browser reconnects by itself. Bounds the data that a client leaves unread. */
@@ -69,6 +71,7 @@ type Feed = {
   sentAt: number;
   checking: boolean;
   ended: boolean;
+  readonly limitIdle: () => void;
 };
 
 export function createFeeds(options: FeedOptions): Feeds {
@@ -126,7 +129,7 @@ export function createFeeds(options: FeedOptions): Feeds {
   }
 
   return {
-    async open({ request, isAdmitted }, wanted) {
+    async open({ request, server, isAdmitted }, wanted) {
       const started = topics.get(wanted.key) ?? (await startTopic(wanted));
       // Another viewer may have started it during the await.
       const topic = topics.get(wanted.key) ?? started;
@@ -146,10 +149,13 @@ export function createFeeds(options: FeedOptions): Feeds {
         sentAt: now,
         checking: false,
         ended: request.signal.aborted,
+        limitIdle: () => server?.timeout(request, IDLE_SECONDS),
       };
       topic.feeds.add(feed);
       topics.set(topic.key, topic);
       stopTicking ??= every(tickMs, tick);
+      // The runtime's idle timeout counts although messages flow.
+      server?.timeout(request, 0);
       request.signal.addEventListener('abort', () => end(feed), { once: true });
       return new Response(new Stream<object>(produce(topic, feed)).value as ReadableStream, {
         headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
@@ -188,6 +194,7 @@ function tell(feed: Feed, message: object, now: number): void {
 
 function end(feed: Feed): void {
   feed.ended = true;
+  feed.limitIdle();
   feed.wake();
 }
 

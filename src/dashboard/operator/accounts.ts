@@ -16,7 +16,7 @@ import { limitUsage } from '../../operations/account-view.ts';
 import { changeStanding, createAccount, readOwner } from '../../operations/accounts.ts';
 import { blockSummary } from '../../operations/blocks.ts';
 import type { SortedPage } from '../../store/keyset.ts';
-import { createExports, EXPORT_IDLE_SECONDS, fileResponse } from '../customer/exports.ts';
+import { createExports, fileResponse, whileSent } from '../customer/exports.ts';
 import { CSV_TYPE } from '../customer/requests-csv.ts';
 import { createUsageReader, USAGE_QUERY } from '../customer/usage.ts';
 import {
@@ -89,12 +89,11 @@ export function accountRoutes(
       query: ACCOUNT_FILTER,
       async handle({ who: { userId }, query, request, server }): Promise<Response> {
         const onEnd = exports.begin(userId);
-        server?.timeout(request, EXPORT_IDLE_SECONDS);
         const pages = accountPages(database, accountFilter(query), clock());
         return fileResponse(accountsCsv(pages, parts.catalog()), {
           type: CSV_TYPE,
           filename: `accounts-${isoTime(clock()).slice(0, 10)}.csv`,
-          onEnd,
+          onEnd: whileSent(request, server, onEnd),
         });
       },
     }),

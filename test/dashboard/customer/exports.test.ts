@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { usdRate } from '../../../src/core/money.ts';
-import { fileResponse } from '../../../src/dashboard/customer/exports.ts';
+import { fileResponse, whileSent } from '../../../src/dashboard/customer/exports.ts';
 import { ledgerCsv } from '../../../src/dashboard/customer/ledger-csv.ts';
 import { csvPages } from '../../../src/dashboard/customer/requests-csv.ts';
 import { waitUntil } from '../../support/upstream.ts';
@@ -82,4 +82,13 @@ describe.each(FILES)('a file of %s without a match', (_name, piecesOf) => {
     await cancelled;
     expect([reads, isOver()]).toEqual([1, true]);
   });
+});
+
+test('the idle timeout is lifted while a file is sent, and counts again behind it', () => {
+  const seen: unknown[] = [];
+  const server = { timeout: (_: Request, seconds: number) => seen.push(seconds) };
+  const end = whileSent(new Request('http://gateway.test/'), server, () => seen.push('end'));
+  expect(seen).toEqual([0]);
+  end();
+  expect(seen).toEqual([0, 60, 'end']);
 });

@@ -33,13 +33,20 @@ function rig(options: Options = {}) {
     everyMs: TICK_MS,
     ...options,
   });
+  const timeouts: number[] = [];
   const server = Bun.serve({
     port: 0,
-    fetch: (request) =>
+    fetch: (request, runtime) =>
       feeds
         .open(
           {
             request,
+            server: {
+              timeout(asked, seconds) {
+                timeouts.push(seconds);
+                runtime.timeout(asked, seconds);
+              },
+            },
             isAdmitted: async () => admitted,
           },
           {
@@ -55,6 +62,7 @@ function rig(options: Options = {}) {
   servers.push(server);
   return {
     feeds,
+    timeouts,
     set(next: number): void {
       value = next;
     },
@@ -96,7 +104,7 @@ function listen(response: Response) {
 
 describe('messages', () => {
   test('is the state at once, and then each change, as events that have an id', async () => {
-    const { set, open } = rig();
+    const { set, open, timeouts } = rig();
     const feed = await open();
     expect(feed.response.headers.get('content-type')).toBe('text/event-stream');
     await waitUntil(() => feed.values().length === 1);
@@ -106,6 +114,7 @@ describe('messages', () => {
     await waitUntil(() => feed.values().length === 3);
     expect(feed.values()).toEqual([{ value: 0 }, { value: 1 }, { value: 2 }]);
     expect(feed.text()).toMatch(/^(id: \S+\ndata: \{"value":\d\}\n\n){3}$/);
+    expect(timeouts).toEqual([0]);
   });
 
   test('is nothing while nothing changes, but for a heartbeat', async () => {

@@ -16,7 +16,8 @@ const SPACE_MAX = 256;
  * Tags count only at the start of the text, after white space: an opening tag starts the thinking,
  * and a closing tag ends thinking that had no opening one. Thinking ends at the first closing tag
  * of either kind, or never. Line breaks directly after a tag belong to it, up to a bound: what is left
- * out is not billed. Any other tag is plain text, as are later closing tags, because the text before them was already sent.
+ * out is not billed. Any other tag is plain text, as are later closing tags, because the text before
+ * them was already sent.
  */
 export class ThinkSplitter implements DeltaSink {
   readonly #sink: DeltaSink;
