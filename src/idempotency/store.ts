@@ -11,6 +11,7 @@ import { nodes } from '../store/cluster-tables.ts';
 import type { Database } from '../store/contract.ts';
 import { isStoreFailure } from '../store/error.ts';
 import { createSealer, deriveKey } from '../store/seal.ts';
+import { sweepTable } from '../store/sweep.ts';
 import { idempotentRequests } from '../store/tables.ts';
 import { createRoom, type IdempotencyBounds } from './room.ts';
 import { type Aged, type IdempotentRow, prepareStatements } from './statements.ts';
@@ -207,11 +208,11 @@ export function createIdempotencyStore(dependencies: {
   };
 }
 
-/** Removes the idempotent requests of an account, or of all of them. */
-export async function forgetIdempotent({ db }: Database, accountId?: string): Promise<void> {
+/** Removes the idempotent requests of an account, or of all of them. Not inside a transaction. */
+export async function forgetIdempotent(database: Database, accountId?: string): Promise<void> {
   const ofAccount =
     accountId === undefined ? undefined : eq(idempotentRequests.accountId, accountId);
-  await db.delete(idempotentRequests).where(ofAccount).run();
+  await sweepTable(database, idempotentRequests, ofAccount);
 }
 
 /** How much is kept, for an operator. */

@@ -7,6 +7,7 @@ import type { SignedThinking, ToolCall } from '../core/generation.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Database } from '../store/contract.ts';
 import { createSealer, deriveKey } from '../store/seal.ts';
+import { sweepTable } from '../store/sweep.ts';
 import { reasoning } from '../store/tables.ts';
 import { digestCall, type LookupBudget } from './lookup.ts';
 import { type Bounds, createRows } from './rows.ts';
@@ -110,10 +111,10 @@ export async function createReasoningStore(dependencies: {
   };
 }
 
-/** Removes the kept thinking of an account, or of all of them. */
-export async function forgetThinking({ db }: Database, accountId?: string): Promise<void> {
+/** Removes the kept thinking of an account, or of all of them. Not inside a transaction. */
+export async function forgetThinking(database: Database, accountId?: string): Promise<void> {
   const ofAccount = accountId === undefined ? undefined : eq(reasoning.accountId, accountId);
-  await db.delete(reasoning).where(ofAccount).run();
+  await sweepTable(database, reasoning, ofAccount);
 }
 
 /** How much is kept, for an operator. */

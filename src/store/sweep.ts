@@ -1,4 +1,4 @@
-// Removes expired rows in steps, and takes SQLite's lock only where there are any.
+// Removes rows in steps, and takes SQLite's lock only where there are any.
 
 import { and, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
@@ -7,7 +7,10 @@ import type { Database } from './contract.ts';
 /** Other writers wait for a step. */
 const STEP_ROWS = 1_000;
 
-/** The table needs a primary key of one column. */
+/**
+ * Removes the rows that match `isOver`, or all of them. Not inside a transaction, which would join
+ * the steps. The table needs a primary key of one column.
+ */
 export async function sweepTable(
   { db }: Database,
   table: SQLiteTable,
@@ -19,8 +22,10 @@ export async function sweepTable(
   if (key === undefined) throw new Error('The table has no primary key of one column.');
   for (;;) {
     const step = db.select({ key }).from(table).where(isOver).limit(STEP_ROWS);
-    // Another transaction may renew a row between the two.
-    const isGone = and(inArray(key, step), isOver);
+    // Another transaction may renew a row between the two. Without `is true`, SQLite may use an
+    // index of the condition instead of the keys, and reads all rows of an account in each step.
+    const isStillOver = isOver && sql`(${isOver}) is true`;
+    const isGone = and(inArray(key, step), isStillOver);
     const gone = await db.delete(table).where(isGone).returning({ key }).all();
     if (gone.length < STEP_ROWS) return;
   }

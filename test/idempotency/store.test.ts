@@ -17,7 +17,12 @@ import { nodes } from '../../src/store/cluster-tables.ts';
 import type { Database, Query } from '../../src/store/contract.ts';
 import { PostgresFailure } from '../../src/store/postgres/error.ts';
 import { idempotentRequests } from '../../src/store/tables.ts';
-import { describeOnEachDatabase, newDatabase, temporaryDirectory } from '../support/database.ts';
+import {
+  countQueries,
+  describeOnEachDatabase,
+  newDatabase,
+  temporaryDirectory,
+} from '../support/database.ts';
 import { samples } from '../support/tier.ts';
 
 // The first one starts PostgreSQL.
@@ -287,6 +292,25 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
     const other = await kept(store, 'k', Buffer.from('y'), { ...ASKER, accountId: 'acct_b' });
     await forgetIdempotent(database.it, 'acct_a');
     expect([await store.find(own), (await store.find(other))?.state]).toEqual([undefined, 'kept']);
+  });
+
+  test('an account of many rows is forgotten at most 1,000 at a time', async () => {
+    await using database = disposable(await newDatabase(directory));
+    const row = {
+      fingerprint: randomBytes(32),
+      owner: 'boot_own',
+      state: 'lost',
+      size: 0,
+    } as const;
+    for (const accountId of ['acct_a', 'acct_a', 'acct_b']) {
+      const rows = Array.from({ length: 1_200 }, () => {
+        return { ...row, accountId, digest: randomBytes(32), requestId: newId(), createdAt: NOW };
+      });
+      await database.it.db.insert(idempotentRequests).values(rows);
+    }
+    // A read, two full steps, and one that finds no more.
+    expect(await countQueries(() => forgetIdempotent(database.it, 'acct_a'))).toBe(4);
+    expect((await keptAnswers(database.it)).rows).toBe(1_200);
   });
 
   test('the oldest answer of a full account is dropped, its row stays, and no other account is hit', async () => {

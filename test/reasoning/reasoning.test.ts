@@ -17,6 +17,7 @@ import type { Bounds } from '../../src/reasoning/rows.ts';
 import type { SqliteDatabase } from '../../src/store/database.ts';
 import { reasoning } from '../../src/store/tables.ts';
 import {
+  countQueries,
   describeOnEachDatabase,
   newDatabase,
   sqliteTest,
@@ -304,6 +305,21 @@ describeOnEachDatabase('stored reasoning', async () => {
     store.recount();
     for (let n = 0; n < 4; n += 1) await store.keep(turn('acct_a', `call_${n}`), thought(text));
     expect((await keptThinking(database)).entries).toBe(4);
+    await database.close();
+  });
+
+  test('an account of many rows is forgotten at most 1,000 at a time', async () => {
+    const database = await newDatabase(directory);
+    for (const accountId of ['acct_a', 'acct_a', 'acct_b']) {
+      const rows = Array.from({ length: 1_200 }, () => ({
+        ...{ accountId, createdAt: 1_000, size: 256 },
+        ...{ digest: Buffer.from(randomBytes(32)), sealed: Buffer.from(randomBytes(1)) },
+      }));
+      await database.db.insert(reasoning).values(rows);
+    }
+    // A read, two full steps, and one that finds no more.
+    expect(await countQueries(() => forgetThinking(database, 'acct_a'))).toBe(4);
+    expect((await keptThinking(database)).entries).toBe(1_200);
     await database.close();
   });
 

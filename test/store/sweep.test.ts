@@ -1,12 +1,12 @@
 // A sweep that finds nothing takes no lock, so it neither waits for one nor delays others.
 
 import { Database as Connection } from 'bun:sqlite';
-import { expect } from 'bun:test';
-import { lt } from 'drizzle-orm';
+import { expect, spyOn } from 'bun:test';
+import { eq, lt } from 'drizzle-orm';
 import { openDatabase } from '../../src/store/database.ts';
 import { sqliteCode } from '../../src/store/error.ts';
 import { sweepTable } from '../../src/store/sweep.ts';
-import { settings } from '../../src/store/tables.ts';
+import { reasoning, settings } from '../../src/store/tables.ts';
 import {
   countQueries,
   newDatabase,
@@ -51,5 +51,21 @@ test('a sweep of many rows removes at most 1,000 in one statement', async () => 
   // A read, two full steps, and one that finds no more.
   expect(statements).toBe(4);
   expect(await database.db.select().from(settings)).toHaveLength(1_000);
+  await database.close();
+});
+
+test('a step finds its rows by their keys, and does not read all rows of an account', async () => {
+  const database = await newDatabase(directory);
+  const row = { accountId: 'acct_a', digest: Buffer.from('d'), sealed: Buffer.from('s') };
+  await database.db.insert(reasoning).values({ ...row, createdAt: 1, size: 1 });
+  const queries = spyOn(database.connection, 'query');
+  await sweepTable(database, reasoning, eq(reasoning.accountId, 'acct_a'));
+  const step = queries.mock.calls.flat().find((text) => text.startsWith('delete'));
+  queries.mockRestore();
+  const plan = database.connection
+    .query<{ detail: string }, (string | number)[]>(`EXPLAIN QUERY PLAN ${step}`)
+    .all('acct_a', 1_000, 'acct_a');
+  expect(plan[0]?.detail).toStartWith('SEARCH reasoning USING INTEGER PRIMARY KEY');
+  expect(await database.db.select().from(reasoning)).toEqual([]);
   await database.close();
 });
