@@ -6,7 +6,12 @@ import type { Database } from '../store/contract.ts';
 import { databaseNow, readDatabaseTime } from '../store/database-time.ts';
 import { auditEvents } from '../store/tables.ts';
 
-export type AuditTailEvent = { readonly action: string; readonly subject: string };
+export type AuditTailEvent = {
+  readonly action: string;
+  readonly subject: string;
+  /** Null where the change concerns no account, or all of them. */
+  readonly accountId: string | null;
+};
 
 type AuditReading = {
   /** The database time, Unix milliseconds, up to which all committed events were read. */
@@ -47,8 +52,9 @@ export function createAuditTail(database: Database): AuditTail {
   }
 
   function readFrom(afterId: number) {
-    const { id, action, subject } = auditEvents;
-    return db.select({ id, action, subject }).from(auditEvents).where(gt(id, afterId)).orderBy(id);
+    const { id, action, subject, accountId } = auditEvents;
+    const columns = { id, action, subject, accountId };
+    return db.select(columns).from(auditEvents).where(gt(id, afterId)).orderBy(id);
   }
 
   return { read };

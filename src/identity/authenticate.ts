@@ -7,6 +7,7 @@ import type { Awaitable } from '../async/awaitable.ts';
 import type { Standing } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { readPresentedKey } from '../core/key.ts';
+import { putLast } from '../core/recent.ts';
 import type { Database } from '../store/contract.ts';
 import { accounts, apiKeys } from '../store/tables.ts';
 import { type KeyBounds, keyBounds } from './key-bounds.ts';
@@ -38,6 +39,13 @@ type Entry = {
   /** Whose key it is, or was; absent if it is unknown. */
   readonly caller?: { readonly accountId: string; readonly keyId: string };
   readonly expiresAt: number;
+};
+
+/** The accounts to which a change is confined. */
+export type ChangedAccounts = {
+  readonly ids: ReadonlySet<string>;
+  /** Whether a key was created, which may be cached as unknown. */
+  readonly hasNewKeys: boolean;
 };
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;
@@ -102,13 +110,13 @@ export function createAuthenticator(dependencies: {
         expiresAt: Infinity,
         ...(caller && { caller }),
       };
-      if (isKept) remember(unknown, digest, entry);
+      if (isKept) putLast(unknown, digest, entry, CACHE_ENTRIES_MAX);
       return entry;
     }
     const { expiresAt } = row;
     const facts = factsOf(row);
     const entry = { loadedAt: now, facts, caller: facts, expiresAt: expiresAt ?? Infinity };
-    if (isKept) remember(known, digest, entry);
+    if (isKept) putLast(known, digest, entry, CACHE_ENTRIES_MAX);
     return entry;
   }
 
@@ -128,16 +136,25 @@ export function createAuthenticator(dependencies: {
       if (entry !== undefined && isFresh(entry, now)) return requireValid(entry, now);
       return load(digest, now).then((loaded) => requireValid(loaded, now));
     },
-    /** Empties the cache, after a change to keys or accounts. */
-    invalidate(): void {
+    /** Drops what is cached of these accounts, or everything, after a change to keys or accounts. */
+    invalidate(changed?: ChangedAccounts): void {
       epoch += 1;
-      known.clear();
-      unknown.clear();
+      // Whose keys are being read is not known yet.
       loading.clear();
+      if (changed === undefined || changed.hasNewKeys) unknown.clear();
+      if (changed === undefined) known.clear();
+      else for (const cache of [known, unknown]) dropAccounts(cache, changed.ids);
     },
     /** The number of cached keys, known and unknown: at most 20,000. */
     cachedKeys: (): number => known.size + unknown.size,
   };
+}
+
+/** Customers may cause this 60 times a minute, so other accounts keep their entries. */
+function dropAccounts(cache: Map<string, Entry>, accountIds: ReadonlySet<string>): void {
+  for (const [digest, { caller }] of cache) {
+    if (caller !== undefined && accountIds.has(caller.accountId)) cache.delete(digest);
+  }
 }
 
 type KeyRow = Omit<KeyFacts, 'family' | 'bounds'> &
@@ -164,15 +181,4 @@ function requireValid({ facts, caller, expiresAt }: Entry, now: number): KeyFact
 function isFresh(entry: Entry, now: number): boolean {
   const age = now - entry.loadedAt;
   return age >= 0 && age < CACHE_TIME_MS;
-}
-
-/** Evicts the oldest entry for the new one. */
-function remember(cache: Map<string, Entry>, digest: string, entry: Entry): void {
-  if (cache.size >= CACHE_ENTRIES_MAX) {
-    for (const oldest of cache.keys()) {
-      cache.delete(oldest);
-      break;
-    }
-  }
-  cache.set(digest, entry);
 }

@@ -1,32 +1,36 @@
 // What each action of the audit trail makes outdated in a running server. Customers and strangers
-// write most events, so an action that changes nothing here must not drop the caches of all others.
+// write most events, so an action of one account must not drop what is cached of all others.
 
 import type { AuditAction } from '../identity/audit.ts';
 
 /**
  * none      nothing here depends on it, or it is read with each use
- * state     the operators' state, the catalog, or what is cached of keys and accounts
- * removal   also the sums of kept thinking and answers: those of an account may have been removed
+ * account   what is cached of the account and its keys
+ * key       also which keys are unknown: one of them may be the account's new one
+ * removal   what is cached of the account, and the sums of kept thinking and answers, of which its
+ *           own may have been removed
+ * state     the operators' state, the catalog, and all that is cached of keys and accounts
+ * all       everything
  */
-export type ChangeEffect = 'none' | 'state' | 'removal';
+export type ChangeEffect = 'none' | 'account' | 'key' | 'removal' | 'state' | 'all';
 
 /** The type of its names makes a new action choose its effect. */
 export const CHANGE_EFFECTS: Readonly<Record<AuditAction, ChangeEffect>> = {
   'account.created': 'none',
+  // The warnings count the accounts on plans that the catalog does not have.
   'account.plan_changed': 'state',
   'account.standing_changed': 'removal',
-  'account.email_verified': 'state',
-  // Unknown keys are cached, too.
-  'api_key.created': 'state',
+  'account.email_verified': 'account',
+  'api_key.created': 'key',
   'api_key.renamed': 'none',
-  'api_key.bounds_changed': 'state',
+  'api_key.bounds_changed': 'account',
   // The ledger checks budgets, with each hold.
   'api_key.budget_set': 'none',
-  'api_key.paused': 'state',
+  'api_key.paused': 'account',
   'api_key.pause_mailed': 'none',
-  'api_key.resumed': 'state',
-  'api_key.replaced': 'state',
-  'api_key.revoked': 'state',
+  'api_key.resumed': 'account',
+  'api_key.replaced': 'account',
+  'api_key.revoked': 'account',
   'block.added': 'state',
   'block.removed': 'state',
   'setting.changed': 'state',
@@ -69,7 +73,7 @@ export const CHANGE_EFFECTS: Readonly<Record<AuditAction, ChangeEffect>> = {
   'operator_token.created': 'none',
   'operator_token.revoked': 'none',
   'operator_api.called': 'none',
-  'database.restored': 'removal',
+  'database.restored': 'all',
   'invite.created': 'none',
   'invite.revoked': 'none',
   'code.redeemed': 'none',
@@ -80,5 +84,5 @@ export const CHANGE_EFFECTS: Readonly<Record<AuditAction, ChangeEffect>> = {
 
 /** An action of another version, of which nothing is known, changes everything. */
 export function effectOf(action: string): ChangeEffect {
-  return Object.hasOwn(CHANGE_EFFECTS, action) ? CHANGE_EFFECTS[action as AuditAction] : 'removal';
+  return Object.hasOwn(CHANGE_EFFECTS, action) ? CHANGE_EFFECTS[action as AuditAction] : 'all';
 }

@@ -11,6 +11,7 @@ import { isoTime } from '../core/calendar.ts';
 import type { OperatorState } from '../core/operator.ts';
 import { accountsByPlan } from '../identity/accounts.ts';
 import { createAuditTail } from '../identity/audit-tail.ts';
+import type { ChangedAccounts } from '../identity/authenticate.ts';
 import type { Log } from '../observe/log.ts';
 import type { Database } from '../store/contract.ts';
 import type { CatalogFile } from './catalog-file.ts';
@@ -60,8 +61,8 @@ export type OperatorsOptions = {
   readonly clock: () => number;
   readonly log: Pick<Log, 'info' | 'error'>;
   readonly alert: (alert: Alert) => void;
-  /** The database has changed: what is cached of it may be outdated. */
-  readonly onChange: () => void;
+  /** What is cached of these accounts may be outdated, or of all of them. */
+  readonly onChange: (changed?: ChangedAccounts) => void;
   /** Kept thinking or answers of an account may have been removed. */
   readonly onRemoval: () => void;
 };
@@ -90,14 +91,20 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
     // The ledger commits all the time, so `data_version` says nothing; the audit trail shows what
     // operators change.
     const { at, events } = await tail.read();
-    for (const { action, subject } of events) {
+    const changed = new Set<string>();
+    let hasNewKeys = false;
+    for (const { action, subject, accountId } of events) {
       if (action === 'upstream.reset') mended.add(subject);
       const effect = effectOf(action);
-      if (effect !== 'none') stale = true;
-      if (effect === 'removal') onRemoval();
+      if (effect === 'removal' || effect === 'all') onRemoval();
+      if (effect === 'key') hasNewKeys = true;
+      if (effect === 'none') continue;
+      if (effect === 'state' || effect === 'all' || accountId === null) stale = true;
+      else changed.add(accountId);
     }
+    if (changed.size > 0) onChange({ ids: changed, hasNewKeys });
     if (files.hasChanged()) await readFile('a file has changed');
-    const hasChanges = stale;
+    const hasChanges = stale || changed.size > 0;
     if (stale || clock() >= operator.changesAt()) await takeUp();
     if (isNoteStale) await writeNote();
     await seen(at, hasChanges);

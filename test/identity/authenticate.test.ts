@@ -168,4 +168,42 @@ describeOnEachDatabase('authentication by key', async () => {
     expect(await early).toBe(row.id);
     expect(authenticator.cachedKeys()).toBe(0);
   });
+
+  test('a change of one account leaves what is cached of the others', async () => {
+    const authenticator = createAuthenticator(identity);
+    const account = await addAccount(identity);
+    const own = await identity.keys.create({ accountId: account.id }, 'operator');
+    const other = await identity.keys.create(
+      { accountId: (await addAccount(identity)).id },
+      'operator',
+    );
+    const late = await identity.keys.create({ accountId: account.id }, 'operator');
+    const digestTo = (digest: string, { row }: typeof own) =>
+      tamper(database, `UPDATE api_keys SET digest = '${digest}' WHERE id = '${row.id}'`);
+    await digestTo('late', late);
+    for (const { key } of [own, other, late]) await ask(authenticator, key);
+    // Gone from the database, so further answers can only come from the cache.
+    await digestTo('absent', other);
+    await digestTo(late.row.digest, late);
+    await identity.keys.revoke(own.row.id, 'operator', 'operator');
+    const ids = new Set([account.id]);
+    const answers = () => Promise.all([own, other, late].map(({ key }) => ask(authenticator, key)));
+    expect(await answers()).toEqual([own.row.id, other.row.id, 'invalid_api_key']);
+    authenticator.invalidate({ ids, hasNewKeys: false });
+    expect(await answers()).toEqual(['invalid_api_key', other.row.id, 'invalid_api_key']);
+    authenticator.invalidate({ ids, hasNewKeys: true });
+    expect(await answers()).toEqual(['invalid_api_key', other.row.id, late.row.id]);
+  });
+
+  test('what was being read when any account changed is neither kept nor shared', async () => {
+    const account = await addAccount(identity);
+    const { row, key } = await identity.keys.create({ accountId: account.id }, 'operator');
+    const authenticator = createAuthenticator(identity);
+    const early = ask(authenticator, key);
+    await identity.keys.revoke(row.id, 'operator', 'operator');
+    authenticator.invalidate({ ids: new Set([account.id]), hasNewKeys: false });
+    expect(await ask(authenticator, key)).toBe('invalid_api_key');
+    await early;
+    expect(await ask(authenticator, key)).toBe('invalid_api_key');
+  });
 });

@@ -10,6 +10,7 @@ import { CatalogError } from '../../src/catalog/source.ts';
 import type { Alert } from '../../src/core/alert.ts';
 import { createAccounts } from '../../src/identity/accounts.ts';
 import { type AuditAction, writeAuditEvent } from '../../src/identity/audit.ts';
+import type { ChangedAccounts } from '../../src/identity/authenticate.ts';
 import { createBlocks } from '../../src/identity/blocks.ts';
 import { createKeys } from '../../src/identity/keys.ts';
 import { createSettings } from '../../src/identity/settings.ts';
@@ -39,7 +40,7 @@ async function start(read: () => LoadedCatalog = () => loadFound(found, 0)) {
   const beside = await newDatabase(directory, name);
   const errors: string[] = [];
   const alerts: Alert[] = [];
-  let changes = 0;
+  const dropped: (ChangedAccounts | undefined)[] = [];
   let removals = 0;
   const operators = await createOperatorStates({
     database,
@@ -48,9 +49,7 @@ async function start(read: () => LoadedCatalog = () => loadFound(found, 0)) {
     clock: Date.now,
     log: { info: () => {}, error: (message) => errors.push(message) },
     alert: (alert) => alerts.push(alert),
-    onChange: () => {
-      changes += 1;
-    },
+    onChange: (changed) => dropped.push(changed),
     onRemoval: () => {
       removals += 1;
     },
@@ -63,7 +62,9 @@ async function start(read: () => LoadedCatalog = () => loadFound(found, 0)) {
     beside,
     errors,
     alerts,
-    changes: () => changes,
+    /** What was dropped from the cache of keys; undefined is all of it. */
+    dropped,
+    changes: () => dropped.length,
     removals: () => removals,
     blocks: createBlocks(parts),
     settings: createSettings(parts),
@@ -123,47 +124,68 @@ test('a commit that changes nothing of an operator changes nothing here', async 
 });
 
 test('each action refreshes what depends on it, and one of another version refreshes everything', async () => {
-  const { operators, beside, changes, removals } = await start();
-  const seen: Record<string, ChangeEffect> = {};
-  for (const action of [...Object.keys(CHANGE_EFFECTS), 'account.merged']) {
-    const before = { changes: changes(), removals: removals() };
+  const { operators, beside, dropped, removals } = await start();
+
+  async function effectOf(action: string, accountId?: string): Promise<ChangeEffect> {
+    const before = { state: operators.current(), removals: removals() };
+    dropped.length = 0;
     await writeAuditEvent(beside, {
       operationId: 'op_1',
       at: Date.now(),
       actor: 'acct_a',
       action: action as AuditAction,
+      ...(accountId !== undefined && { accountId }),
       subject: 'key_1',
     });
     await operators.look();
-    const isRefreshed = changes() > before.changes;
-    seen[action] =
-      removals() > before.removals && isRefreshed ? 'removal' : isRefreshed ? 'state' : 'none';
+    const hasRemoved = removals() > before.removals;
+    if (operators.current() !== before.state) {
+      expect(dropped).toEqual([undefined]);
+      return hasRemoved ? 'all' : 'state';
+    }
+    const [changed] = dropped;
+    if (changed === undefined) return 'none';
+    expect([...changed.ids]).toEqual(['acct_a']);
+    if (changed.hasNewKeys) return 'key';
+    return hasRemoved ? 'removal' : 'account';
   }
-  expect(seen).toEqual({ ...CHANGE_EFFECTS, 'account.merged': 'removal' });
+
+  const seen: Record<string, ChangeEffect> = {};
+  for (const action of [...Object.keys(CHANGE_EFFECTS), 'account.merged']) {
+    seen[action] = await effectOf(action, 'acct_a');
+  }
+  expect(seen).toEqual({ ...CHANGE_EFFECTS, 'account.merged': 'all' });
+  expect(await effectOf('api_key.paused')).toBe('state');
 });
 
-test('what customers do without limit drops no cache', async () => {
-  const { operators, beside, changes, removals } = await start();
+test('what customers do at will drops nothing of other accounts', async () => {
+  const { operators, beside, dropped, removals } = await start();
   const parts = { database: beside, clock: Date.now, randomBytes };
   const plans = () => operators.current().catalog.plans;
   const accounts = createAccounts({ ...parts, plans, openBalance: async () => undefined });
   const keys = createKeys({ ...parts, plans });
   const customer = { email: 'ada@example.com', plan: 'pro', emailVerified: true };
   const { id: accountId } = await accounts.create(customer, 'operator');
+  const state = operators.current();
+  const ids = new Set([accountId]);
   const { row } = await keys.create({ accountId }, accountId);
   await operators.look();
-  const before = { changes: changes(), state: operators.current() };
+  expect(dropped.splice(0)).toEqual([{ ids, hasNewKeys: true }]);
   for (const name of ['one', 'two', 'three']) {
     await keys.edit(row.id, { name }, accountId);
     await operators.look();
   }
-  expect([changes(), operators.current()]).toEqual([before.changes, before.state]);
+  expect(dropped).toEqual([]);
   await keys.pause(row.id, 'user', accountId);
   await operators.look();
-  expect([changes(), removals()]).toEqual([before.changes + 1, 0]);
+  await keys.resume(row.id, 'owner', accountId);
+  await operators.look();
+  const own = { ids, hasNewKeys: false };
+  expect([dropped.splice(0), removals()]).toEqual([[own, own], 0]);
   await accounts.changeStanding(accountId, 'pending_deletion', accountId);
   await operators.look();
-  expect([changes(), removals()]).toEqual([before.changes + 2, 1]);
+  expect([dropped, removals()]).toEqual([[own], 1]);
+  expect(operators.current()).toBe(state);
 });
 
 test('what cannot be read is logged once, and taken up as soon as it can be', async () => {
