@@ -224,7 +224,7 @@ export class MeteredAttempt implements Attempt {
   }
 }
 
-/** Calls that are left out are metered like the others: the upstream was asked for them. */
+/** What is left out is metered like the rest, because the upstream was asked for it. */
 function withoutLeftOut(batch: Batch): Batch {
   if (!batch.events.some(isLeftOut)) return batch;
   return { ...batch, events: batch.events.filter((event) => !isLeftOut(event)) };

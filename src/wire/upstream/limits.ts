@@ -31,7 +31,10 @@ export const ERROR_LENGTH_MAX = 65_536;
  */
 export const TOOL_CALLS_MAX = 1_024;
 
-/** The index of every `tool-delta` of a call that is left out: it is paid for, and not passed on. */
+/**
+ * The index of every `tool-delta` that is paid for and not passed on: of a call above the limit, or
+ * of what a model wrote behind the arguments of a call.
+ */
 export const LEFT_OUT = Infinity;
 
 /** A longer tool-call id is replaced by our own, which is the only one that clients see. */

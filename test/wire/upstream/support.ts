@@ -6,6 +6,7 @@ import { type ChatProfile, DEFAULT_PROFILE } from '../../../src/core/profile.ts'
 import { type Conversation, NO_CONVERSATION } from '../../../src/wire/upstream/call-names.ts';
 import type { FrameLane } from '../../../src/wire/upstream/chat/frame.ts';
 import { createChatStream } from '../../../src/wire/upstream/chat/stream.ts';
+import { LEFT_OUT } from '../../../src/wire/upstream/limits.ts';
 
 export type Decoded = {
   readonly events: readonly GenerationEvent[];
@@ -30,10 +31,15 @@ export function decodeReads(
   return { events, failure: decoder.end() };
 }
 
-/** One JSON line an event, and one for the failure that ended the stream. */
+/** One JSON line an event that is passed on, and one for the failure that ended the stream. */
 export function toLines({ events, failure }: Decoded): string[] {
-  const lines = events.map((event) => JSON.stringify(event));
+  const passed = events.filter((event) => !isLeftOut(event));
+  const lines = passed.map((event) => JSON.stringify(event));
   return failure === undefined ? lines : [...lines, JSON.stringify({ failure })];
+}
+
+export function isLeftOut(event: GenerationEvent): boolean {
+  return event.kind === 'tool-delta' && event.index === LEFT_OUT;
 }
 
 const PROFILE_LINE = /^: profile (.*)\n/;

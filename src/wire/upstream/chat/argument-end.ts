@@ -8,6 +8,9 @@ const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
+/** `surplus` is what the model wrote behind its arguments: it is paid for, and not passed on. */
+type ArgumentPiece = { readonly json: string; readonly surplus: string };
+
 export type ArgumentEnd = ReturnType<typeof createArgumentEnd>;
 
 /** Arguments that do not begin as an object pass unchanged: they are repaired as a whole later. */
@@ -18,21 +21,27 @@ export function createArgumentEnd() {
   let inString = false;
   /** A backslash whose next character has not arrived. */
   let carry = '';
+  /** The length of the object so far. */
+  let length = 0;
+  let hasRepetition = false;
 
-  function begin(piece: string): string {
+  function begin(piece: string): ArgumentPiece {
     const text = piece.trim();
     if (text === '{}') {
       place = 'placeholder';
       placeholder = piece;
-      return '';
+      length = text.length;
+      return { json: '', surplus: '' };
     }
-    if (text === '') return piece;
+    if (text === '') return { json: piece, surplus: '' };
     place = text.startsWith('{') ? 'object' : 'other';
-    return place === 'object' ? scan(piece) : piece;
+    if (place === 'other') return { json: piece, surplus: '' };
+    length = piece.trimStart().length - piece.length;
+    return scan(piece);
   }
 
   /** Skips strings, which make up most of a long input. */
-  function scan(piece: string): string {
+  function scan(piece: string): ArgumentPiece {
     const text = carry + piece;
     const carried = carry.length;
     carry = '';
@@ -41,15 +50,34 @@ export function createArgumentEnd() {
         index = closingQuote(text, index);
         if (index === -1) {
           if (isEscaped(text, text.length)) carry = '\\';
-          return piece;
+          break;
         }
         inString = false;
       } else if (closes(text.charCodeAt(index))) {
         place = 'behind';
-        return text.slice(carried, index + 1) + blankStart(text.slice(index + 1));
+        const end = index + 1 - carried;
+        length += end;
+        return endAt(piece, end);
       }
     }
-    return piece;
+    length += piece.length;
+    return { json: piece, surplus: '' };
+  }
+
+  /** White space behind the end is kept: arguments are passed on byte for byte. */
+  function endAt(piece: string, end: number): ArgumentPiece {
+    const surplus = piece.slice(end).trimStart();
+    return { json: piece.slice(0, piece.length - surplus.length), surplus: written(surplus) };
+  }
+
+  /**
+   * The surplus that the model wrote. One piece as long as the object counts as a repetition by the
+   * server, once. Only lengths are compared, because the object is not kept.
+   */
+  function written(surplus: string): string {
+    if (hasRepetition || surplus.trim().length !== length) return surplus;
+    hasRepetition = true;
+    return '';
   }
 
   /** Processes one character outside strings; true if it closes the object. */
@@ -64,21 +92,21 @@ export function createArgumentEnd() {
   }
 
   return {
-    /** The part of this piece that belongs to the arguments. */
-    push(piece: string): string {
+    push(piece: string): ArgumentPiece {
       switch (place) {
         case 'start':
           return begin(piece);
-        case 'placeholder':
-          if (piece.trimStart().startsWith('{')) return begin(piece);
-          placeholder += blankStart(piece);
-          return '';
+        case 'placeholder': {
+          const text = piece.trim();
+          if (text.startsWith('{') && text !== '{}') return begin(piece);
+          return { json: '', surplus: written(piece) };
+        }
         case 'object':
           return scan(piece);
         case 'behind':
-          return blankStart(piece);
+          return endAt(piece, 0);
         case 'other':
-          return piece;
+          return { json: piece, surplus: '' };
       }
     },
     /** An empty object that nothing has followed, which is then the whole input. */
@@ -92,11 +120,6 @@ export function createArgumentEnd() {
     /** Whether there has been nothing but white space. */
     isEmpty: () => place === 'start',
   };
-}
-
-/** White space is kept: arguments are passed on byte for byte. */
-function blankStart(text: string): string {
-  return text.slice(0, text.length - text.trimStart().length);
 }
 
 function closingQuote(text: string, start: number): number {

@@ -125,9 +125,10 @@ export function createToolReader(
 
   /** Only arguments start a call: until then a server may still be sending parts of its name. */
   function add(call: Call, piece: string): void {
-    const json = call.argumentEnd.push(piece);
+    const { json, surplus } = call.argumentEnd.push(piece);
     // An empty object that may still be a placeholder starts its call all the same.
     if (json !== '' || call.argumentEnd.isWhole()) pass(call, json);
+    leaveOut(surplus);
   }
 
   function pass(call: Call, json: string): void {
@@ -160,12 +161,15 @@ export function createToolReader(
     if (json !== '' && latest !== undefined) pass(latest, json);
   }
 
-  /** The upstream's clock and our meter count a piece that no client gets. */
-  function leaveOut({ name, json }: Piece): void {
+  /** The upstream's clock and our meter count a text that no client gets. */
+  function leaveOut(json: string): void {
+    if (json !== '') onEvent({ kind: 'tool-delta', index: LEFT_OUT, json });
+  }
+
+  function leaveOutPiece({ name, json }: Piece): void {
     const isLonger = argumentPieces === 'growing' && json.length >= leftOutLength;
-    const added = name + (isLonger ? json.slice(leftOutLength) : json);
+    leaveOut(name + (isLonger ? json.slice(leftOutLength) : json));
     leftOutLength = json.length;
-    if (added !== '') onEvent({ kind: 'tool-delta', index: LEFT_OUT, json: added });
   }
 
   /** Adds a piece's id and name to its call. */
@@ -198,7 +202,7 @@ export function createToolReader(
       const call = isFull ? undefined : (find(piece) ?? begin(piece));
       if (call === undefined) {
         isFull = true;
-        leaveOut(piece);
+        leaveOutPiece(piece);
         return undefined;
       }
       if (call !== latest) flush();

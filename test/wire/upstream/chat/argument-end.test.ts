@@ -4,7 +4,7 @@ import { createArgumentEnd } from '../../../../src/wire/upstream/chat/argument-e
 
 function read(...pieces: readonly string[]): string {
   const end = createArgumentEnd();
-  return pieces.map(end.push).join('') + end.rest();
+  return pieces.map((piece) => end.push(piece).json).join('') + end.rest();
 }
 
 describe('arguments end with their object', () => {
