@@ -155,10 +155,14 @@ export function createKeyEdits(dependencies: {
 
     ...mails,
 
-    /** `by` an owner, who cannot lift an operator's pause. Throws `key_paused_by_operator`. */
+    /**
+     * `by` an owner, who cannot lift an operator's pause. Throws `key_paused_by_operator` and
+     * `key_not_active`.
+     */
     resume: (id: string, by: 'owner' | 'operator', actor: Actor): Promise<ApiKey> =>
       database.transaction(async () => {
         const row = await find(id);
+        requireEditable(row);
         if (row.pausedAt === null) return row;
         if (by === 'owner' && row.pausedReason === 'operator') {
           throw new IdentityError(
