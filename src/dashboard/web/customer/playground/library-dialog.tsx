@@ -2,8 +2,8 @@
 
 import { useState } from 'preact/hooks';
 import { t } from '../../text/t.ts';
+import { downloadText } from '../../ui/download.ts';
 import { Button, Dialog, Empty, TextField, Time } from '../../ui/index.ts';
-import { downloadText } from './download.ts';
 import { markdownOf } from './export.ts';
 import type { StoredConversation } from './library.ts';
 import {

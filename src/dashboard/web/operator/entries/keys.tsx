@@ -3,7 +3,6 @@
 import { t } from '../../text/t.ts';
 import { Badge, Button, TextField } from '../../ui/index.ts';
 import type { FieldProps } from './field-props.ts';
-import { RemoveButton } from './remove-button.tsx';
 import { type FormValue, listOf, withMember } from './values.ts';
 
 const KEPT = /^<kept \d+>$/;
@@ -59,10 +58,14 @@ export function KeysField({ value, record, problemAt, onValue, readOnly }: Field
               />
             )}
             {!readOnly && (
-              <RemoveButton
-                label={t('Remove key {number}', { number: at + 1 })}
+              <Button
+                kind="quiet-danger"
+                size="small"
+                aria-label={t('Remove key {number}', { number: at + 1 })}
                 onClick={() => set(keys.toSpliced(at, 1))}
-              />
+              >
+                {t('Remove')}
+              </Button>
             )}
           </div>
         );

@@ -4,7 +4,6 @@ import type { ComponentChildren } from 'preact';
 import { t } from '../../text/t.ts';
 import { Button } from '../../ui/index.ts';
 import type { FieldProps } from './field-props.ts';
-import { RemoveButton } from './remove-button.tsx';
 import { listOf, tableOf, withMember } from './values.ts';
 
 const FIRST = ['upstream', 'model', 'weight'];
@@ -41,10 +40,14 @@ export function ServedByField({
             <div class="row apart">
               <h3>{named}</h3>
               {!readOnly && places.length > 1 && (
-                <RemoveButton
-                  label={t('Remove upstream {number}', { number: at + 1 })}
+                <Button
+                  kind="quiet-danger"
+                  size="small"
+                  aria-label={t('Remove upstream {number}', { number: at + 1 })}
                   onClick={() => set(places.toSpliced(at, 1))}
-                />
+                >
+                  {t('Remove')}
+                </Button>
               )}
             </div>
             <div class="fields">

@@ -2,39 +2,22 @@
 
 import type { MoneyAccountRecord, MoneyRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import {
-  Amount,
-  type ApiError,
-  Card,
-  Empty,
-  ErrorAlert,
-  formatCount,
-  Skeleton,
-  StateBadge,
-  Table,
-  Time,
-} from '../../ui/index.ts';
+import { Amount, Card, Empty, formatCount, StateBadge, Table, Time } from '../../ui/index.ts';
 
 export function AccountsCard({
   title,
   what,
   rows,
-  error,
   empty,
 }: {
   readonly title: string;
   readonly what: string;
-  /** Absent while loading. */
-  readonly rows: readonly MoneyAccountRecord[] | undefined;
-  readonly error?: ApiError | undefined;
+  readonly rows: readonly MoneyAccountRecord[];
   readonly empty: string;
 }) {
   return (
     <Card title={title} flush>
-      <ErrorAlert error={error} />
-      {rows === undefined ? (
-        !error && <Waiting />
-      ) : rows.length === 0 ? (
+      {rows.length === 0 ? (
         <Empty title={t('No accounts')}>{empty}</Empty>
       ) : (
         <Table
@@ -53,14 +36,6 @@ export function AccountsCard({
         />
       )}
     </Card>
-  );
-}
-
-function Waiting() {
-  return (
-    <div class="table-pad">
-      <Skeleton lines={4} />
-    </div>
   );
 }
 

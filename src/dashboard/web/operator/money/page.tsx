@@ -113,12 +113,15 @@ function Spenders({ days }: { readonly days: SpanId }) {
   const path = `/money/spenders?days=${days}`;
   const spenders = useResource<{ readonly data: readonly MoneyAccountRecord[] }>(path);
   return (
-    <AccountsCard
-      title={t('Top spenders')}
-      what={t('Spent')}
-      rows={spenders.data.value?.data}
-      error={spenders.error.value}
-      empty={t('No spend in this period.')}
-    />
+    <Loaded resource={spenders}>
+      {({ data }) => (
+        <AccountsCard
+          title={t('Top spenders')}
+          what={t('Spent')}
+          rows={data}
+          empty={t('No spend in this period.')}
+        />
+      )}
+    </Loaded>
   );
 }

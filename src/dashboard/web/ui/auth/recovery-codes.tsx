@@ -2,7 +2,10 @@
 
 import { t } from '../../text/t.ts';
 import { Button, CopyButton } from '../button.tsx';
+import { downloadText } from '../download.ts';
 import { Alert } from '../parts.tsx';
+
+const FILE = 'tollgate-recovery-codes.txt';
 
 export function RecoveryCodes({
   codes,
@@ -27,7 +30,7 @@ export function RecoveryCodes({
       <div class="row apart">
         <div class="row">
           <CopyButton text={text} label={t('Copy the recovery codes')} />
-          <Button size="small" onClick={() => save(text)}>
+          <Button size="small" onClick={() => downloadText(FILE, text)}>
             {t('Download')}
           </Button>
         </div>
@@ -37,13 +40,4 @@ export function RecoveryCodes({
       </div>
     </>
   );
-}
-
-/** Saves a file without sending it to a server. */
-function save(text: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
-  link.download = 'tollgate-recovery-codes.txt';
-  link.click();
-  URL.revokeObjectURL(link.href);
 }
