@@ -1,6 +1,6 @@
 // The form of one entry: its cards, the review of the draft, and its publication.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type {
   EntryCheckRecord,
@@ -20,6 +20,7 @@ import {
   useAction,
 } from '../../ui/index.ts';
 import { RejectedFileAlert } from '../catalog-file.tsx';
+import { useChecked } from '../checked.ts';
 import { ConflictAlert } from './conflict.tsx';
 import { dropDraft, readDraft, writeDraft } from './draft.ts';
 import { EntryFieldInput } from './fields.tsx';
@@ -51,7 +52,6 @@ export function EntryEditor({
   const [stored] = useState(() => (readOnly ? undefined : readDraft(name)));
   const [base, setBase] = useState<FormValue>(stored?.base ?? initial);
   const [value, setValue] = useState<FormValue>(stored?.value ?? initial);
-  const [check, setCheck] = useState<EntryCheckRecord | undefined>(undefined);
   const [isReviewing, setReviewing] = useState(false);
   const [isTesting, setTesting] = useState(false);
   const [isRestored, setRestored] = useState(stored !== undefined);
@@ -59,7 +59,11 @@ export function EntryEditor({
   const [, navigate] = useLocation();
   const isDrafted = !isSame(value, base);
   const isConflict = !isSame(base, initial);
-  const body = { kind, id, entry: toEntry(value, fields), ...(from !== undefined && { from }) };
+  /** As the server reads it; another object for each version of the draft and of the file. */
+  const body = useMemo(
+    () => ({ kind, id, entry: toEntry(value, fields), ...(from !== undefined && { from }) }),
+    [value, file.digest],
+  );
 
   useEffect(() => {
     if (readOnly) return;
@@ -67,14 +71,14 @@ export function EntryEditor({
     else dropDraft(name);
   }, [value, base]);
 
-  const checking = useAction(async () => {
-    setCheck(await post<EntryCheckRecord>('/catalog/entries/check', body));
+  const {
+    check,
+    last,
+    action: checking,
+  } = useChecked(body, (draft) => post<EntryCheckRecord>('/catalog/entries/check', draft), {
+    isOn: isReviewing,
+    afterMs: CHECK_AFTER_MS,
   });
-  useEffect(() => {
-    if (!isReviewing) return;
-    const timer = setTimeout(() => void checking.run(), CHECK_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [value, file.digest]);
 
   const publishing = useAction(async () => {
     const answer = await post<EntryPublishedRecord>('/catalog/entries/publish', {
@@ -95,20 +99,16 @@ export function EntryEditor({
     setReviewing(true);
     void checking.run();
   };
-  const edit = (next: FormValue) => {
-    setValue(next);
-    if (!isReviewing) setCheck(undefined);
-  };
   const reset = (next: FormValue) => {
     setBase(initial);
     setValue(next);
     setRestored(false);
-    setCheck(undefined);
     setReviewing(false);
     publishing.error.value = undefined;
   };
+  // Stays at its field during the next check.
   const problemAt = (path: string) =>
-    check?.problems.find((problem) => problem.path === path)?.text;
+    isReviewing ? last?.problems.find((problem) => problem.path === path)?.text : undefined;
   const known = new Set(GROUPS[kind].flatMap(({ names }) => names));
   const others = fields
     .map((field) => field.name)
@@ -156,7 +156,7 @@ export function EntryEditor({
                       field={field}
                       record={record}
                       value={value}
-                      onValue={edit}
+                      onValue={setValue}
                       problemAt={problemAt}
                       fallback={record.defaults[field.name]}
                       readOnly={readOnly}
@@ -189,7 +189,7 @@ export function EntryEditor({
                   kind="primary"
                   needs="service.manage"
                   busy={publishing.busy.value}
-                  disabled={check?.ok !== true || isConflict || checking.busy.value}
+                  disabled={check?.ok !== true || isConflict}
                   onClick={() => void publishing.run()}
                 >
                   {t('Publish')}

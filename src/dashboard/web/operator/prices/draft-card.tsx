@@ -1,6 +1,6 @@
 // The draft: its changes, the what-if calculation, and publishing.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type {
   Draft,
   DraftCheckRecord,
@@ -18,9 +18,9 @@ import {
   Lines,
   post,
   toast,
-  useAction,
 } from '../../ui/index.ts';
 import { RejectedFileAlert } from '../catalog-file.tsx';
+import { useChecked } from '../checked.ts';
 import { clearDraft, draft, isEmpty } from './draft.ts';
 import { DraftRows } from './draft-rows.tsx';
 import { WhatIf } from './what-if.tsx';
@@ -72,16 +72,12 @@ function Checked({
   readonly current: Draft;
   readonly onPublished: (published: PublishedRecord) => Promise<void>;
 }) {
-  const [check, setCheck] = useState<DraftCheckRecord | undefined>(undefined);
   const [asking, setAsking] = useState(false);
-  const checking = useAction(async () =>
-    setCheck(await post<DraftCheckRecord>('/prices/check', current)),
+  // Another object for each version of the draft and of the file.
+  const version = useMemo(() => ({ ...current }), [current, book.file.digest]);
+  const { check, action: checking } = useChecked(version, (sent) =>
+    post<DraftCheckRecord>('/prices/check', sent),
   );
-  const basis = book.file.digest;
-  useEffect(() => {
-    setCheck(undefined);
-    void checking.run();
-  }, [current, basis]);
   const canPublish = check?.ok === true && book.file.not_writable === null;
   return (
     <Card
