@@ -47,6 +47,9 @@ test('marks of one axis have the same decimals', () => {
   expect(alignDecimals(['$0', '$0.05', '$0.1'])).toEqual(['$0.00', '$0.05', '$0.10']);
   expect(alignDecimals(['0', '2.5 k', '1,000 k'])).toEqual(['0.0', '2.5 k', '1,000.0 k']);
   expect(alignDecimals(['0', '500', '1,000'])).toEqual(['0', '500', '1,000']);
+  const german = (marks: readonly string[]) => alignDecimals(marks, ',');
+  expect(german(['0', '500', '1.000'])).toEqual(['0', '500', '1.000']);
+  expect(german(['0 $', '0,5 $', '1.000 $'])).toEqual(['0,0 $', '0,5 $', '1.000,0 $']);
 });
 
 test('labels are evenly apart, the last point among them, and no more than fit', () => {

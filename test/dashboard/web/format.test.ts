@@ -14,6 +14,8 @@ import {
   groupDigits,
   humanize,
   roundDecimal,
+  tokenCount,
+  weekdays,
 } from '../../../src/dashboard/web/ui/format.ts';
 
 /** Every amount that the books can hold, as the server prints it. */
@@ -124,5 +126,9 @@ test('axes, shares and words', () => {
     '0.0023',
   ]);
   expect([formatShare(1, 3), formatShare(2, 3), formatShare(1, 0)]).toEqual(['33 %', '67 %', '–']);
+  expect([0, 1, 3, 4_975, 4_999, 5_000].map((part) => formatShare(part, 5_000))).toEqual([
+    ...['0 %', '<0.1 %', '0.1 %', '99.5 %', '99.9 %', '100 %'],
+  ]);
+  expect([weekdays(['mon', 'sun']), tokenCount(1_200)]).toEqual(['Mon, Sun', '1,200 tokens']);
   expect(humanize('pending_deletion')).toBe('Pending deletion');
 });

@@ -14,6 +14,7 @@ import {
   Loaded,
   Page,
   Table,
+  tokenCount,
   useResource,
 } from '../ui/index.ts';
 import { Snippets } from './keys/snippets-view.tsx';
@@ -54,12 +55,7 @@ export function ApiDocsPage() {
                   [t('Requests per minute'), formatCount(limits.requests_per_minute)],
                   [t('Tokens per minute'), formatCount(limits.tokens_per_minute)],
                   [t('Concurrent requests'), formatCount(limits.concurrent_requests)],
-                  [
-                    t('Max context'),
-                    t('{maxContextTokens} tokens', {
-                      maxContextTokens: formatCount(limits.max_context_tokens),
-                    }),
-                  ],
+                  [t('Max context'), tokenCount(limits.max_context_tokens)],
                 ]}
               />
               <p class="soft">

@@ -28,6 +28,7 @@ import {
   session,
   Time,
   toast,
+  tokenCount,
   useAction,
   useResource,
 } from '../ui/index.ts';
@@ -82,12 +83,7 @@ function Profile({ account }: { readonly account: OwnAccountRecord }) {
         [t('Requests per minute'), formatCount(limits.requests_per_minute)],
         [t('Tokens per minute'), formatCount(limits.tokens_per_minute)],
         [t('Concurrent requests'), formatCount(limits.concurrent_requests)],
-        [
-          t('Max context'),
-          t('{maxContextTokens} tokens', {
-            maxContextTokens: formatCount(limits.max_context_tokens),
-          }),
-        ],
+        [t('Max context'), tokenCount(limits.max_context_tokens)],
         [t('Max active API keys'), formatCount(limits.max_active_api_keys)],
         [t('Tokens per day'), capOf(limits.daily_tokens)],
         [t('Tokens per month'), capOf(limits.monthly_tokens)],

@@ -46,7 +46,7 @@ export function ApprovalsPage() {
   const list = useList<ApprovalRecord>('/approvals');
   const [open, setOpen] = useState<Decision | undefined>(undefined);
   const [codes, setCodes] = useState<readonly string[] | undefined>(undefined);
-  useRefresh(list.reload, 15_000);
+  useRefresh(list, 15_000);
   return (
     <Page
       title={t('Approvals')}
@@ -164,7 +164,7 @@ function Buttons({
     <Button
       size="small"
       needs="money.move"
-      aria-label={t('{label}: {reason}', { label, reason: row.reason })}
+      aria-label={t('{label}: {text}', { label, text: row.reason })}
       onClick={() => setOpen({ what, approval: row })}
     >
       {label}
@@ -206,39 +206,33 @@ function DecisionDialog({
     const { state, note } = await post<ApprovalRecord>(`/approvals/${id}/${what}`);
     toast(state === 'failed' ? (note ?? '') : labelOf(state));
   };
-  if (what === 'approve') {
-    return (
-      <ConfirmDialog
-        title={t('Approve this request?')}
-        confirm={t('Approve')}
-        consequences={[
-          facts,
-          approval.kind === 'codes'
-            ? t('The operator who asked can then create the codes.')
-            : t('It is booked at once, with a receipt.'),
-        ]}
-        act={act}
-        onClose={onClose}
-      />
-    );
-  }
-  if (what === 'codes') {
-    return (
-      <ConfirmDialog
-        title={t('Create the approved codes?')}
-        confirm={t('Create codes')}
-        consequences={[facts, t('They are shown once.')]}
-        act={act}
-        onClose={onClose}
-      />
-    );
-  }
+  const texts = {
+    approve: {
+      title: t('Approve this request?'),
+      confirm: t('Approve'),
+      consequence:
+        approval.kind === 'codes'
+          ? t('The operator who asked can then create the codes.')
+          : t('It is booked at once, with a receipt.'),
+    },
+    codes: {
+      title: t('Create the approved codes?'),
+      confirm: t('Create codes'),
+      consequence: t('They are shown once.'),
+    },
+    reject: {
+      title: isOwn ? t('Withdraw this request?') : t('Reject this request?'),
+      confirm: isOwn ? t('Withdraw') : t('Reject'),
+      consequence: t('Nothing is booked.'),
+    },
+  };
+  const { title, confirm, consequence } = texts[what];
   return (
     <ConfirmDialog
-      title={isOwn ? t('Withdraw this request?') : t('Reject this request?')}
-      danger
-      confirm={isOwn ? t('Withdraw') : t('Reject')}
-      consequences={[facts, t('Nothing is booked.')]}
+      title={title}
+      danger={what === 'reject'}
+      confirm={confirm}
+      consequences={[facts, consequence]}
       act={act}
       onClose={onClose}
     />

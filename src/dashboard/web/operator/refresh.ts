@@ -4,12 +4,12 @@ import { useEffect } from 'preact/hooks';
 
 const EVERY_MS = 5_000;
 
-/** Paused while the page is hidden. */
-export function useRefresh(reload: () => Promise<void>, everyMs = EVERY_MS): void {
+/** Paused while the page is hidden. Waits for a read that takes longer than the interval. */
+export function useRefresh(resource: { readonly refresh: () => void }, everyMs = EVERY_MS): void {
   useEffect(() => {
     const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') void reload();
+      if (document.visibilityState === 'visible') resource.refresh();
     }, everyMs);
     return () => clearInterval(timer);
-  }, [reload, everyMs]);
+  }, [resource, everyMs]);
 }

@@ -88,7 +88,7 @@ export function CopyButton({
   text,
   label,
   kind,
-  children = t('Copy'),
+  children,
 }: {
   readonly text: string;
   readonly label: string;
@@ -104,10 +104,14 @@ export function CopyButton({
     <Button
       kind={kind ?? 'plain'}
       size="small"
-      aria-label={state === 'idle' && children === 'Copy' ? label : undefined}
+      aria-label={state === 'idle' && children === undefined ? label : undefined}
       onClick={copy}
     >
-      {state === 'idle' ? children : state === 'copied' ? t('Copied') : t('Press Ctrl+C')}
+      {state === 'idle'
+        ? (children ?? t('Copy'))
+        : state === 'copied'
+          ? t('Copied')
+          : t('Press Ctrl+C')}
       <span class="sr-only" role="status">
         {state === 'copied' ? t('Copied') : ''}
       </span>

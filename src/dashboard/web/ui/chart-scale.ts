@@ -1,5 +1,7 @@
 // Computes the positions of points and axis marks. Pure.
 
+import { POINT } from './format.ts';
+
 /** The values at the bottom and the top of a chart, and its round marks between them. */
 export type Scale = {
   readonly low: number;
@@ -33,13 +35,14 @@ export function valueScale(least: number, most: number, count: number, whole = f
 }
 
 /** Gives all marks the same number of decimals, so that they align. */
-export function alignDecimals(marks: readonly string[]): readonly string[] {
-  const parts = marks.map((mark) => /^(\D*[\d,]+)(?:\.(\d+))?(\D*)$/.exec(mark));
+export function alignDecimals(marks: readonly string[], point = POINT): readonly string[] {
+  const shape = new RegExp(`^(\\D*\\d+(?:[^\\d${point}]\\d+)*)(?:[${point}](\\d+))?(\\D*)$`);
+  const parts = marks.map((mark) => shape.exec(mark));
   const most = Math.max(...parts.map((part) => part?.[2]?.length ?? 0));
   if (most === 0 || parts.includes(null)) return marks;
   return parts.map((part) => {
     const [, whole = '', fraction = '', unit = ''] = part ?? [];
-    return `${whole}.${fraction.padEnd(most, '0')}${unit}`;
+    return `${whole}${point}${fraction.padEnd(most, '0')}${unit}`;
   });
 }
 

@@ -35,6 +35,8 @@ export type RowAction<Row, Shown = never> = {
   readonly dialog: (row: Row, dialog: DialogProps<Shown>) => ComponentChildren;
 };
 
+type Columns<Row> = readonly [Column<Row>, ...Column<Row>[]];
+
 type Open<Row, Shown> =
   | { readonly kind: 'create' }
   | { readonly kind: 'shown'; readonly shown: Shown }
@@ -69,7 +71,8 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
   readonly name?: string;
   /** Of `useSort`, for a list that the server sorts. */
   readonly sort?: ListSort;
-  readonly columns: readonly [Column<Row>, ...Column<Row>[]];
+  /** A function gets what refreshes the list, for cells that change their row. */
+  readonly columns: Columns<Row> | ((refresh: () => void) => Columns<Row>);
   readonly href?: (row: Row) => string;
   readonly empty: { readonly title: string; readonly text: string };
   /** Shown instead of `empty` while a filter is set. */
@@ -115,7 +118,11 @@ export function Collection<Row extends { readonly id: string }, Shown = never>({
       {...(sort === undefined ? {} : { sort })}
       rowKey={({ id }) => id}
       {...(href ? { href } : {})}
-      columns={withActions(columns, actions, (row, action) => show({ kind: 'row', row, action }))}
+      columns={withActions(
+        typeof columns === 'function' ? columns(list.refresh) : columns,
+        actions,
+        (row, action) => show({ kind: 'row', row, action }),
+      )}
       empty={
         noMatch || (
           <Empty title={empty.title} action={createButton}>
@@ -162,7 +169,7 @@ export function useDialog<Open>() {
 
 /** Row actions go to the end of the row. */
 function withActions<Row, Shown>(
-  columns: readonly [Column<Row>, ...Column<Row>[]],
+  columns: Columns<Row>,
   actions: readonly RowAction<Row, Shown>[],
   act: (row: Row, action: RowAction<Row, Shown>) => void,
 ): readonly Column<Row>[] {

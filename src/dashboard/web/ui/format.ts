@@ -49,6 +49,11 @@ export function formatCount(count: number): string {
   return groupDigits(String(Math.round(count)));
 }
 
+/** A number of tokens of a model, with its unit. */
+export function tokenCount(count: number): string {
+  return t('{count} tokens', { count: formatCount(count) });
+}
+
 /** A large number in short form, for axes: `1200000` is `"1.2 M"`. */
 export function formatCompact(value: number): string {
   const size = Math.abs(value);
@@ -63,12 +68,17 @@ function trim(value: number): string {
   return roundDecimal(value.toFixed(6), decimals);
 }
 
-/** `part` as a percentage of `whole`; a dash if `whole` is zero. */
+/**
+ * `part` as a percentage of `whole`; a dash if `whole` is zero. Only nothing is 0 %, and only all
+ * of it is 100 %.
+ */
 export function formatShare(part: number, whole: number): string {
   if (whole <= 0) return '–';
   const percent = (part / whole) * 100;
-  const rounded = percent < 10 ? Math.round(percent * 10) / 10 : Math.round(percent);
-  return `${groupDigits(trim(rounded))} %`;
+  if (percent > 0 && percent < 0.05) return `<${groupDigits('0.1')} %`;
+  const isAlmostAll = percent >= 99.5 && percent < 100;
+  const rounded = percent < 10 || isAlmostAll ? Math.round(percent * 10) / 10 : Math.round(percent);
+  return `${groupDigits(trim(isAlmostAll ? Math.min(rounded, 99.9) : rounded))} %`;
 }
 
 /** The change from `before`, which is not zero: `"+12 %"`. */
@@ -164,6 +174,19 @@ export function formatInstant(
     ...(detail === 'zone' ? { timeZoneName: 'short' } : {}),
   });
 }
+
+/** Days of the week from their codes, such as `mon`: `"Mon, Tue"`. */
+export function weekdays(codes: readonly string[]): string {
+  // The first of January 2024 is a Monday.
+  const name = (code: string) =>
+    new Date(Date.UTC(2024, 0, 1 + WEEK.indexOf(code))).toLocaleDateString(locale, {
+      weekday: 'short',
+      timeZone: 'UTC',
+    });
+  return codes.map(name).join(', ');
+}
+
+const WEEK = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
 /** The label of a state: `"pending_deletion"` is `"Pending deletion"`. */
 export function humanize(word: string): string {

@@ -3,7 +3,7 @@
 import type { RequestHistoryRecord } from '../../records/customer-request.ts';
 import { t } from '../text/t.ts';
 import { Amount } from './amount.tsx';
-import { formatCount } from './format.ts';
+import { tokenCount } from './format.ts';
 import type { Fact } from './parts.tsx';
 
 type Hold = Pick<
@@ -13,13 +13,8 @@ type Hold = Pick<
 
 export function holdItems(hold: Hold): readonly Fact[] {
   return [
-    [
-      t('Estimated prompt'),
-      t('{estimatedPromptTokens} tokens', {
-        estimatedPromptTokens: formatCount(hold.estimated_prompt_tokens),
-      }),
-    ],
-    [t('Max output'), t('{outputBound} tokens', { outputBound: formatCount(hold.output_bound) })],
+    [t('Estimated prompt'), tokenCount(hold.estimated_prompt_tokens)],
+    [t('Max output'), tokenCount(hold.output_bound)],
     [t('Initial hold'), <Amount key="first" tokens={hold.first_amount} detail="exact" />],
     [t('Hold increases'), <Amount key="grown" tokens={hold.grown_by} detail="exact" />],
     [t('Total hold'), <Amount key="all" tokens={hold.amount} detail="exact" />],

@@ -24,6 +24,7 @@
 //    No inline style, no colour of its own, classes only of `css/`; `stack`, `row`, `grid` lay out.
 // 5. `post`, `patch`, `put`, `remove` ask for the password by themselves where a route wants it.
 
+export { ActionButton } from './action-button.tsx';
 export { Amount, OtherAmount, Price } from './amount.tsx';
 export {
   AmountField,
@@ -74,6 +75,8 @@ export {
   formatTokens,
   groupDigits,
   roundDecimal,
+  tokenCount,
+  weekdays,
 } from './format.ts';
 export { formatUsdExact } from './format-money.ts';
 export { holdItems } from './hold-items.tsx';
@@ -88,7 +91,7 @@ export {
   useBounds,
 } from './key-bounds.tsx';
 export { labelOf } from './labels.ts';
-export { type LiveState, useLive } from './live.ts';
+export { type LiveState, useLatest, useLive } from './live.ts';
 export { addAmounts, multiply, priceUnits, toUsd } from './money.ts';
 export type { PageProps } from './page.ts';
 export {
@@ -101,19 +104,17 @@ export {
   Loaded,
   Meter,
   Page,
-  Skeleton,
   Stat,
   Stats,
 } from './parts.tsx';
+export { lastDays, lastMonths, spanOf } from './period.ts';
 export { may } from './permission.ts';
 export { ProblemAlert, ProblemCell, RefusedRequest, StatusCell } from './problem-view.tsx';
 export { ServedModel, usedColumns } from './request-columns.tsx';
 export {
-  CODE_OPTIONS,
   LinkedModels,
-  OUTCOME_OPTIONS,
+  OutcomeFilters,
   SentField,
-  STATUS_OPTIONS,
   TimeField,
   timeQuery,
   withOwn,
@@ -121,7 +122,7 @@ export {
 export { useAction, useList, useResource } from './resource.ts';
 export { service } from './service.ts';
 export { house, isFrozen, loadSession, session } from './session.ts';
-export { lastDays, SpanPicker, spanOf } from './span.tsx';
+export { SpanPicker } from './span.tsx';
 export { Change, Sparkline } from './sparkline.tsx';
 export { Speeds } from './speeds.tsx';
 export { SpeedsCard } from './speeds-card.tsx';

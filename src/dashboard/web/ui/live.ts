@@ -1,8 +1,8 @@
 // The live feed of server events. The browser reconnects by itself; after a refusal, this retries
 // with a delay.
 
-import { type Signal, signal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { apiUrl, get } from './api.ts';
 
 /** `waiting`: reconnecting, or the page is in the background. */
@@ -59,4 +59,25 @@ export function useLive(
     };
   }, [path]);
   return state;
+}
+
+/**
+ * The last message of a feed about what `resource` reads. When the feed goes down, this reads it
+ * again, and drops the message as soon as newer data has arrived.
+ */
+export function useLatest<Message>(
+  path: string,
+  resource: { readonly data: ReadonlySignal<unknown>; readonly reload: () => unknown },
+): { readonly latest: Message | undefined; readonly state: LiveState } {
+  const [latest, setLatest] = useState<Message | undefined>(undefined);
+  const state = useLive(path, { message: setLatest });
+  useEffect(() => {
+    // The feed reports neither an unreachable server nor the reason of a refusal; a reload does.
+    if (state.value === 'waiting') void resource.reload();
+  }, [state.value]);
+  const data = resource.data.value;
+  useEffect(() => {
+    if (state.peek() === 'waiting') setLatest(undefined);
+  }, [data]);
+  return { latest, state: state.value };
 }

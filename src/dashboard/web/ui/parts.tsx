@@ -162,7 +162,7 @@ export function Facts({ items }: { readonly items: readonly Fact[] }) {
   );
 }
 
-/** A banner. `danger` and `warning` are announced at once. */
+/** A banner. `danger` is announced at once; others are if they appear in a `role="alert"`. */
 export function Alert({
   tone = 'accent',
   title,

@@ -1,15 +1,15 @@
 // The filters that both lists of requests have: their options, and the choice of a time.
 
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { t } from '../text/t.ts';
+import { ComboboxField } from './combobox.tsx';
 import { SelectField, type SelectOption, TextField } from './field.tsx';
-import { formatInstant } from './format.ts';
+import { formatFilter, lastDays } from './period.ts';
 import { ERROR_CODES } from './problems.ts';
-import { lastDays } from './span.tsx';
 
 const ANY: SelectOption = { value: '', label: t('Any') };
 
-export const OUTCOME_OPTIONS: readonly SelectOption[] = [
+const OUTCOME_OPTIONS: readonly SelectOption[] = [
   ANY,
   { value: 'completed', label: t('Completed') },
   { value: 'stopped_balance', label: t('Balance used up') },
@@ -18,7 +18,7 @@ export const OUTCOME_OPTIONS: readonly SelectOption[] = [
   { value: 'refused', label: t('Refused') },
 ];
 
-export const STATUS_OPTIONS: readonly SelectOption[] = [
+const STATUS_OPTIONS: readonly SelectOption[] = [
   { value: '2xx', label: t('2xx: answered') },
   { value: '4xx', label: t('4xx: request refused') },
   { value: '5xx', label: t('5xx: server error') },
@@ -28,7 +28,7 @@ export const STATUS_OPTIONS: readonly SelectOption[] = [
   })),
 ];
 
-export const CODE_OPTIONS: readonly SelectOption[] = ERROR_CODES.map((value) => ({
+const CODE_OPTIONS: readonly SelectOption[] = ERROR_CODES.map((value) => ({
   value,
   label: value,
 }));
@@ -50,7 +50,10 @@ const DAYS: readonly SelectOption[] = [
   { value: '90', label: t('Last 90 days') },
 ];
 
-/** The time as the server reads it. */
+/**
+ * The time as the server reads it. The last days begin later each minute, so a list has to keep one
+ * result while its filters are the same: another query would read it from the start.
+ */
 export function timeQuery({ days, from, to }: RequestTime) {
   const hasSpan = from !== '' || to !== '';
   const isPreset = DAYS.some(({ value }) => value !== '' && value === days);
@@ -76,10 +79,40 @@ export function TimeField({
 
 /** Set by links from charts. */
 function ownSpan({ from, to }: RequestTime): readonly SelectOption[] {
-  if (from === '' && to === '') return [];
-  const isDays = [from, to].every((iso) => iso === '' || iso.includes('T00:00:00'));
-  const name = (iso: string) => (iso === '' ? '' : formatInstant(iso, isDays ? 'day' : 'minute'));
-  return [{ value: 'own', label: `${name(from)} – ${name(to)}` }];
+  return from === '' && to === '' ? [] : [{ value: 'own', label: formatFilter({ from, to }) }];
+}
+
+type Outcome = { readonly outcome: string; readonly status: string; readonly code: string };
+
+/** How a request ended: its outcome, the status of its answer, and the code of its error. */
+export function OutcomeFilters({
+  outcome,
+  status,
+  code,
+  onChange,
+}: Outcome & { readonly onChange: (change: Partial<Outcome>) => void }) {
+  return (
+    <>
+      <SelectField
+        label={t('Outcome')}
+        value={outcome}
+        options={OUTCOME_OPTIONS}
+        onChange={(next) => onChange({ outcome: next })}
+      />
+      <SelectField
+        label={t('Status')}
+        value={status}
+        options={withOwn(status, STATUS_OPTIONS)}
+        onChange={(next) => onChange({ status: next })}
+      />
+      <ComboboxField
+        label={t('Error code')}
+        value={code}
+        options={withOwn(code, CODE_OPTIONS)}
+        onChange={(next) => onChange({ code: next })}
+      />
+    </>
+  );
 }
 
 /** The models of a link from a chart: exactly the one that served, and the requested one. */
@@ -114,7 +147,7 @@ export function LinkedModels({
   );
 }
 
-/** A text field that applies on Enter. */
+/** A text field that applies on Enter, and follows the value that is applied. */
 export function SentField({
   label,
   placeholder,
@@ -127,6 +160,7 @@ export function SentField({
   readonly onSend: (text: string) => unknown;
 }) {
   const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
   return (
     <form
       onSubmit={(event) => {

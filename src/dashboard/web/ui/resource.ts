@@ -18,7 +18,14 @@ export type Resource<Data> = {
   readonly loading: Signal<boolean>;
   readonly error: Signal<ApiError | undefined>;
   readonly reload: () => Promise<void>;
+  readonly refresh: Refresh;
 };
+
+/**
+ * Reads again what is shown, unless it is younger than `ageMs` (default 0). Does nothing during a
+ * read, or where a list shows more than its first page: that would lose the place.
+ */
+type Refresh = (ageMs?: number) => void;
 
 /** Reads `path` now and when it changes; reads nothing while it is undefined. */
 export function useResource<Data>(path: string | undefined): Resource<Data> {
@@ -38,6 +45,7 @@ export type ListResource<Row> = {
   /** Where the next page begins; null at the end. */
   readonly next: () => string | null;
   readonly reload: () => Promise<void>;
+  readonly refresh: Refresh;
 };
 
 /**
@@ -73,7 +81,7 @@ function createList<Row>(kept: ListRecord<Row> | undefined) {
 type Opened = {
   readonly open: (path: string | undefined) => void;
   readonly close: () => void;
-  readonly refresh: () => void;
+  readonly refresh: Refresh;
 };
 
 function useReader<Reader extends Opened>(path: string | undefined, create: () => Reader): Reader {
@@ -82,7 +90,7 @@ function useReader<Reader extends Opened>(path: string | undefined, create: () =
     reader.open(path);
     return reader.close;
   }, [path]);
-  useEffect(() => onReturn(reader.refresh), []);
+  useEffect(() => onReturn(() => reader.refresh(FRESH_MS)), []);
   return reader;
 }
 
@@ -106,8 +114,8 @@ function createReader<Data>(join: (answer: Data, before: Data | undefined) => Da
   let running: AbortController | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let readAt = 0;
-  /** More than one page is shown: to read the first one again would lose the place. */
-  let isLong = false;
+  /** More than one page is shown, as kept rows may be. */
+  let isLong = kept !== undefined;
 
   function stop(): void {
     clearTimeout(timer);
@@ -144,8 +152,8 @@ function createReader<Data>(join: (answer: Data, before: Data | undefined) => Da
     error,
     load,
     reload: () => load(),
-    refresh(): void {
-      if (!isLong && !loading.value && Date.now() - readAt > FRESH_MS) void load();
+    refresh(ageMs = 0): void {
+      if (!isLong && !loading.value && Date.now() - readAt >= ageMs) void load();
     },
     open(next: string | undefined): void {
       if (path === undefined && kept !== undefined) {

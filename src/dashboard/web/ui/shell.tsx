@@ -8,6 +8,7 @@ import type { Language } from '../../../core/service.ts';
 import { LANGUAGE_NAMES } from '../../texts/language.ts';
 import { chooseLanguage } from '../text/choose.ts';
 import { language, t } from '../text/t.ts';
+import { ActionButton } from './action-button.tsx';
 import { MoneyUnitSwitch } from './amount.tsx';
 import { Button } from './button.tsx';
 import { StepUpDialog } from './dialog.tsx';
@@ -217,9 +218,9 @@ function Who() {
           <div class="email" title={email}>
             {email}
           </div>
-          <Button size="small" onClick={() => void signOut()}>
+          <ActionButton size="small" act={signOut}>
             {t('Sign out')}
-          </Button>
+          </ActionButton>
         </div>
       )}
       {!isOperator && <ServiceLinks />}

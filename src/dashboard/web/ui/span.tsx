@@ -1,8 +1,17 @@
 // Selects the period of a page and keeps it in the address: a preset stays a preset after a reload.
-// Days and months are UTC, as in the ledger.
 
-import { locale, t } from '../text/t.ts';
+import { t } from '../text/t.ts';
 import { Field, SelectField } from './field.tsx';
+import {
+  formatPeriod,
+  lastDayOf,
+  lastDays,
+  lastMonths,
+  type Period,
+  type SpanQuery,
+  wholeDays,
+  withDay,
+} from './period.ts';
 import { Segments } from './tabs.tsx';
 
 const PRESETS = [
@@ -16,27 +25,7 @@ const PRESETS = [
 
 type PresetId = (typeof PRESETS)[number]['id'];
 
-const DAY_MS = 86_400_000;
 const MONTHS_LISTED = 24;
-const DEFAULT = { days: '30' };
-
-/** The period as a query of the server: `days`, `month`, or `from` and `to`. */
-export type SpanQuery = Readonly<Partial<Record<'days' | 'month' | 'from' | 'to', string>>>;
-
-/** The period in an address. */
-export function spanOf(search: URLSearchParams): SpanQuery {
-  const [days, month] = [search.get('days'), search.get('month')];
-  if (PRESETS.some(({ id }) => id === days)) return { days: days as string };
-  if (month !== null && /^20\d\d-(0[1-9]|1[0-2])$/.test(month)) return { month };
-  const [from, to] = [search.get('from'), search.get('to')];
-  return from !== null && to !== null ? { from, to } : DEFAULT;
-}
-
-/** The last `days` days, rounded to minutes, so that the address stays stable for a while. */
-export function lastDays(days: number): { readonly from: string; readonly to: string } {
-  const to = Math.ceil(Date.now() / 60_000) * 60_000;
-  return { from: new Date(to - days * DAY_MS).toISOString(), to: new Date(to).toISOString() };
-}
 
 export function SpanPicker({
   span,
@@ -45,7 +34,7 @@ export function SpanPicker({
 }: {
   readonly span: SpanQuery;
   /** What the server counted: whole hours, or whole UTC days. */
-  readonly shown: { readonly from: string; readonly to: string } | undefined;
+  readonly shown: Period | undefined;
   /** Members without a value are to be removed from the address. */
   readonly onChange: (span: SpanQuery) => void;
 }) {
@@ -56,7 +45,12 @@ export function SpanPicker({
     else if (id !== 'own') set({ days: id });
     else if (shown !== undefined) set(wholeDays(shown));
   };
-  const { from, to } = span.from && span.to ? { from: span.from, to: span.to } : wholeDays(shown);
+  const period =
+    span.from && span.to ? { from: span.from, to: span.to } : wholeDays(shown ?? lastDays(30));
+  const edit = (end: keyof Period) => (day: string) => {
+    const next = withDay(period, end, day);
+    if (next !== undefined) set(next);
+  };
   return (
     <div class="row span">
       <Segments label={t('Period')} choices={PRESETS} active={preset} onChange={choose} />
@@ -64,7 +58,7 @@ export function SpanPicker({
         <SelectField
           label={t('Month')}
           value={span.month ?? ''}
-          options={months()}
+          options={lastMonths(MONTHS_LISTED)}
           onChange={(month) => set({ month })}
         />
       )}
@@ -72,14 +66,10 @@ export function SpanPicker({
         <>
           <DayField
             label={t('From (UTC)')}
-            value={from.slice(0, 10)}
-            onChange={(day) => set(ordered(startOf(day), to))}
+            value={period.from.slice(0, 10)}
+            onChange={edit('from')}
           />
-          <DayField
-            label={t('To (UTC)')}
-            value={new Date(Date.parse(to) - 1).toISOString().slice(0, 10)}
-            onChange={(day) => set(ordered(from, startOf(day, DAY_MS)))}
-          />
+          <DayField label={t('To (UTC)')} value={lastDayOf(period.to)} onChange={edit('to')} />
         </>
       )}
       {shown && <span class="soft small">{formatPeriod(shown)}</span>}
@@ -104,55 +94,9 @@ function DayField({
           class="input"
           type="date"
           value={value}
-          onChange={({ currentTarget: { value: day } }) => day !== '' && onChange(day)}
+          onChange={(event) => onChange(event.currentTarget.value)}
         />
       )}
     </Field>
   );
-}
-
-function months() {
-  const now = new Date();
-  return Array.from({ length: MONTHS_LISTED }, (_, ago) => {
-    const at = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 1));
-    const label = at.toLocaleDateString(locale, {
-      month: 'long',
-      year: 'numeric',
-      timeZone: 'UTC',
-    });
-    return { value: at.toISOString().slice(0, 7), label };
-  });
-}
-
-/** `"1 Nov 2026 – 21 Nov 2026 (UTC)"`; with hours where it does not cover whole days. */
-function formatPeriod({ from, to }: { readonly from: string; readonly to: string }): string {
-  const isDays = Date.parse(from) % DAY_MS === 0 && Date.parse(to) % DAY_MS === 0;
-  const text = (ms: number) =>
-    new Date(ms).toLocaleString(locale, {
-      ...{ day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' },
-      ...(isDays ? {} : { hour: '2-digit', minute: '2-digit' }),
-    });
-  const [first, last] = [text(Date.parse(from)), text(Date.parse(to) - (isDays ? 1 : 0))];
-  return first === last
-    ? t('{day} (UTC)', { day: first })
-    : t('{first} – {last} (UTC)', { first, last });
-}
-
-function wholeDays(span: { readonly from: string; readonly to: string } | undefined) {
-  const { from, to } = span ?? lastDays(30);
-  return { from: startOf(from.slice(0, 10)), to: startOf(lastDayOf(to), DAY_MS) };
-}
-
-function lastDayOf(to: string): string {
-  return new Date(Date.parse(to) - 1).toISOString().slice(0, 10);
-}
-
-/** The UTC midnight at the start of a day, optionally later. */
-function startOf(day: string, later = 0): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + later).toISOString();
-}
-
-function ordered(from: string, to: string): { readonly from: string; readonly to: string } {
-  if (from < to) return { from, to };
-  return { from, to: new Date(Date.parse(from) + DAY_MS).toISOString() };
 }

@@ -4,8 +4,9 @@ import { useSearchParams } from 'wouter-preact';
 import type { SpeedsRecord } from '../../records/speeds.ts';
 import { withQuery } from './api.ts';
 import { Loaded } from './parts.tsx';
+import { spanOf } from './period.ts';
 import { useResource } from './resource.ts';
-import { SpanPicker, spanOf } from './span.tsx';
+import { SpanPicker } from './span.tsx';
 import { SpeedsCard } from './speeds-card.tsx';
 
 /** Reads `path`, which answers a `SpeedsRecord` for a period. */

@@ -49,6 +49,8 @@ export type Sorting = { readonly by: string; readonly descending: boolean };
 /** The order of a table and how to change it. `undefined` is the order of the server. */
 export type Sorter<Row> = {
   readonly sorting: Sorting | undefined;
+  /** The order of the server, where it is known. */
+  readonly initial?: Sorting;
   /** What to sort a column by; undefined if it cannot be sorted. */
   readonly keyOf: (column: Column<Row>) => string | undefined;
   readonly sort: (sorting: Sorting | undefined) => void;
@@ -59,6 +61,7 @@ export type ListSort = {
   /** The `sort` field of the list's query. */
   readonly query: string | undefined;
   readonly sorting: Sorting | undefined;
+  readonly initial: Sorting;
   readonly sort: (sorting: Sorting | undefined) => void;
 };
 
@@ -96,13 +99,17 @@ export function sortRows<Row>(
   });
 }
 
-/** A click sorts numbers from the largest and text from A, then the other way, then not at all. */
+/**
+ * A click sorts numbers from the largest and text from A, then the other way, then not at all. The
+ * column of the initial order has no "not at all".
+ */
 export function nextSorting<Row>(
   column: Column<Row>,
   by: string,
-  sorting: Sorting | undefined,
+  { sorting, initial }: Pick<Sorter<Row>, 'sorting' | 'initial'>,
 ): Sorting | undefined {
   const first = column.end === true;
   if (sorting?.by !== by) return { by, descending: first };
+  if (initial?.by === by) return { by, descending: !sorting.descending };
   return sorting.descending === first ? { by, descending: !first } : undefined;
 }

@@ -15,6 +15,7 @@ export function useSort(fields: readonly string[], initial: string): ListSort {
   return {
     query,
     sorting: parse(query ?? initial),
+    initial: parse(initial),
     sort(sorting) {
       const next = sorting && `${sorting.descending ? '-' : ''}${sorting.by}`;
       setFilters({ sort: next === initial ? undefined : next });

@@ -148,13 +148,14 @@ function tellCut(event: PointerEvent): void {
 
 function Head<Row>({
   column,
-  sorter: { sorting, keyOf, sort },
+  sorter,
   style,
 }: {
   readonly column: Column<Row>;
   readonly sorter: Sorter<Row>;
   readonly style: string;
 }) {
+  const { sorting, keyOf, sort } = sorter;
   const by = keyOf(column);
   if (by === undefined) {
     return (
@@ -170,7 +171,7 @@ function Head<Row>({
       class={style}
       aria-sort={!isSorted ? 'none' : sorting.descending ? 'descending' : 'ascending'}
     >
-      <button type="button" onClick={() => sort(nextSorting(column, by, sorting))}>
+      <button type="button" onClick={() => sort(nextSorting(column, by, sorter))}>
         {column.label}
       </button>
     </th>

@@ -1,5 +1,6 @@
-// Short confirmations, announced to screen readers, that disappear by themselves. Errors appear
-// where they happened and stay. Buttons use it, so it contains a plain one.
+// Short confirmations, and failures of buttons without a dialog: announced to screen readers, gone
+// by themselves. Errors of forms and pages appear where they happened and stay. Buttons use it, so
+// it contains a plain one.
 
 import { signal } from '@preact/signals';
 import { t } from '../text/t.ts';

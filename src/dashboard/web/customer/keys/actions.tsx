@@ -58,7 +58,8 @@ export const KEY_ACTIONS: readonly RowAction<ListedKeyRecord, ShownKey>[] = [
   {
     label: t('Resume'),
     called,
-    isOffered: ({ paused_at, paused_reason }) => paused_at !== null && paused_reason !== 'operator',
+    isOffered: ({ status, paused_at, paused_reason }) =>
+      status === 'active' && paused_at !== null && paused_reason !== 'operator',
     dialog: (record, dialog) => <ResumeKeyDialog record={record} {...dialog} />,
   },
   {

@@ -22,12 +22,15 @@ import {
 /** What the server sorts by. */
 export const SORTS = ['created', 'name', 'last_used', 'expires', 'spent', 'spent_today'];
 
-export const KEY_COLUMNS: readonly [Column<ListedKeyRecord>, ...Column<ListedKeyRecord>[]] = [
+type Columns = readonly [Column<ListedKeyRecord>, ...Column<ListedKeyRecord>[]];
+
+/** `refresh` reads the list again after a key was renamed in it. */
+export const keyColumns = (refresh: () => void): Columns => [
   {
     label: t('Name'),
     sort: 'name',
     wrap: true,
-    show: (record) => <NameCell key={record.id} record={record} />,
+    show: (record) => <NameCell key={record.id} record={record} onRenamed={refresh} />,
   },
   { label: t('State'), card: 'state', wrap: true, show: (key) => <KeyState record={key} /> },
   {
@@ -88,21 +91,34 @@ export const KEY_COLUMNS: readonly [Column<ListedKeyRecord>, ...Column<ListedKey
 ];
 
 /** The name, edited where it stands. */
-function NameCell({ record }: { readonly record: ListedKeyRecord }) {
-  const [name, setName] = useState(record.name);
+function NameCell({
+  record,
+  onRenamed,
+}: {
+  readonly record: ListedKeyRecord;
+  readonly onRenamed: () => void;
+}) {
+  /** Shown until the list has the new name. */
+  const [change, setChange] = useState<Readonly<Record<'from' | 'to', string | null>>>();
   const [typed, setTyped] = useState<string | undefined>(undefined);
+  const name = change?.from === record.name ? change.to : record.name;
   const save = useAction(async () => {
     const renamed = await patch<KeyRecord>(`/keys/${record.id}`, { name: typed ?? '' });
-    setName(renamed.name);
+    setChange({ from: record.name, to: renamed.name });
     setTyped(undefined);
     toast(t('Key renamed.'));
+    onRenamed();
   });
+  const cancel = () => {
+    save.error.value = undefined;
+    setTyped(undefined);
+  };
   if (typed !== undefined) {
     return (
       <form
         class="edit-name"
         onKeyDown={(event) => {
-          if (event.key === 'Escape') setTyped(undefined);
+          if (event.key === 'Escape') cancel();
         }}
         onSubmit={(event) => {
           event.preventDefault();
@@ -120,7 +136,7 @@ function NameCell({ record }: { readonly record: ListedKeyRecord }) {
           <Button type="submit" size="small" kind="primary" busy={save.busy.value}>
             {t('Save')}
           </Button>
-          <Button size="small" onClick={() => setTyped(undefined)}>
+          <Button size="small" onClick={cancel}>
             {t('Cancel')}
           </Button>
         </div>

@@ -1,7 +1,7 @@
 // Search and filter of the keys, kept in the page's address.
 
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { KeySummaryRecord } from '../../../records/key.ts';
 import { t } from '../../text/t.ts';
 import { formatCount, SelectField, type SelectOption, TextField } from '../../ui/index.ts';
@@ -32,6 +32,7 @@ export function KeyFilters({
   readonly children?: ComponentChildren;
 }) {
   const [typed, setTyped] = useState(text);
+  useEffect(() => setTyped(text), [text]);
   const countOf = (value: string): string => {
     const count = counts?.[value as keyof KeySummaryRecord['counts']];
     return count === undefined ? '' : ` (${formatCount(count)})`;

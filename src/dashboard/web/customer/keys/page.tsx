@@ -20,7 +20,7 @@ import {
   withQuery,
 } from '../../ui/index.ts';
 import { KEY_ACTIONS, type ShownKey } from './actions.tsx';
-import { KEY_COLUMNS, SORTS } from './columns.tsx';
+import { keyColumns, SORTS } from './columns.tsx';
 import { CreateKeyDialog } from './create.tsx';
 import { KEY_STATES, KeyFilters, maskedIn } from './filters.tsx';
 import { RevokeSeveralDialog } from './revoke-several.tsx';
@@ -74,7 +74,7 @@ export function KeysPage() {
             </Empty>
           )
         }
-        columns={KEY_COLUMNS}
+        columns={keyColumns}
         actions={KEY_ACTIONS}
         create={{ label: t('New key'), dialog: (dialog) => <CreateKeyDialog {...dialog} /> }}
         shown={(key, onClose) => <ShownKeyDialog {...key} onClose={onClose} />}
@@ -84,7 +84,6 @@ export function KeysPage() {
           {(data) => <KeyStats summary={data} />}
         </Loaded>
         <KeyFilters
-          key={text}
           text={text}
           state={state}
           counts={counts}
@@ -114,7 +113,7 @@ function KeyStats({ summary }: { readonly summary: KeySummaryRecord }) {
       <Stat
         label={t('Active keys')}
         value={formatCount(active_count)}
-        unit={t('of {activeLimit}', { activeLimit: formatCount(active_limit) })}
+        unit={t('of {limit}', { limit: formatCount(active_limit) })}
         hint={
           active_count < active_limit
             ? t('Maximum of your plan')

@@ -3,7 +3,15 @@
 import { useState } from 'preact/hooks';
 import type { KeyListRecord } from '../../../records/key.ts';
 import { t } from '../../text/t.ts';
-import { CheckField, ConfirmDialog, Loaded, post, toast, useResource } from '../../ui/index.ts';
+import {
+  ApiError,
+  CheckField,
+  ConfirmDialog,
+  Loaded,
+  post,
+  toast,
+  useResource,
+} from '../../ui/index.ts';
 
 /** `path` reads the keys that the list shows. */
 export function RevokeSeveralDialog({
@@ -40,7 +48,7 @@ export function RevokeSeveralDialog({
         t('This can’t be undone.'),
       ]}
       act={async () => {
-        if (chosen.size === 0) return;
+        if (chosen.size === 0) throw new ApiError(0, 'no_keys', t('Choose at least one key.'));
         await post('/keys/revoke', { ids: [...chosen] });
         toast(
           t('{count, plural, one {# key revoked.} other {# keys revoked.}}', {

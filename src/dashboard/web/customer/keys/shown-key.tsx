@@ -48,9 +48,11 @@ export function ShownKeyDialog({
         {(data) => <Snippets connection={data} apiKey={created.key} />}
       </Loaded>
       {asked && (
-        <Alert tone="warning" title={t('Close without saving the key?')}>
-          {t("You can't see this key again after closing. If you lose it, rotate it.")}
-        </Alert>
+        <div role="alert">
+          <Alert tone="warning" title={t('Close without saving the key?')}>
+            {t("You can't see this key again after closing. If you lose it, rotate it.")}
+          </Alert>
+        </div>
       )}
       <div class="actions">
         <Button kind={asked ? 'danger' : 'primary'} onClick={onClose}>

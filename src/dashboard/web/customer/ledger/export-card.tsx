@@ -1,16 +1,18 @@
 // Exports the ledger of a month, or all of it, as CSV.
 
 import { useState } from 'preact/hooks';
-import { locale, t } from '../../text/t.ts';
-import { apiUrl, Card, LinkButton, SelectField, withQuery } from '../../ui/index.ts';
+import { t } from '../../text/t.ts';
+import { apiUrl, Card, LinkButton, lastMonths, SelectField, withQuery } from '../../ui/index.ts';
 
 const MONTHS = 12;
 
 export function ExportCard({ only }: { readonly only: string | undefined }) {
-  const [month, setMonth] = useState('0');
-  const months = lastMonths(new Date());
-  const span = months.find(({ value }) => value === month);
-  const href = apiUrl(withQuery('/ledger/export', { only, from: span?.from, to: span?.to }));
+  const months = lastMonths(MONTHS);
+  const [month, setMonth] = useState(months[0]?.value ?? '');
+  const at = months.findIndex(({ value }) => value === month);
+  // A month ends where the one before it in the list begins; the present one has no end yet.
+  const span = { from: startOf(months[at]?.value), to: startOf(months[at - 1]?.value) };
+  const href = apiUrl(withQuery('/ledger/export', { only, ...span }));
   return (
     <Card
       title={t('Export')}
@@ -37,17 +39,6 @@ export function ExportCard({ only }: { readonly only: string | undefined }) {
   );
 }
 
-/** Whole UTC months, the present one first. */
-function lastMonths(now: Date) {
-  return Array.from({ length: MONTHS }, (_, ago) => {
-    const monthAt = (offset: number) =>
-      new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago + offset));
-    const from = monthAt(0);
-    return {
-      value: String(ago),
-      label: from.toLocaleString(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' }),
-      from: from.toISOString(),
-      to: monthAt(1).toISOString(),
-    };
-  });
+function startOf(month: string | undefined): string | undefined {
+  return month && `${month}-01T00:00:00.000Z`;
 }

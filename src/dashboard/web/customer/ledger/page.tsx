@@ -12,6 +12,7 @@ import {
   Empty,
   ListTable,
   Loaded,
+  labelOf,
   Nothing,
   OtherAmount,
   Page,
@@ -32,14 +33,6 @@ const SHOWN = [
   { id: 'everything', label: t('All') },
   { id: 'movements', label: t('Top-ups and adjustments') },
 ] as const;
-
-const KINDS = {
-  request: t('Request'),
-  credit: t('Top-up'),
-  grant: t('Grant'),
-  redemption: t('Code redeemed'),
-  adjustment: t('Adjustment'),
-} as const;
 
 export function LedgerPage() {
   const [search, setSearch] = useSearchParams();
@@ -85,7 +78,7 @@ export function LedgerPage() {
           rowKey={({ sequence }) => String(sequence)}
           columns={[
             { label: t('When'), show: ({ at }) => <Time at={at} detail="second" /> },
-            { label: t('Type'), card: 'state', show: ({ kind }) => KINDS[kind] },
+            { label: t('Type'), card: 'state', show: ({ kind }) => labelOf(kind) },
             { label: t('Model'), show: (entry) => <Subject entry={entry} /> },
             {
               label: t('Amount'),

@@ -100,7 +100,7 @@ function Result({ last: { last, end, next, balance }, problems }: Progress) {
         label={t('Verifying')}
         used={last}
         limit={end}
-        text={t('{last} of {end}', { last: formatCount(last), end: formatCount(end) })}
+        text={t('{part} of {whole}', { part: formatCount(last), whole: formatCount(end) })}
       />
     );
   }

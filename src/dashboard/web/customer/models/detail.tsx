@@ -19,7 +19,6 @@ import {
   formatUsdExact,
   groupDigits,
   Loaded,
-  labelOf,
   Nothing,
   Page,
   type PageProps,
@@ -27,7 +26,9 @@ import {
   Speeds,
   Table,
   Time,
+  tokenCount,
   useResource,
+  weekdays,
   withQuery,
 } from '../../ui/index.ts';
 import { Snippets } from '../keys/snippets-view.tsx';
@@ -127,14 +128,8 @@ function factsOf(model: CustomerModelRecord, named: (slug: string) => string) {
   return [
     [t('Model id'), <code key="id">{id}</code>],
     [t('Aliases'), aliases.length === 0 ? <Nothing /> : <code key="a">{aliases.join(', ')}</code>],
-    [
-      t('Context window'),
-      t('{contextWindow} tokens', { contextWindow: formatCount(context_window) }),
-    ],
-    [
-      t('Max output'),
-      t('{maxOutputTokens} tokens', { maxOutputTokens: formatCount(max_output_tokens) }),
-    ],
+    [t('Context window'), tokenCount(context_window)],
+    [t('Max output'), tokenCount(max_output_tokens)],
     [t('Capabilities'), <Features key="can" features={features} />],
     [t('Plans'), plans.length === 0 ? <Nothing /> : plans.map(named).join(', ')],
   ] as const;
@@ -159,10 +154,7 @@ function LimitFacts({ model }: { readonly model: CustomerModelRecord }) {
         ],
         [t('Tokens'), value(now.tokens_per_minute, t('per minute'), limits?.tokens_per_minute)],
         [t('Concurrent'), value(now.concurrent_requests, '', limits?.concurrent_requests)],
-        [
-          t('Max context'),
-          t('{effectiveContext} tokens', { effectiveContext: formatCount(effective_context) }),
-        ],
+        [t('Max context'), tokenCount(effective_context)],
       ]}
     />
   );
@@ -251,6 +243,6 @@ function Schedule({ pricing }: { readonly pricing: PricingRecord }) {
 }
 
 function windowName({ from, to, days }: PriceWindowRecord): string {
-  const every = days.length === 7 ? t('every day') : days.map(labelOf).join(', ');
+  const every = days.length === 7 ? t('every day') : weekdays(days);
   return t('{from} to {to} UTC, {every}', { from, to, every });
 }

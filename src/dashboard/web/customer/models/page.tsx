@@ -8,16 +8,17 @@ import {
   Card,
   CheckField,
   formatCompact,
-  formatCount,
   Loaded,
   NoMatch,
   Page,
   Price,
   Table,
   TextField,
+  tokenCount,
   useResource,
 } from '../../ui/index.ts';
 import { Features } from './features.tsx';
+import { fits } from './search.ts';
 
 export function ModelsPage() {
   const models = useResource<ModelListRecord>('/models');
@@ -57,16 +58,6 @@ export function ModelsPage() {
       </Card>
     </Page>
   );
-}
-
-function fits(model: CustomerModelRecord, search: string): boolean {
-  const { id, display_name, aliases, features } = model;
-  const has = Object.entries(features).flatMap(([name, yes]) => (yes ? name : []));
-  const text = [id, display_name, ...aliases, ...has].join(' ').toLowerCase();
-  return search
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
 }
 
 function ModelTable({
@@ -127,13 +118,7 @@ function ModelTable({
           card: 'value',
           end: true,
           show: ({ effective_context }) => (
-            <span
-              title={t('{effectiveContext} tokens', {
-                effectiveContext: formatCount(effective_context),
-              })}
-            >
-              {formatCompact(effective_context)}
-            </span>
+            <span title={tokenCount(effective_context)}>{formatCompact(effective_context)}</span>
           ),
           sortBy: ({ effective_context }) => effective_context,
         },

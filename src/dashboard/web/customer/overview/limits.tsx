@@ -79,9 +79,9 @@ function Cap({
 }
 
 function of(used: number, limit: number): string {
-  return t('{used} of {limit}', {
-    used: formatCount(used),
-    limit: limit >= 100_000 ? formatCompact(limit) : formatCount(limit),
+  return t('{part} of {whole}', {
+    part: formatCount(used),
+    whole: limit >= 100_000 ? formatCompact(limit) : formatCount(limit),
   });
 }
 

@@ -1,7 +1,7 @@
 // The customer's start page: balance, runway, active requests and next steps. The live feed updates
 // its numbers.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { LiveRecord, OverviewRecord } from '../../../records/customer-overview.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
@@ -17,7 +17,7 @@ import {
   Sparkline,
   Stat,
   Stats,
-  useLive,
+  useLatest,
   useResource,
 } from '../../ui/index.ts';
 import { FirstSteps } from './first-steps.tsx';
@@ -31,12 +31,7 @@ const FOLLOW_MS = 3_000;
 
 export function OverviewPage() {
   const overview = useResource<OverviewRecord>('/overview');
-  const [live, setLive] = useState<LiveRecord | undefined>(undefined);
-  const state = useLive('/feed', { message: setLive });
-  useEffect(() => {
-    // The feed reports neither an unreachable server nor the reason of a refusal; a reload does.
-    if (state.value === 'waiting') void overview.reload();
-  }, [state.value]);
+  const { latest: live, state } = useLatest<LiveRecord>('/feed', overview);
   const data = overview.data.value;
   const isBehind = data !== undefined && live !== undefined && !isOf(live, data.live);
   useEffect(() => {
@@ -45,7 +40,7 @@ export function OverviewPage() {
     return () => clearTimeout(timer);
   }, [isBehind, data]);
   return (
-    <Page title={t('Overview')} actions={<LiveBadge state={state.value} />}>
+    <Page title={t('Overview')} actions={<LiveBadge state={state} />}>
       <Loaded resource={overview} lines={8}>
         {(data) => <Shown overview={data} live={live ?? data.live} />}
       </Loaded>

@@ -24,7 +24,8 @@ export function Composer({
   readonly takesPictures: boolean;
   readonly isRunning: boolean;
   readonly onInput: (text: string) => void;
-  readonly onPictures: (pictures: readonly Picture[]) => void;
+  /** `change` gets the images of the moment: more may have come while one was read. */
+  readonly onPictures: (change: (now: readonly Picture[]) => readonly Picture[]) => void;
   readonly onSend: () => void;
   readonly onStop: () => void;
 }) {
@@ -37,13 +38,11 @@ export function Composer({
       toast(t('This model does not take images.'));
       return;
     }
-    let all = pictures;
     for (const each of files) {
-      const read = all.length < PICTURES_MAX ? await readPicture(each) : tooMany();
+      const read = await readPicture(each);
       if (typeof read === 'string') toast(read);
-      else all = [...all, read];
+      else onPictures((now) => withPicture(now, read));
     }
-    onPictures(all);
   };
   return (
     <form
@@ -74,7 +73,7 @@ export function Composer({
       />
       <Pictures
         pictures={pictures}
-        onRemove={(index) => onPictures(pictures.filter((_, place) => place !== index))}
+        onRemove={(index) => onPictures((now) => now.toSpliced(index, 1))}
       />
       <div class="actions">
         {takesPictures && (
@@ -105,6 +104,8 @@ export function Composer({
   );
 }
 
-function tooMany(): string {
-  return t('A message can have at most {max} images.', { max: String(PICTURES_MAX) });
+function withPicture(now: readonly Picture[], picture: Picture): readonly Picture[] {
+  if (now.length < PICTURES_MAX) return [...now, picture];
+  toast(t('A message can have at most {max} images.', { max: String(PICTURES_MAX) }));
+  return now;
 }

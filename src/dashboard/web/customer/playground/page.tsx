@@ -135,8 +135,8 @@ function Table({
               takesPictures={seats.every((seat) => seat.model.features.vision)}
               isRunning={isRunning}
               onInput={(typed) => changeDraft({ text: typed })}
-              onPictures={(chosen) => {
-                pictures.value = chosen;
+              onPictures={(change) => {
+                pictures.value = change(pictures.value);
               }}
               onSend={send}
               onStop={() => {

@@ -1,5 +1,7 @@
 // Parses the tools typed into the playground. Accepts either format and sends the chosen one.
 
+import { t } from '../../text/t.ts';
+
 export type Tool = {
   readonly name: string;
   readonly description: string | undefined;
@@ -24,6 +26,8 @@ export const EXAMPLE_TOOLS = `[
   }
 ]`;
 
+const SHORT_EXAMPLE = '[ { "name": …, "parameters": { … } } ]';
+
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Blank text means no tools. */
@@ -33,16 +37,19 @@ export function readTools(text: string): ReadTools {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return { problem: `Invalid JSON. ${error instanceof Error ? error.message : ''}` };
+    const reason = error instanceof Error ? error.message : '';
+    return { problem: t('Invalid JSON. {reason}', { reason }) };
   }
   if (!Array.isArray(value)) {
-    return { problem: 'Enter a list of tools: [ { "name": …, "parameters": { … } } ].' };
+    return { problem: t('Enter a list of tools: {example}.', { example: SHORT_EXAMPLE }) };
   }
   const tools = value.map(readTool);
   const wrong = tools.indexOf(undefined);
   if (wrong >= 0) {
     return {
-      problem: `Tool ${wrong + 1} needs a name of letters, digits, _ and -, and parameters.`,
+      problem: t('Tool {number} needs a name of letters, digits, _ and -, and parameters.', {
+        number: wrong + 1,
+      }),
     };
   }
   return { tools: tools.filter((tool) => tool !== undefined) };

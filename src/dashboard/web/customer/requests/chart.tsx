@@ -1,6 +1,7 @@
 // Requests over time by how they ended: a refused or failed request is seen beside those that were
 // served.
 
+import { useMemo } from 'preact/hooks';
 import type { RequestChartRecord } from '../../../records/customer-request.ts';
 import { t } from '../../text/t.ts';
 import { Card, Chart, lastDays, useResource, withQuery } from '../../ui/index.ts';
@@ -9,9 +10,12 @@ import { Card, Chart, lastDays, useResource, withQuery } from '../../ui/index.ts
 const DAYS = 7;
 
 export function RequestChart({ query }: { readonly query: Readonly<Record<string, string>> }) {
-  const from = query['from'] || lastDays(DAYS).from;
-  const to = query['to'] || lastDays(DAYS).to;
-  const { data } = useResource<RequestChartRecord>(withQuery('/requests/chart', { from, to }));
+  const { from, to } = query;
+  const path = useMemo(() => {
+    const last = lastDays(DAYS);
+    return withQuery('/requests/chart', { from: from || last.from, to: to || last.to });
+  }, [from, to]);
+  const { data } = useResource<RequestChartRecord>(path);
   const chart = data.value;
   if (chart === undefined) return null;
   const { buckets, step, completed, cancelled, failed, refused } = chart;

@@ -136,16 +136,12 @@ function Ended({
         <Stat
           label={t('Input')}
           value={formatCount(usage.input_tokens)}
-          hint={t('{cachedInputTokens} cached', {
-            cachedInputTokens: formatCount(usage.cached_input_tokens),
-          })}
+          hint={t('{amount} cached', { amount: formatCount(usage.cached_input_tokens) })}
         />
         <Stat
           label={t('Output')}
           value={formatCount(usage.output_tokens)}
-          hint={t('{reasoningTokens} reasoning', {
-            reasoningTokens: formatCount(usage.reasoning_tokens),
-          })}
+          hint={t('{amount} reasoning', { amount: formatCount(usage.reasoning_tokens) })}
         />
         <Stat
           label={t('Duration')}

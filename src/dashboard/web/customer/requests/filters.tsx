@@ -5,14 +5,12 @@ import type { RequestFiltersRecord } from '../../../records/customer-request.ts'
 import { t } from '../../text/t.ts';
 import {
   Button,
-  CODE_OPTIONS,
   ComboboxField,
   LinkedModels,
-  OUTCOME_OPTIONS,
+  OutcomeFilters,
   SelectField,
   type SelectOption,
   SentField,
-  STATUS_OPTIONS,
   TimeField,
   timeQuery,
   withOwn,
@@ -50,7 +48,6 @@ export function Filters({
   return (
     <div class="filters">
       <SentField
-        key={values.id}
         label={t('Request id')}
         placeholder={t('req_…')}
         value={values.id}
@@ -70,26 +67,8 @@ export function Filters({
         options={withOwn(values.key, keyOptions(choices))}
         onChange={(key) => onChange({ key })}
       />
-      <SelectField
-        label={t('Outcome')}
-        value={values.outcome}
-        options={OUTCOME_OPTIONS}
-        onChange={(outcome) => onChange({ outcome })}
-      />
-      <SelectField
-        label={t('Status')}
-        value={values.status}
-        options={withOwn(values.status, STATUS_OPTIONS)}
-        onChange={(status) => onChange({ status })}
-      />
-      <ComboboxField
-        label={t('Error code')}
-        value={values.code}
-        options={withOwn(values.code, CODE_OPTIONS)}
-        onChange={(code) => onChange({ code })}
-      />
+      <OutcomeFilters {...values} onChange={onChange} />
       <SentField
-        key={`user ${values.end_user}`}
         label={t('End user')}
         placeholder={t('Exactly as sent')}
         value={values.end_user}

@@ -1,7 +1,7 @@
 // The account's requests, newest first, refused ones among them, with filters kept in the page's
 // address, a chart of how they ended, and a search by request id.
 
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import type {
   RequestCountRecord,
@@ -35,7 +35,7 @@ export function RequestsPage() {
     FILTERS.map((name) => [name, search.get(name) ?? '']),
   ) as FilterValues;
   const choices = useResource<RequestFiltersRecord>('/requests/filters');
-  const query = queryOf(values);
+  const query = useMemo(() => queryOf(values), [search]);
   const list = useKeptList<RequestRecord>('/requests', query, ({ id }) => id);
   const isFiltered = FILTERS.some((name) => values[name] !== '');
   const set = (changes: Partial<Record<FilterName, string>>) =>

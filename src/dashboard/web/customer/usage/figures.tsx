@@ -51,8 +51,8 @@ export function UsageFigures({ usage }: { readonly usage: UsageRecord }) {
         label={t('Input tokens')}
         value={formatCompact(total.input_tokens)}
         change={change(({ input_tokens }) => input_tokens)}
-        hint={t('{share} cached', {
-          share: formatShare(total.cached_input_tokens, total.input_tokens),
+        hint={t('{amount} cached', {
+          amount: formatShare(total.cached_input_tokens, total.input_tokens),
         })}
         trend={course(({ input_tokens }) => input_tokens)}
       />
@@ -60,8 +60,8 @@ export function UsageFigures({ usage }: { readonly usage: UsageRecord }) {
         label={t('Output tokens')}
         value={formatCompact(total.output_tokens)}
         change={change(({ output_tokens }) => output_tokens)}
-        hint={t('{share} reasoning', {
-          share: formatShare(total.reasoning_tokens, total.output_tokens),
+        hint={t('{amount} reasoning', {
+          amount: formatShare(total.reasoning_tokens, total.output_tokens),
         })}
         trend={course(({ output_tokens }) => output_tokens)}
       />

@@ -30,7 +30,6 @@ export function UsageFilters({
         onChange={(key) => onChange({ key })}
       />
       <SentField
-        key={filter.end_user}
         label={t('End user')}
         placeholder={t('Exactly as sent')}
         value={filter.end_user}

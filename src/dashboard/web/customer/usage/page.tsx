@@ -5,6 +5,7 @@ import type { UsageMeasure, UsageRecord } from '../../../records/customer-usage.
 import type { SpeedsRecord } from '../../../records/speeds.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
+import { pointName } from '../../ui/chart-data.ts';
 import {
   Alert,
   apiUrl,
@@ -18,7 +19,6 @@ import {
   SpanPicker,
   SpeedsCard,
   spanOf,
-  Time,
   useFilters,
   useResource,
   withQuery,
@@ -180,7 +180,7 @@ function Incomplete({ usage }: { readonly usage: UsageRecord }) {
       {usage.counted_from !== null && (
         <Alert tone="warning" title={t('Too many end users for this period')}>
           {rich('Figures start on {countedFrom}. Choose a shorter period.', {
-            countedFrom: <Time at={usage.counted_from} detail="day" />,
+            countedFrom: pointName(usage.counted_from, 'day'),
           })}
         </Alert>
       )}

@@ -72,7 +72,7 @@ export function Limits({ account: { limits, usage } }: { readonly account: Accou
             label={label}
             used={used}
             limit={limit}
-            text={t('{used} of {limit}', { used: formatCount(used), limit: formatCount(limit) })}
+            text={t('{part} of {whole}', { part: formatCount(used), whole: formatCount(limit) })}
           />
         ),
       )}

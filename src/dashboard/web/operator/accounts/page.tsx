@@ -18,12 +18,11 @@ import {
   Nothing,
   SelectField,
   type SelectOption,
-  TextField,
   Time,
   useSort,
   withQuery,
 } from '../../ui/index.ts';
-import { useClearFilters, useFilter, useTypedFilter } from '../filters.ts';
+import { TypedFilter, useClearFilters, useFilter } from '../filters.tsx';
 import { ShownOnceDialog } from '../shown-once.tsx';
 import { CreateAccountDialog } from './create.tsx';
 import { usePlans } from './plan.tsx';
@@ -48,7 +47,7 @@ const VERIFIED: readonly SelectOption[] = [
 ];
 
 export function AccountsPage() {
-  const { value: text, typed, setTyped } = useTypedFilter('text');
+  const [text] = useFilter('text');
   const [plan, setPlan] = useFilter('plan');
   const [standing, setStanding] = useFilter('standing');
   const [verified, setVerified] = useFilter('verified');
@@ -57,10 +56,6 @@ export function AccountsPage() {
   const clear = useClearFilters();
   const filter = { text, plan, standing, verified };
   const isFiltered = [text, plan, standing, verified].some((value) => value !== '');
-  const clearAll = () => {
-    setTyped('');
-    clear();
-  };
   return (
     <Collection<ListedAccountRecord, CreatedAccountRecord>
       title={t('Accounts')}
@@ -74,7 +69,7 @@ export function AccountsPage() {
         title: t('No accounts yet'),
         text: t('Create one for a customer, or let people sign up.'),
       }}
-      noMatch={isFiltered && <NoMatch clear={clearAll} />}
+      noMatch={isFiltered && <NoMatch clear={clear} />}
       columns={COLUMNS}
       create={{
         label: t('New account'),
@@ -95,14 +90,12 @@ export function AccountsPage() {
       )}
     >
       <div class="filters">
-        <TextField
+        <TypedFilter
+          name="text"
           label={t('Search')}
-          type="search"
-          wide
           placeholder={t('Part of the address, or an id')}
           maxLength={254}
-          value={typed}
-          onInput={setTyped}
+          wide
         />
         <SelectField
           label={t('Plan')}
@@ -163,9 +156,9 @@ const COLUMNS: readonly [Column<ListedAccountRecord>, ...Column<ListedAccountRec
     optional: true,
     card: 'hidden',
     show: ({ api_keys }) =>
-      t('{active} of {limit}', {
-        active: formatCount(api_keys.active),
-        limit: formatCount(api_keys.limit),
+      t('{part} of {whole}', {
+        part: formatCount(api_keys.active),
+        whole: formatCount(api_keys.limit),
       }),
   },
   {

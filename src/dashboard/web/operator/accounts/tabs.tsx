@@ -23,7 +23,7 @@ import {
   useList,
 } from '../../ui/index.ts';
 import { AuditTable } from '../audit/table.tsx';
-import { useFilter } from '../filters.ts';
+import { useFilter } from '../filters.tsx';
 import {
   CreateKeyDialog,
   type KeyShownOnce,
@@ -172,39 +172,41 @@ const KEY_COLUMNS: readonly [Column<BoundKeyRecord>, ...Column<BoundKeyRecord>[]
   },
 ];
 
+const called = ({ masked }: BoundKeyRecord) => t('the key {name}', { name: masked });
+
 const KEY_ACTIONS: readonly RowAction<BoundKeyRecord, KeyShownOnce>[] = [
   {
     label: t('Edit'),
     needs: 'keys.manage',
-    called: ({ masked }) => t('the key {masked}', { masked }),
+    called,
     isOffered: ({ status }) => status !== 'revoked',
     dialog: (record, dialog) => <EditKeyDialog record={record} {...dialog} />,
   },
   {
     label: t('Pause'),
     needs: 'keys.manage',
-    called: ({ masked }) => t('the key {masked}', { masked }),
+    called,
     isOffered: ({ status, paused_reason }) => status === 'active' && paused_reason !== 'operator',
     dialog: (record, dialog) => <PauseKeyDialog record={record} {...dialog} />,
   },
   {
     label: t('Resume'),
     needs: 'keys.manage',
-    called: ({ masked }) => t('the key {masked}', { masked }),
-    isOffered: ({ paused_at }) => paused_at !== null,
+    called,
+    isOffered: ({ status, paused_at }) => status === 'active' && paused_at !== null,
     dialog: (record, dialog) => <ResumeKeyDialog record={record} {...dialog} />,
   },
   {
     label: t('Rotate'),
     needs: 'keys.manage',
-    called: ({ masked }) => t('the key {masked}', { masked }),
+    called,
     isOffered: ({ status }) => status === 'active',
     dialog: (record, dialog) => <RotateKeyDialog record={record} {...dialog} />,
   },
   {
     label: t('Revoke'),
     needs: 'keys.manage',
-    called: ({ masked }) => t('the key {masked}', { masked }),
+    called,
     danger: true,
     isOffered: ({ status }) => status === 'active',
     dialog: (record, dialog) => <RevokeKeyDialog record={record} {...dialog} />,

@@ -1,8 +1,8 @@
 // The audit trail: all changes by users, operators and the system.
 
 import { t } from '../../text/t.ts';
-import { Button, Card, Page, SelectField, type SelectOption, TextField } from '../../ui/index.ts';
-import { useClearFilters, useFilter, useTypedFilter } from '../filters.ts';
+import { Button, Card, Page, SelectField, type SelectOption, useFilters } from '../../ui/index.ts';
+import { TypedFilter, useClearFilters, useFilter } from '../filters.tsx';
 import { actionWords } from './labels.ts';
 import { AuditTable } from './table.tsx';
 
@@ -42,22 +42,14 @@ const OPTIONS: readonly SelectOption[] = [
   ...ACTIONS.map((action) => ({ value: action, label: actionWords(action) })),
 ];
 
+const NAME_LENGTH = 300;
+
 export function AuditPage() {
-  const account = useTypedFilter('account');
-  const actor = useTypedFilter('actor');
-  const subject = useTypedFilter('subject');
+  const [search] = useFilters();
   const [action, setAction] = useFilter('action');
-  const clearAll = useClearFilters();
-  const clear = () => {
-    for (const { setTyped } of [account, actor, subject]) setTyped('');
-    clearAll();
-  };
-  const query = {
-    account: account.value,
-    actor: actor.value,
-    subject: subject.value,
-    action,
-  };
+  const clear = useClearFilters();
+  const { account = '', actor = '', subject = '' } = Object.fromEntries(search);
+  const query = { account, actor, subject, action };
   return (
     <Page
       title={t('Audit trail')}
@@ -67,29 +59,23 @@ export function AuditPage() {
     >
       <div class="filters">
         <SelectField label={t('Action')} options={OPTIONS} value={action} onChange={setAction} />
-        <TextField
+        <TypedFilter
+          name="actor"
           label={t('Actor')}
-          type="search"
           placeholder={t("Operator's address")}
-          maxLength={300}
-          value={actor.typed}
-          onInput={actor.setTyped}
+          maxLength={NAME_LENGTH}
         />
-        <TextField
+        <TypedFilter
+          name="account"
           label={t('Account')}
-          type="search"
           placeholder={t('Address or id')}
-          maxLength={300}
-          value={account.typed}
-          onInput={account.setTyped}
+          maxLength={NAME_LENGTH}
         />
-        <TextField
+        <TypedFilter
+          name="subject"
           label={t('About')}
-          type="search"
           placeholder={t('Id of a key, an entry, …')}
-          maxLength={300}
-          value={subject.typed}
-          onInput={subject.setTyped}
+          maxLength={NAME_LENGTH}
         />
         {Object.values(query).some((value) => value !== '') && (
           <Button onClick={clear}>{t('Clear filters')}</Button>

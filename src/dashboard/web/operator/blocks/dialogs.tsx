@@ -41,7 +41,9 @@ const VALUES: Readonly<Record<Kind, { readonly label: string; readonly hint: str
 const REFUSED: Readonly<Record<Kind, string>> = {
   network: t('Requests from this network are rejected with 403 ip_blocked, with any key.'),
   account: t('All its requests are rejected with 403 account_blocked.'),
-  key: 'Requests with this key are rejected with 403 api_key_blocked. Other keys of the account keep working.',
+  key: t(
+    'Requests with this key are rejected with 403 api_key_blocked. Other keys of the account keep working.',
+  ),
 };
 
 export function BlockDialog({
@@ -110,7 +112,7 @@ export function BlockDialog({
       />
       {isWide && (
         <TextField
-          label={rich('Type {network} to confirm', { network: <strong>{value.trim()}</strong> })}
+          label={rich('Type {typed} to confirm', { typed: <strong>{value.trim()}</strong> })}
           maxLength={300}
           spellcheck={false}
           value={confirm}

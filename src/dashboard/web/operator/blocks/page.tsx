@@ -2,6 +2,7 @@
 
 import { Link } from 'wouter-preact';
 import type { ListedBlockRecord } from '../../../records/operator-lists.ts';
+import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import {
   Collection,
@@ -13,7 +14,7 @@ import {
   type SelectOption,
   Time,
 } from '../../ui/index.ts';
-import { useFilter } from '../filters.ts';
+import { useFilter } from '../filters.tsx';
 import { BlockDialog, UnblockDialog } from './dialogs.tsx';
 
 const KINDS: readonly SelectOption[] = [
@@ -99,13 +100,11 @@ function Blocked({ block }: { readonly block: ListedBlockRecord }) {
         )}
       </div>
       <div class="soft small">
-        {labelOf(kind)}
-        {kind === 'key' && account && (
-          <>
-            {' of '}
-            <Link href={`/accounts/${account.id}`}>{account.email}</Link>
-          </>
-        )}
+        {kind === 'key' && account
+          ? rich('Key of {account}', {
+              account: <Link href={`/accounts/${account.id}`}>{account.email}</Link>,
+            })
+          : labelOf(kind)}
         {kind !== 'network' && !account && `, ${value}`}
       </div>
     </>

@@ -14,7 +14,7 @@ export function Review({ check }: { readonly check: EntryCheckRecord }) {
       <Alert tone="danger" title={t('This cannot be published yet')}>
         <ul>
           {problems.map(({ path, text }) => (
-            <li key={path}>{t('{field}: {problem}', { field: pathWords(path), problem: text })}</li>
+            <li key={path}>{t('{label}: {text}', { label: pathWords(path), text })}</li>
           ))}
           {elsewhere.map((line) => (
             <li key={line}>{line}</li>

@@ -29,6 +29,7 @@ import {
   Table,
   Time,
   toast,
+  tokenCount,
   useResource,
 } from '../../ui/index.ts';
 import { choiceText } from '../entries/labels.ts';
@@ -38,7 +39,7 @@ import { IncidentDialog, incidentWords } from './incident.tsx';
 
 export function ModelPage({ params }: PageProps) {
   const models = useResource<OperatorModelsRecord>('/models');
-  useRefresh(models.reload, 15_000);
+  useRefresh(models, 15_000);
   const id = params['id'] ?? '';
   return (
     <Loaded resource={models} lines={8}>
@@ -139,10 +140,7 @@ function About({ model }: Pick<Props, 'model'>) {
         items={[
           [t('State'), <StateBadge key="state" state={model.state} />],
           [t('Aliases'), model.aliases.join(', ') || <Nothing key="aliases" />],
-          [
-            t('Context'),
-            t('{contextWindow} tokens', { contextWindow: formatCount(model.context_window) }),
-          ],
+          [t('Context'), tokenCount(model.context_window)],
           [
             t('Output'),
             t('max {maxOutputTokens} tokens', {
@@ -176,10 +174,7 @@ function Today({ model: { last_day: day, has_catalog_limits: limited } }: Pick<P
         items={[
           [t('Requests'), formatCount(day.requests)],
           [t('Failed'), formatCount(day.failed)],
-          [
-            t('Output'),
-            t('{outputTokens} tokens', { outputTokens: formatCount(day.output_tokens) }),
-          ],
+          [t('Output'), tokenCount(day.output_tokens)],
           [
             t('Spent'),
             <span key="spent">

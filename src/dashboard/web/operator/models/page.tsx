@@ -6,10 +6,10 @@ import type {
 } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
 import {
+  ActionButton,
   Alert,
   Amount,
   Badge,
-  Button,
   Card,
   Empty,
   formatCount,
@@ -23,14 +23,13 @@ import {
   StateBadge,
   Table,
   toast,
-  useAction,
   useResource,
 } from '../../ui/index.ts';
 import { useRefresh } from '../refresh.ts';
 
 export function ModelsPage() {
   const models = useResource<OperatorModelsRecord>('/models');
-  useRefresh(models.reload, 15_000);
+  useRefresh(models, 15_000);
   return (
     <Page
       title={t('Models')}
@@ -126,23 +125,21 @@ function Forgotten({
   readonly model: string;
   readonly reload: () => Promise<void>;
 }) {
-  const clear = useAction(async () => {
-    await remove(`/models/${model}/incident`);
-    toast(t('Lower limits removed.'));
-    await reload();
-  });
   return (
     <Alert
       tone="warning"
       actions={
-        <Button
+        <ActionButton
           size="small"
           needs="service.manage"
-          busy={clear.busy.value}
-          onClick={() => void clear.run()}
+          act={async () => {
+            await remove(`/models/${model}/incident`);
+            toast(t('Lower limits removed.'));
+            await reload();
+          }}
         >
           {t('Remove limits')}
-        </Button>
+        </ActionButton>
       }
     >
       {t('{model} has lower limits, but is no longer in the catalog.', { model })}

@@ -6,10 +6,11 @@ import type { AlertRecord, MachineRecord } from '../../../records/operator-serve
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import {
-  Button,
+  ActionButton,
   Card,
   type Column,
   Empty,
+  ErrorAlert,
   formatCount,
   LinkButton,
   ListTable,
@@ -19,7 +20,6 @@ import {
   Table,
   Time,
   toast,
-  useAction,
   useList,
 } from '../../ui/index.ts';
 import { actorWords } from '../audit/labels.ts';
@@ -59,7 +59,7 @@ const WHICH = [
 export function AlertsPage() {
   const list = useList<AlertRecord>('/alerts');
   const [which, setWhich] = useState<'open' | 'all'>('open');
-  useRefresh(list.reload, 15_000);
+  useRefresh(list, 15_000);
   const rows = list.rows.value?.filter(({ open }) => open || which === 'all');
   const columns: readonly [Column<AlertRecord>, ...Column<AlertRecord>[]] = [
     EVENT,
@@ -97,10 +97,19 @@ export function AlertsPage() {
             columns={columns}
             empty={NONE}
           />
-        ) : rows.length === 0 ? (
-          NONE
         ) : (
-          <Table caption={t('Alerts')} rows={rows} rowKey={({ id }) => id} columns={columns} />
+          <>
+            {rows.length === 0 ? (
+              NONE
+            ) : (
+              <Table caption={t('Alerts')} rows={rows} rowKey={({ id }) => id} columns={columns} />
+            )}
+            {list.error.value && (
+              <div class="table-pad">
+                <ErrorAlert error={list.error.value} retry={list.reload} />
+              </div>
+            )}
+          </>
         )}
       </Card>
     </Page>
@@ -114,15 +123,6 @@ function Acknowledgement({
   readonly alert: AlertRecord;
   readonly onDone: () => unknown;
 }) {
-  const action = useAction(async () => {
-    await post(`/alerts/${alert.id}/acknowledge`, { last_at: alert.last_at });
-    await onDone();
-  });
-  const acknowledge = async () => {
-    const ok = await action.run();
-    toast(ok ? t('Alert acknowledged.') : (action.error.value?.message ?? ''));
-    if (!ok) await onDone();
-  };
   if (!alert.open && alert.acknowledged !== null) {
     return (
       <span class="soft">
@@ -134,15 +134,22 @@ function Acknowledgement({
     );
   }
   return (
-    <Button
+    <ActionButton
       size="small"
       needs="alerts.acknowledge"
-      busy={action.busy.value}
       aria-label={t('Acknowledge: {message}', { message: alert.message })}
-      onClick={() => void acknowledge()}
+      act={async () => {
+        try {
+          await post(`/alerts/${alert.id}/acknowledge`, { last_at: alert.last_at });
+        } finally {
+          // A refusal means that the alert has changed.
+          await onDone();
+        }
+        toast(t('Alert acknowledged.'));
+      }}
     >
       {t('Acknowledge')}
-    </Button>
+    </ActionButton>
   );
 }
 

@@ -1,6 +1,5 @@
 // The start page of the console: health, active requests, and problems. The live feed updates it.
 
-import { useEffect, useState } from 'preact/hooks';
 import type { MachineRecord, OperatorOverviewRecord } from '../../../records/operator-server.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
@@ -16,7 +15,7 @@ import {
   Stat,
   Stats,
   Time,
-  useLive,
+  useLatest,
   useResource,
 } from '../../ui/index.ts';
 import { requestsOfMinute } from '../requests/links.ts';
@@ -26,12 +25,7 @@ import { Troubles } from './troubles.tsx';
 
 export function OverviewPage() {
   const overview = useResource<OperatorOverviewRecord>('/overview');
-  const [live, setLive] = useState<MachineRecord | undefined>(undefined);
-  const state = useLive('/feed', { message: setLive });
-  useEffect(() => {
-    // Reloads what the feed does not carry, and shows the error if there is one.
-    if (state.value === 'waiting') void overview.reload();
-  }, [state.value]);
+  const { latest, state } = useLatest<MachineRecord>('/feed', overview);
   const data = overview.data.value;
   const lead =
     data &&
@@ -44,13 +38,13 @@ export function OverviewPage() {
       title={t('Overview')}
       lead={lead}
       actions={
-        <Badge tone={state.value === 'live' ? 'good' : 'neutral'}>
-          {state.value === 'live' ? t('Live') : t('Connecting')}
+        <Badge tone={state === 'live' ? 'good' : 'neutral'}>
+          {state === 'live' ? t('Live') : t('Connecting')}
         </Badge>
       }
     >
       <Loaded resource={overview} lines={8}>
-        {(loaded) => <Shown machine={live ?? loaded.live} />}
+        {(loaded) => <Shown machine={latest ?? loaded.live} />}
       </Loaded>
     </Page>
   );
@@ -97,9 +91,9 @@ function Figures({ machine }: { readonly machine: MachineRecord }) {
       <Stat
         label={t('Failed, last hour')}
         value={formatCount(sum('failed'))}
-        hint={t('{sum} of {sum2}', {
-          sum: formatShare(sum('failed'), sum('requests')),
-          sum2: formatCount(sum('requests')),
+        hint={t('{part} of {whole}', {
+          part: formatShare(sum('failed'), sum('requests')),
+          whole: formatCount(sum('requests')),
         })}
       />
       <Stat

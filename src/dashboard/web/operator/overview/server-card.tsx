@@ -45,7 +45,7 @@ function Upstreams({ upstreams }: Pick<MachineRecord, 'upstreams'>) {
   const { total, troubled, out_of_service: out } = upstreams;
   const parts = [
     t('{total} total', { total: formatCount(total) }),
-    ...(troubled === 0 ? [] : [t('{troubled} failing', { troubled: formatCount(troubled) })]),
+    ...(troubled === 0 ? [] : [t('{count} failing', { count: formatCount(troubled) })]),
     ...(out === 0 ? [] : [t('{out} out of service', { out: formatCount(out) })]),
   ];
   return <Link href="/upstreams">{parts.join(', ')}</Link>;

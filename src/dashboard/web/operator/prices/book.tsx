@@ -6,7 +6,7 @@ import type {
   PricePeriodRecord,
 } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import { Badge, Button, Card, Price, Table, Time } from '../../ui/index.ts';
+import { Badge, Button, Card, Price, Table, Time, weekdays } from '../../ui/index.ts';
 import { isWithdrawn, keep, withdraw } from './draft.ts';
 
 type Row = {
@@ -62,7 +62,7 @@ function rowsOf({ model, prices }: ModelPricesRecord): Row[] {
 
 function From({ row: { period, window } }: { readonly row: Row }) {
   if (window !== undefined) {
-    const days = window.days.length === 7 ? '' : `, ${window.days.join(' ')}`;
+    const days = window.days.length === 7 ? '' : `, ${weekdays(window.days)}`;
     return (
       <span class="soft">
         {t('{from} to {to} UTC{days}', { from: window.from, to: window.to, days })}

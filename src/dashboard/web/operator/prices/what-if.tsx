@@ -12,6 +12,7 @@ import {
   ErrorAlert,
   formatCount,
   formatShare,
+  lastMonths,
   post,
   SelectField,
   Table,
@@ -21,7 +22,7 @@ import {
 const MONTHS = 6;
 
 export function WhatIf({ draft }: { readonly draft: Draft }) {
-  const months = lastMonths();
+  const months = lastMonths(MONTHS);
   const [month, setMonth] = useState(months[1]?.value ?? '');
   const [result, setResult] = useState<
     { readonly of: Draft; readonly preview: PreviewRecord } | undefined
@@ -116,18 +117,4 @@ function Result({
       ))}
     </>
   );
-}
-
-/** The current month and some before it, in UTC. */
-function lastMonths(): { readonly value: string; readonly label: string }[] {
-  const now = new Date();
-  return Array.from({ length: MONTHS }, (_, back) => {
-    const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1));
-    const label = first.toLocaleDateString('en-GB', {
-      month: 'long',
-      year: 'numeric',
-      timeZone: 'UTC',
-    });
-    return { value: first.toISOString().slice(0, 7), label };
-  });
 }

@@ -5,20 +5,16 @@ import type { UpstreamsRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
 import {
   Button,
-  CODE_OPTIONS,
-  ComboboxField,
   LinkedModels,
-  OUTCOME_OPTIONS,
+  OutcomeFilters,
   SelectField,
   SentField,
-  STATUS_OPTIONS,
-  TextField,
   TimeField,
   useFilters,
   useResource,
   withOwn,
 } from '../../ui/index.ts';
-import { useFilter, useTypedFilter } from '../filters.ts';
+import { TypedFilter, useFilter } from '../filters.tsx';
 
 export const FILTERS = [
   ...(['outcome', 'status', 'code', 'model', 'upstream', 'account', 'key'] as const),
@@ -26,13 +22,14 @@ export const FILTERS = [
   ...(['days', 'from', 'to'] as const),
 ];
 
+const ID_LENGTH = 64;
+
 export function LogFilters({ onClear }: { readonly onClear?: () => void }) {
-  const [outcome, setOutcome] = useFilter('outcome');
-  const [status, setStatus] = useFilter('status');
-  const [code, setCode] = useFilter('code');
   const [upstream, setUpstream] = useFilter('upstream');
   const [search, setFilters] = useFilters();
-  const { days = '', from = '', to = '', served = '', requested = '' } = Object.fromEntries(search);
+  const filters = Object.fromEntries(search);
+  const { days = '', from = '', to = '', served = '', requested = '' } = filters;
+  const { outcome = '', status = '', code = '' } = filters;
   const [, navigate] = useLocation();
   const upstreams = useResource<UpstreamsRecord>('/upstreams').data.value?.upstreams ?? [];
   return (
@@ -44,25 +41,13 @@ export function LogFilters({ onClear }: { readonly onClear?: () => void }) {
         onSend={(id) => id !== '' && navigate(`/requests/${encodeURIComponent(id)}`)}
       />
       <TimeField time={{ days, from, to }} onChange={setFilters} />
-      <SelectField
-        label={t('Outcome')}
-        value={outcome}
-        options={OUTCOME_OPTIONS}
-        onChange={setOutcome}
+      <OutcomeFilters outcome={outcome} status={status} code={code} onChange={setFilters} />
+      <TypedFilter
+        name="model"
+        label={t('Model')}
+        placeholder={t('Requested or served')}
+        maxLength={ID_LENGTH}
       />
-      <SelectField
-        label={t('Status')}
-        value={status}
-        options={withOwn(status, STATUS_OPTIONS)}
-        onChange={setStatus}
-      />
-      <ComboboxField
-        label={t('Error code')}
-        value={code}
-        options={withOwn(code, CODE_OPTIONS)}
-        onChange={setCode}
-      />
-      <TypedFilter name="model" label={t('Model')} placeholder={t('Requested or served')} />
       <LinkedModels served={served} requested={requested} onChange={setFilters} />
       <SelectField
         label={t('Upstream')}
@@ -73,35 +58,18 @@ export function LogFilters({ onClear }: { readonly onClear?: () => void }) {
         )}
         onChange={setUpstream}
       />
-      <TypedFilter name="account" label={t('Account')} placeholder={t('acct_… or none')} />
-      <TypedFilter name="key" label={t('Key')} placeholder={t('key_…')} />
+      <TypedFilter
+        name="account"
+        label={t('Account')}
+        placeholder={t('acct_… or none')}
+        maxLength={ID_LENGTH}
+      />
+      <TypedFilter name="key" label={t('Key')} placeholder={t('key_…')} maxLength={ID_LENGTH} />
       {onClear && (
         <Button kind="quiet" onClick={onClear}>
           {t('Clear filters')}
         </Button>
       )}
     </div>
-  );
-}
-
-function TypedFilter({
-  name,
-  label,
-  placeholder,
-}: {
-  readonly name: string;
-  readonly label: string;
-  readonly placeholder: string;
-}) {
-  const { typed, setTyped } = useTypedFilter(name);
-  return (
-    <TextField
-      type="search"
-      label={label}
-      placeholder={placeholder}
-      maxLength={64}
-      value={typed}
-      onInput={setTyped}
-    />
   );
 }

@@ -1,7 +1,7 @@
 // The log of requests of all accounts, newest first, refused ones among them, with filters kept in
 // the page's address. It follows new requests until it is paused.
 
-import { useRef, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import type {
   LoggedRequestRecord,
@@ -20,7 +20,7 @@ import {
   useKeptList,
   useLive,
 } from '../../ui/index.ts';
-import { useClearFilters } from '../filters.ts';
+import { useClearFilters } from '../filters.tsx';
 import { LOG_COLUMNS } from './columns.tsx';
 import { FILTERS, LogFilters } from './filters.tsx';
 
@@ -32,8 +32,10 @@ export function RequestsPage() {
   const [params] = useSearchParams();
   const filters = Object.fromEntries(FILTERS.map((name) => [name, params.get(name) ?? '']));
   const isFiltered = FILTERS.some((name) => filters[name] !== '');
-  const { days = '', from = '', to = '', ...kind } = filters;
-  const query = { ...kind, ...timeQuery({ days, from, to }) };
+  const query = useMemo(() => {
+    const { days = '', from = '', to = '', ...kind } = filters;
+    return { ...kind, ...timeQuery({ days, from, to }) };
+  }, [params]);
   const clear = useClearFilters();
   const list = useKeptList<LoggedRequestRecord>('/requests', query, ({ request_id }) => request_id);
   const [isPaused, setPaused] = useState(false);
@@ -70,10 +72,7 @@ export function RequestsPage() {
         </>
       }
     >
-      <LogFilters
-        key={isFiltered ? 'filtered' : 'all'}
-        {...(isFiltered ? { onClear: clear } : {})}
-      />
+      <LogFilters {...(isFiltered ? { onClear: clear } : {})} />
       {hasNew && (
         <div class="row">
           <Button onClick={showNew}>{t('Show new requests')}</Button>

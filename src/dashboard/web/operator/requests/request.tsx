@@ -25,6 +25,7 @@ import {
   StateBadge,
   Stats,
   Time,
+  tokenCount,
   useOpenedFrom,
   useResource,
 } from '../../ui/index.ts';
@@ -212,27 +213,11 @@ function UsageFacts({ usage }: { readonly usage: OperatorRequestRecord['usage'] 
     <Facts
       items={[
         [t('Source'), usage.basis === null ? <Nothing key="basis" /> : BASES[usage.basis]],
-        [t('Input'), t('{inputTokens} tokens', { inputTokens: formatCount(usage.input_tokens) })],
-        [
-          t('Cached'),
-          t('{cachedInputTokens} tokens', {
-            cachedInputTokens: formatCount(usage.cached_input_tokens),
-          }),
-        ],
-        [
-          t('Cache write'),
-          t('{cacheWriteTokens} tokens', {
-            cacheWriteTokens: formatCount(usage.cache_write_tokens),
-          }),
-        ],
-        [
-          t('Output'),
-          t('{outputTokens} tokens', { outputTokens: formatCount(usage.output_tokens) }),
-        ],
-        [
-          t('Reasoning'),
-          t('{reasoningTokens} tokens', { reasoningTokens: formatCount(usage.reasoning_tokens) }),
-        ],
+        [t('Input'), tokenCount(usage.input_tokens)],
+        [t('Cached'), tokenCount(usage.cached_input_tokens)],
+        [t('Cache write'), tokenCount(usage.cache_write_tokens)],
+        [t('Output'), tokenCount(usage.output_tokens)],
+        [t('Reasoning'), tokenCount(usage.reasoning_tokens)],
         [
           t('Upstream report'),
           usage.reported === null ? (

@@ -128,7 +128,7 @@ function Shown({ record }: { readonly record: CatalogRecord }) {
             ],
             [
               t('Contents'),
-              `${t('{models, plural, one {# model} other {# models}}', { models: record.models })}, ${t('{upstreams, plural, one {# upstream} other {# upstreams}}', { upstreams: record.upstreams })}, ${t('{plans, plural, one {# plan} other {# plans}}', { plans: record.plans })}`,
+              `${t('{count, plural, one {# model} other {# models}}', { count: record.models })}, ${t('{upstreams, plural, one {# upstream} other {# upstreams}}', { upstreams: record.upstreams })}, ${t('{plans, plural, one {# plan} other {# plans}}', { plans: record.plans })}`,
             ],
           ]}
         />

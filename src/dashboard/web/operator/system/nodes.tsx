@@ -43,7 +43,7 @@ const OFFSET_MS_MAX = 2_000;
 
 export function NodesPage() {
   const nodes = useResource<{ readonly data: readonly NodeRecord[] }>('/nodes');
-  useRefresh(nodes.reload);
+  useRefresh(nodes);
   return (
     <Page
       title={t('Nodes')}

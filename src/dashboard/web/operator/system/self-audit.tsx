@@ -28,7 +28,7 @@ export function SelfAuditPage() {
   const audit = useResource<AuditStateRecord>('/self-audit');
   const [asked, setAsked] = useState(false);
   const running = audit.data.value?.running ?? false;
-  useRefresh(audit.reload, running ? 1_000 : 10_000);
+  useRefresh(audit, running ? 1_000 : 10_000);
   const run = useAction(async () => {
     await post('/self-audit/run');
     setAsked(true);

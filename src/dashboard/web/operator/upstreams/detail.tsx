@@ -23,6 +23,7 @@ import {
   Table,
   Time,
   toast,
+  tokenCount,
   useResource,
 } from '../../ui/index.ts';
 import { useRefresh } from '../refresh.ts';
@@ -34,7 +35,7 @@ export function UpstreamPage({ params }: PageProps) {
   const path = `/upstreams/${params['id'] ?? ''}`;
   const upstream = useResource<UpstreamDetailRecord>(path);
   const [asking, setAsking] = useState<'disable' | 'reset' | undefined>(undefined);
-  useRefresh(upstream.reload);
+  useRefresh(upstream);
   const data = upstream.data.value;
   return (
     <Page
@@ -114,18 +115,13 @@ function Shown({
               [t('Dialect'), record.profile ?? record.dialect],
               [
                 t('Active requests'),
-                t('{inFlight} of {maxInFlight}', {
-                  inFlight: formatCount(record.in_flight),
-                  maxInFlight: formatCount(record.max_in_flight),
+                t('{part} of {whole}', {
+                  part: formatCount(record.in_flight),
+                  whole: formatCount(record.max_in_flight),
                 }),
               ],
               [t('Queued'), formatCount(record.queued)],
-              [
-                t('Output tokens (1 h)'),
-                t('{outputTokens} tokens', {
-                  outputTokens: formatCount(record.last_hour.output_tokens),
-                }),
-              ],
+              [t('Output tokens (1 h)'), tokenCount(record.last_hour.output_tokens)],
             ]}
           />
         </Card>

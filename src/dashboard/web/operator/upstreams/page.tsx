@@ -3,9 +3,9 @@
 import type { UpstreamRecord, UpstreamsRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
 import {
+  ActionButton,
   Alert,
   Badge,
-  Button,
   Card,
   Empty,
   formatCount,
@@ -19,14 +19,13 @@ import {
   StateBadge,
   Table,
   toast,
-  useAction,
   useResource,
 } from '../../ui/index.ts';
 import { useRefresh } from '../refresh.ts';
 
 export function UpstreamsPage() {
   const upstreams = useResource<UpstreamsRecord>('/upstreams');
-  useRefresh(upstreams.reload);
+  useRefresh(upstreams);
   return (
     <Page
       title={t('Upstreams')}
@@ -67,9 +66,9 @@ export function UpstreamsPage() {
                     label: t('Active'),
                     end: true,
                     show: ({ in_flight, max_in_flight }) =>
-                      t('{inFlight} of {maxInFlight}', {
-                        inFlight: formatCount(in_flight),
-                        maxInFlight: formatCount(max_in_flight),
+                      t('{part} of {whole}', {
+                        part: formatCount(in_flight),
+                        whole: formatCount(max_in_flight),
                       }),
                     sortBy: ({ in_flight }) => in_flight,
                   },
@@ -116,7 +115,9 @@ function Models({ row: { models } }: { readonly row: UpstreamRecord }) {
   return (
     <span class="row">
       {formatCount(models.length)}
-      {open.length > 0 && <Badge tone="danger">{t('{open} failing', { open: open.length })}</Badge>}
+      {open.length > 0 && (
+        <Badge tone="danger">{t('{count} failing', { count: open.length })}</Badge>
+      )}
     </span>
   );
 }
@@ -126,9 +127,7 @@ function Keys({ row: { credentials } }: { readonly row: UpstreamRecord }) {
   return ok === credentials.length ? (
     formatCount(ok)
   ) : (
-    <Badge tone="danger">
-      {t('{ok} of {credentials}', { ok, credentials: credentials.length })}
-    </Badge>
+    <Badge tone="danger">{t('{part} of {whole}', { part: ok, whole: credentials.length })}</Badge>
   );
 }
 
@@ -139,23 +138,21 @@ function Forgotten({
   readonly place: UpstreamsRecord['forgotten'][number];
   readonly reload: () => Promise<void>;
 }) {
-  const enable = useAction(async () => {
-    await post(`/upstreams/${upstream}/enable`, model === null ? {} : { model });
-    toast(t('Entry removed.'));
-    await reload();
-  });
   return (
     <Alert
       tone="warning"
       actions={
-        <Button
+        <ActionButton
           size="small"
           needs="service.manage"
-          busy={enable.busy.value}
-          onClick={() => void enable.run()}
+          act={async () => {
+            await post(`/upstreams/${upstream}/enable`, model === null ? {} : { model });
+            toast(t('Entry removed.'));
+            await reload();
+          }}
         >
           {t('Remove entry')}
-        </Button>
+        </ActionButton>
       }
     >
       {model === null

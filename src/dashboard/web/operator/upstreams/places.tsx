@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import type { PlaceModelRecord, UpstreamDetailRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
 import {
+  ActionButton,
   Button,
   Card,
   ConfirmDialog,
@@ -15,7 +16,6 @@ import {
   TextField,
   Time,
   toast,
-  useAction,
 } from '../../ui/index.ts';
 
 type Reload = () => Promise<void>;
@@ -118,20 +118,18 @@ export function EnableButton({
   readonly small?: boolean;
   readonly reload: Reload;
 }) {
-  const enable = useAction(async () => {
-    await post(`${path}/enable`, model === undefined ? {} : { model });
-    toast(t('Back in service.'));
-    await reload();
-  });
   return (
-    <Button
+    <ActionButton
       needs="service.manage"
       {...(small ? { size: 'small' } : { kind: 'primary' })}
-      busy={enable.busy.value}
-      onClick={() => void enable.run()}
+      act={async () => {
+        await post(`${path}/enable`, model === undefined ? {} : { model });
+        toast(t('Back in service.'));
+        await reload();
+      }}
     >
       {t('Return to service')}
-    </Button>
+    </ActionButton>
   );
 }
 

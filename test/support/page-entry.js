@@ -1,0 +1,26 @@
+// The parts of the pages that tests mount, with Preact, as one script. `EXPORTS` gets them.
+
+import { h, render } from 'preact';
+import * as keyActions from '../../src/dashboard/web/customer/keys/actions.tsx';
+import * as keyColumns from '../../src/dashboard/web/customer/keys/columns.tsx';
+import * as keyFilters from '../../src/dashboard/web/customer/keys/filters.tsx';
+import * as revokeSeveral from '../../src/dashboard/web/customer/keys/revoke-several.tsx';
+import * as composer from '../../src/dashboard/web/customer/playground/composer.tsx';
+import * as tools from '../../src/dashboard/web/customer/playground/tools.ts';
+import { RequestsPage as CustomerRequestsPage } from '../../src/dashboard/web/customer/requests/page.tsx';
+import { AccountTabs } from '../../src/dashboard/web/operator/accounts/tabs.tsx';
+import { ApprovalsPage } from '../../src/dashboard/web/operator/approvals.tsx';
+import { useChecked } from '../../src/dashboard/web/operator/checked.ts';
+import { TypedFilter } from '../../src/dashboard/web/operator/filters.tsx';
+import { AlertsPage } from '../../src/dashboard/web/operator/overview/alerts.tsx';
+import { RequestsPage as OperatorRequestsPage } from '../../src/dashboard/web/operator/requests/page.tsx';
+import { EnableButton } from '../../src/dashboard/web/operator/upstreams/places.tsx';
+import * as ui from '../../src/dashboard/web/ui/index.ts';
+import { Toasts } from '../../src/dashboard/web/ui/toast.tsx';
+
+EXPORTS({
+  ...{ h, render, ...ui, Toasts },
+  ...{ ...keyActions, ...keyColumns, ...keyFilters, ...revokeSeveral, ...composer, ...tools },
+  ...{ CustomerRequestsPage, OperatorRequestsPage, AlertsPage, ApprovalsPage, AccountTabs },
+  ...{ EnableButton, TypedFilter, useChecked },
+});
