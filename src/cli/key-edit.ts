@@ -122,15 +122,18 @@ function readList(text: string): readonly string[] | null {
   return text.split(',').map((each) => each.trim());
 }
 
-/** The budgets of an account's keys as records. */
-export function budgetsOf({ database, catalog, clock }: OperationDependencies, accountId: string) {
-  return keyBudgetRecords(database, accountId, catalog().usdPerMillion, clock());
+/** The budgets of keys as records. */
+export function budgetsOf(
+  { database, catalog, clock }: OperationDependencies,
+  keys: readonly ApiKey[],
+) {
+  return keyBudgetRecords(database, keys, catalog().usdPerMillion, clock());
 }
 
 export type ShownKey = Awaited<ReturnType<typeof shownKey>>;
 
 export async function shownKey(parts: OperationDependencies, row: ApiKey) {
-  const budgetOf = await budgetsOf(parts, row.accountId);
+  const budgetOf = await budgetsOf(parts, [row]);
   return { ...keyRecord(row, parts.clock()), budget: budgetOf(row) };
 }
 

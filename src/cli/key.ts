@@ -77,8 +77,9 @@ async function listKeys(context: Context, _options: object, name = ''): Promise<
   const parts = await openParts(context);
   const { accounts, keys } = parts;
   const account = await accounts.find(name);
-  const budgetOf = await budgetsOf(parts, account.id);
-  const records = (await keys.list(account.id)).map((row) => ({
+  const rows = await keys.list(account.id);
+  const budgetOf = await budgetsOf(parts, rows);
+  const records = rows.map((row) => ({
     ...keyRecord(row, context.clock()),
     budget: budgetOf(row),
   }));

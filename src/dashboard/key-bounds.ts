@@ -1,5 +1,5 @@
-// The fields that bound a key, in bodies of both applications, and the list of an account's keys with
-// its budgets.
+// The fields that bound a key, in bodies of both applications, and the records of keys with their
+// budgets.
 
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { parseInstant } from '../core/instant.ts';
@@ -58,16 +58,16 @@ function readTime(text: string): number {
 
 type Parts = Pick<OperationDependencies, 'database' | 'catalog' | 'clock'>;
 
-/** Reads the budgets of an account once, for the records of its keys. */
+/** Reads the budgets of the given keys at once, for their records. */
 export async function boundKeyRecords(
   { database, catalog, clock }: Parts,
-  accountId: string,
+  keys: readonly ApiKey[],
 ): Promise<(row: ApiKey) => BoundKeyRecord> {
   const nowMs = clock();
-  const budgetOf = await keyBudgetRecords(database, accountId, catalog().usdPerMillion, nowMs);
+  const budgetOf = await keyBudgetRecords(database, keys, catalog().usdPerMillion, nowMs);
   return (row) => ({ ...keyRecord(row, nowMs), budget: budgetOf(row) });
 }
 
 export async function boundKeyRecord(parts: Parts, row: ApiKey): Promise<BoundKeyRecord> {
-  return (await boundKeyRecords(parts, row.accountId))(row);
+  return (await boundKeyRecords(parts, [row]))(row);
 }

@@ -59,7 +59,7 @@ function hold(batch: LedgerBatch, command: HoldCommand): HoldResult {
   const worst = worstCase(amount, add(excess, smaller(hidden, left)));
   const refusal = refusalOf(account, amount, undefined, worst);
   if (refusal !== undefined) return refusal;
-  const budget = account.budgets && reserve(account, familyNumber(batch, command), command, left);
+  const budget = reserve(account, familyNumber(batch, command), command, left);
   if (budget?.kind === 'refused') {
     return { ok: false, available: account.available, budget: budget.room };
   }

@@ -24,8 +24,15 @@ import {
 } from '../core/money.ts';
 import { hiddenOutput } from '../core/price.ts';
 import type { Database } from '../store/contract.ts';
+import { unindexedNumber } from '../store/portable.ts';
 import { accountOf, type LedgerBatch } from './batch.ts';
-import type { BudgetCommand, BudgetResult, BudgetRoom, HoldCommand } from './contract.ts';
+import type {
+  BudgetCommand,
+  BudgetResult,
+  BudgetRoom,
+  HoldCommand,
+  LedgerRequest,
+} from './contract.ts';
 import type { AccountBooks, KeyBudgetRow, Memory, OpenHold, OpenHoldRow } from './memory.ts';
 import type { Names } from './names.ts';
 
@@ -34,9 +41,28 @@ type Reservation =
   | { readonly kind: 'refused'; readonly room: BudgetRoom }
   | { readonly kind: 'reserved'; readonly amount: Micro };
 
+/** A family whose budget is not cached. */
+export type UnreadBudget = { readonly account: AccountBooks; readonly family: number };
+
 /** The family of a key that was never replaced is its own number. */
 export function familyOf({ family, key }: Pick<OpenHoldRow, 'family' | 'key'>): number {
   return family ?? key;
+}
+
+/**
+ * What a hold or a new limit needs to have read first. The budgets of open holds are read with
+ * their account.
+ */
+export function unreadBudget(
+  { name, command }: LedgerRequest,
+  memory: Memory,
+  names: Names,
+): UnreadBudget | undefined {
+  if (name !== 'hold' && name !== 'budget') return undefined;
+  const account = memory.accounts.get(command.accountId);
+  if (account === undefined || account.budgetCount === 0) return undefined;
+  const family = names.numberOf(command.family ?? command.keyId);
+  return account.budgets.has(family) ? undefined : { account, family };
 }
 
 /**
@@ -86,7 +112,7 @@ function roomFor(
   nowMs: number,
   but: OpenHold | undefined,
 ): BudgetRoom | undefined {
-  const budget = budgets?.get(family);
+  const budget = budgets.get(family);
   if (budget === undefined) return undefined;
   const least = budgetRest(limitsOf(budget), spendOf(budget), nowMs);
   // A family without a limit still reserves: a limit may be set while its requests are running.
@@ -109,10 +135,10 @@ export function spend(
   nowMs: number,
 ): void {
   const family = familyOf(row);
-  const budget = account.budgets?.get(family);
+  const budget = account.budgets.get(family);
   if (budget === undefined || debited === 0n) return;
   const spent = { ...budget, ...spendRow(addSpend(spendOf(budget), debited, nowMs)) };
-  account.budgets?.set(family, spent);
+  account.budgets.set(family, spent);
   changes.budgets.set(family, spent);
 }
 
@@ -122,7 +148,7 @@ export function setBudget(batch: LedgerBatch, command: BudgetCommand): BudgetRes
   const { nowMs } = command;
   const account = accountOf(batch, command.accountId);
   const family = names.numberOf(command.family);
-  const before = account.budgets?.get(family);
+  const before = account.budgets.get(family);
   const spent = before === undefined ? facts.spentBefore.get(command.family) : spendOf(before);
   const limits = { ...(before === undefined ? NO_LIMITS : limitsOf(before)), ...command.limits };
   const asOf = spendAt(spent ?? noSpend(nowMs), nowMs);
@@ -135,12 +161,14 @@ export function setBudget(batch: LedgerBatch, command: BudgetCommand): BudgetRes
     ...{ limitTotal: limits.total, limitDay: limits.day, limitMonth: limits.month },
     ...spendRow(asOf),
   };
-  account.budgets ??= new Map();
   account.budgets.set(family, row);
   changes.budgets.set(family, row);
   // Also marks the cached books of other nodes as outdated.
   changes.accounts.add(account);
-  if (before === undefined) adoptHolds(batch, account, family);
+  if (before === undefined) {
+    account.budgetCount += 1;
+    adoptHolds(batch, account, family);
+  }
   if (command.by !== undefined) {
     changes.events.push({
       ...command.by,
@@ -218,18 +246,22 @@ export async function spentBefore(
   const { day, month } = noSpend(nowMs);
   const since = (fromMs: number): SQL =>
     sql`cast(coalesce(sum(case when at >= ${fromMs} then debited else 0 end), 0) as bigint)`;
+  // Of the account, because no index has the family.
+  const successors = sql`select id from api_keys
+    where account_id = ${accountId} and family = ${family}`;
   const [found] = await rows<Readonly<Record<'total' | 'in_day' | 'in_month', bigint>>>(
     sql`select ${since(0)} as total, ${since(day)} as in_day, ${since(month)} as in_month from (
       select d.day as at, d.debited as debited from usage_days d
         where d.account_id = ${accountId}
           and (d.key_id = ${family}
-            or d.key_id in (select id from api_keys where family = ${family}))
+            or d.key_id in (${successors}))
       union all
       select r.started_at, r.charged - r.loss from requests r
         where r.number > (select last_record from usage_mark)
-          and r.account = (select number from balances where account_id = ${accountId})
+          and ${unindexedNumber(sql`r.account`)} =
+            (select number from balances where account_id = ${accountId})
           and r.key in (select t.number from texts t where t.text = ${family}
-            or t.text in (select id from api_keys where family = ${family}))) as spent`,
+            or t.text in (${successors}))) as spent`,
   );
   return {
     total: micro(BigInt(found?.total ?? 0n)),

@@ -54,8 +54,13 @@ export class AccountBooks {
   receipted: Micro;
   /** Every open hold of the account. */
   readonly holds = new Map<string, OpenHold>();
-  /** By the number of the family; undefined where no key ever had a budget. */
-  budgets: Map<number, KeyBudgetRow> | undefined;
+  /**
+   * The budgets that were read or written, by the number of the family; undefined: it has none.
+   * The others are read when a command needs them, because revoked keys leave any number behind.
+   */
+  readonly budgets = new Map<number, KeyBudgetRow | undefined>();
+  /** How many the account has: most accounts have none to read. */
+  budgetCount: number;
   #worst = ZERO;
 
   constructor(row: BalanceRow) {
@@ -68,6 +73,7 @@ export class AccountBooks {
     this.sequence = row.sequence;
     this.head = row.head;
     this.receipted = row.receipted;
+    this.budgetCount = row.budgets;
   }
 
   get available(): Micro {
@@ -101,9 +107,9 @@ export class AccountBooks {
 
   /** The new content of the row. */
   state(): BalanceRow {
-    const { number, id, posted, held, unpaid, sequence, head, receipted } = this;
-    const budgets = this.budgets?.size ?? 0;
-    return { number, accountId: id, posted, held, unpaid, sequence, head, receipted, budgets };
+    const { number, id, posted, held, unpaid, sequence, head, receipted, budgetCount } = this;
+    const chain = { sequence, head, receipted };
+    return { number, accountId: id, posted, held, unpaid, ...chain, budgets: budgetCount };
   }
 }
 
@@ -135,7 +141,7 @@ export class Memory {
   }
 
   hasBudget(accountId: string, family: number): boolean {
-    return this.accounts.get(accountId)?.budgets?.has(family) ?? false;
+    return this.accounts.get(accountId)?.budgets.get(family) !== undefined;
   }
 
   /** Adds an account without open holds. */
@@ -151,25 +157,20 @@ export class Memory {
     this.holds.set(hold.row.id, hold);
   }
 
-  /** Adds an account as it was read, with all of its open holds. */
-  async load(
-    names: Names,
-    row: BalanceRow,
-    holds: readonly OpenHoldRow[],
-    budgets: readonly KeyBudgetRow[],
-  ): Promise<void> {
+  /** Adds an account as it was read, with all of its open holds; the caller reads their budgets. */
+  async load(names: Names, row: BalanceRow, holds: readonly OpenHoldRow[]): Promise<AccountBooks> {
     const named = holds.flatMap((hold) => [hold.model, hold.upstream, hold.modelServed]);
     await names.read(
       named,
       holds.flatMap((hold) => [hold.price, hold.priceServed]),
     );
     const account = this.putAccount(row);
-    if (budgets.length > 0) account.budgets = new Map(budgets.map((each) => [each.family, each]));
     for (const hold of holds) {
       const modelSlug = names.textOf(hold.model);
       const requestedPrice = names.priceOf(hold.price);
       this.putHold({ account, modelSlug, requestedPrice, row: hold });
     }
+    return account;
   }
 
   /** Call it where another node has written the account. */

@@ -29,7 +29,7 @@ export type Named = {
 };
 
 /** A balance with its version, which names its last writer. */
-export type VersionedBalance = { readonly row: BalanceRow; readonly version: string };
+type VersionedBalance = { readonly row: BalanceRow; readonly version: string };
 
 export function prepareStatements(database: Database) {
   const { pipeline } = database;
@@ -68,7 +68,7 @@ export function prepareStatements(database: Database) {
   );
   const readBudgets = database.prepare<object, unknown[]>(
     written(sql`select ${list(BUDGET)} from key_budgets
-      where account = any(${array('accounts', 'bigint')})`),
+      where family = any(${array('families', 'bigint')})`),
   );
   // A budget that another node has set since stays on a hold: a checkpoint is decided by outdated
   // books. With and without budgets, so that batches without them pay nothing for them.
@@ -144,9 +144,9 @@ export function prepareStatements(database: Database) {
     },
 
     /** Inside the transaction that has locked the accounts. */
-    async budgetsOf(accounts: readonly number[]): Promise<readonly KeyBudgetRow[]> {
+    async budgetsOf(families: readonly number[]): Promise<readonly KeyBudgetRow[]> {
       const [rows] = await Promise.all([
-        readBudgets.all({ accounts: arrayOf(accounts) }),
+        readBudgets.all({ families: arrayOf(families) }),
         pipeline.confirm(),
       ]);
       return rows.map((row): KeyBudgetRow => decode(BUDGET, row));

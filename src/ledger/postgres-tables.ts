@@ -6,10 +6,16 @@ import type { BudgetSpend } from '../core/key-budget.ts';
 import type { Database } from '../store/contract.ts';
 import { isConflict } from '../store/error.ts';
 import type { LedgerRequest, RecoverCommand } from './contract.ts';
-import { spentBefore, startsBudget } from './key-budgets.ts';
+import {
+  familyOf,
+  spentBefore,
+  startsBudget,
+  type UnreadBudget,
+  unreadBudget,
+} from './key-budgets.ts';
 import type { AccountBooks, BatchFacts, Changes, EndedRequest, Memory } from './memory.ts';
 import type { Names } from './names.ts';
-import { type Named, prepareStatements, type VersionedBalance } from './postgres-statements.ts';
+import { type Named, prepareStatements } from './postgres-statements.ts';
 import { openBefore, RECOVER_MAX, recoverable } from './recover.ts';
 import { insertMovements, type Tables } from './tables.ts';
 
@@ -33,24 +39,32 @@ export function createPostgresTables(database: Database): Tables {
     const isStale = batch.some(({ name }) => name === 'recover');
     if (isStale || memory.isFull()) memory.forget();
     if (memory.accounts.size === 0) versions.clear();
-    const known = calmIn > 0 ? undefined : knownAccounts(batch, memory);
+    const known = calmIn > 0 ? undefined : knownAccounts(batch, memory, names);
     unlocked = known ?? new Set();
     if (known !== undefined) return NO_FACTS;
     const named = await namedBy(database, batch);
     const facts = await statements.lock(named, versionsOf(named, memory));
     const holds = Map.groupBy(facts.openHolds, (hold) => hold.account);
-    const budgets = await budgetsOf(facts.balances);
+    const unread: UnreadBudget[] = [];
     let isCalm = true;
     for (const { row, version } of facts.balances) {
-      const account = memory.accountsByNumber.get(row.number);
-      if (account !== undefined && versions.get(row.number) === version) continue;
-      if (account !== undefined) {
+      const cached = memory.accountsByNumber.get(row.number);
+      if (cached !== undefined && versions.get(row.number) === version) continue;
+      if (cached !== undefined) {
         isCalm = false;
-        memory.forgetAccount(account);
+        memory.forgetAccount(cached);
       }
       versions.set(row.number, version);
-      await memory.load(names, row, holds.get(row.number) ?? [], budgets.get(row.number) ?? []);
+      const held = holds.get(row.number) ?? [];
+      const account = await memory.load(names, row, held);
+      if (account.budgetCount === 0) continue;
+      for (const hold of held) unread.push({ account, family: familyOf(hold) });
     }
+    for (const request of batch) {
+      const budget = unreadBudget(request, memory, names);
+      if (budget !== undefined) unread.push(budget);
+    }
+    await loadBudgets(unread);
     calmIn = isCalm ? Math.max(0, calmIn - 1) : CALM_BATCHES;
     const ended = new Map<string, EndedRequest>();
     for (const { id, account: number, debited, loss } of facts.ended) {
@@ -72,10 +86,14 @@ export function createPostgresTables(database: Database): Tables {
   }
 
   /** Few accounts have budgets, so most batches skip this round trip. */
-  async function budgetsOf(found: readonly VersionedBalance[]) {
-    const accounts = found.filter(({ row }) => row.budgets > 0).map(({ row }) => row.number);
-    const rows = accounts.length === 0 ? [] : await statements.budgetsOf(accounts);
-    return Map.groupBy(rows, ({ account }) => account);
+  async function loadBudgets(unread: readonly UnreadBudget[]): Promise<void> {
+    if (unread.length === 0) return;
+    const rows = await statements.budgetsOf(unread.map(({ family }) => family));
+    const byFamily = new Map(rows.map((row) => [row.family, row]));
+    for (const { account, family } of unread) {
+      const row = byFamily.get(family);
+      account.budgets.set(family, row?.account === account.number ? row : undefined);
+    }
   }
 
   /** Of the cached accounts of a batch. */
@@ -136,14 +154,17 @@ const NO_FACTS: BatchFacts = {
 function knownAccounts(
   batch: readonly LedgerRequest[],
   memory: Memory,
+  names: Names,
 ): Set<AccountBooks> | undefined {
   const accounts = new Set<AccountBooks>();
-  for (const { name, command } of batch) {
+  for (const request of batch) {
+    const { name, command } = request;
     if (name === 'credit' || name === 'redeem' || name === 'budget' || name === 'recover')
       return undefined;
     const hold = memory.holds.get(command.requestId);
     const account = name === 'hold' ? memory.accounts.get(command.accountId) : hold?.account;
-    if (account === undefined) return undefined;
+    if (account === undefined || unreadBudget(request, memory, names) !== undefined)
+      return undefined;
     if (name !== 'checkpoint') accounts.add(account);
     if (name === 'hold' && hold !== undefined) accounts.add(hold.account);
   }

@@ -18,7 +18,13 @@ import {
 import { decode, inserted, list, placeholders, written } from '../store/statement.ts';
 import type { CodeRow } from './codes.ts';
 import type { LedgerRequest, RecoverCommand } from './contract.ts';
-import { spentBefore, startsBudget } from './key-budgets.ts';
+import {
+  familyOf,
+  spentBefore,
+  startsBudget,
+  type UnreadBudget,
+  unreadBudget,
+} from './key-budgets.ts';
 import type {
   BalanceRow,
   BatchFacts,
@@ -64,8 +70,14 @@ export function createSqliteTables(database: Database): Tables {
 
     async function loadAccount(row: BalanceRow | undefined): Promise<void> {
       if (row === undefined || memory.accounts.has(row.accountId)) return;
-      const budgets = row.budgets === 0 ? [] : await statements.budgetsOf(row.number);
-      await memory.load(names, row, await statements.holdsOf(row.number), budgets);
+      const held = await statements.holdsOf(row.number);
+      const account = await memory.load(names, row, held);
+      if (account.budgetCount === 0) return;
+      for (const family of new Set(held.map(familyOf))) await loadBudget({ account, family });
+    }
+
+    async function loadBudget({ account, family }: UnreadBudget): Promise<void> {
+      account.budgets.set(family, await statements.budgetOf(account.number, family));
     }
 
     async function findRequest(requestId: string): Promise<void> {
@@ -100,6 +112,8 @@ export function createSqliteTables(database: Database): Tables {
       if ('accountId' in command && !memory.accounts.has(command.accountId)) {
         await loadAccount(await statements.balanceOf('account_id', command.accountId));
       }
+      const unread = unreadBudget(request, memory, names);
+      if (unread !== undefined) await loadBudget(unread);
       if (name === 'credit') {
         const named = eq(movements.transferId, `credit:${command.creditId}`);
         const row = await db.select().from(movements).where(named).get();
@@ -193,8 +207,9 @@ function prepareStatements(database: Database) {
   const deleteHold = database.prepare<{ idBytes: Uint8Array }>(
     db.delete(openHolds).where(eq(openHolds.id, value('idBytes'))),
   );
-  const findBudgets = database.prepare<{ account: number }, unknown[]>(
-    written(sql`select ${list(BUDGET)} from key_budgets where account = ${value('account')}`),
+  const findBudget = database.prepare<{ account: number; family: number }, unknown[]>(
+    written(sql`select ${list(BUDGET)} from key_budgets
+      where family = ${value('family')} and account = ${value('account')}`),
   );
   const { number: __, ...budget } = placeholders(keyBudgets);
   const putBudget = database.prepare<KeyBudgetRow>(
@@ -219,8 +234,9 @@ function prepareStatements(database: Database) {
     async holdsOf(account: number): Promise<readonly OpenHoldRow[]> {
       return (await findHolds.all({ account })).map((row): OpenHoldRow => decode(HOLD, row));
     },
-    async budgetsOf(account: number): Promise<readonly KeyBudgetRow[]> {
-      return (await findBudgets.all({ account })).map((row): KeyBudgetRow => decode(BUDGET, row));
+    async budgetOf(account: number, family: number): Promise<KeyBudgetRow | undefined> {
+      const row = await findBudget.get({ account, family });
+      return row && decode(BUDGET, row);
     },
     putBudget: putBudget.run,
     updateBalance: (was: BalanceRow, row: BalanceRow) =>

@@ -110,16 +110,19 @@ async function setBudget(
   await ledger.budget({ accountId, family, keyId: id, limits, by, nowMs: clock() });
 }
 
-/** The budgets of an account's keys as records; null for a key without a limit. */
+type FamilyKey = Pick<ApiKey, 'id' | 'family'>;
+
+/** The budgets of the given keys as records; null for a key without a limit. */
 export async function keyBudgetRecords(
   database: OperationDependencies['database'],
-  accountId: string,
+  keys: readonly FamilyKey[],
   usdPerMillion: UsdRate,
   nowMs: number,
 ) {
-  const budgets = await readKeyBudgets(database, accountId);
-  return ({ id, family }: Pick<ApiKey, 'id' | 'family'>): BudgetRecord | null => {
-    const budget = budgets.get(family ?? id);
+  const familyOf = ({ id, family }: FamilyKey): string => family ?? id;
+  const budgets = await readKeyBudgets(database, [...new Set(keys.map(familyOf))]);
+  return (key: FamilyKey): BudgetRecord | null => {
+    const budget = budgets.get(familyOf(key));
     return budget === undefined ? null : budgetRecord(budget, usdPerMillion, nowMs);
   };
 }

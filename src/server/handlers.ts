@@ -51,8 +51,8 @@ export function createHandlers(options: HandlerOptions): OwnHandlers {
       countActiveKeys: keys.countActive,
       async keyRecords({ accountId, keyId }, most) {
         const { usdPerMillion } = operators.current().catalog;
-        const budgetOf = await keyBudgetRecords(database, accountId, usdPerMillion, clock());
         const { rows, isCut } = await keys.listed(accountId, most);
+        const budgetOf = await keyBudgetRecords(database, rows, usdPerMillion, clock());
         const records = rows.map((row) => ({
           ...keyRecord(row, clock(), keyId),
           budget: budgetOf(row),

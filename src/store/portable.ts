@@ -28,3 +28,8 @@ export function beginsWith(text: SQLWrapper, part: string): SQL {
 export function unindexed(text: SQLWrapper): SQL {
   return sql`${text} || ''`;
 }
+
+/** The same for a column of numbers. */
+export function unindexedNumber(number: SQLWrapper): SQL {
+  return sql`${number} + 0`;
+}

@@ -146,7 +146,7 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
       last.push(hold.ok);
     }
     expect(last).toEqual([true, false, false]);
-    expect((await readKeyBudgets(database, 'bound')).get('key_1')?.spend.inDay).toBe(micro(100n));
+    expect((await readKeyBudgets(database, ['key_1'])).get('key_1')?.spend.inDay).toBe(micro(100n));
     expect(await books.audit()).toEqual([]);
     for (const ledger of ledgers) await ledger.close();
     for (const node of nodes) await node.close();

@@ -69,7 +69,7 @@ describeOnEachDatabase('the writer', () => {
     const answers = await write([settle('r1'), { name: 'budget', command: budget }, settle('r2')]);
     expect(answers).toMatchObject([{ ok: true }, { ok: true }, { ok: true }]);
     expect(await open.books.audit()).toEqual([]);
-    const { spend } = (await readKeyBudgets(open.database, 'ada')).get('key_1') ?? {};
+    const { spend } = (await readKeyBudgets(open.database, ['key_1'])).get('key_1') ?? {};
     expect(spend?.total).toBe(micro(21n));
     await closeBooks(open);
   });
@@ -93,10 +93,10 @@ describeOnEachDatabase('the writer', () => {
     const before = reads;
     for (const limits of [{}, { total: null, day: null, month: null }]) await set(limits);
     expect(reads).toBe(before);
-    expect((await readKeyBudgets(open.database, 'ada')).size).toBe(0);
+    expect((await readKeyBudgets(open.database, ['key_1'])).size).toBe(0);
     await set({ day: null, total: micro(1_000n) });
     expect(reads).toBe(before + 1);
-    const { spend } = (await readKeyBudgets(open.database, 'ada')).get('key_1') ?? {};
+    const { spend } = (await readKeyBudgets(open.database, ['key_1'])).get('key_1') ?? {};
     expect(spend?.total).toBe(micro(7n));
     await closeBooks(open);
   });

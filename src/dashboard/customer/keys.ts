@@ -70,7 +70,7 @@ export function keyRoutes(dependencies: OwnDependencies): readonly Route<SignedI
         const spend = await readSpend(accountId, clock());
         const rows = await readRows(accountId, page, { filter, sort }, spend);
         const { usdPerMillion } = operator().catalog;
-        const bound = await boundKeyRecords(parts, accountId);
+        const bound = await boundKeyRecords(parts, rows);
         return listOf(
           rows,
           page,

@@ -33,8 +33,9 @@ export function keyRoutes(dependencies: PeopleDependencies): readonly TokenRoute
       async handle({ param, query }) {
         const page = readPage(query);
         const { id } = await accounts.find(param('id'));
-        const record = await boundKeyRecords(parts, id);
-        return listOf(await keys.page(id, page), page, record, ({ id: keyId }) => keyId);
+        const rows = await keys.page(id, page);
+        const record = await boundKeyRecords(parts, rows);
+        return listOf(rows, page, record, ({ id: keyId }) => keyId);
       },
     }),
     needs('keys:write', 'create_key', {

@@ -128,8 +128,9 @@ export function accountRoutes(
       async handle({ param, query }): Promise<List<BoundKeyRecord>> {
         const page = readPage(query);
         const { id } = await accounts.get(param('id'));
-        const record = await boundKeyRecords(parts, id);
-        return listOf(await keys.page(id, page), page, record, ({ id: keyId }) => keyId);
+        const rows = await keys.page(id, page);
+        const record = await boundKeyRecords(parts, rows);
+        return listOf(rows, page, record, ({ id: keyId }) => keyId);
       },
     }),
     sessionRoute({

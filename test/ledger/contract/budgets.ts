@@ -39,7 +39,7 @@ async function funded(open: () => Promise<LedgerUnderTest>): Promise<LedgerUnder
 }
 
 async function spentBy(subject: LedgerUnderTest, family = 'key_1') {
-  const { total, inDay, inMonth } = (await subject.budgets('ada')).get(family)?.spend ?? {};
+  const { total, inDay, inMonth } = (await subject.budget(family))?.spend ?? {};
   return [total, inDay, inMonth];
 }
 
@@ -337,7 +337,7 @@ async function play(subject: LedgerUnderTest, account: string, steps: readonly S
       expect(today <= LIMIT).toBe(true);
     }
   }
-  const { spend } = (await subject.budgets(account)).get(key) ?? {};
+  const { spend } = (await subject.budget(key)) ?? {};
   expect(spend?.total).toBe(micro(total));
   const isSameDay = spend?.day === utcDay(nowMs).fromMs;
   expect(isSameDay ? spend.inDay : 0n).toBe(micro(today));

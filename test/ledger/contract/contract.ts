@@ -32,8 +32,8 @@ export type LedgerUnderTest = {
   /** The bodies of an account's receipts, in their order. */
   readonly receipts: (accountId: string) => Awaitable<readonly string[]>;
   readonly addAccount: (accountId: string) => Awaitable<void>;
-  /** Budgets by the first key of each rotation. */
-  readonly budgets: (accountId: string) => Promise<ReadonlyMap<string, KeyBudget>>;
+  /** The budget of a rotation, by its first key. */
+  readonly budget: (family: string) => Promise<KeyBudget | undefined>;
   readonly addKey: (accountId: string, id: string, family?: string) => Awaitable<void>;
   /** Rolls up what was used so far. */
   readonly addUp: () => Promise<unknown>;

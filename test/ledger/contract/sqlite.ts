@@ -34,7 +34,7 @@ export function overSqlite(database: Database, ledger: Ledger): LedgerUnderTest 
       return (await Array.fromAsync(receiptPages(database.db, accountId, slice))).flat();
     },
     addAccount: (accountId) => addAccount({ database, ledger, books }, accountId),
-    budgets: (accountId) => readKeyBudgets(database, accountId),
+    budget: async (family) => (await readKeyBudgets(database, [family])).get(family),
     async addKey(accountId, id, family) {
       const row = { id, accountId, digest: id, masked: id, createdAt: NOW, family: family ?? null };
       await database.db.insert(apiKeys).values(row).run();
