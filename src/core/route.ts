@@ -55,7 +55,7 @@ export function candidates(facts: RouteFacts, random: () => number): Candidate[]
   const all: Candidate[] = [];
   addPlacements(all, model, facts.outputBound, facts, random);
   if (model.fallbacks.length === 0) return all;
-  const features = featuresNeeded(facts.request);
+  const features = featuresNeeded(facts);
   for (const slug of model.fallbacks) {
     const fallback = catalog.resolve(slug);
     if (fallback === undefined || !planIncludes(plan, fallback.slug)) continue;
@@ -114,10 +114,11 @@ function placementsInService(
  * reports what it cannot do.
  *
  * Effort alone requires nothing: models without reasoning ignore it. But a tool round written by
- * such a model contains no thinking, and the requested model would then refuse to continue. So a
- * request with thinking and tools needs a fallback that reasons.
+ * such a model contains no thinking, and a requested model that reasons would then refuse to
+ * continue. So a request with thinking and tools to such a model needs a fallback that reasons.
  */
-function featuresNeeded({ tools, turns, json, reasoning }: GenerationRequest): ModelFeature[] {
+function featuresNeeded({ model, request }: RouteFacts): ModelFeature[] {
+  const { tools, turns, json, reasoning } = request;
   const features: ModelFeature[] = [];
   const usesTools = tools.length > 0 || turns.some(({ role }) => role === 'tool');
   if (usesTools) features.push('tools');
@@ -126,8 +127,8 @@ function featuresNeeded({ tools, turns, json, reasoning }: GenerationRequest): M
     (turn) => turn.role === 'user' && turn.parts.some(({ kind }) => kind === 'image'),
   );
   if (hasImages) features.push('vision');
-  const thinks = reasoning !== undefined && reasoning !== 'off';
-  if (thinks && usesTools) features.push('reasoning');
+  const isAsked = reasoning !== undefined && reasoning !== 'off';
+  if (isAsked && usesTools && model.features.has('reasoning')) features.push('reasoning');
   return features;
 }
 

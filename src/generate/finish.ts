@@ -6,6 +6,7 @@ import type { Receipt } from '../core/generation.ts';
 import { decideOutcome, type EndCause, type EndFacts } from '../core/outcome.ts';
 import { type RequestFailure, requestFailure } from '../core/request-failure.ts';
 import type { Candidate } from '../core/route.ts';
+import { showsReasoning } from './answer-head.ts';
 import type { Grant } from './grant.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
@@ -35,24 +36,35 @@ export async function finish(
 ): Promise<Receipt> {
   const { attempt, failure } = ending;
   const decision = decideOutcome(endFacts(admitted, cause, attempt));
-  const ended = await admitted.grant.end(decision, attempt, failureOf(cause, ending));
+  const ended = await admitted.grant.end(decision, attempt, failureOf(admitted, cause, ending));
   report(dependencies, admitted.checked, ended, failure?.class);
   return ended.receipt;
 }
 
 /** Absent unless the upstream or the gateway failed. */
 function failureOf(
+  { checked }: Admitted,
   cause: EndCause,
   { attempt, failure, isSent }: Ending,
 ): RequestFailure | undefined {
   if (cause !== 'upstream' && cause !== 'gateway') return undefined;
-  const isBegun = attempt !== undefined && attempt.meter.output() !== 'none';
+  const isBegun = outputOf(checked, attempt) === 'visible';
   const stage = isSent === undefined ? 'refused' : isBegun ? 'interrupted' : 'announced';
   return requestFailure(failure?.class ?? 'internal', stage);
 }
 
+/** What an attempt has generated, and whether its client sees that. */
+export function outputOf(
+  checked: CheckedRequest,
+  attempt: MeteredAttempt | undefined,
+): EndFacts['output'] {
+  const output = attempt?.meter.output() ?? 'none';
+  if (output === 'none') return 'none';
+  return output === 'thinking' && !showsReasoning(checked) ? 'hidden' : 'visible';
+}
+
 function endFacts(
-  { checked: { request }, grant }: Admitted,
+  { checked, grant }: Admitted,
   cause: EndCause,
   attempt: MeteredAttempt | undefined,
 ): EndFacts {
@@ -60,11 +72,9 @@ function endFacts(
     return { cause, output: 'none', reported: false, worked: false, lengthOfBalance: false };
   }
   const { meter, candidate } = attempt;
-  const output = meter.output();
-  const hides = output === 'thinking' && request.reasoning === 'off';
   return {
     cause,
-    output: output === 'none' ? 'none' : hides ? 'hidden' : 'visible',
+    output: outputOf(checked, attempt),
     reported: meter.finish() !== undefined && meter.reported() !== undefined,
     worked: attempt.hasWorked(),
     lengthOfBalance: isBoundByBalance(grant, candidate) && meter.finish() === 'length',

@@ -12,12 +12,12 @@ import type { Tokens } from '../core/money.ts';
 import type { LimitView } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
 import { candidates, type RouteFacts } from '../core/route.ts';
-import { answerHead } from './answer-head.ts';
+import { answerHead, showsReasoning } from './answer-head.ts';
 import { check } from './check.ts';
 import { type ClientStream, createClientStream } from './client-stream.ts';
 import { Opening } from './deferred-attempt.ts';
 import { startMetered } from './dispatch.ts';
-import { type Admitted, causeOf, causeOfEnd, finish } from './finish.ts';
+import { type Admitted, causeOf, causeOfEnd, finish, outputOf } from './finish.ts';
 import { obtainGrant } from './hold.ts';
 import { Lifetime } from './lifetime.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
@@ -99,6 +99,7 @@ async function findUpstream(
       streamUpstream: request.stream || outputBound > SLICE_TOKENS,
       until: request.stream ? 'content' : 'end',
       tellsExhaustion: call.format.tellsExhaustion,
+      showsReasoning: showsReasoning(checked),
       silentCommitMs,
       lifetime,
       attempts: grant.attempts,
@@ -136,10 +137,7 @@ function routeFacts(
   };
 }
 
-/**
- * Every attempt has failed. A whole answer that the balance could not cover to its end also counts
- * as failed.
- */
+/** Every attempt has failed, or the balance could not cover a whole answer to its end. */
 async function refuse(
   dependencies: GenerateDependencies,
   admitted: Admitted,
@@ -266,8 +264,8 @@ async function deliver(
     const cause = causeOf(dependencies, failure);
     const receipt = await finish(dependencies, admitted, cause, { attempt, failure, isSent: true });
     // After a silent commit an upstream can still fail without delivering anything.
-    const delivered = attempt !== undefined && attempt.meter.output() !== 'none';
-    return encoder.fail(delivered ? interruptedError() : failureError(failure, receipt), receipt);
+    const isDelivered = outputOf(checked, attempt) === 'visible';
+    return encoder.fail(isDelivered ? interruptedError() : failureError(failure, receipt), receipt);
   } catch (error) {
     answer.abort();
     dependencies.onInternal(call.requestId, error);

@@ -14,6 +14,8 @@ type Until = {
    * capacity.
    */
   readonly tellsExhaustion: boolean;
+  /** Whether the client sees thinking. Hidden thinking is not content. */
+  readonly showsReasoning: boolean;
 };
 
 /**
@@ -23,8 +25,10 @@ type Until = {
  */
 export async function readUntil(
   attempt: Attempt,
-  { until, tellsExhaustion }: Until,
+  { until, tellsExhaustion, showsReasoning }: Until,
 ): Promise<Batch> {
+  const isContent = (event: GenerationEvent): boolean =>
+    isAnswer(event) && (showsReasoning || event.kind !== 'reasoning-delta');
   let collected: GenerationEvent[] | undefined;
   try {
     for (;;) {
@@ -37,7 +41,7 @@ export async function readUntil(
         attempt.abort();
         return { events, end: failure };
       }
-      const isEnough = batch.end !== undefined || (until === 'content' && events.some(isAnswer));
+      const isEnough = batch.end !== undefined || (until === 'content' && events.some(isContent));
       if (isEnough) return collected === undefined ? batch : { ...batch, events };
       collected ??= [...events];
     }

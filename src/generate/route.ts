@@ -69,6 +69,8 @@ type RouteOptions<A extends Attempt> = {
    * capacity.
    */
   readonly tellsExhaustion: boolean;
+  /** Whether the client sees thinking. Hidden thinking is not content. */
+  readonly showsReasoning: boolean;
   /** After this silence a streamed response begins without content. */
   readonly silentCommitMs: number;
   readonly lifetime: RouteLifetime;

@@ -46,8 +46,8 @@ export async function sizePrompt(
       outputBound: NO_TOKENS,
     });
     const { code, message, retryAfterSeconds } = error;
-    // The body was read, so the refusal uses one request of the minute.
-    const limits = await claim.cancel('request');
+    // The body was read, so the refusal uses one request of the minute. A failure of ours uses none.
+    const limits = await claim.cancel(error.status < 500 ? 'request' : undefined);
     const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
     throw new GatewayError(code, { message, limits, ...wait });
   }

@@ -60,9 +60,12 @@ const LATER = {
   usage: { prompt: 10, cached: 4, completion: 40 },
 } as const;
 
+const THINKS_AND_BREAKS = [{ upstream: 'scripted', model: 'thinks-and-breaks' }];
+
 const MODELS = [
   ...['begun', 'bursts', 'stall-before', 'stall-after-head', 'slow-tokens-40-10', 'ok'],
   ...['later', 'later-at-all', 'never-asked', 'thinks-and-breaks', 'no-content', 'cut'],
+  ...['thinks-unsold', 'thinks-first'],
 ];
 
 beforeAll(async () => {
@@ -86,6 +89,9 @@ beforeAll(async () => {
   const models = {
     'stall-before': { fallbacks: ['never-asked'] },
     bursts: { max_output: 100_000 },
+    // Sold without thinking, so its thinking is hidden from every client.
+    'thinks-unsold': { served_by: THINKS_AND_BREAKS, features: ['tools'] },
+    'thinks-first': { served_by: THINKS_AND_BREAKS, fallbacks: ['ok'] },
   };
   const environment = { LOG_LEVEL: 'warn', SILENT_COMMIT_SECONDS: '0.2', DRAIN_SECONDS: '0.5' };
   [stopping, billing] = await Promise.all([
@@ -270,14 +276,27 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
     expect(ended.some((each) => each.outcome === 'client_cancelled')).toBe(true);
   });
 
-  test('who has seen nothing of an answer that broke pays nothing', async () => {
+  const off = format === 'chat' ? { reasoning_effort: 'none' } : { thinking: { type: 'disabled' } };
+
+  test.each([
+    ['thinks-and-breaks', off],
+    ['thinks-unsold', {}],
+  ])('who has seen nothing of an answer that broke pays nothing: %s', async (model, asks) => {
     const payer = await account(stopping);
-    const off =
-      format === 'chat' ? { reasoning_effort: 'none' } : { thinking: { type: 'disabled' } };
-    const { response } = begin(payer, format, stream, 'thinks-and-breaks', off);
-    await (await response)?.text();
+    const { response } = begin(payer, format, stream, model, asks);
+    const text = await (await response)?.text();
+    expect(text).not.toContain('had been delivered');
     expect(await endings(stopping, payer)).toMatchObject([
       { outcome: 'upstream_failed', phase: 'released', debited: 0 },
+    ]);
+  });
+
+  test('after thinking that it does not see, a client still gets the answer of a fallback', async () => {
+    const payer = await account(stopping);
+    const { response } = begin(payer, format, stream, 'thinks-first', off);
+    expect(await (await response)?.text()).toContain('Hello');
+    expect(await endings(stopping, payer)).toMatchObject([
+      { outcome: 'completed', phase: 'settled' },
     ]);
   });
 

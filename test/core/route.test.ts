@@ -182,11 +182,13 @@ describe('a fallback takes part', () => {
     readonly fallback?: Partial<Model>;
     readonly request?: Partial<GenerationRequest>;
     readonly facts?: Partial<RouteFacts>;
+    /** Of the requested model. */
+    readonly own?: readonly ModelFeature[];
   };
 
   /** The bound that the fallback gets, or undefined where it does not take part. */
-  function boundOf({ fallback, request, facts }: Change): number | undefined {
-    const own = model('own', [at('a')], ['other']);
+  function boundOf({ fallback, request, facts, own: features }: Change): number | undefined {
+    const own = { ...model('own', [at('a')], ['other']), features: new Set(features) };
     const other = { ...model('other', [at('b')]), ...fallback };
     const [first, second] = candidates(
       {
@@ -217,7 +219,7 @@ describe('a fallback takes part', () => {
     ['no effort, and tools', { reasoning: 'off', tools: [tool] }, ['tools']],
   ])('for %s, if it can do that', (_, request, needed) => {
     const bound = (features: readonly ModelFeature[]) =>
-      boundOf({ request, fallback: { features: new Set(features) } });
+      boundOf({ request, fallback: { features: new Set(features) }, own: ['reasoning'] });
     expect(bound(needed)).toBe(100);
     for (const missing of needed) {
       expect([missing, bound(needed.filter((each) => each !== missing))]).toEqual([
@@ -225,6 +227,13 @@ describe('a fallback takes part', () => {
         undefined,
       ]);
     }
+  });
+
+  test('without thinking, where the requested model ignores effort too', () => {
+    const request = { reasoning: 'high', tools: [tool] } as const;
+    expect(boundOf({ request, fallback: { features: new Set(['tools']) }, own: ['tools'] })).toBe(
+      100,
+    );
   });
 
   const ASKED = { tokens: 100, field: 'max_tokens' } as const;

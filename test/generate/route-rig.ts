@@ -77,6 +77,7 @@ export type Asked = {
   readonly answers: readonly (readonly Batch[])[];
   readonly until?: 'content' | 'end';
   readonly tellsExhaustion?: boolean;
+  readonly showsReasoning?: boolean;
   readonly silentCommitMs?: number;
   readonly onAttempt?: (attempt: Attempt) => void;
   readonly onStep?: () => void;
@@ -159,6 +160,7 @@ export function createRouteRig({ runsByItself = true } = {}): RouteRig {
       streamUpstream: true,
       until: asked.until ?? 'content',
       tellsExhaustion: asked.tellsExhaustion ?? true,
+      showsReasoning: asked.showsReasoning ?? true,
       silentCommitMs: asked.silentCommitMs ?? 60_000,
       lifetime: { isOver: () => gone, follow },
       attempts,

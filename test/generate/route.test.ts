@@ -26,6 +26,13 @@ test('the first that delivers serves, and no other upstream is called', async ()
   expect(routed).toMatchObject({ kind: 'serving', first: DELIVERS });
 });
 
+test('hidden thinking is not content: the next one is asked after it', async () => {
+  const thinks: Batch = { events: [{ kind: 'reasoning-delta', text: 'Hm.' }] };
+  const answers = [[thinks, fails('cut')], [DELIVERS]];
+  expect((await run(answers, { showsReasoning: false })).served).toBe('b');
+  expect((await run(answers)).routed).toMatchObject({ kind: 'serving', first: thinks });
+});
+
 test('a credential that a probe finds refused is reported to the operator, also where another one serves', async () => {
   const refused = fails('credential', { status: 401 });
   const { served, alerts, probes } = await run([[refused], [DELIVERS]]);
