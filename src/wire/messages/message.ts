@@ -132,7 +132,7 @@ export const readMessage = described(MESSAGE, (value, path): Message => {
 
 /** The `system` field: a string, or text blocks, joined with a blank line. */
 export const readSystem = described(SYSTEM, (value, path): string => {
-  return joinSystem(readBlocks(value, path));
+  return systemParts(readBlocks(value, path)).join('\n\n');
 });
 
 /**
@@ -173,26 +173,28 @@ function inputText(source: string | undefined): string {
 }
 
 function systemText(blocks: readonly Block[], path: string): string {
-  const text = joinSystem(blocks);
-  checkMessageText([text], path);
-  return text;
+  const parts = systemParts(blocks);
+  checkMessageText(parts, path);
+  return parts.join('\n\n');
 }
 
-function joinSystem(blocks: readonly Block[]): string {
+function systemParts(blocks: readonly Block[]): string[] {
   return texts(blocks)
     .map((text) => (text.startsWith(CHANGING_LINE) ? text.replace(/^[^\n]*\n*/, '') : text))
-    .filter((text) => text !== '')
-    .join('\n\n');
+    .filter((text) => text !== '');
 }
 
 function userMessage(blocks: readonly Block[], path: string): Message {
   const results: ToolTurn[] = [];
   const images: ImagePart[] = [];
   const parts: ContentPart[] = [];
+  /** The caller's own, without what we put between and in the place of it. */
+  const ownTexts: string[] = [];
   for (const block of blocks) {
     switch (block.type) {
       case 'text': {
         const text = textOf(block);
+        ownTexts.push(text);
         if (text !== '') parts.push({ kind: 'text', text });
         break;
       }
@@ -200,14 +202,13 @@ function userMessage(blocks: readonly Block[], path: string): Message {
         parts.push(readImage(block.fields['source'], `${block.path}.source`));
         break;
       case 'tool_result':
-        results.push(toolResult(block, images));
+        results.push(toolResult(block, images, ownTexts));
         break;
       case 'tool_use':
         throw invalidRequest(`${block.path}.type`, 'tool_use is for assistant messages only');
     }
   }
-  const ownTexts = parts.map((part) => (part.kind === 'text' ? part.text : ''));
-  checkMessageText([...ownTexts, ...results.map((result) => result.text)], path);
+  checkMessageText(ownTexts, path);
   if (blocks.length === 0) throw invalidRequest(path, 'must have at least 1 block');
   // Without text and results it is an empty turn, like an empty string in both formats.
   if (results.length === 0 && parts.length === 0) parts.push({ kind: 'text', text: '' });
@@ -240,21 +241,20 @@ function assistantMessage(blocks: readonly Block[], path: string): Message {
   return { role: 'assistant', reasoning, text, calls };
 }
 
-/** A tool result can only be text, so its images move to `images` and a mark replaces them. */
-function toolResult(block: Block, images: ImagePart[]): ToolTurn {
+/** Text only: its images move to `images`, with a mark in their place. Adds to `ownTexts`. */
+function toolResult(block: Block, images: ImagePart[], ownTexts: string[]): ToolTurn {
   const { tool_use_id: id, content = [] } = readToolResult(block.fields, block.path);
   const lines: string[] = [];
   for (const inner of content) {
-    switch (inner.type) {
-      case 'text':
-        lines.push(textOf(inner));
-        break;
-      case 'image':
-        images.push(readImage(inner.fields['source'], `${inner.path}.source`));
-        lines.push(TOOL_IMAGE_MARK);
-        break;
-      default:
-        for (const text of resultTexts(inner.type, inner.fields)) lines.push(text);
+    if (inner.type === 'image') {
+      images.push(readImage(inner.fields['source'], `${inner.path}.source`));
+      lines.push(TOOL_IMAGE_MARK);
+      continue;
+    }
+    const found = inner.type === 'text' ? [textOf(inner)] : resultTexts(inner.type, inner.fields);
+    for (const text of found) {
+      lines.push(text);
+      ownTexts.push(text);
     }
   }
   return {

@@ -544,6 +544,18 @@ describe('messages with', () => {
     expect(parse(withMessages({ role: 'user', content: long })).turns).toEqual([userTurn(long)]);
     expect(parse(withMessages(...repeat(200, HELLO))).turns).toHaveLength(200);
   });
+
+  test('the longest text in parts: what we put between them does not count', () => {
+    const half = { type: 'text', text: 'a'.repeat(500_000) };
+    const content = [half, half, image({ type: 'base64', media_type: 'image/png', data: PNG })];
+    const result = { type: 'tool_result', tool_use_id: 'a', content };
+    expect(parse(userBlocks(result)).turns).toHaveLength(2);
+    expect(
+      parse(withMessages({ role: 'system', content: [half, half] }, HELLO)).turns,
+    ).toHaveLength(2);
+    const more = { ...result, content: [...content, { type: 'text', text: 'a' }] };
+    expect(refusal(() => parse(userBlocks(more))).param).toBe('messages[0].content');
+  });
 });
 
 describe('refused is', () => {
