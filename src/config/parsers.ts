@@ -26,49 +26,36 @@ export function wholeNumber(minimum: number, maximum: number): Parser<number> {
   };
 }
 
-export const portOrOff: Parser<number | 'off'> = (text) => {
-  if (text === 'off') return { value: 'off' };
-  const read = wholeNumber(0, 65_535)(text);
-  return 'value' in read ? read : { problem: 'must be a port from 0 to 65535, or off.' };
-};
+function orOff<T>(parser: Parser<T>, expects: string): Parser<T | 'off'> {
+  return (text) => {
+    if (text === 'off') return { value: 'off' };
+    const read = parser(text);
+    return 'value' in read ? read : { problem: `must be ${expects}, or off.` };
+  };
+}
+
+export const portOrOff = orOff(wholeNumber(0, 65_535), 'a port from 0 to 65535');
 
 /** Whole days. */
-export function daysOrOff(minimum: number, maximum: number): Parser<number | 'off'> {
-  return (text) => {
-    if (text === 'off') return { value: 'off' };
-    const read = wholeNumber(minimum, maximum)(text);
-    const problem = `must be a whole number of days from ${minimum} to ${maximum}, or off.`;
-    return 'value' in read ? read : { problem };
-  };
+export const daysOrOff = (minimum: number, maximum: number): Parser<number | 'off'> =>
+  orOff(wholeNumber(minimum, maximum), `a whole number of days from ${minimum} to ${maximum}`);
+
+export const timesOrOff = (minimum: number, maximum: number): Parser<number | 'off'> =>
+  orOff(wholeNumber(minimum, maximum), `a whole number from ${minimum} to ${maximum}`);
+
+/** A time with decimals, in this unit, converted to milliseconds. */
+function time(unit: string, unitMs: number) {
+  return (minimum: number, maximum: number): Parser<number> =>
+    (text) => {
+      const value = /^\d{1,6}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
+      if (value >= minimum && value <= maximum) return { value: Math.round(value * unitMs) };
+      return { problem: `must be a number of ${unit} from ${minimum} to ${maximum}.` };
+    };
 }
 
-export function timesOrOff(minimum: number, maximum: number): Parser<number | 'off'> {
-  return (text) => {
-    if (text === 'off') return { value: 'off' };
-    const read = wholeNumber(minimum, maximum)(text);
-    return 'value' in read
-      ? read
-      : { problem: `must be a whole number from ${minimum} to ${maximum}, or off.` };
-  };
-}
+export const seconds = time('seconds', 1_000);
 
-/** Seconds, decimals allowed, converted to milliseconds. */
-export function seconds(minimum: number, maximum: number): Parser<number> {
-  return (text) => {
-    const value = /^\d{1,6}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= minimum && value <= maximum) return { value: Math.round(value * 1_000) };
-    return { problem: `must be a number of seconds from ${minimum} to ${maximum}.` };
-  };
-}
-
-/** Hours, decimals allowed, converted to milliseconds. */
-export function hours(minimum: number, maximum: number): Parser<number> {
-  return (text) => {
-    const value = /^\d{1,4}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= minimum && value <= maximum) return { value: Math.round(value * 3_600_000) };
-    return { problem: `must be a number of hours from ${minimum} to ${maximum}.` };
-  };
-}
+export const hours = time('hours', 3_600_000);
 
 export const host: Parser<string> = (text) =>
   isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,252})$/.test(text)

@@ -1,6 +1,7 @@
 // Serves one part of the documentation: pages, their Markdown, the search, and two files. Pages carry an
 // ETag and are revalidated; files change their name with their content and are kept for good.
 
+import { isUnchanged } from '../core/etag.ts';
 import { targetOf } from '../core/request-target.ts';
 import { frameOf, MISSING, searchContent } from './frame.ts';
 import {
@@ -124,7 +125,7 @@ export function createDocSite(options: DocSiteOptions) {
     }
     const { bytes, type, cache, status, etag } = readyContent(path, url);
     const sent = { ...headers(), 'cache-control': cache, ...(status === 200 ? { etag } : {}) };
-    if (status === 200 && isKnown(request.headers.get('if-none-match'), etag)) {
+    if (status === 200 && isUnchanged(request.headers, etag)) {
       return new Response(null, { status: 304, headers: sent });
     }
     return new Response(request.method === 'HEAD' ? null : bytes, {
@@ -135,9 +136,3 @@ export function createDocSite(options: DocSiteOptions) {
 }
 
 const tagOf = (text: string): string => Bun.hash(text).toString(36);
-
-function isKnown(ifNoneMatch: string | null, etag: string): boolean {
-  return (ifNoneMatch ?? '')
-    .split(',')
-    .some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
-}

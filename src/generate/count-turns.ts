@@ -67,10 +67,7 @@ export function createTurns({ room, part }: TurnSizes) {
     /** Resolves when the whole text is counted. */
     run(accountId: string, countPart: CountPart): Promise<void> {
       return new Promise((done, failed) => {
-        const waiting = { countPart, done, failed };
-        const queue = queues.get(accountId);
-        if (queue === undefined) queues.set(accountId, [waiting]);
-        else queue.push(waiting);
+        queues.getOrInsert(accountId, []).push({ countPart, done, failed });
         awaitTurn();
       });
     },

@@ -24,9 +24,7 @@ export class Places {
   /** Resolves when a place may be free: the previous request took one, gave one, or was refused. */
   wait(accountId: string): Promise<void> {
     return new Promise((resolve) => {
-      const waiting = this.#waiting.get(accountId);
-      if (waiting === undefined) this.#waiting.set(accountId, [resolve]);
-      else waiting.push(resolve);
+      this.#waiting.getOrInsert(accountId, []).push(resolve);
     });
   }
 

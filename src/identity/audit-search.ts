@@ -1,5 +1,5 @@
-// Searches the audit trail of all accounts for operators, newest first, in pages, by actor, action
-// and subject. Each filter alone uses an index. Read-only.
+// Searches the audit trail, newest first, in pages, by account, actor, action and subject. Each
+// filter alone uses an index. Read-only.
 
 import { and, desc, eq, lt } from 'drizzle-orm';
 import type { Database } from '../store/contract.ts';

@@ -1,7 +1,6 @@
 // The audit trail. An event is written in the transaction of its change, so neither exists without
 // the other. Never contains a key, a digest or a secret.
 
-import { and, desc, eq, lt } from 'drizzle-orm';
 import type { Database } from '../store/contract.ts';
 import { auditEvents } from '../store/tables.ts';
 
@@ -112,21 +111,4 @@ function rowOf({ actor, operationId, detail = {}, ...facts }: AuditEvent) {
 export function authorOf(actor: Actor, operationId: string) {
   const { name, address } = typeof actor === 'string' ? { name: actor, address: null } : actor;
   return { operationId, actor: name, address };
-}
-
-/** An account's events, newest first; only those before event `before` where it is given. */
-export function listAuditEvents(
-  database: Database,
-  accountId: string,
-  limit: number,
-  before?: number,
-) {
-  const older = before === undefined ? undefined : lt(auditEvents.id, before);
-  return database.db
-    .select()
-    .from(auditEvents)
-    .where(and(eq(auditEvents.accountId, accountId), older))
-    .orderBy(desc(auditEvents.id))
-    .limit(limit)
-    .all();
 }

@@ -51,17 +51,3 @@ export async function listBlocks(
     .limit(limit)
     .all();
 }
-
-/** The active block of one account, key or network; `undefined` where there is none. */
-export async function findBlock(
-  { db }: Database,
-  kind: BlockKind,
-  value: string,
-  nowMs: number,
-): Promise<Block | undefined> {
-  return db
-    .select()
-    .from(blocks)
-    .where(and(eq(blocks.kind, kind), eq(blocks.value, value), isInForce(nowMs)))
-    .get();
-}

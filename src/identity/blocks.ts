@@ -43,6 +43,20 @@ export function isInForce(nowMs: number) {
   return or(isNull(blocks.expiresAt), gt(blocks.expiresAt, nowMs));
 }
 
+/** The active block of one account, key or network; `undefined` where there is none. */
+export async function findBlock(
+  { db }: Database,
+  kind: BlockKind,
+  value: string,
+  nowMs: number,
+): Promise<Block | undefined> {
+  return db
+    .select()
+    .from(blocks)
+    .where(and(eq(blocks.kind, kind), eq(blocks.value, value), isInForce(nowMs)))
+    .get();
+}
+
 /** For operators: add, remove, list. `value` is an account id, a key id or a network. */
 export function createBlocks(dependencies: {
   readonly database: Database;
@@ -74,14 +88,6 @@ export function createBlocks(dependencies: {
     });
   }
 
-  async function lookUp(kind: BlockKind, value: string): Promise<Block | undefined> {
-    return db
-      .select()
-      .from(blocks)
-      .where(and(eq(blocks.kind, kind), eq(blocks.value, value), isInForce(clock())))
-      .get();
-  }
-
   return {
     /**
      * `forMs` is the duration of the block; absent: until it is removed. Throws `invalid_block` for
@@ -105,7 +111,7 @@ export function createBlocks(dependencies: {
       return database.transaction(async () => {
         // Ended blocks remain only in the audit trail.
         await db.delete(blocks).where(lte(blocks.expiresAt, now)).run();
-        if ((await lookUp(kind, block.value)) !== undefined) {
+        if ((await findBlock(database, kind, block.value, now)) !== undefined) {
           throw new IdentityError(
             'already_blocked',
             `This ${kind} is blocked already. To change how long, remove the block first.`,
@@ -123,7 +129,7 @@ export function createBlocks(dependencies: {
     /** Throws `block_not_found`. */
     async remove(kind: BlockKind, value: string, actor: Actor): Promise<Block> {
       return database.transaction(async () => {
-        const block = await lookUp(kind, canonicalValue(kind, value));
+        const block = await findBlock(database, kind, canonicalValue(kind, value), clock());
         if (block === undefined) {
           throw new IdentityError('block_not_found', `This ${kind} is not blocked.`);
         }

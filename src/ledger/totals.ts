@@ -23,8 +23,7 @@ export type AccountAmount = {
 const ACCOUNTS_AT_ONCE = 200;
 const STRETCH_MS = 2 * DAY_MS;
 
-/** `monotonic` is a clock in milliseconds that never jumps. */
-export function createTotals({ db }: Database, monotonic: () => number) {
+export function createTotals({ db }: Database) {
   const value = sql.placeholder;
   const all = db
     .select({
@@ -84,7 +83,7 @@ export function createTotals({ db }: Database, monotonic: () => number) {
       untilMs: number,
       limit: number,
     ): Promise<readonly AccountAmount[]> {
-      const pause = createPause(monotonic);
+      const pause = createPause();
       let most: AccountAmount[] = [];
       let rows = await page.all({ after: '' });
       while (rows.length > 0) {

@@ -1,12 +1,12 @@
 // Builds the description of the public API, OpenAPI 3.1, from the route table, the readers of request
 // bodies, the schemas of answers and the error table. Pure; called once by each server that is asked.
 
-import { ERRORS, type ErrorCode } from '../core/error.ts';
+import { ERRORS } from '../core/error.ts';
 import { ROUTES } from '../http/routes.ts';
 import { errorAnswers } from './errors.ts';
-import { type AnswerHeaders, errorHeaders } from './headers.ts';
+import { errorHeaders } from './headers.ts';
 import { OPERATIONS, type OperationRecord } from './operations.ts';
-import { hoisted, type JsonRecord, type OpenApiDocument, sorted, withTexts } from './schemas.ts';
+import { hoisted, type JsonRecord, type OpenApiDocument, requestBody, sorted } from './schemas.ts';
 
 const SECURITY = [{ bearer: [] }, { apiKey: [] }];
 
@@ -57,19 +57,7 @@ function operationOf(name: string, record: OperationRecord): JsonRecord {
     ...(parameters === undefined
       ? {}
       : { parameters: parameters.map((each) => ({ ...each, required: each.in === 'path' })) }),
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: true,
-            content: {
-              'application/json': {
-                schema: withTexts(body.schema, body.texts),
-                example: record.example,
-              },
-            },
-          },
-        }),
+    ...(body === undefined ? {} : requestBody(body.schema, body.texts, record.example)),
     responses: responsesOf(record),
   };
 }
@@ -82,25 +70,13 @@ function responsesOf(record: OperationRecord): JsonRecord {
   };
   const whole = {
     description: 'The answer.',
-    headers: headersOf(headers),
+    headers: { ...headers },
     ...(answer === undefined ? {} : { content }),
   };
   const isGenerated = events !== undefined || record.body !== undefined;
   return Object.fromEntries([
     ['200', whole],
     ...(other === undefined ? [] : [[other.status, { ...whole, ...other.answer }]]),
-    ...errorAnswers(format, codes).map(({ status, codes: those, schema }) => [
-      status,
-      {
-        description: `One of ${those.join(', ')}.`,
-        headers: headersOf(errorHeaders(those, isGenerated)),
-        content: { 'application/json': { schema } },
-        'x-error-codes': those satisfies readonly ErrorCode[],
-      },
-    ]),
+    ...errorAnswers(format, codes, (those) => errorHeaders(those, isGenerated)),
   ]);
-}
-
-function headersOf(headers: AnswerHeaders): JsonRecord {
-  return { ...headers };
 }

@@ -3,6 +3,8 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { ERRORS, type ErrorCode, GatewayError } from '../core/error.ts';
 import { decimal, outcome } from './answers.ts';
+import type { AnswerHeaders } from './headers.ts';
+import { errorAnswer, type JsonRecord } from './schemas.ts';
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
@@ -67,26 +69,17 @@ export const GENERATION_CODES: readonly ErrorCode[] = [
   'key_budget_exhausted',
 ];
 
-export type ErrorAnswer = {
-  readonly status: number;
-  readonly codes: readonly ErrorCode[];
-  readonly schema: TSchema;
-};
-
 /** The error answers of a route, by status. */
 export function errorAnswers(
   format: 'chat' | 'messages',
   codes: readonly ErrorCode[],
-): readonly ErrorAnswer[] {
+  headersOf: (codes: readonly ErrorCode[]) => AnswerHeaders,
+): readonly (readonly [status: number, answer: JsonRecord])[] {
   const envelope = format === 'chat' ? chatError : messagesError;
   const byStatus = Map.groupBy(codes, (each) => ERRORS[each].status as number);
   return [...byStatus]
-    .map(([status, those]) => ({ status, codes: those, schema: narrowed(envelope, those) }))
-    .toSorted((a, b) => a.status - b.status);
-}
-
-/** The envelope with these codes alone. */
-function narrowed(envelope: TSchema, codes: readonly ErrorCode[]): TSchema {
-  const error = { properties: { code: { enum: codes } } };
-  return Type.Unsafe({ allOf: [envelope, { properties: { error } }] });
+    .map(
+      ([status, those]) => [status, errorAnswer(envelope, those, { ...headersOf(those) })] as const,
+    )
+    .toSorted(([a], [b]) => a - b);
 }

@@ -1,6 +1,6 @@
 // What descriptions of the API are made of: JSON schemas with texts, and references to named ones.
 
-import type { TSchema } from '@sinclair/typebox';
+import { type TSchema, Type } from '@sinclair/typebox';
 
 export type JsonRecord = { [name: string]: unknown };
 
@@ -11,7 +11,7 @@ export type OpenApiDocument = {
 } & JsonRecord;
 
 /** The same object with a description of each member. */
-export function withTexts(schema: TSchema, texts: Readonly<Record<string, string>>): TSchema {
+function withTexts(schema: TSchema, texts: Readonly<Record<string, string>>): TSchema {
   const members: Record<string, TSchema> = schema['properties'];
   const properties = Object.fromEntries(
     Object.entries(members).map(([name, member]) => {
@@ -20,6 +20,32 @@ export function withTexts(schema: TSchema, texts: Readonly<Record<string, string
     }),
   );
   return { ...schema, properties };
+}
+
+/** The member `requestBody` of an operation. */
+export function requestBody(
+  schema: TSchema,
+  texts: Readonly<Record<string, string>>,
+  example: unknown,
+): JsonRecord {
+  const content = { 'application/json': { schema: withTexts(schema, texts), example } };
+  return { requestBody: { required: true, content } };
+}
+
+/** An answer of one status: the envelope of errors with these codes alone. */
+export function errorAnswer(
+  envelope: TSchema,
+  codes: readonly string[],
+  headers: JsonRecord,
+): JsonRecord {
+  const error = { properties: { code: { enum: codes } } };
+  const schema = Type.Unsafe({ allOf: [envelope, { properties: { error } }] });
+  return {
+    description: `One of ${codes.join(', ')}.`,
+    headers,
+    content: { 'application/json': { schema } },
+    'x-error-codes': codes,
+  };
 }
 
 /**

@@ -1,7 +1,7 @@
 // Shows new keys, and finds a key for an operator by its id or by the whole key: its account, and
 // whether it is blocked.
 
-import { findBlock } from '../identity/block-list.ts';
+import { findBlock } from '../identity/blocks.ts';
 import { type ApiKey, keyRecord } from '../identity/key-record.ts';
 import { readAccount } from './account-records.ts';
 import { blockSummary } from './blocks.ts';

@@ -2,6 +2,7 @@
 // ETag.
 
 import { publicUrl } from '../config/urls.ts';
+import { isUnchanged } from '../core/etag.ts';
 import { securityHeaders } from '../dashboard/edge/respond.ts';
 import type { Mount } from '../http/exchange.ts';
 import { VERSION } from '../version.ts';
@@ -22,8 +23,7 @@ export function createServingDescription(options: PageMountOptions): Mount {
         etag,
       };
       return async ({ headers: asked }: Request) => {
-        if (asked.get('if-none-match') === etag)
-          return new Response(null, { status: 304, headers });
+        if (isUnchanged(asked, etag)) return new Response(null, { status: 304, headers });
         return new Response(bytes, {
           headers: { ...headers, 'content-type': 'application/json' },
         });

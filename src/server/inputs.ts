@@ -52,7 +52,8 @@ export function createInputs(processEnvironment: Environment, directory: string)
   };
 }
 
-function once<T>(make: () => T): () => T {
+/** Makes the value at the first call, and returns it again at each further one. */
+export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
     made ??= { value: make() };

@@ -4,11 +4,10 @@
 import type { Config } from '../config/settings.ts';
 import { publicUrl } from '../config/urls.ts';
 import type { Activity } from '../core/activity.ts';
-import type { Alert } from '../core/alert.ts';
+import { type Alert, alertWords } from '../core/alert.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
 import type { StartTrace } from '../core/trace.ts';
 import { createActivity } from '../observe/activity.ts';
-import { createAlerts, type RaiseAlert } from '../observe/alerts.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { watchLoopLag } from '../observe/loop-lag.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
@@ -16,6 +15,12 @@ import { createRaisedAlerts, type RaisedAlerts } from '../observe/raised-alerts.
 import { createTracing, type Tracing } from '../observe/tracing/tracing.ts';
 import { createWebhook, type Webhook } from '../observe/webhook.ts';
 import { VERSION } from '../version.ts';
+
+/**
+ * Reports to operators. Never waits and never throws, because its caller is serving a request.
+ * `cause` is the original error, for the log only.
+ */
+export type RaiseAlert = (alert: Alert, cause?: unknown) => void;
 
 export type Observation = {
   readonly log: Log;
@@ -47,11 +52,12 @@ export function createObservation(dependencies: {
   const tracing = tracingOf(config, monotonic, log, metrics);
   const activity = createActivity({ clock });
   const raised = createRaisedAlerts({ clock });
-  const count = (alert: Alert): void => {
+  const alert: RaiseAlert = (alert, cause) => {
+    log.error(alertWords(alert), cause);
     metrics.alert(alert);
     raised.raise(alert);
+    webhook?.send(alert);
   };
-  const alert = createAlerts({ log, count, send: webhook?.send });
   const stopLag = watchLoopLag(monotonic, (seconds) => {
     metrics.loopLag(seconds);
     activity.loopLag(seconds);

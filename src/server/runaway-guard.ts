@@ -14,9 +14,9 @@ import type { RunawayPause } from '../identity/pause-mails.ts';
 import { runawayMail, signedMail } from '../identity/sign-in/mails.ts';
 import { createRecentSpend } from '../ledger/recent-spend.ts';
 import type { Mailer } from '../mail/mail.ts';
-import type { RaiseAlert } from '../observe/alerts.ts';
 import type { Log } from '../observe/log.ts';
 import type { Database } from '../store/contract.ts';
+import type { RaiseAlert } from './observation.ts';
 
 export type RunawayGuardOptions = {
   readonly database: Database;

@@ -4,6 +4,7 @@
 // than three quarters of the places, so one account's slow requests cannot take them all.
 // `health.ts` has one gate for each upstream.
 
+import { takeOff } from '../core/counts.ts';
 import { createLatestTwo } from '../core/latest-two.ts';
 import type { UpstreamConcurrency } from '../core/model.ts';
 import type { StartTimer } from './timer.ts';
@@ -93,9 +94,7 @@ export function createGate(startTimer: StartTimer, monotonic: () => number) {
     /** Returns one place of the account. */
     exit(account: string): void {
       inFlight -= 1;
-      const left = heldBy(account) - 1;
-      if (left > 0) held.set(account, left);
-      else held.delete(account);
+      takeOff(held, account);
       letIn();
     },
     inFlight: () => inFlight,

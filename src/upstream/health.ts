@@ -58,14 +58,8 @@ export function createHealth(
   const nodes = new Map<string, UpstreamNode>();
   let known: Catalog | undefined;
 
-  const nodeOf = (upstream: Upstream): UpstreamNode => {
-    let node = nodes.get(upstream.id);
-    if (node === undefined) {
-      node = createNode(placeOf(upstream), dependencies);
-      nodes.set(upstream.id, node);
-    }
-    return node;
-  };
+  const nodeOf = (upstream: Upstream): UpstreamNode =>
+    nodes.getOrInsertComputed(upstream.id, () => createNode(placeOf(upstream), dependencies));
   /**
    * Drops the state of upstreams that a new catalog removed or moved: failures at the old address
    * say nothing about the new one. Requests in progress keep theirs.

@@ -29,14 +29,8 @@ export function createNode(place: string, dependencies: NodeDependencies) {
   const breakers = new Map<string, Breakers>();
   const credentials = createCredentials();
 
-  const breakersOf = ({ model: { slug } }: Candidate): Breakers => {
-    let all = breakers.get(slug);
-    if (all === undefined) {
-      all = createBreakers();
-      breakers.set(slug, all);
-    }
-    return all;
-  };
+  const breakersOf = ({ model: { slug } }: Candidate): Breakers =>
+    breakers.getOrInsertComputed(slug, createBreakers);
 
   /** Sends any probes that are due. Call it after each event that may cause one. */
   const settleDoubts = (candidate: Candidate, credential: UpstreamCredential): void => {

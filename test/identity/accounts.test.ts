@@ -3,11 +3,11 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { normaliseEmail } from '../../src/identity/accounts.ts';
-import { listAuditEvents } from '../../src/identity/audit.ts';
 import { createBlocks, readBlocklist } from '../../src/identity/blocks.ts';
 import { createKeyActivity } from '../../src/identity/key-activity.ts';
 import { createSettings, readMaintenance } from '../../src/identity/settings.ts';
 import { auditEvents } from '../../src/store/tables.ts';
+import { accountEvents } from '../support/audit.ts';
 import { describeOnEachDatabase, newDatabase, temporaryDirectory } from '../support/database.ts';
 import { addAccount, createIdentity, START_MS } from './fixtures.ts';
 
@@ -66,7 +66,7 @@ describeOnEachDatabase('accounts', async () => {
       await accounts.changeStanding(account.id, 'suspended', 'operator');
       await accounts.verifyEmail(account.id, 'operator');
       expect(await accounts.get(account.id)).toEqual({ ...changed, standing: 'suspended' });
-      const events = (await listAuditEvents(database, account.id, 10)).map((event) => event.action);
+      const events = (await accountEvents(database, account.id, 10)).map((event) => event.action);
       expect(events).toEqual([
         'account.standing_changed',
         'account.plan_changed',

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { asc, eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { isWellFormedKey } from '../../src/core/id.ts';
-import { listAuditEvents } from '../../src/identity/audit.ts';
 import { digestKey } from '../../src/identity/key-digest.ts';
 import type { KeyListState } from '../../src/identity/key-list.ts';
 import { type ApiKey, keyRecord } from '../../src/identity/key-record.ts';
 import { createQueries } from '../../src/store/database.ts';
 import { apiKeys, auditEvents } from '../../src/store/tables.ts';
+import { accountEvents } from '../support/audit.ts';
 import {
   describeOnEachDatabase,
   newDatabase,
@@ -70,7 +70,7 @@ describeOnEachDatabase('keys', async () => {
         ...UNBOUND,
       });
       expect(await keys.list(account.id)).toEqual([row]);
-      const [event] = await listAuditEvents(database, account.id, 1);
+      const [event] = await accountEvents(database, account.id, 1);
       expect(event).toMatchObject({
         action: 'api_key.created',
         actor: 'operator',
@@ -199,7 +199,7 @@ describeOnEachDatabase('keys', async () => {
       expect(await keys.find(old.id)).toEqual(replaced);
       expect(created.row).toMatchObject({ name: 'ci', expiresAt: null, rotatedFrom: old.id });
       expect(await keys.countActive(account.id)).toBe(2);
-      const [replacement, creation] = await listAuditEvents(database, account.id, 2);
+      const [replacement, creation] = await accountEvents(database, account.id, 2);
       expect(replacement).toMatchObject({
         ...{ action: 'api_key.replaced', subject: old.id },
         operationId: creation?.operationId,
@@ -313,10 +313,10 @@ describeOnEachDatabase('keys', async () => {
         revokedAt: identity.clock(),
         revokedReason: 'leak_report',
       });
-      const events = await listAuditEvents(database, account.id, 100);
+      const events = await accountEvents(database, account.id, 100);
       identity.advance(1_000);
       expect(await keys.revoke(row.id, 'user', 'operator')).toEqual(revoked);
-      expect(await listAuditEvents(database, account.id, 100)).toEqual(events);
+      expect(await accountEvents(database, account.id, 100)).toEqual(events);
       expect(await codeOf(() => keys.revoke('key_nobody', 'user', 'operator'))).toBe(
         'key_not_found',
       );
@@ -336,7 +336,7 @@ describeOnEachDatabase('keys', async () => {
         rows.map((row) => ({ ...row, revokedAt: at, revokedReason: 'user' as const })),
       );
       expect(kept).toEqual(old);
-      const events = await listAuditEvents(database, account.id, 100);
+      const events = await accountEvents(database, account.id, 100);
       const revoked = events.filter(({ at: then }) => then === at);
       expect(revoked.map(({ subject }) => subject).toSorted()).toEqual(
         rows.map(({ id }) => id).toSorted(),
@@ -356,7 +356,7 @@ describeOnEachDatabase('keys', async () => {
       expect(await codeOf(() => keys.revokeOwn(account.id, tooMany, account.id))).toBe(
         'key_not_found',
       );
-      expect(await listAuditEvents(database, account.id, 100)).toEqual(events);
+      expect(await accountEvents(database, account.id, 100)).toEqual(events);
     });
 
     sqliteTest('it reads a plan of SQLite')(
@@ -397,7 +397,7 @@ describeOnEachDatabase('keys', async () => {
       expect(await codeOf(() => keys.edit(row.id, { name: 'two\nlines' }, account.id))).toBe(
         'invalid_key_name',
       );
-      const events = await listAuditEvents(database, account.id, 2);
+      const events = await accountEvents(database, account.id, 2);
       expect(
         events.map(({ action, actor, detail }) => [action, actor, JSON.parse(detail)]),
       ).toEqual([

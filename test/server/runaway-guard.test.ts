@@ -5,11 +5,11 @@ import type { Alert } from '../../src/core/alert.ts';
 import { DAY_MS } from '../../src/core/calendar.ts';
 import { PLAYGROUND_KEY_ID } from '../../src/core/id.ts';
 import { micro } from '../../src/core/money.ts';
-import { listAuditEvents } from '../../src/identity/audit.ts';
 import { createRollUp } from '../../src/ledger/series/roll-up.ts';
 import { createRunawayGuard, type RunawayGuardOptions } from '../../src/server/runaway-guard.ts';
 import type { Database } from '../../src/store/contract.ts';
 import { addAccount, createIdentity } from '../identity/fixtures.ts';
+import { accountEvents } from '../support/audit.ts';
 import {
   connectAgain,
   describeOnEachDatabase,
@@ -136,7 +136,7 @@ describeOnEachDatabase('the runaway guard', () => {
       expect(text).toContain(part);
     }
     expect(text).not.toContain(key.digest);
-    const events = await listAuditEvents(at.database, key.accountId, 9);
+    const events = await accountEvents(at.database, key.accountId, 9);
     const event = events.find(({ action }) => action === 'api_key.paused');
     expect(event).toMatchObject({ actor: 'system', subject: key.id });
     expect(JSON.parse(event?.detail ?? '')).toMatchObject({
@@ -201,7 +201,7 @@ describeOnEachDatabase('the runaway guard', () => {
       expect(await sentBy()).toEqual([1, 1]);
       expect(mails[1]).toEqual(mails[0] as Mail);
       expect(await sentBy()).toEqual([0, 0]);
-      const [event] = await listAuditEvents(at.database, key.accountId, 1);
+      const [event] = await accountEvents(at.database, key.accountId, 1);
       expect(event).toMatchObject({ action: 'api_key.pause_mailed', subject: key.id });
       expect(JSON.parse(event?.detail ?? '')).toEqual({ masked: key.masked, mail: 'sent' });
       await at.close();
@@ -212,7 +212,7 @@ describeOnEachDatabase('the runaway guard', () => {
       async (outcome) => {
         const { advance, sentBy, ...at } = await pausedWith(async () => outcome);
         await waitUntil(async () => {
-          const [event] = await listAuditEvents(at.database, at.key.accountId, 1);
+          const [event] = await accountEvents(at.database, at.key.accountId, 1);
           return event?.action === 'api_key.pause_mailed';
         });
         advance(5 * MINUTE_MS);

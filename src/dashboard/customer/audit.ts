@@ -2,14 +2,12 @@
 // for actions of the account's users.
 
 import { isoTime } from '../../core/calendar.ts';
-import { listAuditEvents } from '../../identity/audit.ts';
+import { type StoredAuditEvent, searchAuditEvents } from '../../identity/audit-search.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { AuditRecord } from '../records/customer-audit.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
-
-type AuditEvent = Awaited<ReturnType<typeof listAuditEvents>>[number];
 
 export function auditRoutes({ store }: OwnDependencies): readonly Route<SignedInCustomer>[] {
   return [
@@ -21,7 +19,7 @@ export function auditRoutes({ store }: OwnDependencies): readonly Route<SignedIn
       handle: ({ who: { accountId }, query }): Promise<List<AuditRecord>> =>
         numberedList(
           query,
-          ({ limit, before }) => listAuditEvents(store.database, accountId, limit, before),
+          (page) => searchAuditEvents(store.database, { accountId }, page),
           auditRecord,
           ({ id }) => id,
         ),
@@ -29,7 +27,7 @@ export function auditRoutes({ store }: OwnDependencies): readonly Route<SignedIn
   ];
 }
 
-export function auditRecord(event: AuditEvent): AuditRecord {
+export function auditRecord(event: StoredAuditEvent): AuditRecord {
   const actor = actorOf(event);
   return {
     id: event.id,
@@ -64,14 +62,14 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   'user.sessions_ended': ['ended'],
 };
 
-function detailOf({ action, detail }: AuditEvent): AuditRecord['detail'] {
+function detailOf({ action, detail }: StoredAuditEvent): AuditRecord['detail'] {
   const shown = SHOWN[action] ?? [];
   const all = JSON.parse(detail) as AuditRecord['detail'];
   return Object.fromEntries(Object.entries(all).filter(([name]) => shown.includes(name)));
 }
 
 /** Actors other than the account's users and the system are operators. */
-function actorOf({ actor, accountId }: AuditEvent): AuditRecord['actor'] {
+function actorOf({ actor, accountId }: StoredAuditEvent): AuditRecord['actor'] {
   if (actor === accountId) return 'you';
   return actor === 'system' || actor === 'visitor' ? actor : 'operator';
 }

@@ -3,6 +3,7 @@
 // the first visit.
 
 import { brotliDecompressSync } from 'node:zlib';
+import { isUnchanged } from '../../core/etag.ts';
 import { targetOf } from '../../core/request-target.ts';
 import type { Service } from '../../core/service.ts';
 import { chooseLanguage } from '../texts/language.ts';
@@ -101,7 +102,7 @@ export function createPageFiles(app: WebApp, service: () => Service): PageFiles 
       etag,
       vary: 'accept-encoding',
     };
-    if (isKnown(request.headers.get('if-none-match'), etag)) {
+    if (isUnchanged(request.headers, etag)) {
       return new Response(null, { status: 304, headers: kept });
     }
     const compressed = await reading;
@@ -150,10 +151,4 @@ function acceptsBrotli(accepted: string | null): boolean {
     .map((coding) => coding.trim().toLowerCase())
     .find((coding) => /^br(?:\s*;|$)/.test(coding));
   return row !== undefined && !/;\s*q=0(?:\.0*)?$/.test(row);
-}
-
-function isKnown(ifNoneMatch: string | null, etag: string): boolean {
-  return (ifNoneMatch ?? '')
-    .split(',')
-    .some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
 }

@@ -4,6 +4,7 @@
 
 import type { Awaitable } from '../../async/awaitable.ts';
 import { createId, createRequestId, type RandomBytes } from '../../core/id.ts';
+import { targetOf } from '../../core/request-target.ts';
 import { writeAuditEvent } from '../../identity/audit.ts';
 import { createOperatorTokens, type TokenCaller } from '../../identity/operator-tokens.ts';
 import { createThrottle } from '../../identity/sign-in/throttle.ts';
@@ -106,13 +107,12 @@ export function createOperatorApi(dependencies: ApiDependencies) {
       who = await admit(request, from);
       requireScope(who, scope);
     }
-    const query = new URLSearchParams(/\?([^#]*)/.exec(request.url)?.[1]);
     const result = await route.handle({
       who,
       actor: { name: nameOf(who), address: from },
       address: from,
       body: route.readBody(given),
-      query: route.readQuery(Object.fromEntries(query)),
+      query: route.readQuery(Object.fromEntries(targetOf(request).searchParams)),
       param: (name) => params[name] ?? '',
       isAdmitted: async () => true,
       request,
@@ -139,7 +139,7 @@ export function createOperatorApi(dependencies: ApiDependencies) {
     const requestId = createRequestId(clock(), randomBytes);
     const secure = isHttps(request);
     const { method } = request;
-    const path = pathOf(request).slice(API_PREFIX.length);
+    const path = targetOf(request).pathname.slice(API_PREFIX.length);
     try {
       if (method === 'GET' && path === DESCRIPTION_PATH) {
         return finish(await dependencies.describe(), requestId, secure);
@@ -164,11 +164,6 @@ export function createOperatorApi(dependencies: ApiDependencies) {
       return refused(error, requestId, secure);
     }
   };
-}
-
-/** The Host header comes from the client, so the URL may be invalid. */
-export function pathOf({ url }: Request): string {
-  return /^[a-z]+:\/\/[^/]*([^?#]*)/i.exec(url)?.[1] ?? '';
 }
 
 function nameOf({ token }: TokenCaller): string {

@@ -28,7 +28,7 @@ const DAY_HOURS = 24;
 
 export function modelRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
   const { store, catalog, clock } = dependencies;
-  const readSeries = createModelSeriesReader(store.database, () => performance.now());
+  const readSeries = createModelSeriesReader(store.database);
 
   async function lastDay(by: 'model' | 'requested'): Promise<ReadonlyMap<string, ModelFigures>> {
     const untilMs = (Math.floor(clock() / HOUR_MS) + 1) * HOUR_MS;

@@ -30,8 +30,8 @@ const NOTHING = sumModelFigures([]);
 
 export function moneyRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
   const { store, catalog, clock } = dependencies;
-  const totals = createTotals(store.database, () => performance.now());
-  const readSeries = createModelSeriesReader(store.database, () => performance.now());
+  const totals = createTotals(store.database);
+  const readSeries = createModelSeriesReader(store.database);
   const asked = new Map<number, { at: number; rows: Promise<readonly AccountAmount[]> }>();
   return [
     sessionRoute({
@@ -67,10 +67,7 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
             held: formatTokens(balances.held),
             held_usd: formatUsd(balances.held, usdPerMillion),
           },
-          totals: figuresRecord(
-            [...byModel.values()].reduce(addModelFigures, NOTHING),
-            usdPerMillion,
-          ),
+          totals: figuresRecord(sumModelFigures([...byModel.values()]), usdPerMillion),
           models: [...byModel]
             .toSorted(([, a], [, b]) => (a.debited > b.debited ? -1 : 1))
             .map(([model, figures]) => ({ model, ...figuresRecord(figures, usdPerMillion) })),

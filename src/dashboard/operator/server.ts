@@ -4,12 +4,12 @@
 import type { ActivityMinute } from '../../core/activity.ts';
 import { isoTime, utcDay } from '../../core/calendar.ts';
 import { type UpstreamState, upstreamState } from '../../core/health.ts';
-import { formatTokens, formatUsd, type UsdRate, ZERO } from '../../core/money.ts';
+import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import { upstreamWarnings } from '../../core/readiness.ts';
 import {
-  addModelFigures,
   createModelSeriesReader,
   type ModelFigures,
+  sumModelFigures,
 } from '../../ledger/series/models.ts';
 import { type BalanceTotals, createTotals } from '../../ledger/totals.ts';
 import { alertRecord, countOpenAlerts, listAlerts } from '../../operations/alerts.ts';
@@ -21,15 +21,15 @@ const MINUTES = 60;
 const ALERTS = 5;
 const SUMS_MS = 10_000;
 
-type Sums = { readonly balances: BalanceTotals; readonly today: ModelFigures | undefined };
+type Sums = { readonly balances: BalanceTotals; readonly today: ModelFigures };
 
 type ReadMachine = () => Promise<Reading & { readonly data: MachineRecord }>;
 
 /** Shared by all viewers. */
 export function machineReader(dependencies: MachineDependencies): ReadMachine {
   const { store, clock } = dependencies;
-  const totals = createTotals(store.database, () => performance.now());
-  const readModels = createModelSeriesReader(store.database, () => performance.now());
+  const totals = createTotals(store.database);
+  const readModels = createModelSeriesReader(store.database);
   let sums: { readonly until: number; readonly read: Sums } | undefined;
 
   async function readSums(): Promise<Sums> {
@@ -37,12 +37,7 @@ export function machineReader(dependencies: MachineDependencies): ReadMachine {
     if (sums !== undefined && nowMs < sums.until && nowMs >= sums.until - SUMS_MS) return sums.read;
     const { fromMs, untilMs } = utcDay(nowMs);
     const { cells } = await readModels([fromMs, untilMs]);
-    const today = cells
-      .map(({ figures }) => figures)
-      .reduce<ModelFigures | undefined>(
-        (a, b) => (a === undefined ? b : addModelFigures(a, b)),
-        undefined,
-      );
+    const today = sumModelFigures(cells.map(({ figures }) => figures));
     const read = { balances: await totals.balances(), today };
     sums = { until: nowMs + SUMS_MS, read };
     return read;
@@ -119,18 +114,14 @@ function isOut({ models }: UpstreamState): boolean {
   return models.some(({ disabled }) => disabled === true);
 }
 
-function dayTotals(
-  figures: ModelFigures | undefined,
-  usdPerMillion: UsdRate,
-): MachineRecord['today'] {
-  const debited = figures?.debited ?? ZERO;
+function dayTotals(figures: ModelFigures, usdPerMillion: UsdRate): MachineRecord['today'] {
   return {
-    requests: figures?.requests ?? 0,
-    failed: figures?.failed ?? 0,
-    input_tokens: figures?.inputTokens ?? 0,
-    output_tokens: figures?.outputTokens ?? 0,
-    spent: formatTokens(debited),
-    spent_usd: formatUsd(debited, usdPerMillion),
+    requests: figures.requests,
+    failed: figures.failed,
+    input_tokens: figures.inputTokens,
+    output_tokens: figures.outputTokens,
+    spent: formatTokens(figures.debited),
+    spent_usd: formatUsd(figures.debited, usdPerMillion),
   };
 }
 

@@ -3,6 +3,7 @@
 
 import type { Catalog } from '../../core/model.ts';
 import { nextPriceChange } from '../../core/price-book.ts';
+import { isUnchanged } from '../../core/etag.ts';
 import { targetOf } from '../../core/request-target.ts';
 import type { Language } from '../../core/service.ts';
 import { readCookie, SESSION_COOKIES } from '../../identity/sign-in/cookies.ts';
@@ -107,7 +108,7 @@ export function createPublicSite(options: PublicSiteOptions) {
       etag,
       vary: 'accept, accept-language, cookie',
     };
-    if (request.headers.get('if-none-match') === etag) {
+    if (isUnchanged(request.headers, etag)) {
       return new Response(null, { status: 304, headers: sent });
     }
     return new Response(bytes, {

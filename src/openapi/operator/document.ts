@@ -5,7 +5,14 @@ import { type TObject, type TSchema, Type } from '@sinclair/typebox';
 import { statusOf } from '../../dashboard/edge/error.ts';
 import type { TokenRoute } from '../../dashboard/operator-api/route.ts';
 import { named } from '../answers.ts';
-import { hoisted, type JsonRecord, type OpenApiDocument, sorted, withTexts } from '../schemas.ts';
+import {
+  errorAnswer,
+  hoisted,
+  type JsonRecord,
+  type OpenApiDocument,
+  requestBody,
+  sorted,
+} from '../schemas.ts';
 import { OPERATOR_OPERATIONS } from './operations.ts';
 
 /** What every route may answer. */
@@ -98,14 +105,7 @@ function operationOf({ name, scope, route }: TokenRoute): JsonRecord {
     description: `${description} It needs the scope \`${scope}\`.`,
     security: [{ bearer: [scope] }],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: true,
-            content: { 'application/json': { schema: withTexts(body, texts), example } },
-          },
-        }),
+    ...(body === undefined ? {} : requestBody(body, texts, example)),
     responses: { 200: answerOf(answer), ...errorAnswers(all) },
   };
 }
@@ -138,19 +138,9 @@ function answerOf(schema: TSchema): JsonRecord {
 function errorAnswers(codes: readonly string[]): JsonRecord {
   const byStatus = Map.groupBy(new Set(codes), statusOf);
   return Object.fromEntries(
-    [...byStatus].map(([status, those]) => [
-      status,
-      {
-        description: `One of ${those.join(', ')}.`,
-        headers: { ...HEADERS, ...(status === 429 ? { 'retry-after': RETRY_AFTER } : {}) },
-        content: { 'application/json': { schema: narrowed(those) } },
-        'x-error-codes': those,
-      },
-    ]),
+    [...byStatus].map(([status, those]) => {
+      const wait = status === 429 ? { 'retry-after': RETRY_AFTER } : {};
+      return [status, errorAnswer(error, those, { ...HEADERS, ...wait })];
+    }),
   );
-}
-
-function narrowed(codes: readonly string[]): TSchema {
-  const members = { properties: { code: { enum: codes } } };
-  return Type.Unsafe({ allOf: [error, { properties: { error: members } }] });
 }

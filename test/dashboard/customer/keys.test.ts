@@ -2,7 +2,7 @@
 // requests at once, and that no other account's key is there.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { listAuditEvents } from '../../../src/identity/audit.ts';
+import { accountEvents } from '../../support/audit.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { holdOf, settleOf } from '../../support/ledger.ts';
 import { type CustomerApp, NOW_MS, openCustomerApp } from './app.ts';
@@ -141,7 +141,7 @@ describeOnEachDatabase("a customer's keys", () => {
         'revoked',
       ]);
       expect(app.changes()).toBe(before + 1);
-      const events = await listAuditEvents(app.dependencies.store.database, account, 2);
+      const events = await accountEvents(app.dependencies.store.database, account, 2);
       expect(events.map(({ action, actor }) => [action, actor])).toEqual([
         ['api_key.revoked', account],
         ['api_key.revoked', account],
@@ -172,7 +172,7 @@ describeOnEachDatabase("a customer's keys", () => {
         created_at: new Date(NOW_MS).toISOString(),
       });
       expect(app.changes()).toBe(before + 1);
-      const [event] = await listAuditEvents(app.dependencies.store.database, account, 1);
+      const [event] = await accountEvents(app.dependencies.store.database, account, 1);
       expect(event).toMatchObject({
         action: 'api_key.created',
         actor: account,
@@ -235,7 +235,7 @@ describeOnEachDatabase("a customer's keys", () => {
       expect((await rename(name)).status).toBe(200);
       expect((await app.ask(account, 'PATCH', path, { name: 7 })).status).toBe(400);
     }
-    const trail = () => listAuditEvents(app.database, account, 200);
+    const trail = () => accountEvents(app.database, account, 200);
     const before = await trail();
     const changesBefore = app.changes();
     const refused = await app.open(account, 'PATCH', path, { name: 'one more' });
@@ -268,7 +268,7 @@ describeOnEachDatabase("a customer's keys", () => {
       expect(created).toMatchObject({ name: 'ci', status: 'active', rotated_from: old['id'] });
       expect(created?.['key']).toMatch(/^sk-/);
       expect(replaced).not.toHaveProperty('key');
-      const events = await listAuditEvents(app.dependencies.store.database, account, 2);
+      const events = await accountEvents(app.dependencies.store.database, account, 2);
       expect(new Set(events.map(({ operationId }) => operationId)).size).toBe(1);
       expect(events.map(({ action }) => action)).toEqual(['api_key.revoked', 'api_key.created']);
     });

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import type { Standing } from '../../../src/core/admit.ts';
-import { listAuditEvents } from '../../../src/identity/audit.ts';
 import { changeStanding } from '../../../src/operations/accounts.ts';
 import { accountDeletions, invites, users } from '../../../src/store/sign-in-tables.ts';
+import { accountEvents } from '../../support/audit.ts';
 import { describeOnEachDatabase, everyRow, temporaryDirectory } from '../../support/database.ts';
 import { createBrowser, createRig, PASSWORD } from './rig.ts';
 
@@ -106,7 +106,7 @@ describeOnEachDatabase('a deletion', () => {
       [revoked, ...others].map(async (id) => (await rig.keys.find(id)).revokedReason),
     );
     expect(reasons).toEqual(['leak_report', 'account_closed', 'account_closed']);
-    const events = await listAuditEvents(rig.database, accountId, 100);
+    const events = await accountEvents(rig.database, accountId, 100);
     const closed = events.filter(
       ({ action, detail }) => action === 'api_key.revoked' && detail.includes('account_closed'),
     );
