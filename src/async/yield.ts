@@ -10,7 +10,7 @@ export function yieldToEventLoop(): Promise<void> {
 /** The longest time to block the event loop. */
 const KEPT_MS_MAX = 4;
 
-type Pause = () => Promise<void> | undefined;
+export type Pause = () => Promise<void> | undefined;
 
 /** One per read. `monotonic` returns milliseconds of a monotonic clock. */
 export function createPause(monotonic = () => performance.now()): Pause {

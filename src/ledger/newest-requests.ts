@@ -13,8 +13,8 @@ import {
   type ListedRequest,
   type RequestFilter,
   type RequestPage,
-  type RequestPlace,
 } from './request-list.ts';
+import type { RequestPlace } from './request-pieces.ts';
 import { prepareSeriesStatements } from './series/statements.ts';
 
 /** The time limit for the search of one page. */

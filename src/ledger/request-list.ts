@@ -1,6 +1,6 @@
 // Lists the ended requests of an account, newest first, in pages. Matches may be rare among very
-// many rows, so it reads only the hours in which the series have any. Read-only, in steps that
-// yield to the event loop.
+// many rows, so it reads only the hours in which the series have any. Read-only, in pieces of some
+// thousand rows, between which it yields to the event loop.
 
 import {
   and,
@@ -9,23 +9,27 @@ import {
   count as countRows,
   desc,
   eq,
-  gte,
   inArray,
-  lt,
   type SQL,
   sql,
 } from 'drizzle-orm';
-import { createPause } from '../async/yield.ts';
 import { requestIdRange } from '../core/id.ts';
 import type { Database } from '../store/contract.ts';
-import { isAfter, isBefore } from '../store/keyset.ts';
 import { requests } from '../store/money-tables.ts';
 import { usageRecords } from '../store/money-views.ts';
 import { unindexed } from '../store/portable.ts';
-import { listedFromMs } from './archive/anchors.ts';
-import { accountNumber, isOfKind, isPossible, type RequestKind } from './request-kinds.ts';
-import { createCandidates } from './series/candidates.ts';
-import { HOUR_MS } from './series/figures.ts';
+import { isOfKind, type RequestKind } from './request-kinds.ts';
+import {
+  createPieces,
+  isInPiece,
+  isOfAccount,
+  isOlder,
+  newerThan,
+  olderThan,
+  type RequestPlace,
+  valuesOf,
+} from './request-pieces.ts';
+import { PIECE_ROWS } from './steps.ts';
 import { TOKENS_OF_RECORD } from './usage-records.ts';
 
 export type ListedRequest = Pick<
@@ -39,9 +43,6 @@ export type RequestFilter = RequestKind & {
   readonly untilMs?: number | undefined;
 };
 
-/** A place in the list, which continues with older rows. Row 0 precedes its whole millisecond. */
-export type RequestPlace = { readonly startedAt: number; readonly row: number };
-
 export type Counted = { readonly count: number; readonly isMore: boolean };
 
 export type RequestPage = {
@@ -52,8 +53,6 @@ export type RequestPage = {
    */
   readonly next: RequestPlace | undefined;
 };
-
-const EVER_MS = Number.MAX_SAFE_INTEGER;
 
 /** The time limit for the search of one page. */
 const SEARCH_MS_MAX = 120;
@@ -85,10 +84,24 @@ export const LISTED_COLUMNS = {
 
 export type RequestList = ReturnType<typeof createRequestList>;
 
-/** `monotonic` is a clock in milliseconds that never jumps; default: the process's own. */
-export function createRequestList(database: Database, monotonic = () => performance.now()) {
+/**
+ * `monotonic` is a clock in milliseconds that never jumps; default: the process's own. No statement
+ * of a search reads more than `pieceRows` rows.
+ */
+export function createRequestList(
+  database: Database,
+  monotonic = () => performance.now(),
+  pieceRows: number = PIECE_ROWS,
+) {
   const { db } = database;
-  const candidates = createCandidates(database);
+  const piecesOf = createPieces(database, monotonic, pieceRows);
+
+  function pieces(accountId: string, filter: RequestFilter, after?: RequestPlace) {
+    const { fromMs = 0, untilMs = Number.MAX_SAFE_INTEGER, ...kind } = filter;
+    const end = { startedAt: untilMs, row: 0 };
+    const until = after !== undefined && isOlder(after, end) ? after : end;
+    return piecesOf(accountId, kind, fromMs, until);
+  }
 
   async function list(
     accountId: string,
@@ -97,13 +110,13 @@ export function createRequestList(database: Database, monotonic = () => performa
     after?: RequestPlace,
   ): Promise<RequestPage> {
     const deadline = monotonic() + SEARCH_MS_MAX;
-    const read = prepareRead(accountId, filter, after);
+    const read = prepareRead(accountId, filter);
     const rows: ListedRequest[] = [];
-    for await (const within of stretches(accountId, filter, after)) {
-      rows.push(...(await read.all({ ...within, limit: limit + 1 - rows.length })));
+    for await (const piece of pieces(accountId, filter, after)) {
+      rows.push(...(await read.all({ ...valuesOf(piece), limit: limit + 1 - rows.length })));
       if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] };
-      if (monotonic() > deadline && within.fromMs > (filter.fromMs ?? 0)) {
-        return { rows, next: { startedAt: within.fromMs, row: 0 } };
+      if (monotonic() > deadline && isOlder(startOf(filter), piece.from)) {
+        return { rows, next: piece.from };
       }
     }
     return { rows, next: undefined };
@@ -112,67 +125,42 @@ export function createRequestList(database: Database, monotonic = () => performa
   /** Counts up to `most`; `isMore` if there may be more, or the time did not suffice. */
   async function count(accountId: string, filter: RequestFilter, most: number): Promise<Counted> {
     const deadline = monotonic() + SEARCH_MS_MAX;
+    const read = prepareCount(accountId, filter);
     let sum = 0;
-    for await (const { fromMs, untilMs } of stretches(accountId, filter)) {
-      const found = db
-        .select({ one: sql`1`.as('one') })
-        .from(requests)
-        .where(and(isWithin(accountId, fromMs, untilMs), ...isOfKind(filter)))
-        .limit(most + 1 - sum)
-        .as('found');
-      sum += (await db.select({ rows: countRows() }).from(found).get())?.rows ?? 0;
+    for await (const piece of pieces(accountId, filter)) {
+      sum += (await read.get({ ...valuesOf(piece), limit: most + 1 - sum }))?.rows ?? 0;
       if (sum > most) return { count: most, isMore: true };
-      if (monotonic() > deadline && fromMs > (filter.fromMs ?? 0)) {
+      if (monotonic() > deadline && isOlder(startOf(filter), piece.from)) {
         return { count: sum, isMore: true };
       }
     }
     return { count: sum, isMore: false };
   }
 
-  /** The stretches of time that may have matches, newest first. */
-  async function* stretches(accountId: string, filter: RequestFilter, after?: RequestPlace) {
-    const { untilMs = EVER_MS, ...kind } = filter;
-    // The series still have the hours of archived rows.
-    const fromMs = Math.max(filter.fromMs ?? 0, await listedFromMs(db, accountId));
-    if (!isPossible(kind)) return;
-    const pause = createPause(monotonic);
-    const nextStretch = await candidates(accountId, kind);
-    // The hours begin within the span, or contain its beginning.
-    const firstHour = fromMs - (fromMs % HOUR_MS);
-    // Row 0 does not exist: every request of that millisecond was listed.
-    const place = after === undefined ? EVER_MS : after.startedAt + Math.min(after.row, 1);
-    let until = Math.min(untilMs, place);
-    while (until > fromMs) {
-      const span = { fromMs: firstHour, untilMs: until };
-      const found = nextStretch === undefined ? span : await nextStretch(span);
-      if (found === undefined) return;
-      yield { ...found, fromMs: Math.max(fromMs, found.fromMs) };
-      until = found.fromMs;
-      await pause();
-    }
-  }
-
-  /** Prepared once for all stretches of a search. */
-  function prepareRead(accountId: string, kind: RequestKind, after: RequestPlace | undefined) {
-    const { placeholder } = sql;
+  /** Prepared once for all pieces of a search. */
+  function prepareRead(accountId: string, kind: RequestKind) {
     const numbers = db
       .select({ number: requests.number })
       .from(requests)
-      .where(
-        and(
-          isWithin(accountId, placeholder('fromMs'), placeholder('untilMs')),
-          ...isOfKind(kind),
-          after === undefined ? undefined : olderThan(after),
-        ),
-      )
+      .where(and(isInPiece(accountId), ...isOfKind(kind)))
       .orderBy(desc(requests.startedAt), desc(requests.number))
-      .limit(placeholder('limit'));
+      .limit(sql.placeholder('limit'));
     return db
       .select(LISTED_COLUMNS)
       .from(usageRecords)
       .where(inArray(usageRecords.number, numbers))
       .orderBy(desc(usageRecords.startedAt), desc(usageRecords.number))
       .prepare();
+  }
+
+  function prepareCount(accountId: string, kind: RequestKind) {
+    const found = db
+      .select({ one: sql`1`.as('one') })
+      .from(requests)
+      .where(and(isInPiece(accountId), ...isOfKind(kind)))
+      .limit(sql.placeholder('limit'))
+      .as('found');
+    return db.select({ rows: countRows() }).from(found).prepare();
   }
 
   /** The newest requests with this id prefix, which has `REQUEST_PREFIX_MIN` characters. */
@@ -203,7 +191,7 @@ export function createRequestList(database: Database, monotonic = () => performa
     accountId: string,
     requestId: string,
   ): Promise<readonly [newer: string | null, older: string | null]> {
-    const isOwn = eq(requests.account, accountNumber(accountId));
+    const isOwn = isOfAccount(accountId);
     const { id, number: row, startedAt } = requests;
     const place = await db
       .select({ row, startedAt })
@@ -229,18 +217,6 @@ export function createRequestList(database: Database, monotonic = () => performa
   return { list, count, search, neighbours };
 }
 
-type Instant = number | ReturnType<typeof sql.placeholder>;
-
-function isWithin(accountId: string, fromMs: Instant, untilMs: Instant): SQL | undefined {
-  return and(
-    eq(requests.account, accountNumber(accountId)),
-    gte(requests.startedAt, fromMs),
-    lt(requests.startedAt, untilMs),
-  );
+function startOf({ fromMs = 0 }: RequestFilter): RequestPlace {
+  return { startedAt: fromMs, row: 0 };
 }
-
-const ORDER = [requests.startedAt, requests.number] as const;
-
-const olderThan = ({ startedAt, row }: RequestPlace): SQL => isBefore(ORDER, [startedAt, row]);
-
-const newerThan = ({ startedAt, row }: RequestPlace): SQL => isAfter(ORDER, [startedAt, row]);

@@ -9,6 +9,30 @@ export type StepOptions = {
   readonly isStopped: () => boolean;
 };
 
+/** Rows that one statement reads where customers decide how many there are: some 3 ms. */
+export const PIECE_ROWS = 2_000;
+
+/** Where the last piece of a range begins; `from` where the range is one piece. */
+export type Cut<Place> = (from: Place, until: Place) => Promise<Place>;
+
+/**
+ * Cuts the ranges of one read, which goes backwards, into pieces. `find` returns where the piece
+ * begins that ends at a place; undefined if all that lies before it is one piece.
+ */
+export function createCut<Place>(
+  find: (until: Place) => Promise<Place | undefined>,
+  isBefore: (one: Place, other: Place) => boolean,
+): Cut<Place> {
+  let found: { readonly place: Place | undefined } | undefined;
+  return async (from, until) => {
+    if (found === undefined || (found.place !== undefined && !isBefore(found.place, until))) {
+      found = { place: await find(until) };
+    }
+    const { place } = found;
+    return place !== undefined && isBefore(from, place) ? place : from;
+  };
+}
+
 /** The size of the next step, so that it takes `stepMs`: at most twice that of the last one. */
 export function nextSize(
   last: { readonly size: number; readonly tookMs: number },

@@ -11,8 +11,8 @@ import type {
   RequestFilter,
   RequestList,
   RequestPage,
-  RequestPlace,
 } from '../ledger/request-list.ts';
+import type { RequestPlace } from '../ledger/request-pieces.ts';
 import type { RefusalFilter, RefusalList, RefusalPlace, RefusedRequest } from '../refusals/list.ts';
 
 export type LogFilter = Omit<RequestFilter, 'outcome' | 'received'> & {

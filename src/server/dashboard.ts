@@ -137,10 +137,12 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
         import('../dashboard/edge/files.ts'),
         import('../dashboard/edge/call-limit.ts'),
       ]);
-    const limit = limits.createCallLimit({ monotonic, ...limits.CHANGES });
+    const limitChanges = limits.createCallLimit({ monotonic, ...limits.CHANGES });
+    const limitReads = limits.createCallLimit({ monotonic, ...limits.READS });
     return createDashboardApp({
       ...guard<SignedInCustomer>(signIn.get().customer.read, standingOf, async () => true),
-      limitChanges: ({ accountId }) => limit(accountId),
+      limitChanges: ({ accountId }) => limitChanges(accountId),
+      limitReads: ({ accountId }) => limitReads(accountId),
       prefix: '/dashboard',
       routes: customerRoutes(dependencies.get()),
       files: createPageFiles('customer', () => domains.live.current().service),

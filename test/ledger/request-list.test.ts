@@ -6,11 +6,8 @@ import fc from 'fast-check';
 import { micro } from '../../src/core/money.ts';
 import type { RequestFailure } from '../../src/core/request-failure.ts';
 import type { Received } from '../../src/ledger/request-kinds.ts';
-import {
-  createRequestList,
-  type RequestFilter,
-  type RequestPlace,
-} from '../../src/ledger/request-list.ts';
+import { createRequestList, type RequestFilter } from '../../src/ledger/request-list.ts';
+import type { RequestPlace } from '../../src/ledger/request-pieces.ts';
 import { createRollUp } from '../../src/ledger/series/roll-up.ts';
 import { createQueries } from '../../src/store/database.ts';
 import type { Ask } from '../../src/store/writer/protocol.ts';
@@ -20,6 +17,7 @@ import {
   sqliteTest,
   temporaryDirectory,
 } from '../support/database.ts';
+import { turnsDuring } from '../support/turns.ts';
 import {
   addRecords,
   DAY,
@@ -99,9 +97,10 @@ describeOnEachDatabase('the request list', () => {
         fc.nat(70),
         someFilter,
         fc.integer({ min: 1, max: 9 }),
-        // Whether each search is ended at once, after an hour of what there is.
+        // Whether each search is ended at once, after a piece of what there is.
         fc.boolean(),
-        async (usage, added, filter, limit, hasty) => {
+        fc.integer({ min: 1, max: 8 }),
+        async (usage, added, filter, limit, hasty, pieceRows) => {
           const database = await newDatabase(directory);
           const records = usage.map((facts) =>
             usageRecord({ ...facts, failure: failureOf(facts) }),
@@ -110,7 +109,7 @@ describeOnEachDatabase('the request list', () => {
           await createRollUp(database).step(added + 1);
           let time = 0;
           const monotonic = () => (time += hasty ? 1_000 : 0);
-          const { list, count } = createRequestList(database, monotonic);
+          const { list, count } = createRequestList(database, monotonic, pieceRows);
           const seen: string[] = [];
           let after: RequestPlace | undefined;
           for (let pages = 0; pages < 300; pages += 1) {
@@ -133,6 +132,32 @@ describeOnEachDatabase('the request list', () => {
       { numRuns: 100 },
     );
   }, 60_000);
+
+  test('a day of one end user among many is read in pieces that release the loop', async () => {
+    const database = await newDatabase(directory);
+    const startedAt = (index: number) => DAY + 3 * HOUR_MS - index;
+    await addRecords(
+      database,
+      Array.from({ length: 101 }, (_, index) =>
+        usageRecord({ startedAt: startedAt(index), endUser: index === 100 ? 'ann' : 'ben' }),
+      ),
+    );
+    await createRollUp(database).step(1_000);
+    // Each look at the clock takes longer than the loop may be kept, and all less than a search may.
+    let time = 0;
+    const { list, count } = createRequestList(database, () => (time += 5), 25);
+    let rows: readonly { readonly startedAt: number }[] = [];
+    const turns = await turnsDuring(async () => {
+      ({ rows } = await list('acct_ada', { endUser: 'ann' }, 10));
+    });
+    expect(rows.map((row) => row.startedAt)).toEqual([startedAt(100)]);
+    expect(turns).toBeGreaterThanOrEqual(4);
+    const counting = await turnsDuring(async () => {
+      expect(await count('acct_ada', { endUser: 'ann' }, 10)).toEqual({ count: 1, isMore: false });
+    });
+    expect(counting).toBeGreaterThanOrEqual(4);
+    await database.close();
+  });
 
   test('a list shows what was booked', async () => {
     const database = await newDatabase(directory);

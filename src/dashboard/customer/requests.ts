@@ -23,6 +23,7 @@ import { logList, PAGE_QUERY, readLogPlace, readPage, wholeList } from '../edge/
 import { problemOf, refusedRecord, statusOf } from '../edge/problem.ts';
 import { REQUEST_QUERY, readRequestFilter } from '../edge/request-query.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
+import type { ReadTurns } from '../edge/turns.ts';
 import type {
   RefusedRequestRecord,
   RequestCountRecord,
@@ -41,6 +42,7 @@ const COUNT_MAX = 10_000;
 export function requestRoutes(
   { store, operator, clock }: OwnDependencies,
   exports: ReturnType<typeof createExports>,
+  inTurn: ReadTurns,
 ): readonly Route<SignedInCustomer>[] {
   const { database } = store;
   const lists = {
@@ -91,7 +93,8 @@ export function requestRoutes(
         }
         const place = readLogPlace(page);
         const read = createRequestLog(lists, accountId);
-        return logList(await read(readRequestFilter(query), page.limit, place), shown);
+        const filter = readRequestFilter(query);
+        return logList(await inTurn(accountId, () => read(filter, page.limit, place)), shown);
       },
     }),
     sessionRoute({
@@ -101,7 +104,9 @@ export function requestRoutes(
       query: REQUEST_QUERY,
       async handle({ who: { accountId }, query }): Promise<RequestCountRecord> {
         const filter = readRequestFilter(query);
-        const { count, isMore } = await countRequests(lists, accountId, filter, COUNT_MAX);
+        const { count, isMore } = await inTurn(accountId, () =>
+          countRequests(lists, accountId, filter, COUNT_MAX),
+        );
         return { count, is_more: isMore };
       },
     }),

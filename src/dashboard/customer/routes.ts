@@ -4,6 +4,7 @@ import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { customerAuthRoutes } from '../auth/routes.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
 import type { Route } from '../edge/route.ts';
+import { createTurns } from '../edge/turns.ts';
 import { accountRoutes } from './account.ts';
 import { archiveRoutes } from './archives.ts';
 import { auditRoutes } from './audit.ts';
@@ -25,6 +26,7 @@ export function customerRoutes(
   dependencies: DashboardDependencies,
 ): readonly (Route<SignedInCustomer> | Route<undefined>)[] {
   const exports = createExports();
+  const inTurn = createTurns();
   return [
     ...customerAuthRoutes(dependencies),
     ...accountRoutes(dependencies),
@@ -33,9 +35,9 @@ export function customerRoutes(
     ...keyRoutes(dependencies),
     ...modelRoutes(dependencies),
     ...auditRoutes(dependencies),
-    ...usageRoutes(dependencies),
+    ...usageRoutes(dependencies, inTurn),
     ...requestChartRoutes(dependencies),
-    ...requestRoutes(dependencies, exports),
+    ...requestRoutes(dependencies, exports, inTurn),
     ...archiveRoutes(dependencies, exports),
     ...ledgerRoutes(dependencies, exports),
     ...receiptRoutes(dependencies, exports),

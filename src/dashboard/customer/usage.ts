@@ -9,6 +9,7 @@ import { createSeriesReader } from '../../ledger/series/read.ts';
 import { createSpeedReader } from '../../ledger/series/speeds.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import { oneOf, type Route, sessionRoute } from '../edge/route.ts';
+import type { ReadTurns } from '../edge/turns.ts';
 import { PERIOD_QUERY, periodRecord, readPeriod } from '../period.ts';
 import type { UsageRecord } from '../records/customer-usage.ts';
 import type { SpeedsRecord } from '../records/speeds.ts';
@@ -17,7 +18,6 @@ import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 import { keyNames } from './key-names.ts';
 import {
   figuresRecord,
-  GROUPS_SHOWN,
   type GroupName,
   groupRecord,
   groupsOf,
@@ -40,7 +40,10 @@ export const USAGE_QUERY = {
   measure: Type.Optional(oneOf(['spent', 'requests', 'tokens', 'failed'])),
 };
 
-export function usageRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {
+export function usageRoutes(
+  dependencies: OwnDependencies,
+  inTurn: ReadTurns,
+): readonly Route<SignedInCustomer>[] {
   const { store, operator, clock } = dependencies;
   const readSpeeds = createSpeedReader(store.database);
   const read = createUsageReader({ store, clock, catalog: () => operator().catalog });
@@ -51,7 +54,8 @@ export function usageRoutes(dependencies: OwnDependencies): readonly Route<Signe
       path: '/usage',
       standings: WHILE_INACTIVE,
       query: USAGE_QUERY,
-      handle: ({ who: { accountId }, query }): Promise<UsageRecord> => read(accountId, query),
+      handle: ({ who: { accountId }, query }): Promise<UsageRecord> =>
+        inTurn(accountId, () => read(accountId, query)),
     }),
     sessionRoute({
       method: 'GET',
@@ -88,8 +92,8 @@ export function createUsageReader({
     const series = await readSeries({ accountId, edges, groupBy, only });
     const last = await readSeries({ accountId, edges: before, groupBy: 'total', only });
     const { usdPerMillion } = catalog();
-    const groups = groupsOf(series, measure);
-    const shown = groups.slice(0, GROUPS_SHOWN);
+    const groups = await groupsOf(series, measure);
+    const { shown, count, total } = groups;
     const nameOf: GroupName =
       groupBy === 'key'
         ? await keyNames(
@@ -102,10 +106,10 @@ export function createUsageReader({
       object: 'usage',
       group_by: groupBy,
       ...periodRecord(period),
-      total: figuresRecord(sumFigures(groups.map(({ figures }) => figures)), usdPerMillion),
+      total: figuresRecord(total, usdPerMillion),
       groups: shown.map((group) => groupRecord(group, groupBy, nameOf, usdPerMillion)),
-      groups_left_out: Math.max(0, groups.length - GROUPS_SHOWN),
-      series: seriesOf(series, groups, groupBy, nameOf, usdPerMillion),
+      groups_left_out: count - shown.length,
+      series: await seriesOf(series, groups, groupBy, nameOf, usdPerMillion),
       before: {
         from: isoTime(before[0] ?? 0),
         to: isoTime(before.at(-1) ?? 0),

@@ -1,5 +1,5 @@
-// Limits how many calls a minute an account or a token may make that each leave a row for good. It
-// counts in memory, so each node has a limit of its own.
+// Limits how many calls a minute an account or a token may make: calls that each leave a row for
+// good, and reads. It counts in memory, so each node has a limit of its own.
 
 import { putLast } from '../../core/recent.ts';
 import {
@@ -17,6 +17,9 @@ import { DashboardError } from './error.ts';
  */
 export const CHANGES = { perMinute: 60, what: 'changes' } as const;
 
+/** Reads of an account in the dashboard: more than its pages make, however fast a user opens them. */
+export const READS = { perMinute: 600, what: 'reads' } as const;
+
 /** Calls of a token of the operators' API, each an event of the audit trail. */
 export const CALLS = { perMinute: 600, what: 'calls' } as const;
 
@@ -31,7 +34,7 @@ export function createCallLimit(options: {
   readonly monotonic: () => number;
   readonly perMinute: number;
   /** For the message. */
-  readonly what: 'changes' | 'calls';
+  readonly what: 'changes' | 'reads' | 'calls';
   readonly callersMax?: number;
 }): CallLimit {
   const { monotonic, perMinute, what, callersMax = CALLERS_MAX } = options;

@@ -1,5 +1,5 @@
 // The checks before a route, in this order: origin, session, role of the operator or standing of the
-// account, a recent password, the body, and how often the account changes something.
+// account, a recent password, the body, and how often the account reads or changes something.
 
 import type { Awaitable } from '../../async/awaitable.ts';
 import { nextTurn } from '../../async/yield.ts';
@@ -25,6 +25,8 @@ export type GuardDependencies<Who extends SignedIn> = {
   readonly isReadOnly?: () => boolean;
   /** Counts a change. Throws `too_many_attempts`; absent means without a limit. */
   readonly limitChanges?: (who: Who) => void;
+  /** Counts a read in the same way. */
+  readonly limitReads?: (who: Who) => void;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
@@ -68,6 +70,7 @@ export async function runRoute<Who extends SignedIn>(
     // A slow body can outlast the session, so the session is checked again.
     if (takesJson) who = await admit(dependencies, route, request.headers);
     if (changes && who !== undefined) dependencies.limitChanges?.(who);
+    if (!writes && who !== undefined) dependencies.limitReads?.(who);
     // Starts one of several requests per turn of the event loop, so that streams continue.
     if (!writes) await nextTurn();
     const result = await (route as Route<Who | undefined>).handle({

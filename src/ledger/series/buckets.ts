@@ -1,9 +1,11 @@
-// Reads a series of any grouping: bucket by bucket from the last one back, each with the position
-// of the roll-up at that moment, then the records that were not rolled up. So nothing is counted
-// twice or missed while others settle and roll up.
+// Reads a series of any grouping: page by page from the last bucket back, each with the position of
+// the roll-up at that moment, then the records that were not rolled up. So nothing is counted twice
+// or missed while others settle and roll up.
 
 import { createPause } from '../../async/yield.ts';
+import type { Span } from '../../core/calendar.ts';
 import type { Database } from '../../store/contract.ts';
+import { isPlaceBefore, type SeriesPlace } from './places.ts';
 import { prepareSeriesStatements } from './statements.ts';
 
 /** The figures of one group in one bucket. */
@@ -25,31 +27,44 @@ export type Buckets<Figures> = {
 
 /** The queries of one kind of series. */
 type BucketSource<Figures> = {
-  /** At most `limit` groups of a stretch of time, from the series. */
-  readonly groups: (range: BucketRange) => Promise<Iterable<Grouped<Figures>>>;
+  /** The last page of a bucket, or the one that ends at `until`. */
+  readonly page: (bucket: Span, until: SeriesPlace | undefined) => Promise<SeriesPage<Figures>>;
   /** Records after `after`, up to `until`. */
-  readonly tail: (
-    rows: TailRange,
-  ) => AsyncIterable<Grouped<Figures> & { row: number; startedAt: number }>;
+  readonly tail: (rows: TailRange) => AsyncIterable<
+    Grouped<Figures> & {
+      readonly row: number;
+      readonly startedAt: number;
+      /** Those of its place in the series. */
+      readonly texts: readonly string[];
+    }
+  >;
   readonly add: (a: Figures, b: Figures) => Figures;
 };
 
-export type BucketRange = {
-  readonly fromMs: number;
-  readonly untilMs: number;
-  readonly limit: number;
+export type SeriesPage<Figures> = {
+  readonly groups: readonly Grouped<Figures>[];
+  /** Its rows are before this place. */
+  readonly until: SeriesPlace;
+  /** Where the page before it ends; absent where it is the first one of its bucket. */
+  readonly next: SeriesPlace | undefined;
+  /** How much time a row sums. */
+  readonly rowMs: number;
 };
+
 export type TailRange = { readonly after: number; readonly until: number };
 type Grouped<Figures> = { readonly group: string; readonly figures: Figures };
 
 /** Beyond this, an answer covers less time. Only end users can be so many. */
 const CELLS_MAX = 40_000;
 
-/** How long buckets are read without a pause. */
+/** How long pages are read without a pause. */
 const SNAPSHOT_MS_MAX = 4;
 
 /** The most records that are read one by one; a longer backlog waits for the roll-up. */
 export const TAIL_MAX = 20_000;
+
+/** How many of them one statement reads: some 5 ms. */
+const TAIL_ROWS = 1_000;
 
 type ReadBuckets = <Figures>(
   /** Where the buckets begin, ascending, and where the last one ends. */
@@ -70,47 +85,81 @@ export function createBucketReader(
   ): Promise<Buckets<Figures>> {
     const pause = createPause(monotonic);
     const cells = createCells(source.add);
-    /** The position of the roll-up when each bucket was read. */
-    const marks = new Map<number, number>();
+    const marks = createMarks();
     let firstBucket = Math.max(0, edges.length - 1);
+    /** Where the next page of the bucket before it ends. */
+    let until: SeriesPlace | undefined;
     let isFull = false;
     while (firstBucket > 0 && !isFull) {
-      // One snapshot covers as many buckets as the time allows.
+      // One snapshot covers as many pages as the time allows.
       await database.snapshot(async () => {
         const seen = await mark();
         const startedAt = monotonic();
-        do isFull = !(await readBucket(firstBucket - 1, seen));
+        do await readPage(firstBucket - 1, seen);
         while (!isFull && firstBucket > 0 && monotonic() - startedAt < SNAPSHOT_MS_MAX);
       });
       await pause();
     }
     return { behind: await addTail(), cells: cells.all(), firstBucket };
 
-    /** Whether there was room for it. */
-    async function readBucket(bucket: number, seen: number): Promise<boolean> {
+    async function readPage(bucket: number, seen: number): Promise<void> {
       const [fromMs = 0, untilMs = 0] = edges.slice(bucket, bucket + 2);
-      const limit = CELLS_MAX - cells.size() + 1;
-      const groups = [...(await source.groups({ fromMs, untilMs, limit }))];
-      if (groups.length === limit) return false;
-      for (const { group, figures } of groups) cells.add(bucket, group, figures);
-      marks.set(bucket, seen);
-      firstBucket = bucket;
-      return true;
+      const page = await source.page({ fromMs, untilMs }, until);
+      for (const { group, figures } of page.groups) cells.add(bucket, group, figures);
+      marks.add(bucket, seen, page);
+      until = page.next;
+      isFull = cells.size() > CELLS_MAX;
+      if (isFull) {
+        cells.drop(bucket);
+        marks.drop(bucket);
+      } else if (until === undefined) firstBucket = bucket;
     }
 
     /** Returns the number of records that were left out. */
     async function addTail(): Promise<number> {
-      if (marks.size === 0) return 0;
-      const after = Math.min(...marks.values());
-      const until = await last();
-      if (until - after > TAIL_MAX) return until - after;
-      for await (const { row, startedAt, group, figures } of source.tail({ after, until })) {
-        const bucket = bucketOf(edges, startedAt);
-        // Skips what the series included when the bucket was read.
-        if (row > (marks.get(bucket) ?? until)) cells.add(bucket, group, figures);
+      const after = marks.first();
+      if (after === undefined) return 0;
+      const end = await last();
+      if (end - after > TAIL_MAX) return end - after;
+      for (let from = after; from < end; from += TAIL_ROWS) {
+        if (from > after) await pause();
+        const rows = { after: from, until: Math.min(end, from + TAIL_ROWS) };
+        for await (const { row, startedAt, texts, group, figures } of source.tail(rows)) {
+          const bucket = bucketOf(edges, startedAt);
+          if (!marks.includes(bucket, row, startedAt, texts)) cells.add(bucket, group, figures);
+        }
       }
       return 0;
     }
+  };
+}
+
+/** The positions of the roll-up when the pages of each bucket were read. */
+function createMarks() {
+  type PageEnd = Pick<SeriesPage<unknown>, 'until' | 'rowMs'>;
+  const buckets = new Map<number, (PageEnd & { readonly seen: number })[]>();
+  return {
+    /** The pages of a bucket are added from its last one back. */
+    add(bucket: number, seen: number, { until, rowMs }: PageEnd): void {
+      const marks = buckets.getOrInsertComputed(bucket, () => []);
+      if (marks.at(-1)?.seen !== seen) marks.push({ until, rowMs, seen });
+    },
+    drop: (bucket: number) => void buckets.delete(bucket),
+    first(): number | undefined {
+      const all = [...buckets.values()].flatMap((marks) => marks.map(({ seen }) => seen));
+      return all.length === 0 ? undefined : Math.min(...all);
+    },
+    /** Whether the series included a record when its page was read; true outside of all buckets. */
+    includes(bucket: number, row: number, startedAt: number, texts: readonly string[]): boolean {
+      const marks = buckets.get(bucket) ?? [];
+      const mark =
+        marks.length < 2
+          ? marks[0]
+          : marks.findLast(({ until, rowMs }) =>
+              isPlaceBefore([startedAt - (startedAt % rowMs), ...texts], until),
+            );
+      return mark === undefined || row <= mark.seen;
+    },
   };
 }
 
@@ -123,6 +172,10 @@ function createCells<Figures>(add: BucketSource<Figures>['add']) {
       const before = groups.get(group);
       groups.set(group, before === undefined ? figures : add(before, figures));
       if (before === undefined) size += 1;
+    },
+    drop(bucket: number): void {
+      size -= buckets.get(bucket)?.size ?? 0;
+      buckets.delete(bucket);
     },
     size: () => size,
     all: (): Cell<Figures>[] =>

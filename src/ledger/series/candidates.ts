@@ -1,14 +1,16 @@
 // Finds the hours (for an end user, the days) that may have a request of a kind, by the series, so
 // that the list of requests reads only those. A candidate may hold none; no hour that holds one is
-// missed.
+// missed. The search pauses, because the series of an account may have very many rows.
 
-import { and, desc, eq, gt, gte, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm';
+import type { Pause } from '../../async/yield.ts';
 import { DAY_MS, type Span } from '../../core/calendar.ts';
 import type { Database } from '../../store/contract.ts';
 import { usageRecords } from '../../store/money-views.ts';
 import { unindexed } from '../../store/portable.ts';
 import { usageEndUsers, usageHours } from '../../store/series-tables.ts';
 import type { RequestEnding, RequestKind } from '../request-kinds.ts';
+import { createCut } from '../steps.ts';
 import { TAIL_MAX } from './buckets.ts';
 import { HOUR_MS, hourOfRecord } from './figures.ts';
 import { prepareSeriesStatements } from './statements.ts';
@@ -17,37 +19,51 @@ import { prepareSeriesStatements } from './statements.ts';
 type NextStretch = (span: Span) => Promise<Span | undefined>;
 
 /** `undefined` where any time may have matches. */
-type Candidates = (accountId: string, kind: RequestKind) => Promise<NextStretch | undefined>;
+type Candidates = (
+  accountId: string,
+  kind: RequestKind,
+  pause: Pause,
+) => Promise<NextStretch | undefined>;
 
-/** `database` is migrated. */
-export function createCandidates(database: Database): Candidates {
+/** `database` is migrated. A statement reads no more than `pieceRows` rows, or those of one hour. */
+export function createCandidates(database: Database, pieceRows: number): Candidates {
   const { db } = database;
   const { mark, last } = prepareSeriesStatements(database);
 
-  /** The hours of records that are not in the series yet. */
-  async function hoursBehind(accountId: string, after: number): Promise<readonly number[]> {
-    return (
-      await db
+  /** The hours of records after one, up to another, which are not in the series yet. */
+  async function hoursBehind(
+    accountId: string,
+    { after, until }: { readonly after: number; readonly until: number },
+    pause: Pause,
+  ): Promise<readonly number[]> {
+    const hours = new Set<number>();
+    for (let from = after; from < until; from += pieceRows) {
+      const rows = await db
         .selectDistinct({ hour: hourOfRecord })
         .from(usageRecords)
         .where(
           and(
-            gt(usageRecords.number, after),
+            gt(usageRecords.number, from),
+            lte(usageRecords.number, from + pieceRows),
             // `unindexed`, so that the index by account is not used: it would read more than the
             // last rows.
             eq(unindexed(usageRecords.accountId), accountId),
           ),
         )
-        .all()
-    ).map(({ hour }) => hour);
+        .all();
+      for (const { hour } of rows) hours.add(hour);
+      await pause();
+    }
+    return [...hours];
   }
 
-  return async (accountId, kind) => {
+  return async (accountId, kind, pause) => {
     const isAny = Object.values(kind).every((wanted) => wanted === undefined);
     const after = await mark();
-    if (isAny || (await last()) - after > TAIL_MAX) return undefined;
-    const behind = await hoursBehind(accountId, after);
-    const known = prepareKnown(database, accountId, kind);
+    const until = await last();
+    if (isAny || until - after > TAIL_MAX) return undefined;
+    const behind = await hoursBehind(accountId, { after, until }, pause);
+    const known = prepareKnown(database, accountId, kind, pieceRows, pause);
     return async (span) => {
       const hours = behind.filter((hour) => hour >= span.fromMs && hour < span.untilMs);
       const hour = Math.max(...hours);
@@ -69,14 +85,33 @@ function later(a: Span | undefined, b: Span | undefined): Span | undefined {
 }
 
 /** The latest stretch of the series that begins within a span. */
-function prepareKnown({ db }: Database, accountId: string, kind: RequestKind): NextStretch {
+function prepareKnown(
+  { db }: Database,
+  accountId: string,
+  kind: RequestKind,
+  pieceRows: number,
+  pause: Pause,
+): NextStretch {
   const value = sql.placeholder;
+  const isOwn = eq(usageHours.accountId, accountId);
+  const piece = db
+    .select({ hour: usageHours.hour })
+    .from(usageHours)
+    .where(and(isOwn, lt(usageHours.hour, value('untilMs'))))
+    .orderBy(desc(usageHours.hour))
+    .limit(1)
+    .offset(pieceRows - 1)
+    .prepare();
+  const cut = createCut<number>(
+    async (untilMs) => (await piece.get({ untilMs }))?.hour,
+    (one, other) => one < other,
+  );
   const hours = db
     .select({ hour: usageHours.hour })
     .from(usageHours)
     .where(
       and(
-        eq(usageHours.accountId, accountId),
+        isOwn,
         gte(usageHours.hour, value('fromMs')),
         lt(usageHours.hour, value('untilMs')),
         kind.model === undefined
@@ -92,10 +127,23 @@ function prepareKnown({ db }: Database, accountId: string, kind: RequestKind): N
     .orderBy(desc(usageHours.hour))
     .limit(1)
     .prepare();
+
+  async function latestHour(span: Span): Promise<number | undefined> {
+    let { untilMs } = span;
+    while (untilMs > span.fromMs) {
+      const fromMs = await cut(span.fromMs, untilMs);
+      const row = await hours.get({ fromMs, untilMs });
+      if (row !== undefined) return row.hour;
+      untilMs = fromMs;
+      await pause();
+    }
+    return undefined;
+  }
+
   const { endUser, ...others } = kind;
   if (endUser === undefined) {
     return async (span) => {
-      const hour = (await hours.get(span))?.hour;
+      const hour = await latestHour(span);
       return hour === undefined ? undefined : stretch(hour, HOUR_MS, span);
     };
   }
@@ -109,13 +157,15 @@ function prepareKnown({ db }: Database, accountId: string, kind: RequestKind): N
         eq(usageEndUsers.endUser, endUser),
       ),
     )
+    .limit(1)
     .prepare();
   const isWholeDay = Object.values(others).every((wanted) => wanted === undefined);
   return async (span) => {
     for (let untilMs = span.untilMs; ; ) {
-      const hour = (await hours.get({ fromMs: span.fromMs, untilMs }))?.hour;
+      const hour = await latestHour({ fromMs: span.fromMs, untilMs });
       if (hour === undefined) return undefined;
       const day = hour - (hour % DAY_MS);
+      await pause();
       if ((await days.get({ day })) === undefined) untilMs = day;
       else if (isWholeDay) return stretch(day, DAY_MS, { ...span, untilMs });
       else return stretch(hour, HOUR_MS, { ...span, untilMs });

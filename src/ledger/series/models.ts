@@ -1,17 +1,26 @@
 // Reads the usage of each model over all accounts, and what the operator earns with it, for the
 // console. Includes records that are not rolled up, so numbers are exact at once. Read-only.
 
-import { and, gt, gte, lt, lte, sql } from 'drizzle-orm';
+import { and, gt, lte, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { add, type Micro, ZERO } from '../../core/money.ts';
 import type { Database } from '../../store/contract.ts';
 import { usageRecords } from '../../store/money-views.ts';
 import { usageModels } from '../../store/series-tables.ts';
 import { wideSum } from '../../store/wide-sum.ts';
+import { PIECE_ROWS } from '../steps.ts';
 import { createAttemptReader } from './attempts.ts';
 import { type Buckets, createBucketReader } from './buckets.ts';
 import { costFigures } from './costs.ts';
-import { type Figures, figuresOfRecord, modelOfRecord, sumFigures, sumsOf } from './figures.ts';
+import {
+  type Figures,
+  figuresOfRecord,
+  HOUR_MS,
+  modelOfRecord,
+  sumFigures,
+  sumsOf,
+} from './figures.ts';
+import { isInRange, placeAt, prepareCut, rangeValues } from './places.ts';
 
 /** Amounts are in 10⁻⁶ service token. `loss` is the part of charges that accounts could not pay. */
 export type ModelFigures = Figures & {
@@ -38,24 +47,35 @@ type ReadModelSeries = (
 
 /**
  * `database` is migrated; `monotonic` is a clock in milliseconds that never jumps; default: the
- * process's own.
+ * process's own. No statement sums more than `pageRows` rows.
  */
 export function createModelSeriesReader(
   database: Database,
   monotonic?: () => number,
+  pageRows: number = PIECE_ROWS,
 ): ReadModelSeries {
   const readBuckets = createBucketReader(database, monotonic);
+  const newCut = prepareCut(database, usageModels, KEY, undefined, pageRows);
   const groups = prepareGroups(database, 'model');
   const tail = prepareTail(database);
   const readAttempts = createAttemptReader(database);
   const requestedGroups = prepareGroups(database, 'requested');
-  return (edges, by = 'model') =>
-    readBuckets<ModelFigures>(edges, {
+  return (edges, by = 'model') => {
+    const cut = newCut({}, placeAt(0, KEY));
+    return readBuckets<ModelFigures>(edges, {
       add: addModelFigures,
-      groups: async (range) =>
-        (await (by === 'model' ? groups : requestedGroups).all(range)).map(
-          ({ group, ...figures }) => ({ group, figures }),
-        ),
+      async page({ fromMs, untilMs }, until = placeAt(untilMs, KEY)) {
+        const first = placeAt(fromMs, KEY);
+        const from = await cut(first, until);
+        const statement = by === 'model' ? groups : requestedGroups;
+        const rows = await statement.all(rangeValues({ from, until }));
+        return {
+          groups: rows.map(({ group, ...figures }) => ({ group, figures })),
+          until,
+          next: from === first ? undefined : from,
+          rowMs: HOUR_MS,
+        };
+      },
       async *tail(rows) {
         const records = await tail.all(rows);
         const attempts = await readAttempts(records.map((record) => record.attempts));
@@ -63,10 +83,11 @@ export function createModelSeriesReader(
           const { row, startedAt, model, requested, attempts: _, ...sums } = record;
           const group = by === 'model' ? model : requested;
           const figures = { ...sums, ...costFigures(sums.debited, attempts[index] ?? []) };
-          yield { row, startedAt, group, figures };
+          yield { row, startedAt, texts: [model, requested], group, figures };
         }
       },
     });
+  };
 }
 
 export function addModelFigures(a: ModelFigures, b: ModelFigures): ModelFigures {
@@ -86,6 +107,8 @@ export function sumModelFigures(many: readonly ModelFigures[]): ModelFigures {
 
 const value = sql.placeholder;
 
+const KEY = [usageModels.hour, usageModels.model, usageModels.requested];
+
 function prepareGroups({ db }: Database, by: 'model' | 'requested') {
   const count = (column: SQLiteColumn) => sql`sum(${column})`.mapWith(Number);
   return db
@@ -98,9 +121,8 @@ function prepareGroups({ db }: Database, by: 'model' | 'requested') {
       uncosted: count(usageModels.uncosted),
     })
     .from(usageModels)
-    .where(and(gte(usageModels.hour, value('fromMs')), lt(usageModels.hour, value('untilMs'))))
+    .where(isInRange(KEY))
     .groupBy(usageModels[by])
-    .limit(value('limit'))
     .prepare();
 }
 

@@ -1,21 +1,31 @@
 // Reads the usage of an account over time, by model, key or end user, for its pages. Includes
 // records that are not rolled up, so numbers are exact at once. Read-only.
 
-import { and, eq, gt, gte, lt, lte, or, sql } from 'drizzle-orm';
-import { DAY_MS } from '../../core/calendar.ts';
+import { and, eq, gt, lte, or, sql } from 'drizzle-orm';
+import { DAY_MS, type Span } from '../../core/calendar.ts';
 import type { Database, Statement } from '../../store/contract.ts';
 import { usageRecords } from '../../store/money-views.ts';
 import { unindexed } from '../../store/portable.ts';
 import { usageDays, usageEndUsers, usageHours } from '../../store/series-tables.ts';
-import { type BucketRange, type Buckets, createBucketReader, type TailRange } from './buckets.ts';
+import { type Cut, PIECE_ROWS } from '../steps.ts';
+import { type Buckets, createBucketReader, type SeriesPage, type TailRange } from './buckets.ts';
 import {
   addFigures,
   type Figures,
   figuresAt,
   figuresOfRecord,
+  HOUR_MS,
   modelOfRecord,
   sumsOf,
 } from './figures.ts';
+import {
+  isInRange,
+  placeAt,
+  prepareCut,
+  rangeValues,
+  type SeriesPlace,
+  type SeriesRange,
+} from './places.ts';
 
 export type SeriesGroup = 'total' | 'model' | 'key' | 'end_user';
 
@@ -47,30 +57,36 @@ type ReadSeries = (query: SeriesQuery) => Promise<Buckets<Figures>>;
 
 /**
  * `database` is migrated; `monotonic` is a clock in milliseconds that never jumps; default: the
- * process's own.
+ * process's own. No statement sums more than `pageRows` rows.
  */
-export function createSeriesReader(database: Database, monotonic?: () => number): ReadSeries {
+export function createSeriesReader(
+  database: Database,
+  monotonic?: () => number,
+  pageRows: number = PIECE_ROWS,
+): ReadSeries {
   const readBuckets = createBucketReader(database, monotonic);
-  const groups = prepareGroups(database);
+  const pages = preparePages(database, pageRows);
   const tail = prepareTail(database);
   return ({ accountId, edges, groupBy, only = {} }) =>
     readBuckets<Figures>(edges, {
       add: addFigures,
-      groups: async (range) =>
-        (await groups(groupBy, only, { accountId, ...range })).map((row) => ({
-          group: row[0],
-          figures: figuresAt(row, 1),
-        })),
+      page: pages(accountId, groupBy, only),
       async *tail(rows) {
         for (const record of await tail({ accountId, ...rows })) {
           const { row, startedAt, model, requested, key, endUser: user, ...figures } = record;
           const endUser = user ?? '';
           if (!isWanted(only, { model, requested, key, endUser })) continue;
           const group = { total: '', model: `${model} ${requested}`, key, end_user: endUser };
-          yield { row, startedAt, group: group[groupBy], figures };
+          const ofKey = [model, requested, key];
+          const texts = isOfEndUsers(groupBy, only) ? [endUser, ...ofKey] : ofKey;
+          yield { row, startedAt, texts, group: group[groupBy], figures };
         }
       },
     });
+}
+
+function isOfEndUsers(groupBy: SeriesGroup, { endUser }: SeriesFilter): boolean {
+  return groupBy === 'end_user' || endUser !== undefined;
 }
 
 function isWanted(
@@ -84,47 +100,97 @@ function isWanted(
   );
 }
 
-type Asked = SeriesFilter & BucketRange & { readonly accountId: string };
+const TABLES = {
+  users: {
+    table: usageEndUsers,
+    key: [
+      ...[usageEndUsers.day, usageEndUsers.endUser],
+      ...[usageEndUsers.model, usageEndUsers.requested, usageEndUsers.keyId],
+    ],
+    rowMs: DAY_MS,
+  },
+  days: {
+    table: usageDays,
+    key: [usageDays.day, usageDays.model, usageDays.requested, usageDays.keyId],
+    rowMs: DAY_MS,
+  },
+  hours: {
+    table: usageHours,
+    key: [usageHours.hour, usageHours.model, usageHours.requested, usageHours.keyId],
+    rowMs: HOUR_MS,
+  },
+};
+
+type TableName = keyof typeof TABLES;
 
 const value = sql.placeholder;
 
 /** The group, then its figures. */
 type Row = readonly [group: string, ...figures: (number | bigint | string)[]];
 
-function prepareGroups(database: Database) {
-  const prepared = new Map<string, Statement<Asked, Row>>();
-  return async (
-    groupBy: SeriesGroup,
-    only: SeriesFilter,
-    range: BucketRange & { readonly accountId: string },
-  ): Promise<readonly Row[]> => {
-    const ofEndUser = groupBy === 'end_user' || only.endUser !== undefined;
-    const isDays = range.fromMs % DAY_MS === 0 && range.untilMs % DAY_MS === 0;
-    const table = ofEndUser ? 'users' : isDays ? 'days' : 'hours';
+function preparePages(database: Database, pageRows: number) {
+  const cuts = new Map<TableName, ReturnType<typeof prepareCut>>();
+  const groups = new Map<string, Statement<object, Row>>();
+
+  function cutOf(name: TableName) {
+    const { table, key } = TABLES[name];
+    const isOwn = eq(table.accountId, value('accountId'));
+    return cuts.getOrInsertComputed(name, () => prepareCut(database, table, key, isOwn, pageRows));
+  }
+
+  function groupsOf(name: TableName, groupBy: SeriesGroup, only: SeriesFilter) {
     const asked = Object.entries(only).filter(([, wanted]) => wanted !== undefined);
-    const name = [table, groupBy, ...asked.map(([filter]) => filter)].join(' ');
-    const statement = prepared.getOrInsertComputed(name, () =>
-      database.prepare(groupQuery(database, table, groupBy, only)),
+    const kind = [name, groupBy, ...asked.map(([filter]) => filter)].join(' ');
+    return groups.getOrInsertComputed(kind, () =>
+      database.prepare(groupQuery(database, name, groupBy, only)),
     );
-    if (!ofEndUser) return statement.all({ ...only, ...range });
-    const rows: Row[] = [];
-    // Day by day, so that the key finds one end user among very many.
-    for (let fromMs = range.fromMs; fromMs < range.untilMs; fromMs += DAY_MS) {
-      const limit = range.limit - rows.length;
-      rows.push(...(await statement.all({ ...only, ...range, fromMs, limit })));
-    }
-    return rows;
+  }
+
+  /** The pages of one read. */
+  return (accountId: string, groupBy: SeriesGroup, only: SeriesFilter) => {
+    const { endUser } = only;
+    const wholeCuts = new Map<TableName, Cut<SeriesPlace>>();
+    const wholeCut = (name: TableName) =>
+      wholeCuts.getOrInsertComputed(name, () =>
+        cutOf(name)({ accountId }, placeAt(0, TABLES[name].key)),
+      );
+
+    return async (bucket: Span, before: SeriesPlace | undefined): Promise<SeriesPage<Figures>> => {
+      const isDays = bucket.fromMs % DAY_MS === 0 && bucket.untilMs % DAY_MS === 0;
+      const name = isOfEndUsers(groupBy, only) ? 'users' : isDays ? 'days' : 'hours';
+      const { key, rowMs } = TABLES[name];
+      const part =
+        endUser === undefined
+          ? { from: placeAt(bucket.fromMs, key), until: before ?? placeAt(bucket.untilMs, key) }
+          : dayOf(endUser, before ?? behind(bucket.untilMs - DAY_MS, endUser));
+      const cut = endUser === undefined ? wholeCut(name) : cutOf(name)({ accountId }, part.from);
+      const from = await cut(part.from, part.until);
+      const range = rangeValues({ from, until: part.until });
+      const rows = await groupsOf(name, groupBy, only).all({ ...only, ...range, accountId });
+      const hasDayBefore = endUser !== undefined && part.from[0] > bucket.fromMs;
+      const dayBefore = hasDayBefore ? behind(part.from[0] - DAY_MS, endUser) : undefined;
+      return {
+        groups: rows.map((row) => ({ group: row[0], figures: figuresAt(row, 1) })),
+        until: part.until,
+        next: from === part.from ? dayBefore : from,
+        rowMs,
+      };
+    };
   };
 }
 
-function groupQuery(
-  { db }: Database,
-  name: 'users' | 'days' | 'hours',
-  groupBy: SeriesGroup,
-  only: SeriesFilter,
-) {
-  const table = { users: usageEndUsers, days: usageDays, hours: usageHours }[name];
-  const start = table === usageHours ? usageHours.hour : (table as typeof usageDays).day;
+/** The rows of an end user in a day. Day by day, the key finds them among very many. */
+function dayOf(endUser: string, until: SeriesPlace): SeriesRange {
+  return { from: [until[0], endUser, '', '', ''], until };
+}
+
+/** Behind the rows of an end user in a day: no other end user lies between. */
+function behind(dayMs: number, endUser: string): SeriesPlace {
+  return [dayMs, `${endUser}\u0001`, '', '', ''];
+}
+
+function groupQuery({ db }: Database, name: TableName, groupBy: SeriesGroup, only: SeriesFilter) {
+  const { table, key } = TABLES[name];
   const group = {
     // PostgreSQL cannot group by a constant; within one account, this expression is one.
     total: sql`substr(${table.accountId}, 1, 0)`,
@@ -138,18 +204,18 @@ function groupQuery(
     .where(
       and(
         eq(table.accountId, value('accountId')),
-        ...(name === 'users'
-          ? [eq(start, value('fromMs'))]
-          : [gte(start, value('fromMs')), lt(start, value('untilMs'))]),
-        only.endUser === undefined ? undefined : eq(usageEndUsers.endUser, value('endUser')),
+        isInRange(key),
+        // `unindexed`, so that the range is searched for, which continues within an end user.
+        only.endUser === undefined
+          ? undefined
+          : eq(unindexed(usageEndUsers.endUser), value('endUser')),
         only.model === undefined
           ? undefined
           : or(eq(table.model, value('model')), eq(table.requested, value('model'))),
         only.keyId === undefined ? undefined : eq(table.keyId, value('keyId')),
       ),
     )
-    .groupBy(group)
-    .limit(value('limit'));
+    .groupBy(group);
 }
 
 function prepareTail({ db }: Database) {

@@ -116,6 +116,7 @@ export function createSpeedReader({ db }: Database): ReadSpeeds {
         const speeds = emptySpeeds();
         for (const row of of) addSpeeds(speeds, unpacked(row));
         cells.push({ bucket, model: name, speeds });
+        await pause();
       }
       await pause();
     }

@@ -18,8 +18,9 @@ import { redemptionRoutes } from '../../../src/dashboard/customer/redemption.ts'
 import { requestRoutes } from '../../../src/dashboard/customer/requests.ts';
 import { usageRoutes } from '../../../src/dashboard/customer/usage.ts';
 import { createDashboardApp } from '../../../src/dashboard/edge/app.ts';
-import { CHANGES, createCallLimit } from '../../../src/dashboard/edge/call-limit.ts';
+import { CHANGES, createCallLimit, READS } from '../../../src/dashboard/edge/call-limit.ts';
 import type { RouteServer } from '../../../src/dashboard/edge/route.ts';
+import { createTurns } from '../../../src/dashboard/edge/turns.ts';
 import { createAccounts } from '../../../src/identity/accounts.ts';
 import { createBlocks } from '../../../src/identity/blocks.ts';
 import { createKeys } from '../../../src/identity/keys.ts';
@@ -88,6 +89,8 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
     randomBytes,
   };
   const limitChanges = createCallLimit({ monotonic: clock, ...CHANGES });
+  const limitReads = createCallLimit({ monotonic: clock, ...READS });
+  const inTurn = createTurns();
   const handle = createDashboardApp<SignedInCustomer>({
     session: async (headers, look) => {
       if (look?.quiet !== true) seen += 1;
@@ -103,6 +106,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
       return standing === 'active' ? undefined : standing;
     },
     limitChanges: ({ accountId }) => limitChanges(accountId),
+    limitReads: ({ accountId }) => limitReads(accountId),
     address: () => address,
     origin: ORIGIN,
     isHttps: () => false,
@@ -122,8 +126,8 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
       ...keyRoutes(dependencies),
       ...modelRoutes(dependencies),
       ...auditRoutes(dependencies),
-      ...usageRoutes(dependencies),
-      ...requestRoutes(dependencies, exports),
+      ...usageRoutes(dependencies, inTurn),
+      ...requestRoutes(dependencies, exports, inTurn),
       ...ledgerRoutes(dependencies, exports),
       ...receiptRoutes(dependencies, exports),
       ...redemptionRoutes({ ...dependencies, randomBytes }),

@@ -35,6 +35,14 @@ const directory = temporaryDirectory();
 const HOURS = [...Array(30).keys()].map((hour) => DAY + hour * HOUR_MS);
 const DAYS = [DAY, DAY + 24 * HOUR_MS, DAY + 48 * HOUR_MS];
 const UNEVEN = [DAY, DAY + 5 * HOUR_MS, DAY + 6 * HOUR_MS, DAY + 29 * HOUR_MS];
+const BOTH_DAYS = [DAY, DAY + 48 * HOUR_MS];
+
+/** The last two are ordered by UTF-8, which is not the order of JavaScript. */
+const END_USERS = [null, '', 'ann', 'annie', 'ben', '\uffe0', '\u{1f600}'];
+
+const someRecord = fc
+  .tuple(someUsage, fc.constantFrom(...END_USERS))
+  .map(([facts, endUser]) => ({ ...facts, endUser }));
 
 const groupOf: Readonly<Record<SeriesGroup, (record: UsageRecord) => string>> = {
   total: () => '',
@@ -134,7 +142,7 @@ const someStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       kind: fc.constant('settle' as const),
-      usage: fc.array(someUsage, { maxLength: 6 }),
+      usage: fc.array(someRecord, { maxLength: 6 }),
     }),
   },
   {
@@ -162,7 +170,7 @@ const someStep: fc.Arbitrary<Step> = fc.oneof(
         {
           model: fc.constantFrom('swift-1', 'swift-0', 'deep-1', 'none'),
           keyId: fc.constantFrom('key_1', 'key_2', 'none'),
-          endUser: fc.constantFrom('', 'ann', 'none'),
+          endUser: fc.constantFrom('', 'ann', 'none', '\u{1f600}'),
         },
         { requiredKeys: [] },
       ),
@@ -192,16 +200,16 @@ async function dieInStep(database: Database, size: number): Promise<void> {
 describeOnEachDatabase('series', () => {
   test('series and what is behind them are always the sums of the records', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(someStep, { maxLength: 25 }), async (steps) => {
+      fc.asyncProperty(fc.array(someStep, { maxLength: 25 }), fc.nat(5), async (steps, more) => {
         const database = await newDatabase(directory);
         const beside = connectAgain(database);
         const records: UsageRecord[] = [];
         const pending: Promise<void>[] = [];
-        // A clock that runs away, so that every read gives way after each of its buckets.
+        // A clock that runs away, so that every read gives way after each of its pages.
         let time = 0;
         const monotonic = () => (time += 1_000);
-        const readSeries = createSeriesReader(database, monotonic);
-        const readModels = createModelSeriesReader(database, monotonic);
+        const readSeries = createSeriesReader(database, monotonic, 1 + more);
+        const readModels = createModelSeriesReader(database, monotonic, 1 + more);
 
         async function read(
           groupBy: SeriesGroup,
@@ -210,7 +218,8 @@ describeOnEachDatabase('series', () => {
         ): Promise<void> {
           const accountId = 'acct_ada';
           const ofEndUser = groupBy === 'end_user' || only.endUser !== undefined;
-          const edges = ofEndUser ? DAYS : ([HOURS, DAYS, UNEVEN][place] ?? []);
+          const spans = ofEndUser ? [DAYS, BOTH_DAYS, DAYS] : [HOURS, DAYS, UNEVEN];
+          const edges = spans[place] ?? [];
           const series = await readSeries({ accountId, edges, groupBy, only });
           const own = records.filter(
             (record) =>
@@ -242,7 +251,7 @@ describeOnEachDatabase('series', () => {
             // Over a network, a record that arrives during the read may be in an answer or not yet.
             if (testDialect() === 'postgres') await Promise.all(pending);
           }
-          // The reads in progress go on by a bucket.
+          // The reads in progress go on by a page.
           await new Promise(setImmediate);
         }
         await Promise.all(pending);

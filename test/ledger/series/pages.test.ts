@@ -1,0 +1,94 @@
+// A series is read in pages, however many rows customers make of a day: the event loop is released
+// between two of them, and each is found by the key.
+
+import { expect, test } from 'bun:test';
+import { createSeriesReader } from '../../../src/ledger/series/read.ts';
+import type { Database, Query } from '../../../src/store/contract.ts';
+import {
+  describeOnEachDatabase,
+  newDatabase,
+  sqliteTest,
+  tamper,
+  temporaryDirectory,
+} from '../../support/database.ts';
+import { turnsDuring } from '../../support/turns.ts';
+import { DAY, HOUR_MS } from '../../support/usage.ts';
+
+const directory = temporaryDirectory();
+const DAY_MS = 24 * HOUR_MS;
+const accountId = 'acct_ada';
+
+/** A day in which each request names another end user. */
+async function addEndUsers(database: Database, count: number): Promise<void> {
+  await tamper(
+    database,
+    `insert into usage_end_users
+      with recursive users(number) as (
+        select 1 union all select number + 1 from users where number < ${count}
+      )
+      select '${accountId}', ${DAY}, 'user-' || number, 'swift-1', 'swift-1', 'key_1',
+        1, 0, 0, 0, 100, 0, 20, 0, 10, 10, 0 from users`,
+  );
+}
+
+describeOnEachDatabase('pages of a series', () => {
+  test('10,000 end users of a day are read in at least five turns of the loop', async () => {
+    const database = await newDatabase(directory);
+    await addEndUsers(database, 10_000);
+    let time = 0;
+    const read = createSeriesReader(database, () => (time += 1_000));
+    const edges = [DAY, DAY + DAY_MS];
+    const query = { accountId, edges, groupBy: 'end_user' } as const;
+    let cells: readonly unknown[] = [];
+    const turns = await turnsDuring(async () => {
+      ({ cells } = await read({ ...query, only: { model: 'none' } }));
+    });
+    expect(cells).toEqual([]);
+    expect(turns).toBeGreaterThanOrEqual(5);
+    const all = await read({ ...query, only: { model: 'swift-1' } });
+    expect([all.cells.length, all.firstBucket]).toEqual([10_000, 0]);
+    const total = await read({ ...query, groupBy: 'model' });
+    expect(total.cells).toEqual([]);
+    await database.close();
+  });
+
+  test('an answer that is too large ends with a whole bucket', async () => {
+    const database = await newDatabase(directory);
+    await addEndUsers(database, 41_000);
+    const read = createSeriesReader(database);
+    const edges = [DAY, DAY + DAY_MS, DAY + 2 * DAY_MS];
+    const { cells, firstBucket } = await read({ accountId, edges, groupBy: 'end_user' });
+    expect([cells.length, firstBucket]).toEqual([0, 1]);
+    const one = await read({ accountId, edges, groupBy: 'total', only: { endUser: 'user-7' } });
+    expect(one.cells).toMatchObject([{ bucket: 0, figures: { requests: 1 } }]);
+    await database.close();
+  });
+
+  sqliteTest('it reads a plan of SQLite')('each is found by the key', async () => {
+    const database = await newDatabase(directory);
+    const texts = new Set<string>();
+    function prepare<Values extends object, Row extends readonly unknown[]>(query: Query) {
+      texts.add(query.toSQL().sql);
+      return database.prepare<Values, Row>(query);
+    }
+    const read = createSeriesReader({ ...database, prepare });
+    const edges = [DAY, DAY + DAY_MS, DAY + DAY_MS + HOUR_MS];
+    await read({ accountId, edges, groupBy: 'model' });
+    await read({ accountId, edges: edges.slice(0, 2), groupBy: 'end_user' });
+    await read({ accountId, edges: edges.slice(0, 2), groupBy: 'key', only: { endUser: 'ann' } });
+    const plans = [...texts].map((text) => {
+      using explained = database.connection.prepare<{ detail: string }, []>(
+        `explain query plan ${text}`,
+      );
+      return explained.all()[0]?.detail;
+    });
+    // Three tables, each with its look-up of pages, and the end users with and without a filter.
+    expect(plans).toHaveLength(7);
+    for (const plan of plans) {
+      expect(plan).toMatch(
+        /^SEARCH usage_\w+ USING PRIMARY KEY \(account_id=\? AND \((day|hour),.*\)>\(.*\) AND \((day|hour),.*\)<\(/,
+      );
+    }
+    await database.close();
+  });
+});
