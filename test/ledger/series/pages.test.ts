@@ -2,7 +2,9 @@
 // between two of them, and each is found by the key.
 
 import { expect, test } from 'bun:test';
+import fc from 'fast-check';
 import { createSeriesReader } from '../../../src/ledger/series/read.ts';
+import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
 import type { Database, Query } from '../../../src/store/contract.ts';
 import {
   describeOnEachDatabase,
@@ -12,7 +14,7 @@ import {
   temporaryDirectory,
 } from '../../support/database.ts';
 import { turnsDuring } from '../../support/turns.ts';
-import { DAY, HOUR_MS } from '../../support/usage.ts';
+import { addRecords, DAY, HOUR_MS, usageRecord } from '../../support/usage.ts';
 
 const directory = temporaryDirectory();
 const DAY_MS = 24 * HOUR_MS;
@@ -51,6 +53,43 @@ describeOnEachDatabase('pages of a series', () => {
     expect(total.cells).toEqual([]);
     await database.close();
   });
+
+  test('a record that is rolled up between two pages of its day counts once', async () => {
+    // The last two are ordered by UTF-8, which is not the order of JavaScript.
+    const users = ['ann', 'annie', 'ben', '\uffe0', '\u{1f600}'];
+    const order = fc.shuffledSubarray(users, { minLength: users.length });
+    await fc.assert(
+      fc.asyncProperty(order, fc.nat(2), async (later, more) => {
+        const database = await newDatabase(directory);
+        const rollUp = createRollUp(database);
+        const add = (names: readonly string[]) =>
+          addRecords(
+            database,
+            names.map((endUser) => usageRecord({ endUser })),
+          );
+        await add(users);
+        await rollUp.step(users.length);
+        await add(later);
+        let time = 0;
+        const read = createSeriesReader(database, () => (time += 1_000), 1 + more);
+        let isDone = false;
+        const reading = read({ accountId, edges: [DAY, DAY + DAY_MS], groupBy: 'end_user' });
+        const done = reading.finally(() => {
+          isDone = true;
+        });
+        while (!isDone) {
+          await new Promise((resolve) => setImmediate(resolve));
+          await rollUp.step(1);
+        }
+        const counts = (await done).cells.map(({ group, figures }) => [group, figures.requests]);
+        expect(Object.fromEntries(counts)).toEqual(
+          Object.fromEntries(users.map((user) => [user, 2])),
+        );
+        await database.close();
+      }),
+      { numRuns: 30 },
+    );
+  }, 60_000);
 
   test('an answer that is too large ends with a whole bucket', async () => {
     const database = await newDatabase(directory);
