@@ -4,6 +4,7 @@
 import { every } from '../async/every.ts';
 import { publicUrl } from '../config/urls.ts';
 import { type UpstreamState, withTrouble } from '../core/health.ts';
+import { targetOf } from '../core/request-target.ts';
 import type { ConsoleDependencies, DashboardDependencies } from '../dashboard/dependencies.ts';
 import type { DashboardApp } from '../dashboard/edge/app.ts';
 import type { GuardDependencies } from '../dashboard/edge/guard.ts';
@@ -25,6 +26,7 @@ import { VERSION } from '../version.ts';
 import type { ServingAudit } from './audit.ts';
 import type { Base } from './base.ts';
 import type { Domains } from './domains.ts';
+import { once } from './inputs.ts';
 import { lazyMount } from './lazy-app.ts';
 import type { Observation } from './observation.ts';
 import { createMachine } from './operator-server.ts';
@@ -75,9 +77,13 @@ export type ServingDashboard = {
 
 export function createServingDashboard(options: ServingDashboardOptions): ServingDashboard {
   const { config, clock, monotonic, randomBytes, observation, domains, trustedProxies } = options;
-  const store = lazily(() => openDashboardStore(options));
-  const signIn = lazily(() => signInOf(options, store.get()));
-  const dependencies = lazily(() => dependenciesOf(options, store.get(), signIn.get()));
+  let opened: Store | undefined;
+  const store = (): Store => {
+    opened ??= openDashboardStore(options);
+    return opened;
+  };
+  const signIn = once(() => signInOf(options, store()));
+  const dependencies = once(() => dependenciesOf(options, store(), signIn()));
   const origin = config.baseUrl === undefined ? undefined : new URL(config.baseUrl).origin;
 
   function guard<Who extends SignedIn>(
@@ -110,7 +116,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
   }
 
   async function standingOf({ accountId }: SignedInCustomer): Promise<RouteStanding | undefined> {
-    const { standing } = await store.get().accounts.get(accountId);
+    const { standing } = await store().accounts.get(accountId);
     if (domains.operators.current().blocklist.accountBlocked(accountId)) return 'blocked';
     return standing === 'active' ? undefined : standing;
   }
@@ -120,10 +126,10 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     return every(
       SWEEP_MS,
       async () => {
-        await signIn.get().sweep();
-        await sweepAlerts(store.get().database, clock());
-        await sweepApprovals(store.get().database, clock());
-        await store.get().blocks.sweep();
+        await signIn().sweep();
+        await sweepAlerts(store().database, clock());
+        await sweepApprovals(store().database, clock());
+        await store().blocks.sweep();
       },
       (error) => observation.log.error('expired rows of the pages could not be removed', error),
     );
@@ -140,11 +146,11 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     const limitChanges = limits.createCallLimit({ monotonic, ...limits.CHANGES });
     const limitReads = limits.createCallLimit({ monotonic, ...limits.READS });
     return createDashboardApp({
-      ...guard<SignedInCustomer>(signIn.get().customer.read, standingOf, async () => true),
+      ...guard<SignedInCustomer>(signIn().customer.read, standingOf, async () => true),
       limitChanges: ({ accountId }) => limitChanges(accountId),
       limitReads: ({ accountId }) => limitReads(accountId),
       prefix: '/dashboard',
-      routes: customerRoutes(dependencies.get()),
+      routes: customerRoutes(dependencies()),
       files: createPageFiles('customer', () => domains.live.current().service),
     });
   };
@@ -155,39 +161,40 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       import('../dashboard/operator/routes.ts'),
       import('../dashboard/edge/files.ts'),
     ]);
-    const [{ API_PREFIX, createOperatorApi, pathOf }, { operatorApiRoutes }, limits] =
-      await Promise.all([
-        import('../dashboard/operator-api/app.ts'),
-        import('../dashboard/operator-api/routes.ts'),
-        import('../dashboard/edge/call-limit.ts'),
-      ]);
-    const routes = operatorApiRoutes(dependencies.get());
+    const [{ API_PREFIX, createOperatorApi }, { operatorApiRoutes }, limits] = await Promise.all([
+      import('../dashboard/operator-api/app.ts'),
+      import('../dashboard/operator-api/routes.ts'),
+      import('../dashboard/edge/call-limit.ts'),
+    ]);
+    const routes = operatorApiRoutes(dependencies());
     // Strangers may ask for it, so it is made once.
-    const description = lazily(async () => {
+    const describe = once(async () => {
       const { createOperatorDocument } = await import('../openapi/operator/document.ts');
       return createOperatorDocument({ version: VERSION, routes });
     });
     const checks = guard<SignedInOperator>(
-      signIn.get().operator.read,
+      signIn().operator.read,
       async () => undefined,
-      signIn.get().operators.exist,
+      signIn().operators.exist,
     );
-    const { database } = store.get();
+    const { database } = store();
     const api = createOperatorApi({
       ...checks,
       database,
       routes,
-      describe: description.get,
+      describe,
       limitCalls: limits.createCallLimit({ monotonic, ...limits.CALLS }),
     });
     const app = createDashboardApp({
       ...checks,
       prefix: '/operator',
-      routes: operatorRoutes(dependencies.get()),
+      routes: operatorRoutes(dependencies()),
       files: createPageFiles('operator', () => domains.live.current().service),
     });
-    return (request, server) =>
-      pathOf(request).startsWith(`${API_PREFIX}/`) ? api(request, server) : app(request, server);
+    return (request, server) => {
+      const isApi = targetOf(request).pathname.startsWith(`${API_PREFIX}/`);
+      return isApi ? api(request, server) : app(request, server);
+    };
   };
   const onError = (error: unknown): void =>
     observation.log.error('the dashboard could not answer', error);
@@ -196,10 +203,10 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     dashboard: lazyMount(loadCustomer, onError),
     console: lazyMount(loadOperator, onError),
     isCustomer: async (headers) =>
-      (await signIn.get().customer.read(headers, { quiet: true })) !== undefined,
+      (await signIn().customer.read(headers, { quiet: true })) !== undefined,
     sweepExpired,
     async close() {
-      await store.made()?.database.close();
+      await opened?.database.close();
     },
   };
 }
@@ -275,22 +282,5 @@ function dependenciesOf(
     ],
     problems: options.problems,
     machine,
-  };
-}
-
-type Lazy<T> = {
-  readonly get: () => T;
-  /** The instance, if it was created. */
-  readonly made: () => T | undefined;
-};
-
-function lazily<T>(make: () => T): Lazy<T> {
-  let made: { readonly value: T } | undefined;
-  return {
-    get() {
-      made ??= { value: make() };
-      return made.value;
-    },
-    made: () => made?.value,
   };
 }

@@ -23,21 +23,6 @@ export function archiveRoutes(
     return sizeOf(receipts) === archive.receiptsBytes ? receipts : undefined;
   }
 
-  /**
-   * Another account's file may have the same size. Reads the whole file, also when its client has
-   * left, so an account can ask for as few at a time as exports. Throws `too_many_attempts`.
-   */
-  async function isRecorded(
-    file: string,
-    { accountId, receiptsDigest }: ArchivedMonth,
-  ): Promise<boolean> {
-    const release = exports.begin(accountId);
-    const found = await digestOf(file)
-      .catch(() => undefined)
-      .finally(release);
-    return found?.sha256.toHex() === receiptsDigest.toHex();
-  }
-
   return [
     sessionRoute({
       method: 'GET',
@@ -62,17 +47,21 @@ export function archiveRoutes(
       method: 'GET',
       path: '/archives/:month/receipts',
       standings: WHILE_INACTIVE,
-      async handle({ who: { accountId }, param }): Promise<Response> {
+      async handle(call): Promise<Response> {
+        const { accountId } = call.who;
         const found = await listArchives(database.db, accountId);
-        const archive = found.find(({ month }) => month === param('month'));
-        if (archive === undefined) throw notFound('archive');
-        const file = fileOf(archive);
-        if (file === undefined || !(await isRecorded(file, archive))) throw notFound('archive');
-        return new Response(Bun.file(file).stream(), {
-          headers: {
-            'content-type': 'application/gzip',
-            'content-disposition': `attachment; filename="receipts-${param('month')}.jsonl.gz"`,
-          },
+        const archive = found.find(({ month }) => month === call.param('month'));
+        const file = archive && fileOf(archive);
+        if (archive === undefined || file === undefined) throw notFound('archive');
+        return exports.serve(call, accountId, async () => {
+          // Another account's file may have the same size.
+          const digest = await digestOf(file).catch(() => undefined);
+          if (digest?.sha256.toHex() !== archive.receiptsDigest.toHex()) throw notFound('archive');
+          return {
+            pieces: Bun.file(file).stream().values(),
+            type: 'application/gzip',
+            filename: `receipts-${archive.month}.jsonl.gz`,
+          };
         });
       },
     }),

@@ -1,40 +1,49 @@
-// Streams export files: rows are read only as fast as the client takes them. Limits concurrent
-// exports per account, because a file of a million rows takes long. Used by the routes that return
-// files.
+// Streams files: they are read only as fast as the client takes them. Limits concurrent files per
+// account, because one of a million rows takes long. Used by the routes that return files.
 
 import { yieldToEventLoop } from '../../async/yield.ts';
 import { takeOff } from '../../core/counts.ts';
 import { DashboardError } from '../edge/error.ts';
-import type { RouteServer } from '../edge/route.ts';
+import type { RouteCall } from '../edge/route.ts';
 
 const EXPORTS_MAX = 2;
+
+type FileCall = Pick<RouteCall<unknown>, 'request' | 'server'>;
+
+/** For the next piece of a file to be read and taken. */
+const PIECE_SECONDS = 240;
 
 /** The idle timeout of a connection whose file has ended. */
 const IDLE_SECONDS = 60;
 
+type Sending = {
+  /** Called before each piece is read. */
+  readonly onPiece?: () => void;
+  /** Called at the end, on disconnect, and if reading fails. */
+  readonly onEnd?: () => void;
+};
+
 /**
- * Lifts the runtime's idle timeout for as long as a file is sent, because it counts although bytes
- * flow. Returns what to call as `onEnd` of the file.
+ * Restarts the runtime's idle timeout for each piece, because it counts although bytes flow. It
+ * ends the file of a client that has stopped reading.
  */
-export function whileSent(
-  request: Request,
-  server: RouteServer | null,
-  onEnd: () => void,
-): () => void {
-  server?.timeout(request, 0);
-  return () => {
-    server?.timeout(request, IDLE_SECONDS);
-    onEnd();
+export function whileSent({ request, server }: FileCall, onEnd: () => void): Sending {
+  return {
+    onPiece: () => server?.timeout(request, PIECE_SECONDS),
+    onEnd() {
+      server?.timeout(request, IDLE_SECONDS);
+      onEnd();
+    },
   };
 }
 
-/** Counts the running exports of each account. */
+/** Counts the running exports of each owner: an account, or an operator. */
 export function createExports() {
   const running = new Map<string, number>();
 
   /** Returns the function that releases the slot, which counts once. Throws `too_many_attempts`. */
-  function begin(accountId: string): () => void {
-    const count = running.get(accountId) ?? 0;
+  function begin(owner: string): () => void {
+    const count = running.get(owner) ?? 0;
     if (count >= EXPORTS_MAX) {
       throw new DashboardError(
         'too_many_attempts',
@@ -42,30 +51,30 @@ export function createExports() {
         { retryAfterSeconds: 10 },
       );
     }
-    running.set(accountId, count + 1);
+    running.set(owner, count + 1);
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
-      takeOff(running, accountId);
+      takeOff(running, owner);
     };
   }
 
   return {
-    begin,
     /**
-     * Opens a file in a slot. `open` passes `onEnd` on to `fileResponse`; where it fails, the slot is
-     * released at once. Throws `too_many_attempts` before `open` is called.
+     * Sends a file in a slot, which is released at the file's end, or at once where `open` fails.
+     * Throws `too_many_attempts` before `open` is called.
      */
     async serve(
-      accountId: string,
-      open: (onEnd: () => void) => Promise<Response>,
+      call: FileCall,
+      owner: string,
+      open: () => ExportFile | Promise<ExportFile>,
     ): Promise<Response> {
-      const onEnd = begin(accountId);
+      const release = begin(owner);
       try {
-        return await open(onEnd);
+        return fileResponse(await open(), whileSent(call, release));
       } catch (error) {
-        onEnd();
+        release();
         throw error;
       }
     },
@@ -81,11 +90,12 @@ export function behind(archived: readonly { readonly month: string }[]): string 
   return last === undefined ? '' : `-after-${last}`;
 }
 
-type FileOptions = {
+type Piece = string | Uint8Array;
+
+type ExportFile = {
+  readonly pieces: Iterator<Piece, void> | AsyncIterator<Piece, void>;
   readonly type: string;
   readonly filename: string;
-  /** Called at the end, on disconnect, and if reading the ledger fails. */
-  readonly onEnd: () => void;
 };
 
 /**
@@ -93,13 +103,14 @@ type FileOptions = {
  * is an empty piece, because only between pieces can a generator end for a client that has left.
  */
 export function fileResponse(
-  pieces: Iterator<string, void> | AsyncIterator<string, void>,
-  { type, filename, onEnd }: FileOptions,
+  { pieces, type, filename }: ExportFile,
+  { onPiece, onEnd }: Sending = {},
 ): Response {
   const encoder = new TextEncoder();
 
-  async function nextPiece(): Promise<IteratorResult<string, void>> {
+  async function nextPiece(): Promise<IteratorResult<Piece, void>> {
     for (;;) {
+      onPiece?.();
       const piece = await pieces.next();
       if (piece.done || piece.value !== '') return piece;
       await yieldToEventLoop();
@@ -112,14 +123,15 @@ export function fileResponse(
         try {
           const piece = await nextPiece();
           if (piece.done) {
-            onEnd();
+            onEnd?.();
             controller.close();
           } else {
-            controller.enqueue(encoder.encode(piece.value));
+            const { value } = piece;
+            controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value);
           }
         } catch (error) {
           // Breaks the connection, so that a partial file never looks complete.
-          onEnd();
+          onEnd?.();
           throw error;
         }
         await yieldToEventLoop();
@@ -129,7 +141,7 @@ export function fileResponse(
         try {
           await pieces.return?.();
         } finally {
-          onEnd();
+          onEnd?.();
         }
       },
     },

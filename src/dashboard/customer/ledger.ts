@@ -14,7 +14,7 @@ import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { LedgerEntryRecord } from '../records/customer-ledger.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
-import { behind, type createExports, fileResponse, whileSent } from './exports.ts';
+import { behind, type createExports } from './exports.ts';
 import { keyNames } from './key-names.ts';
 import { ledgerCsv } from './ledger-csv.ts';
 import { readSpan, SPAN_QUERY } from './ledger-span.ts';
@@ -50,10 +50,11 @@ export function ledgerRoutes(
       path: '/ledger/export',
       standings: WHILE_INACTIVE,
       query: { ...SPAN_QUERY, ...ONLY },
-      handle({ who: { accountId }, query, request, server }): Promise<Response> {
-        const span = readSpan(query);
-        const { only } = query;
-        return exports.serve(accountId, async (onEnd) => {
+      handle(call): Promise<Response> {
+        const { accountId } = call.who;
+        const span = readSpan(call.query);
+        const { only } = call.query;
+        return exports.serve(call, accountId, async () => {
           const { usdPerMillion } = operator().catalog;
           const whole = await watchCut(database, accountId);
           const slice = (await findSlice(database.db, accountId, span, { only })) ?? {
@@ -63,17 +64,14 @@ export function ledgerRoutes(
           const archived =
             only === undefined ? await archivedWithin(database.db, accountId, span) : [];
           const pages = entryPages(database.db, accountId, slice, only);
-          return fileResponse(
-            ledgerCsv(withArchived(archived, only === undefined ? whole(pages) : pages), {
+          return {
+            pieces: ledgerCsv(withArchived(archived, only === undefined ? whole(pages) : pages), {
               readNames: (ids) => keyNames(store, accountId, ids),
               usdPerMillion,
             }),
-            {
-              type: CSV_TYPE,
-              filename: `ledger-${isoTime(clock()).slice(0, 10)}${behind(archived)}.csv`,
-              onEnd: whileSent(request, server, onEnd),
-            },
-          );
+            type: CSV_TYPE,
+            filename: `ledger-${isoTime(clock()).slice(0, 10)}${behind(archived)}.csv`,
+          };
         });
       },
     }),

@@ -12,7 +12,7 @@ import { exportReceipts, showReceipt } from '../../operations/receipts.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { ReceiptCheckRecord, ReceiptRecord } from '../records/customer-ledger.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
-import { behind, type createExports, fileResponse, whileSent } from './exports.ts';
+import { behind, type createExports, fileResponse } from './exports.ts';
 import { readSpan, SPAN_QUERY } from './ledger-span.ts';
 
 /** Each receipt is verified when written: this many block the event loop for a few milliseconds. */
@@ -45,21 +45,16 @@ export function receiptRoutes(
       path: '/receipts/export',
       standings: WHILE_INACTIVE,
       query: SPAN_QUERY,
-      handle({ who: { accountId }, query, request, server }): Promise<Response> {
-        const span = readSpan(query);
-        return exports.serve(accountId, async (onEnd) => {
-          const { pieces, archived } = await exportReceipts(
-            database,
-            accountId,
-            span,
-            PIECE_RECEIPTS,
-          );
-          const filename = `receipts-${isoTime(clock()).slice(0, 10)}${behind(archived)}.jsonl`;
-          return fileResponse(pieces[Symbol.asyncIterator](), {
+      handle(call): Promise<Response> {
+        const { accountId } = call.who;
+        const span = readSpan(call.query);
+        return exports.serve(call, accountId, async () => {
+          const file = await exportReceipts(database, accountId, span, PIECE_RECEIPTS);
+          return {
+            pieces: file.pieces[Symbol.asyncIterator](),
             type: RECEIPTS_TYPE,
-            filename,
-            onEnd: whileSent(request, server, onEnd),
-          });
+            filename: `receipts-${isoTime(clock()).slice(0, 10)}${behind(file.archived)}.jsonl`,
+          };
         });
       },
     }),
@@ -81,7 +76,7 @@ export function receiptRoutes(
         const slice = { first: sequence, last: sequence };
         const pieces = exportLines(receiptPages(database.db, accountId, slice));
         const filename = `receipt-${sequence}.jsonl`;
-        return fileResponse(pieces, { type: RECEIPTS_TYPE, filename, onEnd: () => undefined });
+        return fileResponse({ pieces, type: RECEIPTS_TYPE, filename });
       },
     }),
   ];

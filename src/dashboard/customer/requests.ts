@@ -33,7 +33,7 @@ import type {
   RequestRecord,
 } from '../records/customer-request.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
-import { behind, type createExports, fileResponse, whileSent } from './exports.ts';
+import { behind, type createExports } from './exports.ts';
 import { CSV_TYPE, csvPages } from './requests-csv.ts';
 
 /** Above it, the count of a list says "or more". */
@@ -130,26 +130,20 @@ export function requestRoutes(
       path: '/requests/export',
       standings: WHILE_INACTIVE,
       query: REQUEST_QUERY,
-      handle({ who: { accountId }, query, request, server }): Promise<Response> {
-        const filter = readRequestFilter(query);
+      handle(call): Promise<Response> {
+        const { accountId } = call.who;
+        const filter = readRequestFilter(call.query);
         const { fromMs = 0, untilMs = Number.MAX_SAFE_INTEGER } = filter;
-        return exports.serve(accountId, async (onEnd) => {
+        return exports.serve(call, accountId, async () => {
           const whole = await watchCut(database, accountId);
           const archived = await archivedWithin(database.db, accountId, { fromMs, untilMs });
           const read = createRequestLog(lists, accountId);
-          return fileResponse(
-            whole(
-              csvPages(
-                (limit, after) => read(filter, limit, after),
-                operator().catalog.usdPerMillion,
-              ),
-            ),
-            {
-              type: CSV_TYPE,
-              filename: `requests-${isoTime(clock()).slice(0, 10)}${behind(archived)}.csv`,
-              onEnd: whileSent(request, server, onEnd),
-            },
-          );
+          const { usdPerMillion } = operator().catalog;
+          return {
+            pieces: whole(csvPages((limit, after) => read(filter, limit, after), usdPerMillion)),
+            type: CSV_TYPE,
+            filename: `requests-${isoTime(clock()).slice(0, 10)}${behind(archived)}.csv`,
+          };
         });
       },
     }),

@@ -3,7 +3,7 @@
 
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
-import { findBlock } from '../../identity/block-list.ts';
+import { findBlock } from '../../identity/blocks.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import {
   ACCOUNT_FIELDS,
@@ -16,7 +16,7 @@ import { limitUsage } from '../../operations/account-view.ts';
 import { changeStanding, createAccount, readOwner } from '../../operations/accounts.ts';
 import { blockSummary } from '../../operations/blocks.ts';
 import type { SortedPage } from '../../store/keyset.ts';
-import { createExports, fileResponse, whileSent } from '../customer/exports.ts';
+import { createExports } from '../customer/exports.ts';
 import { CSV_TYPE } from '../customer/requests-csv.ts';
 import { createUsageReader, USAGE_QUERY } from '../customer/usage.ts';
 import {
@@ -87,15 +87,15 @@ export function accountRoutes(
       path: '/accounts/export',
       permission: 'accounts.export',
       query: ACCOUNT_FILTER,
-      async handle({ who: { userId }, query, request, server }): Promise<Response> {
-        const onEnd = exports.begin(userId);
-        const pages = accountPages(database, accountFilter(query), clock());
-        return fileResponse(accountsCsv(pages, parts.catalog()), {
-          type: CSV_TYPE,
-          filename: `accounts-${isoTime(clock()).slice(0, 10)}.csv`,
-          onEnd: whileSent(request, server, onEnd),
-        });
-      },
+      handle: (call): Promise<Response> =>
+        exports.serve(call, call.who.userId, () => {
+          const pages = accountPages(database, accountFilter(call.query), clock());
+          return {
+            pieces: accountsCsv(pages, parts.catalog()),
+            type: CSV_TYPE,
+            filename: `accounts-${isoTime(clock()).slice(0, 10)}.csv`,
+          };
+        }),
     }),
     sessionRoute({
       method: 'POST',

@@ -33,12 +33,12 @@ beforeAll(async () => {
 
 afterAll(() => closeBooks(open));
 
-function ask(accountId: string, path: string): Promise<unknown> {
+function ask(accountId: string, path: string, more: object = {}): Promise<unknown> {
   const parts = { store: { database: open.database }, archives: folder };
   const route = archiveRoutes(parts as unknown as OwnDependencies, exports).find(
     (each) => each.path === path,
   );
-  const call = { who: { accountId }, param: () => MONTH };
+  const call = { who: { accountId }, param: () => MONTH, ...more };
   return Promise.resolve(route?.handle(call as never));
 }
 
@@ -71,6 +71,17 @@ test('a file in another one’s place is given to no customer, also if it has th
   await expect(download('acct_ada')).rejects.toMatchObject({ code: 'not_found' });
   copyFileSync(kept, own);
   expect(await download('acct_ada')).toEqual(bytes);
+});
+
+test('a file takes a slot until it is sent, and its connection lives as long', async () => {
+  const seen: number[] = [];
+  const server = { timeout: (_: unknown, seconds: number) => seen.push(seconds) };
+  const file = (): Promise<unknown> => ask('acct_ada', '/archives/:month/receipts', { server });
+  const [one, two] = (await Promise.all([file(), file()])) as [Response, Response];
+  await expect(file()).rejects.toMatchObject({ code: 'too_many_attempts' });
+  await Promise.all([one.bytes(), two.body?.cancel()]);
+  expect(await download('acct_ada')).toEqual(readFileSync(fileOf('acct_ada')));
+  expect([seen[0], seen.at(-1)]).toEqual([240, 60]);
 });
 
 test('an account gets two files at a time, because each is read whole first', async () => {

@@ -216,11 +216,10 @@ describeOnEachDatabase("a customer's requests", () => {
     const entries = [{ kind: 'ended', row }] as const;
 
     const file = (read: ReadRequests, onEnd: () => void) =>
-      fileResponse(csvPages(read, usdRate(1_000_000n)), {
-        type: 'text/csv',
-        filename: 'x.csv',
-        onEnd,
-      });
+      fileResponse(
+        { pieces: csvPages(read, usdRate(1_000_000n)), type: 'text/csv', filename: 'x.csv' },
+        { onEnd },
+      );
 
     test('reads no further ahead than it is taken', async () => {
       let reads = 0;
