@@ -208,9 +208,11 @@ describe('a refused request', () => {
 
 async function waitFor<T>(look: () => Promise<T | undefined>): Promise<T> {
   let found: T | undefined;
-  await waitUntil(async () => {
+  const isFound = async (): Promise<boolean> => {
     found = await look();
     return found !== undefined;
-  });
+  };
+  // An account has 600 reads a minute.
+  await waitUntil(isFound, 20_000, 100);
   return found as T;
 }

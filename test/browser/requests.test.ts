@@ -25,10 +25,11 @@ describeInBrowser('requests in the page', ({ visit }) => {
     await generate(caller, 'chat', 'status-400');
     await generate(caller, 'chat', 'status-500');
     await generate(caller, 'chat', 'no-such-model');
-    await waitUntil(async () => {
+    const isListed = async (): Promise<boolean> => {
       const { json: found } = await customer.session.get('/requests?outcome=refused');
       return (found['data'] as unknown[]).length > 0;
-    });
+    };
+    await waitUntil(isListed, 20_000, 100);
   }, 60_000);
   afterAll(() => rig.close());
 

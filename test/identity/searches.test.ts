@@ -6,8 +6,7 @@ import fc from 'fast-check';
 import type { Account } from '../../src/identity/accounts.ts';
 import { searchAuditEvents } from '../../src/identity/audit-search.ts';
 import { listBlocks } from '../../src/identity/block-list.ts';
-import { findBlock } from '../../src/identity/blocks.ts';
-import { createBlocks } from '../../src/identity/blocks.ts';
+import { createBlocks, findBlock } from '../../src/identity/blocks.ts';
 import { type AccountFilter, searchAccounts } from '../../src/operations/account-records.ts';
 import {
   describeOnEachDatabase,

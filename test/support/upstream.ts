@@ -146,13 +146,14 @@ function isProbe({ text }: RecordedRequest): boolean {
 export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
   timeoutMs = 20_000,
+  everyMs = 2,
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const isLast = Date.now() > deadline;
     if (await condition()) return;
     if (isLast) throw new Error(`no such thing within ${timeoutMs} ms: ${condition}`);
-    await Bun.sleep(2);
+    await Bun.sleep(everyMs);
   }
 }
 

@@ -1,9 +1,9 @@
 // Serves the pages for strangers: the landing page at `/` and the models at `/models`. Each is
 // rendered once per catalog, language and state of sign-in, and again when a price changes.
 
+import { isUnchanged } from '../../core/etag.ts';
 import type { Catalog } from '../../core/model.ts';
 import { nextPriceChange } from '../../core/price-book.ts';
-import { isUnchanged } from '../../core/etag.ts';
 import { targetOf } from '../../core/request-target.ts';
 import type { Language } from '../../core/service.ts';
 import { readCookie, SESSION_COOKIES } from '../../identity/sign-in/cookies.ts';

@@ -21,7 +21,7 @@ describeOnEachDatabase("the budgets of a customer's keys", () => {
     const budgetsRead = async (): Promise<number> => {
       const answers = await Promise.all(rows.mock.results.map(({ value }) => value));
       rows.mockClear();
-      return (answers as object[][]).flat().filter((row) => 'limit_total' in row).length;
+      return answers.flat().filter((row) => 'limit_total' in (row as object)).length;
     };
     const { json } = await app.get(account, '/keys?state=kept');
     expect(json['data']).toMatchObject([{ id: kept, budget: { total: { limit: '1' } } }]);

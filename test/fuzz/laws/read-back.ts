@@ -72,7 +72,9 @@ function checkChatReadBack(input: SentExchange): void {
 
 /** What follows the object of a call's arguments is not read, so it does not come back. */
 function hasSurplus(call: Answer['toolCalls'][number]): boolean {
-  return createArgumentEnd().push(call.arguments) !== call.arguments && call.arguments !== '{}';
+  return (
+    createArgumentEnd().push(call.arguments).json !== call.arguments && call.arguments !== '{}'
+  );
 }
 
 function given({ rawUsage: _raw, ...answer }: Answer): Answer {

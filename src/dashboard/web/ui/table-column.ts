@@ -1,6 +1,7 @@
 // What a table consists of: columns with their place on a card, and the order of the rows.
 
 import type { ComponentChildren } from 'preact';
+import type { Sorting } from './sorting.ts';
 
 /**
  * The place of a column on a card, which replaces the row below 600 px:
@@ -42,9 +43,6 @@ export type TableProps<Row> = {
   /** Lets the user choose columns and density, stored in the browser under this name. */
   readonly name?: string;
 };
-
-/** `by` is the label of a column, or its `sort` field for a list that the server sorts. */
-export type Sorting = { readonly by: string; readonly descending: boolean };
 
 /** The order of a table and how to change it. `undefined` is the order of the server. */
 export type Sorter<Row> = {
@@ -97,19 +95,4 @@ export function sortRows<Row>(
     const b = by(other);
     return a === b ? 0 : a < b ? -sign : sign;
   });
-}
-
-/**
- * A click sorts numbers from the largest and text from A, then the other way, then not at all. The
- * column of the initial order has no "not at all".
- */
-export function nextSorting<Row>(
-  column: Column<Row>,
-  by: string,
-  { sorting, initial }: Pick<Sorter<Row>, 'sorting' | 'initial'>,
-): Sorting | undefined {
-  const first = column.end === true;
-  if (sorting?.by !== by) return { by, descending: first };
-  if (initial?.by === by) return { by, descending: !sorting.descending };
-  return sorting.descending === first ? { by, descending: !first } : undefined;
 }

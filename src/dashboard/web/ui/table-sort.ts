@@ -2,7 +2,8 @@
 // first.
 
 import { useFilters } from './filters.ts';
-import type { ListSort, Sorting } from './table-column.ts';
+import type { Sorting } from './sorting.ts';
+import type { ListSort } from './table-column.ts';
 
 /**
  * Give `query` to `useList` and the whole to `ListTable`. `fields` are those that the server sorts

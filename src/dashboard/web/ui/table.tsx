@@ -7,14 +7,13 @@ import { t } from '../text/t.ts';
 import { Button } from './button.tsx';
 import { Empty, ErrorAlert, Skeleton } from './parts.tsx';
 import type { ListResource } from './resource.ts';
+import { nextSorting, type Sorting } from './sorting.ts';
 import { CardSort, Cards } from './table-cards.tsx';
 import {
   type Column,
   type ListSort,
-  nextSorting,
   orderColumns,
   type Sorter,
-  type Sorting,
   sortRows,
   type TableProps,
 } from './table-column.ts';
@@ -171,7 +170,7 @@ function Head<Row>({
       class={style}
       aria-sort={!isSorted ? 'none' : sorting.descending ? 'descending' : 'ascending'}
     >
-      <button type="button" onClick={() => sort(nextSorting(column, by, sorter))}>
+      <button type="button" onClick={() => sort(nextSorting(by, column.end === true, sorter))}>
         {column.label}
       </button>
     </th>
