@@ -189,16 +189,19 @@ export function interruptedError(): GatewayError {
 }
 
 /**
- * Treats "insufficient resources" as a failed attempt if there is no content, or if the client's
- * format has no finish reason for it.
+ * Treats "insufficient resources" as a failed attempt if the client sees no content, or if its
+ * format has no finish reason for it. Where it does not see reasoning, that is no content.
  */
 export function exhaustion(
   events: readonly GenerationEvent[],
   tellsExhaustion: boolean,
+  showsReasoning = true,
 ): UpstreamFailure | undefined {
   const finish = events.at(-1);
   if (finish?.kind !== 'finish' || finish.reason !== 'insufficient_system_resource') return;
-  if (tellsExhaustion && events.some(isContent)) return;
+  const isSeen = (event: GenerationEvent): boolean =>
+    isContent(event) && (showsReasoning || event.kind !== 'reasoning-delta');
+  if (tellsExhaustion && events.some(isSeen)) return;
   return { class: 'overloaded', detail: 'the upstream had no capacity to finish' };
 }
 

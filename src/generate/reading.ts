@@ -36,12 +36,15 @@ export async function readUntil(
       if (collected !== undefined) for (const event of batch.events) collected.push(event);
       const events = collected ?? batch.events;
       // A stream commits with its first content, regardless of what follows in the same read.
-      const failure = exhaustion(events, until === 'content' || tellsExhaustion);
+      const tells = until === 'content' || tellsExhaustion;
+      const failure = exhaustion(events, tells, showsReasoning);
       if (failure !== undefined) {
         attempt.abort();
         return { events, end: failure };
       }
-      const isEnough = batch.end !== undefined || (until === 'content' && events.some(isContent));
+      // Earlier batches had no content: searching them again would take longer with each one.
+      const isEnough =
+        batch.end !== undefined || (until === 'content' && batch.events.some(isContent));
       if (isEnough) return collected === undefined ? batch : { ...batch, events };
       collected ??= [...events];
     }

@@ -31,6 +31,10 @@ test('hidden thinking is not content: the next one is asked after it', async () 
   const answers = [[thinks, fails('cut')], [DELIVERS]];
   expect((await run(answers, { showsReasoning: false })).served).toBe('b');
   expect((await run(answers)).routed).toMatchObject({ kind: 'serving', first: thinks });
+  const finish = { kind: 'finish', reason: 'insufficient_system_resource' } as const;
+  const exhausted: Batch = { events: [finish], end: 'finished' };
+  const tired = [[thinks, exhausted], [DELIVERS]];
+  expect((await run(tired, { showsReasoning: false })).served).toBe('b');
 });
 
 test('a credential that a probe finds refused is reported to the operator, also where another one serves', async () => {
