@@ -8,6 +8,9 @@ const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
+/** What a repetition may be longer than twice the object: a short one has few characters. */
+const SPACES_MAX = 16;
+
 /** `surplus` is what the model wrote behind its arguments: it is paid for, and not passed on. */
 type ArgumentPiece = { readonly json: string; readonly surplus: string };
 
@@ -37,6 +40,7 @@ export function createArgumentEnd() {
     place = text.startsWith('{') ? 'object' : 'other';
     if (place === 'other') return { json: piece, surplus: '' };
     length = piece.trimStart().length - piece.length;
+    hasRepetition = false;
     return scan(piece);
   }
 
@@ -71,11 +75,14 @@ export function createArgumentEnd() {
   }
 
   /**
-   * The surplus that the model wrote. One piece as long as the object counts as a repetition by the
-   * server, once. Only lengths are compared, because the object is not kept.
+   * The surplus that the model wrote. One piece that is an object, too, counts as a repetition by the
+   * server, once: only the length is compared, because the object is not kept, and servers write
+   * white space in another way than the model.
    */
   function written(surplus: string): string {
-    if (hasRepetition || surplus.trim().length !== length) return surplus;
+    const text = surplus.trim();
+    const isObject = text.startsWith('{') && text.endsWith('}');
+    if (hasRepetition || !isObject || text.length > 2 * length + SPACES_MAX) return surplus;
     hasRepetition = true;
     return '';
   }

@@ -41,6 +41,19 @@ describe('arguments end with their object', () => {
     );
   });
 
+  test('one repetition is free, also with other white space and behind a placeholder', () => {
+    const surplus = (...pieces: readonly string[]): string => {
+      const end = createArgumentEnd();
+      return pieces.map((piece) => end.push(piece).surplus).join('');
+    };
+    expect(surplus('{"a":1,"b":2}', '{"a": 1, "b": 2}')).toBe('');
+    expect(surplus('{}', '{}', '{"a":1}', '{"a": 1}')).toBe('');
+    expect(surplus('{"a":1}', '{"a": 1}', '{"a": 1}')).toBe('{"a": 1}');
+    const long = `{"a":"${'x'.repeat(40)}"}`;
+    expect(surplus('{"a":1}', long)).toBe(long);
+    expect(surplus('{"a":1}', 'and more')).toBe('and more');
+  });
+
   test('one can ask whether there is anything, and whether that is all', () => {
     const end = createArgumentEnd();
     const states = [' ', '{', '"a":1', '}'].map((piece) => {
