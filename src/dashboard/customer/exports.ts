@@ -72,7 +72,19 @@ export function createExports() {
     ): Promise<Response> {
       const release = begin(owner);
       try {
-        return fileResponse(await open(), whileSent(call, release));
+        const file = await open();
+        const leave = async (): Promise<void> => {
+          try {
+            await file.pieces.return?.();
+          } finally {
+            release();
+          }
+        };
+        // The runtime drops the response for a client that has left, without cancelling its body.
+        const { signal } = call.request;
+        if (signal.aborted) await leave();
+        else signal.addEventListener('abort', () => void leave().catch(() => {}), { once: true });
+        return fileResponse(file, whileSent(call, release));
       } catch (error) {
         release();
         throw error;

@@ -86,7 +86,7 @@ export function requestRoutes(
         /** A request id or its prefix; other filters are then ignored. */
         id: Type.Optional(Type.String({ pattern: '^\\s*[A-Za-z0-9_]{1,64}\\s*$' })),
       },
-      async handle({ who: { accountId }, query }): Promise<RequestListRecord> {
+      async handle({ who: { accountId }, query, request }): Promise<RequestListRecord> {
         const page = readPage(query);
         if (query.id !== undefined) {
           return wholeList((await search(accountId, readPrefix(query.id), page.limit)).map(shown));
@@ -94,7 +94,10 @@ export function requestRoutes(
         const place = readLogPlace(page);
         const read = createRequestLog(lists, accountId);
         const filter = readRequestFilter(query);
-        return logList(await inTurn(accountId, () => read(filter, page.limit, place)), shown);
+        return logList(
+          await inTurn(accountId, request, () => read(filter, page.limit, place)),
+          shown,
+        );
       },
     }),
     sessionRoute({
@@ -102,9 +105,9 @@ export function requestRoutes(
       path: '/requests/count',
       standings: WHILE_INACTIVE,
       query: REQUEST_QUERY,
-      async handle({ who: { accountId }, query }): Promise<RequestCountRecord> {
+      async handle({ who: { accountId }, query, request }): Promise<RequestCountRecord> {
         const filter = readRequestFilter(query);
-        const { count, isMore } = await inTurn(accountId, () =>
+        const { count, isMore } = await inTurn(accountId, request, () =>
           countRequests(lists, accountId, filter, COUNT_MAX),
         );
         return { count, is_more: isMore };

@@ -54,8 +54,8 @@ export function usageRoutes(
       path: '/usage',
       standings: WHILE_INACTIVE,
       query: USAGE_QUERY,
-      handle: ({ who: { accountId }, query }): Promise<UsageRecord> =>
-        inTurn(accountId, () => read(accountId, query)),
+      handle: ({ who: { accountId }, query, request }): Promise<UsageRecord> =>
+        inTurn(accountId, request, () => read(accountId, query)),
     }),
     sessionRoute({
       method: 'GET',

@@ -16,12 +16,20 @@ export function createTurns() {
   /** Only accounts that read now. The first `AT_ONCE` reads of a line run. */
   const lines = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
 
-  /** Runs `read` when it is its turn. Throws `too_many_attempts` where the line is full. */
-  return async function inTurn<T>(accountId: string, read: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `read` when it is its turn, unless its client has left. Throws `too_many_attempts` where
+   * the line is full.
+   */
+  return async function inTurn<T>(
+    accountId: string,
+    { signal }: Pick<Request, 'signal'>,
+    read: () => Promise<T>,
+  ): Promise<T> {
     const line = lines.getOrInsertComputed(accountId, () => ({ running: 0, waiting: [] }));
     if (line.running < AT_ONCE) line.running += 1;
     else await wait(line.waiting);
     try {
+      if (signal.aborted) throw new DashboardError('unavailable', 'The client has left.');
       return await read();
     } finally {
       const next = line.waiting.shift();

@@ -38,7 +38,8 @@ function ask(accountId: string, path: string, more: object = {}): Promise<unknow
   const route = archiveRoutes(parts as unknown as OwnDependencies, exports).find(
     (each) => each.path === path,
   );
-  const call = { who: { accountId }, param: () => MONTH, ...more };
+  const request = new Request('http://gateway.test/');
+  const call = { who: { accountId }, param: () => MONTH, request, ...more };
   return Promise.resolve(route?.handle(call as never));
 }
 

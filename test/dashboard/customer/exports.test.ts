@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { usdRate } from '../../../src/core/money.ts';
-import { fileResponse, whileSent } from '../../../src/dashboard/customer/exports.ts';
+import { createExports, fileResponse, whileSent } from '../../../src/dashboard/customer/exports.ts';
 import { ledgerCsv } from '../../../src/dashboard/customer/ledger-csv.ts';
 import { csvPages } from '../../../src/dashboard/customer/requests-csv.ts';
 import { waitUntil } from '../../support/upstream.ts';
@@ -82,6 +82,32 @@ describe.each(FILES)('a file of %s without a match', (_name, piecesOf) => {
     await cancelled;
     expect([reads, isOver()]).toEqual([1, true]);
   });
+});
+
+test('a client that leaves while its file is opened, or before it is sent, frees its slot', async () => {
+  const exports = createExports();
+  let closed = 0;
+  for (let round = 1; round <= 3; round += 1) {
+    for (const isEarly of [true, false]) {
+      const client = new AbortController();
+      const request = new Request('http://gateway.test/', { signal: client.signal });
+      const pieces = {
+        next: () => Promise.resolve({ done: false as const, value: 'a' }),
+        return() {
+          closed += 1;
+          return Promise.resolve({ done: true as const, value: undefined });
+        },
+      };
+      // Nothing reads or cancels the response.
+      await exports.serve({ request, server: null }, 'acct_a', () => {
+        if (isEarly) client.abort();
+        return { pieces, type: 'text/csv', filename: 'x.csv' };
+      });
+      client.abort();
+      await new Promise((go) => setImmediate(go));
+    }
+  }
+  expect(closed).toBe(6);
 });
 
 test('the idle timeout restarts with each piece of a file, and is shorter behind it', async () => {

@@ -9,8 +9,8 @@ function open() {
   const begun: string[] = [];
   return {
     begun,
-    read: (accountId: string, name: string) =>
-      inTurn(accountId, async () => {
+    read: (accountId: string, name: string, signal = new AbortController().signal) =>
+      inTurn(accountId, { signal }, async () => {
         begun.push(name);
         await new Promise<void>((resolve) => running.push(resolve));
         if (name === 'broken') throw new Error(name);
@@ -45,6 +45,20 @@ test('a read that fails passes its turn on', async () => {
   expect(begun).toEqual(['broken', 'b', 'c']);
   for (let left = 0; left < 3; left += 1) await end();
   expect(await Promise.all(rest)).toEqual(['b', 'c', 'd']);
+});
+
+test('the read of a client that left while it waited is not run', async () => {
+  const { begun, read, end } = open();
+  const client = new AbortController();
+  const first = ['a', 'b'].map((name) => read('ann', name));
+  const left = read('ann', 'left', client.signal).catch((error: { code: string }) => error.code);
+  const last = read('ann', 'last');
+  client.abort();
+  await end();
+  expect(await left).toBe('unavailable');
+  expect(begun).toEqual(['a', 'b', 'last']);
+  for (let count = 0; count < 2; count += 1) await end();
+  expect(await Promise.all([...first, last])).toEqual(['a', 'b', 'last']);
 });
 
 test('refuses a read when 50 wait', async () => {

@@ -41,8 +41,9 @@ describeOnEachDatabase('an export of an account', () => {
     const route = ledgerRoutes(parts, createExports()).find(
       ({ path }) => path === '/ledger/export',
     );
-    const call = { who: { accountId: ACCOUNT }, query: {}, server: null } as never;
-    return route?.handle(call) as Promise<Response>;
+    const request = new Request('http://gateway.test/');
+    const call = { who: { accountId: ACCOUNT }, query: {}, server: null, request };
+    return route?.handle(call as never) as Promise<Response>;
   }
 
   test('breaks off where its rows were archived while it was read, and is whole before and after', async () => {
