@@ -23,10 +23,11 @@ export function createCut<Place>(
   find: (until: Place) => Promise<Place | undefined>,
   isBefore: (one: Place, other: Place) => boolean,
 ): Cut<Place> {
-  let found: { readonly place: Place | undefined } | undefined;
+  let found: { readonly until: Place; readonly place: Place | undefined } | undefined;
   return async (from, until) => {
-    if (found === undefined || (found.place !== undefined && !isBefore(found.place, until))) {
-      found = { place: await find(until) };
+    const isPassed = found?.place !== undefined && !isBefore(found.place, until);
+    if (found === undefined || isPassed || isBefore(found.until, until)) {
+      found = { until, place: await find(until) };
     }
     const { place } = found;
     return place !== undefined && isBefore(from, place) ? place : from;

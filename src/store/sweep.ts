@@ -16,17 +16,16 @@ export async function sweepTable(
   table: SQLiteTable,
   isOver: SQL | undefined,
 ): Promise<void> {
-  const found = await db.select({ found: sql`1` }).from(table).where(isOver).limit(1).get();
-  if (found === undefined) return;
   const key = Object.values(getTableColumns(table)).find(({ primary }) => primary);
   if (key === undefined) throw new Error('The table has no primary key of one column.');
-  for (;;) {
+  const found = db.select({ found: sql`1` }).from(table).where(isOver).limit(1);
+  // Until none is found: a step removes fewer rows where another transaction has removed some of it.
+  while ((await found.get()) !== undefined) {
     const step = db.select({ key }).from(table).where(isOver).limit(STEP_ROWS);
     // Another transaction may renew a row between the two. Without `is true`, SQLite may use an
     // index of the condition instead of the keys, and reads all rows of an account in each step.
     const isStillOver = isOver && sql`(${isOver}) is true`;
     const isGone = and(inArray(key, step), isStillOver);
-    const gone = await db.delete(table).where(isGone).returning({ key }).all();
-    if (gone.length < STEP_ROWS) return;
+    await db.delete(table).where(isGone).run();
   }
 }

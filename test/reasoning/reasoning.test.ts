@@ -317,8 +317,8 @@ describeOnEachDatabase('stored reasoning', async () => {
       }));
       await database.db.insert(reasoning).values(rows);
     }
-    // A read, two full steps, and one that finds no more.
-    expect(await countQueries(() => forgetThinking(database, 'acct_a'))).toBe(4);
+    // Two full steps and a last one, a read before each, and one that finds no more.
+    expect(await countQueries(() => forgetThinking(database, 'acct_a'))).toBe(7);
     expect((await keptThinking(database)).entries).toBe(1_200);
     await database.close();
   });

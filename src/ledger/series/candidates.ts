@@ -67,8 +67,9 @@ export function createCandidates(database: Database, pieceRows: number): Candida
     return async (span) => {
       const hours = behind.filter((hour) => hour >= span.fromMs && hour < span.untilMs);
       const hour = Math.max(...hours);
-      const newest = hours.length === 0 ? undefined : stretch(hour, HOUR_MS, span);
-      return later(await known(span), newest);
+      if (hours.length === 0) return known(span);
+      // Nothing older is wanted yet.
+      return later(await known({ ...span, fromMs: hour }), stretch(hour, HOUR_MS, span));
     };
   };
 }
@@ -78,8 +79,8 @@ function stretch(fromMs: number, lengthMs: number, span: Span): Span {
 }
 
 /** The one that ends later; if both end together, the one that contains the other. */
-function later(a: Span | undefined, b: Span | undefined): Span | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
+function later(a: Span | undefined, b: Span): Span {
+  if (a === undefined) return b;
   if (a.untilMs !== b.untilMs) return a.untilMs > b.untilMs ? a : b;
   return a.fromMs < b.fromMs ? a : b;
 }
