@@ -12,6 +12,9 @@ const UNREACHED_RETRY_MS = 5_000;
 /** Data that is younger is not read again when the user comes back. */
 const FRESH_MS = 2_000;
 
+/** A read that takes longer has lost its connection, and another one may replace it. */
+const HUNG_MS = 30_000;
+
 export type Resource<Data> = {
   /** The last data received; kept during a reload. */
   readonly data: Signal<Data | undefined>;
@@ -113,6 +116,7 @@ function createReader<Data>(join: (answer: Data, before: Data | undefined) => Da
   let path: string | undefined;
   let running: AbortController | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let startedAt = 0;
   let readAt = 0;
   /** More than one page is shown, as kept rows may be. */
   let isLong = kept !== undefined;
@@ -131,12 +135,13 @@ function createReader<Data>(join: (answer: Data, before: Data | undefined) => Da
     const own = new AbortController();
     running = own;
     loading.value = true;
-    isLong = after !== undefined;
+    startedAt = Date.now();
     try {
       const answer = await get<Data>(withQuery(path, { after }), { signal: own.signal });
       if (own.signal.aborted) return;
       data.value = join(answer, after === undefined ? undefined : data.value);
       error.value = undefined;
+      isLong = after !== undefined;
       readAt = Date.now();
     } catch (thrown) {
       if (own.signal.aborted) return;
@@ -153,7 +158,8 @@ function createReader<Data>(join: (answer: Data, before: Data | undefined) => Da
     load,
     reload: () => load(),
     refresh(ageMs = 0): void {
-      if (!isLong && !loading.value && Date.now() - readAt >= ageMs) void load();
+      const isReading = loading.value && Date.now() - startedAt < HUNG_MS;
+      if (!isLong && !isReading && Date.now() - readAt >= ageMs) void load();
     },
     open(next: string | undefined): void {
       if (path === undefined && kept !== undefined) {

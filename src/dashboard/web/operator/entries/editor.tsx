@@ -80,6 +80,9 @@ export function EntryEditor({
     afterMs: CHECK_AFTER_MS,
   });
 
+  // Stays during the next check, so that the page does not jump with each key.
+  const shown = check ?? last;
+
   const publishing = useAction(async () => {
     const answer = await post<EntryPublishedRecord>('/catalog/entries/publish', {
       ...body,
@@ -207,16 +210,16 @@ export function EntryEditor({
                   </Button>
                 </div>
               )}
-              {check === undefined ? (
+              {shown === undefined ? (
                 <p class="soft">
                   {t('Shows every line of the file that would change, before anything is written.')}
                 </p>
               ) : (
                 <>
-                  <Review check={check} />
+                  <Review check={shown} />
                   <details>
                     <summary>{t('As text for the catalog file')}</summary>
-                    <CodeBlock code={check.snippet} label={t('the entry for the catalog')} />
+                    <CodeBlock code={shown.snippet} label={t('the entry for the catalog')} />
                   </details>
                 </>
               )}
