@@ -17,9 +17,11 @@ const PIECE_SECONDS = 240;
 const IDLE_SECONDS = 60;
 
 type Sending = {
+  /** Aborted when the client leaves. */
+  readonly signal?: AbortSignal;
   /** Called before each piece is read. */
   readonly onPiece?: () => void;
-  /** Called at the end, on disconnect, and if reading fails. */
+  /** Called at the end, on disconnect, and if reading fails; a disconnect may call it twice. */
   readonly onEnd?: () => void;
 };
 
@@ -29,6 +31,7 @@ type Sending = {
  */
 export function whileSent({ request, server }: FileCall, onEnd: () => void): Sending {
   return {
+    signal: request.signal,
     onPiece: () => server?.timeout(request, PIECE_SECONDS),
     onEnd() {
       server?.timeout(request, IDLE_SECONDS);
@@ -72,19 +75,7 @@ export function createExports() {
     ): Promise<Response> {
       const release = begin(owner);
       try {
-        const file = await open();
-        const leave = async (): Promise<void> => {
-          try {
-            await file.pieces.return?.();
-          } finally {
-            release();
-          }
-        };
-        // The runtime drops the response for a client that has left, without cancelling its body.
-        const { signal } = call.request;
-        if (signal.aborted) await leave();
-        else signal.addEventListener('abort', () => void leave().catch(() => {}), { once: true });
-        return fileResponse(file, whileSent(call, release));
+        return fileResponse(await open(), whileSent(call, release));
       } catch (error) {
         release();
         throw error;
@@ -116,7 +107,7 @@ type ExportFile = {
  */
 export function fileResponse(
   { pieces, type, filename }: ExportFile,
-  { onPiece, onEnd }: Sending = {},
+  { signal, onPiece, onEnd }: Sending = {},
 ): Response {
   const encoder = new TextEncoder();
 
@@ -128,6 +119,20 @@ export function fileResponse(
       await yieldToEventLoop();
     }
   }
+
+  async function leave(): Promise<void> {
+    // The page that is being read still uses the slot.
+    try {
+      await pieces.return?.();
+    } finally {
+      onEnd?.();
+    }
+  }
+
+  // The runtime drops the response for a client that has left, without cancelling its body.
+  const drop = (): void => void leave().catch(() => {});
+  if (signal?.aborted) drop();
+  else signal?.addEventListener('abort', drop, { once: true });
 
   const body = new ReadableStream<Uint8Array>(
     {
@@ -148,14 +153,7 @@ export function fileResponse(
         }
         await yieldToEventLoop();
       },
-      async cancel() {
-        // The page that is being read still uses the slot.
-        try {
-          await pieces.return?.();
-        } finally {
-          onEnd?.();
-        }
-      },
+      cancel: leave,
     },
     { highWaterMark: 1 },
   );
