@@ -52,11 +52,11 @@ export function createObservation(dependencies: {
   const tracing = tracingOf(config, monotonic, log, metrics);
   const activity = createActivity({ clock });
   const raised = createRaisedAlerts({ clock });
-  const alert: RaiseAlert = (alert, cause) => {
-    log.error(alertWords(alert), cause);
-    metrics.alert(alert);
-    raised.raise(alert);
-    webhook?.send(alert);
+  const alert: RaiseAlert = (event, cause) => {
+    log.error(alertWords(event), cause);
+    metrics.alert(event);
+    raised.raise(event);
+    webhook?.send(event);
   };
   const stopLag = watchLoopLag(monotonic, (seconds) => {
     metrics.loopLag(seconds);
