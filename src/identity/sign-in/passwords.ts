@@ -1,8 +1,9 @@
 // Checks new passwords and hashes passwords with argon2id in the runtime's threads. At most two are
 // hashed at once, each with 64 MiB and a core, so that sign-ins never starve streams. Each realm
-// has a bounded queue of its own, and the two take turns: a flood of customers delays an operator by
-// about one hash, and the other way round.
+// is a lane of its own in the line, so that a flood of customers delays an operator by about one
+// hash, and the other way round.
 
+import { createLine } from '../../async/line.ts';
 import { IdentityError } from '../error.ts';
 import type { Realm } from '../signed-in.ts';
 import { isGuessable } from './guessable.ts';
@@ -27,26 +28,7 @@ export type Passwords = {
 
 /** Only tests use a weaker `strength`. */
 export function createPasswords(strength: Strength = STRENGTH): Readonly<Record<Realm, Passwords>> {
-  let running = 0;
-  const waiting: Readonly<Record<Realm, (() => void)[]>> = { customer: [], operator: [] };
-
-  async function inTurn<T>(realm: Realm, work: () => Promise<T>): Promise<T> {
-    const queue = waiting[realm];
-    if (running >= AT_ONCE_MAX) {
-      if (queue.length >= WAITING_MAX) throw tooMany();
-      await new Promise<void>((resolve) => queue.push(resolve));
-    } else {
-      running += 1;
-    }
-    try {
-      return await work();
-    } finally {
-      // The other realm goes next, so that neither keeps the other one waiting.
-      const next = waiting[otherThan(realm)].shift() ?? queue.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
-  }
+  const inTurn = createLine({ atOnceMax: AT_ONCE_MAX, waitingMax: WAITING_MAX, full: tooMany });
 
   const of = (realm: Realm): Passwords => ({
     async hash(password) {
@@ -60,8 +42,6 @@ export function createPasswords(strength: Strength = STRENGTH): Readonly<Record<
   });
   return { customer: of('customer'), operator: of('operator') };
 }
-
-const otherThan = (realm: Realm): Realm => (realm === 'customer' ? 'operator' : 'customer');
 
 /** Whether a user can have it; other texts are not hashed. */
 export function mayBePassword(text: string): boolean {
