@@ -212,7 +212,6 @@ async function waitFor<T>(look: () => Promise<T | undefined>): Promise<T> {
     found = await look();
     return found !== undefined;
   };
-  // An account has 600 reads a minute.
-  await waitUntil(isFound, 20_000, 100);
+  await waitUntil(isFound);
   return found as T;
 }

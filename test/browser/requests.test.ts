@@ -29,7 +29,7 @@ describeInBrowser('requests in the page', ({ visit }) => {
       const { json: found } = await customer.session.get('/requests?outcome=refused');
       return (found['data'] as unknown[]).length > 0;
     };
-    await waitUntil(isListed, 20_000, 100);
+    await waitUntil(isListed);
   }, 60_000);
   afterAll(() => rig.close());
 

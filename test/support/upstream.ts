@@ -142,18 +142,21 @@ function isProbe({ text }: RecordedRequest): boolean {
   return text.includes(`"${PROBE_TEXT}"`);
 }
 
-/** Polls until `condition` holds; fails after `timeoutMs`. The last look begins after that time. */
+/**
+ * Polls until `condition` holds; fails after `timeoutMs`. The last look begins after that time. The
+ * longer it waits, the rarer it looks: an account may read only so often in a minute.
+ */
 export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
   timeoutMs = 20_000,
-  everyMs = 2,
 ): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
+  const startedAt = Date.now();
   for (;;) {
-    const isLast = Date.now() > deadline;
+    const waitedMs = Date.now() - startedAt;
+    const isLast = waitedMs > timeoutMs;
     if (await condition()) return;
     if (isLast) throw new Error(`no such thing within ${timeoutMs} ms: ${condition}`);
-    await Bun.sleep(everyMs);
+    await Bun.sleep(Math.min(2 + waitedMs / 10, 100));
   }
 }
 
