@@ -31,11 +31,12 @@ const GROUP_DIGITS = 8;
 const GROUP = 62n ** BigInt(GROUP_DIGITS);
 
 /**
- * 62⁹ is about 53 bits: two of a thousand ids collide with a probability of 1 in 10¹⁰. The hash is
- * not keyed: callers who construct collisions only confuse their own conversation.
+ * Of at most 22 letters and digits. Nine are about 53 bits: two of a thousand texts collide with a
+ * probability of 1 in 10¹⁰. The hash is not keyed: callers who construct collisions only confuse
+ * their own conversation.
  */
-function digest(id: string, length: number): string {
-  let rest = (Bun.hash.wyhash(id, 0n) << 64n) | Bun.hash.wyhash(id, 1n);
+export function digest(given: string, length: number): string {
+  let rest = (Bun.hash.wyhash(given, 0n) << 64n) | Bun.hash.wyhash(given, 1n);
   const text = Buffer.allocUnsafe(length);
   let group = 0;
   for (let at = 0; at < length; at += 1) {

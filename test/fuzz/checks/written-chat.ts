@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import type { GenerationRequest } from '../../../src/core/generation.ts';
 import type { ChatProfile } from '../../../src/core/profile.ts';
 import type { UpstreamCall } from '../../../src/wire/format.ts';
+import { toolInput } from '../../../src/wire/tool-input.ts';
 import { type JsonMembers as Body, type Json, members } from './json.ts';
 import { checkStops, IDS, takeOut } from './written.ts';
 
@@ -38,8 +39,8 @@ export function checkChat(
   const given = request.turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls : []));
   assert.deepEqual(
     written,
-    given.map((made) => made.arguments || '{}'),
-    'arguments stay as they were written',
+    given.map((made) => toolInput(made.arguments)),
+    'an object of arguments stays as it was written, anything else is one',
   );
 }
 

@@ -3,6 +3,7 @@
 import type { UpstreamFailure } from '../../../src/core/failure.ts';
 import type { GenerationEvent } from '../../../src/core/generation.ts';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../../src/core/profile.ts';
+import type { UpstreamDialect } from '../../../src/wire/format.ts';
 import { type Conversation, NO_CONVERSATION } from '../../../src/wire/upstream/call-names.ts';
 import type { FrameLane } from '../../../src/wire/upstream/chat/frame.ts';
 import { createChatStream } from '../../../src/wire/upstream/chat/stream.ts';
@@ -22,8 +23,17 @@ export function decodeReads(
   lane?: FrameLane,
   profile: ChatProfile = DEFAULT_PROFILE.chat,
 ): Decoded {
+  return decode(reads, (onEvent) => createChatStream(onEvent, profile, AFTER_ONE_TURN, lane));
+}
+
+/** Decodes a stream with a codec that has written its request already. */
+export function decodeWith(dialect: UpstreamDialect, text: string): Decoded {
+  return decode([new TextEncoder().encode(text)], (onEvent) => dialect.stream(onEvent));
+}
+
+function decode(reads: readonly Uint8Array[], open: UpstreamDialect['stream']): Decoded {
   const events: GenerationEvent[] = [];
-  const decoder = createChatStream((event) => events.push(event), profile, AFTER_ONE_TURN, lane);
+  const decoder = open((event) => events.push(event));
   for (const read of reads) {
     const failure = decoder.feed(read);
     if (failure !== undefined) return { events, failure };

@@ -11,6 +11,7 @@ import type {
 } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import type { UpstreamCall } from '../../format.ts';
+import { toolInput } from '../../tool-input.ts';
 import { toolIdFor } from '../tool-id.ts';
 import { isThinking } from './reasoning.ts';
 import { isContinued } from './turns.ts';
@@ -114,11 +115,11 @@ function writeEarlierThinking({ reasoning }: AssistantTurn, style: Style): objec
 }
 
 function writeToolCall(call: ToolCall, profile: ChatProfile): object {
-  const written = call.arguments === '' ? '{}' : call.arguments;
   return {
     id: toolIdFor(profile.toolIds, call.id),
     type: 'function',
-    function: { name: call.name, arguments: written },
+    // vLLM, SGLang and llama.cpp parse them: one truncated call would end the conversation.
+    function: { name: call.name, arguments: toolInput(call.arguments) },
   };
 }
 

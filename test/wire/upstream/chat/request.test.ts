@@ -116,7 +116,7 @@ describe('turns', () => {
     ]);
   });
 
-  test('case 128: reasoning, text and calls are one message; arguments stay as they were written', () => {
+  test('case 128: reasoning, text and calls are one message; an object of arguments stays as it was written', () => {
     const turn: Turn = { role: 'assistant', reasoning: 'hm', text: 'So:', toolCalls: [call] };
     const { id, ...rest } = call;
     const calls = [{ id, type: 'function', function: rest }];
@@ -130,6 +130,17 @@ describe('turns', () => {
     const turn: Turn = { role: 'assistant', reasoning: '', text: '', toolCalls: [empty] };
     const calls = [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }];
     expect(messages([turn])).toEqual([{ role: 'assistant', content: null, tool_calls: calls }]);
+  });
+
+  test('arguments that are no object are one for the server, which may parse them', () => {
+    const written = ['{"a": "b', '[1]', '"{\\"a\\":1}"', 'null'].map((text) => {
+      const toolCalls = [{ ...call, arguments: text }];
+      const [message] = messages([{ role: 'assistant', reasoning: '', text: '', toolCalls }]);
+      return JSON.stringify(message).match(/"arguments":("(?:[^"\\]|\\.)*")/)?.[1];
+    });
+    expect(written.map((text) => JSON.parse(text ?? 'null'))).toEqual([
+      ...['{}', '{"value":[1]}', '{"a":1}', '{}'],
+    ]);
   });
 
   test('an assistant turn without anything keeps a string', () => {
