@@ -48,6 +48,10 @@ export class ChunkReader implements DeltaSink {
   #finishWord = '';
   #hasDelta = false;
   #hasContent = false;
+  /** Thinking alone is none. */
+  #hasAnswer = false;
+  /** Whether content followed a finish reason. */
+  #wentOn = false;
 
   constructor(
     onEvent: (event: GenerationEvent) => void,
@@ -75,6 +79,7 @@ export class ChunkReader implements DeltaSink {
       // We request one answer; another choice comes from a server's default of `n`.
       if (!isObject(choice) || (choice['index'] ?? position) !== 0) continue;
       const member = this.#memberOf(choice);
+      if (this.#finishWord !== '') this.#wentOn ||= saysSomething(toObject(choice['delta']));
       const failure = this.#readChoice({ value: choice, position, member, text });
       if (failure !== undefined) return failure;
       this.#finishWord = laterFinish(this.#finishWord, toText(choice['finish_reason']));
@@ -97,13 +102,18 @@ export class ChunkReader implements DeltaSink {
   /** Reads a chunk that is nothing but this delta. */
   readPlain(delta: PlainDelta): void {
     this.#hasDelta = true;
+    if (this.#finishWord !== '') this.#wentOn = true;
     if (delta.kind === 'text-delta') this.#tools?.flush();
     this.#prose.push(delta);
   }
 
-  /** Whether a finish reason has been read. */
+  /**
+   * Whether a finish reason has been read that means the end. Gateways to Gemini and Ollama write
+   * `stop` into chunks of thinking, into each chunk, or into an empty first one.
+   */
   isFinishing(): boolean {
-    return this.#finishWord !== '';
+    if (this.#finishWord === '' || this.#wentOn) return false;
+    return this.#hasAnswer || this.#finishWord.toLowerCase() !== 'stop';
   }
 
   /**
@@ -135,6 +145,7 @@ export class ChunkReader implements DeltaSink {
   /** Called with content once nothing more can be joined to it. */
   push(event: GenerationEvent): void {
     this.#hasContent = true;
+    if (event.kind !== 'reasoning-delta') this.#hasAnswer = true;
     this.#onEvent(event);
   }
 

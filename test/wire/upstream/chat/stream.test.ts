@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { Fold } from '../../../../src/core/fold.ts';
 import { DEFAULT_PROFILE } from '../../../../src/core/profile.ts';
 import { textOf } from '../../../../src/upstream/content.ts';
+import { createChatStream } from '../../../../src/wire/upstream/chat/stream.ts';
 import { LEFT_OUT } from '../../../../src/wire/upstream/limits.ts';
 import { recordings } from '../../../support/golden.ts';
 import { type Decoded, decodeReads, isLeftOut, profileOf, splitAt, toLines } from '../support.ts';
@@ -23,6 +24,30 @@ describe('recorded upstream streams', () => {
     for (const { whole } of streams) {
       expect(JSON.stringify(whole.failure ?? {})).not.toContain('SECRET');
     }
+  });
+});
+
+describe('a finish reason that means the end', () => {
+  const THINKING = { reasoning_content: 'Hm' };
+  const TEXT = { content: 'Hi' };
+  const CALL = { index: 0, id: 'a', function: { name: 'f', arguments: '{}' } };
+
+  test.each([
+    ['text, then stop', [chunk(TEXT), chunk({}, 'stop')], true],
+    ['stop beside text', [chunk(TEXT, 'stop')], true],
+    ['calls', [chunk({ tool_calls: [CALL] }, 'tool_calls')], true],
+    ['thinking cut by the length', [chunk(THINKING, 'length')], true],
+    ['an empty answer that was filtered', [chunk({}, 'content_filter')], true],
+    ['stop beside thinking', [chunk(THINKING, 'stop')], false],
+    ['stop in an empty first chunk', [chunk({ content: '' }, 'stop')], false],
+    ['stop beside each piece of text', [chunk(TEXT, 'stop'), chunk(TEXT, 'stop')], false],
+    ['text behind a stop', [chunk(TEXT, 'stop'), chunk(TEXT)], false],
+    ['usage behind a stop', [chunk(TEXT, 'stop'), 'data: {"choices":[],"usage":{}}\n\n'], true],
+  ])('%s', (_name, chunks, isEnd) => {
+    const decoder = createChatStream(() => {}, DEFAULT_PROFILE.chat);
+    for (const each of chunks) expect(decoder.feed(encoder.encode(each))).toBeUndefined();
+    expect(decoder.isFinishing()).toBe(isEnd);
+    expect(decoder.end()).toBeUndefined();
   });
 });
 
