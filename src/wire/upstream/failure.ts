@@ -41,8 +41,15 @@ const OVERLOAD_WORDS =
 const QUOTA_WORDS =
   /insufficient[_ ]quota|insufficient[_ ]balance|billing_hard_limit|exceeded_current_quota/gi;
 
-/** A refused key or account of ours, reported with 400 by Gemini, xAI and DashScope. */
-const CREDENTIAL_WORDS = /api key not valid|incorrect api key|invalid api key|arrearage/gi;
+/** A refused key, account or host of ours: Gemini, xAI, DashScope, Groq and OpenAI, with 400. */
+const CREDENTIAL_WORDS = new RegExp(
+  [
+    'api key (?:not (?:valid|found)|expired)|incorrect api key|invalid api key|arrearage',
+    'organization[ _](?:has been )?restricted|billing[ _]hard[ _]limit',
+    'user location is not supported',
+  ].join('|'),
+  'gi',
+);
 
 /** A prompt refused for its content, which OpenRouter reports with 403. */
 const FLAGGED_WORDS = /requires moderation|input was flagged|flagged (?:for|by) /gi;

@@ -2,12 +2,12 @@
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import { Fold } from '../../../core/fold.ts';
-import type { Answer } from '../../../core/generation.ts';
+import type { Answer, JsonObject } from '../../../core/generation.ts';
 import { isObject } from '../../../core/json.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { type Conversation, NO_CONVERSATION } from '../call-names.ts';
 import { malformed, readErrorRecord } from '../failure.ts';
-import { toList } from '../narrow.ts';
+import { toList, toText } from '../narrow.ts';
 import { parseAnswer } from '../whole-answer.ts';
 import { ChunkReader } from './chunk.ts';
 
@@ -23,10 +23,18 @@ export function readChatResponse(
   if (error !== undefined) return error;
   // The first choice is the answer, regardless of its index.
   const choice = toList(value['choices'])[0];
-  if (!isObject(choice) || !isObject(choice['message'])) {
+  if (!isObject(choice) || !hasMessage(choice)) {
     return malformed('an answer without a choice');
   }
   const fold = new Fold();
   const reader = new ChunkReader((event) => fold.push(event), profile, conversation);
   return reader.readWhole(value, choice, body) ?? reader.end() ?? fold.answer();
+}
+
+/** Gemini leaves it out, or sends null, where its filter has left nothing. */
+function hasMessage({ message, finish_reason: reason, text }: JsonObject): boolean {
+  if (isObject(message)) return true;
+  const isLeftOut = message === undefined || message === null;
+  // A completion of the older format has its text here.
+  return isLeftOut && text === undefined && toText(reason) !== '';
 }
