@@ -29,6 +29,30 @@ export type KeyEdit = {
 
 type Detail = Readonly<Record<string, string | null>>;
 
+/** What the events of one operation share. */
+export type KeyOperation = {
+  readonly operationId: string;
+  readonly at: number;
+  readonly actor: Actor;
+};
+
+/** Changes a key, with its audit event. Call inside a transaction. */
+export async function changeKey(
+  database: Database,
+  row: ApiKey,
+  changes: Partial<ApiKey>,
+  event: KeyOperation & { readonly action: AuditAction; readonly detail: Detail },
+): Promise<ApiKey> {
+  await database.db.update(apiKeys).set(changes).where(eq(apiKeys.id, row.id)).run();
+  await writeAuditEvent(database, {
+    ...event,
+    accountId: row.accountId,
+    subject: row.id,
+    detail: { masked: row.masked, ...event.detail },
+  });
+  return { ...row, ...changes };
+}
+
 export function createKeyEdits(dependencies: {
   readonly database: Database;
   readonly clock: () => number;
@@ -38,24 +62,15 @@ export function createKeyEdits(dependencies: {
   const { database, clock, randomBytes, find } = dependencies;
   const { owedFor, ...mails } = createPauseMails({ database, clock });
 
-  async function write(
+  function write(
     row: ApiKey,
     changes: Partial<ApiKey>,
     event: { readonly action: AuditAction; readonly detail: Detail },
     actor: Actor,
     at = clock(),
   ): Promise<ApiKey> {
-    await database.db.update(apiKeys).set(changes).where(eq(apiKeys.id, row.id)).run();
-    await writeAuditEvent(database, {
-      operationId: createId('op_', randomBytes),
-      at,
-      actor,
-      action: event.action,
-      accountId: row.accountId,
-      subject: row.id,
-      detail: { masked: row.masked, ...event.detail },
-    });
-    return { ...row, ...changes };
+    const operationId = createId('op_', randomBytes);
+    return changeKey(database, row, changes, { ...event, operationId, at, actor });
   }
 
   const pause = (row: ApiKey, pausedReason: KeyPause, actor: Actor, why?: Detail) => {

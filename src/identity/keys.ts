@@ -14,7 +14,7 @@ import { IdentityError } from './error.ts';
 import { normaliseNetworks } from './key-bounds.ts';
 import { checkExpiry, normaliseKeyName, requireGrace } from './key-checks.ts';
 import { digestKey } from './key-digest.ts';
-import { createKeyEdits } from './key-edits.ts';
+import { changeKey, createKeyEdits, type KeyOperation } from './key-edits.ts';
 import { createKeyList } from './key-list.ts';
 import { createKeyQueries, KEY_CREATIONS_PER_HOUR } from './key-queries.ts';
 import { type ApiKey, isActive } from './key-record.ts';
@@ -89,12 +89,14 @@ export function createKeys(dependencies: {
     );
   }
 
+  function operationBy(actor: Actor, at: number): KeyOperation {
+    return { operationId: createId('op_', randomBytes), at, actor };
+  }
+
   /** Inserts a new key and its audit event. Call inside a transaction. */
   async function insert(
     facts: Kept & Pick<ApiKey, 'rotatedFrom' | 'family'>,
-    at: number,
-    actor: Actor,
-    operationId: string,
+    by: KeyOperation,
   ): Promise<CreatedKey> {
     const key = createKey(randomBytes);
     const row: ApiKey = {
@@ -102,7 +104,7 @@ export function createKeys(dependencies: {
       id: createId('key_', randomBytes),
       digest: digestKey(key),
       masked: maskKey(key),
-      createdAt: at,
+      createdAt: by.at,
       revokedAt: null,
       revokedReason: null,
       replacedBy: null,
@@ -111,9 +113,7 @@ export function createKeys(dependencies: {
     };
     await db.insert(apiKeys).values(row).run();
     await writeAuditEvent(database, {
-      operationId,
-      at,
-      actor,
+      ...by,
       action: 'api_key.created',
       accountId: row.accountId,
       subject: row.id,
@@ -123,57 +123,35 @@ export function createKeys(dependencies: {
   }
 
   /** Revokes an active or expired key, with its audit event. Call inside a transaction. */
-  async function markRevoked(
+  function markRevoked(
     row: ApiKey,
     reason: KeyRevocation,
     replacedBy: string | null,
-    at: number,
-    actor: Actor,
-    operationId: string,
+    by: KeyOperation,
   ): Promise<ApiKey> {
     // A key that is revoked during its grace period keeps its successor.
     const successor = replacedBy ?? row.replacedBy;
-    const changes = { revokedAt: at, revokedReason: reason, replacedBy: successor };
-    await db.update(apiKeys).set(changes).where(eq(apiKeys.id, row.id)).run();
-    await writeAuditEvent(database, {
-      operationId,
-      at,
-      actor,
-      action: 'api_key.revoked',
-      accountId: row.accountId,
-      subject: row.id,
-      detail: { masked: row.masked, reason, replaced_by: replacedBy },
-    });
-    return { ...row, ...changes };
+    const changes = { revokedAt: by.at, revokedReason: reason, replacedBy: successor };
+    const detail = { reason, replaced_by: replacedBy };
+    return changeKey(database, row, changes, { ...by, action: 'api_key.revoked', detail });
   }
 
   /** Call inside a transaction. */
   async function revoke(id: string, reason: KeyRevocation, actor: Actor): Promise<ApiKey> {
     const row = await queries.find(id);
     if (row.revokedAt !== null) return row;
-    return markRevoked(row, reason, null, clock(), actor, createId('op_', randomBytes));
+    return markRevoked(row, reason, null, operationBy(actor, clock()));
   }
 
   /** Lets a replaced key expire, with its audit event. Call inside a transaction. */
-  async function markReplaced(
+  function markReplaced(
     row: ApiKey,
-    { replacedBy, expiresAt }: { readonly replacedBy: string; readonly expiresAt: number },
-    at: number,
-    actor: Actor,
-    operationId: string,
+    changes: { readonly replacedBy: string; readonly expiresAt: number },
+    by: KeyOperation,
   ): Promise<ApiKey> {
-    const changes = { replacedBy, expiresAt };
-    await db.update(apiKeys).set(changes).where(eq(apiKeys.id, row.id)).run();
-    await writeAuditEvent(database, {
-      operationId,
-      at,
-      actor,
-      action: 'api_key.replaced',
-      accountId: row.accountId,
-      subject: row.id,
-      detail: { masked: row.masked, replaced_by: replacedBy, works_until: isoTime(expiresAt) },
-    });
-    return { ...row, ...changes };
+    const { replacedBy, expiresAt } = changes;
+    const detail = { replaced_by: replacedBy, works_until: isoTime(expiresAt) };
+    return changeKey(database, row, changes, { ...by, action: 'api_key.replaced', detail });
   }
 
   /** Throws `key_limit_reached` if the account has as many active keys as its plan allows. */
@@ -204,7 +182,7 @@ export function createKeys(dependencies: {
         const isGuarded = facts.isGuarded ?? true;
         const bounds = { models: facts.models ?? null, networks, isGuarded, ...NOT_PAUSED };
         const row = { accountId, name, expiresAt, ...bounds, rotatedFrom: null, family: null };
-        return insert(row, now, actor, createId('op_', randomBytes));
+        return insert(row, operationBy(actor, now));
       });
     },
 
@@ -236,24 +214,18 @@ export function createKeys(dependencies: {
           );
         }
         await requireCreations(old.accountId);
-        const operationId = createId('op_', randomBytes);
+        const by = operationBy(actor, now);
         const { accountId, name, expiresAt, models, networks, isGuarded } = old;
         const { pausedAt, pausedReason } = old;
         const bounds = { models, networks, isGuarded, pausedAt, pausedReason };
         const family = old.family ?? old.id;
         const facts = { accountId, name, expiresAt, ...bounds, rotatedFrom: old.id, family };
-        const created = await insert(facts, now, actor, operationId);
+        const created = await insert(facts, by);
         const replacedBy = created.row.id;
-        const replaced =
-          graceMs === 0
-            ? await markRevoked(old, 'rotated', replacedBy, now, actor, operationId)
-            : await markReplaced(
-                old,
-                { replacedBy, expiresAt: Math.min(now + graceMs, expiresAt ?? Infinity) },
-                now,
-                actor,
-                operationId,
-              );
+        const endsAt = Math.min(now + graceMs, expiresAt ?? Infinity);
+        const replaced = await (graceMs === 0
+          ? markRevoked(old, 'rotated', replacedBy, by)
+          : markReplaced(old, { replacedBy, expiresAt: endsAt }, by));
         return { replaced, created };
       });
     },
