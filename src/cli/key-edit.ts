@@ -3,13 +3,13 @@
 
 import { type Command, Option } from 'commander';
 import { BUDGET_PERIODS, type BudgetPeriod } from '../core/key-budget.ts';
-import { type ApiKey, keyRecord } from '../identity/key-record.ts';
+import type { ApiKey } from '../identity/key-record.ts';
 import type { OperationDependencies } from '../operations/dependencies.ts';
 import {
   type BoundsEdit,
   type BudgetEdit,
+  boundKeyRecord,
   editKey,
-  keyBudgetRecords,
 } from '../operations/key-bounds.ts';
 import { addCommand, OPERATOR, type Output, type Perform, parseExpiry } from './command.ts';
 import { confirmed } from './confirmation.ts';
@@ -89,7 +89,7 @@ async function changed(
   done: string,
 ): Promise<Output> {
   const nodes = await confirmed(context);
-  const record = await shownKey(parts, row);
+  const record = await boundKeyRecord(parts, row);
   return {
     json: { api_key: record, nodes: nodes.json },
     text: [`Key ${row.id} (${row.masked}) ${done}. ${nodes.text}`, ...boundsText(record)].join(
@@ -122,23 +122,10 @@ function readList(text: string): readonly string[] | null {
   return text.split(',').map((each) => each.trim());
 }
 
-/** The budgets of keys as records. */
-export function budgetsOf(
-  { database, catalog, clock }: OperationDependencies,
-  keys: readonly ApiKey[],
-) {
-  return keyBudgetRecords(database, keys, catalog().usdPerMillion, clock());
-}
-
-export type ShownKey = Awaited<ReturnType<typeof shownKey>>;
-
-export async function shownKey(parts: OperationDependencies, row: ApiKey) {
-  const budgetOf = await budgetsOf(parts, [row]);
-  return { ...keyRecord(row, parts.clock()), budget: budgetOf(row) };
-}
+type Bound = Awaited<ReturnType<typeof boundKeyRecord>>;
 
 /** One line for each bound. */
-export function boundsText({ budget, models, networks, ...key }: ShownKey): readonly string[] {
+export function boundsText({ budget, models, networks, ...key }: Bound): readonly string[] {
   const budgets = BUDGET_PERIODS.flatMap((period) => {
     const limit = budget?.[period] ?? null;
     return limit === null ? [] : [`Budget (${period}): ${limit.spent} of ${limit.limit} spent`];

@@ -4,7 +4,7 @@
 import { type Command, Option } from 'commander';
 import { keyRecord } from '../identity/key-record.ts';
 import { printedAccount } from '../operations/account-records.ts';
-import { createBoundKey } from '../operations/key-bounds.ts';
+import { boundKeyRecord, boundKeyRecords, createBoundKey } from '../operations/key-bounds.ts';
 import { findKey, rotatedKeyRecord } from '../operations/keys.ts';
 import type { KeyRevocation } from '../store/tables.ts';
 import {
@@ -23,9 +23,7 @@ import {
   addKeyEditCommands,
   type BoundsOptions,
   boundsText,
-  budgetsOf,
   readBounds,
-  shownKey,
   withBounds,
 } from './key-edit.ts';
 import { openParts } from './open-operations.ts';
@@ -68,7 +66,7 @@ async function createKey(context: Context, options: CreateOptions, account = '')
   const facts = { accountId, name: options.name, expiresAt, ...readBounds(options) };
   const { row, key } = await createBoundKey(parts, facts, OPERATOR);
   return {
-    json: { api_key: await shownKey(parts, row), key },
+    json: { api_key: await boundKeyRecord(parts, row), key },
     text: `Key ${row.id}, shown only now: ${key}`,
   };
 }
@@ -78,11 +76,7 @@ async function listKeys(context: Context, _options: object, name = ''): Promise<
   const { accounts, keys } = parts;
   const account = await accounts.find(name);
   const rows = await keys.list(account.id);
-  const budgetOf = await budgetsOf(parts, rows);
-  const records = rows.map((row) => ({
-    ...keyRecord(row, context.clock()),
-    budget: budgetOf(row),
-  }));
+  const records = rows.map(await boundKeyRecords(parts, rows));
   const json = {
     object: 'list',
     data: records,
@@ -95,7 +89,7 @@ async function listKeys(context: Context, _options: object, name = ''): Promise<
 async function showKey(context: Context, _options: object, name = ''): Promise<Output> {
   const parts = await openParts(context);
   const { key: found, account, block } = await findKey(parts, name);
-  const key = await shownKey(parts, await parts.keys.find(found.id));
+  const key = await boundKeyRecord(parts, await parts.keys.find(found.id));
   const { standing } = printedAccount(account);
   const whose = `Account ${account.id} (${account.email}), ${standing}`;
   const blocked = block === null ? [] : [`Blocked until ${block.expires_at ?? 'it is removed'}`];

@@ -1,13 +1,8 @@
-// The fields that bound a key, in bodies of both applications, and the records of keys with their
-// budgets.
+// The fields that bound a key, in bodies of both applications.
 
 import { type Static, type TObject, Type } from '@sinclair/typebox';
-import { parseInstant } from '../core/instant.ts';
-import { type ApiKey, keyRecord } from '../identity/key-record.ts';
-import type { OperationDependencies } from '../operations/dependencies.ts';
-import { type BoundsEdit, keyBudgetRecords } from '../operations/key-bounds.ts';
-import { DashboardError } from './edge/error.ts';
-import type { BoundKeyRecord } from './records/key.ts';
+import type { BoundsEdit } from '../operations/key-bounds.ts';
+import { readTime } from './period.ts';
 
 const amount = Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()]));
 const texts = (maxItems: number) =>
@@ -43,31 +38,6 @@ type BoundsBody = Static<TObject<typeof BOUNDS_BODY>>;
 export function readBounds({ expires_at, runaway_guard, ...body }: BoundsBody): BoundsEdit {
   const edit = { ...body, isGuarded: runaway_guard };
   if (expires_at === undefined) return edit;
-  return { ...edit, expiresAt: expires_at === null ? null : readTime(expires_at) };
-}
-
-function readTime(text: string): number {
-  const time = parseInstant(text);
-  if (time !== undefined) return time;
-  throw new DashboardError(
-    'invalid_request',
-    'The field expires_at of the body is not a valid time. Include the time zone, such as 2027-01-31T12:00:00Z.',
-    { param: 'expires_at' },
-  );
-}
-
-type Parts = Pick<OperationDependencies, 'database' | 'catalog' | 'clock'>;
-
-/** Reads the budgets of the given keys at once, for their records. */
-export async function boundKeyRecords(
-  { database, catalog, clock }: Parts,
-  keys: readonly ApiKey[],
-): Promise<(row: ApiKey) => BoundKeyRecord> {
-  const nowMs = clock();
-  const budgetOf = await keyBudgetRecords(database, keys, catalog().usdPerMillion, nowMs);
-  return (row) => ({ ...keyRecord(row, nowMs), budget: budgetOf(row) });
-}
-
-export async function boundKeyRecord(parts: Parts, row: ApiKey): Promise<BoundKeyRecord> {
-  return (await boundKeyRecords(parts, [row]))(row);
+  const expiresAt = expires_at === null ? null : readTime(expires_at, 'expires_at', 'body');
+  return { ...edit, expiresAt };
 }

@@ -9,7 +9,7 @@ import { DashboardError } from './edge/error.ts';
 import { oneOf } from './edge/route.ts';
 
 /** More than a year of days, or 16 days of hours. */
-const STEPS_MAX = 400;
+export const STEPS_MAX = 400;
 
 /** Periods up to this length have hours as steps. */
 const HOURS_UP_TO_MS = 3 * DAY_MS;
@@ -58,13 +58,17 @@ export function readPeriod(query: PeriodQuery, nowMs: number, wholeDays = false)
   return { step, edges, before: soFar(shifted(edges, lengthMs), lengthMs, nowMs, wholeDays) };
 }
 
-/** A time in a query. Throws `invalid_request`. */
-export function readTime(text: string | undefined, param: string): number {
+/** A time in a query or a body. Throws `invalid_request`. */
+export function readTime(
+  text: string | undefined,
+  param: string,
+  of: 'query' | 'body' = 'query',
+): number {
   const ms = text === undefined ? undefined : parseInstant(text);
   if (ms !== undefined) return ms;
   throw new DashboardError(
     'invalid_request',
-    `The field ${param} of the query is not a valid time. Include the time zone, such as 2026-11-01T00:00:00Z.`,
+    `The field ${param} of the ${of} is not a valid time. Include the time zone, such as 2026-11-01T00:00:00Z.`,
     { param },
   );
 }

@@ -21,7 +21,7 @@ import {
 import { type Actor, authorOf } from '../identity/audit.ts';
 import { normaliseModels } from '../identity/key-bounds.ts';
 import type { KeyEdit } from '../identity/key-edits.ts';
-import type { ApiKey } from '../identity/key-record.ts';
+import { type ApiKey, keyRecord } from '../identity/key-record.ts';
 import { type KeyBudget, readKeyBudgets } from '../ledger/budget-list.ts';
 import { parseAmount } from './amounts.ts';
 import type { OperationDependencies } from './dependencies.ts';
@@ -110,21 +110,28 @@ async function setBudget(
   await ledger.budget({ accountId, family, keyId: id, limits, by, nowMs: clock() });
 }
 
-type FamilyKey = Pick<ApiKey, 'id' | 'family'>;
+type RecordParts = Pick<Parts, 'database' | 'catalog' | 'clock'>;
 
-/** The budgets of the given keys as records; null for a key without a limit. */
-export async function keyBudgetRecords(
-  database: OperationDependencies['database'],
-  keys: readonly FamilyKey[],
-  usdPerMillion: UsdRate,
-  nowMs: number,
+/** Reads the budgets of the given keys at once, for their records. */
+export async function boundKeyRecords(
+  { database, catalog, clock }: RecordParts,
+  keys: readonly ApiKey[],
+  currentKeyId?: string,
 ) {
-  const familyOf = ({ id, family }: FamilyKey): string => family ?? id;
+  const nowMs = clock();
+  const { usdPerMillion } = catalog();
+  const familyOf = ({ id, family }: ApiKey): string => family ?? id;
   const budgets = await readKeyBudgets(database, [...new Set(keys.map(familyOf))]);
-  return (key: FamilyKey): BudgetRecord | null => {
-    const budget = budgets.get(familyOf(key));
-    return budget === undefined ? null : budgetRecord(budget, usdPerMillion, nowMs);
+  return (row: ApiKey) => {
+    const found = budgets.get(familyOf(row));
+    /** Null for a key without a limit. */
+    const budget = found === undefined ? null : budgetRecord(found, usdPerMillion, nowMs);
+    return { ...keyRecord(row, nowMs, currentKeyId), budget };
   };
+}
+
+export async function boundKeyRecord(parts: RecordParts, row: ApiKey) {
+  return (await boundKeyRecords(parts, [row]))(row);
 }
 
 export type BudgetRecord = Readonly<Record<BudgetPeriod, LimitRecord | null>> & {

@@ -8,8 +8,7 @@ import { createOperatorAccess } from '../http/operator-access.ts';
 import { createTallies } from '../http/tally.ts';
 import { createAccess, createPlaygroundAccess } from '../identity/access.ts';
 import { createNetworkSet } from '../identity/address.ts';
-import { keyRecord } from '../identity/key-record.ts';
-import { keyBudgetRecords } from '../operations/key-bounds.ts';
+import { boundKeyRecords } from '../operations/key-bounds.ts';
 import type { Database } from '../store/contract.ts';
 import { isStoreFailure } from '../store/error.ts';
 import { VERSION } from '../version.ts';
@@ -50,14 +49,10 @@ export function createHandlers(options: HandlerOptions): OwnHandlers {
       keyLooks: createMinuteBudgets(monotonic),
       countActiveKeys: keys.countActive,
       async keyRecords({ accountId, keyId }, most) {
-        const { usdPerMillion } = operators.current().catalog;
         const { rows, isCut } = await keys.listed(accountId, most);
-        const budgetOf = await keyBudgetRecords(database, rows, usdPerMillion, clock());
-        const records = rows.map((row) => ({
-          ...keyRecord(row, clock(), keyId),
-          budget: budgetOf(row),
-        }));
-        return { records, isCut };
+        const catalog = () => operators.current().catalog;
+        const record = await boundKeyRecords({ database, catalog, clock }, rows, keyId);
+        return { records: rows.map(record), isCut };
       },
     },
     randomBytes,

@@ -9,12 +9,17 @@ import type { KeyFilter } from '../../identity/key-list.ts';
 import { type ApiKey, keyRecord } from '../../identity/key-record.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { createKeySpend, NO_SPEND } from '../../ledger/key-spend.ts';
-import { createBoundKey, editKey } from '../../operations/key-bounds.ts';
+import {
+  boundKeyRecord,
+  boundKeyRecords,
+  createBoundKey,
+  editKey,
+} from '../../operations/key-bounds.ts';
 import { createdKeyRecord, rotatedKeyRecord } from '../../operations/keys.ts';
 import { DashboardError } from '../edge/error.ts';
 import { type List, listOf, PAGE_QUERY, type Page, readPage, wholeList } from '../edge/page.ts';
 import { oneOf, type Route, sessionRoute } from '../edge/route.ts';
-import { BOUNDS_BODY, boundKeyRecord, boundKeyRecords, readBounds } from '../key-bounds.ts';
+import { BOUNDS_BODY, readBounds } from '../key-bounds.ts';
 import type {
   BoundKeyRecord,
   CreatedKeyRecord,

@@ -8,15 +8,14 @@ import { createSeriesReader } from '../../ledger/series/read.ts';
 import { createRefusalList } from '../../refusals/list.ts';
 import { DashboardError } from '../edge/error.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
-import { readTime } from '../period.ts';
+import { readPeriod, STEPS_MAX } from '../period.ts';
 import type { RequestChartRecord } from '../records/customer-request.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 
-/** Longer spans are shown by day. */
-const HOURS_MAX = 72;
-const DAYS_MAX = 400;
-
-export function requestChartRoutes({ store }: OwnDependencies): readonly Route<SignedInCustomer>[] {
+export function requestChartRoutes({
+  store,
+  clock,
+}: OwnDependencies): readonly Route<SignedInCustomer>[] {
   const readSeries = createSeriesReader(store.database);
   const refusals = createRefusalList(store.database);
   return [
@@ -26,10 +25,9 @@ export function requestChartRoutes({ store }: OwnDependencies): readonly Route<S
       standings: WHILE_INACTIVE,
       query: { from: Type.String({ maxLength: 40 }), to: Type.String({ maxLength: 40 }) },
       async handle({ who: { accountId }, query }): Promise<RequestChartRecord> {
-        const fromMs = readTime(query.from, 'from');
-        const untilMs = readTime(query.to, 'to');
-        const stepMs = untilMs - fromMs > HOURS_MAX * HOUR_MS ? DAY_MS : HOUR_MS;
-        const edges = edgesOf(fromMs, untilMs, stepMs);
+        const { step, edges } = readPeriod(query, clock());
+        if (step === 'month') throw tooLong();
+        const stepMs = step === 'hour' ? HOUR_MS : DAY_MS;
         const [first = 0, last = 0] = [edges[0], edges.at(-1)];
         const [{ cells }, refused] = await Promise.all([
           readSeries({ accountId, edges, groupBy: 'total' }),
@@ -49,23 +47,13 @@ export function requestChartRoutes({ store }: OwnDependencies): readonly Route<S
         for (const { bucket, requests } of refused) {
           add(chart.refused, (bucket - first) / stepMs, requests);
         }
-        return {
-          buckets: edges.slice(0, -1).map(isoTime),
-          step: stepMs === HOUR_MS ? 'hour' : 'day',
-          ...chart,
-        };
+        return { buckets: edges.slice(0, -1).map(isoTime), step, ...chart };
       },
     }),
   ];
 }
 
-/** Whole steps that contain the span. */
-function edgesOf(fromMs: number, untilMs: number, stepMs: number): readonly number[] {
-  const first = Math.floor(fromMs / stepMs);
-  const count = Math.ceil(untilMs / stepMs) - first;
-  if (count >= 1 && count <= DAYS_MAX) {
-    return Array.from({ length: count + 1 }, (_, index) => (first + index) * stepMs);
-  }
-  const message = `Choose a period of at most ${DAYS_MAX} days that ends after it starts.`;
-  throw new DashboardError('invalid_request', message, { param: 'to' });
+function tooLong(): DashboardError {
+  const message = `Choose a period of at most ${STEPS_MAX} days.`;
+  return new DashboardError('invalid_request', message, { param: 'to' });
 }

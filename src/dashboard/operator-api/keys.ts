@@ -2,10 +2,15 @@
 
 import type { Actor } from '../../identity/audit.ts';
 import type { ApiKey } from '../../identity/key-record.ts';
-import { createBoundKey, editKey } from '../../operations/key-bounds.ts';
+import {
+  boundKeyRecord,
+  boundKeyRecords,
+  createBoundKey,
+  editKey,
+} from '../../operations/key-bounds.ts';
 import { createdKeyRecord } from '../../operations/keys.ts';
 import { listOf, PAGE_QUERY, readPage } from '../edge/page.ts';
-import { BOUNDS_BODY, boundKeyRecord, boundKeyRecords, readBounds } from '../key-bounds.ts';
+import { BOUNDS_BODY, readBounds } from '../key-bounds.ts';
 import { type PeopleDependencies, partsOf } from '../operator/dependencies.ts';
 import { needs, type OperationName, type TokenRoute } from './route.ts';
 

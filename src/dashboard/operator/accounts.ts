@@ -15,6 +15,7 @@ import { type AccountFilter, readAccount } from '../../operations/account-record
 import { limitUsage } from '../../operations/account-view.ts';
 import { changeStanding, createAccount, readOwner } from '../../operations/accounts.ts';
 import { blockSummary } from '../../operations/blocks.ts';
+import { boundKeyRecords } from '../../operations/key-bounds.ts';
 import type { SortedPage } from '../../store/keyset.ts';
 import { createExports } from '../customer/exports.ts';
 import { CSV_TYPE } from '../customer/requests-csv.ts';
@@ -29,7 +30,6 @@ import {
   wholeList,
 } from '../edge/page.ts';
 import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
-import { boundKeyRecords } from '../key-bounds.ts';
 import type { UsageRecord } from '../records/customer-usage.ts';
 import type { BoundKeyRecord } from '../records/key.ts';
 import type {

@@ -1,13 +1,12 @@
 // Alerts in the console: grouped by kind and subject, the latest first, and acknowledged.
 
 import { Type } from '@sinclair/typebox';
-import { parseInstant } from '../../core/instant.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { acknowledgeAlert, alertRecord, listAlerts } from '../../operations/alerts.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import { DashboardError } from '../edge/error.ts';
 import { type List, wholeList } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
+import { readTime } from '../period.ts';
 import type { AlertRecord } from '../records/operator-server.ts';
 import { changeOf } from './dependencies.ts';
 
@@ -31,12 +30,7 @@ export function alertRoutes(dependencies: MachineDependencies): readonly Route<S
       /** `last_at` of the alert as it was shown. */
       body: { last_at: Type.String({ maxLength: 40 }) },
       async handle({ param, body, actor }): Promise<AlertRecord> {
-        const lastAt = parseInstant(body.last_at);
-        if (lastAt === undefined) {
-          throw new DashboardError('invalid_request', 'The field last_at is not a time.', {
-            param: 'last_at',
-          });
-        }
+        const lastAt = readTime(body.last_at, 'last_at', 'body');
         return alertRecord(
           await acknowledgeAlert(changeOf(dependencies, actor), param('id'), lastAt),
         );

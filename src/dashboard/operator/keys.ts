@@ -4,10 +4,10 @@
 import { Type } from '@sinclair/typebox';
 import { keyRecord } from '../../identity/key-record.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
-import { createBoundKey, editKey } from '../../operations/key-bounds.ts';
+import { boundKeyRecord, createBoundKey, editKey } from '../../operations/key-bounds.ts';
 import { createdKeyRecord, findKey, rotatedKeyRecord } from '../../operations/keys.ts';
 import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
-import { BOUNDS_BODY, boundKeyRecord, readBounds } from '../key-bounds.ts';
+import { BOUNDS_BODY, readBounds } from '../key-bounds.ts';
 import type {
   BoundKeyRecord,
   CreatedKeyRecord,

@@ -15,6 +15,7 @@ import { modelRoutes } from '../../../src/dashboard/customer/models.ts';
 import { overviewRoutes } from '../../../src/dashboard/customer/overview.ts';
 import { receiptRoutes } from '../../../src/dashboard/customer/receipts.ts';
 import { redemptionRoutes } from '../../../src/dashboard/customer/redemption.ts';
+import { requestChartRoutes } from '../../../src/dashboard/customer/request-chart.ts';
 import { requestRoutes } from '../../../src/dashboard/customer/requests.ts';
 import { usageRoutes } from '../../../src/dashboard/customer/usage.ts';
 import { createDashboardApp } from '../../../src/dashboard/edge/app.ts';
@@ -128,6 +129,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
       ...auditRoutes(dependencies),
       ...usageRoutes(dependencies, inTurn),
       ...requestRoutes(dependencies, exports, inTurn),
+      ...requestChartRoutes(dependencies),
       ...ledgerRoutes(dependencies, exports),
       ...receiptRoutes(dependencies, exports),
       ...redemptionRoutes({ ...dependencies, randomBytes }),

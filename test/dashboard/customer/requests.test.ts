@@ -51,6 +51,26 @@ describeOnEachDatabase("a customer's requests", () => {
   const ids = ({ json }: { json: Record<string, unknown> }) =>
     (json['data'] as { id: string }[]).map(({ id }) => id);
 
+  test('the chart counts requests by their end, in hours or days of at most 400 days', async () => {
+    const chart = async (from: string, to: string) =>
+      (await app.get(ada, `/requests/chart?from=${from}T00:00:00Z&to=${to}T00:00:00Z`)).json;
+    expect(await chart('2026-10-05', '2026-10-06')).toEqual({
+      step: 'hour',
+      buckets: expect.arrayContaining(['2026-10-05T00:00:00.000Z', '2026-10-05T23:00:00.000Z']),
+      completed: [1, ...Array(23).fill(0)],
+      cancelled: Array(24).fill(0),
+      failed: [1, ...Array(23).fill(0)],
+      refused: Array(24).fill(0),
+    });
+    expect(await chart('2026-10-01', '2026-10-08')).toMatchObject({
+      step: 'day',
+      completed: [0, 0, 0, 0, 1, 0, 0],
+    });
+    for (const from of ['2025-01-01', '2026-10-09']) {
+      expect(await chart(from, '2026-10-08')).toMatchObject({ error: { param: 'to' } });
+    }
+  });
+
   describe('the list', () => {
     test('shows each request as its owner may see it, newest first', async () => {
       const { status, json } = await app.get(ada, '/requests');
