@@ -10,29 +10,36 @@ import {
 } from '../ledger/series/speed-sums.ts';
 import type { SpeedCell } from '../ledger/series/speeds.ts';
 import { type PagePeriod, periodRecord } from './period.ts';
-import type { SpeedFiguresRecord, SpeedsRecord } from './records/speeds.ts';
+
+type Figures = ReturnType<typeof figuresOf>;
+
+type Point = Figures & {
+  /** The index of its bucket; buckets without requests have no point. */
+  readonly bucket: number;
+  /** Failed attempts by class. */
+  readonly failures: Readonly<Record<string, number>>;
+};
 
 /** Yields to the event loop between steps: a period may have thousands of cells. */
-export async function speedsRecord(
-  period: PagePeriod,
-  cells: readonly SpeedCell[],
-): Promise<SpeedsRecord> {
+export async function speedsRecord(period: PagePeriod, cells: readonly SpeedCell[]) {
   const pause = createPause();
   const total = emptySpeeds();
-  const points: SpeedsRecord['points'][number][] = [];
+  const points: Point[] = [];
   for (const [bucket, of] of Map.groupBy(cells, (cell) => cell.bucket)) {
     const speeds = sumOf(of);
     addSpeeds(total, speeds);
     points.push({ bucket, ...figuresOf(speeds), failures: failuresOf(speeds.failures) });
     await pause();
   }
-  const models: SpeedsRecord['models'][number][] = [];
+  /** Most requests first. */
+  const models: (Figures & { readonly model: string })[] = [];
   for (const [model, of] of Map.groupBy(cells, (cell) => cell.model)) {
     models.push({ model, ...figuresOf(sumOf(of)) });
     await pause();
   }
   models.sort((a, b) => b.requests - a.requests || (a.model < b.model ? -1 : 1));
-  return { object: 'speeds', ...periodRecord(period), total: figuresOf(total), points, models };
+  const facts = { object: 'speeds', ...periodRecord(period) } as const;
+  return { ...facts, total: figuresOf(total), points, models };
 }
 
 function sumOf(cells: readonly SpeedCell[]): Speeds {
@@ -41,9 +48,11 @@ function sumOf(cells: readonly SpeedCell[]): Speeds {
   return sum;
 }
 
-function figuresOf({ attempts, failed, ...speeds }: Speeds): SpeedFiguresRecord {
+/** Milliseconds, and output tokens per second. */
+function figuresOf({ attempts, failed, ...speeds }: Speeds) {
   const { firstContent, duration, speed } = speeds;
   return {
+    /** Requests of a customer; attempts at an upstream. */
     requests: attempts,
     failed,
     first_token_ms_p50: rounded(quantile(firstContent, 0.5)),

@@ -5,14 +5,6 @@ import { createPause } from '../../async/yield.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import type { Buckets, Cell } from '../../ledger/series/buckets.ts';
 import { addFigures, type Figures, sumFigures } from '../../ledger/series/figures.ts';
-import type {
-  UsageFiguresRecord,
-  UsageGroupRecord,
-  UsageMeasure,
-  UsagePointRecord,
-  UsageRecord,
-  UsageSeriesRecord,
-} from '../records/customer-usage.ts';
 
 const GROUPS_SHOWN = 100;
 /** All other groups form one more series. */
@@ -21,7 +13,10 @@ const SERIES_SHOWN = 5;
 /** The display name of a key; of others, the group itself. */
 export type GroupName = (group: string) => string;
 
-type GroupBy = UsageRecord['group_by'];
+/** What the chart shows, by which groups are ordered. */
+export type UsageMeasure = 'spent' | 'requests' | 'tokens' | 'failed';
+
+export type UsageGrouping = 'total' | 'model' | 'key' | 'end_user';
 
 type Group = { readonly group: string; readonly figures: Figures };
 
@@ -81,7 +76,7 @@ function addTo<Name>(sums: Map<Name, Figures>, name: Name, figures: Figures): vo
 }
 
 /** The group of a model has the one that served and the requested one. */
-function namesOf(group: string, groupBy: GroupBy, nameOf: GroupName) {
+function namesOf(group: string, groupBy: UsageGrouping, nameOf: GroupName) {
   if (groupBy !== 'model') return { group, name: nameOf(group), requested: null };
   const [served = '', requested = served] = group.split(' ');
   return { group, name: served, requested: requested === served ? null : requested };
@@ -89,10 +84,10 @@ function namesOf(group: string, groupBy: GroupBy, nameOf: GroupName) {
 
 export function groupRecord(
   { group, figures }: Group,
-  groupBy: GroupBy,
+  groupBy: UsageGrouping,
   nameOf: GroupName,
   usdPerMillion: UsdRate,
-): UsageGroupRecord {
+) {
   return {
     ...namesOf(group, groupBy, nameOf),
     figures: figuresRecord(figures, usdPerMillion),
@@ -102,10 +97,10 @@ export function groupRecord(
 export async function seriesOf(
   { cells }: Buckets<Figures>,
   { shown, count }: Groups,
-  groupBy: GroupBy,
+  groupBy: UsageGrouping,
   nameOf: GroupName,
   usdPerMillion: UsdRate,
-): Promise<readonly UsageSeriesRecord[]> {
+) {
   // A single remaining group gets its own series instead of "others".
   const own = shown.slice(0, count === SERIES_SHOWN + 1 ? undefined : SERIES_SHOWN);
   const byGroup = new Map<string, Cell<Figures>[]>(own.map(({ group }) => [group, []]));
@@ -132,12 +127,13 @@ export async function seriesOf(
 export function pointsOf(
   cells: readonly Pick<Cell<Figures>, 'bucket' | 'figures'>[],
   usdPerMillion: UsdRate,
-): readonly UsagePointRecord[] {
+) {
   return [...Map.groupBy(cells, ({ bucket }) => bucket)]
     .sort(([a], [b]) => a - b)
     .map(([bucket, of]) => {
       const sum = sumFigures(of.map(({ figures }) => figures));
       return {
+        /** The index of its bucket; buckets without requests have no point. */
         bucket,
         requests: sum.requests,
         failed: sum.failed,
@@ -149,10 +145,12 @@ export function pointsOf(
     });
 }
 
-export function figuresRecord(figures: Figures, usdPerMillion: UsdRate): UsageFiguresRecord {
+/** Amounts are service tokens; `waived` is what the balance did not cover. */
+export function figuresRecord(figures: Figures, usdPerMillion: UsdRate) {
   const { requests, stopped, cancelled, failed } = figures;
   return {
     requests,
+    /** Requests by outcome; they add up to all requests. */
     completed: requests - stopped - cancelled - failed,
     stopped,
     cancelled,

@@ -5,7 +5,6 @@ import { failureProblem, type RequestProblem, refusalProblem } from '../../core/
 import { isoTime } from '../../core/calendar.ts';
 import type { LogEntry } from '../../operations/request-log.ts';
 import type { RefusedRequest } from '../../refusals/list.ts';
-import type { RefusedRequestRecord } from '../records/customer-request.ts';
 
 /** Null for a request that did not fail. */
 export function problemOf(entry: LogEntry): RequestProblem | null {
@@ -24,8 +23,8 @@ export function statusOf(entry: LogEntry): number | null {
   return isAnswered ? 200 : null;
 }
 
-/** A refused request with its problem, as its own page shows it. */
-export function refusedRecord(row: RefusedRequest, keyName: string | null): RefusedRequestRecord {
+/** A refused request, or several equal ones of one minute, as its own page shows it. */
+export function refusedRecord(row: RefusedRequest, keyName: string | null) {
   return {
     object: 'refused_request',
     request_id: row.id,
@@ -37,5 +36,5 @@ export function refusedRecord(row: RefusedRequest, keyName: string | null): Refu
     model: row.model,
     route: row.route,
     problem: refusalProblem(row.code, row.message),
-  };
+  } as const;
 }

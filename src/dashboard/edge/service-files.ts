@@ -4,7 +4,6 @@
 import { accentTokens } from '../../core/colour.ts';
 import type { Service } from '../../core/service.ts';
 import type { Realm } from '../../identity/signed-in.ts';
-import type { ServiceRecord } from '../records/service.ts';
 
 /** Where the build leaves room in a page for `serviceHead`. */
 export const SERVICE_MARK = '<!-- service -->';
@@ -15,7 +14,7 @@ const PREFIXES: Readonly<Record<Realm, string>> = {
 };
 
 export type ServiceFiles = {
-  readonly record: ServiceRecord;
+  readonly record: ReturnType<typeof serviceRecord>;
   /** The path of a style sheet with the operator's colours. */
   readonly colours: string | undefined;
   /** The file of this name below `service/`. */
@@ -36,7 +35,7 @@ export function createServiceFiles(service: Service, app: Realm): ServiceFiles {
   const styleName = style === undefined ? undefined : `colours-${Bun.hash(style).toString(36)}.css`;
   const pathOf = (name: string) => `${PREFIXES[app]}/service/${name}`;
   return {
-    record: recordOf(service, logo === undefined ? null : pathOf(logo.name)),
+    record: serviceRecord(service, logo === undefined ? null : pathOf(logo.name)),
     colours: styleName === undefined ? undefined : pathOf(styleName),
     read(name) {
       if (style !== undefined && name === styleName) {
@@ -68,7 +67,8 @@ function styleOf({ accent }: Service): string | undefined {
   return `:root{${lines.join(';')}}\n`;
 }
 
-function recordOf(service: Service, logo: string | null): ServiceRecord {
+/** `logo` is the path of the logo; null for the built-in one. */
+export function serviceRecord(service: Service, logo: string | null) {
   const { name, currency, languages, isPublic } = service;
   return {
     object: 'service',
@@ -80,8 +80,11 @@ function recordOf(service: Service, logo: string | null): ServiceRecord {
     terms_url: service.termsUrl ?? null,
     privacy_url: service.privacyUrl ?? null,
     status_url: service.statusUrl ?? null,
+    /** The ISO 4217 code, and the units of it for one USD, as a decimal. */
     currency: { code: currency.code, per_usd: currency.perUsd },
+    /** What the language menu offers. */
     languages,
+    /** What strangers may read. */
     public: isPublic,
-  };
+  } as const;
 }

@@ -3,6 +3,7 @@
 import type { RequestProblem } from '../../core/advice.ts';
 import type { customerExplanation } from '../../operations/customer-explanation.ts';
 import type { List } from '../edge/page.ts';
+import type { refusedRecord } from '../edge/problem.ts';
 import type { KeyRecord } from './key.ts';
 
 type RequestOutcomeRecord =
@@ -64,18 +65,7 @@ export type RequestChartRecord = {
 };
 
 /** A refused request, or several equal ones of one minute. */
-export type RefusedRequestRecord = {
-  readonly object: 'refused_request';
-  readonly request_id: string;
-  readonly started_at: string;
-  readonly last_at: string;
-  readonly count: number;
-  readonly key_id: string | null;
-  readonly key_name: string | null;
-  readonly model: string | null;
-  readonly route: string;
-  readonly problem: ProblemRecord;
-};
+export type RefusedRequestRecord = ReturnType<typeof refusedRecord>;
 
 /** The available filter values. */
 export type RequestFiltersRecord = {

@@ -1,58 +1,32 @@
 // An account's usage over time, for the usage page.
 
-export type UsageFiguresRecord = {
-  readonly requests: number;
-  /** Requests by outcome; they add up to all requests. */
-  readonly completed: number;
-  readonly stopped: number;
-  readonly cancelled: number;
-  readonly failed: number;
-  readonly input_tokens: number;
-  readonly cached_input_tokens: number;
-  readonly output_tokens: number;
-  readonly reasoning_tokens: number;
-  /** In service tokens. */
-  readonly spent: string;
-  readonly spent_usd: string;
-  /** Not covered by the balance, and waived. */
-  readonly waived: string;
-};
+import type {
+  figuresRecord,
+  groupRecord,
+  pointsOf,
+  seriesOf,
+  UsageGrouping,
+  UsageMeasure,
+} from '../customer/usage-series.ts';
 
-export type UsagePointRecord = {
-  /** The index of its bucket; buckets without requests have no point. */
-  readonly bucket: number;
-  readonly requests: number;
-  readonly failed: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly spent: string;
-  readonly spent_usd: string;
-};
+export type { UsageMeasure };
 
-/** What the chart shows, by which groups are ordered. */
-export type UsageMeasure = 'spent' | 'requests' | 'tokens' | 'failed';
+export type UsageFiguresRecord = ReturnType<typeof figuresRecord>;
 
-/** `group` is the models, a key id or an end user (empty for none). */
-export type UsageGroupRecord = {
-  readonly group: string;
-  /** The display name; of a model, the one that served. */
-  readonly name: string;
-  /** The requested model if another one served; otherwise null. */
-  readonly requested: string | null;
-  readonly figures: UsageFiguresRecord;
-};
+export type UsagePointRecord = ReturnType<typeof pointsOf>[number];
+
+/**
+ * `group` is the models, a key id or an end user (empty for none); `name` is the display name; of a
+ * model, the one that served. `requested` is the requested model if another one served.
+ */
+export type UsageGroupRecord = ReturnType<typeof groupRecord>;
 
 /** `group` and `name` are null for the combined series of all other groups. */
-export type UsageSeriesRecord = {
-  readonly group: string | null;
-  readonly name: string | null;
-  readonly requested: string | null;
-  readonly points: readonly UsagePointRecord[];
-};
+type UsageSeriesRecord = Awaited<ReturnType<typeof seriesOf>>[number];
 
 export type UsageRecord = {
   readonly object: 'usage';
-  readonly group_by: 'total' | 'model' | 'key' | 'end_user';
+  readonly group_by: UsageGrouping;
   readonly step: 'hour' | 'day' | 'month';
   /** The start of each bucket: an hour, a UTC day, or (part of) a UTC month. */
   readonly buckets: readonly string[];
