@@ -13,7 +13,6 @@ import {
   Page,
   post,
   TextField,
-  toast,
   useResource,
 } from '../ui/index.ts';
 
@@ -69,11 +68,9 @@ export function MaintenancePage() {
           title={t('Turn off maintenance?')}
           confirm={t('Turn off')}
           consequences={[t('Requests are accepted again within 1 second.')]}
-          act={async () => {
-            await post('/maintenance', { maintenance: false });
-            toast(t('Maintenance is off.'));
-            await resource.reload();
-          }}
+          act={() => post('/maintenance', { maintenance: false })}
+          done={t('Maintenance is off.')}
+          onDone={resource.reload}
           onClose={() => setTurning(undefined)}
         />
       )}
@@ -101,9 +98,9 @@ function TurnOnDialog({ onDone, onClose }: ChangeDialogProps) {
           maintenance: true,
           ...(words === '' ? {} : { message: words }),
         });
-        toast(t('Maintenance is on.'));
-        await onDone();
       }}
+      done={t('Maintenance is on.')}
+      onDone={onDone}
       onClose={onClose}
     >
       <TextField

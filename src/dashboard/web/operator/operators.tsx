@@ -91,11 +91,9 @@ const ACTIONS: readonly RowAction<OperatorRecord, OperatorLinkRecord>[] = [
           t('Their sessions end at once, and they can no longer sign in.'),
           t('API tokens that act for them are revoked.'),
         ]}
-        act={async () => {
-          await remove(`/operators/${id}`);
-          toast(t('Operator removed.'));
-          await onDone();
-        }}
+        act={() => remove(`/operators/${id}`)}
+        done={t('Operator removed.')}
+        onDone={onDone}
         onClose={onClose}
       />
     ),

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { t } from '../text/t.ts';
-import { ConfirmDialog, post, type RowAction, toast } from '../ui/index.ts';
+import { ConfirmDialog, post, type RowAction } from '../ui/index.ts';
 
 type Revocation<Row> = Pick<Required<RowAction<Row>>, 'needs' | 'called' | 'isOffered'> & {
   /** The list that the row is in, such as `/codes`. */
@@ -33,11 +33,9 @@ export function revokeAction<Row extends { readonly id: string }, Shown>({
         danger
         confirm={confirm}
         consequences={consequences(row)}
-        act={async () => {
-          await post(`${path}/${row.id}/revoke`);
-          toast(done);
-          await onDone();
-        }}
+        act={() => post(`${path}/${row.id}/revoke`)}
+        done={done}
+        onDone={onDone}
         onClose={onClose}
       />
     ),

@@ -9,6 +9,7 @@ import { HiddenUsername } from './auth/password-field.tsx';
 import { Button } from './button.tsx';
 import { Form, TextField } from './field.tsx';
 import { useAction } from './resource.ts';
+import { toast } from './toast.tsx';
 
 /** Mount it only while open: `{open && <Dialog … onClose={() => setOpen(false)} />}`. */
 export function Dialog({
@@ -80,8 +81,8 @@ export function FormDialog({
 
 /**
  * Confirms an action. `consequences` says what will happen, one sentence each. `typed` is a word to
- * type before an action that cannot be undone. If `act` rejects, the dialog stays open and shows the
- * error.
+ * type before an action that cannot be undone. If `act` or `onDone` rejects, the dialog stays open
+ * and shows the error.
  */
 export function ConfirmDialog({
   title,
@@ -90,6 +91,8 @@ export function ConfirmDialog({
   danger,
   typed,
   act,
+  done,
+  onDone,
   onClose,
   children,
 }: {
@@ -99,12 +102,20 @@ export function ConfirmDialog({
   readonly danger?: boolean;
   readonly typed?: string;
   readonly act: () => Promise<unknown>;
+  /** Said after `act`. */
+  readonly done?: string;
+  /** Called after `act`: reloads what the page shows. */
+  readonly onDone?: () => unknown;
   readonly onClose: () => void;
   /** Fields, such as a reason. */
   readonly children?: ComponentChildren;
 }) {
   const [word, setWord] = useState('');
-  const action = useAction(act);
+  const action = useAction(async () => {
+    await act();
+    if (done !== undefined) toast(done);
+    await onDone?.();
+  });
   const submit = async () => {
     if (typed !== undefined && word.trim() !== typed) return;
     if (await action.run()) onClose();

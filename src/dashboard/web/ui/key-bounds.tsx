@@ -181,11 +181,9 @@ export function PauseKeyDialog({ record, onDone, onClose }: Props) {
         t('Within 1 second, its requests are rejected with 403 key_paused, until you resume it.'),
         t('Requests in progress finish normally.'),
       ]}
-      act={async () => {
-        await post(`/keys/${record.id}/pause`);
-        toast(t('Key paused.'));
-        await onDone();
-      }}
+      act={() => post(`/keys/${record.id}/pause`)}
+      done={t('Key paused.')}
+      onDone={onDone}
       onClose={onClose}
     />
   );
@@ -203,11 +201,9 @@ export function ResumeKeyDialog({ record, onDone, onClose }: Props) {
           ? [t('It is not paused automatically again for 24 hours.')]
           : []),
       ]}
-      act={async () => {
-        await post(`/keys/${record.id}/resume`);
-        toast(t('Key resumed.'));
-        await onDone();
-      }}
+      act={() => post(`/keys/${record.id}/resume`)}
+      done={t('Key resumed.')}
+      onDone={onDone}
       onClose={onClose}
     />
   );

@@ -26,14 +26,20 @@ export type { Column } from './table-column.ts';
 /** A table whose rows are all loaded. Put it into a `Card` with `flush`. */
 export function Table<Row>({
   rows,
+  empty,
   ...table
-}: TableProps<Row> & { readonly rows: readonly Row[] }) {
+}: TableProps<Row> & {
+  readonly rows: readonly Row[];
+  /** Shown when there are no rows; absent: the head of the table alone. */
+  readonly empty?: ComponentChildren;
+}) {
   const [sorting, setSorting] = useState<Sorting | undefined>(undefined);
   const sorter: Sorter<Row> = {
     sorting,
     keyOf: ({ label, sortBy }) => (sortBy === undefined ? undefined : label),
     sort: setSorting,
   };
+  if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return <Frame {...table} rows={sortRows(rows, table.columns, sorting)} sorter={sorter} />;
 }
 

@@ -19,7 +19,6 @@ import {
   type RowAction,
   SelectField,
   type SelectOption,
-  toast,
 } from '../../ui/index.ts';
 
 /** A key that is shown once, with the masked form of the key it replaces. */
@@ -138,11 +137,9 @@ function RevokeDialog({ record, onDone, onClose }: Props) {
         t('Requests in progress finish normally.'),
         t('This can’t be undone. If you still need the key, rotate it instead.'),
       ]}
-      act={async () => {
-        await post(`/keys/${record.id}/revoke`);
-        toast(t('Key {name} revoked.', { name }));
-        await onDone();
-      }}
+      act={() => post(`/keys/${record.id}/revoke`)}
+      done={t('Key {name} revoked.', { name })}
+      onDone={onDone}
       onClose={onClose}
     />
   );

@@ -3,7 +3,7 @@
 
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { ConfirmDialog, post, remove, toast } from '../../ui/index.ts';
+import { ConfirmDialog, post, remove } from '../../ui/index.ts';
 import type { AccountDialogProps } from './action.ts';
 
 export function VerifyDialog({ account, onDone, onClose }: AccountDialogProps) {
@@ -17,11 +17,9 @@ export function VerifyDialog({ account, onDone, onClose }: AccountDialogProps) {
         }),
         t('Its requests are no longer rejected with 403 email_not_verified.'),
       ]}
-      act={async () => {
-        await post(`/accounts/${account.id}/verify`);
-        toast(t('Address marked as verified.'));
-        await onDone();
-      }}
+      act={() => post(`/accounts/${account.id}/verify`)}
+      done={t('Address marked as verified.')}
+      onDone={onDone}
       onClose={onClose}
     />
   );
@@ -43,11 +41,9 @@ export function DropFactorDialog({ account, onDone, onClose }: AccountDialogProp
         t('All its sessions end, and its recovery codes stop working.'),
         t('The owner can turn it on again.'),
       ]}
-      act={async () => {
-        await remove(`/accounts/${account.id}/second-factor`);
-        toast(t('Two-factor authentication is off.'));
-        await onDone();
-      }}
+      act={() => remove(`/accounts/${account.id}/second-factor`)}
+      done={t('Two-factor authentication is off.')}
+      onDone={onDone}
       onClose={onClose}
     />
   );

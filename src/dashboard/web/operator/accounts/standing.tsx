@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import type { OperatorAccountRecord, StandingRecord } from '../../../records/operator-account.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { Badge, ConfirmDialog, post, StateBadge, TextField, toast } from '../../ui/index.ts';
+import { Badge, ConfirmDialog, post, StateBadge, TextField } from '../../ui/index.ts';
 import type { AccountDialogProps } from './action.ts';
 
 export function AccountBadges({ account }: { readonly account: OperatorAccountRecord }) {
@@ -80,11 +80,9 @@ export function StandingDialog({
         rich('Account: {email}', { email: <strong>{account.email}</strong> }),
         ...consequences,
       ]}
-      act={async () => {
-        await post(`/accounts/${account.id}/standing`, { standing, reason });
-        toast(done);
-        await onDone();
-      }}
+      act={() => post(`/accounts/${account.id}/standing`, { standing, reason })}
+      done={done}
+      onDone={onDone}
       onClose={onClose}
     >
       <TextField

@@ -143,11 +143,9 @@ export function UnblockDialog({
         }),
         t('Other restrictions still apply: account status, key expiry, other blocks.'),
       ]}
-      act={async () => {
-        await post('/blocks/remove', { kind, value });
-        toast(t('Unblocked the {kind}.', { kind }));
-        await onDone();
-      }}
+      act={() => post('/blocks/remove', { kind, value })}
+      done={t('Unblocked the {kind}.', { kind })}
+      onDone={onDone}
       onClose={onClose}
     />
   );

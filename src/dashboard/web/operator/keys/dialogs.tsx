@@ -16,7 +16,6 @@ import {
   StateBadge,
   TextField,
   Time,
-  toast,
   useAction,
   useBounds,
 } from '../../ui/index.ts';
@@ -87,11 +86,9 @@ export function RevokeKeyDialog({ record, onDone, onClose }: Props) {
         t('Requests in progress finish normally and are charged.'),
         t('This can’t be undone. The owner sees the reason and can create another key.'),
       ]}
-      act={async () => {
-        await post(`/keys/${record.id}/revoke`, { reason });
-        toast(t('Key revoked.'));
-        await onDone();
-      }}
+      act={() => post(`/keys/${record.id}/revoke`, { reason })}
+      done={t('Key revoked.')}
+      onDone={onDone}
       onClose={onClose}
     >
       <SelectField label={t('Reason')} options={REASONS} value={reason} onChange={setReason} />

@@ -28,7 +28,6 @@ import {
   StateBadge,
   Table,
   Time,
-  toast,
   tokenCount,
   useResource,
 } from '../../ui/index.ts';
@@ -120,11 +119,9 @@ function Shown({ model, reload }: Props) {
             t("The plan's limits apply to {id} again at once, for all accounts.", { id: model.id }),
           ]}
           confirm={t('End incident')}
-          act={async () => {
-            await remove(`/models/${model.id}/incident`);
-            toast(t('Incident ended. Plan limits apply again.'));
-            await reload();
-          }}
+          act={() => remove(`/models/${model.id}/incident`)}
+          done={t('Incident ended. Plan limits apply again.')}
+          onDone={reload}
           onClose={() => setAsking(undefined)}
         />
       )}

@@ -17,24 +17,21 @@ export function AccountsCard({
 }) {
   return (
     <Card title={title} flush>
-      {rows.length === 0 ? (
-        <Empty title={t('No accounts')}>{empty}</Empty>
-      ) : (
-        <Table
-          caption={title}
-          rows={rows}
-          rowKey={({ account_id }) => account_id}
-          href={({ account_id }) => `/accounts/${account_id}`}
-          columns={[
-            { label: t('Account'), show: ({ email }) => email },
-            {
-              label: what,
-              end: true,
-              show: ({ amount, amount_usd }) => <Amount tokens={amount} usd={amount_usd} />,
-            },
-          ]}
-        />
-      )}
+      <Table
+        caption={title}
+        rows={rows}
+        empty={<Empty title={t('No accounts')}>{empty}</Empty>}
+        rowKey={({ account_id }) => account_id}
+        href={({ account_id }) => `/accounts/${account_id}`}
+        columns={[
+          { label: t('Account'), show: ({ email }) => email },
+          {
+            label: what,
+            end: true,
+            show: ({ amount, amount_usd }) => <Amount tokens={amount} usd={amount_usd} />,
+          },
+        ]}
+      />
     </Card>
   );
 }
@@ -50,23 +47,20 @@ export function HoldsCard({ holds }: Pick<MoneyRecord, 'holds'>) {
       }
       flush
     >
-      {oldest.length === 0 ? (
-        <Empty title={t('No open holds')}>{t('No active requests.')}</Empty>
-      ) : (
-        <Table
-          caption={t('Open holds')}
-          rows={oldest}
-          rowKey={({ request_id }) => request_id}
-          href={({ request_id }) => `/requests/${request_id}`}
-          columns={[
-            { label: t('Request'), show: ({ request_id }) => <code>{request_id}</code> },
-            { label: t('Created'), show: ({ created_at }) => <Time at={created_at} relative /> },
-            { label: t('Model'), show: ({ model }) => model },
-            { label: t('Phase'), card: 'state', show: ({ phase }) => <StateBadge state={phase} /> },
-            { label: t('Reserved'), end: true, show: ({ amount }) => <Amount tokens={amount} /> },
-          ]}
-        />
-      )}
+      <Table
+        caption={t('Open holds')}
+        rows={oldest}
+        empty={<Empty title={t('No open holds')}>{t('No active requests.')}</Empty>}
+        rowKey={({ request_id }) => request_id}
+        href={({ request_id }) => `/requests/${request_id}`}
+        columns={[
+          { label: t('Request'), show: ({ request_id }) => <code>{request_id}</code> },
+          { label: t('Created'), show: ({ created_at }) => <Time at={created_at} relative /> },
+          { label: t('Model'), show: ({ model }) => model },
+          { label: t('Phase'), card: 'state', show: ({ phase }) => <StateBadge state={phase} /> },
+          { label: t('Reserved'), end: true, show: ({ amount }) => <Amount tokens={amount} /> },
+        ]}
+      />
     </Card>
   );
 }

@@ -18,61 +18,58 @@ type Row = MoneyRecord['models'][number];
 export function ModelsMoney({ models }: Pick<MoneyRecord, 'models'>) {
   return (
     <Card title={t('By model')} flush>
-      {models.length === 0 ? (
-        <Empty title={t('No requests')}>{t('No requests in this period.')}</Empty>
-      ) : (
-        <Table
-          caption={t('Money by model')}
-          rows={models}
-          rowKey={({ model }) => model}
-          href={({ model }) => `/models/${model}`}
-          columns={[
-            { label: t('Model'), show: ({ model }) => model, sortBy: ({ model }) => model },
-            {
-              label: t('Requests'),
-              end: true,
-              show: ({ requests }) => formatCount(requests),
-              sortBy: ({ requests }) => requests,
-            },
-            {
-              label: t('Failed'),
-              end: true,
-              show: ({ failed, requests }) => formatShare(failed, requests),
-              sortBy: ({ failed }) => failed,
-            },
-            amount(t('Spent'), 'spent_usd'),
-            {
-              label: t('Cost'),
-              end: true,
-              show: (row) =>
-                row.uncosted === row.requests ? (
-                  <Nothing>{t('Unknown')}</Nothing>
-                ) : (
-                  <Amount usd={row.cost_usd} />
-                ),
-              sortBy: ({ cost_usd }) => Number(cost_usd),
-            },
-            {
-              label: t('Margin'),
-              end: true,
-              show: (row) =>
-                row.uncosted === row.requests ? (
-                  <Nothing>{t('Unknown cost')}</Nothing>
-                ) : (
-                  <Amount usd={row.margin_usd} />
-                ),
-              sortBy: ({ margin_usd }) => Number(margin_usd),
-            },
-            amount(t('Loss'), 'loss_usd'),
-            {
-              label: t('Prompt estimate'),
-              card: 'detail',
-              end: true,
-              show: (row) => estimate(row),
-            },
-          ]}
-        />
-      )}
+      <Table
+        caption={t('Money by model')}
+        rows={models}
+        empty={<Empty title={t('No requests')}>{t('No requests in this period.')}</Empty>}
+        rowKey={({ model }) => model}
+        href={({ model }) => `/models/${model}`}
+        columns={[
+          { label: t('Model'), show: ({ model }) => model, sortBy: ({ model }) => model },
+          {
+            label: t('Requests'),
+            end: true,
+            show: ({ requests }) => formatCount(requests),
+            sortBy: ({ requests }) => requests,
+          },
+          {
+            label: t('Failed'),
+            end: true,
+            show: ({ failed, requests }) => formatShare(failed, requests),
+            sortBy: ({ failed }) => failed,
+          },
+          amount(t('Spent'), 'spent_usd'),
+          {
+            label: t('Cost'),
+            end: true,
+            show: (row) =>
+              row.uncosted === row.requests ? (
+                <Nothing>{t('Unknown')}</Nothing>
+              ) : (
+                <Amount usd={row.cost_usd} />
+              ),
+            sortBy: ({ cost_usd }) => Number(cost_usd),
+          },
+          {
+            label: t('Margin'),
+            end: true,
+            show: (row) =>
+              row.uncosted === row.requests ? (
+                <Nothing>{t('Unknown cost')}</Nothing>
+              ) : (
+                <Amount usd={row.margin_usd} />
+              ),
+            sortBy: ({ margin_usd }) => Number(margin_usd),
+          },
+          amount(t('Loss'), 'loss_usd'),
+          {
+            label: t('Prompt estimate'),
+            card: 'detail',
+            end: true,
+            show: (row) => estimate(row),
+          },
+        ]}
+      />
     </Card>
   );
 }

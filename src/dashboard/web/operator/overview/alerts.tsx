@@ -166,16 +166,13 @@ export function AlertsCard({ alerts }: { readonly alerts: MachineRecord['alerts'
       : t('{count, plural, one {# open alert} other {# open alerts}}', { count: open });
   return (
     <Card title={title} actions={all} flush>
-      {latest.length === 0 ? (
-        NONE
-      ) : (
-        <Table
-          caption={t('Alerts')}
-          rowKey={({ id }) => id}
-          rows={latest}
-          columns={[EVENT, COUNT, LAST]}
-        />
-      )}
+      <Table
+        caption={t('Alerts')}
+        rowKey={({ id }) => id}
+        rows={latest}
+        empty={NONE}
+        columns={[EVENT, COUNT, LAST]}
+      />
     </Card>
   );
 }

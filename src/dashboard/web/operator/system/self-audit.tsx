@@ -123,27 +123,26 @@ function Shown({ state, asked }: { readonly state: AuditStateRecord; readonly as
         />
       </Card>
       <Card title={t('Differences')} flush>
-        {differences.length === 0 ? (
-          <Empty title={t('No differences')}>
-            {t('Run tollgate doctor for the same check on the command line.')}
-          </Empty>
-        ) : (
-          <Table
-            caption={t('Differences')}
-            rows={differences}
-            rowKey={({ kind, subject }) => `${kind} ${subject}`}
-            columns={[
-              { label: t('Kind'), show: ({ kind }) => kind },
-              { label: t('Subject'), show: ({ subject }) => <code>{subject}</code> },
-              {
-                label: t('Account'),
-                show: ({ account_id: id }) =>
-                  id === null ? <Nothing /> : <Link href={`/accounts/${id}`}>{id}</Link>,
-              },
-              { label: t('Difference'), wrap: true, show: ({ detail }) => detail },
-            ]}
-          />
-        )}
+        <Table
+          caption={t('Differences')}
+          rows={differences}
+          empty={
+            <Empty title={t('No differences')}>
+              {t('Run tollgate doctor for the same check on the command line.')}
+            </Empty>
+          }
+          rowKey={({ kind, subject }) => `${kind} ${subject}`}
+          columns={[
+            { label: t('Kind'), show: ({ kind }) => kind },
+            { label: t('Subject'), show: ({ subject }) => <code>{subject}</code> },
+            {
+              label: t('Account'),
+              show: ({ account_id: id }) =>
+                id === null ? <Nothing /> : <Link href={`/accounts/${id}`}>{id}</Link>,
+            },
+            { label: t('Difference'), wrap: true, show: ({ detail }) => detail },
+          ]}
+        />
       </Card>
     </>
   );

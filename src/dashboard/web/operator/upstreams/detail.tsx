@@ -22,7 +22,6 @@ import {
   StateBadge,
   Table,
   Time,
-  toast,
   tokenCount,
   useResource,
 } from '../../ui/index.ts';
@@ -73,11 +72,9 @@ export function UpstreamPage({ params }: PageProps) {
             t('Requests go there at once. A breaker opens again after a few failures.'),
           ]}
           confirm={t('Reset failures')}
-          act={async () => {
-            await post(`${path}/reset`);
-            toast(t('Failures reset.'));
-            await upstream.reload();
-          }}
+          act={() => post(`${path}/reset`)}
+          done={t('Failures reset.')}
+          onDone={upstream.reload}
           onClose={() => setAsking(undefined)}
         />
       )}

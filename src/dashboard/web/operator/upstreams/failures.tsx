@@ -7,28 +7,25 @@ import { Card, Empty, formatMilliseconds, labelOf, Table, Time } from '../../ui/
 export function FailuresCard({ failures }: { readonly failures: readonly FailedAttemptRecord[] }) {
   return (
     <Card title={t('Latest failed attempts')} flush>
-      {failures.length === 0 ? (
-        <Empty title={t('No failures')}>{t('None since the server started.')}</Empty>
-      ) : (
-        <Table
-          caption={t('Latest failed attempts')}
-          rows={failures}
-          rowKey={({ request_id, at, credential }) => `${request_id} ${at} ${credential}`}
-          href={({ request_id }) => `/requests/${request_id}`}
-          columns={[
-            { label: t('Request'), show: ({ request_id }) => <code>{request_id}</code> },
-            { label: t('When'), show: ({ at }) => <Time at={at} relative /> },
-            { label: t('Model'), show: ({ model }) => model },
-            { label: t('Failure'), show: ({ failure }) => labelOf(failure) },
-            { label: t('Key'), end: true, show: ({ credential }) => credential },
-            {
-              label: t('Duration'),
-              end: true,
-              show: ({ duration_ms }) => formatMilliseconds(duration_ms),
-            },
-          ]}
-        />
-      )}
+      <Table
+        caption={t('Latest failed attempts')}
+        rows={failures}
+        empty={<Empty title={t('No failures')}>{t('None since the server started.')}</Empty>}
+        rowKey={({ request_id, at, credential }) => `${request_id} ${at} ${credential}`}
+        href={({ request_id }) => `/requests/${request_id}`}
+        columns={[
+          { label: t('Request'), show: ({ request_id }) => <code>{request_id}</code> },
+          { label: t('When'), show: ({ at }) => <Time at={at} relative /> },
+          { label: t('Model'), show: ({ model }) => model },
+          { label: t('Failure'), show: ({ failure }) => labelOf(failure) },
+          { label: t('Key'), end: true, show: ({ credential }) => credential },
+          {
+            label: t('Duration'),
+            end: true,
+            show: ({ duration_ms }) => formatMilliseconds(duration_ms),
+          },
+        ]}
+      />
     </Card>
   );
 }

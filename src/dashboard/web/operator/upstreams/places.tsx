@@ -33,38 +33,39 @@ export function PlacesCard({
   const whole = record.disabled !== null;
   return (
     <Card title={t('Models')} flush>
-      {record.models.length === 0 ? (
-        <Empty title={t('No models')}>{t('The catalog assigns no model to this upstream.')}</Empty>
-      ) : (
-        <Table
-          caption={t('Models at this upstream')}
-          rows={record.models}
-          rowKey={({ model, upstream_model }) => `${model} ${upstream_model}`}
-          href={({ model }) => `/models/${model}`}
-          columns={[
-            { label: t('Model'), show: ({ model }) => model },
-            { label: t('Upstream model'), show: ({ upstream_model }) => upstream_model },
-            { label: t('Weight'), end: true, show: ({ weight }) => String(weight) },
-            { label: t('State'), card: 'value', show: (place) => <PlaceState place={place} /> },
-            {
-              label: '',
-              end: true,
-              show: (place) =>
-                whole ? null : place.disabled_reason === null ? (
-                  <Button
-                    size="small"
-                    needs="service.manage"
-                    onClick={() => setDisabling(place.model)}
-                  >
-                    {t('Disable')}
-                  </Button>
-                ) : (
-                  <EnableButton path={path} model={place.model} small reload={reload} />
-                ),
-            },
-          ]}
-        />
-      )}
+      <Table
+        caption={t('Models at this upstream')}
+        rows={record.models}
+        empty={
+          <Empty title={t('No models')}>
+            {t('The catalog assigns no model to this upstream.')}
+          </Empty>
+        }
+        rowKey={({ model, upstream_model }) => `${model} ${upstream_model}`}
+        href={({ model }) => `/models/${model}`}
+        columns={[
+          { label: t('Model'), show: ({ model }) => model },
+          { label: t('Upstream model'), show: ({ upstream_model }) => upstream_model },
+          { label: t('Weight'), end: true, show: ({ weight }) => String(weight) },
+          { label: t('State'), card: 'value', show: (place) => <PlaceState place={place} /> },
+          {
+            label: '',
+            end: true,
+            show: (place) =>
+              whole ? null : place.disabled_reason === null ? (
+                <Button
+                  size="small"
+                  needs="service.manage"
+                  onClick={() => setDisabling(place.model)}
+                >
+                  {t('Disable')}
+                </Button>
+              ) : (
+                <EnableButton path={path} model={place.model} small reload={reload} />
+              ),
+          },
+        ]}
+      />
       {disabling !== undefined && (
         <DisableDialog
           path={path}
@@ -162,11 +163,9 @@ export function DisableDialog({
         t('Requests in progress finish normally.'),
         t('Models without another upstream use their fallbacks, or return 503.'),
       ]}
-      act={async () => {
-        await post(`${path}/disable`, { reason, ...(model === undefined ? {} : { model }) });
-        toast(t('Taken out of service.'));
-        await reload();
-      }}
+      act={() => post(`${path}/disable`, { reason, ...(model === undefined ? {} : { model }) })}
+      done={t('Taken out of service.')}
+      onDone={reload}
       onClose={onClose}
     >
       <TextField
