@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isoTime } from '../core/calendar.ts';
 import { findDifferences } from '../ledger/audit.ts';
 import { ledgerFacts } from '../ledger/facts.ts';
-import { ArchiveError, type LedgerFacts, type TableShape } from '../store/archive/format.ts';
+import { ArchiveError, type LedgerFacts } from '../store/archive/format.ts';
 import { type Portion, readArchive } from '../store/archive/reader.ts';
 import { createRowWriter, hasRows, readRows } from '../store/archive/rows.ts';
 import { type ArchiveTable, archiveTables } from '../store/archive/tables.ts';
@@ -34,19 +34,14 @@ export async function exportInstallation(
   guard: Guard,
 ): Promise<Moved> {
   const tables = archiveTables();
-  const shapes = new Map(tables.map((table) => [table.name, table]));
   return database.snapshot(async () => {
     await guard();
     const ledger = await verifiedFacts(database);
     const counts = await writeArchive(path, {
       madeBy: by.version,
       madeAt: isoTime(by.nowMs),
-      tables: tables.map(shapeOf),
-      rowsOf({ name }) {
-        const table = shapes.get(name);
-        if (table === undefined) throw new TypeError(`There is no table ${name}.`);
-        return readRows(database, table);
-      },
+      tables,
+      rowsOf: (table) => readRows(database, table),
       ledger,
     });
     return { tables: Object.fromEntries(counts), ledger };
@@ -92,8 +87,8 @@ export async function checkArchive(path: string): Promise<void> {
  * row: an import does not migrate.
  */
 function checkTables({ madeBy, tables }: Extract<Portion, { readonly kind: 'header' }>): void {
-  const isOurs = isDeepStrictEqual(tables, archiveTables().map(shapeOf));
-  if (isOurs) return;
+  const own = archiveTables().map(({ name, columns }) => ({ name, columns }));
+  if (isDeepStrictEqual(tables, own)) return;
   throw new ArchiveError(
     `The file was made by version ${madeBy}, which has other tables. Export and import with the same version of Tollgate, then upgrade.`,
   );
@@ -152,8 +147,4 @@ async function verifiedFacts(database: Database): Promise<LedgerFacts> {
   };
   for await (const _ of findDifferences(here)) differences += 1;
   return { ...(await ledgerFacts(database)), differences: String(differences) };
-}
-
-function shapeOf({ name, columns }: ArchiveTable): TableShape {
-  return { name, columns };
 }

@@ -21,7 +21,7 @@ import {
 } from '../../ledger/archive/rows.ts';
 import { createMovementsDigest } from '../../ledger/audit/anchors.ts';
 import { receiptPages } from '../../ledger/receipt-slices.ts';
-import type { Row, TableShape } from '../../store/archive/format.ts';
+import type { Row } from '../../store/archive/format.ts';
 import { writeArchive, writePacked } from '../../store/archive/writer.ts';
 import type { Database } from '../../store/contract.ts';
 import { requireSpare } from '../../store/disk-reserve.ts';
@@ -156,16 +156,11 @@ async function writeBooks(
     madeBy: version,
     // The same bytes when a month is written again after a crash.
     madeAt: isoTime(monthSpan(month).untilMs),
-    tables: MONTH_TABLES.map(shapeOf),
+    tables: MONTH_TABLES.map(monthTable),
     rowsOf: ({ name }) => rowsOf[name as keyof typeof rowsOf](),
     ledger: { account: accountId, month, first: String(first), last: String(last) },
   });
   return { ...found, movementsDigest: digest.end(), ids: filter.bits };
-}
-
-function shapeOf(name: (typeof MONTH_TABLES)[number]): TableShape {
-  const { columns } = monthTable(name);
-  return { name, columns };
 }
 
 async function* resting<Page>(

@@ -18,12 +18,12 @@ import {
   tableLine,
 } from './format.ts';
 
-export type ArchiveSource = {
+export type ArchiveSource<Table extends TableShape = TableShape> = {
   readonly madeBy: string;
   /** As an ISO time. */
   readonly madeAt: string;
-  readonly tables: readonly TableShape[];
-  readonly rowsOf: (table: TableShape) => AsyncIterable<readonly Row[]>;
+  readonly tables: readonly Table[];
+  readonly rowsOf: (table: Table) => AsyncIterable<readonly Row[]>;
   readonly ledger: LedgerFacts;
 };
 
@@ -31,9 +31,9 @@ export type ArchiveSource = {
 const COMPRESSION_LEVEL = 6;
 
 /** Creates the file and returns the number of rows per table. Throws the system's error. */
-export async function writeArchive(
+export async function writeArchive<Table extends TableShape>(
   path: string,
-  source: ArchiveSource,
+  source: ArchiveSource<Table>,
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   await writePacked(path, pieces(source, counts));
@@ -82,7 +82,10 @@ function createFile(path: string): void {
 }
 
 /** The text of the file; a piece is some rows. */
-async function* pieces(source: ArchiveSource, counts: Map<string, number>): AsyncGenerator<string> {
+async function* pieces<Table extends TableShape>(
+  source: ArchiveSource<Table>,
+  counts: Map<string, number>,
+): AsyncGenerator<string> {
   const whole = createHash('sha256');
   const counted = (...lines: readonly string[]): string => {
     const text = lines.map((line) => `${line}\n`).join('');
