@@ -1,6 +1,6 @@
 // Opens the dependencies of operations for commands.
 
-import type { Change } from '../operations/audited-change.ts';
+import type { Change } from '../identity/audit.ts';
 import type { OperationDependencies } from '../operations/dependencies.ts';
 import { OPERATOR } from './command.ts';
 import type { Context } from './context.ts';

@@ -1,6 +1,7 @@
 // The audit trail. An event is written in the transaction of its change, so neither exists without
 // the other. Never contains a key, a digest or a secret.
 
+import { createId, type RandomBytes } from '../core/id.ts';
 import type { Database } from '../store/contract.ts';
 import { auditEvents } from '../store/tables.ts';
 
@@ -73,6 +74,8 @@ export type AuditAction =
  */
 export type Actor = string | { readonly name: string; readonly address: string };
 
+type Detail = Readonly<Record<string, string | number | boolean | null>>;
+
 type AuditEvent = {
   /** Shared by the events of one operation, such as the two of a rotation. */
   readonly operationId: string;
@@ -82,8 +85,30 @@ type AuditEvent = {
   readonly accountId?: string;
   /** The id of the changed object. */
   readonly subject: string;
-  readonly detail?: Readonly<Record<string, string | number | boolean | null>>;
+  readonly detail?: Detail;
 };
+
+/** Who changes something, and where. */
+export type Change = {
+  readonly database: Database;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly actor: Actor;
+};
+
+/** The event of an operation that has one. Call inside the transaction of the change. */
+export async function auditChange(
+  { database, clock, randomBytes, actor }: Change,
+  action: AuditAction,
+  subject: string,
+  detail: Detail = {},
+  accountId?: string,
+): Promise<void> {
+  const operationId = createId('op_', randomBytes);
+  const event = { operationId, at: clock(), actor, action, subject, detail };
+  await writeAuditEvent(database, accountId === undefined ? event : { ...event, accountId });
+}
 
 /** Call inside the transaction of the change. The ledger writes the events of money itself. */
 export async function writeAuditEvent(database: Database, event: AuditEvent): Promise<void> {

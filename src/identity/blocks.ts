@@ -8,7 +8,7 @@ import type { Database } from '../store/contract.ts';
 import { sweepTable } from '../store/sweep.ts';
 import { type BlockKind, blocks } from '../store/tables.ts';
 import { createNetworkSet, normaliseNetwork, UNKNOWN_ADDRESS } from './address.ts';
-import { type Actor, writeAuditEvent } from './audit.ts';
+import { type Actor, auditChange } from './audit.ts';
 import { IdentityError } from './error.ts';
 
 export type Block = typeof blocks.$inferSelect;
@@ -69,23 +69,12 @@ export function createBlocks(dependencies: {
 
   async function audit(
     action: 'block.added' | 'block.removed',
-    block: Block,
+    { id, kind, value, reason, expiresAt }: Block,
     actor: Actor,
   ): Promise<void> {
-    await writeAuditEvent(database, {
-      operationId: createId('op_', randomBytes),
-      at: clock(),
-      actor,
-      action,
-      ...(block.kind === 'account' ? { accountId: block.value } : {}),
-      subject: block.id,
-      detail: {
-        kind: block.kind,
-        value: block.value,
-        reason: block.reason,
-        expires_at: block.expiresAt,
-      },
-    });
+    const detail = { kind, value, reason, expires_at: expiresAt };
+    const accountId = kind === 'account' ? value : undefined;
+    await auditChange({ ...dependencies, actor }, action, id, detail, accountId);
   }
 
   return {

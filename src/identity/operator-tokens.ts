@@ -9,7 +9,7 @@ import type { Role } from '../core/role.ts';
 import { operatorTokens } from '../store/console-tables.ts';
 import type { Database } from '../store/contract.ts';
 import { users } from '../store/sign-in-tables.ts';
-import { type Actor, authorOf, writeAuditEvent } from './audit.ts';
+import { type Actor, auditChange, authorOf } from './audit.ts';
 import { IdentityError } from './error.ts';
 import { digestKey } from './key-digest.ts';
 
@@ -56,9 +56,7 @@ export function createOperatorTokens(dependencies: {
     action: 'operator_token.created' | 'operator_token.revoked',
     actor: Actor,
   ): Promise<void> {
-    const operationId = createId('op_', randomBytes);
-    const event = { operationId, at: clock(), actor, action, subject: id };
-    await writeAuditEvent(database, { ...event, detail: { name, scopes } });
+    await auditChange({ ...dependencies, actor }, action, id, { name, scopes });
   }
 
   async function ownerOf(createdBy: string): Promise<TokenOwner | undefined> {

@@ -3,10 +3,9 @@
 
 import { eq } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
-import { createId } from '../core/id.ts';
 import { forgetIdempotent } from '../idempotency/store.ts';
 import type { Account } from '../identity/accounts.ts';
-import { type Actor, writeAuditEvent } from '../identity/audit.ts';
+import { type Actor, auditChange } from '../identity/audit.ts';
 import { normaliseKeyName } from '../identity/key-checks.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/contract.ts';
@@ -62,7 +61,7 @@ export async function changeStanding(
   actor: Actor,
   reason?: string,
 ): Promise<Account> {
-  const { accounts, database, clock, randomBytes } = parts;
+  const { accounts, database } = parts;
   const words = reason === undefined || reason.trim() === '' ? undefined : requireReason(reason);
   const changed = await database.transaction(async (tx) => {
     const ended = await tx
@@ -72,14 +71,8 @@ export async function changeStanding(
       .all();
     if (ended.length > 0) {
       // The standing may already be the wanted one, and then has no event.
-      await writeAuditEvent(database, {
-        operationId: createId('op_', randomBytes),
-        at: clock(),
-        actor,
-        action: 'account.deletion_taken_back',
-        accountId,
-        subject: accountId,
-      });
+      const change = { ...parts, actor };
+      await auditChange(change, 'account.deletion_taken_back', accountId, {}, accountId);
     }
     return accounts.within.changeStanding(accountId, standing, actor, words);
   });

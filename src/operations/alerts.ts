@@ -6,11 +6,11 @@ import type { AlertGroup } from '../core/activity.ts';
 import { type Alert, alertWords } from '../core/alert.ts';
 import { DAY_MS, isoTime } from '../core/calendar.ts';
 import { createId, type RandomBytes } from '../core/id.ts';
+import { auditChange, type Change } from '../identity/audit.ts';
 import { alerts } from '../store/console-tables.ts';
 import type { Database } from '../store/contract.ts';
 import { larger, smaller } from '../store/portable.ts';
 import { sweepTable } from '../store/sweep.ts';
-import { auditChange, type Change } from './audited-change.ts';
 import { OperationError } from './error.ts';
 
 type AlertRow = typeof alerts.$inferSelect;

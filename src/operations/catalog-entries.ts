@@ -20,7 +20,7 @@ import { editToml, plainDocument } from '../catalog/toml-edit.ts';
 import { renderSection, renderValue } from '../catalog/toml-values.ts';
 import type { Catalog } from '../core/model.ts';
 import { BUILT_IN_PLANS } from '../core/plan.ts';
-import type { Change } from './audited-change.ts';
+import type { Change } from '../identity/audit.ts';
 import { OperationError } from './error.ts';
 import { type PreparedText, type Published, publishText } from './publish-catalog.ts';
 

@@ -7,10 +7,9 @@ import { catalogDigest, type LoadedCatalog } from '../catalog/live.ts';
 import { readSharedCatalog, writeReloadRequest, writeSharedCatalog } from '../catalog/notes.ts';
 import { CatalogError, type FoundCatalog } from '../catalog/source.ts';
 import { createId } from '../core/id.ts';
-import type { AuditAction } from '../identity/audit.ts';
+import { type AuditAction, auditChange, type Change } from '../identity/audit.ts';
 import type { Database } from '../store/contract.ts';
 import { auditEvents } from '../store/tables.ts';
-import { auditChange, type Change } from './audited-change.ts';
 
 const PUBLISHED: AuditAction = 'catalog.published';
 

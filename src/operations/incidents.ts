@@ -5,7 +5,7 @@ import { createIncidents, type Incident } from '../catalog/incidents.ts';
 import { isoTime } from '../core/calendar.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import { type IncidentLimits, LIMIT_NAMES } from '../core/plan.ts';
-import { auditChange, type Change } from './audited-change.ts';
+import { auditChange, type Change } from '../identity/audit.ts';
 import { OperationError } from './error.ts';
 
 /**

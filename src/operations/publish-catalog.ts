@@ -20,8 +20,7 @@ import { basename, dirname, join } from 'node:path';
 import { catalogDigest } from '../catalog/live.ts';
 import { readSharedCatalog } from '../catalog/notes.ts';
 import type { FoundCatalog } from '../catalog/source.ts';
-import type { AuditAction } from '../identity/audit.ts';
-import { auditChange, type Change } from './audited-change.ts';
+import { type AuditAction, auditChange, type Change } from '../identity/audit.ts';
 import { publishCatalog } from './catalog.ts';
 import { OperationError } from './error.ts';
 

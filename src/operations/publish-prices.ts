@@ -6,7 +6,7 @@ import { draftedText, draftSnippet, type PriceDraft } from '../catalog/price-dra
 import type { FoundCatalog } from '../catalog/source.ts';
 import { parseInstant } from '../core/instant.ts';
 import type { Catalog } from '../core/model.ts';
-import type { Change } from './audited-change.ts';
+import type { Change } from '../identity/audit.ts';
 import { OperationError } from './error.ts';
 import { type Published, publishText } from './publish-catalog.ts';
 

@@ -1,9 +1,9 @@
 // Compares the present database with a copy that shall replace it: what would be lost.
 
 import { add, type Micro, micro } from '../core/money.ts';
+import { auditChange, type Change } from '../identity/audit.ts';
 import type { SqliteDatabase } from '../store/database.ts';
 import { challenges, sessions, signInTokens } from '../store/sign-in-tables.ts';
-import { auditChange, type Change } from './audited-change.ts';
 
 /** What the present database has and the copy lacks. Money is in 10⁻⁶ service token. */
 export type Newer = {

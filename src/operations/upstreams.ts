@@ -10,7 +10,7 @@ import {
 } from '../catalog/disabled.ts';
 import { isoTime } from '../core/calendar.ts';
 import type { Catalog } from '../core/model.ts';
-import { auditChange, type Change } from './audited-change.ts';
+import { auditChange, type Change } from '../identity/audit.ts';
 import { OperationError } from './error.ts';
 
 const REASON_LENGTH_MAX = 200;

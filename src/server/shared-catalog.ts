@@ -3,7 +3,7 @@
 
 import { catalogDigest } from '../catalog/live.ts';
 import { readSharedCatalog } from '../catalog/notes.ts';
-import type { Change } from '../operations/audited-change.ts';
+import type { Change } from '../identity/audit.ts';
 import { publishCatalog, wasPublished } from '../operations/catalog.ts';
 import type { CatalogFile } from './catalog-file.ts';
 

@@ -3,9 +3,9 @@
 // token within its rate.
 
 import type { Awaitable } from '../../async/awaitable.ts';
-import { createId, createRequestId, type RandomBytes } from '../../core/id.ts';
+import { createRequestId, type RandomBytes } from '../../core/id.ts';
 import { targetOf } from '../../core/request-target.ts';
-import { writeAuditEvent } from '../../identity/audit.ts';
+import { auditChange } from '../../identity/audit.ts';
 import { createOperatorTokens, type TokenCaller } from '../../identity/operator-tokens.ts';
 import { createThrottle } from '../../identity/sign-in/throttle.ts';
 import type { Database } from '../../store/contract.ts';
@@ -71,15 +71,10 @@ export function createOperatorApi(dependencies: ApiDependencies) {
     status: number,
     path: string,
   ) {
+    const change = { ...dependencies, actor: { name: nameOf(caller), address: from } };
+    const detail = { method, path, status };
     await database.quickly(() =>
-      writeAuditEvent(database, {
-        operationId: createId('op_', randomBytes),
-        at: clock(),
-        actor: { name: nameOf(caller), address: from },
-        action: 'operator_api.called',
-        subject: caller.token.id,
-        detail: { method, path, status },
-      }),
+      auditChange(change, 'operator_api.called', caller.token.id, detail),
     );
   }
 

@@ -3,8 +3,8 @@
 
 import { loadFound } from '../../catalog/live.ts';
 import { isoTime } from '../../core/calendar.ts';
+import { auditChange } from '../../identity/audit.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
-import { auditChange } from '../../operations/audited-change.ts';
 import { checkCatalog, digestOnDisk } from '../../operations/catalog.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';

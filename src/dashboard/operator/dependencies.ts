@@ -1,7 +1,6 @@
 // Builds the arguments of operations from the console's dependencies and the acting operator.
 
-import type { Actor } from '../../identity/audit.ts';
-import type { Change } from '../../operations/audited-change.ts';
+import type { Actor, Change } from '../../identity/audit.ts';
 import type { OperationDependencies } from '../../operations/dependencies.ts';
 import type { ConsoleDependencies, MachineDependencies } from '../dependencies.ts';
 

@@ -4,7 +4,7 @@
 import type { Catalog, Upstream } from '../../core/model.ts';
 import { priceAt } from '../../core/price-book.ts';
 import type { Candidate } from '../../core/route.ts';
-import { auditChange, type Change } from '../../operations/audited-change.ts';
+import { auditChange, type Change } from '../../identity/audit.ts';
 import type { Machine } from '../dependencies.ts';
 import { notFound } from '../edge/error.ts';
 import type { UpstreamTestRecord } from '../records/operator-entries.ts';

@@ -2,11 +2,11 @@
 // answer, so that response times do not reveal whether an address is known.
 
 import type { Awaitable } from '../../async/awaitable.ts';
-import { createId, type RandomBytes } from '../../core/id.ts';
+import type { RandomBytes } from '../../core/id.ts';
 import type { Service } from '../../core/service.ts';
 import type { Database } from '../../store/contract.ts';
 import { type Accounts, normaliseEmail } from '../accounts.ts';
-import { type Actor, type AuditAction, writeAuditEvent } from '../audit.ts';
+import { type Actor, type AuditAction, auditChange } from '../audit.ts';
 import { IdentityError } from '../error.ts';
 import type { Realm, SignedIn } from '../signed-in.ts';
 import type { Challenges } from './challenges.ts';
@@ -68,17 +68,8 @@ export type RealmParts = Parts & {
 export function createAudit(
   dependencies: Pick<SignInDependencies, 'database' | 'clock' | 'randomBytes'>,
 ): Parts['audit'] {
-  const { database, clock, randomBytes } = dependencies;
   return ({ id, accountId }, action, actor, detail) =>
-    writeAuditEvent(database, {
-      operationId: createId('op_', randomBytes),
-      at: clock(),
-      actor,
-      action,
-      ...(accountId === null ? {} : { accountId }),
-      subject: id,
-      ...(detail === undefined ? {} : { detail }),
-    });
+    auditChange({ ...dependencies, actor }, action, id, detail, accountId ?? undefined);
 }
 
 /** A user as an actor of the audit trail, like `actorOf` for a signed-in one. */

@@ -6,7 +6,7 @@ import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/contract.ts';
 import { invites } from '../../store/sign-in-tables.ts';
 import { sweepTable } from '../../store/sweep.ts';
-import { type Actor, writeAuditEvent } from '../audit.ts';
+import { type Actor, auditChange } from '../audit.ts';
 import { IdentityError } from '../error.ts';
 import { signInEmail } from './dependencies.ts';
 import { createSecret, digestOf, isWellFormedSecret } from './digest.ts';
@@ -42,15 +42,9 @@ export function createInvites(dependencies: {
     invite: Invite,
     actor: Actor,
   ): Promise<void> {
-    await writeAuditEvent(database, {
-      operationId: createId('op_', randomBytes),
-      at: clock(),
-      actor,
-      action,
-      subject: invite.id,
-      // Without the recipient: the event is permanent, and an address may have to be deleted.
-      detail: { expires_at: new Date(invite.expiresAt).toISOString() },
-    });
+    // Without the recipient: the event is permanent, and an address may have to be deleted.
+    const detail = { expires_at: new Date(invite.expiresAt).toISOString() };
+    await auditChange({ ...dependencies, actor }, action, invite.id, detail);
   }
 
   return {
