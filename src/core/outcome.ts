@@ -30,11 +30,12 @@ export type EndFacts = {
 
 /**
  * nothing    the hold is released
- * counted    our own count, from the hold alone
+ * delivered  our own count of what the client received, from the hold alone
+ * counted    our own count of what was generated, from the hold alone
  * reported   the upstream's report if it is sane, else our own count; amounts above the hold
  *            are taken from the available balance, down to zero
  */
-export type ChargeRule = 'nothing' | 'counted' | 'reported';
+export type ChargeRule = 'nothing' | 'delivered' | 'counted' | 'reported';
 
 export type OutcomeDecision = { readonly outcome: Outcome; readonly charge: ChargeRule };
 
@@ -65,5 +66,5 @@ function chargeLeft(output: EndFacts['output'], reported: boolean, worked: boole
 
 /** A client that received nothing of a failed answer pays nothing for it. */
 function chargeDelivered(output: EndFacts['output']): ChargeRule {
-  return output === 'visible' ? 'counted' : 'nothing';
+  return output === 'visible' ? 'delivered' : 'nothing';
 }

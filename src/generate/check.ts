@@ -11,7 +11,6 @@ import { requireForKey } from '../identity/key-bounds.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import type { CheckedRequest, GenerateDependencies, GenerationCall } from './pipeline-types.ts';
 import { sizePrompt, type UncountedRequest } from './size.ts';
-import { restoreThinking } from './thinking.ts';
 
 export async function check(
   dependencies: GenerateDependencies,
@@ -27,9 +26,7 @@ export async function check(
     if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
     await entry.enter();
     const received = understand(call, facts, plan, body);
-    const request = await restoreThinking(dependencies, received);
-    const asked = request === received.request ? received : { ...received, request };
-    const promptTokens = await sizePrompt(dependencies, asked);
+    const { asked, promptTokens } = await sizePrompt(dependencies, received);
     const checked = withPrice(asked, promptTokens);
     entry.leave();
     return checked;

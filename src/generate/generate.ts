@@ -230,7 +230,7 @@ async function deliver(
   answer: Opening<MeteredAttempt>,
   client: ClientStream,
 ): Promise<string> {
-  const { checked, lifetime } = admitted;
+  const { checked } = admitted;
   const { call } = checked;
   const encoder = call.format.stream(answerHead(checked));
   const thinking = recordThinking(dependencies, checked);
@@ -248,7 +248,8 @@ async function deliver(
     // Stored before the final events are sent: the client's next request may follow immediately.
     if (attempt !== undefined) await thinking.keep(attempt.candidate.upstream);
     if (pumped.kind === 'client_left') {
-      if (attempt !== undefined && !pumped.over && lifetime.isDraining()) await readToEnd(attempt);
+      // One that was aborted ends at once, with what was held back for a stop sequence.
+      if (attempt !== undefined && !pumped.over) await readToEnd(attempt);
       answer.note(undefined);
       await finish(dependencies, admitted, 'client', { attempt });
       return '';

@@ -14,7 +14,7 @@ import {
   ZERO,
 } from '../core/money.ts';
 import type { OutcomeDecision } from '../core/outcome.ts';
-import type { LimitView } from '../core/plan.ts';
+import { effectiveLimits, type LimitView, lowerIncident } from '../core/plan.ts';
 import { chargeServed } from '../core/price.ts';
 import type { RequestFailure } from '../core/request-failure.ts';
 import type { Candidate } from '../core/route.ts';
@@ -28,6 +28,7 @@ import type {
 } from '../ledger/contract.ts';
 import { HoldRevoked, LedgerSilent } from '../ledger/error.ts';
 import type { Claim } from '../limits/contract.ts';
+import { showsReasoning } from './answer-head.ts';
 import { type AttemptEntry, AttemptLog } from './attempt-log.ts';
 import { Cover } from './funded-output.ts';
 import type { Slot } from './lifetime.ts';
@@ -73,7 +74,7 @@ export class Grant implements Slot {
   ) {
     const { amount, excess } = money;
     const { clock, ledger } = dependencies;
-    const { call, price, promptTokens } = checked;
+    const { call, model, plan, price, promptTokens } = checked;
     this.#dependencies = dependencies;
     this.#checked = checked;
     this.#claim = claim;
@@ -82,7 +83,8 @@ export class Grant implements Slot {
     this.#payable = add(available, amount);
     this.limits = claim.view;
     this.accountId = checked.facts.accountId;
-    this.most = checked.plan.concurrentRequests;
+    const incident = lowerIncident(model.incidentLimits, call.operator.incidentOf(model.slug));
+    this.most = effectiveLimits(plan, incident).concurrentRequests;
     const left = budget !== undefined && 'left' in budget ? budget.left : available;
     const outputBound = boundByBalance(checked, add(amount, smaller(available, left)));
     const lowered = outputBound < checked.outputBound;
@@ -173,8 +175,11 @@ export class Grant implements Slot {
     const { candidate, meter } = attempt;
     const { price, promptTokens } = this.#checked;
     const usage = decideUsage({
-      reported: rule === 'counted' ? undefined : meter.reported(),
-      estimate: () => meter.estimate(promptTokens),
+      reported: rule === 'reported' ? meter.reported() : undefined,
+      estimate: () =>
+        rule === 'delivered' && !showsReasoning(this.#checked)
+          ? meter.visible(promptTokens)
+          : meter.estimate(promptTokens),
       unread: attempt.unread(),
       contextWindow: candidate.model.contextWindow,
       outputBound: candidate.maxOutputTokens,

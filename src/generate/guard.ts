@@ -22,7 +22,8 @@ const CANNOT_RESERVE: UpstreamFailure = {
   detail: 'the ledger could not reserve money for the rest of the answer',
 };
 
-const CUT_SHORT: GenerationEvent = { kind: 'finish', reason: 'length' };
+/** The end of an answer that the gateway cuts. */
+export const CUT_SHORT: GenerationEvent = { kind: 'finish', reason: 'length' };
 
 export class Guard {
   readonly #meter: OutputMeter;

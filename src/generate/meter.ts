@@ -134,6 +134,12 @@ export class OutputMeter {
       basis: 'estimated',
     };
   }
+
+  /** The same for a client that does not receive thinking. */
+  visible(promptTokens: number): Usage {
+    const outputTokens = this.#visible.all();
+    return { ...this.estimate(promptTokens), outputTokens, reasoningTokens: 0 };
+  }
 }
 
 type CountMark = { readonly rest: string; readonly restBytes: number; readonly counted: number };

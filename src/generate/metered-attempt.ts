@@ -11,7 +11,7 @@ import { textOf } from '../upstream/content.ts';
 import type { AttemptTimes } from '../upstream/watch.ts';
 import { LEFT_OUT } from '../wire/upstream/limits.ts';
 import type { Cover } from './funded-output.ts';
-import { Guard } from './guard.ts';
+import { CUT_SHORT, Guard } from './guard.ts';
 import { type MeterMark, OutputMeter } from './meter.ts';
 import { createYield, pieces } from './pieces.ts';
 
@@ -78,7 +78,9 @@ export class MeteredAttempt implements Attempt {
   readonly #guard: Guard;
   /** Whether content was delivered. */
   #hasBegun = false;
+  /** Delivered, and counted in all, at the last checkpoint. */
   #savedTokens = 0;
+  #savedCount = 0;
   #savedAt = 0;
   #unread: OutputMeter | undefined;
   #isStopped = false;
@@ -155,7 +157,7 @@ export class MeteredAttempt implements Attempt {
 
   #deliver(batch: Batch, before: MeterMark | undefined): Batch | Promise<Batch> {
     const { delivery } = this.#dependencies;
-    if (delivery === undefined) return batch;
+    if (delivery === undefined) return this.#inTime(batch);
     if (this.#hasBegun) {
       if (batch.end === undefined) this.#save(delivery);
       return batch;
@@ -165,17 +167,26 @@ export class MeteredAttempt implements Attempt {
     return output === 'none' || isHidden ? batch : this.#begin(delivery, batch, before);
   }
 
+  /**
+   * A whole answer that outlasts the time of its request ends there, as at its bound: dropped, it
+   * would cost its caller nothing, who decides how long it is.
+   */
+  #inTime(batch: Batch): Batch {
+    const { events, end } = batch;
+    const isLate = typeof end === 'object' && end.phase === 'total';
+    if (!isLate || this.meter.output() !== 'answer') return batch;
+    this.meter.push(CUT_SHORT);
+    return { events: [...events, CUT_SHORT], end: 'finished' };
+  }
+
   /** Marks the first delivered content; from here on there is something to charge. */
-  #begin(
-    { checkpoint, isAwaited }: Delivery,
-    batch: Batch,
-    before: MeterMark | undefined,
-  ): Batch | Promise<Batch> {
+  #begin(delivery: Delivery, batch: Batch, before: MeterMark | undefined): Batch | Promise<Batch> {
     this.#hasBegun = true;
     this.#savedAt = this.#dependencies.monotonic();
-    const { outputTokens, reasoningTokens } = this.meter.estimate(0);
-    this.#savedTokens = outputTokens;
-    const written = checkpoint({ outputTokens, reasoningTokens }, isAwaited);
+    this.#savedCount = this.meter.counted();
+    const progress = this.#progress(delivery);
+    this.#savedTokens = progress.outputTokens;
+    const written = delivery.checkpoint(progress, delivery.isAwaited);
     if (before === undefined) {
       written.catch(ignore);
       return batch;
@@ -210,17 +221,25 @@ export class MeteredAttempt implements Attempt {
     return rest;
   }
 
-  #save({ checkpoint }: Delivery): void {
+  #save(delivery: Delivery): void {
     const nowMs = this.#dependencies.monotonic();
     const isSoon = nowMs - this.#savedAt < CHECKPOINT_MS;
-    if (this.meter.counted() - this.#savedTokens < CHECKPOINT_TOKENS && isSoon) return;
-    const { outputTokens, reasoningTokens } = this.meter.estimate(0);
+    if (this.meter.counted() - this.#savedCount < CHECKPOINT_TOKENS && isSoon) return;
+    const progress = this.#progress(delivery);
     this.#savedAt = nowMs;
-    if (outputTokens <= this.#savedTokens) return;
-    this.#savedTokens = outputTokens;
+    this.#savedCount = this.meter.counted();
+    if (progress.outputTokens <= this.#savedTokens) return;
+    this.#savedTokens = progress.outputTokens;
     // Only crash recovery needs it, and the ledger logs its own failures, so the answer does not
     // wait.
-    checkpoint({ outputTokens, reasoningTokens }, false).catch(ignore);
+    delivery.checkpoint(progress, false).catch(ignore);
+  }
+
+  /** What the client has received. */
+  #progress({ showsReasoning }: Delivery): Progress {
+    const usage = showsReasoning ? this.meter.estimate(0) : this.meter.visible(0);
+    const { outputTokens, reasoningTokens } = usage;
+    return { outputTokens, reasoningTokens };
   }
 }
 

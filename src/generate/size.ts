@@ -10,6 +10,7 @@ import { NO_TOKENS } from '../core/price.ts';
 import { imageSize } from '../wire/image-size.ts';
 import { claimLimits } from './hold.ts';
 import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
+import { restoreThinking } from './thinking.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 /** A request before its prompt is counted. */
@@ -26,22 +27,25 @@ export function countPrompt(
 }
 
 /**
- * Throws if the account has no balance or has used its counting budget for this minute. Limits that
- * would refuse even the smallest prompt are checked first, and report the remaining limits like
- * other refusals.
+ * Restores dropped thinking and counts the prompt. Throws if the account has no balance or has used
+ * its counting budget for this minute. Limits that would refuse even the smallest prompt are checked
+ * first, and report the remaining limits like other refusals.
  */
 export async function sizePrompt(
-  dependencies: Pick<GenerateDependencies, 'funds' | 'tokenizer' | 'limits'>,
-  asked: UncountedRequest,
-): Promise<Tokens> {
+  dependencies: Pick<GenerateDependencies, 'funds' | 'tokenizer' | 'limits' | 'reasoning'>,
+  received: UncountedRequest,
+): Promise<{ readonly asked: UncountedRequest; readonly promptTokens: Tokens }> {
   const { funds, tokenizer } = dependencies;
   try {
-    await funds.require(asked.facts.accountId, asked.catalog.minimumHold);
-    return await countPrompt(tokenizer, asked);
+    // Before the many reads of the database that a conversation may need.
+    await funds.require(received.facts.accountId, received.catalog.minimumHold);
+    const request = await restoreThinking(dependencies, received);
+    const asked = request === received.request ? received : { ...received, request };
+    return { asked, promptTokens: await countPrompt(tokenizer, asked) };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const claim = await claimLimits(dependencies, {
-      ...asked,
+      ...received,
       promptTokens: NO_TOKENS,
       outputBound: NO_TOKENS,
     });

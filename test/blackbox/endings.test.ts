@@ -7,7 +7,7 @@ import { catalogFor } from '../support/catalog.ts';
 import { type Caller, type Format, get, post, requestBody } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { readBooks } from '../support/readable-books.ts';
-import { streamFrames } from '../support/render.ts';
+import { type Script, streamFrames } from '../support/render.ts';
 import { type Exchange, startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(30_000);
@@ -65,8 +65,20 @@ const THINKS_AND_BREAKS = [{ upstream: 'scripted', model: 'thinks-and-breaks' }]
 const MODELS = [
   ...['begun', 'bursts', 'stall-before', 'stall-after-head', 'slow-tokens-40-10', 'ok'],
   ...['later', 'later-at-all', 'never-asked', 'thinks-and-breaks', 'no-content', 'cut'],
-  ...['thinks-unsold', 'thinks-first'],
+  ...['thinks-unsold', 'thinks-first', 'says-and-breaks', 'says-unsold', 'short'],
 ];
+
+/** An upstream that writes these pieces, and closes the connection. */
+function breaksBehind(pieces: Script['pieces']): Behaviour {
+  return async (exchange) => {
+    const { dialect, model } = exchange.request;
+    streamHead(exchange);
+    const frames = streamFrames(dialect, model, { pieces, finish: 'stop' });
+    for (const frame of frames.slice(0, -3)) exchange.write(frame);
+    await exchange.sleep(50);
+    exchange.cut();
+  };
+}
 
 beforeAll(async () => {
   upstream = await startUpstream({
@@ -77,21 +89,23 @@ beforeAll(async () => {
       await goOn.promise;
       await play(SAYS_HELLO)(exchange);
     },
-    'thinks-and-breaks': async (exchange) => {
-      const { dialect, model } = exchange.request;
-      const script = { pieces: [{ reasoning: 'Hm. Let me see.' }], finish: 'stop' } as const;
-      streamHead(exchange);
-      for (const frame of streamFrames(dialect, model, script).slice(0, -3)) exchange.write(frame);
-      await exchange.sleep(50);
-      exchange.cut();
-    },
+    'thinks-and-breaks': breaksBehind([{ reasoning: 'Hm. Let me see.' }]),
+    'says-and-breaks': breaksBehind([{ reasoning: 'Hm. Let me see.' }, { text: 'Hello' }]),
   });
   const models = {
     'stall-before': { fallbacks: ['never-asked'] },
     bursts: { max_output: 100_000 },
     // Sold without thinking, so its thinking is hidden from every client.
     'thinks-unsold': { served_by: THINKS_AND_BREAKS, features: ['tools'] },
+    'says-unsold': {
+      served_by: [{ upstream: 'scripted', model: 'says-and-breaks' }],
+      features: ['tools'],
+    },
     'thinks-first': { served_by: THINKS_AND_BREAKS, fallbacks: ['ok'] },
+    short: {
+      served_by: [{ upstream: 'scripted', model: 'later-at-all' }],
+      incident_limits: { concurrent_requests: 1 },
+    },
   };
   const environment = { LOG_LEVEL: 'warn', SILENT_COMMIT_SECONDS: '0.2', DRAIN_SECONDS: '0.5' };
   [stopping, billing] = await Promise.all([
@@ -252,6 +266,28 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
     ]);
   });
 
+  test('an answer that is read on keeps its place in the limit of an incident', async () => {
+    const payer = await account(billing);
+    goOn = Promise.withResolvers<void>();
+    const before = count('later-at-all');
+    const leaveOne = async (model: string, position: number): Promise<void> => {
+      const { leave } = begin(payer, format, stream, model);
+      await asked('later-at-all', before + position);
+      leave();
+    };
+    // One may run without a slot, as many as the limit has.
+    await leaveOne('short', 0);
+    await waitUntil(async () => (await inProgress(payer)).slots === 0);
+    await leaveOne('short', 1);
+    // Behind the one before, whose slot was not freed then.
+    await leaveOne('later-at-all', 2);
+    await waitUntil(async () => (await inProgress(payer)).slots === 1);
+    const { status } = await post(payer, PATHS[format], requestBody(format, 'short', { stream }));
+    expect(status).toBe(429);
+    goOn.resolve();
+    expect(await endings(billing, payer, 3)).toHaveLength(3);
+  });
+
   test('a client that leaves at any moment causes one end and frees the slot', async () => {
     const payer = await account(stopping, 1_000_000);
     const requests = Array.from({ length: 25 }, (_, index) => {
@@ -290,6 +326,28 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
       { outcome: 'upstream_failed', phase: 'released', debited: 0 },
     ]);
   });
+
+  test.each([
+    ['says-and-breaks', {}, 2],
+    ['says-and-breaks', off, 1],
+    ['says-unsold', {}, 1],
+  ])(
+    'of an answer that broke, what the client has received is charged: %s, %p',
+    async (model, asks, least) => {
+      const payer = await account(stopping);
+      const { response } = begin(payer, format, stream, model, asks);
+      const text = await (await response)?.text();
+      const [ended] = await endings(stopping, payer);
+      if (!stream) {
+        expect(ended).toMatchObject({ outcome: 'upstream_failed', phase: 'released', debited: 0 });
+        return;
+      }
+      expect(text).toContain('Hello');
+      expect(ended).toMatchObject({ outcome: 'upstream_failed', phase: 'settled' });
+      // The word is one token, and the thinking several.
+      expect(Math.min(ended?.output ?? 0, 2)).toBe(least);
+    },
+  );
 
   test('after thinking that it does not see, a client still gets the answer of a fallback', async () => {
     const payer = await account(stopping);

@@ -45,14 +45,14 @@ const TABLE: readonly Row[] = [
   {
     cause: 'upstream',
     outcome: 'upstream_failed',
-    unreported: ['nothing', 'nothing', 'counted'],
-    reported: ['nothing', 'nothing', 'counted'],
+    unreported: ['nothing', 'nothing', 'delivered'],
+    reported: ['nothing', 'nothing', 'delivered'],
   },
   {
     cause: 'gateway',
     outcome: 'gateway_failed',
-    unreported: ['nothing', 'nothing', 'counted'],
-    reported: ['nothing', 'nothing', 'counted'],
+    unreported: ['nothing', 'nothing', 'delivered'],
+    reported: ['nothing', 'nothing', 'delivered'],
   },
 ];
 

@@ -135,6 +135,8 @@ type Case = {
   readonly lockAt?: number | undefined;
   /** Frames in one read. */
   readonly framesInRead: number;
+  /** The client leaves without having read anything. */
+  readonly isStalled?: boolean;
 };
 
 /** One token a character, as the gateway counts in this test. */
@@ -277,7 +279,10 @@ async function play(which: Case) {
   };
   const generated = await generate(dependencies, call);
   let got = generated.kind === 'whole' ? generated.body : '';
-  if (generated.kind === 'stream') {
+  if (generated.kind === 'stream' && which.isStalled === true) {
+    for (let turn = 0; turn < 100; turn += 1) await turns();
+    client.abort();
+  } else if (generated.kind === 'stream') {
     const reader = generated.body.getReader();
     const readAll = async (): Promise<void> => {
       for (;;) {
@@ -397,6 +402,20 @@ test('an upstream that shows its thinking is stopped at the sequence, for what w
   const shown = { ...LONG, upstream: 'vllm', stop: ['b'] };
   const { outputTokens, promptTokens, charged } = await play({ ...shown, hidden: 0 });
   expect([outputTokens, charged]).toEqual([16, micro(priceOf(promptTokens, 16))]);
+});
+
+test('what a stop sequence holds back is charged if a client leaves that has not read', async () => {
+  // Six bytes each in the answer: more than waits for a client.
+  const words = Array.from({ length: 30 }, () => '\u0001'.repeat(900));
+  const stop = [`${'\u0001'.repeat(3_000)}b`];
+  const left = { ...LONG, upstream: 'vllm', hidden: 0, words, stop, isStalled: true };
+  const { outcome, outputTokens } = await play(left);
+  // All that was read, in whole pieces.
+  expect([outcome, outputTokens % 900, outputTokens > 3_000]).toEqual([
+    'client_cancelled',
+    0,
+    true,
+  ]);
 });
 
 test('an upstream that bills an answer to its end is read on at each cut', async () => {

@@ -25,7 +25,11 @@ function setUp(
   batches: readonly Batch[],
   paidTokens = 4_096,
   outputBound = 4_096,
-  { booked, showsReasoning = true }: { booked?: Promise<void>; showsReasoning?: boolean } = {},
+  {
+    booked,
+    showsReasoning = true,
+    isWhole = false,
+  }: { booked?: Promise<void>; showsReasoning?: boolean; isWhole?: boolean } = {},
 ) {
   const inner = listedAttempt({ ...candidate('a'), maxOutputTokens: outputBound }, batches);
   const cover = new Cover({
@@ -46,14 +50,16 @@ function setUp(
     grant: { cover, untilHeld: () => undefined },
     countNow: (text) => text.length,
     monotonic: () => nowMs,
-    delivery: {
-      showsReasoning,
-      isAwaited: booked !== undefined,
-      async checkpoint(progress, isAwaited) {
-        saved.push(progress);
-        if (isAwaited) await booked;
-      },
-    },
+    delivery: isWhole
+      ? undefined
+      : {
+          showsReasoning,
+          isAwaited: booked !== undefined,
+          async checkpoint(progress, isAwaited) {
+            saved.push(progress);
+            if (isAwaited) await booked;
+          },
+        },
   });
   const pass = (ms: number): void => {
     nowMs += ms;
@@ -85,7 +91,7 @@ test('thinking that the client does not see is no content yet', async () => {
   await attempt.next();
   expect(saved).toEqual([]);
   await attempt.next();
-  expect(saved).toEqual([{ outputTokens: 301, reasoningTokens: 300 }]);
+  expect(saved).toEqual([{ outputTokens: 1, reasoningTokens: 0 }]);
 });
 
 test('of fewer, it hears after two seconds; of nothing new, never', async () => {
@@ -195,4 +201,26 @@ test('an upstream that fails, and is stopped after that', async () => {
   await attempt.next();
   attempt.abort();
   expect(attempt.hasWorked()).toBe(false);
+});
+
+const TOO_LATE: UpstreamFailure = { class: 'timeout', detail: 'too late', phase: 'total' };
+
+test('a whole answer whose time is over ends as one that was cut', async () => {
+  const { attempt } = setUp([text(5), { events: [], end: TOO_LATE }], 4_096, 4_096, {
+    isWhole: true,
+  });
+  await attempt.next();
+  const { events, end } = await attempt.next();
+  expect([events, end]).toEqual([[{ kind: 'finish', reason: 'length' }], 'finished']);
+  expect([attempt.meter.finish(), attempt.hasCut()]).toEqual(['length', false]);
+});
+
+test.each([
+  ['of a stream', [text(5)], false],
+  ['without content', [], true],
+  ['of thinking alone', [thought(5)], true],
+])('an answer %s has failed where its time is over', async (_name, before, isWhole) => {
+  const { attempt } = setUp([...before, { events: [], end: TOO_LATE }], 4_096, 4_096, { isWhole });
+  for (const _ of before) await attempt.next();
+  expect((await attempt.next()).end).toEqual(TOO_LATE);
 });

@@ -34,3 +34,37 @@ test.each<[ErrorCode, 'request' | undefined]>([
   await expect(sized).rejects.toMatchObject({ code, limits: VIEW });
   expect(kept).toEqual([expected]);
 });
+
+const CALL = { id: 'call_0123456789abcdefghij', name: 'f', arguments: '{}' };
+
+test.each([true, false])('earlier thinking is looked up behind the balance: %p', async (isPaid) => {
+  let looks = 0;
+  const refused = new GatewayError('insufficient_balance');
+  const profile = { thinkingHistory: 'any' };
+  const dependencies = {
+    funds: { require: () => (isPaid ? Promise.resolve() : Promise.reject(refused)) },
+    limits: { claim: () => ({ kind: 'claimed', claim: { cancel: () => VIEW } }) },
+    tokenizer: { counterFor: () => (text: string) => text.length },
+    reasoning: {
+      find() {
+        looks += 1;
+        return Promise.resolve({ reasoning: 'Hm.' });
+      },
+    },
+  };
+  const turn = { role: 'assistant', reasoning: '', text: '', toolCalls: [CALL] };
+  const asked = {
+    call: { operator: { incidentOf: () => undefined } },
+    facts: { accountId: 'acct_a' },
+    request: { system: '', turns: [turn], stop: [], tools: [] },
+    catalog: { upstreams: new Map([['up', { dialect: 'messages', profile }]]) },
+    plan: {},
+    model: { fallbacks: [], features: new Set(['reasoning']), servedBy: [{ upstream: 'up' }] },
+  };
+  const sized = sizePrompt(...([dependencies, asked] as unknown as Parameters<typeof sizePrompt>));
+  if (isPaid) {
+    const turns = [{ ...turn, reasoning: 'Hm.' }];
+    expect(await sized).toMatchObject({ asked: { request: { turns } } });
+  } else await expect(sized).rejects.toMatchObject({ code: 'insufficient_balance' });
+  expect(looks).toBe(isPaid ? 1 : 0);
+});
