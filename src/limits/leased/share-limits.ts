@@ -1,5 +1,6 @@
 // A node's share of the limits if several nodes serve one database without Redis: each decides by
-// itself, and together they stay within the limit. A single node has all of it.
+// itself, and together they stay within the limit. A cap of a day or month is exceeded, by less than
+// itself, where a node that forgot an idle account counts again beside others. A single node has all.
 
 import { type Awaitable, andThen } from '../../async/awaitable.ts';
 import {
