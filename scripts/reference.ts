@@ -41,7 +41,7 @@ Every route of this service: what it takes, what it answers, and which errors it
 
 \`GET /openapi.json\` has the same as an OpenAPI 3.1 document, for programs that generate clients. Events of
 streams are described there under \`x-itemSchema\`, in the form of OpenAPI 3.2. Answers may gain members: ignore
-those that you do not know. \`?\` marks members that may be absent.
+those that you do not know. \`?\` marks members that may be absent. Optional fields of a request may be null.
 
 Send your key as \`Authorization: Bearer YOUR_KEY\` or as \`x-api-key: YOUR_KEY\`. [Errors](errors.md) explains
 every code.
@@ -59,25 +59,43 @@ OpenAPI 3.1 document. \`?\` marks members that may be absent.
 
 /** The text of the customers' page. */
 export function reference(): string {
-  return pageOf(createDocument({ version: '', url: EXAMPLE_URL }), INTRODUCTION, exampleOf);
+  return pageOf(createDocument({ version: '', url: EXAMPLE_URL }), {
+    introduction: INTRODUCTION,
+    credential: 'key',
+    example: exampleOf,
+  });
 }
 
 /** The text of the operators' page. */
 export function operatorReference(): string {
   const document = createOperatorDocument({ version: '', routes: operatorApiRoutes(anything) });
-  return pageOf(document, OPERATOR_INTRODUCTION, operatorExample);
+  return pageOf(document, {
+    introduction: OPERATOR_INTRODUCTION,
+    credential: 'token',
+    example: operatorExample,
+  });
 }
 
-function pageOf(document: OpenApiDocument, introduction: string, example: Example): string {
+type Page = {
+  readonly introduction: string;
+  /** What a call needs. */
+  readonly credential: 'key' | 'token';
+  readonly example: Example;
+};
+
+function pageOf(document: OpenApiDocument, page: Page): string {
   const { paths, components } = JSON.parse(JSON.stringify(document));
+  const bodyNames = namesInBodies(components.schemas);
   const used = Object.entries<Schema>(components.schemas).filter(([name]) => !isRequest(name));
   const routes = Object.entries<Record<string, Operation>>(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) =>
-      routeSection(`${method.toUpperCase()} ${path}`, operation, components.schemas, example),
+      routeSection(`${method.toUpperCase()} ${path}`, operation, components.schemas, page),
     ),
   );
-  const objects = used.map(([name, schema]) => `### ${name}\n\n${objectText(schema)}`);
-  return `${[introduction.trim(), ...routes, '## Objects', ...objects].join('\n\n')}\n`;
+  const objects = used.map(
+    ([name, schema]) => `### ${name}\n\n${objectText(schema, bodyNames.has(name))}`,
+  );
+  return `${[page.introduction.trim(), ...routes, '## Objects', ...objects].join('\n\n')}\n`;
 }
 
 /** Writes a call of a route. */
@@ -86,11 +104,22 @@ type Example = (title: string, needsKey: boolean, body: object | undefined) => s
 /** Bodies are described with their routes. */
 const isRequest = (name: string): boolean => name.endsWith('Request');
 
+/** The schemas of bodies, and those that they refer to. */
+function namesInBodies(schemas: Readonly<Record<string, Schema>>): ReadonlySet<string> {
+  const pattern = new RegExp(`"\\$ref":"${SCHEMA_PATH}(\\w+)"`, 'g');
+  const names = new Set(Object.keys(schemas).filter(isRequest));
+  // The loop also visits the names that it adds.
+  for (const name of names) {
+    for (const [, inner = ''] of JSON.stringify(schemas[name]).matchAll(pattern)) names.add(inner);
+  }
+  return names;
+}
+
 function routeSection(
   title: string,
   operation: Operation,
   schemas: Readonly<Record<string, Schema>>,
-  example: Example,
+  { credential, example }: Page,
 ): string {
   const { description, security, parameters = [], requestBody, responses } = operation;
   const body = requestBody?.content['application/json'];
@@ -99,7 +128,7 @@ function routeSection(
   const needsKey = security === undefined || security.length > 0;
   return [
     `## ${title}`,
-    `${description}${needsKey ? '' : ' It needs no key.'}`,
+    `${description}${needsKey ? '' : ` It needs no ${credential}.`}`,
     ...(title.startsWith('HEAD') ? [] : [example(title, needsKey, body?.example)]),
     ...(parameters.length === 0
       ? []
@@ -121,7 +150,7 @@ function routeSection(
             ['Field', 'Type', 'Meaning'],
             membersOf(fields).map(([name, schema, isRequired]) => [
               code(name),
-              typeText(notNull(schema)),
+              memberText(schema, true),
               `${isRequired ? 'Required. ' : ''}${String(schema['description'] ?? '')}`,
             ]),
           ),
@@ -179,12 +208,12 @@ function eventText(event: Schema): string {
   return typeText((data['contentSchema'] ?? data) as Schema);
 }
 
-function objectText(schema: Schema): string {
+function objectText(schema: Schema, isBody: boolean): string {
   const about = typeof schema['description'] === 'string' ? `${schema['description']}\n\n` : '';
-  if (schema['properties'] === undefined) return `${about}${typeText(schema)}.`;
+  if (schema['properties'] === undefined) return `${about}${typeText(schema, isBody)}.`;
   const rows = membersOf(schema).map(([name, member, isRequired]) => [
     code(`${name}${isRequired ? '' : '?'}`),
-    typeText(member),
+    memberText(member, isBody),
   ]);
   return `${about}${table(['Member', 'Type'], rows)}`;
 }
@@ -203,7 +232,11 @@ function notNull(schema: Schema): Schema {
   return anyOf.length === 2 ? anyOf[0] : { ...schema, anyOf: anyOf.slice(0, -1) };
 }
 
-function typeText(schema: Schema): string {
+function memberText(schema: Schema, isBody: boolean): string {
+  return typeText(isBody ? notNull(schema) : schema, isBody);
+}
+
+function typeText(schema: Schema, isBody = false): string {
   const name = nameOf(schema);
   if (name !== undefined) return `[${name}](#${name.toLowerCase()})`;
   if ('const' in schema) return code(JSON.stringify(schema['const']));
@@ -211,14 +244,15 @@ function typeText(schema: Schema): string {
     return schema['enum'].map((each) => code(JSON.stringify(each))).join(', ');
   }
   if (Array.isArray(schema['anyOf'])) {
-    return [...new Set((schema['anyOf'] as readonly Schema[]).map(typeText))].join(' or ');
+    const choices = schema['anyOf'] as readonly Schema[];
+    return [...new Set(choices.map((each) => typeText(each, isBody)))].join(' or ');
   }
   const type = schema['type'] ?? 'any value';
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];
-  return types.map((each) => kindText(String(each), schema)).join(' or ');
+  return types.map((each) => kindText(String(each), schema, isBody)).join(' or ');
 }
 
-function kindText(type: string, schema: Schema): string {
+function kindText(type: string, schema: Schema, isBody: boolean): string {
   const { minimum, exclusiveMinimum, maximum, maxItems, maxLength } = schema;
   switch (type) {
     case 'object': {
@@ -226,12 +260,17 @@ function kindText(type: string, schema: Schema): string {
       if (members.length === 0) return 'object';
       const texts = members.map(
         ([name, member, isRequired]) =>
-          `${code(`${name}${isRequired ? '' : '?'}`)} ${typeText(notNull(member))}`,
+          `${code(`${name}${isRequired ? '' : '?'}`)} ${memberText(member, isBody)}`,
       );
       return `{ ${texts.join('; ')} }`;
     }
-    case 'array':
-      return `array${maxItems === undefined ? '' : ` of up to ${maxItems}`}: ${typeText((schema['items'] ?? {}) as Schema)}`;
+    case 'array': {
+      if (maxItems === 0) return 'empty array';
+      const most = maxItems === undefined ? '' : ` of up to ${maxItems}`;
+      const items = typeText((schema['items'] ?? {}) as Schema, isBody);
+      // With a colon, one that may be null would read as an array of nulls.
+      return Array.isArray(schema['type']) ? `array${most} (${items})` : `array${most}: ${items}`;
+    }
     case 'string':
       return maxLength === undefined ? 'string' : `string of up to ${maxLength} characters`;
     case 'integer':

@@ -24,9 +24,16 @@ type Options = {
 
 export function addAuditCommand(program: Command, perform: Perform): void {
   perform<Options>(
-    addCommand(program, 'audit', 'list who changed what, newest first')
+    addCommand(
+      program,
+      'audit',
+      'list the audit trail: who changed what, newest first (doctor audits the books)',
+    )
       .option('--account <account>', 'only events about this account')
-      .option('--actor <name>', "what this one did: an operator's e-mail address, or operator")
+      .option(
+        '--actor <name>',
+        'only events by this actor: an e-mail address, token:NAME, operator (the command line) or system',
+      )
       .option('--action <name>', 'such as money.credited')
       .option('--subject <id>', 'only events about this key, block, movement or setting')
       .option('--before <number>', 'only events before this number')

@@ -35,7 +35,7 @@ export function addDoctorCommand(program: Command, perform: Perform): void {
   const command = addCommand(
     program,
     'doctor',
-    'check everything that a server needs; changes nothing',
+    'check all that a server needs, and audit the books; changes nothing',
   ).option(
     '--before-start',
     'accept a new or older database, and leave out the audit of the books',

@@ -29,7 +29,7 @@ import {
 import { openParts } from './open-operations.ts';
 
 export function addKeyCommands(program: Command, perform: Perform): void {
-  const group = addGroup(program, 'key', 'create, list, show, bound, rotate and revoke API keys');
+  const group = addGroup(program, 'key', 'create, list, edit, pause, rotate and revoke API keys');
   perform<CreateOptions>(
     withBounds(addCommand(group, 'create <account>', 'create a key, which is shown once'))
       .option('--name <text>', 'a name of at most 100 characters')

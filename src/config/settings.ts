@@ -36,7 +36,7 @@ export const SETTINGS = {
     name: 'OPERATOR_HOST',
     fallback: '127.0.0.1',
     parse: parsers.host,
-    about: "Address of the operator's console; anything but this machine needs TLS before it.",
+    about: "Address of the operator's console; any but this machine's own needs TLS in front.",
   },
   operatorPort: {
     name: 'OPERATOR_PORT',
@@ -66,7 +66,7 @@ export const SETTINGS = {
     name: 'SESSION_SECRET',
     parse: parsers.secret,
     about:
-      'At least 32 characters for kept thinking and sign-in; unset, sign-in has a file by the database.',
+      'At least 32 characters that seal sign-in and kept data; a change ends all second factors.',
   },
   reasoningStore: {
     name: 'REASONING_STORE',
@@ -86,7 +86,7 @@ export const SETTINGS = {
     name: 'TRUSTED_PROXIES',
     fallback: '',
     parse: parsers.networks,
-    about: 'Addresses or CIDR ranges, split by commas, whose x-forwarded-for header is believed.',
+    about: 'Proxies whose x-forwarded-for is trusted: addresses or CIDR ranges, with commas.',
   },
   logLevel: {
     name: 'LOG_LEVEL',
@@ -103,7 +103,7 @@ export const SETTINGS = {
     name: 'RUNAWAY_FACTOR',
     fallback: '3',
     parse: parsers.timesOrOff(1, 1_000),
-    about: 'Multiple of its busiest hour that pauses a key if ten minutes cost more; off: none.',
+    about: 'Pauses a key whose ten minutes cost more than its busiest hour times this; off: never.',
   },
   runawayFloor: {
     name: 'RUNAWAY_FLOOR',

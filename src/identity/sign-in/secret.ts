@@ -55,7 +55,7 @@ function readKept(path: string): string | undefined {
   const text = readFileSync(path, 'utf8').trim();
   if (text.length >= 32) return text;
   throw new StoreError(
-    `The file ${path} should hold the secret of sign-in, and is too short. Remove it: a new one is made, and all users sign in again.`,
+    `The file ${path} should hold the secret of sign-in, and is too short. Restore it from your backups. If you remove it, a new one is made: all users sign in again, and second factors no longer work.`,
   );
 }
 
