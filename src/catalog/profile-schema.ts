@@ -56,6 +56,7 @@ export const PROFILE_SCHEMAS = {
     stream_options: choice('send', 'omit'),
     json_mode: choice('send', 'omit'),
     argument_pieces: choice('parts', 'growing'),
+    call_signature: word(),
   }),
   messages: closed({
     ...SharedFields,

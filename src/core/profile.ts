@@ -105,6 +105,11 @@ export type ChatProfile = SharedProfile & {
   readonly jsonMode: 'send' | 'omit';
   /** Whether each piece of a call's arguments is the next part or everything so far. */
   readonly argumentPieces: 'parts' | 'growing';
+  /**
+   * The signature of thinking that the first call of each assistant turn carries; empty: none. No
+   * client keeps the real ones, and Gemini refuses calls without any.
+   */
+  readonly callSignature: string;
 };
 
 export type MessagesProfile = SharedProfile & {
@@ -195,6 +200,7 @@ const CHAT: ChatProfile = {
   streamOptions: 'send',
   jsonMode: 'send',
   argumentPieces: 'parts',
+  callSignature: '',
 };
 
 /** What nearly every Messages server takes, Anthropic's own for its models before 4.6 included. */

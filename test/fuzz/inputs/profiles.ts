@@ -63,6 +63,7 @@ const chatFields: fc.Arbitrary<Partial<ChatProfile>> = fc.record(
     streamOptions: fc.constantFrom('send', 'omit'),
     jsonMode: fc.constantFrom('send', 'omit'),
     argumentPieces: fc.constantFrom('parts', 'growing'),
+    callSignature: fc.constantFrom('', 'skip'),
   },
   { requiredKeys: [] },
 );

@@ -99,7 +99,7 @@ function writeAssistant(turn: AssistantTurn, style: Style): object {
     name: turn.name,
     content: isNull ? null : writeText(turn.text, profile),
     ...writeEarlierThinking(turn, style),
-    tool_calls: hasCalls ? turn.toolCalls.map((call) => writeToolCall(call, profile)) : undefined,
+    tool_calls: hasCalls ? writeToolCalls(turn.toolCalls, profile) : undefined,
   };
 }
 
@@ -114,13 +114,17 @@ function writeEarlierThinking({ reasoning }: AssistantTurn, style: Style): objec
   return isWritten ? { [field]: reasoning } : {};
 }
 
-function writeToolCall(call: ToolCall, profile: ChatProfile): object {
-  return {
+function writeToolCalls(calls: readonly ToolCall[], profile: ChatProfile): object[] {
+  const { callSignature: signature } = profile;
+  return calls.map((call, at) => ({
     id: toolIdFor(profile.toolIds, call.id),
     type: 'function',
     // vLLM, SGLang and llama.cpp parse them: one truncated call would end the conversation.
     function: { name: call.name, arguments: toolInput(call.arguments) },
-  };
+    ...(at === 0 && signature !== ''
+      ? { extra_content: { google: { thought_signature: signature } } }
+      : {}),
+  }));
 }
 
 function writeToolResult(turn: ToolTurn, profile: ChatProfile): object {

@@ -54,6 +54,20 @@ describe('turns', () => {
       [asked('Q\n\nS'), said('A'), asked('R')],
     ],
     [
+      'callSignature',
+      { callSignature: 'skip' },
+      [assistant('', { toolCalls: [TOOL_CALL, { ...TOOL_CALL, id: 'call_2' }] })],
+      [
+        {
+          ...called1,
+          tool_calls: [
+            { ...WRITTEN_CALL, extra_content: { google: { thought_signature: 'skip' } } },
+            { ...WRITTEN_CALL, id: 'call_2' },
+          ],
+        },
+      ],
+    ],
+    [
       'systemInMiddle keep',
       { systemInMiddle: 'keep' },
       [user('Q'), { role: 'system', text: 'S' }, assistant('A'), user('R')],
