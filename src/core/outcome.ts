@@ -30,7 +30,7 @@ export type EndFacts = {
 
 /**
  * nothing    the hold is released
- * delivered  our own count of what the client received, from the hold alone
+ * delivered  our own count of what the client sees of it, from the hold alone
  * counted    our own count of what was generated, from the hold alone
  * reported   the upstream's report if it is sane, else our own count; amounts above the hold
  *            are taken from the available balance, down to zero

@@ -77,7 +77,8 @@ function endFacts(
     output: outputOf(checked, attempt),
     reported: meter.finish() !== undefined && meter.reported() !== undefined,
     worked: attempt.hasWorked(),
-    lengthOfBalance: isBoundByBalance(grant, candidate) && meter.finish() === 'length',
+    lengthOfBalance:
+      meter.finish() === 'length' && !attempt.isLate() && isBoundByBalance(grant, candidate),
   };
 }
 

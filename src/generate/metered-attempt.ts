@@ -84,6 +84,7 @@ export class MeteredAttempt implements Attempt {
   #savedAt = 0;
   #unread: OutputMeter | undefined;
   #isStopped = false;
+  #isLate = false;
   #hasWorked = true;
 
   constructor(attempt: Attempt, dependencies: MeterDependencies) {
@@ -137,6 +138,11 @@ export class MeteredAttempt implements Attempt {
     return this.#guard.hasCut();
   }
 
+  /** Whether the answer ended because its time was over. */
+  isLate(): boolean {
+    return this.#isLate;
+  }
+
   /** Our count of the text behind a cut; undefined unless the upstream was read on. */
   unread(): Usage | undefined {
     return this.#unread?.estimate(0);
@@ -173,10 +179,18 @@ export class MeteredAttempt implements Attempt {
    */
   #inTime(batch: Batch): Batch {
     const { events, end } = batch;
-    const isLate = typeof end === 'object' && end.phase === 'total';
+    const isLate = typeof end === 'object' && end.phase === 'total' && this.#hadTime();
     if (!isLate || this.meter.output() !== 'answer') return batch;
+    this.#isLate = true;
     this.meter.push(CUT_SHORT);
     return { events: [...events, CUT_SHORT], end: 'finished' };
+  }
+
+  /** Whether most of its time was its own: earlier attempts may have used the rest. */
+  #hadTime(): boolean {
+    const { model, upstream, timeouts } = this.candidate;
+    const placed = model.servedBy.find((each) => each.upstream === upstream.id);
+    return placed === undefined || 2 * timeouts.totalMs >= placed.timeouts.totalMs;
   }
 
   /** Marks the first delivered content; from here on there is something to charge. */

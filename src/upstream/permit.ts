@@ -81,8 +81,9 @@ export class Permit {
     }
   }
 
+  /** An answer that outlasts its time is long; a slow upstream has other timers. */
   #forgives({ phase }: UpstreamFailure): boolean {
-    return this.#forgivesTotal && phase === 'total';
+    return phase === 'total' && (this.#forgivesTotal || this.#hasAnswered);
   }
 
   #failed(failure: UpstreamFailure): void {

@@ -10,6 +10,7 @@ import { LedgerRefusal, LedgerUnavailable } from '../../src/ledger/error.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
 import { GIVEN_UP, UNCONNECTED } from '../../src/upstream/transport.ts';
 import { LEFT_OUT } from '../../src/wire/upstream/limits.ts';
+import { TIMEOUTS } from '../support/model.ts';
 import { candidate, FINISH, listedAttempt } from './fixtures.ts';
 
 const PRICE = {
@@ -29,9 +30,16 @@ function setUp(
     booked,
     showsReasoning = true,
     isWhole = false,
-  }: { booked?: Promise<void>; showsReasoning?: boolean; isWhole?: boolean } = {},
+    timeouts = TIMEOUTS,
+  }: {
+    booked?: Promise<void>;
+    showsReasoning?: boolean;
+    isWhole?: boolean;
+    timeouts?: typeof TIMEOUTS;
+  } = {},
 ) {
-  const inner = listedAttempt({ ...candidate('a'), maxOutputTokens: outputBound }, batches);
+  const served = { ...candidate('a'), maxOutputTokens: outputBound, timeouts };
+  const inner = listedAttempt(served, batches);
   const cover = new Cover({
     excess: micro(0n),
     ledger: { extend: async () => ({ ok: false, available: micro(0n) }) },
@@ -212,7 +220,8 @@ test('a whole answer whose time is over ends as one that was cut', async () => {
   await attempt.next();
   const { events, end } = await attempt.next();
   expect([events, end]).toEqual([[{ kind: 'finish', reason: 'length' }], 'finished']);
-  expect([attempt.meter.finish(), attempt.hasCut()]).toEqual(['length', false]);
+  expect(attempt.meter.finish()).toBe('length');
+  expect([attempt.hasCut(), attempt.isLate()]).toEqual([false, true]);
 });
 
 test.each([
@@ -223,4 +232,19 @@ test.each([
   const { attempt } = setUp([...before, { events: [], end: TOO_LATE }], 4_096, 4_096, { isWhole });
   for (const _ of before) await attempt.next();
   expect((await attempt.next()).end).toEqual(TOO_LATE);
+});
+
+test('an answer that got less than half of its time has failed where it is over', async () => {
+  for (const [share, end] of [
+    [0.4, TOO_LATE],
+    [0.6, 'finished'],
+  ] as const) {
+    const timeouts = { ...TIMEOUTS, totalMs: share * TIMEOUTS.totalMs };
+    const { attempt } = setUp([text(5), { events: [], end: TOO_LATE }], 4_096, 4_096, {
+      isWhole: true,
+      timeouts,
+    });
+    await attempt.next();
+    expect((await attempt.next()).end).toEqual(end);
+  }
 });
