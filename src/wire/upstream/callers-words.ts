@@ -2,7 +2,7 @@
 // caller must not control how its failure is classified. Ignores differences in white space, case
 // and escapes.
 
-import type { GenerationRequest } from '../../core/generation.ts';
+import type { GenerationRequest, Turn } from '../../core/generation.ts';
 import { isObject } from '../../core/json.ts';
 
 /** Whether the caller wrote this text somewhere in its request. */
@@ -88,10 +88,9 @@ function textsOf(request: GenerationRequest): Texts {
   const visit = (value: unknown): void => {
     left -= 1;
     if (left < 0) return;
-    // Skips images, which errors do not repeat, and our own `kind` names, which would separate
-    // texts.
+    // Skips our own `kind` names, which would separate texts.
     if (typeof value === 'string') {
-      if (!OWN_WORDS.has(value) && !value.startsWith('data:')) texts.push(value);
+      if (!OWN_WORDS.has(value)) texts.push(value);
     } else if (Array.isArray(value)) {
       for (let at = 0; at < value.length && left >= 0; at += 1) visit(value[at]);
     } else if (isObject(value)) {
@@ -102,10 +101,16 @@ function textsOf(request: GenerationRequest): Texts {
       }
     }
   };
-  visit(request);
+  visit({ ...request, turns: request.turns.map(withoutImages) });
   if (left < 0) return 'too many';
   const all = [...texts, ...names];
   return { all, escaped: all.filter((text) => ESCAPE_SIGN.test(text)) };
+}
+
+/** Errors do not repeat images. */
+function withoutImages(turn: Turn): Turn {
+  if (turn.role !== 'user') return turn;
+  return { ...turn, parts: turn.parts.filter(({ kind }) => kind !== 'image') };
 }
 
 const OWN_WORDS: ReadonlySet<string> = new Set(['text', 'image', 'user', 'assistant', 'tool']);

@@ -18,6 +18,9 @@ type EventReader = {
   readonly error: (text: string) => UpstreamFailure;
   /** Ends the answer: emits its last events, or reports what is missing. */
   readonly end: () => UpstreamFailure | undefined;
+  /** Whether a finish reason has been read. */
+  readonly hasFinish: () => boolean;
+  /** Whether one that means the end has been read. */
   readonly isFinishing: () => boolean;
 };
 
@@ -85,7 +88,7 @@ export class EventStream implements StreamDecoder {
     const lines = text.split('\n');
     if (lines.length > 1 && lines.every(mayBegin)) return this.#readLines(lines, event);
     // Text outside the answer: a named event such as `ping`, or text after the finish reason.
-    const isAside = (event !== '' && event !== 'message') || this.#reader.isFinishing();
+    const isAside = (event !== '' && event !== 'message') || this.#reader.hasFinish();
     if (isAside && !/^[[{]/.test(text)) return undefined;
     // The bytes ended inside an event. The finish reason decides whether that matters.
     if (this.#atEnd) return undefined;

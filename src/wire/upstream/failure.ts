@@ -37,16 +37,20 @@ const RATE_WORDS = /rate_limit|rate limit|too many requests/gi;
 const OVERLOAD_WORDS =
   /overloaded|at capacity|insufficient_system_resource|temporarily unavailable/gi;
 
+const HARD_LIMIT = 'billing[ _]hard[ _]limit';
+
 /** Our balance is empty, which one vendor reports as a rate limit. */
-const QUOTA_WORDS =
-  /insufficient[_ ]quota|insufficient[_ ]balance|billing_hard_limit|exceeded_current_quota/gi;
+const QUOTA_WORDS = new RegExp(
+  `insufficient[_ ]quota|insufficient[_ ]balance|${HARD_LIMIT}|exceeded_current_quota`,
+  'gi',
+);
 
 /** A refused key, account or host of ours: Gemini, xAI, DashScope, Groq and OpenAI, with 400. */
 const CREDENTIAL_WORDS = new RegExp(
   [
     'api key (?:not (?:valid|found)|expired)|incorrect api key|invalid api key|arrearage',
-    'organization[ _](?:has been )?restricted|billing[ _]hard[ _]limit',
-    'user location is not supported',
+    'organization[ _](?:has been )?restricted|user location is not supported',
+    HARD_LIMIT,
   ].join('|'),
   'gi',
 );

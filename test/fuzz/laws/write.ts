@@ -1,5 +1,5 @@
 // Requests to upstreams: any request under any profile is JSON that the profile's server accepts,
-// with every result after its call, every argument unchanged, and no text lost.
+// with every result after its call, every object of arguments unchanged, and no text lost.
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';

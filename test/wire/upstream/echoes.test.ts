@@ -21,6 +21,9 @@ const BAIT = [
   'invalid api key',
   'API key not valid',
   'Arrearage',
+  'API key expired',
+  'Organization has been restricted',
+  'Billing hard limit',
   'insufficient_quota',
   'Insufficient Balance',
   'Your credit balance is too low',
@@ -188,6 +191,8 @@ describe('the words of a caller', () => {
     ];
     const of = wordsOf({ ...requestOf(1, ''), turns: [{ role: 'user', parts }] });
     expect([of('incorrect api key'), of('arrearage')]).toEqual([true, false]);
+    const schema = wordsOf(requestOf(2, 'data: API key expired'));
+    expect(schema('API key expired')).toBe(true);
   });
 
   test('are taken to be there where a request is too long to look through', () => {

@@ -68,7 +68,7 @@ export class ChunkReader implements DeltaSink {
   /** `text` is the source of the chunk `value`. */
   read(value: unknown, text: string): UpstreamFailure | undefined {
     // Data after a finish reason, such as "[DONE]" in quotes, does not invalidate the answer.
-    if (!isObject(value)) return this.#finishWord === '' ? malformed('no object') : undefined;
+    if (!isObject(value)) return this.hasFinish() ? undefined : malformed('no object');
     const error = readErrorRecord(value, this.#conversation.wrote);
     if (error !== undefined) return error;
     this.#readHead(value);
@@ -79,7 +79,8 @@ export class ChunkReader implements DeltaSink {
       // We request one answer; another choice comes from a server's default of `n`.
       if (!isObject(choice) || (choice['index'] ?? position) !== 0) continue;
       const member = this.#memberOf(choice);
-      if (this.#finishWord !== '') this.#wentOn ||= saysSomething(toObject(choice['delta']));
+      // Content means that it goes on, and a reason without any that it has ended.
+      if (this.#finishWord !== '') this.#wentOn = saysSomething(toObject(choice['delta']));
       const failure = this.#readChoice({ value: choice, position, member, text });
       if (failure !== undefined) return failure;
       this.#finishWord = laterFinish(this.#finishWord, toText(choice['finish_reason']));
@@ -107,13 +108,19 @@ export class ChunkReader implements DeltaSink {
     this.#prose.push(delta);
   }
 
+  /** Whether a finish reason has been read. */
+  hasFinish(): boolean {
+    return this.#finishWord !== '';
+  }
+
   /**
    * Whether a finish reason has been read that means the end. Gateways to Gemini and Ollama write
    * `stop` into chunks of thinking, into each chunk, or into an empty first one.
    */
   isFinishing(): boolean {
     if (this.#finishWord === '' || this.#wentOn) return false;
-    return this.#hasAnswer || this.#finishWord.toLowerCase() !== 'stop';
+    const hasAnswer = this.#hasAnswer || this.#tools !== undefined;
+    return hasAnswer || this.#finishWord.toLowerCase() !== 'stop';
   }
 
   /**

@@ -7,6 +7,7 @@ import { isObject } from '../../../core/json.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { type Conversation, NO_CONVERSATION } from '../call-names.ts';
 import { malformed, readErrorRecord } from '../failure.ts';
+import { readFinish } from '../finish.ts';
 import { toList, toText } from '../narrow.ts';
 import { parseAnswer } from '../whole-answer.ts';
 import { ChunkReader } from './chunk.ts';
@@ -31,10 +32,9 @@ export function readChatResponse(
   return reader.readWhole(value, choice, body) ?? reader.end() ?? fold.answer();
 }
 
-/** Gemini leaves it out, or sends null, where its filter has left nothing. */
-function hasMessage({ message, finish_reason: reason, text }: JsonObject): boolean {
+/** Gemini leaves it out, or sends null, where its filter or its bound has left nothing. */
+function hasMessage({ message, delta, text, finish_reason: reason }: JsonObject): boolean {
   if (isObject(message)) return true;
-  const isLeftOut = message === undefined || message === null;
-  // A completion of the older format has its text here.
-  return isLeftOut && text === undefined && toText(reason) !== '';
+  const isLeftOut = (message ?? delta ?? text ?? null) === null;
+  return isLeftOut && readFinish(toText(reason)) !== 'stop' && toText(reason) !== '';
 }

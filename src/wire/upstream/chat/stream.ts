@@ -61,6 +61,10 @@ class ChatEvents {
     return this.#chunks.end();
   }
 
+  hasFinish(): boolean {
+    return this.#chunks.hasFinish();
+  }
+
   isFinishing(): boolean {
     return this.#chunks.isFinishing();
   }

@@ -39,6 +39,7 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
         },
         error: (text) => messagesErrorEvent(text, conversation.wrote),
         end,
+        hasFinish: isFinishing,
         isFinishing,
       });
     },

@@ -31,6 +31,7 @@ describe('a finish reason that means the end', () => {
   const THINKING = { reasoning_content: 'Hm' };
   const TEXT = { content: 'Hi' };
   const CALL = { index: 0, id: 'a', function: { name: 'f', arguments: '{}' } };
+  const BARE = { index: 0, id: 'a', function: { name: 'f' } };
 
   test.each([
     ['text, then stop', [chunk(TEXT), chunk({}, 'stop')], true],
@@ -42,6 +43,8 @@ describe('a finish reason that means the end', () => {
     ['stop in an empty first chunk', [chunk({ content: '' }, 'stop')], false],
     ['stop beside each piece of text', [chunk(TEXT, 'stop'), chunk(TEXT, 'stop')], false],
     ['text behind a stop', [chunk(TEXT, 'stop'), chunk(TEXT)], false],
+    ['a stop behind the text', [chunk(THINKING, 'stop'), chunk(TEXT), chunk({}, 'stop')], true],
+    ['a call without arguments', [chunk({ tool_calls: [BARE] }), chunk({}, 'stop')], true],
     ['usage behind a stop', [chunk(TEXT, 'stop'), 'data: {"choices":[],"usage":{}}\n\n'], true],
   ])('%s', (_name, chunks, isEnd) => {
     const decoder = createChatStream(() => {}, DEFAULT_PROFILE.chat);
