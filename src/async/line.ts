@@ -19,9 +19,8 @@ export function createLine(options: {
   const lanes = new Map<string, (() => void)[]>();
 
   function wait(lane: string): Promise<void> {
-    const waiting = lanes.getOrInsertComputed(lane, () => []);
-    if (waiting.length >= waitingMax) throw full();
-    return new Promise((resolve) => waiting.push(resolve));
+    if ((lanes.get(lane)?.length ?? 0) >= waitingMax) throw full();
+    return new Promise((resolve) => lanes.getOrInsertComputed(lane, () => []).push(resolve));
   }
 
   /** The work that ended leaves its place to the next one. */

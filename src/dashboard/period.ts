@@ -11,6 +11,8 @@ import { oneOf } from './edge/route.ts';
 /** More than a year of days, or 16 days of hours. */
 export const STEPS_MAX = 400;
 
+const LONGEST_MONTH_MS = 31 * DAY_MS;
+
 /** Periods up to this length have hours as steps. */
 const HOURS_UP_TO_MS = 3 * DAY_MS;
 
@@ -68,7 +70,7 @@ export function readTime(
   if (ms !== undefined) return ms;
   throw new DashboardError(
     'invalid_request',
-    `The field ${param} of the ${of} is not a valid time. Include the time zone, such as 2026-11-01T00:00:00Z.`,
+    `The field ${param} of the ${of} is not a valid time. Include the time zone, such as 2027-01-31T12:00:00Z.`,
     { param },
   );
 }
@@ -118,8 +120,9 @@ function evenEdges(step: 'hour' | 'day', fromMs: number, toMs: number): readonly
 /** Whole days, cut at the beginnings of months; of a very long period, its last months. */
 function monthEdges(fromMs: number, toMs: number): readonly number[] {
   const until = Math.ceil(toMs / DAY_MS) * DAY_MS;
-  const edges = [Math.floor(fromMs / DAY_MS) * DAY_MS];
-  for (let at = nextUtcMonth(fromMs); at < until; at = nextUtcMonth(at)) edges.push(at);
+  const beginMs = Math.max(fromMs, until - STEPS_MAX * LONGEST_MONTH_MS);
+  const edges = [Math.floor(beginMs / DAY_MS) * DAY_MS];
+  for (let at = nextUtcMonth(beginMs); at < until; at = nextUtcMonth(at)) edges.push(at);
   return [...edges, until].slice(-STEPS_MAX - 1);
 }
 

@@ -156,7 +156,7 @@ export async function waitUntil(
     const isLast = waitedMs > timeoutMs;
     if (await condition()) return;
     if (isLast) throw new Error(`no such thing within ${timeoutMs} ms: ${condition}`);
-    await Bun.sleep(Math.min(2 + waitedMs / 10, 100));
+    await Bun.sleep(Math.min(2 + waitedMs / 20, 100));
   }
 }
 

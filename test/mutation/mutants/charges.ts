@@ -63,7 +63,7 @@ export const CHARGE_MUTANTS: readonly Mutant[] = [
       {
         in: 'take',
         find: 'if (!isShort || !this.#pushIfCovered(event)) return',
-        put: `if (!this.#pushIfCovered(event)) this.#parts.meter.push(event);
+        put: `if (!this.#pushIfCovered(event)) this.#meter.push(event);
       if (!isShort) return`,
       },
     ],
