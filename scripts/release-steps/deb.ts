@@ -61,7 +61,6 @@ async function packageFiles(options: DebOptions): Promise<readonly Entry[]> {
     file(`${doc}/sbom.cdx.json.gz`, gzip(bytesOf(options.sbom), 9)),
     file('usr/share/lintian/overrides/tollgate', await text('lintian-overrides')),
     { path: 'var/lib/tollgate', mode: 0o750 },
-    { path: 'var/lib/tollgate/.env', mode: 0o777, link: '/etc/tollgate/environment' },
   ];
 }
 

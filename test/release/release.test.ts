@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import Ajv from 'ajv';
 import { image } from '../../scripts/container/image.ts';
@@ -81,6 +81,8 @@ describe('the Debian package', () => {
       await Bun.write(path, await make('amd64'));
       const unpacked = join(folder, 'monitoring');
       await runTool(['dpkg-deb', '-x', path, unpacked]);
+      // Nothing that an upgrade would put in place of the operator's own.
+      expect(readdirSync(join(unpacked, 'var/lib/tollgate'))).toEqual([]);
       for (const name of ['prometheus-rules.yml', 'grafana-dashboard.json']) {
         const shipped = readFileSync(
           join(unpacked, 'usr/share/doc/tollgate/examples', name),
