@@ -77,15 +77,34 @@ export async function listArchives(
     .all();
 }
 
-/** Those whose rows are still in the database, account by account. */
-export async function archivesToRemove(db: Queries): Promise<readonly ArchivedMonth[]> {
-  return db
-    .select({ ...ANCHOR, accountId: balances.accountId })
-    .from(archivedMonths)
-    .innerJoin(balances, eq(balances.number, archivedMonths.account))
-    .where(eq(archivedMonths.state, 'removing'))
-    .orderBy(asc(archivedMonths.account), asc(archivedMonths.firstSequence))
-    .all();
+/** One for each account and month, for ever. */
+const ARCHIVES_A_PAGE = 500;
+
+/** Those in a state, or all, in pages, in the order in which they were made. */
+export async function* archivePages(
+  db: Queries,
+  state?: ArchivedMonth['state'],
+  pageRows: number = ARCHIVES_A_PAGE,
+): AsyncGenerator<readonly ArchivedMonth[], void, undefined> {
+  for (let after = 0; ; ) {
+    const page = await db
+      .select({ ...ANCHOR, accountId: balances.accountId })
+      .from(archivedMonths)
+      .innerJoin(balances, eq(balances.number, archivedMonths.account))
+      .where(
+        and(
+          gt(archivedMonths.number, after),
+          state === undefined ? undefined : eq(archivedMonths.state, state),
+        ),
+      )
+      .orderBy(asc(archivedMonths.number))
+      .limit(pageRows)
+      .all();
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageRows) return;
+    after = last.number;
+  }
 }
 
 /**

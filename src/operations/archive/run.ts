@@ -6,11 +6,7 @@ import { sql } from 'drizzle-orm';
 import type { ArchiveFailure } from '../../core/alert.ts';
 import { DAY_MS } from '../../core/calendar.ts';
 import { messageOf } from '../../core/message-of.ts';
-import {
-  type ArchivedMonth,
-  archivesToRemove,
-  listArchives,
-} from '../../ledger/archive/anchors.ts';
+import { type ArchivedMonth, archivePages, listArchives } from '../../ledger/archive/anchors.ts';
 import { type DueMonth, dueMonth, unarchivedAccounts } from '../../ledger/archive/due.ts';
 import { recordArchive } from '../../ledger/archive/record.ts';
 import { removeArchived } from '../../ledger/archive/remove.ts';
@@ -43,23 +39,30 @@ const PROBLEMS_MAX = 5;
 
 export async function runRetention(options: RetentionRun): Promise<RetentionReport> {
   const { database, directory, removal } = options;
-  const before = await listArchives(database.db);
-  const missing = await missingFiles(options, before);
-  // An archive directory that is not mounted looks empty: nothing new belongs there.
-  if (missing.length > 0) {
-    return { months: 0, requests: 0, removed: 0, problems: missing.map(damagedFile) };
+  const interrupted: ArchivedMonth[] = [];
+  for await (const page of archivePages(database.db)) {
+    const missing = await missingFiles(options, page);
+    // An archive directory that is not mounted looks empty: nothing new belongs there.
+    if (missing.length > 0) {
+      const problems = missing.slice(0, PROBLEMS_MAX).map(damagedFile);
+      return { months: 0, requests: 0, removed: 0, problems };
+    }
+    interrupted.push(...page.filter(({ state }) => state === 'restoring'));
+    await options.rest();
   }
   sweepParts(directory, options.nowMs);
-  for (const archive of before) if (archive.state === 'restoring') options.log(restoring(archive));
+  for (const archive of interrupted) options.log(restoring(archive));
   const archived = await archiveDue(options);
   // Also after a failure: on a full disk, the freed pages are what new requests need.
-  const toRemove = await archivesToRemove(database.db);
-  const damaged = await damageOf(options, toRemove);
-  if (damaged.length > 0) {
-    const problems = [...archived.problems, ...damaged.map(damagedFile)];
-    return { ...archived, removed: 0, problems };
+  let upTo = 0;
+  for await (const page of archivePages(database.db, 'removing')) {
+    const damaged = await damageOf(options, page);
+    if (damaged.length > 0) {
+      const problems = [...archived.problems, ...damaged.map(damagedFile)];
+      return { ...archived, removed: 0, problems };
+    }
+    upTo = page.at(-1)?.number ?? upTo;
   }
-  const upTo = toRemove.reduce((most, { number }) => Math.max(most, number), 0);
   const removed = upTo === 0 ? 0 : await removeArchived(database, upTo, removal);
   return { ...archived, removed };
 }

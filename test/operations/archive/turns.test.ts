@@ -3,7 +3,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listArchives } from '../../../src/ledger/archive/anchors.ts';
+import { archivePages, listArchives } from '../../../src/ledger/archive/anchors.ts';
 import { audit } from '../../../src/ledger/audit.ts';
 import { monthFiles } from '../../../src/operations/archive/files.ts';
 import { verifyMonth } from '../../../src/operations/archive/verify.ts';
@@ -57,6 +57,24 @@ describeOnEachDatabase('the turn of each account', () => {
     const [archive, ...others] = await listArchives(open.database.db);
     expect(others).toEqual([]);
     expect(archive?.accountId).toBe('acct_zoe');
+    await closeBooks(open);
+  });
+
+  test('the archives are read in pages, and of an empty folder a few problems are named', async () => {
+    const open = await openPast(directory);
+    const months = Array.from({ length: 100 }, (_, at): PastEvent => {
+      return { account: at % 3, what: at < 3 ? 'credit' : 'settle', afterHours: 24 };
+    });
+    await live(open, months, BEGIN_MS);
+    const folder = newFolder();
+    expect((await archiveAll(open, folder, CUT_MS)).months).toBeGreaterThan(5);
+    const { db } = open.database;
+    const pages = await Array.fromAsync(archivePages(db, undefined, 2));
+    expect(pages.every(({ length }, at) => length === 2 || at === pages.length - 1)).toBe(true);
+    const byNumber = (a: { number: number }, b: { number: number }) => a.number - b.number;
+    expect(pages.flat()).toEqual((await listArchives(db)).toSorted(byNumber));
+    const { problems } = await archiveAll(open, newFolder(), CUT_MS);
+    expect(problems.map(({ reason }) => reason)).toEqual(Array(5).fill('files'));
     await closeBooks(open);
   });
 
