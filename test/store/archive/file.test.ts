@@ -76,6 +76,14 @@ describe('a file of an export', () => {
     );
   });
 
+  test('a row longer than any text is read in one piece', async () => {
+    const bytes = new Uint8Array(60_000_000).fill(7);
+    const portions = await read(await written([['large', 1n, bytes], ...ROWS]));
+    const rows = portions.flatMap((portion) => (portion.kind === 'rows' ? portion.rows : []));
+    expect(rows.map(([id]) => id)).toEqual(['large', ...ROWS.map(([id]) => id)]);
+    expect(Buffer.compare(rows[0]?.[2] as Uint8Array, bytes)).toBe(0);
+  }, 60_000);
+
   test('a file that is there is never overwritten, nor removed', async () => {
     const path = join(directory, 'mine');
     writeFileSync(path, 'mine');
