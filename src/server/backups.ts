@@ -2,7 +2,7 @@
 // seconds after a start that finds none, and removes the oldest ones. A failed backup is an alert
 // and is tried again in some minutes; it never affects serving.
 
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { every, type Stop } from '../async/every.ts';
 import type { Config } from '../config/settings.ts';
@@ -161,7 +161,9 @@ export function createBackups(options: BackupsOptions): Backups {
 
   /** Makes one backup, and removes the oldest ones. */
   async function backUp(): Promise<BackupFailure | 'made' | 'stopped'> {
-    if ((await spareBytes(directory)) < (await databaseBytes(options.database))) return 'space';
+    // Behind a link, its log is beside the target.
+    const database = await realpath(options.database).catch(() => options.database);
+    if ((await spareBytes(directory)) < (await databaseBytes(database))) return 'space';
     const name = backupName(stem, clock());
     const run = options.run(join(directory, name));
     running = run;
@@ -174,7 +176,7 @@ export function createBackups(options: BackupsOptions): Backups {
     // Each for itself: the copy keeps the log of the database from being emptied, so the log grows
     // while the other disk does not answer.
     const stopWatching = [
-      () => guard(dirname(options.database)),
+      () => guard(dirname(database)),
       () => guard(directory),
       () => flush(join(directory, `${name}${PARTIAL}`)),
     ].map((watch) => every(WATCH_MS, watch, () => undefined));

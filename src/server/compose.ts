@@ -51,9 +51,10 @@ async function createOver(
   });
   const { database, ledger } = store;
   const { incarnation, liveNodes } = store.node.member;
+  const { secret: sealing, warnings: secretWarnings } = idempotencySecret(base);
   const path = await createRequestPath({
     ...{ ...base, catalog, database, ledger, liveNodes, incarnation },
-    idempotencySecret: idempotencySecret(base),
+    idempotencySecret: sealing,
     sharedCatalog: deployment.catalog(() => ({
       change: { database, clock, randomBytes, actor: 'system' },
       file,
@@ -77,7 +78,7 @@ async function createOver(
   const retention = retentionOf(base, inputs);
   const surface = createServingSurface({
     ...{ ...base, domains, serving: store, pipeline, selfAudit, handlers, announcements, backups },
-    ...{ stage, storeAlerts, retention },
+    ...{ stage, storeAlerts, retention, secretWarnings },
     archives: archiveDirectory(config, inputs.directory),
   });
   return {
@@ -102,19 +103,27 @@ function createBase(inputs: Inputs, config: ServingConfig) {
   };
 }
 
-/**
- * Undefined where answers are not kept: disabled, or nothing is secret here. It must survive a
- * restart, because a repeat that is not recognized is charged again.
- */
-function idempotencySecret(base: ReturnType<typeof createBase>): string | undefined {
+type KeptSecret = {
+  /** Undefined where answers are not kept: disabled, or nothing is secret here. */
+  readonly secret: string | undefined;
+  readonly warnings: readonly string[];
+};
+
+const IGNORED =
+  'Idempotency-Key is ignored, because the secret could not be read at the start: repair it and restart; see the log';
+
+/** It must survive a restart, because a repeat that is not recognized is charged again. */
+function idempotencySecret(base: ReturnType<typeof createBase>): KeptSecret {
   const { config, deployment, randomBytes, observation } = base;
   const { idempotency, sessionSecret, databaseUrl } = config;
-  if (idempotency === 'off' || !deployment.hasSecret(config)) return undefined;
+  if (idempotency === 'off' || !deployment.hasSecret(config)) {
+    return { secret: undefined, warnings: [] };
+  }
   try {
-    return signInSecret({ sessionSecret, databaseUrl, randomBytes });
+    return { secret: signInSecret({ sessionSecret, databaseUrl, randomBytes }), warnings: [] };
   } catch (error) {
     observation.log.error('Idempotency-Key is ignored: no secret seals the kept answers', error);
-    return undefined;
+    return { secret: undefined, warnings: [IGNORED] };
   }
 }
 

@@ -59,6 +59,8 @@ export type ServingDashboardOptions = Base & {
   /** Notifies the other nodes of a change. */
   readonly announce: () => void;
   readonly retention: Retention | undefined;
+  /** What does not work because the secret of sign-in could not be read. */
+  readonly secretWarnings: readonly string[];
   /** The folder of archived months. */
   readonly archives: string | undefined;
   /** The console's URL; absent where there is no console. */
@@ -126,10 +128,11 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     return every(
       SWEEP_MS,
       async () => {
-        await signIn().sweep();
         await sweepAlerts(store().database, clock());
         await sweepApprovals(store().database, clock());
         await store().blocks.sweep();
+        // Without its secret there is no sign-in; the others must not depend on it.
+        await signIn().sweep();
       },
       (error) => observation.log.error('expired rows of the pages could not be removed', error),
     );
@@ -278,6 +281,7 @@ function dependenciesOf(
       ...options.selfAudit.warnings(),
       ...operators.warnings(),
       ...options.serving.node.member.warnings(),
+      ...options.secretWarnings,
       ...(options.retention?.warnings() ?? []),
     ],
     problems: options.problems,

@@ -79,6 +79,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
       ...selfAudit.warnings(),
       ...operators.warnings(),
       ...member.warnings(),
+      ...options.secretWarnings,
       ...(options.backups?.warnings() ?? []),
       ...(options.retention?.warnings() ?? []),
       ...(stage.listeners?.warnings() ?? []),

@@ -9,6 +9,7 @@ import {
   mkdirSync,
   openSync,
   readlinkSync,
+  realpathSync,
   statSync,
 } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -83,7 +84,9 @@ const LOOK_MS = 500;
  * that was replaced or emptied stays lost, because our log may have been applied to the new file.
  */
 export function watchDatabaseFile(path: string, clock: () => number) {
-  const files = [path, `${path}-wal`, `${path}-shm`];
+  // Behind a link, SQLite has both beside the target.
+  const target = realpathSync(path);
+  const files = [path, `${target}-wal`, `${target}-shm`];
   const opened = files.map((name) => statSync(name, { throwIfNoEntry: false, bigint: true }));
   let loss: FileLoss | undefined;
 

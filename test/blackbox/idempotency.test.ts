@@ -2,6 +2,9 @@
 // who gets it, and what an attacker cannot do with it.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { behaviourFor, play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import type { Caller, Format } from '../support/client.ts';
@@ -208,4 +211,27 @@ describeOnEachDatabase('requests with an Idempotency-Key', () => {
       [200, null],
     ]);
   });
+});
+
+test('a secret that cannot be read turns it off, which /readyz says until a restart', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tollgate-secret-'));
+  const secret = join(directory, 'data/session-secret');
+  const warningsWith = async (mode: number): Promise<unknown> => {
+    if (existsSync(secret)) chmodSync(secret, mode);
+    const gateway = await startGateway({ directory });
+    try {
+      const response = await fetch(`${gateway.url}/readyz`);
+      return ((await response.json()) as { readonly warnings: unknown }).warnings;
+    } finally {
+      await gateway.stop();
+    }
+  };
+  try {
+    const ignored = expect.stringContaining('Idempotency-Key is ignored');
+    expect(await warningsWith(0o600)).not.toContainEqual(ignored);
+    expect(await warningsWith(0o644)).toContainEqual(ignored);
+    expect(await warningsWith(0o600)).not.toContainEqual(ignored);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });

@@ -2,7 +2,7 @@
 // test/blackbox/backups.test.ts makes real ones.
 
 import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BackupReport } from '../../src/server/backup-run.ts';
 import { createBackups } from '../../src/server/backups.ts';
@@ -101,8 +101,12 @@ test.skipIf(disk === undefined)(
   async () => {
     const begun = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<BackupReport>();
+    // Behind a link, which is on another disk.
+    const database = join(folder, 'linked.db');
+    writeFileSync(join(disk?.path ?? '', 'tollgate.db'), '');
+    symlinkSync(join(disk?.path ?? '', 'tollgate.db'), database);
     using backups = startBackups({
-      database: join(disk?.path ?? '', 'tollgate.db'),
+      database,
       run() {
         begun.resolve();
         return { report: ended.promise, stop: () => ended.resolve(FAILED) };
