@@ -104,11 +104,12 @@ async function verify(
     account === undefined
       ? (await store.accounts.list()).map(({ id }) => id)
       : [(await store.accounts.find(account)).id];
-  return verifiedOutput(
-    await Promise.all(
-      ids.map(async (id) => ({ name: id, ...(await verifyReceipts(store.database, id)) })),
-    ),
-  );
+  const verified: Verified[] = [];
+  // One after the other: each reads all receipts of an account.
+  for (const id of ids) {
+    verified.push({ name: id, ...(await verifyReceipts(store.database, id)) });
+  }
+  return verifiedOutput(verified);
 }
 
 async function verifyFiles(directory: string, files: readonly string[]): Promise<Verified[]> {

@@ -21,6 +21,7 @@ import { catalogDigest } from '../catalog/live.ts';
 import { readSharedCatalog } from '../catalog/notes.ts';
 import type { FoundCatalog } from '../catalog/source.ts';
 import { type AuditAction, auditChange, type Change } from '../identity/audit.ts';
+import { syncFile } from '../store/sqlite-copy.ts';
 import { publishCatalog } from './catalog.ts';
 import { OperationError } from './error.ts';
 
@@ -92,6 +93,7 @@ export async function publishText(
       if (shared !== undefined) await publishCatalog(change, prepared.text);
       renameSync(next, file);
       isWritten = true;
+      syncFile(dirname(file));
     });
   } catch (error) {
     // The file and its event are written together or not at all.
