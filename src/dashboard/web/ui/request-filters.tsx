@@ -125,24 +125,14 @@ export function LinkedModels({
   readonly requested: string;
   readonly onChange: (change: { readonly served: string } | { readonly requested: string }) => void;
 }) {
+  const field = (label: string, value: string, choose: (next: string) => void) =>
+    value !== '' && (
+      <SelectField label={label} value={value} options={withOwn(value, [])} onChange={choose} />
+    );
   return (
     <>
-      {served !== '' && (
-        <SelectField
-          label={t('Served by')}
-          value={served}
-          options={withOwn(served, [])}
-          onChange={(next) => onChange({ served: next })}
-        />
-      )}
-      {requested !== '' && (
-        <SelectField
-          label={t('Requested model')}
-          value={requested}
-          options={withOwn(requested, [])}
-          onChange={(next) => onChange({ requested: next })}
-        />
-      )}
+      {field(t('Served by'), served, (next) => onChange({ served: next }))}
+      {field(t('Requested model'), requested, (next) => onChange({ requested: next }))}
     </>
   );
 }

@@ -77,17 +77,13 @@ export function Gate({ children }: { readonly children: ComponentChildren }) {
 function GateFoot() {
   return (
     <footer class="gate-links">
-      {serviceLinks().map(([href, label]) => (
-        <a key={label} href={href}>
-          {label}
-        </a>
-      ))}
+      {serviceLinks()}
       <LanguageMenu />
     </footer>
   );
 }
 
-function serviceLinks(): (readonly [href: string, label: string])[] {
+function serviceLinks() {
   const mail = service.support_email === null ? null : `mailto:${service.support_email}`;
   const links = [
     [isOperator ? null : service.status_url, t('Status')],
@@ -95,7 +91,15 @@ function serviceLinks(): (readonly [href: string, label: string])[] {
     [service.terms_url, t('Terms')],
     [service.privacy_url, t('Privacy')],
   ] as const;
-  return links.flatMap(([href, label]) => (href === null ? [] : [[href, label] as const]));
+  return links.flatMap(([href, label]) =>
+    href === null ? (
+      []
+    ) : (
+      <a key={label} href={href}>
+        {label}
+      </a>
+    ),
+  );
 }
 
 function Brand() {
@@ -197,16 +201,7 @@ function LanguageMenu() {
 
 function ServiceLinks() {
   const links = serviceLinks();
-  if (links.length === 0) return null;
-  return (
-    <p class="service-links">
-      {links.map(([href, label]) => (
-        <a key={label} href={href}>
-          {label}
-        </a>
-      ))}
-    </p>
-  );
+  return links.length === 0 ? null : <p class="service-links">{links}</p>;
 }
 
 function Who() {

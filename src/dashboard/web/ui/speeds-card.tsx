@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import type { SpeedFiguresRecord, SpeedPointRecord, SpeedsRecord } from '../../records/speeds.ts';
 import { t } from '../text/t.ts';
 import { Chart } from './chart.tsx';
-import type { Series } from './chart-data.ts';
+import type { ChartProps, Series } from './chart-data.ts';
 import { formatCompact, formatCount, formatMilliseconds, formatShare } from './format.ts';
 import { labelOf } from './labels.ts';
 import { Card, Empty } from './parts.tsx';
@@ -113,13 +113,7 @@ function number(
   };
 }
 
-type ChartOfView = {
-  readonly title: string;
-  readonly unit: string;
-  readonly kind: 'bars' | 'line';
-  readonly format: (value: number) => string;
-  readonly series: readonly Series[];
-};
+type ChartOfView = Required<Pick<ChartProps, 'title' | 'unit' | 'kind' | 'format' | 'series'>>;
 
 function chartOf(view: View, { buckets, points }: SpeedsRecord): ChartOfView {
   const values = (read: (point: SpeedPointRecord) => number | null) => {

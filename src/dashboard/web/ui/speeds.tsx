@@ -1,8 +1,8 @@
 // Latency and errors of a period that the visitor chooses; the period is in the address.
 
-import { useSearchParams } from 'wouter-preact';
 import type { SpeedsRecord } from '../../records/speeds.ts';
 import { withQuery } from './api.ts';
+import { useFilters } from './filters.ts';
 import { Loaded } from './parts.tsx';
 import { spanOf } from './period.ts';
 import { useResource } from './resource.ts';
@@ -14,21 +14,12 @@ export function Speeds({
   path,
   ...card
 }: { readonly path: string } & Omit<Parameters<typeof SpeedsCard>[0], 'speeds'>) {
-  const [search, setSearch] = useSearchParams();
+  const [search, set] = useFilters();
   const span = spanOf(search);
   const speeds = useResource<SpeedsRecord>(withQuery(path, span));
   return (
     <>
-      <SpanPicker
-        span={span}
-        shown={speeds.data.value}
-        onChange={(next) =>
-          setSearch(
-            Object.entries(next).filter(([, value]) => value !== ''),
-            { replace: true },
-          )
-        }
-      />
+      <SpanPicker span={span} shown={speeds.data.value} onChange={set} />
       <Loaded resource={speeds} lines={6}>
         {(data) => <SpeedsCard speeds={data} {...card} />}
       </Loaded>

@@ -3,15 +3,7 @@
 import { useState } from 'preact/hooks';
 import type { KeyListRecord } from '../../../records/key.ts';
 import { t } from '../../text/t.ts';
-import {
-  ApiError,
-  CheckField,
-  ConfirmDialog,
-  Loaded,
-  post,
-  toast,
-  useResource,
-} from '../../ui/index.ts';
+import { ApiError, CheckField, ConfirmDialog, Loaded, post, useResource } from '../../ui/index.ts';
 
 /** `path` reads the keys that the list shows. */
 export function RevokeSeveralDialog({
@@ -50,13 +42,11 @@ export function RevokeSeveralDialog({
       act={async () => {
         if (chosen.size === 0) throw new ApiError(0, 'no_keys', t('Choose at least one key.'));
         await post('/keys/revoke', { ids: [...chosen] });
-        toast(
-          t('{count, plural, one {# key revoked.} other {# keys revoked.}}', {
-            count: chosen.size,
-          }),
-        );
-        onDone();
       }}
+      done={t('{count, plural, one {# key revoked.} other {# keys revoked.}}', {
+        count: chosen.size,
+      })}
+      onDone={onDone}
       onClose={onClose}
     >
       <Loaded resource={keys}>

@@ -107,15 +107,9 @@ export function LedgerPage() {
             },
           ]}
           empty={
-            only === undefined ? (
-              <Empty title={t('No entries yet')}>
-                {t('Redeem a code below, or ask the operator for a top-up.')}
-              </Empty>
-            ) : (
-              <Empty title={t('No top-ups yet')}>
-                {t('Redeem a code below, or ask the operator for a top-up.')}
-              </Empty>
-            )
+            <Empty title={only === undefined ? t('No entries yet') : t('No top-ups yet')}>
+              {t('Redeem a code below, or ask the operator for a top-up.')}
+            </Empty>
           }
         />
       </Card>

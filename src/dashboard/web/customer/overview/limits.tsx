@@ -1,5 +1,6 @@
 // The limits of the account as meters with their current usage.
 
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { CapRecord, LimitUsageRecord, OwnAccountRecord } from '../../../records/account.ts';
 import { rich } from '../../text/rich.ts';
@@ -17,36 +18,12 @@ export function LimitMeters({
   const seconds = useCountdown(usage);
   return (
     <>
-      <Meter
-        label={t('Requests this minute')}
-        used={requests.used}
-        limit={limits.requests_per_minute}
-        text={of(requests.used, limits.requests_per_minute)}
-      />
-      <Meter
-        label={t('Tokens this minute')}
-        used={tokens.used}
-        limit={limits.tokens_per_minute}
-        text={of(tokens.used, limits.tokens_per_minute)}
-      />
-      <Meter
-        label={t('Concurrent requests')}
-        used={in_flight}
-        limit={limits.concurrent_requests}
-        text={of(in_flight, limits.concurrent_requests)}
-      />
-      {limits.daily_tokens !== null && (
-        <Cap label={t('Tokens today')} cap={usage.today} limit={limits.daily_tokens} />
-      )}
-      {limits.monthly_tokens !== null && (
-        <Cap label={t('Tokens this month')} cap={usage.month} limit={limits.monthly_tokens} />
-      )}
-      <Meter
-        label={t('Active API keys')}
-        used={api_keys.active}
-        limit={api_keys.limit}
-        text={of(api_keys.active, api_keys.limit)}
-      />
+      {meter(t('Requests this minute'), requests.used, limits.requests_per_minute)}
+      {meter(t('Tokens this minute'), tokens.used, limits.tokens_per_minute)}
+      {meter(t('Concurrent requests'), in_flight, limits.concurrent_requests)}
+      {cap(t('Tokens today'), usage.today, limits.daily_tokens)}
+      {cap(t('Tokens this month'), usage.month, limits.monthly_tokens)}
+      {meter(t('Active API keys'), api_keys.active, api_keys.limit)}
       <p class="soft small">
         {requests.used > 0
           ? t('Plan {name}. Window resets in {seconds} s.', { name: plan.name, seconds })
@@ -56,26 +33,15 @@ export function LimitMeters({
   );
 }
 
-function Cap({
-  label,
-  cap,
-  limit,
-}: {
-  readonly label: string;
-  readonly cap: CapRecord;
-  readonly limit: number;
-}) {
-  return (
-    <Meter
-      label={label}
-      used={cap.tokens}
-      limit={limit}
-      text={rich('{tokens}, resets {resetsAt}', {
-        tokens: of(cap.tokens, limit),
-        resetsAt: <Time relative at={cap.resets_at} />,
-      })}
-    />
-  );
+function meter(label: string, used: number, limit: number, text?: ComponentChildren) {
+  return <Meter label={label} used={used} limit={limit} text={text ?? of(used, limit)} />;
+}
+
+function cap(label: string, { tokens, resets_at }: CapRecord, limit: number | null) {
+  if (limit === null) return null;
+  const resetsAt = <Time relative at={resets_at} />;
+  const text = rich('{tokens}, resets {resetsAt}', { tokens: of(tokens, limit), resetsAt });
+  return meter(label, tokens, limit, text);
 }
 
 function of(used: number, limit: number): string {

@@ -87,11 +87,7 @@ function Notice({ notice }: { readonly notice: NoticeRecord }) {
           title={
             notice.keys.length === 1 ? t('A key is about to expire') : t('Keys are about to expire')
           }
-          actions={
-            <LinkButton size="small" href="/keys">
-              {t('View keys')}
-            </LinkButton>
-          }
+          actions={<ViewKeys />}
         >
           <ul>
             {notice.keys.slice(0, 5).map(({ id, name, masked, expires_at }) => (
@@ -113,11 +109,7 @@ function Notice({ notice }: { readonly notice: NoticeRecord }) {
             '{count, plural, one {A key was paused} other {# keys were paused}} because of unusual spend',
             { count: notice.keys.length },
           )}
-          actions={
-            <LinkButton size="small" href="/keys">
-              {t('View keys')}
-            </LinkButton>
-          }
+          actions={<ViewKeys />}
         >
           <p>
             {t(
@@ -143,4 +135,12 @@ function Notice({ notice }: { readonly notice: NoticeRecord }) {
         </Alert>
       );
   }
+}
+
+function ViewKeys() {
+  return (
+    <LinkButton size="small" href="/keys">
+      {t('View keys')}
+    </LinkButton>
+  );
 }

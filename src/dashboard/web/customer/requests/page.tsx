@@ -18,6 +18,7 @@ import {
   ListTable,
   NoMatch,
   Page,
+  useFilters,
   useKeptList,
   useResource,
   withQuery,
@@ -30,7 +31,8 @@ import { FILTERS, type FilterName, Filters, type FilterValues, queryOf } from '.
 const ROWS_FOUND_AT_LEAST = 10;
 
 export function RequestsPage() {
-  const [search, setSearch] = useSearchParams();
+  const [search, set] = useFilters();
+  const [, setSearch] = useSearchParams();
   const values = Object.fromEntries(
     FILTERS.map((name) => [name, search.get(name) ?? '']),
   ) as FilterValues;
@@ -38,11 +40,6 @@ export function RequestsPage() {
   const query = useMemo(() => queryOf(values), [search]);
   const list = useKeptList<RequestRecord>('/requests', query, ({ id }) => id);
   const isFiltered = FILTERS.some((name) => values[name] !== '');
-  const set = (changes: Partial<Record<FilterName, string>>) =>
-    setSearch(
-      Object.fromEntries(Object.entries({ ...values, ...changes }).filter(([, to]) => to !== '')),
-      { replace: true },
-    );
 
   // The server ends a long search early, so an empty page may be followed by one with results.
   const found = list.rows.value?.length;

@@ -77,10 +77,8 @@ export function SessionsCard({ sessions }: { readonly sessions: Resource<Session
             t('If you don’t recognize a session, change your password too.'),
           ]}
           confirm={ending === 'others' ? t('Sign out all') : t('Sign out')}
-          act={async () => {
-            await remove(ending === 'others' ? '/auth/sessions' : `/auth/sessions/${ending.id}`);
-            await sessions.reload();
-          }}
+          act={() => remove(ending === 'others' ? '/auth/sessions' : `/auth/sessions/${ending.id}`)}
+          onDone={sessions.reload}
           onClose={() => setEnding(undefined)}
         />
       )}

@@ -12,7 +12,6 @@ import { Alert, Card, ErrorAlert } from '../parts.tsx';
 import { useAction } from '../resource.ts';
 import { loadSession, session } from '../session.ts';
 import { Badge } from '../text.tsx';
-import { toast } from '../toast.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 import type { SetupProps } from './two-factor-setup.tsx';
 
@@ -110,11 +109,9 @@ function Manage() {
             t('Your password alone is enough to sign in.'),
             t('The entry in your app and all recovery codes stop working.'),
           ]}
-          act={async () => {
-            await remove('/auth/two-factor');
-            await loadSession();
-            toast(t('Two-factor authentication is off.'));
-          }}
+          act={() => remove('/auth/two-factor')}
+          done={t('Two-factor authentication is off.')}
+          onDone={loadSession}
           onClose={() => setEnding(false)}
         />
       )}
