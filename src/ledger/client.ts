@@ -34,15 +34,12 @@ export type LedgerClientOptions = Pick<
 };
 
 export function createLedgerClient(options: LedgerClientOptions): ServingLedger & LedgerLink {
-  const { writer, onTrouble, onBatch, bookingMs, turnMs } = options;
+  const { writer } = options;
   let port: MessagePort | undefined;
   let encoder = new CommandEncoder();
   let posted: readonly LedgerRequest[] = [];
   const queue = createQueue({
-    onTrouble,
-    onBatch,
-    bookingMs,
-    turnMs,
+    ...options,
     post(batch) {
       if (port === undefined) {
         queue.lost(new Error('The thread of the ledger has stopped.'), false);

@@ -1,7 +1,7 @@
 // Reads the requests that earlier processes admitted, so that a restart resets neither the windows
 // nor the caps of an account. Used by the limits; read-only.
 
-import { and, desc, eq, gt, gte, lt, lte, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gte, lt, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Span } from '../core/calendar.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
@@ -10,7 +10,7 @@ import { holds, usageRecords } from '../store/money-views.ts';
 import { smaller, unindexed } from '../store/portable.ts';
 import { usageDays } from '../store/series-tables.ts';
 import { TAIL_MAX } from './series/buckets.ts';
-import { prepareSeriesStatements } from './series/statements.ts';
+import { isInRows, prepareSeriesStatements } from './series/statements.ts';
 
 /** Page size for ended requests, latest first. */
 const PAGE_ROWS = 1_000;
@@ -147,8 +147,7 @@ function createUsedBefore(database: Database) {
           eq(account, value('accountId')),
           gte(startedAt, value('fromMs')),
           lt(startedAt, value('untilMs')),
-          gt(number, value('after')),
-          lte(number, value('until')),
+          isInRows(number),
         ),
       )
       .prepare();

@@ -1,7 +1,7 @@
 // Reads what keys spent recently and what they usually spend, for the runaway guard. Read-only, in
 // pieces: recent charges from the newest rows of the books, the habit from the usage series.
 
-import { and, desc, eq, gt, gte, inArray, lt, lte, or, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
 import { createPause } from '../async/yield.ts';
 import { DAY_MS, type Span } from '../core/calendar.ts';
 import { larger, type Micro, ZERO } from '../core/money.ts';
@@ -12,8 +12,7 @@ import { usageDays, usageHours } from '../store/series-tables.ts';
 import { apiKeys } from '../store/tables.ts';
 import { readWideSum, wideSum } from '../store/wide-sum.ts';
 import { BookedNames } from './booked-names.ts';
-import type { TailRange } from './series/buckets.ts';
-import { prepareSeriesStatements } from './series/statements.ts';
+import { isInRows, prepareSeriesStatements, type RecordRange } from './series/statements.ts';
 
 /** By the number of the key in `texts`. */
 type Charge = KeyCharge<number>;
@@ -66,7 +65,7 @@ export function createRecentSpend(database: Database, monotonic?: () => number) 
      * a page without a request that ended in the window.
      */
     async recent(
-      { after, until }: TailRange,
+      { after, until }: RecordRange,
       nowMs: number,
       take: (charge: Charge) => void,
     ): Promise<void> {
@@ -110,15 +109,10 @@ function preparePage(database: Database) {
       amount: wideSum(sql`(${requests.charged} - ${requests.loss})`),
     })
     .from(requests)
-    .where(
-      and(
-        gt(requests.number, sql.placeholder('after')),
-        lte(requests.number, sql.placeholder('until')),
-      ),
-    )
+    .where(isInRows(requests.number))
     .groupBy(requests.key, sql`${slice}`);
   type Row = readonly [key: number | bigint, slice: number | bigint, amount: string];
-  return database.prepare<TailRange, Row>(query);
+  return database.prepare<RecordRange, Row>(query);
 }
 
 function prepareHabit(database: Database) {

@@ -6,7 +6,7 @@ import type { Usage } from '../core/generation.ts';
 import type { Database } from '../store/contract.ts';
 import { usageRecords } from '../store/money-views.ts';
 import { unindexed } from '../store/portable.ts';
-import { prepareSeriesStatements } from './series/statements.ts';
+import { prepareSeriesStatements, type RecordRange } from './series/statements.ts';
 
 /** The usage and charge of a request. Its prices are those of `startedAt`. */
 export type UsedRequest = ReturnType<typeof fromRow>;
@@ -17,7 +17,7 @@ type UsageSpan = {
   readonly untilMs: number;
   readonly accountId?: string | undefined;
   /** Only records with these numbers, for callers that read very many in steps. */
-  readonly rows?: { readonly after: number; readonly until: number };
+  readonly rows?: RecordRange;
 };
 
 /** The number of the last record; 0 where there is none. Later ones have higher numbers. */

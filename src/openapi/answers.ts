@@ -142,8 +142,16 @@ export const message = named('Message', {
 export const tokenCount = named('TokenCount', { input_tokens: count });
 
 const rates = { input: decimal, cached_input: decimal, cache_write: decimal, output: decimal };
-const allRates = { version: Type.String(), ...rates, svc_tokens: Type.Object(rates) };
+export const allRates = { version: Type.String(), ...rates, svc_tokens: Type.Object(rates) };
 const timeOfDay = Type.String({ pattern: '^\\d\\d:\\d\\d$' });
+
+/** A price, in a window of the day. */
+export const windowPrice = {
+  from: timeOfDay,
+  to: timeOfDay,
+  days: Type.Array(Type.Unknown()),
+  ...allRates,
+};
 
 const pricing = named('Pricing', {
   currency: Type.Literal('USD'),
@@ -154,14 +162,7 @@ const pricing = named('Pricing', {
     Type.Object({
       valid_from: nullable(instant),
       ...allRates,
-      windows: Type.Array(
-        Type.Object({
-          from: timeOfDay,
-          to: timeOfDay,
-          days: Type.Array(Type.Unknown()),
-          ...allRates,
-        }),
-      ),
+      windows: Type.Array(Type.Object(windowPrice)),
     }),
   ),
 });
@@ -228,19 +229,21 @@ export const modelList = named('ModelList', {
 const minute = Type.Object({ used: count, remaining: nullable(count), resets_in_s: count });
 const period = Type.Object({ tokens: count, remaining: nullable(count), resets_at: instant });
 
+export const balance = Type.Object({
+  available: decimal,
+  reserved: decimal,
+  total: decimal,
+  available_usd: decimal,
+  unit: Type.Literal('svc_token'),
+});
+
 export const account = named('Account', {
   id: Type.String(),
   object: Type.Literal('account'),
   email_verified: Type.Boolean(),
   standing: oneOf('active', 'suspended', 'pending_deletion'),
   plan: Type.Object({ slug: Type.String(), name: Type.String(), since: instant }),
-  balance: Type.Object({
-    available: decimal,
-    reserved: decimal,
-    total: decimal,
-    available_usd: decimal,
-    unit: Type.Literal('svc_token'),
-  }),
+  balance,
   limits: Type.Object({
     requests_per_minute: count,
     tokens_per_minute: count,

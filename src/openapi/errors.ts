@@ -2,7 +2,7 @@
 
 import { type TSchema, Type } from '@sinclair/typebox';
 import { ERRORS, type ErrorCode, GatewayError } from '../core/error.ts';
-import { decimal, outcome } from './answers.ts';
+import { decimal, named, oneOf, outcome } from './answers.ts';
 import type { AnswerHeaders } from './headers.ts';
 import { errorAnswer, type JsonRecord } from './schemas.ts';
 
@@ -22,26 +22,21 @@ const members = {
   svc_outcome: Type.Optional(outcome),
 };
 
-export const chatError = Type.Object(
-  { error: Type.Object({ type: typesOf(({ chatType }) => chatType), ...members }) },
-  { $id: 'ChatError' },
-);
+export const chatError = named('ChatError', {
+  error: Type.Object({ type: typesOf(({ chatType }) => chatType), ...members }),
+});
 
-export const messagesError = Type.Object(
-  {
-    type: Type.Literal('error'),
-    error: Type.Object({
-      type: typesOf(({ messagesType }) => messagesType),
-      ...members,
-      details: Type.Optional(Type.Object({ error_code: Type.Literal('thread_not_found') })),
-    }),
-  },
-  { $id: 'MessagesError' },
-);
+export const messagesError = named('MessagesError', {
+  type: Type.Literal('error'),
+  error: Type.Object({
+    type: typesOf(({ messagesType }) => messagesType),
+    ...members,
+    details: Type.Optional(Type.Object({ error_code: Type.Literal('thread_not_found') })),
+  }),
+});
 
 function typesOf(type: (error: GatewayError) => string): TSchema {
-  const types = new Set(CODES.map((each) => type(new GatewayError(each))));
-  return Type.Unsafe({ type: 'string', enum: [...types] });
+  return oneOf(...new Set(CODES.map((each) => type(new GatewayError(each)))));
 }
 
 /** What every request with a key may be answered. */

@@ -6,10 +6,13 @@ import {
   bill,
   chatUsage,
   completionHead,
+  count,
   finishReason,
   messageCounts,
   messageHead,
   messagesUsage,
+  named,
+  nullable,
   stopDetails,
   stopReason,
   textBlock,
@@ -17,8 +20,6 @@ import {
   toolUseBlock,
 } from './answers.ts';
 import { chatError, messagesError } from './errors.ts';
-
-const count = Type.Integer({ minimum: 0 });
 
 const delta = Type.Object({
   role: Type.Optional(Type.Literal('assistant')),
@@ -36,23 +37,20 @@ const delta = Type.Object({
   ),
 });
 
-const chatChunk = Type.Object(
-  {
-    ...completionHead,
-    object: Type.Literal('chat.completion.chunk'),
-    system_fingerprint: Type.String(),
-    choices: Type.Array(
-      Type.Object({
-        index: Type.Literal(0),
-        delta,
-        logprobs: Type.Null(),
-        finish_reason: Type.Union([finishReason, Type.Null()]),
-      }),
-      { minItems: 1, maxItems: 1 },
-    ),
-  },
-  { $id: 'ChatCompletionChunk' },
-);
+const chatChunk = named('ChatCompletionChunk', {
+  ...completionHead,
+  object: Type.Literal('chat.completion.chunk'),
+  system_fingerprint: Type.String(),
+  choices: Type.Array(
+    Type.Object({
+      index: Type.Literal(0),
+      delta,
+      logprobs: Type.Null(),
+      finish_reason: nullable(finishReason),
+    }),
+    { minItems: 1, maxItems: 1 },
+  ),
+});
 
 const chatEnd = {
   ...completionHead,
@@ -118,8 +116,7 @@ export const messagesEvents: readonly TSchema[] = [
 
 function messagesEvent(type: string, members: Record<string, TSchema> = {}): TSchema {
   const name = type.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
-  const data = Type.Object({ type: Type.Literal(type), ...members }, { $id: `${name}Event` });
-  return event(type, data);
+  return event(type, named(`${name}Event`, { type: Type.Literal(type), ...members }));
 }
 
 function event(name: string | undefined, data: TSchema): TSchema {

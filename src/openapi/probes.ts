@@ -1,36 +1,30 @@
 // What the routes that need no key answer.
 
 import { Type } from '@sinclair/typebox';
+import { count, named, oneOf } from './answers.ts';
 
-const count = Type.Integer({ minimum: 0 });
+export const health = named('Health', { status: Type.Literal('ok'), version: Type.String() });
 
-export const health = Type.Object(
-  { status: Type.Literal('ok'), version: Type.String() },
-  { $id: 'Health' },
-);
-
-export const readiness = Type.Object(
-  {
-    status: Type.Unsafe({ type: 'string', enum: ['ready', 'not_ready'] }),
-    problems: Type.Array(Type.String()),
-    warnings: Type.Array(Type.String()),
-    detail: Type.Object({
-      requests_in_flight: count,
-      streams_open: count,
-      limits: Type.String(),
-      redis: Type.Unknown(),
-      ledger_pending: count,
-      upstreams: Type.Unknown({
-        description: 'How many there are. The operator gets a record of each.',
-      }),
-      credentials_disabled: count,
-      breakers_open: count,
+export const readiness = named('Readiness', {
+  status: oneOf('ready', 'not_ready'),
+  problems: Type.Array(Type.String()),
+  warnings: Type.Array(Type.String()),
+  detail: Type.Object({
+    requests_in_flight: count,
+    streams_open: count,
+    limits: Type.String(),
+    redis: Type.Unknown(),
+    ledger_pending: count,
+    upstreams: Type.Unknown({
+      description: 'How many there are. The operator gets a record of each.',
     }),
-  },
-  { $id: 'Readiness' },
-);
+    credentials_disabled: count,
+    breakers_open: count,
+  }),
+});
 
-export const service = Type.Object(
-  { service: Type.Literal('tollgate'), version: Type.String(), docs: Type.String() },
-  { $id: 'Service' },
-);
+export const service = named('Service', {
+  service: Type.Literal('tollgate'),
+  version: Type.String(),
+  docs: Type.String(),
+});

@@ -160,7 +160,7 @@ async function* chainDifferences(
     }
     after = page.at(-1)?.receipt.sequence ?? last;
   }
-  yield* endDifferences(row, check.totals().closingBalance, written).map(wrong);
+  yield* endProblems(row, check.totals().closingBalance, written).map(wrong);
   return sum;
 }
 
@@ -172,23 +172,15 @@ function startOf({ accountId, archived, anchorHead, anchorPosted }: Row): ChainS
 }
 
 /** `closing` is the balance after the last receipt, `head` its hash. */
-function endDifferences(row: Row, closing: Micro, head: string): string[] {
+function* endProblems(row: Row, closing: Micro, head: string): Generator<string> {
   const { sequence, last, posted, receipted } = row;
   const end = `its last receipt leaves ${formatTokens(closing)}, and`;
-  return [
-    ...(posted === closing || last === 0n
-      ? []
-      : [`${end} ${formatTokens(posted ?? ZERO)} is posted`]),
-    ...(receipted === closing
-      ? []
-      : [`${end} the next one would begin with ${formatTokens(receipted)}`]),
-    ...(sequence === last
-      ? []
-      : [`its last receipt is ${last}, and its balance names ${sequence}`]),
-    ...(hashText(row.head) === head
-      ? []
-      : ['its balance names another hash than its last receipt has']),
-  ];
+  if (posted !== closing && last !== 0n) yield `${end} ${formatTokens(posted ?? ZERO)} is posted`;
+  if (receipted !== closing) {
+    yield `${end} the next one would begin with ${formatTokens(receipted)}`;
+  }
+  if (sequence !== last) yield `its last receipt is ${last}, and its balance names ${sequence}`;
+  if (hashText(row.head) !== head) yield 'its balance names another hash than its last receipt has';
 }
 
 function subjectOf(receipt: AccountReceipt): string {

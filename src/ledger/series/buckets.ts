@@ -6,7 +6,7 @@ import { createPause } from '../../async/yield.ts';
 import type { Span } from '../../core/calendar.ts';
 import type { Database } from '../../store/contract.ts';
 import { isPlaceBefore, type SeriesPlace } from './places.ts';
-import { prepareSeriesStatements } from './statements.ts';
+import { prepareSeriesStatements, type RecordRange } from './statements.ts';
 
 /** The figures of one group in one bucket. */
 export type Cell<Figures> = {
@@ -29,8 +29,7 @@ export type Buckets<Figures> = {
 type BucketSource<Figures> = {
   /** The last page of a bucket, or the one that ends at `until`. */
   readonly page: (bucket: Span, until: SeriesPlace | undefined) => Promise<SeriesPage<Figures>>;
-  /** Records after `after`, up to `until`. */
-  readonly tail: (rows: TailRange) => AsyncIterable<
+  readonly tail: (rows: RecordRange) => AsyncIterable<
     Grouped<Figures> & {
       readonly row: number;
       readonly startedAt: number;
@@ -51,7 +50,6 @@ export type SeriesPage<Figures> = {
   readonly rowMs: number;
 };
 
-export type TailRange = { readonly after: number; readonly until: number };
 type Grouped<Figures> = { readonly group: string; readonly figures: Figures };
 
 /** Beyond this, an answer covers less time. Only end users can be so many. */

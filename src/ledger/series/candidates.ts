@@ -13,7 +13,7 @@ import type { RequestEnding, RequestKind } from '../request-kinds.ts';
 import { createCut } from '../steps.ts';
 import { TAIL_MAX } from './buckets.ts';
 import { HOUR_MS, hourOfRecord } from './figures.ts';
-import { prepareSeriesStatements } from './statements.ts';
+import { prepareSeriesStatements, type RecordRange } from './statements.ts';
 
 /** The latest hour or day that begins within a span, cut at the span's end. */
 type NextStretch = (span: Span) => Promise<Span | undefined>;
@@ -33,7 +33,7 @@ export function createCandidates(database: Database, pieceRows: number): Candida
   /** The hours of records after one, up to another, which are not in the series yet. */
   async function hoursBehind(
     accountId: string,
-    { after, until }: { readonly after: number; readonly until: number },
+    { after, until }: RecordRange,
     pause: Pause,
   ): Promise<readonly number[]> {
     const hours = new Set<number>();

@@ -1,7 +1,7 @@
 // Reads the usage of each model over all accounts, and what the operator earns with it, for the
 // console. Includes records that are not rolled up, so numbers are exact at once. Read-only.
 
-import { and, gt, lte, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { add, type Micro, ZERO } from '../../core/money.ts';
 import type { Database } from '../../store/contract.ts';
@@ -21,6 +21,7 @@ import {
   sumsOf,
 } from './figures.ts';
 import { isInRange, placeAt, prepareCut, rangeValues } from './places.ts';
+import { isInRows } from './statements.ts';
 
 /** Amounts are in 10⁻⁶ service token. `loss` is the part of charges that accounts could not pay. */
 export type ModelFigures = Figures & {
@@ -105,8 +106,6 @@ export function sumModelFigures(many: readonly ModelFigures[]): ModelFigures {
   return { ...sumFigures(many), ...sum };
 }
 
-const value = sql.placeholder;
-
 const KEY = [usageModels.hour, usageModels.model, usageModels.requested];
 
 function prepareGroups({ db }: Database, by: 'model' | 'requested') {
@@ -138,6 +137,6 @@ function prepareTail({ db }: Database) {
       ...figuresOfRecord,
     })
     .from(usageRecords)
-    .where(and(gt(usageRecords.number, value('after')), lte(usageRecords.number, value('until'))))
+    .where(isInRows(usageRecords.number))
     .prepare();
 }

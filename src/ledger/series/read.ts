@@ -1,14 +1,14 @@
 // Reads the usage of an account over time, by model, key or end user, for its pages. Includes
 // records that are not rolled up, so numbers are exact at once. Read-only.
 
-import { and, eq, gt, lte, or, sql } from 'drizzle-orm';
+import { and, eq, or, sql } from 'drizzle-orm';
 import { DAY_MS, type Span } from '../../core/calendar.ts';
 import type { Database, Statement } from '../../store/contract.ts';
 import { usageRecords } from '../../store/money-views.ts';
 import { unindexed } from '../../store/portable.ts';
 import { usageDays, usageEndUsers, usageHours } from '../../store/series-tables.ts';
 import { type Cut, PIECE_ROWS } from '../steps.ts';
-import { type Buckets, createBucketReader, type SeriesPage, type TailRange } from './buckets.ts';
+import { type Buckets, createBucketReader, type SeriesPage } from './buckets.ts';
 import {
   addFigures,
   type Figures,
@@ -26,6 +26,7 @@ import {
   type SeriesPlace,
   type SeriesRange,
 } from './places.ts';
+import { isInRows, type RecordRange } from './statements.ts';
 
 export type SeriesGroup = 'total' | 'model' | 'key' | 'end_user';
 
@@ -232,13 +233,12 @@ function prepareTail({ db }: Database) {
     .from(usageRecords)
     .where(
       and(
-        gt(usageRecords.number, value('after')),
-        lte(usageRecords.number, value('until')),
+        isInRows(usageRecords.number),
         // `unindexed`, so that the index by account is not used: it would read more than the last
         // rows.
         eq(unindexed(usageRecords.accountId), value('accountId')),
       ),
     )
     .prepare();
-  return (range: TailRange & { readonly accountId: string }) => tail.all(range);
+  return (range: RecordRange & { readonly accountId: string }) => tail.all(range);
 }

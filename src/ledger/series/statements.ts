@@ -1,9 +1,19 @@
-// Reads the position of the series and the end of the usage records.
+// Reads the position of the series and the end of the usage records, and selects records between two
+// such positions.
 
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Database } from '../../store/contract.ts';
 import { requests } from '../../store/money-tables.ts';
 import { usageMark } from '../../store/series-tables.ts';
+
+/** Records after `after`, up to `until`. */
+export type RecordRange = { readonly after: number; readonly until: number };
+
+/** Whether a record is in a range, which is given with the values of the statement. */
+export function isInRows(number: SQLiteColumn): SQL | undefined {
+  return and(gt(number, sql.placeholder('after')), lte(number, sql.placeholder('until')));
+}
 
 /** The table has one row. */
 export const theMark = eq(usageMark.id, 1);

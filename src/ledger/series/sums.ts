@@ -1,7 +1,7 @@
 // Reads new usage records and sums them for each series, in one pass. The roll-up writes the
 // result.
 
-import { and, eq, gt, lte, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { DAY_MS } from '../../core/calendar.ts';
 import { micro, subtract } from '../../core/money.ts';
 import { OUTCOMES } from '../../store/columns.ts';
@@ -13,9 +13,7 @@ import { costFigures } from './costs.ts';
 import { HOUR_MS } from './figures.ts';
 import { type ModelFigures, sumModelFigures } from './models.ts';
 import { type SpeedSum, speedsOf } from './speed-sums.ts';
-
-/** Records after `after`, up to `until`. */
-export type RecordRange = { readonly after: number; readonly until: number };
+import { isInRows, type RecordRange } from './statements.ts';
 
 /** One record, or the sum of the records with the same key of a series. */
 type Sum = ModelFigures & {
@@ -147,11 +145,6 @@ function prepareRecords(database: Database) {
     })
     .from(requests)
     .innerJoin(balances, eq(balances.number, requests.account))
-    .where(
-      and(
-        gt(requests.number, sql.placeholder('after')),
-        lte(requests.number, sql.placeholder('until')),
-      ),
-    );
+    .where(isInRows(requests.number));
   return database.prepare<RecordRange, Row>(query);
 }

@@ -1,7 +1,17 @@
 // What the operators' API answers where nothing went wrong.
 
 import { type TObject, type TProperties, Type } from '@sinclair/typebox';
-import { count, decimal, instant, named, nullable, oneOf } from '../answers.ts';
+import {
+  allRates,
+  balance,
+  count,
+  decimal,
+  instant,
+  named,
+  nullable,
+  oneOf,
+  windowPrice,
+} from '../answers.ts';
 import { apiKey } from '../key-answers.ts';
 
 const list = <P extends TProperties>($id: string, row: TObject<P>) =>
@@ -21,13 +31,7 @@ export const account = named('Account', {
   standing: oneOf('active', 'suspended', 'pending_deletion'),
   blocked: Type.Boolean(),
   plan: Type.Object({ slug: Type.String(), name: Type.String(), since: instant }),
-  balance: Type.Object({
-    available: decimal,
-    reserved: decimal,
-    total: decimal,
-    available_usd: decimal,
-    unit: Type.Literal('svc_token'),
-  }),
+  balance,
   api_keys: Type.Object({ active: count, limit: count }),
   created_at: instant,
 });
@@ -105,10 +109,6 @@ export const usage = named('Usage', {
   ),
 });
 
-const rates = { input: decimal, cached_input: decimal, cache_write: decimal, output: decimal };
-const price = { version: Type.String(), ...rates, svc_tokens: Type.Object(rates) };
-const timeOfDay = Type.String({ pattern: '^\\d\\d:\\d\\d$' });
-
 export const prices = named('Prices', {
   at: instant,
   currency: Type.Literal('USD'),
@@ -121,17 +121,9 @@ export const prices = named('Prices', {
       prices: Type.Array(
         Type.Object({
           valid_from: nullable(instant),
-          ...price,
+          ...allRates,
           in_force: Type.Boolean(),
-          windows: Type.Array(
-            Type.Object({
-              from: timeOfDay,
-              to: timeOfDay,
-              days: Type.Array(Type.Unknown()),
-              ...price,
-              in_force: Type.Boolean(),
-            }),
-          ),
+          windows: Type.Array(Type.Object({ ...windowPrice, in_force: Type.Boolean() })),
         }),
       ),
     }),
