@@ -2,10 +2,10 @@
 // once they match. Other accounts do not notice, and the server stays ready.
 
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { catalogFor } from '../support/catalog.ts';
 import { type Format, generate, openStream } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(30_000);
@@ -27,10 +27,7 @@ beforeAll(async () => {
   bob = await gateway.createAccount();
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 /** Changes the books behind the server's back. */
 function tamper(statement: string, accountId: string): void {

@@ -2,7 +2,7 @@
 // may have on their way, and that a refused one uses a request of the minute. Runs against the
 // executable.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import {
@@ -14,7 +14,7 @@ import {
   post,
   requestBody,
 } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { askKeyed, isReplayed, openKeyed } from '../support/keyed.ts';
 import {
   chunk,
@@ -53,10 +53,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 const newAccount = (plan: string): Promise<TestAccount> =>
   gateway.createAccount({ plan, credit: 100_000_000 });

@@ -3,11 +3,11 @@
 // generated is charged, and of a stream that an upstream or the gateway broke nothing that was not
 // delivered. With a key, one answer is charged. The reasons are in decision 0144.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { catalogOf, LARGE_PLAN, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Format, get } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { askKeyed, isReplayed, openKeyed, spentBy } from '../support/keyed.ts';
 import { streamFrames } from '../support/render.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -85,10 +85,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 const newAccount = (): Promise<TestAccount> =>
   gateway.createAccount({ plan: 'large', credit: CREDIT });

@@ -2,11 +2,11 @@
 // together they cost the operator no more than one of them, and so do later ones.
 
 import type { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { play } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { type Format, generate } from '../support/client.ts';
-import { type Gateway, startGateway } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../support/gateway.ts';
 import { readBooks } from '../support/readable-books.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -41,11 +41,7 @@ beforeAll(async () => {
   books = readBooks(gateway.databasePath);
 });
 
-afterAll(async () => {
-  books.close();
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway, books]);
 
 const asked = { max_tokens: 50, messages: [{ role: 'user', content: PROMPT }] };
 

@@ -3,12 +3,12 @@
 // operators.test.ts and reload.test.ts: what the server caches would be right there after a while.
 
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { beforeAll, expect, test } from 'bun:test';
 import type { ErrorCode } from '../../src/core/error.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { type Caller, generate, get } from '../support/client.ts';
 import { createOperator } from '../support/customer.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 /** The promise, from the end of the change on. */
@@ -22,10 +22,7 @@ beforeAll(async () => {
   gateway = await startGateway({ catalog: priced('2') });
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 const priced = (output: string): string =>
   catalogFor(upstream, ['ok'], {

@@ -1,11 +1,11 @@
 // Two servers over one PostgreSQL: each sees the other and the operators' changes, one is the
 // leader, one can be replaced without a refused request, and a killed one leaves nothing behind.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { catalogFor, LARGE_PLAN, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Caller, generate, openStream } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { newPostgresUrl } from '../support/postgres-database.ts';
 import { describeWithServices } from '../support/services.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -51,10 +51,7 @@ describeWithServices('two servers over one database', ['PostgreSQL'], () => {
     account = await one.createAccount({ plan: 'business' });
   });
 
-  afterAll(async () => {
-    await Promise.all([one[Symbol.asyncDispose](), two[Symbol.asyncDispose]()]);
-    await upstream.close();
-  });
+  closeAtEnd(() => [upstream, two, one]);
 
   test('both are listed, one leads, and a key works at both', async () => {
     await waitUntil(async () => (await nodesOf(one)).some(({ leader }) => leader));

@@ -1,12 +1,12 @@
 // The size of a prompt, from outside: every character counts, count_tokens and the hold agree, and
 // no account has more counted in a minute than its plan allows.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { type Format, generate, get, PATHS, post, requestBody } from '../support/client.ts';
 import { explain } from '../support/explain.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const FORMATS: readonly Format[] = ['chat', 'messages'];
@@ -28,10 +28,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 const prompt = (text: string) => ({ messages: [{ role: 'user', content: text }] });
 

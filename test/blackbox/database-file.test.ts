@@ -115,9 +115,7 @@ describe('where there was a database', () => {
     await gateway.stop();
     removeAll(gateway.databasePath);
   });
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-  });
+  afterAll(() => gateway[Symbol.asyncDispose]());
 
   test.each([
     'serve',

@@ -1,11 +1,11 @@
 // Every outcome from outside: one outcome, one settlement, a free slot and no hold left, at any
 // moment a client leaves, and whether or not its upstream then stops billing.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Behaviour, play, SAYS_HELLO, streamHead } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import { type Caller, type Format, get, post, requestBody } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { readBooks } from '../support/readable-books.ts';
 import { type Script, streamFrames } from '../support/render.ts';
 import { type Exchange, startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -124,11 +124,7 @@ beforeAll(async () => {
   ]);
 });
 
-afterAll(async () => {
-  await stopping[Symbol.asyncDispose]();
-  await billing[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, billing, stopping]);
 
 function account(gateway: Gateway, credit = 100_000): Promise<TestAccount> {
   return gateway.createAccount({ plan: 'business', credit });

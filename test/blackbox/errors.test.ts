@@ -1,14 +1,6 @@
 // Provokes every code of the error table in both formats. Runs against the executable.
 
-import {
-  afterAll,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { ERRORS, type ErrorCode } from '../../src/core/error.ts';
 import { play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
@@ -20,7 +12,7 @@ import {
   requestBody,
 } from '../support/client.ts';
 import { held } from '../support/description.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { awayFromMidnight } from '../support/midnight.ts';
 import {
   ALL_LIMIT_HEADERS,
@@ -62,10 +54,7 @@ beforeAll(async () => {
   customer = await gateway.createAccount({ plan: 'business' });
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 beforeEach(awayFromMidnight);
 

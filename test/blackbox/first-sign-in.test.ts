@@ -1,9 +1,9 @@
 // Password guessing from many networks does not delay the owner of an address who signs in with a
 // mailed or printed link: sign-up, reset, or an operator's invitation.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { newEmail, newPassword, openSignUp, tokenOf } from '../support/customer.ts';
-import { type Gateway, startGateway } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../support/mailbox.ts';
 import { type ApiSession, openApi, type Realm } from '../support/session.ts';
 
@@ -18,10 +18,7 @@ beforeAll(async () => {
     environment: { ...openSignUp(mailbox), TRUSTED_PROXIES: '127.0.0.1' },
   });
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await mailbox[Symbol.asyncDispose]();
-});
+closeAtEnd(() => [mailbox, gateway]);
 
 const HOME = { 'x-forwarded-for': '203.0.113.9' };
 const CAFE = { 'x-forwarded-for': '198.51.100.200' };

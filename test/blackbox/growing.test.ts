@@ -3,7 +3,7 @@
 // number of parallel requests.
 
 import type { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Behaviour, play, sendWhole, streamHead } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import {
@@ -16,7 +16,13 @@ import {
   post,
   requestBody,
 } from '../support/client.ts';
-import { type Gateway, runCommand, startGateway, type TestAccount } from '../support/gateway.ts';
+import {
+  closeAtEnd,
+  type Gateway,
+  runCommand,
+  startGateway,
+  type TestAccount,
+} from '../support/gateway.ts';
 import { readBooks } from '../support/readable-books.ts';
 import {
   type Finish,
@@ -121,11 +127,7 @@ beforeAll(async () => {
   prompt = ((await counted.json()) as { input_tokens: number }).input_tokens;
 });
 
-afterAll(async () => {
-  books.close();
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway, books]);
 
 function account(credit: number): Promise<TestAccount> {
   return gateway.createAccount({ plan: 'business', credit });

@@ -2,12 +2,12 @@
 // tokens of thinking that it does not show. An input token costs 1 service token, output 4.
 
 import type { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readAnswerContent } from '../support/answer.ts';
 import { type Behaviour, play, streamHead } from '../support/behaviours.ts';
 import { catalogOf, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Format, get, PATHS, post, requestBody } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { readBooks } from '../support/readable-books.ts';
 import { type Script, streamFrames } from '../support/render.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -98,11 +98,7 @@ beforeAll(async () => {
   books = readBooks(gateway.databasePath);
 });
 
-afterAll(async () => {
-  books.close();
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway, books]);
 
 const account = (plan = 'business'): Promise<TestAccount> =>
   gateway.createAccount({ plan, credit: 10_000_000 });

@@ -3,14 +3,14 @@
 // Runs against the executable.
 
 import { Database } from 'bun:sqlite';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ErrorCode } from '../../src/core/error.ts';
 import { catalogFor, LARGE_PLAN, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Format, get, type JsonAnswer, requestBody } from '../support/client.ts';
 import { held } from '../support/description.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import {
   chunk,
   openConnection,
@@ -68,10 +68,7 @@ afterEach(async () => {
   });
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 type Headers = Readonly<Record<string, string>>;
 

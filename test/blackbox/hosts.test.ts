@@ -39,9 +39,7 @@ describe('hosts', () => {
       ...CONSOLE_PATHS.map((path) => [gateway.operatorUrl(), path] as const),
     ];
   });
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-  });
+  afterAll(() => gateway[Symbol.asyncDispose]());
 
   test.each([
     'rebind.evil.example',

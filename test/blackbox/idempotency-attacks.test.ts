@@ -1,13 +1,13 @@
 // What a caller with an `Idempotency-Key` cannot get: the answer of another key or account, one that
 // its own key may no longer read, more memory, more requests, or an answer without a charge.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { connect } from 'node:net';
 import { behaviourFor, play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { type Caller, PATHS, requestBody } from '../support/client.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import {
   askKeyed,
   codeOf,
@@ -77,10 +77,7 @@ describeOnEachDatabase('an attacker with an Idempotency-Key', () => {
     });
   });
 
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await upstream.close();
-  });
+  closeAtEnd(() => [upstream, gateway]);
 
   test('gets nothing of another account or of another API key, and cannot block its names', async () => {
     const [account, stranger] = [await newAccount(), await newAccount()];

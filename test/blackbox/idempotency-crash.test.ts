@@ -1,7 +1,7 @@
 // Repeats after the server stopped or died at any moment, and between servers of one database: no
 // key is charged twice, and each repeat gets the answer or the charge that has none.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { and, eq, gt } from 'drizzle-orm';
 import { ZERO } from '../../src/core/money.ts';
 import { connectDatabase } from '../../src/store/connect.ts';
@@ -10,7 +10,7 @@ import { behaviourFor, play } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import type { Caller } from '../support/client.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import {
   askKeyed,
   codeOf,
@@ -83,10 +83,7 @@ describeOnEachDatabase('a repeat after the server has ended', () => {
     gateway = await startGateway({ catalog: catalogOf(upstream) });
   });
 
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await upstream.close();
-  });
+  closeAtEnd(() => [upstream, gateway]);
 
   test('gets the answer of the server before, streamed or not', async () => {
     const account = await gateway.createAccount({ plan: 'large', credit: CREDIT });
@@ -218,10 +215,7 @@ describeWithServices('a repeat at another server of the same database', ['Postgr
     [one, two] = await Promise.all([start(), start()]);
   });
 
-  afterAll(async () => {
-    await Promise.all([one[Symbol.asyncDispose](), two[Symbol.asyncDispose]()]);
-    await upstream.close();
-  });
+  closeAtEnd(() => [upstream, two, one]);
 
   test.each([false, true])(
     'waits for the first one, and is not charged (stream: %p)',

@@ -1,13 +1,13 @@
 // Large answers to requests with an `Idempotency-Key`: clients that do not read repeats of them cost
 // the gateway a bounded amount of memory, and an answer that is too large to keep is not cut.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { play } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { PATHS, requestBody } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { askKeyed, codeOf, isReplayed, spentBy } from '../support/keyed.ts';
 import { openConnection, type RawConnection } from '../support/raw.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -55,10 +55,7 @@ describe('large answers to requests with an Idempotency-Key', () => {
     });
   });
 
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await upstream.close();
-  });
+  closeAtEnd(() => [upstream, gateway]);
 
   test('one that is too large to keep reaches its client whole, and its repeat gets 410', async () => {
     const account = await newAccount();

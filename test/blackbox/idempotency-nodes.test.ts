@@ -1,11 +1,11 @@
 // Repeats at another node than the one that runs the first request: what keeps their connections,
 // how they end, and that no failure of a node makes them a second charge.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { behaviourFor, play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import type { Caller, Format } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { askKeyed, codeOf, isReplayed, openKeyed, readKeyed, spentBy } from '../support/keyed.ts';
 import { newPostgresUrl } from '../support/postgres-database.ts';
 import { describeWithServices } from '../support/services.ts';
@@ -63,10 +63,7 @@ describeWithServices('a repeat at another node', ['PostgreSQL'], () => {
     account = await two.createAccount({ plan: 'large', credit: CREDIT });
   });
 
-  afterAll(async () => {
-    await Promise.all([one[Symbol.asyncDispose](), two[Symbol.asyncDispose]()]);
-    await upstream.close();
-  });
+  closeAtEnd(() => [upstream, two, one]);
 
   test.each(['chat', 'messages'] as const)(
     'has the first event and heartbeats while the first stream runs, and then the rest (%s)',

@@ -1,7 +1,7 @@
 // Requests with an `Idempotency-Key` through the whole program: what a repeat gets, what it costs,
 // who gets it, and what an attacker cannot do with it.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { behaviourFor, play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import type { Caller, Format } from '../support/client.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import {
   askKeyed,
   codeOf,
@@ -58,10 +58,7 @@ describeOnEachDatabase('requests with an Idempotency-Key', () => {
     });
   });
 
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await upstream.close();
-  });
+  closeAtEnd(() => [upstream, gateway]);
 
   describe.each(KINDS)('%s, stream %p', (format, stream) => {
     test.each(['ok', 'tool', 'reasoning'])('a repeat of %s gets the same bytes', async (model) => {

@@ -2,10 +2,10 @@
 // its idle timeout of a minute, after an answer of any kind. Otherwise each answer could keep a file
 // descriptor for as long as its client lives.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { PATHS, requestBody } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { openConnection, requestHead } from '../support/raw.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -25,10 +25,7 @@ beforeAll(async () => {
   poor = await gateway.createAccount({ plan: 'large', credit: '0.000001' });
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 test('an idle connection ends after an answer of any kind', async () => {
   const ask = async (caller: TestAccount, stream: boolean, more: readonly string[] = []) => {

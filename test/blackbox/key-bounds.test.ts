@@ -1,7 +1,7 @@
 // What a key may do and spend, in a real server: budgets under parallel requests, rotation and
 // crashes; models behind aliases and fallbacks; networks behind proxies.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
 import {
   type Caller,
@@ -13,7 +13,7 @@ import {
   post,
   requestBody,
 } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(60_000);
@@ -39,10 +39,7 @@ beforeAll(async () => {
     environment: { TRUSTED_PROXIES: '127.0.0.1' },
   });
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 const newAccount = (): Promise<TestAccount> => gateway.createAccount({ plan: 'roomy' });
 

@@ -1,15 +1,7 @@
 // The limits, from outside: which requests are refused, with which message and headers, and that a
 // refusal is never charged. The plans are tiny, so that a few requests reach every limit.
 
-import {
-  afterAll,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { play, SAYS_HELLO } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import {
@@ -24,7 +16,7 @@ import {
   post,
   requestBody,
 } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { awayFromMidnight } from '../support/midnight.ts';
 import { openConnection, wholeRequest } from '../support/raw.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -89,10 +81,7 @@ beforeAll(async () => {
   prompt = ((await counted.json()) as { input_tokens: number }).input_tokens;
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 beforeEach(awayFromMidnight);
 

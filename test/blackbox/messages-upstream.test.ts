@@ -1,7 +1,7 @@
 // Upstreams of the Messages dialect through the whole program: what they receive, what clients of
 // both formats get, streamed and whole, and what is booked.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type AnswerContent, inWordsOf, readAnswerContent } from '../support/answer.ts';
 import {
   type Behaviour,
@@ -16,7 +16,7 @@ import { type Books, openBooks } from '../support/books.ts';
 import { type CatalogOptions, catalogFor, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Format, post, requestBody } from '../support/client.ts';
 import { explain, type Story } from '../support/explain.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { type Script, SIGNATURE, streamFrames, USAGE, wholeBody } from '../support/render.ts';
 import { parseEvents, type SseEvent } from '../support/sse.ts';
 import { type RecordedRequest, startUpstream, type Upstream } from '../support/upstream.ts';
@@ -173,11 +173,7 @@ beforeAll(async () => {
   books = openBooks(gateway);
 });
 
-afterAll(async () => {
-  await books.close();
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway, books]);
 
 function catalog(): string {
   const failing = [...BEFORE, ...AFTER].map(([name]) => name);

@@ -6,6 +6,7 @@ import { HELLO, REASONING } from '../support/behaviours.ts';
 import { generate, generateStream, get, post, requestBody } from '../support/client.ts';
 import { explain } from '../support/explain.ts';
 import type { Gateway, TestAccount } from '../support/gateway.ts';
+import { messageStart } from '../support/message-start.ts';
 import type { SseEvent } from '../support/sse.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { SILENT, startWireRig, type WireRig } from '../support/wire-rig.ts';
@@ -453,24 +454,7 @@ function dataOf(events: readonly SseEvent[]): Fields[] {
   });
 }
 
-const start = (model: string) => ({
-  type: 'message_start',
-  message: {
-    id: ID,
-    type: 'message',
-    role: 'assistant',
-    model,
-    content: [],
-    stop_reason: null,
-    stop_sequence: null,
-    usage: {
-      input_tokens: 0,
-      cache_creation_input_tokens: 0,
-      cache_read_input_tokens: 0,
-      output_tokens: 0,
-    },
-  },
-});
+const start = (model: string) => messageStart(ID, model);
 
 const open = (index: number, block: Fields) => ({
   type: 'content_block_start',

@@ -1,11 +1,11 @@
 // The list endpoints over a real socket: models with their aliases and what a plan includes, the
 // keys of an account, and its limits. The lists are compared with what generation does.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
 import { generate, get, post } from '../support/client.ts';
 import { held } from '../support/description.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 let upstream: Upstream;
@@ -36,10 +36,7 @@ beforeAll(async () => {
   ]);
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 const PLANS = ['pay-as-you-go', 'starter', 'pro', 'power', 'business'];
 

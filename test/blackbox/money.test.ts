@@ -2,7 +2,7 @@
 // regardless of what the client, the upstream or other requests do.
 
 import type { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { behaviourFor, play, streamHead } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import {
@@ -15,7 +15,13 @@ import {
   post,
   requestBody,
 } from '../support/client.ts';
-import { type Gateway, runCommand, startGateway, type TestAccount } from '../support/gateway.ts';
+import {
+  closeAtEnd,
+  type Gateway,
+  runCommand,
+  startGateway,
+  type TestAccount,
+} from '../support/gateway.ts';
 import { readBooks } from '../support/readable-books.ts';
 import { streamFrames, USAGE } from '../support/render.ts';
 import { readEvents } from '../support/sse.ts';
@@ -110,11 +116,7 @@ beforeAll(async () => {
   books = readBooks(gateway.databasePath, { safeIntegers: true });
 });
 
-afterAll(async () => {
-  books.close();
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway, books]);
 
 function account(credit: number | string, plan = 'business'): Promise<TestAccount> {
   return gateway.createAccount({ plan, credit });

@@ -2,13 +2,14 @@
 // are booked once and obey four eyes, usage and prices. Every answer is held against the description
 // that the server has.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { catalogFor } from '../support/catalog.ts';
 import { generate } from '../support/client.ts';
 import { addOperator, newPassword } from '../support/customer.ts';
 import { holderOf } from '../support/description.ts';
-import { type Gateway, startGateway } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../support/gateway.ts';
+import { runProgram } from '../support/program.ts';
 import { openApi } from '../support/session.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -36,10 +37,7 @@ beforeAll(async () => {
     'accounts:read,accounts:write,keys:read,keys:write,credits:write,usage:read,prices:read';
   token = await newToken(scopes, '--for', ANN.email);
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
 
@@ -180,15 +178,12 @@ test('the examples of its page work, one after the other', async () => {
   const examples = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
   const calls = examples.filter((example) => example.startsWith('curl'));
   expect(calls.length).toBe(3);
-  const child = Bun.spawn(['sh', '-c', `set -e\n${calls.join('\n')}`], {
+  const { code, stdout, stderr } = await runProgram(['sh', '-c', `set -e\n${calls.join('\n')}`], {
     env: { ...process.env, TOKEN: token, CONSOLE: gateway.operatorUrl() },
-    stdout: 'pipe',
-    stderr: 'pipe',
   });
-  const output = await child.stdout.text();
-  expect([await child.exited, await child.stderr.text()]).toEqual([0, '']);
-  expect(output).toContain('"status":"booked"');
-  expect(output).toContain('"month":{"limit":"5000000"');
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toContain('"status":"booked"');
+  expect(stdout).toContain('"month":{"limit":"5000000"');
 });
 
 test('a key is created with a budget, changed, paused and revoked; usage is counted', async () => {

@@ -3,7 +3,7 @@
 // changes.quiet.test.ts.
 
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import {
   type Caller,
@@ -14,7 +14,7 @@ import {
   post,
   requestBody,
 } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 // Each change is a process of its own.
@@ -35,10 +35,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 const newAccount = (): Promise<TestAccount> => gateway.createAccount({ plan: 'large' });
 

@@ -1,12 +1,12 @@
 // An upstream that ignores max_tokens: nothing beyond the bound is passed on, and everything passed
 // on is charged. An upstream with another tokenizer that kept the bound loses no text.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readAnswerContent } from '../support/answer.ts';
 import { play } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import { type Format, PATHS, post, requestBody } from '../support/client.ts';
-import { type Gateway, startGateway } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../support/gateway.ts';
 import { readBooks } from '../support/readable-books.ts';
 import type { Script } from '../support/render.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -63,11 +63,7 @@ beforeAll(async () => {
   gateways = { chat, messages };
 });
 
-afterAll(async () => {
-  await gateways.chat[Symbol.asyncDispose]();
-  await gateways.messages[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateways.messages, gateways.chat]);
 
 test.each(KINDS)('%s over %s, streamed: %p', async (client: Format, dialect, stream) => {
   const gateway = gateways[dialect];

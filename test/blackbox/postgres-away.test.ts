@@ -1,12 +1,12 @@
 // A server loses its PostgreSQL and gets it back: no new request starts, answers that have begun
 // continue, and no bill is reported before it is booked.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Behaviour, play, streamHead } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import { generate, openStream } from '../support/client.ts';
 import { explain } from '../support/explain.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { streamFrames } from '../support/render.ts';
 import { describeWithServices, type PostgresServer, startPostgres } from '../support/services.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -47,11 +47,7 @@ describeWithServices('a server without its PostgreSQL', ['PostgreSQL'], () => {
     });
   });
 
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await upstream.close();
-    await postgres.stop();
-  });
+  closeAtEnd(() => [postgres, upstream, gateway]);
 
   /** Reads a stream as it arrives. */
   async function follow(account: TestAccount, model: string) {

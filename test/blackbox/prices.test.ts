@@ -1,11 +1,11 @@
 // What a running gateway charges when a model's price has changed or depends on the hour, and that
 // the current catalog reproduces the booked charges from its records.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { catalogFor } from '../support/catalog.ts';
 import { generate } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const HOUR = 3_600_000;
@@ -42,10 +42,7 @@ beforeAll(async () => {
   account = await gateway.createAccount();
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 /** The standard answer has 10 prompt tokens, 4 of them cached, and 5 of output. */
 test.each([

@@ -1,12 +1,12 @@
 // Prompt caches of Messages upstreams, through the whole program: an upstream that counts as Anthropic
 // does, and tool loops of clients that set no marks. What is charged follows what it reports.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type AnswerContent, readAnswerContent } from '../support/answer.ts';
 import { type Behaviour, play, sendWhole } from '../support/behaviours.ts';
 import { catalogOf, LARGE_PLAN } from '../support/catalog.ts';
 import { type Format, PATHS, post } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { createPromptCache, type PromptCache } from '../support/prompt-cache.ts';
 import type { Piece } from '../support/render.ts';
 import { parseEvents } from '../support/sse.ts';
@@ -82,11 +82,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(async () => {
-  await one?.[Symbol.asyncDispose]();
-  await many?.[Symbol.asyncDispose]();
-  await upstream?.close();
-});
+closeAtEnd(() => [upstream, many, one]);
 
 type Bill = { prompt: number; cached: number; written: number; debited: number };
 

@@ -2,13 +2,13 @@
 // thinking in its next request, and the gateway restores it for that upstream and for no other.
 
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { play, REASONING, sendText, sendWhole } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import { type Format, generate, generateStream, post } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { USAGE } from '../support/render.ts';
 import { type Exchange, startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -46,10 +46,7 @@ beforeAll(async () => {
   account = await gateway.createAccount({ plan: 'pro' });
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 /** The models of a chat upstream, and two that two upstreams of the Messages format serve. */
 function catalog(): string {

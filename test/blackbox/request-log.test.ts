@@ -1,7 +1,7 @@
 // The request log says what clients received: status, code and message of each failed and refused
 // request, to the account that sent it and to the operator.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { generate, openStream, PATHS, post, requestBody } from '../support/client.ts';
 import {
@@ -11,7 +11,7 @@ import {
   openSignUp,
   signUp,
 } from '../support/customer.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../support/mailbox.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -49,11 +49,7 @@ beforeAll(async () => {
   operator = await createOperator(gateway);
 });
 
-afterAll(async () => {
-  await gateway?.[Symbol.asyncDispose]();
-  await mailbox?.[Symbol.asyncDispose]();
-  await upstream?.close();
-});
+closeAtEnd(() => [upstream, mailbox, gateway]);
 
 type Problem = Record<'status' | 'code' | 'reason' | 'message' | 'what_to_do', unknown>;
 type Row = { id: string; outcome: string; status: number | null; count: number; problem: Problem };

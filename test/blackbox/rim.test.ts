@@ -1,7 +1,7 @@
 // The HTTP edge: each trap of the runtime and the framework that once broke a gateway, tested
 // against the executable. Raw sockets and fetch; the upstream is scripted.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import {
   requestBody,
 } from '../support/client.ts';
 import { held } from '../support/description.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { openConnection, requestHead, wholeRequest } from '../support/raw.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { streamFrames, USAGE } from '../support/render.ts';
@@ -114,10 +114,7 @@ beforeAll(async () => {
   silent.catch(() => {});
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 /** The text that a client of the format puts together from a stream. */
 function textOf(format: Format, events: readonly SseEvent[]): string {

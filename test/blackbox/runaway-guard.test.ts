@@ -1,7 +1,7 @@
 // The runaway guard of a real server: a key with a small habit bursts, is paused, its owner is
 // mailed once and resumes it in the dashboard, and it is not paused again. On two nodes, too.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { resolve } from 'node:path';
 import { micro, ZERO } from '../../src/core/money.ts';
 import { connectDatabase } from '../../src/store/connect.ts';
@@ -9,7 +9,7 @@ import { usageHours } from '../../src/store/series-tables.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { type Caller, generate, get, openStream } from '../support/client.ts';
 import { openSignUp, signUp } from '../support/customer.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../support/mailbox.ts';
 import { newPostgresUrl } from '../support/postgres-database.ts';
 import { describeWithServices } from '../support/services.ts';
@@ -35,10 +35,7 @@ beforeAll(async () => {
   mailbox = await openMailbox();
   catalog = catalogFor(upstream, ['ok', 'slow-tokens-150-100'], { plans: { pro: LARGE_PLAN } });
 });
-afterAll(async () => {
-  await mailbox[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, mailbox]);
 
 const ask = (caller: Caller) => generate(caller, 'chat', 'ok');
 

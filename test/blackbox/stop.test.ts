@@ -2,12 +2,12 @@
 // and the gateway stops it where the first of the others begins; the customer pays for what was
 // delivered.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { type Behaviour, play, sendWhole, streamHead } from '../support/behaviours.ts';
 import { type Books, openBooks } from '../support/books.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { type Format, generate, generateStream } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { type Piece, type Script, streamFrames, wholeBody } from '../support/render.ts';
 import type { SseEvent } from '../support/sse.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -69,11 +69,7 @@ beforeAll(async () => {
   books = openBooks(gateway);
 });
 
-afterAll(async () => {
-  await books.close();
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway, books]);
 
 type Reported = {
   readonly requestId: string | null;

@@ -2,12 +2,12 @@
 // request, every other flood becomes an error of the format. The gateway closes the connection, and
 // no customer pays more than the bound that they set.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { beforeAll, expect, test } from 'bun:test';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { type Books, openBooks } from '../support/books.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { type Format, generate, openStream } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { chatFrame } from '../support/render.ts';
 import { readEvents, type SseEvent } from '../support/sse.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -88,11 +88,7 @@ beforeAll(async () => {
   books = openBooks(gateway);
 });
 
-afterAll(async () => {
-  await books.close();
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway, books]);
 
 test.each(CASES)('%s, streamed: %s', async (format, model) => {
   const prompt = crypto.randomUUID();

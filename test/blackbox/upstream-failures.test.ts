@@ -2,11 +2,11 @@
 // and that the upstream's own error text never reaches a client.
 
 import type { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { type Behaviour, CANARY, HELLO, sendWhole, streamHead } from '../support/behaviours.ts';
 import { catalogFor, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Caller, type Format, get, post, requestBody } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { readBooks, unpacked } from '../support/readable-books.ts';
 import { chatFrame } from '../support/render.ts';
 import { parseEvents } from '../support/sse.ts';
@@ -190,11 +190,7 @@ beforeAll(async () => {
   books = readBooks(gateway.databasePath, { safeIntegers: true });
 });
 
-afterAll(async () => {
-  books.close();
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway, books]);
 
 type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
 

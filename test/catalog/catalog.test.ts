@@ -7,6 +7,7 @@ import { BUILT_IN_PLANS } from '../../src/core/plan.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import { alwaysAt } from '../support/price.ts';
+import { thrownBy } from '../support/thrown.ts';
 
 const NOW_MS = Date.UTC(2026, 2, 1, 12);
 
@@ -28,15 +29,8 @@ function load(text: string, environment: Record<string, string> = {}) {
   return loadCatalog({ path: '/etc/tollgate/catalog.toml', text, environment, nowMs: NOW_MS });
 }
 
-function problemsOf(text: string, environment: Record<string, string> = {}): readonly string[] {
-  try {
-    load(text, environment);
-  } catch (error) {
-    if (error instanceof CatalogError) return error.problems;
-    throw error;
-  }
-  return [];
-}
+const problemsOf = (text: string, environment: Record<string, string> = {}): readonly string[] =>
+  thrownBy(CatalogError, () => load(text, environment))?.problems ?? [];
 
 const DEFAULT_TIMEOUTS = {
   connectMs: 10_000,

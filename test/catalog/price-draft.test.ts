@@ -11,6 +11,7 @@ import {
   readDraft,
 } from '../../src/catalog/price-draft.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
+import { thrownBy } from '../support/thrown.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 
@@ -122,15 +123,8 @@ test('what has not begun can be withdrawn, windows and all, and put back as it w
   ]);
 });
 
-function problemsOf(work: () => unknown): readonly string[] {
-  try {
-    work();
-    return [];
-  } catch (error) {
-    if (error instanceof CatalogError) return error.problems;
-    throw error;
-  }
-}
+const problemsOf = (work: () => unknown): readonly string[] =>
+  thrownBy(CatalogError, work)?.problems ?? [];
 
 describe('what cannot be', () => {
   const later = { valid_from: '2026-12-25T00:00:00Z', ...RATES };

@@ -9,6 +9,7 @@ import { loadFound } from '../../src/catalog/live.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
 import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import { faceCatalog } from '../support/face.ts';
+import { thrownBy } from '../support/thrown.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-service-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -18,15 +19,8 @@ const withService = (lines: string): string => faceCatalog(lines, '');
 const serviceOf = (lines: string) =>
   loadCatalog({ text: withService(lines), environment: {}, nowMs: 0 }).service;
 
-function problemsOf(load: () => unknown): readonly string[] {
-  try {
-    load();
-  } catch (error) {
-    if (error instanceof CatalogError) return error.problems;
-    throw error;
-  }
-  return [];
-}
+const problemsOf = (load: () => unknown): readonly string[] =>
+  thrownBy(CatalogError, load)?.problems ?? [];
 
 test('has defaults for every key', () => {
   expect(serviceOf('')).toEqual(DEFAULT_SERVICE);

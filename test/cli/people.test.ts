@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { temporaryDirectory } from '../support/database.ts';
+import { runProgram } from '../support/program.ts';
 import { createTollgate } from './tollgate.ts';
 
 const directory = temporaryDirectory();
@@ -40,18 +41,11 @@ describe('operator', () => {
     const url = `sqlite:${join(directory, 'piped.db')}`;
     const main = join(import.meta.dir, '../../src/main.ts');
     const create = async (password: string) => {
-      const child = Bun.spawn(
+      const { stdout, stderr } = await runProgram(
         [process.execPath, main, 'operator', 'create', EMAIL, '--password-stdin'],
-        {
-          cwd: directory,
-          env: { DATABASE_URL: url },
-          stdin: new Blob([password]),
-          stdout: 'pipe',
-          stderr: 'pipe',
-        },
+        { cwd: directory, env: { DATABASE_URL: url }, stdin: new Blob([password]) },
       );
-      const [said, error] = [await child.stdout.text(), await child.stderr.text()];
-      return `${said}${error}`.trim();
+      return `${stdout}${stderr}`.trim();
     };
     expect(await create('short\n')).toBe(
       'error: A password has 12 to 256 characters; this one has 5.',

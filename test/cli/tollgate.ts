@@ -1,6 +1,7 @@
 // Runs the command line as a child process in a directory of its own, as an operator would.
 
 import { resolve } from 'node:path';
+import { runProgram } from '../support/program.ts';
 
 const MAIN = resolve(import.meta.dir, '../../src/main.ts');
 
@@ -25,19 +26,10 @@ export function createTollgate(
   environment: Readonly<Record<string, string>> = {},
 ): Tollgate {
   async function run(...args: string[]): Promise<Run> {
-    const child = Bun.spawn([process.execPath, MAIN, ...args], {
-      cwd: directory,
-      env: { PORT: '0', ...environment },
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    });
-    const [stdout, stderr, exitCode] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ]);
-    return { exitCode, stdout, stderr };
+    const command = [process.execPath, MAIN, ...args];
+    const env = { PORT: '0', ...environment };
+    const { code: exitCode, ...said } = await runProgram(command, { cwd: directory, env });
+    return { exitCode, ...said };
   }
   return {
     run,

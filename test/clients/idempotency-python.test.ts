@@ -1,14 +1,14 @@
 // The vendors' Python libraries with a fixed `Idempotency-Key`: when a connection breaks before the
 // answer, their own retry gets the first one. scripts/install-python installs the libraries.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { HELLO } from '../support/behaviours.ts';
 import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
-import { type Gateway, startGateway } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../support/gateway.ts';
 import { spentBy } from '../support/keyed.ts';
 import { runProgram } from '../support/program.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -96,10 +96,7 @@ describe.skipIf(isMissing)("the vendors' Python libraries", () => {
     });
   });
 
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await upstream.close();
-  });
+  closeAtEnd(() => [upstream, gateway]);
 
   test.each(WAYS)(
     '%s, stream %p: a retry after a broken connection is charged once',

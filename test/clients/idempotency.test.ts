@@ -1,7 +1,7 @@
 // The vendors' libraries with an `Idempotency-Key` as they take it, in the headers of one request:
 // their own retries are then the same request, whole and streamed.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import Anthropic0_60 from 'anthropic-0.60';
 import Anthropic0_137 from 'anthropic-0.137';
@@ -11,7 +11,7 @@ import OpenAI5 from 'openai-5';
 import OpenAI6 from 'openai-6';
 import { HELLO } from '../support/behaviours.ts';
 import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { spentBy } from '../support/keyed.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -107,10 +107,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 describe.each(WAYS)('%s, stream %p', (_name, stream, ask) => {
   test('its own retry with a key gets the first answer, charged once', async () => {

@@ -6,6 +6,7 @@ import { type Config, VARIABLES } from '../../src/config/settings.ts';
 import { publicUrl } from '../../src/config/urls.ts';
 import { micro } from '../../src/core/money.ts';
 import { parseEnvFile } from '../../src/server/environment.ts';
+import { thrownBy } from '../support/thrown.ts';
 
 const DEFAULTS: Config = {
   host: '127.0.0.1',
@@ -53,15 +54,8 @@ const DEFAULTS: Config = {
   envFile: undefined,
 };
 
-function problemsOf(environment: Record<string, string>, names: string[] = []): readonly string[] {
-  try {
-    readConfig(environment, names);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-}
+const problemsOf = (environment: Record<string, string>, names: string[] = []): readonly string[] =>
+  thrownBy(ConfigError, () => readConfig(environment, names))?.problems ?? [];
 
 describe('readConfig', () => {
   test('has a default for everything, and takes empty values as unset', () => {

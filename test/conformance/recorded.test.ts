@@ -3,12 +3,12 @@
 // sections of a file are played; the others are compared with the result. The sections `upstream`
 // and `model` are catalog lines for this case alone.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { beforeAll, expect, test } from 'bun:test';
 import { sendWhole, streamHead } from '../support/behaviours.ts';
 import { type Books, openBooks } from '../support/books.ts';
 import { type Format, post } from '../support/client.ts';
 import type { Story } from '../support/explain.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { recordings } from '../support/golden.ts';
 import { type Exchange, startUpstream, type Upstream } from '../support/upstream.ts';
 import { type RecordedCatalog, recordedCatalog } from './catalog.ts';
@@ -39,11 +39,7 @@ beforeAll(async () => {
   books = openBooks(gateway);
 });
 
-afterAll(async () => {
-  await books.close();
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway, books]);
 
 /** Comments of a recorded stream that are done and not sent; a pause ends with the client's head. */
 const PAUSE = ': pause\n\n';

@@ -1,11 +1,11 @@
 // Cases that one recorded request cannot show: sizes at their limit, names of models, and what a
 // client does after a stream that broke. Over the executable.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { beforeAll, expect, test } from 'bun:test';
 import { type Books, openBooks } from '../support/books.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { type Format, generate, generateStream, openStream } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -35,11 +35,7 @@ beforeAll(async () => {
   books = openBooks(gateway);
 });
 
-afterAll(async () => {
-  await books.close();
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway, books]);
 
 const repeat = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 const turn = (content: string) => ({ role: 'user', content });

@@ -1,7 +1,7 @@
 // Routing, keys, headers and bodies as published clients send them, over the executable and real
 // sockets: a failure here happens before any codec sees a byte.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { beforeAll, expect, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { HELLO } from '../support/behaviours.ts';
@@ -15,7 +15,7 @@ import {
   post,
   requestBody,
 } from '../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { openConnection, requestHead, wholeRequest } from '../support/raw.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { readEvents } from '../support/sse.ts';
@@ -37,10 +37,7 @@ beforeAll(async () => {
   account = await gateway.createAccount({ plan: 'large' });
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 /** Posts with exactly these headers. */
 async function send(

@@ -2,25 +2,16 @@
 
 import { describe, expect, test } from 'bun:test';
 import { formatInstruction, saysJson, withInstruction } from '../../src/core/answer-format.ts';
-import type { GenerationRequest, Turn } from '../../src/core/generation.ts';
+import type { GenerationRequest } from '../../src/core/generation.ts';
+import { requestWith, user } from '../support/request.ts';
 
 const OBJECT = 'Answer with one JSON object and nothing else: no text around it, no code fence.';
 const MATCHING = 'Answer with JSON and nothing else: no text around it, no code fence.';
 const SCHEMA = { type: 'object', properties: { a: { const: '"é"' } } };
 const TEXT = '{"type":"object","properties":{"a":{"const":"\\"é\\""}}}';
 
-const user = (text: string): Turn => ({ role: 'user', parts: [{ kind: 'text', text }] });
-const request = (more: Partial<GenerationRequest>): GenerationRequest => ({
-  model: 'm',
-  system: '',
-  turns: [user('Hi')],
-  stop: [],
-  tools: [],
-  json: true,
-  stream: false,
-  includeUsage: true,
-  ...more,
-});
+const request = (more: Partial<GenerationRequest>): GenerationRequest =>
+  requestWith({ json: true, ...more });
 
 describe('the instruction', () => {
   test.each([

@@ -11,19 +11,15 @@ import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import { createCredentials } from '../../src/upstream/credentials.ts';
 import { demoUpstream, TIMEOUTS } from '../support/model.ts';
 import { alwaysAt, flatPrice } from '../support/price.ts';
+import { requestWith, user } from '../support/request.ts';
 
 const [PLAN] = BUILT_IN_PLANS as readonly [Plan];
 const CONVERSATIONS = 4_000;
 
-const user = (text: string): Turn => ({ role: 'user', parts: [{ kind: 'text', text }] });
 const answer: Turn = { role: 'assistant', reasoning: '', text: 'A', toolCalls: [] };
 
-function requestOf(...turns: readonly Turn[]): GenerationRequest {
-  return {
-    ...{ model: 'own', system: 'S', turns, stop: [], tools: [] },
-    ...{ json: false, stream: true, includeUsage: true },
-  };
-}
+const requestOf = (...turns: readonly Turn[]): GenerationRequest =>
+  requestWith({ model: 'own', system: 'S', turns, stream: true });
 
 /** The upstreams in the order in which they are asked. */
 function orderOf(

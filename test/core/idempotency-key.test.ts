@@ -4,16 +4,12 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { GatewayError } from '../../src/core/error.ts';
 import { readIdempotencyKey } from '../../src/core/idempotency-key.ts';
+import { thrownBy } from '../support/thrown.ts';
 import { samples } from '../support/tier.ts';
 
 function refusalOf(header: string): readonly [string, string | undefined] | undefined {
-  try {
-    readIdempotencyKey(header);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    return [error.code, error.param];
-  }
+  const error = thrownBy(GatewayError, () => readIdempotencyKey(header));
+  return error && [error.code, error.param];
 }
 
 const VISIBLE = Array.from({ length: 0x7e - 0x21 + 1 }, (_, index) =>

@@ -12,19 +12,11 @@ import { candidates, type RouteFacts } from '../../src/core/route.ts';
 import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import { demoUpstream, TIMEOUTS } from '../support/model.ts';
 import { alwaysAt, flatPrice } from '../support/price.ts';
+import { requestWith } from '../support/request.ts';
 
 const [PLAN] = BUILT_IN_PLANS as readonly [Plan];
 
-const REQUEST: GenerationRequest = {
-  model: 'own',
-  system: '',
-  turns: [],
-  stop: [],
-  tools: [],
-  json: false,
-  stream: true,
-  includeUsage: true,
-};
+const REQUEST = requestWith({ model: 'own', turns: [], stream: true });
 
 const FACTS = {
   plan: PLAN,

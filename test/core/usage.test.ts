@@ -3,17 +3,10 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Usage } from '../../src/core/generation.ts';
-import { decideUsage } from '../../src/core/usage.ts';
+import { decideUsage, NO_USAGE } from '../../src/core/usage.ts';
 
 function counts(inputTokens: number, outputTokens: number, basis: Usage['basis']): Usage {
-  return {
-    inputTokens,
-    cachedInputTokens: 0,
-    cacheWriteTokens: 0,
-    outputTokens,
-    reasoningTokens: 0,
-    basis,
-  };
+  return { ...NO_USAGE, inputTokens, outputTokens, basis };
 }
 
 const own = counts(20, 10, 'estimated');

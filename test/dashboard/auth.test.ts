@@ -1,7 +1,7 @@
 // The JSON of sign-in, over the sockets of a running gateway: the body of each answer and its
 // cookie. The rules behind it are tested in test/identity/sign-in.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import {
   addOperator,
@@ -13,7 +13,7 @@ import {
   tokenOf,
 } from '../support/customer.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type Gateway, startGateway } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../support/mailbox.ts';
 import { codeOf } from '../support/one-time-code.ts';
 import { openApi } from '../support/session.ts';
@@ -38,10 +38,7 @@ describeOnEachDatabase('sign-in over HTTP', () => {
     gateway = await startGateway({ environment: { ...openSignUp(mailbox), BASE_URL } });
   }, 30_000);
 
-  afterAll(async () => {
-    await gateway?.[Symbol.asyncDispose]();
-    await mailbox?.[Symbol.asyncDispose]();
-  });
+  closeAtEnd(() => [mailbox, gateway]);
 
   const visitor = () => openApi(gateway.url, 'customer');
   const codeIn = ({ json }: { json: Record<string, unknown> }) =>

@@ -1,7 +1,7 @@
 // A day of customers and operators, through the JSON of their pages, and its effect on clients of
 // /v1: keys are created, rotated and revoked, accounts suspended, money paid in.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import OpenAI from 'openai';
 import { catalogFor } from '../support/catalog.ts';
 import { type Caller, post, requestBody } from '../support/client.ts';
@@ -13,7 +13,7 @@ import {
   signUp,
 } from '../support/customer.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type Gateway, startGateway } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../support/mailbox.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -34,11 +34,7 @@ describeOnEachDatabase('round trips of customers', () => {
     });
     operator = await createOperator(gateway);
   });
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await mailbox[Symbol.asyncDispose]();
-    await upstream.close();
-  });
+  closeAtEnd(() => [upstream, mailbox, gateway]);
 
   /** A customer who can pay. */
   async function newCustomer(): Promise<Customer> {

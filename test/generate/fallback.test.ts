@@ -3,39 +3,18 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { FinishReason } from '../../src/core/generation.ts';
-import type { Catalog, Model } from '../../src/core/model.ts';
-import { micro, pico, usdRate } from '../../src/core/money.ts';
-import type { Plan } from '../../src/core/plan.ts';
-import { DEFAULT_SERVICE } from '../../src/core/service.ts';
-import { RequestEntrance } from '../../src/generate/entrance.ts';
-import { createFunds } from '../../src/generate/funds.ts';
+import type { Model } from '../../src/core/model.ts';
+import { micro, pico } from '../../src/core/money.ts';
 import { generate } from '../../src/generate/generate.ts';
-import { createInFlight } from '../../src/generate/in-flight.ts';
-import type { GenerateDependencies, GenerationCall } from '../../src/generate/pipeline-types.ts';
-import { createTokenizer } from '../../src/generate/tokenizer.ts';
-import { createHistory } from '../../src/ledger/history.ts';
-import { createLimits } from '../../src/limits/limits.ts';
+import type { GenerateDependencies } from '../../src/generate/pipeline-types.ts';
 import type { AttemptOptions, Batch } from '../../src/upstream/attempt.ts';
-import { createHealth } from '../../src/upstream/health.ts';
-import { startTimer } from '../../src/upstream/timer.ts';
-import { chatFormat } from '../../src/wire/chat/format.ts';
 import { temporaryDirectory } from '../support/database.ts';
-import {
-  closeBooks,
-  fundAccount,
-  holdOf,
-  NOW,
-  type OpenBooks,
-  openBooks,
-  releaseOf,
-} from '../support/ledger.ts';
-import { operatorState } from '../support/operator.ts';
+import { closeBooks, holdOf, type OpenBooks, openBooks, releaseOf } from '../support/ledger.ts';
 import { alwaysAt } from '../support/price.ts';
-import { SILENT_PROBE } from '../support/probe.ts';
 import { candidate, HELLO, listedAttempt } from './fixtures.ts';
+import { catalogWith, openPipeline, planWith, reads, TOKEN } from './rig.ts';
 
 const directory = temporaryDirectory();
-const TOKEN = 1_000_000n;
 
 /** Two service tokens a token. */
 const PRICE = pico(2n * 10n ** 12n);
@@ -53,27 +32,7 @@ function modelOf(slug: string, maxOutput: number, fallbacks: readonly string[] =
 
 const MODELS = [modelOf('large', 20_000, ['small']), modelOf('small', 50)];
 
-const PLAN: Plan = {
-  slug: 'test',
-  name: 'Test',
-  requestsPerMinute: 10,
-  tokensPerMinute: 100_000,
-  concurrentRequests: 1,
-  maxContext: 50_000,
-  maxApiKeys: 1,
-  models: ['*'],
-};
-
-const CATALOG: Catalog = {
-  serviceName: 'test',
-  service: DEFAULT_SERVICE,
-  usdPerMillion: usdRate(1_000_000n),
-  minimumHold: micro(TOKEN),
-  models: MODELS,
-  plans: new Map([['test', PLAN]]),
-  upstreams: new Map(MODELS.map(({ slug }) => [slug, candidate(slug).upstream])),
-  resolve: (name) => MODELS.find(({ slug }) => slug === name),
-};
+const CATALOG = catalogWith(planWith({ maxContext: 50_000 }), MODELS);
 
 let open: OpenBooks;
 
@@ -94,72 +53,16 @@ function ask(accountId: string, reason: FinishReason, fails: readonly string[]) 
 
 /** Asks for `large`, with 10,000 service tokens. */
 async function askOf(accountId: string, startAttempt: GenerateDependencies['startAttempt']) {
-  await fundAccount(open, accountId, 10_000n * TOKEN);
-  const inFlight = createInFlight();
   const asked: AttemptOptions[] = [];
-  const clock = (): number => NOW;
-  const health = createHealth({
-    probe: SILENT_PROBE,
-    catalog: () => CATALOG,
-    clock,
-    monotonic: clock,
-    startTimer,
-    alert: () => undefined,
-  });
-  const body = { model: 'large', messages: [{ role: 'user', content: 'Hi' }] };
-  const call: GenerationCall = {
-    format: chatFormat,
-    requestId: `req_${accountId}`,
-    startedAt: NOW,
-    authorize: async () => ({
-      keyId: 'key_1',
-      accountId,
-      plan: 'test',
-      planSince: 0,
-      standing: 'active',
-      emailVerified: true,
-    }),
-    readBody: async () => ({ value: body, text: JSON.stringify(body) }),
-    operator: operatorState(CATALOG),
-    tally: { understood: () => undefined, ended: () => undefined },
-    signal: new AbortController().signal,
-  };
-  const limits = await createLimits({
-    clock,
-    monotonic: clock,
-    isLive: inFlight.isLive,
-    history: createHistory(open.database),
-  });
-  const answer = generate(
-    {
-      clock,
-      monotonic: clock,
-      random: () => 0,
-      limits,
-      entrance: new RequestEntrance({ limits, bodyBytes: Infinity, monotonic: clock }),
-      ledger: open.ledger,
-      tokenizer: createTokenizer(
-        (text) => text.length,
-        () => 0,
-      ),
-      funds: createFunds(open.books),
-      reasoning: undefined,
-      startAttempt(options) {
-        asked.push(options);
-        return startAttempt(options);
-      },
-      health,
-      startTimer,
-      inFlight,
-      alert: () => undefined,
-      onInternal: () => undefined,
-      heartbeatMs: 10_000,
-      silentCommitMs: 10_000,
-      booking: 'bounded',
+  const { dependencies, call, health } = await openPipeline(open, CATALOG, accountId, {
+    startAttempt(options) {
+      asked.push(options);
+      return startAttempt(options);
     },
-    call,
-  );
-  return { generated: await answer, asked, health };
+  });
+  const readBody = reads({ model: 'large', messages: [{ role: 'user', content: 'Hi' }] });
+  const generated = await generate(dependencies, call(`req_${accountId}`, { readBody }));
+  return { generated, asked, health };
 }
 
 test('an answer that the balance bounds, and that reaches its bound, was stopped by it', async () => {

@@ -4,43 +4,25 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { GatewayError } from '../../src/core/error.ts';
 import type { GenerationEvent, Usage } from '../../src/core/generation.ts';
-import type { Catalog, Model } from '../../src/core/model.ts';
-import { formatTokens, micro, usdRate } from '../../src/core/money.ts';
-import type { Plan } from '../../src/core/plan.ts';
+import type { Model } from '../../src/core/model.ts';
+import { formatTokens, micro } from '../../src/core/money.ts';
 import type { Price } from '../../src/core/price.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
-import { DEFAULT_SERVICE } from '../../src/core/service.ts';
-import { RequestEntrance } from '../../src/generate/entrance.ts';
-import { createFunds } from '../../src/generate/funds.ts';
+import { NO_USAGE } from '../../src/core/usage.ts';
 import { generate } from '../../src/generate/generate.ts';
-import { createInFlight } from '../../src/generate/in-flight.ts';
 import type { GenerateDependencies, GenerationCall } from '../../src/generate/pipeline-types.ts';
-import { createTokenizer } from '../../src/generate/tokenizer.ts';
 import { HoldRevoked, LedgerSilent, LedgerUnavailable } from '../../src/ledger/error.ts';
-import { createHistory } from '../../src/ledger/history.ts';
-import { createLimits } from '../../src/limits/limits.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
-import { createHealth } from '../../src/upstream/health.ts';
-import { startTimer } from '../../src/upstream/timer.ts';
-import { chatFormat } from '../../src/wire/chat/format.ts';
 import { temporaryDirectory } from '../support/database.ts';
-import {
-  closeBooks,
-  fundAccount,
-  holdOf,
-  NOW,
-  type OpenBooks,
-  openBooks,
-} from '../support/ledger.ts';
+import { closeBooks, holdOf, NOW, type OpenBooks, openBooks } from '../support/ledger.ts';
 import { chatUpstream } from '../support/model.ts';
 import { operatorState } from '../support/operator.ts';
 import { flatPrice } from '../support/price.ts';
-import { SILENT_PROBE } from '../support/probe.ts';
 import { candidate, type ListedAttempt, listedAttempt } from './fixtures.ts';
+import { catalogWith, openPipeline, planWith, reads, TOKEN } from './rig.ts';
 
 const directory = temporaryDirectory();
 const CHANGE = NOW + 1_000;
-const TOKEN = 1_000_000n;
 
 /** An input token costs one service token before the change, and a hundred from then on. */
 function priceOf(slug: string, tokens: bigint): Price {
@@ -63,38 +45,12 @@ function modelOf(slug: string, tokens: bigint, fallbacks: readonly string[]): Mo
 
 const MODELS = [modelOf('first', 3n, ['second']), modelOf('second', 2n, [])];
 
-const PLAN: Plan = {
-  slug: 'test',
-  name: 'Test',
-  requestsPerMinute: 10,
-  tokensPerMinute: 100_000,
-  concurrentRequests: 1,
-  maxContext: 1_000,
-  maxApiKeys: 1,
-  models: ['*'],
-};
-
-const CATALOG: Catalog = {
-  serviceName: 'test',
-  service: DEFAULT_SERVICE,
-  usdPerMillion: usdRate(1_000_000n),
-  minimumHold: micro(TOKEN),
-  models: MODELS,
-  plans: new Map([['test', PLAN]]),
-  upstreams: new Map(MODELS.map(({ slug }) => [slug, candidate(slug).upstream])),
-  resolve: (name) => MODELS.find(({ slug }) => slug === name),
-};
+const PLAN = planWith({});
+const CATALOG = catalogWith(PLAN, MODELS);
 
 const BILLS_TO_THE_END = { ...chatUpstream('bills-on'), cancelStopsBilling: false };
 
-const USAGE: Usage = {
-  inputTokens: 10,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  outputTokens: 5,
-  reasoningTokens: 0,
-  basis: 'reported',
-};
+const USAGE: Usage = { ...NO_USAGE, inputTokens: 10, outputTokens: 5, basis: 'reported' };
 
 const ANSWER: readonly GenerationEvent[] = [
   { kind: 'text-delta', text: 'Hello' },
@@ -111,68 +67,20 @@ beforeAll(async () => {
 
 afterAll(() => closeBooks(open));
 
-/** An account with 10,000 service tokens, and a gateway whose upstreams give the same answer. */
+/** A gateway whose upstreams give the same answer. */
 async function rig(accountId: string, changes: Partial<GenerateDependencies> = {}) {
-  await fundAccount(open, accountId, 10_000n * TOKEN);
   nowMs = NOW;
-  const inFlight = createInFlight();
-  const limits = await createLimits({
+  const pipeline = await openPipeline(open, CATALOG, accountId, {
     clock: () => nowMs,
-    monotonic: () => nowMs,
-    isLive: inFlight.isLive,
-    history: createHistory(open.database),
-  });
-  const dependencies: GenerateDependencies = {
-    clock: () => nowMs,
-    monotonic: () => nowMs,
-    random: () => 0,
-    limits,
-    entrance: new RequestEntrance({ limits, bodyBytes: Infinity, monotonic: () => nowMs }),
-    ledger: open.ledger,
-    tokenizer: createTokenizer(
-      (text) => text.length,
-      () => 0,
-    ),
-    funds: createFunds(open.books),
-    reasoning: undefined,
     startAttempt: (options) => listedAttempt(options.candidate, [finished(ANSWER)]),
-    health: createHealth({
-      probe: SILENT_PROBE,
-      catalog: () => CATALOG,
-      clock: () => nowMs,
-      monotonic: () => nowMs,
-      startTimer,
-      alert: () => undefined,
-    }),
-    startTimer,
-    inFlight,
-    alert: () => undefined,
-    onInternal: () => undefined,
-    heartbeatMs: 10_000,
-    silentCommitMs: 10_000,
-    booking: 'bounded',
     ...changes,
-  };
-  const call = (requestId: string, more: Partial<GenerationCall> = {}): GenerationCall => ({
-    format: chatFormat,
-    requestId,
-    startedAt: NOW,
-    authorize: async () => ({
-      keyId: 'key_1',
-      accountId,
-      plan: 'test',
-      planSince: 0,
-      standing: 'active',
-      emailVerified: true,
-    }),
-    readBody: async () => BODY,
-    operator: operatorState(CATALOG),
-    tally: { understood: () => undefined, ended: () => undefined },
-    signal: new AbortController().signal,
-    ...more,
   });
-  const used = () => limits.usage(accountId, PLAN);
-  return { dependencies, call, used, inFlight };
+  return {
+    ...pipeline,
+    call: (requestId: string, more: Partial<GenerationCall> = {}) =>
+      pipeline.call(requestId, { readBody: async () => BODY, ...more }),
+    used: () => pipeline.limits.usage(accountId, PLAN),
+  };
 }
 
 const REQUEST = {
@@ -183,7 +91,7 @@ const REQUEST = {
 const BODY = { value: REQUEST, text: JSON.stringify(REQUEST) };
 
 const STREAMED = { ...REQUEST, max_tokens: 900, stream: true };
-const streamed = async () => ({ value: STREAMED, text: JSON.stringify(STREAMED) });
+const streamed = reads(STREAMED);
 
 /** As the leader of a cluster ends a hold of a node that it holds for dead. */
 function recoverFromOutside(requestId: string) {

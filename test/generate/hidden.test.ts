@@ -7,33 +7,17 @@ import fc from 'fast-check';
 import { BUILT_IN_PROFILES } from '../../src/core/built-in-profiles.ts';
 import { createDeadlines } from '../../src/core/deadlines.ts';
 import type { Catalog, Model, Upstream } from '../../src/core/model.ts';
-import { micro, pico, usdRate } from '../../src/core/money.ts';
-import type { Plan } from '../../src/core/plan.ts';
+import { micro, pico } from '../../src/core/money.ts';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../src/core/profile.ts';
-import { DEFAULT_SERVICE } from '../../src/core/service.ts';
-import { RequestEntrance } from '../../src/generate/entrance.ts';
-import { createFunds } from '../../src/generate/funds.ts';
 import { generate } from '../../src/generate/generate.ts';
-import { createInFlight } from '../../src/generate/in-flight.ts';
 import { moneyFor } from '../../src/generate/money.ts';
-import type {
-  CheckedRequest,
-  GenerateDependencies,
-  GenerationCall,
-} from '../../src/generate/pipeline-types.ts';
-import { createTokenizer } from '../../src/generate/tokenizer.ts';
-import { createHistory } from '../../src/ledger/history.ts';
-import { createLimits } from '../../src/limits/limits.ts';
+import type { CheckedRequest } from '../../src/generate/pipeline-types.ts';
 import { createAttempts } from '../../src/upstream/attempt.ts';
-import { createHealth } from '../../src/upstream/health.ts';
-import { startTimer } from '../../src/upstream/timer.ts';
 import { GIVEN_UP, type UpstreamClient } from '../../src/upstream/transport.ts';
-import { chatFormat } from '../../src/wire/chat/format.ts';
 import { readAnswerContent } from '../support/answer.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import {
   closeBooks,
-  fundAccount,
   holdOf,
   NOW,
   type OpenBooks,
@@ -42,14 +26,12 @@ import {
   releaseOf,
 } from '../support/ledger.ts';
 import { chatUpstream, TIMEOUTS } from '../support/model.ts';
-import { operatorState } from '../support/operator.ts';
 import { alwaysAt } from '../support/price.ts';
-import { SILENT_PROBE } from '../support/probe.ts';
 import { type Script, streamFrames, wholeBody } from '../support/render.ts';
 import { candidate } from './fixtures.ts';
+import { catalogWith, openPipeline, planWith, reads, TOKEN } from './rig.ts';
 
 const directory = temporaryDirectory();
-const TOKEN = 1_000_000n;
 const PRICE = {
   version: 'p',
   input: pico(10n ** 12n),
@@ -88,16 +70,11 @@ const UPSTREAMS: Readonly<Record<string, Upstream>> = {
   },
 };
 
-const PLAN: Plan = {
-  slug: 'test',
-  name: 'Test',
+const PLAN = planWith({
   requestsPerMinute: 1_000,
   tokensPerMinute: 1_000_000_000,
-  concurrentRequests: 1,
   maxContext: 100_000,
-  maxApiKeys: 1,
-  models: ['*'],
-};
+});
 
 function catalogOf(upstream: Upstream): Catalog {
   const { model: base } = candidate('thinker');
@@ -109,16 +86,7 @@ function catalogOf(upstream: Upstream): Catalog {
     prices: alwaysAt(PRICE),
     servedBy: [{ upstream: upstream.id, model: 'thinker', weight: 1, timeouts: TIMEOUT }],
   };
-  return {
-    serviceName: 'test',
-    service: DEFAULT_SERVICE,
-    usdPerMillion: usdRate(1_000_000n),
-    minimumHold: micro(TOKEN),
-    models: [model],
-    plans: new Map([['test', PLAN]]),
-    upstreams: new Map([[upstream.id, upstream]]),
-    resolve: () => model,
-  };
+  return catalogWith(PLAN, [model], [upstream]);
 }
 
 /** One request: what its upstream says, and what its client does. */
@@ -201,7 +169,6 @@ async function play(which: Case) {
   requests += 1;
   const accountId = `acct_${requests}`;
   const requestId = `req_${requests}`;
-  await fundAccount(open, accountId, 10_000_000n * TOKEN);
   const upstream = UPSTREAMS[which.upstream];
   if (upstream === undefined) throw new Error('no such upstream');
   const catalog = catalogOf(upstream);
@@ -213,71 +180,26 @@ async function play(which: Case) {
     // The request itself may buy output at the same moment.
     isLocked = (await placed(open.ledger, holdOf(neighbour, accountId, available))).ok;
   };
-  const inFlight = createInFlight();
-  const limits = await createLimits({
-    clock: () => NOW,
-    monotonic: () => NOW,
-    isLive: inFlight.isLive,
-    history: createHistory(open.database),
-  });
-  const clocks = { clock: () => NOW, monotonic: () => NOW };
-  const health = {
-    catalog: () => catalog,
-    ...clocks,
-    startTimer,
-    probe: SILENT_PROBE,
-    alert: () => undefined,
-  };
-  const dependencies: GenerateDependencies = {
-    ...clocks,
-    random: () => 0,
-    limits,
-    entrance: new RequestEntrance({ limits, bodyBytes: Infinity, monotonic: clocks.monotonic }),
-    ledger: open.ledger,
-    tokenizer: createTokenizer(size, () => 0),
-    reasoning: undefined,
+  const { dependencies, call, inFlight } = await openPipeline(open, catalog, accountId, {
+    credit: 10_000_000n * TOKEN,
     startAttempt: createAttempts({
       client: clientOf(which, () => client.abort(), lock),
       clock: () => NOW,
       deadlines: createDeadlines(() => NOW),
     }),
-    funds: createFunds(open.books),
-    health: createHealth(health),
-    startTimer,
-    inFlight,
-    alert: () => undefined,
     onInternal: (_id, error) => {
       throw error;
     },
-    heartbeatMs: 10_000,
-    silentCommitMs: 10_000,
-    booking: 'bounded',
-  };
-  const value = {
+  });
+  const readBody = reads({
     model: 'thinker',
     max_tokens: which.maxTokens,
     stream: which.stream,
     stop: which.stop,
     messages: [{ role: 'user', content: 'Hi' }],
-  };
-  const call: GenerationCall = {
-    format: chatFormat,
-    requestId,
-    startedAt: NOW,
-    authorize: async () => ({
-      keyId: 'key_1',
-      accountId,
-      plan: 'test',
-      planSince: 0,
-      standing: 'active',
-      emailVerified: true,
-    }),
-    readBody: async () => ({ value, text: JSON.stringify(value) }),
-    operator: operatorState(catalog),
-    tally: { understood: () => undefined, ended: () => undefined },
-    signal: client.signal,
-  };
-  const generated = await generate(dependencies, call);
+  });
+  const asked = call(requestId, { readBody, signal: client.signal });
+  const generated = await generate(dependencies, asked);
   let got = generated.kind === 'whole' ? generated.body : '';
   if (generated.kind === 'stream' && which.isStalled === true) {
     for (let turn = 0; turn < 100; turn += 1) await turns();

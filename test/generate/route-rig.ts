@@ -3,7 +3,6 @@
 
 import type { Alert } from '../../src/core/alert.ts';
 import type { FailureClass, UpstreamFailure } from '../../src/core/failure.ts';
-import type { GenerationRequest } from '../../src/core/generation.ts';
 import type { Upstream } from '../../src/core/model.ts';
 import type { Candidate } from '../../src/core/route.ts';
 import { AttemptLog } from '../../src/generate/attempt-log.ts';
@@ -13,18 +12,8 @@ import type { Attempt, AttemptOptions, Batch } from '../../src/upstream/attempt.
 import { type AccountHealth, createHealth, type Health } from '../../src/upstream/health.ts';
 import { createFakeTime, type FakeTime } from '../support/fake-time.ts';
 import { type ListedProbes, listedProbes } from '../support/probe.ts';
+import { requestWith } from '../support/request.ts';
 import { candidate, catalogOf, HELLO, type ListedAttempt, listedAttempt } from './fixtures.ts';
-
-const REQUEST: GenerationRequest = {
-  model: 'a',
-  system: '',
-  turns: [],
-  stop: [],
-  tools: [],
-  json: false,
-  stream: true,
-  includeUsage: true,
-};
 
 export const DELIVERS: Batch = { events: [HELLO] };
 
@@ -156,7 +145,7 @@ export function createRouteRig({ runsByItself = true } = {}): RouteRig {
       },
       health,
       candidates: asked.candidates,
-      request: REQUEST,
+      request: requestWith({ model: 'a', turns: [], stream: true }),
       streamUpstream: true,
       until: asked.until ?? 'content',
       tellsExhaustion: asked.tellsExhaustion ?? true,

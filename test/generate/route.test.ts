@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { FailureClass } from '../../src/core/failure.ts';
 import type { Candidate } from '../../src/core/route.ts';
+import { NO_USAGE } from '../../src/core/usage.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
 import { CUT, FINISH, HELLO } from './fixtures.ts';
 import { type Asked, at, createRouteRig, DELIVERS, fails, keys } from './route-rig.ts';
@@ -280,14 +281,7 @@ test('where only a whole answer will do, content that breaks off goes to the nex
 });
 
 test('usage alone is not content, a finish is an answer', async () => {
-  const usage = {
-    inputTokens: 1,
-    cachedInputTokens: 0,
-    cacheWriteTokens: 0,
-    outputTokens: 0,
-    reasoningTokens: 0,
-    basis: 'reported',
-  } as const;
+  const usage = { ...NO_USAGE, inputTokens: 1, basis: 'reported' } as const;
   const early: Batch = { events: [{ kind: 'usage', usage }] };
   expect((await run([[early, fails('cut')], [DELIVERS]])).served).toBe('b');
   const empty: Batch = { events: [FINISH], end: 'finished' };

@@ -15,6 +15,7 @@ import { recordThinking, restoreThinking } from '../../src/generate/thinking.ts'
 import { createReasoningStore } from '../../src/reasoning/reasoning.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { demoUpstream } from '../support/model.ts';
+import { requestWith, user } from '../support/request.ts';
 
 const UPSTREAMS = {
   chat: ['chat', 'chat'],
@@ -79,23 +80,13 @@ const BLOCKS: readonly ThinkingBlock[] = [
   { kind: 'redacted', data: 'ZGF0YQ==' },
 ];
 
-const user = (text: string): Turn => ({ role: 'user', parts: [{ kind: 'text', text }] });
 const assistant = (more: Partial<AssistantTurn> = {}): AssistantTurn => {
   return { role: 'assistant', reasoning: '', text: '', toolCalls: [CALL], ...more };
 };
 
 function request(turns: readonly Turn[], more: Partial<GenerationRequest> = {}): GenerationRequest {
-  return {
-    model: 'm',
-    system: '',
-    turns,
-    stop: [],
-    tools: [{ name: 'read', parameters: {} }],
-    json: false,
-    stream: true,
-    includeUsage: true,
-    ...more,
-  };
+  const tools = [{ name: 'read', parameters: {} }];
+  return requestWith({ model: 'm', turns, tools, stream: true, ...more });
 }
 
 const finish = (reason: 'tool_calls' | 'length' | 'stop' = 'tool_calls'): GenerationEvent => {

@@ -1,13 +1,13 @@
 // The alert rules and the dashboard that ship with a release: promtool accepts and tests the rules,
 // and both name only metrics and labels that the executable prints.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { catalogFor } from '../support/catalog.ts';
 import { generate, generateStream } from '../support/client.ts';
-import { type Gateway, startGateway } from '../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../support/gateway.ts';
 import { parseMetrics } from '../support/metrics.ts';
 import { runProgram } from '../support/program.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -110,10 +110,7 @@ describe('what /metrics prints', () => {
       [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]),
     );
   });
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await upstream.close();
-  });
+  closeAtEnd(() => [upstream, gateway]);
 
   test('has every metric that the rules and the dashboard name', async () => {
     const { groups } = await readRules();

@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test';
 import { micro } from '../../src/core/money.ts';
 import type { AttemptSummary, RequestSummary } from '../../src/core/request-summary.ts';
+import { NO_USAGE } from '../../src/core/usage.ts';
 import { createActivity } from '../../src/observe/activity.ts';
 
 const MINUTE = 60_000;
@@ -24,14 +25,7 @@ const REFUSED: RequestSummary = {
   durationMs: 1,
 };
 
-const USAGE = {
-  inputTokens: 10,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  outputTokens: 5,
-  reasoningTokens: 0,
-  basis: 'reported',
-} as const;
+const USAGE = { ...NO_USAGE, inputTokens: 10, outputTokens: 5, basis: 'reported' } as const;
 
 function answered(attempts: readonly AttemptSummary[], more: Partial<RequestSummary> = {}) {
   const upstream = attempts.at(-1)?.upstream;

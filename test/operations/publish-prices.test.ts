@@ -24,6 +24,7 @@ import {
   sqliteTest,
   temporaryDirectory,
 } from '../support/database.ts';
+import { rejectionOf } from '../support/thrown.ts';
 
 describeOnEachDatabase('publishing prices', async () => {
   const directory = temporaryDirectory();
@@ -46,15 +47,8 @@ describeOnEachDatabase('publishing prices', async () => {
     return findCatalog({ environment: {}, directory: folder });
   }
 
-  async function codeOf(work: () => Promise<unknown>): Promise<string> {
-    try {
-      await work();
-      return 'done';
-    } catch (error) {
-      if (error instanceof OperationError) return error.code;
-      throw error;
-    }
-  }
+  const codeOf = async (work: () => Promise<unknown>): Promise<string> =>
+    (await rejectionOf(OperationError, work))?.code ?? 'done';
 
   test('the file is replaced whole, its rights stay, and what was there is beside it', async () => {
     const found = await fileOf('plain');

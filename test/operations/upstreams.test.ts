@@ -15,6 +15,7 @@ import {
 } from '../../src/operations/upstreams.ts';
 import { auditEvents } from '../../src/store/tables.ts';
 import { describeOnEachDatabase, newDatabase, temporaryDirectory } from '../support/database.ts';
+import { rejectionOf } from '../support/thrown.ts';
 
 describeOnEachDatabase('upstreams', async () => {
   const database = await newDatabase(temporaryDirectory());
@@ -23,15 +24,8 @@ describeOnEachDatabase('upstreams', async () => {
   const catalog = loadCatalog({ text: DEMO_CATALOG, environment: {}, nowMs: 0 });
   const empty = { ...catalog, upstreams: new Map() };
 
-  async function codeOf(work: () => Promise<unknown>): Promise<string> {
-    try {
-      await work();
-      return 'done';
-    } catch (error) {
-      if (error instanceof OperationError) return error.code;
-      throw error;
-    }
-  }
+  const codeOf = async (work: () => Promise<unknown>): Promise<string> =>
+    (await rejectionOf(OperationError, work))?.code ?? 'done';
 
   test('a place is found by the alias of its model; unknown ones and bad reasons change nothing', async () => {
     const out = (place: { upstream: string; model?: string }, reason = '') =>

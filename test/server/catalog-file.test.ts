@@ -10,6 +10,7 @@ import { CatalogError } from '../../src/catalog/source.ts';
 import { createContext } from '../../src/cli/context.ts';
 import { createCatalogFile } from '../../src/server/catalog-file.ts';
 import { temporaryDirectory } from '../support/database.ts';
+import { thrownBy } from '../support/thrown.ts';
 
 const root = temporaryDirectory();
 
@@ -35,15 +36,8 @@ function start() {
 }
 
 /** The problems for which it is refused. */
-function refusalOf(read: () => unknown): readonly string[] {
-  try {
-    read();
-  } catch (error) {
-    if (error instanceof CatalogError) return error.problems;
-    throw error;
-  }
-  return [];
-}
+const refusalOf = (read: () => unknown): readonly string[] =>
+  thrownBy(CatalogError, read)?.problems ?? [];
 
 test.each(['catalog', 'env'] as const)('a pipe in the place of the %s file is not read', (name) => {
   const { paths, read, pipesRead } = start();

@@ -5,16 +5,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { ConfigError } from '../../src/config/read.ts';
 import { parseEnvFile, readEnvironment } from '../../src/server/environment.ts';
+import { thrownBy } from '../support/thrown.ts';
 
-function problemsOf(action: () => unknown): readonly string[] {
-  try {
-    action();
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-}
+const problemsOf = (action: () => unknown): readonly string[] =>
+  thrownBy(ConfigError, action)?.problems ?? [];
 
 describe('parseEnvFile', () => {
   const cases: readonly (readonly [string, string, Record<string, string>])[] = [

@@ -3,6 +3,7 @@
 
 import { type Gateway, gatewayCommand } from './gateway.ts';
 import type { Mailbox } from './mailbox.ts';
+import { runProgram } from './program.ts';
 import { type ApiSession, openApi } from './session.ts';
 
 export type Customer = {
@@ -58,22 +59,15 @@ export async function createOperator(gateway: Gateway): Promise<Operator> {
 
 /** The password goes through standing input, as it is never an argument. */
 export async function addOperator(
-  { directory, environment }: Gateway,
+  { directory, environment: env }: Gateway,
   email: string,
   password: string,
 ): Promise<void> {
-  const child = Bun.spawn(
+  const { code, stderr } = await runProgram(
     [...gatewayCommand(), 'operator', 'create', email, '--password-stdin', '--json'],
-    {
-      cwd: directory,
-      env: { ...environment },
-      stdin: new Blob([password]),
-      stdout: 'ignore',
-      stderr: 'pipe',
-    },
+    { cwd: directory, env, stdin: new Blob([password]) },
   );
-  const [said, code] = await Promise.all([child.stderr.text(), child.exited]);
-  if (code !== 0) throw new Error(`operator create ended with ${code}: ${said}`);
+  if (code !== 0) throw new Error(`operator create ended with ${code}: ${stderr}`);
 }
 
 /** The token in the link of a mail. */

@@ -2,6 +2,7 @@
 // resets it, one accepts and stays silent, one has no listener.
 
 import { createServer, type Server, type Socket } from 'node:net';
+import { listen } from './listen.ts';
 
 export type DeadPorts = {
   /** Addresses without a path; `plainForTls` is an https one of a server that speaks none. */
@@ -27,10 +28,7 @@ export async function openDeadPorts(): Promise<DeadPorts> {
       greet(socket);
     });
     servers.push(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    return `127.0.0.1:${address.port}`;
+    return `127.0.0.1:${await listen(server)}`;
   };
   const hangsUp = await open((socket) => socket.end());
   const resets = await open((socket) => socket.resetAndDestroy());

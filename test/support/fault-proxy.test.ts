@@ -4,8 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import postgres from 'postgres';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
+import { listen } from './listen.ts';
 import { postgresReply, redisReply } from './replies.ts';
 import { describeWithServices, startPostgres, startRedis } from './services.ts';
+import { waitUntil } from './upstream.ts';
 
 describe('between a client and a server that repeats what it hears', () => {
   let echo: Server;
@@ -16,11 +18,7 @@ describe('between a client and a server that repeats what it hears', () => {
       socket.on('error', () => {});
       socket.pipe(socket);
     });
-    await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', () => resolve()));
-    const address = echo.address();
-    proxy = await startFaultProxy({
-      port: typeof address === 'object' ? (address?.port ?? 0) : 0,
-    });
+    proxy = await startFaultProxy({ port: await listen(echo) });
   });
   afterAll(async () => {
     await proxy.close();
@@ -73,7 +71,7 @@ describe('between a client and a server that repeats what it hears', () => {
     await say('a', 'a');
     proxy.set({ kind: 'drop' });
     client.write('b');
-    await until(() => proxy.counts().hits.drop === before.hits.drop + 1);
+    await waitUntil(() => proxy.counts().hits.drop === before.hits.drop + 1);
     await say('c', 'ac');
     proxy.set({ kind: 'duplicate', replies: 2 });
     await say('d', 'acdd');
@@ -86,7 +84,7 @@ describe('between a client and a server that repeats what it hears', () => {
     proxy.set({ kind: 'reset' });
     second.write('never');
     expect(await second.over).toEqual({ text: '', failed: true });
-    await until(() => proxy.counts().open === 0);
+    await waitUntil(() => proxy.counts().open === 0);
     expect(proxy.counts()).toEqual({
       connections: before.connections + 2,
       open: 0,
@@ -201,15 +199,11 @@ function open(proxy: FaultProxy): Promise<TestClient> {
         text: () => text,
         write: (sent) => void socket.write(sent),
         async heard(expected) {
-          await until(() => text.length >= expected.length || socket.destroyed);
+          await waitUntil(() => text.length >= expected.length || socket.destroyed);
           expect(text).toBe(expected);
         },
         over,
       }),
     );
   });
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await Bun.sleep(1);
 }

@@ -1,7 +1,8 @@
 // A TCP proxy between a gateway and a server that it needs (PostgreSQL, Redis, an upstream). A test
 // selects faults while the proxy runs; it applies them in order and counts them.
 
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listen } from './listen.ts';
 import { anyBytes, postgresReply, type ReplyLength, redisReply } from './replies.ts';
 
 /**
@@ -236,14 +237,4 @@ function write(from: Socket, to: Socket, bytes: Buffer): void {
   if (to.destroyed || to.write(bytes) || from.isPaused()) return;
   from.pause();
   to.once('drain', () => from.resume());
-}
-
-function listen(listener: Server): Promise<number> {
-  return new Promise((resolve, reject) => {
-    listener.on('error', reject);
-    listener.listen(0, '127.0.0.1', () => {
-      const address = listener.address();
-      resolve(typeof address === 'object' ? (address?.port ?? 0) : 0);
-    });
-  });
 }

@@ -1,11 +1,11 @@
 // One request of each kind through the common test setup: the scripted upstream, the executable,
 // its command line and the clients.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { beforeAll, expect, test } from 'bun:test';
 import { HELLO } from './behaviours.ts';
 import { catalogFor, UPSTREAM_KEY } from './catalog.ts';
 import { type Format, generate, generateStream, get } from './client.ts';
-import { type Gateway, startGateway, type TestAccount } from './gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from './gateway.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
 let upstream: Upstream;
@@ -18,10 +18,7 @@ beforeAll(async () => {
   account = await gateway.createAccount({ plan: 'pro', credit: 100_000 });
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 const FORMATS: readonly Format[] = ['chat', 'messages'];
 

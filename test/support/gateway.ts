@@ -2,6 +2,7 @@
 // TOLLGATE_TEST_BINARY names, or, with TOLLGATE_TEST_SOURCE=1, the source. Tests use its socket and
 // its command line.
 
+import { afterAll } from 'bun:test';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -173,6 +174,24 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+type Opened = AsyncDisposable | { readonly close: () => unknown } | undefined;
+
+/**
+ * After all tests of the calling file or group, closes what they have opened, the last one first.
+ * A start that failed has left something undefined.
+ */
+export function closeAtEnd(opened: () => readonly Opened[]): void {
+  afterAll(async () => {
+    await using stack = new AsyncDisposableStack();
+    for (const each of opened()) {
+      if (each === undefined) continue;
+      stack.defer(async () => {
+        await ('close' in each ? each.close() : each[Symbol.asyncDispose]());
+      });
+    }
+  });
 }
 
 /** Runs one command of the gateway's command line in `directory`, with any exit code. */

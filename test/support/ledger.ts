@@ -2,6 +2,7 @@
 
 import type { Usage } from '../../src/core/generation.ts';
 import { micro, pico, tokenCount, usdRate } from '../../src/core/money.ts';
+import { NO_USAGE } from '../../src/core/usage.ts';
 import { type Books, createBooks } from '../../src/ledger/books.ts';
 import type {
   CreditCommand,
@@ -130,14 +131,7 @@ export function releaseOf(requestId: string): ReleaseCommand {
   return {
     requestId,
     outcome: 'upstream_failed',
-    usage: {
-      inputTokens: 0,
-      cachedInputTokens: 0,
-      cacheWriteTokens: 0,
-      outputTokens: 0,
-      reasoningTokens: 0,
-      basis: 'estimated',
-    },
+    usage: { ...NO_USAGE, basis: 'estimated' },
     attempts: '[]',
     usdPerMillion: usdRate(1_000_000n),
     nowMs: NOW + 1,

@@ -2,6 +2,7 @@
 // SMTP only: no TLS, any credentials.
 
 import { createServer, type Socket } from 'node:net';
+import { listen } from './listen.ts';
 import { waitUntil } from './upstream.ts';
 
 export type Mail = {
@@ -46,9 +47,7 @@ export async function openMailbox(): Promise<Mailbox> {
       (mail) => mails.push(mail),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
+  const port = await listen(server);
 
   async function mailsTo(to: string, count = 1): Promise<readonly Mail[]> {
     const found = () => mails.filter((mail) => mail.to === to);
@@ -57,7 +56,7 @@ export async function openMailbox(): Promise<Mailbox> {
   }
 
   return {
-    url: `smtp://127.0.0.1:${address.port}`,
+    url: `smtp://127.0.0.1:${port}`,
     mails,
     mailsTo,
     async linkTo(to, count = 1) {

@@ -6,7 +6,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chown, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import postgres from 'postgres';
-import { freePort, type Service, serviceDirectory, startService } from './service.ts';
+import { freePort } from './listen.ts';
+import { runProgram } from './program.ts';
+import { type Service, serviceDirectory, startService } from './service.ts';
 
 export type PostgresServer = Service & {
   /** Of the superuser's own database. */
@@ -181,7 +183,6 @@ function isReady(lockPath: string): boolean {
 }
 
 async function run(cwd: string, command: readonly string[]): Promise<void> {
-  const child = Bun.spawn([...command], { cwd, stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' });
-  const [said, code] = await Promise.all([child.stderr.text(), child.exited]);
-  if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}: ${said}`);
+  const { code, stderr } = await runProgram(command, { cwd });
+  if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}: ${stderr}`);
 }

@@ -3,6 +3,8 @@
 export type ProgramOptions = {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What it reads; nothing by default. */
+  readonly stdin?: Blob;
 };
 
 export type ProgramResult = {
@@ -11,14 +13,14 @@ export type ProgramResult = {
   readonly stderr: string;
 };
 
-/** Runs a program without input, and returns its output and exit code. */
+/** Runs a program, and returns its output and exit code. */
 export async function runProgram(
   command: readonly string[],
   options: ProgramOptions = {},
 ): Promise<ProgramResult> {
   const child = Bun.spawn([...command], {
-    ...options,
     stdin: 'ignore',
+    ...options,
     stdout: 'pipe',
     stderr: 'pipe',
   });

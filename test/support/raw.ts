@@ -3,6 +3,7 @@
 
 import { connect, type Socket } from 'node:net';
 import type { Caller } from './client.ts';
+import { readChunks, readHead } from './http-bytes.ts';
 
 export type RawAnswer = {
   readonly status: number;
@@ -124,25 +125,17 @@ export function chunk(bytes: string | Uint8Array): Buffer {
   return Buffer.concat([size, piece, Buffer.from('\r\n')]);
 }
 
-const HEAD_END = Buffer.from('\r\n\r\n');
-
 /** The first answer of `bytes`; without a length its body reaches to the end of the connection. */
 function parseAnswer(
   bytes: Buffer,
   closed: boolean,
   withoutBody: boolean,
 ): { answer: RawAnswer; rest: Buffer } | undefined {
-  const headLength = bytes.indexOf(HEAD_END);
-  if (headLength === -1) return undefined;
-  const [first = '', ...lines] = bytes.toString('latin1', 0, headLength).split('\r\n');
+  const head = readHead(bytes);
+  if (head === undefined) return undefined;
+  const { first, headers, rest: body } = head;
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(first)?.[1]);
   if (!Number.isInteger(status)) throw new Error(`not a status line: ${first}`);
-  const headers: Record<string, string> = {};
-  for (const line of lines) {
-    const colon = line.indexOf(':');
-    headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
-  }
-  const body = bytes.subarray(headLength + HEAD_END.length);
   const bodiless = withoutBody || status < 200 || status === 204;
   if (bodiless) return { answer: { status, headers, text: '' }, rest: body };
   if (headers['transfer-encoding'] === 'chunked') {
@@ -156,19 +149,4 @@ function parseAnswer(
   if (body.length < length) return undefined;
   const text = body.toString('utf8', 0, length);
   return { answer: { status, headers, text }, rest: body.subarray(length) };
-}
-
-function readChunks(bytes: Buffer): { text: string; rest: Buffer } | undefined {
-  const pieces: Buffer[] = [];
-  let position = 0;
-  for (;;) {
-    const lineEnd = bytes.indexOf('\r\n', position);
-    if (lineEnd === -1) return undefined;
-    const size = Number.parseInt(bytes.toString('latin1', position, lineEnd), 16);
-    const end = lineEnd + 2 + size + 2;
-    if (bytes.length < end) return undefined;
-    if (size === 0) return { text: Buffer.concat(pieces).toString(), rest: bytes.subarray(end) };
-    pieces.push(bytes.subarray(lineEnd + 2, end - 2));
-    position = end;
-  }
 }

@@ -2,6 +2,7 @@
 // order.
 
 import type { Socket } from 'node:net';
+import { readChunks, readHead } from './http-bytes.ts';
 
 /** One request as the upstream got it. `body` is the parsed JSON, `text` the bytes as text. */
 export type RecordedRequest = {
@@ -20,9 +21,6 @@ export type RecordedRequest = {
   readonly atMs: number;
 };
 
-const CRLF = Buffer.from('\r\n');
-const HEAD_END = Buffer.from('\r\n\r\n');
-
 /** Cuts requests out of the bytes of one connection and hands them on one after the other. */
 export function readRequests(
   socket: Socket,
@@ -34,17 +32,10 @@ export function readRequests(
 
   async function advance(): Promise<void> {
     if (busy) return;
-    const headLength = buffered.indexOf(HEAD_END);
-    if (headLength === -1) return;
-    const [first = '', ...lines] = buffered.toString('latin1', 0, headLength).split('\r\n');
-    const headers: Record<string, string> = {};
-    for (const line of lines) {
-      const colon = line.indexOf(':');
-      headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
-    }
-    const rest = buffered.subarray(headLength + HEAD_END.length);
-    const read = readBody(headers, rest);
-    if (read === undefined) return;
+    const head = readHead(buffered);
+    const read = head && readBody(head.headers, head.rest);
+    if (head === undefined || read === undefined) return;
+    const { first, headers } = head;
     buffered = read.rest;
     busy = true;
     const [method = '', path = ''] = first.split(' ');
@@ -64,23 +55,10 @@ function readBody(
   headers: Readonly<Record<string, string>>,
   bytes: Buffer,
 ): { text: string; rest: Buffer } | undefined {
-  if (headers['transfer-encoding'] === undefined) {
-    const length = Number(headers['content-length'] ?? 0);
-    if (bytes.length < length) return undefined;
-    return { text: bytes.toString('utf8', 0, length), rest: bytes.subarray(length) };
-  }
-  const parts: Buffer[] = [];
-  let position = 0;
-  while (true) {
-    const lineEnd = bytes.indexOf(CRLF, position);
-    if (lineEnd === -1) return undefined;
-    const length = Number.parseInt(bytes.toString('latin1', position, lineEnd), 16);
-    const end = lineEnd + 2 + length + 2;
-    if (bytes.length < end) return undefined;
-    if (length === 0) return { text: Buffer.concat(parts).toString(), rest: bytes.subarray(end) };
-    parts.push(bytes.subarray(lineEnd + 2, end - 2));
-    position = end;
-  }
+  if (headers['transfer-encoding'] !== undefined) return readChunks(bytes);
+  const length = Number(headers['content-length'] ?? 0);
+  if (bytes.length < length) return undefined;
+  return { text: bytes.toString('utf8', 0, length), rest: bytes.subarray(length) };
 }
 
 function describe(

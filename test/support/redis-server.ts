@@ -3,7 +3,9 @@
 
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { freePort, type Service, serviceDirectory, startService } from './service.ts';
+import { freePort } from './listen.ts';
+import { type Service, serviceDirectory, startService } from './service.ts';
+import { waitUntil } from './upstream.ts';
 
 export type RedisServer = Service & {
   readonly url: string;
@@ -22,7 +24,6 @@ export type RedisGroup = {
 
 /** Nodes of a cluster talk to each other on a port that is higher by this. */
 const CLUSTER_PORT_DISTANCE = 10_000;
-const AGREE_MS = 20_000;
 
 export function findRedis(): string | undefined {
   return Bun.which('redis-server') ?? undefined;
@@ -131,14 +132,6 @@ function askRedis(port: number, command: string): Promise<string> {
 
 function expectOk(reply: string): void {
   if (!reply.startsWith('+OK')) throw new Error(`Redis said: ${reply}`);
-}
-
-async function waitUntil(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + AGREE_MS;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error('The servers did not agree in time.');
-    await Bun.sleep(20);
-  }
 }
 
 function group(url: string, servers: readonly RedisServer[]): RedisGroup {

@@ -2,6 +2,7 @@
 // from our side.
 
 import { connect, createServer, type Socket } from 'node:net';
+import { listen } from './listen.ts';
 
 export type ReplyFault = 'drop' | 'double' | 'swallow';
 
@@ -59,11 +60,8 @@ export async function startReplyProxy(target: string): Promise<ReplyProxy> {
       }
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const own = typeof address === 'object' && address !== null ? address.port : 0;
   const url = new URL(target);
-  url.host = `127.0.0.1:${own}`;
+  url.host = `127.0.0.1:${await listen(server)}`;
   return {
     url: url.href,
     harm(fault, skipped = 0) {

@@ -4,7 +4,6 @@
 
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdtemp, realpath } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -176,19 +175,4 @@ function processesIn(directory: string): number[] {
         return false;
       }
     });
-}
-
-/** A port without a listener, for programs that cannot report the one that they chose. */
-export async function freePort(below = 65_536): Promise<number> {
-  for (;;) {
-    const port = await new Promise<number>((resolve, reject) => {
-      const server = createServer();
-      server.on('error', reject);
-      server.listen(0, '127.0.0.1', () => {
-        const address = server.address();
-        server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
-      });
-    });
-    if (port < below) return port;
-  }
 }

@@ -11,6 +11,7 @@ import {
   startRedisCluster,
   startRedisSentinel,
 } from './services.ts';
+import { waitUntil } from './upstream.ts';
 
 describeWithServices('PostgreSQL', ['PostgreSQL'], () => {
   test('keeps what was committed over a crash, and makes databases apart from each other', async () => {
@@ -72,7 +73,7 @@ describeWithServices('PostgreSQL', ['PostgreSQL'], () => {
     const [directory = '', url = ''] = (value ?? '').trim().split(' ');
     expect(await ask(url, 'select 1 as x')).toEqual([{ x: 1 }]);
     owner.kill('SIGKILL');
-    await until(() => !existsSync(directory));
+    await waitUntil(() => !existsSync(directory));
     await expect(ask(url, 'select 1')).rejects.toThrow();
   }, 30_000);
 });
@@ -114,7 +115,7 @@ describeWithServices('Redis', ['Redis'], () => {
     const reported = () => sentinel.ask('SENTINEL GET-MASTER-ADDR-BY-NAME main');
     expect(await reported()).toContain(String(primary.port));
     await primary.kill();
-    await until(async () => (await reported()).includes(String(replica.port)));
+    await waitUntil(async () => (await reported()).includes(String(replica.port)));
   }, 30_000);
 });
 
@@ -125,8 +126,4 @@ async function ask(url: string, text: string): Promise<unknown[]> {
   } finally {
     await sql.end({ timeout: 1 });
   }
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await Bun.sleep(10);
 }

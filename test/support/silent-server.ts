@@ -2,6 +2,7 @@
 // tests of events during connection setup.
 
 import { createServer, type Socket } from 'node:net';
+import { listen } from './listen.ts';
 
 export type SilentServer = {
   /** With `https:`. */
@@ -12,7 +13,7 @@ export type SilentServer = {
 };
 
 /** `onGone` is called for each connection that the other side has closed. */
-export function startSilentServer(onGone: () => void = () => {}): Promise<SilentServer> {
+export async function startSilentServer(onGone: () => void = () => {}): Promise<SilentServer> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -24,18 +25,12 @@ export function startSilentServer(onGone: () => void = () => {}): Promise<Silent
       onGone();
     });
   });
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' ? address?.port : undefined;
-      resolve({
-        url: `https://127.0.0.1:${port}/v1`,
-        connections: () => sockets.size,
-        close() {
-          for (const socket of sockets) socket.destroy();
-          server.close();
-        },
-      });
-    });
-  });
+  return {
+    url: `https://127.0.0.1:${await listen(server)}/v1`,
+    connections: () => sockets.size,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
 }

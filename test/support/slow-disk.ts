@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runProgram } from './program.ts';
 
 export type SlowDisk = {
   /** What a gateway has to be started with. */
@@ -34,11 +35,9 @@ export async function openSlowDisk(): Promise<SlowDisk> {
     join(directory, name),
   ) as [string, string, string];
   const source = join(import.meta.dir, 'slow-disk.c');
-  const compiler = Bun.spawn(['cc', '-shared', '-fPIC', '-O1', '-o', library, source, '-ldl'], {
-    stderr: 'pipe',
-  });
-  const errors = await compiler.stderr.text();
-  if ((await compiler.exited) !== 0) throw new Error(`cc has failed: ${errors}`);
+  const compiler = ['cc', '-shared', '-fPIC', '-O1', '-o', library, source, '-ldl'];
+  const { code, stderr } = await runProgram(compiler);
+  if (code !== 0) throw new Error(`cc has failed: ${stderr}`);
   const count = (line: string): number =>
     existsSync(log)
       ? readFileSync(log, 'utf8')

@@ -5,6 +5,7 @@
 import { createServer, type Socket } from 'node:net';
 import { PROBE_TEXT } from '../../src/upstream/probe.ts';
 import { type Behaviour, behaviourFor } from './behaviours.ts';
+import { listen } from './listen.ts';
 import { type RecordedRequest, readRequests } from './recorded-request.ts';
 
 export type { RecordedRequest } from './recorded-request.ts';
@@ -106,10 +107,7 @@ export async function startUpstream(
     const connection = trackEnd(socket);
     readRequests(socket, count, (request) => serve(request, socket, connection));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const origin = `http://127.0.0.1:${address.port}`;
+  const origin = `http://127.0.0.1:${await listen(server)}`;
 
   async function close(): Promise<void> {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));

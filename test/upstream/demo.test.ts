@@ -4,6 +4,7 @@ import { isFailure } from '../../src/core/failure.ts';
 import { Fold } from '../../src/core/fold.ts';
 import type { Answer } from '../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
+import { NO_USAGE } from '../../src/core/usage.ts';
 import { answerDemo } from '../../src/upstream/demo.ts';
 import { chatDialect } from '../../src/wire/upstream/chat/dialect.ts';
 
@@ -56,14 +57,7 @@ describe('demo-chat', () => {
       text: `${NOTICE} Your request has one message, and the last one begins: “Say hello to the world”`,
       toolCalls: [],
       finish: 'stop',
-      usage: {
-        inputTokens: 6,
-        cachedInputTokens: 0,
-        cacheWriteTokens: 0,
-        outputTokens: 40,
-        reasoningTokens: 0,
-        basis: 'reported',
-      },
+      usage: { ...NO_USAGE, inputTokens: 6, outputTokens: 40, basis: 'reported' },
       rawUsage:
         '{"prompt_tokens":6,"completion_tokens":40,"total_tokens":46,"completion_tokens_details":{"reasoning_tokens":0}}',
     });

@@ -11,6 +11,7 @@ import type { UpstreamAnswer, UpstreamClient } from '../../src/upstream/transpor
 import { candidate } from '../generate/fixtures.ts';
 import { chatUpstream } from '../support/model.ts';
 import { chatFrame } from '../support/render.ts';
+import { requestWith } from '../support/request.ts';
 
 /** An answer of these pieces, each read in its turn; without any, its body is the error's. */
 function answerOf(status: number, pieces: readonly string[]): UpstreamAnswer {
@@ -50,16 +51,7 @@ function attemptAt(
   })({
     candidate: { ...candidate('a'), upstream },
     credential: { id: '3', apiKey: 'key' },
-    request: {
-      model: 'a',
-      system: '',
-      turns: [{ role: 'user', parts }],
-      stop: [],
-      tools: [],
-      json: false,
-      stream: true,
-      includeUsage: true,
-    },
+    request: requestWith({ model: 'a', turns: [{ role: 'user', parts }], stream: true }),
     maxOutputTokens: 100,
     stream: true,
   });

@@ -3,7 +3,7 @@
 
 import { createDeadlines } from '../../src/core/deadlines.ts';
 import type { UpstreamFailure } from '../../src/core/failure.ts';
-import type { GenerationEvent, GenerationRequest } from '../../src/core/generation.ts';
+import type { GenerationEvent } from '../../src/core/generation.ts';
 import type { UpstreamTimeouts } from '../../src/core/model.ts';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import type { Candidate } from '../../src/core/route.ts';
@@ -11,6 +11,7 @@ import { type Attempt, createAttempts } from '../../src/upstream/attempt.ts';
 import type { Behaviour } from '../support/behaviours.ts';
 import { chatUpstream } from '../support/model.ts';
 import { alwaysAt, flatPrice } from '../support/price.ts';
+import { requestWith } from '../support/request.ts';
 import { type Exchange, startUpstream, type Upstream } from '../support/upstream.ts';
 import { createTestClient } from '../support/upstream-client.ts';
 
@@ -41,16 +42,7 @@ export type AttemptRig = {
   readonly close: () => Promise<void>;
 };
 
-const REQUEST: GenerationRequest = {
-  model: 'any',
-  system: '',
-  turns: [],
-  stop: [],
-  tools: [],
-  json: false,
-  stream: true,
-  includeUsage: true,
-};
+const REQUEST = requestWith({ model: 'any', turns: [], stream: true });
 
 const PATIENT: UpstreamTimeouts = {
   connectMs: 60_000,

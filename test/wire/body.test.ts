@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { GatewayError } from '../../src/core/error.ts';
 import { JSON_WEIGHT_MAX } from '../../src/core/json-weight.ts';
 import { parseBody } from '../../src/wire/body.ts';
+import { thrownBy } from '../support/thrown.ts';
 
 const { depth: JSON_DEPTH_MAX, members: JSON_KEYS_MAX } = JSON_WEIGHT_MAX;
 const encoder = new TextEncoder();
@@ -12,17 +13,10 @@ function parse(text: string): unknown {
 }
 
 function refusal(bytes: Uint8Array): string {
-  try {
-    parseBody(bytes);
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    expect({ code: error.code, param: error.param }).toEqual({
-      code: 'invalid_request',
-      param: undefined,
-    });
-    return error.message;
-  }
-  throw new Error('was accepted');
+  const error = thrownBy(GatewayError, () => parseBody(bytes));
+  if (error === undefined) throw new Error('was accepted');
+  expect([error.code, error.param]).toEqual(['invalid_request', undefined]);
+  return error.message;
 }
 
 function nested(depth: number): string {

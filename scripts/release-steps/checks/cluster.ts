@@ -4,20 +4,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEMO_CATALOG } from '../../../src/catalog/demo-catalog.ts';
+import { freePort } from '../../../test/support/listen.ts';
 import { findPostgres, startPostgres } from '../../../test/support/postgres-server.ts';
 import { findRedis, startRedis } from '../../../test/support/redis-server.ts';
 import { runTool } from '../tool.ts';
 import { startDns } from './dns.ts';
 import { unpackExecutable } from './executables.ts';
-import {
-  buy,
-  type Check,
-  freePort,
-  inFolder,
-  missing,
-  type Release,
-  whileServing,
-} from './kind.ts';
+import { buy, type Check, inFolder, missing, type Release, whileServing } from './kind.ts';
 
 const COMPOSE = 'github.com/compose-spec/compose-go/v2';
 const COMPOSE_VERSION = 'v2.6.0';

@@ -3,8 +3,9 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DEMO_CATALOG } from '../../../src/catalog/demo-catalog.ts';
+import { freePort } from '../../../test/support/listen.ts';
 import { runTool } from '../tool.ts';
-import { buy, type Check, freePort, inFolder, missing, type Release } from './kind.ts';
+import { buy, type Check, inFolder, missing, type Release } from './kind.ts';
 
 const packaging = resolve(import.meta.dir, '../../packaging');
 

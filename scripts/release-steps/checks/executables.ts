@@ -1,10 +1,10 @@
 // The archives with one executable each.
 
 import { join } from 'node:path';
+import { freePort } from '../../../test/support/listen.ts';
 import { runTool } from '../tool.ts';
 import {
   type Check,
-  freePort,
   inFolder,
   missing,
   type Release,

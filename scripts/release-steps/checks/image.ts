@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { DEMO_CATALOG } from '../../../src/catalog/demo-catalog.ts';
+import { freePort } from '../../../test/support/listen.ts';
 import { runTool } from '../tool.ts';
 import {
   type Check,
-  freePort,
   inFolder,
   missing,
   type Release,

@@ -1,7 +1,6 @@
 // What the checks of a release share.
 
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -33,17 +32,6 @@ export async function inFolder<Result>(work: (folder: string) => Promise<Result>
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** A port that is free now. */
-export async function freePort(): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>();
-  const server = createServer();
-  server.listen(0, '127.0.0.1', () => {
-    const address = server.address();
-    server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-  });
-  return promise;
 }
 
 type ServerOptions = {

@@ -2,12 +2,12 @@
 // several credentials, a cap on requests in flight with its queue, the retry budget, weights, and
 // fallbacks.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createAccounts } from '../../support/accounts.ts';
 import { type Books, openBooks } from '../../support/books.ts';
 import { generate, generateStream, openStream } from '../../support/client.ts';
 import { held } from '../../support/description.ts';
-import { type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
 import { startUpstream, type Upstream, waitUntil } from '../../support/upstream.ts';
 import { BEHAVIOURS, catalogText, mostAtOnce, released } from './scenes.ts';
 
@@ -32,11 +32,7 @@ beforeAll(async () => {
   customer = made;
 });
 
-afterAll(async () => {
-  await books.close();
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway, books]);
 
 const asked = (site: string) => upstream.asked(site).length;
 

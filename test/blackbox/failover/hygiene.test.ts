@@ -1,11 +1,11 @@
 // Traffic between gateway and upstream beside the answer, through either HTTP client: headers,
 // bytes without a request, unrequested compression, and images by URL.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Behaviour, HELLO, play, sendWhole } from '../../support/behaviours.ts';
 import { catalogOf, UPSTREAM_KEY } from '../../support/catalog.ts';
 import { type Format, generate, type JsonAnswer } from '../../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
 import { USAGE, wholeBody } from '../../support/render.ts';
 import { type Exchange, startUpstream, type Upstream } from '../../support/upstream.ts';
 
@@ -97,10 +97,7 @@ beforeAll(async () => {
   customer = await gateway.createAccount({ plan: 'business', credit: 10_000_000 });
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 function textOf({ json }: JsonAnswer): unknown {
   const [choice] = (json['choices'] ?? []) as {

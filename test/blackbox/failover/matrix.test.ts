@@ -2,12 +2,12 @@
 // and whole, with nothing, another upstream or a fallback model behind it. Each cell checks status,
 // serving model, attempts, charge, slot and hold; the ledger audit checks the whole.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createAccounts } from '../../support/accounts.ts';
 import { type Books, openBooks } from '../../support/books.ts';
 import { type DeadPorts, openDeadPorts } from '../../support/dead-ports.ts';
 import { createFaults, REDIRECTED_SITE } from '../../support/faults.ts';
-import { type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
 import { ROWS } from './faults.ts';
 import { expectedOf, observe, type Scene } from './observe.ts';
@@ -49,12 +49,7 @@ beforeAll(async () => {
   idle.push(...(await createAccounts(gateway, LANES, { plan: 'roomy', credit: CREDIT })));
 });
 
-afterAll(async () => {
-  await books.close();
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-  await ports[Symbol.asyncDispose]();
-});
+closeAtEnd(() => [ports, upstream, gateway, books]);
 
 async function withAccount<T>(use: (account: TestAccount) => Promise<T>): Promise<T> {
   const free = idle.pop() ?? (await new Promise<TestAccount>((resolve) => waiting.push(resolve)));

@@ -1,12 +1,12 @@
 // Faulty credentials and upstreams, as several customers meet them: they are detected within a few
 // requests, fallbacks serve, the operator is alerted once, and they recover without intervention.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createAccounts } from '../../support/accounts.ts';
 import { type Behaviour, play, sendWhole } from '../../support/behaviours.ts';
 import { catalogOf, ROOMY_PLAN } from '../../support/catalog.ts';
 import { generate } from '../../support/client.ts';
-import { type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
 import { USAGE } from '../../support/render.ts';
 import { startUpstream, type Upstream, waitUntil } from '../../support/upstream.ts';
 
@@ -81,10 +81,7 @@ beforeAll(async () => {
   accounts = await createAccounts(gateway, 3, { plan: 'roomy', credit: 1_000_000 });
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 const asked = (site: string) => upstream.asked(site);
 const probes = (site: string) => upstream.probed(site);

@@ -6,7 +6,7 @@ import { tokenCount } from '../../../src/core/money.ts';
 import type { LiveRecord } from '../../../src/dashboard/records/customer-overview.ts';
 import { openSignUp, signUp } from '../../support/customer.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
-import { type Gateway, startGateway } from '../../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../../support/gateway.ts';
 import { creditOf } from '../../support/ledger.ts';
 import { type Mailbox, openMailbox } from '../../support/mailbox.ts';
 import { waitUntil } from '../../support/upstream.ts';
@@ -115,10 +115,7 @@ describeOnEachDatabase("a customer's live feed", () => {
       mailbox = await openMailbox();
       gateway = await startGateway({ environment: openSignUp(mailbox) });
     });
-    afterAll(async () => {
-      await gateway[Symbol.asyncDispose]();
-      await mailbox[Symbol.asyncDispose]();
-    });
+    closeAtEnd(() => [mailbox, gateway]);
 
     test('disconnecting frees a slot, and sign-out ends the feed', async () => {
       const { session } = await signUp(gateway, mailbox);

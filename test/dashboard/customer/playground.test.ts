@@ -1,7 +1,7 @@
 // The playground: the answers, refusals and bills of /v1 in both formats, with a session in place
 // of a key. A session opens nothing on /v1, and a key nothing in the dashboard.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { catalogFor, ROOMY_PLAN } from '../../support/catalog.ts';
 import {
   type Format,
@@ -13,7 +13,7 @@ import {
   requestBody,
 } from '../../support/client.ts';
 import { explain } from '../../support/explain.ts';
-import { type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
 import { parseMetrics, sumOf } from '../../support/metrics.ts';
 import { type ApiSession, openApi } from '../../support/session.ts';
 import { collectEvents, type SseEvent } from '../../support/sse.ts';
@@ -51,10 +51,7 @@ beforeAll(async () => {
   [ada, bob] = await Promise.all([signedIn(), signedIn()]);
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 /** A customer whose password was set with the link that the log of a server without mail has. */
 async function signedIn(plan = 'roomy', credit = 1_000_000): Promise<Customer> {

@@ -128,10 +128,7 @@ describeOnEachDatabase('accounts in the console', async () => {
   test('all accounts that match are exported as CSV without formulas', async () => {
     const email = '=cmd@formula.example';
     const id = await open.account(email);
-    const request = new Request('http://console.test/operator/api/accounts/export?text=formula', {
-      headers: { cookie: 'ops@example.com' },
-    });
-    const response = await open.handle(request, null);
+    const response = await open.open('GET', '/accounts/export?text=formula');
     expect(response.headers.get('content-disposition')).toContain('accounts-');
     const [head = '', line = '', ...more] = (await response.text()).split('\r\n');
     expect(head.split(',').slice(0, 2)).toEqual(['"account_id"', '"email"']);

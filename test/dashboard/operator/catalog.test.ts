@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { utcMonth } from '../../../src/core/calendar.ts';
+import { NO_USAGE } from '../../../src/core/usage.ts';
 import type {
   CatalogRecord,
   DraftCheckRecord,
@@ -42,14 +43,7 @@ describeOnEachDatabase("the console's codes and prices", async () => {
     const charge = 21_000_000n;
     const served = { model: 'swift-1', upstream: 'demo', price };
     await ledger.hold({ ...holdOf(requestId, accountId, charge), price, nowMs });
-    const usage = {
-      inputTokens: 100,
-      cachedInputTokens: 0,
-      cacheWriteTokens: 0,
-      outputTokens: 10,
-      reasoningTokens: 0,
-      basis: 'reported',
-    } as const;
+    const usage = { ...NO_USAGE, inputTokens: 100, outputTokens: 10, basis: 'reported' } as const;
     const attempts = JSON.stringify([{ upstream: 'demo', usage, cost: '13' }]);
     await ledger.settle({ ...settleOf(requestId, charge), served, usage, attempts, nowMs });
   }

@@ -1,6 +1,5 @@
 // The console's JSON about the server and its catalog, over a real catalog file, a real database
-// and real health, called as a page calls it. Only the session is a stub: the cookie is the
-// operator's address. The server applies what the console has written.
+// and real health. The server applies what the console has written.
 
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -12,8 +11,6 @@ import type { UpstreamFailure } from '../../../src/core/failure.ts';
 import { withDisabled, withTrouble } from '../../../src/core/health.ts';
 import type { Candidate } from '../../../src/core/route.ts';
 import type { MachineDependencies } from '../../../src/dashboard/dependencies.ts';
-import { createDashboardApp } from '../../../src/dashboard/edge/app.ts';
-import { STEP_UP_MS } from '../../../src/dashboard/edge/guard.ts';
 import { alertRoutes } from '../../../src/dashboard/operator/alerts.ts';
 import { catalogRoutes } from '../../../src/dashboard/operator/catalog.ts';
 import { entryRoutes } from '../../../src/dashboard/operator/entries.ts';
@@ -26,7 +23,6 @@ import { selfAuditRoutes } from '../../../src/dashboard/operator/self-audit.ts';
 import { speedRoutes } from '../../../src/dashboard/operator/speeds.ts';
 import { upstreamRoutes } from '../../../src/dashboard/operator/upstreams.ts';
 import type { ListedNodeRecord } from '../../../src/dashboard/records/operator-server.ts';
-import type { SignedInOperator } from '../../../src/identity/signed-in.ts';
 import type { AuditState } from '../../../src/ledger/audit.ts';
 import { createActivity } from '../../../src/observe/activity.ts';
 import { createRaisedAlerts } from '../../../src/observe/raised-alerts.ts';
@@ -39,9 +35,9 @@ import { createHealth } from '../../../src/upstream/health.ts';
 import { startTimer } from '../../../src/upstream/timer.ts';
 import { newDatabase, urlOf } from '../../support/database.ts';
 import { SILENT_PROBE } from '../../support/probe.ts';
+import { openOperatorApp } from './app.ts';
 
-const ORIGIN = 'http://console.test';
-export const OPERATOR = 'ops@example.com';
+export { OPERATOR } from './app.ts';
 
 /** Two models and three places; every one of them is served by `demo` and by no other working upstream. */
 export const CATALOG = `[service]
@@ -90,12 +86,6 @@ export const ROUTES = [
   nodeRoutes,
 ];
 
-export type Answer = {
-  readonly status: number;
-  readonly text: string;
-  readonly json: Record<string, unknown>;
-};
-
 /** `file: false` is the built-in catalog. Everything is closed by `close`. */
 export async function openMachineConsole(root: string, { file: hasFile = true } = {}) {
   const directory = join(root, crypto.randomUUID());
@@ -132,7 +122,6 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
     activity.forget(upstream);
   });
   const audit = { state: EMPTY_AUDIT, runs: 0 };
-  let provenAt = clock();
   let problems: readonly string[] = [];
   const probes: Parameters<MachineDependencies['machine']['probe']>[] = [];
   let probed: Awaited<ReturnType<MachineDependencies['machine']['probe']>> = 'finished';
@@ -182,53 +171,15 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
       nodes: async () => NODES,
     },
   };
-  const handle = createDashboardApp<SignedInOperator>({
-    session: async (headers) => {
-      const email = headers.get('cookie') ?? '';
-      if (email === '') return undefined;
-      const facts = { realm: 'operator', role: 'admin', email, twoFactor: false } as const;
-      return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt, expiresAt: provenAt };
-    },
-    isOpen: async () => true,
-    standing: async () => undefined,
-    address: () => '203.0.113.7',
-    origin: ORIGIN,
-    isHttps: () => false,
-    clock,
-    randomBytes,
-    onChange: operators.look,
-    onInternal: (_requestId, error) => {
-      throw error;
-    },
-    prefix: '/operator',
+  const app = openOperatorApp({
     routes: ROUTES.flatMap((routes) => routes(dependencies)),
-    files: { page: () => new Response(''), serve: () => new Response('') },
+    clock,
+    onChange: operators.look,
   });
 
-  function open(method: string, path: string, body?: unknown, signal?: AbortSignal) {
-    const request = new Request(`${ORIGIN}/operator/api${path}`, {
-      method,
-      headers: { cookie: OPERATOR, origin: ORIGIN, 'content-type': 'application/json' },
-      ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
-      ...(signal === undefined ? {} : { signal }),
-    });
-    return handle(request, null);
-  }
-
-  async function ask(method: string, path: string, body?: unknown): Promise<Answer> {
-    const response = await open(method, path, body);
-    const text = await response.text();
-    return { status: response.status, text, json: text === '' ? {} : JSON.parse(text) };
-  }
-
   return {
-    ...{ store, path, directory, health, activity, raised, operators, live, audit, open, ask },
-    get: async <T>(of: string) => (await ask('GET', of)).json as T,
-    post: (of: string, body?: unknown) => ask('POST', of, body),
-    async refusal(method: string, of: string, body?: unknown): Promise<readonly unknown[]> {
-      const { status, json } = await ask(method, of, body);
-      return [status, (json['error'] as { code?: string } | undefined)?.code];
-    },
+    ...{ store, path, directory, health, activity, raised, operators, live, audit, ...app },
+    get: async <T>(of: string) => (await app.ask('GET', of)).json as T,
     write: (text: string) => writeFileSync(path, text),
     /** The tests of upstreams that were made. */
     probes,
@@ -247,9 +198,6 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
       };
     },
     events: () => store.database.db.select().from(auditEvents).all(),
-    forgetProof: () => {
-      provenAt = clock() - STEP_UP_MS;
-    },
     trouble: (words: readonly string[]) => {
       problems = words;
     },

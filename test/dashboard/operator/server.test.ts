@@ -4,6 +4,7 @@
 import { afterAll, expect, test } from 'bun:test';
 import type { FailureClass, UpstreamFailure } from '../../../src/core/failure.ts';
 import { micro } from '../../../src/core/money.ts';
+import { NO_USAGE } from '../../../src/core/usage.ts';
 import type { OperatorModelsRecord } from '../../../src/dashboard/records/operator-catalog.ts';
 import type {
   AlertRecord,
@@ -18,11 +19,6 @@ import { describeOnEachDatabase, temporaryDirectory } from '../../support/databa
 import { creditOf, holdOf } from '../../support/ledger.ts';
 import { addRecords, usageRecord } from '../../support/usage.ts';
 import { NODES, OPERATOR, openMachineConsole, SECRETS } from './server-console.ts';
-
-const NO_USAGE = {
-  ...{ inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 },
-  ...{ outputTokens: 0, reasoningTokens: 0 },
-};
 
 describeOnEachDatabase("the console's view of the server", async () => {
   const open = await openMachineConsole(temporaryDirectory());
@@ -156,14 +152,7 @@ describeOnEachDatabase("the console's view of the server", async () => {
 
   test('failed attempts are listed with their upstream, by minute and one by one', async () => {
     const at = Date.now();
-    const usage = {
-      inputTokens: 5,
-      cachedInputTokens: 0,
-      cacheWriteTokens: 0,
-      outputTokens: 9,
-      reasoningTokens: 0,
-      basis: 'reported',
-    } as const;
+    const usage = { ...NO_USAGE, inputTokens: 5, outputTokens: 9, basis: 'reported' } as const;
     const attempt = { model: 'swift-1', credential: '2', startedAt: at - 30, endedAt: at };
     open.activity.request({
       ...{ requestId: 'req_7', route: 'messages', format: 'messages', status: 200, durationMs: 50 },
@@ -308,7 +297,7 @@ describeOnEachDatabase("the console's view of the server", async () => {
     expect(live.minutes.at(-1)?.requests).toBeLessThanOrEqual(1);
 
     const leave = new AbortController();
-    const response = await open.open('GET', '/feed', undefined, leave.signal);
+    const response = await open.open('GET', '/feed', undefined, { signal: leave.signal });
     const [chunk] = await Array.fromAsync(firstOf(response));
     leave.abort();
     const data = /^data: (.*)$/m.exec(new TextDecoder().decode(chunk))?.[1] ?? '{}';

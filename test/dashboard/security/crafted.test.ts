@@ -1,7 +1,7 @@
 // Requests that no browser sends: slow bodies, invalid hosts, made-up JSON members, and origins
 // with our name but another scheme.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   addOperator,
   type Customer,
@@ -11,7 +11,7 @@ import {
   openSignUp,
   signUp,
 } from '../../support/customer.ts';
-import { type Gateway, startGateway } from '../../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../../support/mailbox.ts';
 import { openConnection } from '../../support/raw.ts';
 import { type ApiSession, openApi, PREFIXES } from '../../support/session.ts';
@@ -29,10 +29,7 @@ beforeAll(async () => {
   gateway = await startGateway({ environment: { ...openSignUp(mailbox), BASE_URL: OURS } });
   customer = await signUp(gateway, mailbox);
 });
-afterAll(async () => {
-  await gateway?.[Symbol.asyncDispose]();
-  await mailbox?.[Symbol.asyncDispose]();
-});
+closeAtEnd(() => [mailbox, gateway]);
 
 /** Sends a request but for the end of its body; `end` sends that and answers with the status. */
 async function beginSlowly({ url, realm, cookie }: ApiSession, path: string, body: object) {

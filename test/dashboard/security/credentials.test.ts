@@ -2,7 +2,7 @@
 // is known gets the same response as an unknown one, and throttling locks out no owner.
 
 import { Database as Connection } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   type Customer,
   newEmail,
@@ -10,7 +10,7 @@ import {
   openSignUp,
   signUp,
 } from '../../support/customer.ts';
-import { type Gateway, startGateway } from '../../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../../support/mailbox.ts';
 import { type ApiAnswer, openApi } from '../../support/session.ts';
 
@@ -26,10 +26,7 @@ beforeAll(async () => {
     environment: { ...openSignUp(mailbox), TRUSTED_PROXIES: '127.0.0.1' },
   });
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await mailbox[Symbol.asyncDispose]();
-});
+closeAtEnd(() => [mailbox, gateway]);
 
 let networks = 0;
 /** A network without earlier attempts. */

@@ -14,9 +14,7 @@ beforeAll(async () => {
   // Without one the console is as if it were not there.
   await addOperator(gateway, newEmail(), newPassword());
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-});
+afterAll(() => gateway[Symbol.asyncDispose]());
 
 const POLICY: Readonly<Record<string, string>> = {
   'default-src': "'none'",

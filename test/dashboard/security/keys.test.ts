@@ -1,9 +1,9 @@
 // Concurrent and malicious changes of keys: names and dates that no page sends, caps under parallel
 // requests, and one key that fifty requests rotate or revoke.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Customer, openSignUp, signUp } from '../../support/customer.ts';
-import { type Gateway, startGateway } from '../../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../../support/mailbox.ts';
 import type { ApiAnswer } from '../../support/session.ts';
 import { takeSnapshot } from './snapshot.ts';
@@ -17,10 +17,7 @@ beforeAll(async () => {
   mailbox = await openMailbox();
   gateway = await startGateway({ environment: openSignUp(mailbox) });
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await mailbox[Symbol.asyncDispose]();
-});
+closeAtEnd(() => [mailbox, gateway]);
 
 const create = ({ session }: Customer, body: object = {}): Promise<ApiAnswer> =>
   session.send('POST', '/keys', body);

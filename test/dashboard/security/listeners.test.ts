@@ -14,9 +14,7 @@ let gateway: Gateway;
 beforeAll(async () => {
   gateway = await startGateway();
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-});
+afterAll(() => gateway[Symbol.asyncDispose]());
 
 /** Sends a request by hand to the public listener and returns the response. */
 async function ask(head: string): Promise<RawAnswer | undefined> {

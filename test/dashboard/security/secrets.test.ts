@@ -1,7 +1,7 @@
 // Everything that is secret, used once over the socket, and then looked for: in every byte of the
 // database, in the log, and in later responses to the pages.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -12,7 +12,7 @@ import {
   signUp,
   tokenOf,
 } from '../../support/customer.ts';
-import { type Gateway, startGateway } from '../../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../../support/mailbox.ts';
 import { codeOf } from '../../support/one-time-code.ts';
 import { type ApiSession, openApi } from '../../support/session.ts';
@@ -67,10 +67,7 @@ beforeAll(async () => {
   });
   expect(failed.status).toBe(200);
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await mailbox[Symbol.asyncDispose]();
-});
+closeAtEnd(() => [mailbox, gateway]);
 
 /** The random part of the session's cookie. */
 function secretOf(who: ApiSession): string {

@@ -1,7 +1,7 @@
 // Sessions over the socket: what the cookie is, when there is a new one, and how soon an old one
 // opens nothing any more. Expiry is tested beside `src/identity/sign-in/`.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   type Customer,
   createOperator,
@@ -12,7 +12,7 @@ import {
   signUp,
   tokenOf,
 } from '../../support/customer.ts';
-import { type Gateway, startGateway } from '../../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../../support/mailbox.ts';
 import { type ApiSession, openApi } from '../../support/session.ts';
 
@@ -31,10 +31,7 @@ beforeAll(async () => {
   operator = await createOperator(gateway);
   customer = await signUp(gateway, mailbox);
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await mailbox[Symbol.asyncDispose]();
-});
+closeAtEnd(() => [mailbox, gateway]);
 
 const isSignedIn = async (session: ApiSession) => {
   const path = session.realm === 'customer' ? '/account' : '/overview';

@@ -1,10 +1,10 @@
 // What any signed-in user can do to the JSON of an application, route by route: a read changes
 // nothing, a field that no page sends is refused, a list takes no query that it does not know.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import { createOperator, type Operator, openSignUp, signUp } from '../../support/customer.ts';
-import { type Gateway, startGateway } from '../../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../../support/mailbox.ts';
 import type { ApiSession, Realm } from '../../support/session.ts';
 import { drawn } from './draw.ts';
@@ -25,10 +25,7 @@ beforeAll(async () => {
   sessions.set('operator', operator.session);
   sessions.set('customer', (await signUp(gateway, mailbox)).session);
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await mailbox[Symbol.asyncDispose]();
-});
+closeAtEnd(() => [mailbox, gateway]);
 
 const sessionOf = ({ realm }: WalkedRoute): ApiSession => {
   const session = sessions.get(realm);

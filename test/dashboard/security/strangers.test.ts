@@ -18,9 +18,7 @@ beforeAll(async () => {
   account = await gateway.createAccount();
   before = takeSnapshot(gateway.databasePath);
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-});
+afterAll(() => gateway[Symbol.asyncDispose]());
 
 const codeOf = async (response: Response): Promise<[number, unknown]> => {
   const { error } = (await response.json()) as { readonly error?: { readonly code?: string } };

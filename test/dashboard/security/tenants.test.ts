@@ -1,11 +1,11 @@
 // Two customers of one gateway: each request with ids of the other is answered as if
 // there were no such thing, and nothing of the other is read or changed. Walks over every route.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import { post, requestBody } from '../../support/client.ts';
 import { type Customer, openSignUp, signUp } from '../../support/customer.ts';
-import { type Gateway, startGateway } from '../../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../../support/mailbox.ts';
 import { waitUntil } from '../../support/upstream.ts';
 import { drawn } from './draw.ts';
@@ -36,10 +36,7 @@ beforeAll(async () => {
   const theirs = new Set(idsAround(snapshot, intruder.accountId));
   ids = idsAround(snapshot, owner.accountId).filter((id) => !theirs.has(id));
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await mailbox[Symbol.asyncDispose]();
-});
+closeAtEnd(() => [mailbox, gateway]);
 
 /** Leaves a trace in as many tables as a customer can. */
 async function useEverything({ accountId, session }: Customer): Promise<void> {

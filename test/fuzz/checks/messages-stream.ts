@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import type { Outcome } from '../../../src/core/generation.ts';
 import type { AnswerHead } from '../../../src/wire/format.ts';
+import { messageStart } from '../../support/message-start.ts';
 import type { Shown } from './chat-stream.ts';
 import { type Json, members } from './json.ts';
 
@@ -39,7 +40,7 @@ const ERROR_TYPES = [
 export function readMessagesStream(stream: string, head: AnswerHead, failed: boolean): Shown {
   const events = readRecords(stream).filter(({ name }) => name !== 'ping');
   const [start, ...rest] = events;
-  readStart(start, head);
+  assert.deepEqual(start?.data, messageStart(`msg_${head.id}`, head.model));
   if (failed) {
     const outcome = readError(rest.pop(), head);
     return { ...shown(readBlocks(rest, true)), finish: undefined, outcome };
@@ -61,27 +62,6 @@ function readRecords(stream: string): Event[] {
       assert.equal(value['type'], name);
       return { name, data: value };
     });
-}
-
-function readStart(event: Event | undefined, head: AnswerHead): void {
-  assert.deepEqual(event?.data, {
-    type: 'message_start',
-    message: {
-      id: `msg_${head.id}`,
-      type: 'message',
-      role: 'assistant',
-      model: head.model,
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: {
-        input_tokens: 0,
-        cache_creation_input_tokens: 0,
-        cache_read_input_tokens: 0,
-        output_tokens: 0,
-      },
-    },
-  });
 }
 
 /** Blocks strictly one after the other; the last may be open where an error ended the stream. */

@@ -8,9 +8,9 @@ import fc from 'fast-check';
 import { loadCatalog } from '../../../src/catalog/catalog.ts';
 import { DEMO_CATALOG } from '../../../src/catalog/demo-catalog.ts';
 import { CatalogError } from '../../../src/catalog/source.ts';
-import type { GenerationRequest } from '../../../src/core/generation.ts';
 import type { Catalog } from '../../../src/core/model.ts';
 import { dialectOf } from '../../../src/wire/upstream/dialect.ts';
+import { requestWith } from '../../support/request.ts';
 import { mutated, valuesMutated } from '../inputs/mutate.ts';
 import { toBytes } from '../inputs/recordings.ts';
 import { anyText, SECRET } from '../inputs/text.ts';
@@ -93,16 +93,7 @@ function load(text: string): Catalog | CatalogError {
   }
 }
 
-const QUESTION: GenerationRequest = {
-  model: 'm',
-  system: '',
-  turns: [{ role: 'user', parts: [{ kind: 'text', text: 'x' }] }],
-  stop: [],
-  tools: [],
-  json: false,
-  stream: true,
-  includeUsage: true,
-};
+const QUESTION = requestWith({ stream: true });
 
 function checkCatalog(catalog: Catalog): void {
   assert.ok(catalog.models.length > 0 && catalog.upstreams.size > 0 && catalog.plans.size >= 5);

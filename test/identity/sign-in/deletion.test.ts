@@ -4,28 +4,22 @@ import { changeStanding } from '../../../src/operations/accounts.ts';
 import { accountDeletions, invites, users } from '../../../src/store/sign-in-tables.ts';
 import { accountEvents } from '../../support/audit.ts';
 import { describeOnEachDatabase, everyRow, temporaryDirectory } from '../../support/database.ts';
-import { createBrowser, createRig, PASSWORD } from './rig.ts';
+import { createBrowser, EMAIL, openCustomer, PASSWORD } from './rig.ts';
 
 const directory = temporaryDirectory();
 
-const EMAIL = 'a@example.com';
 const DAY_MS = 86_400_000;
 
 async function open() {
-  const rig = await createRig(directory);
-  const browser = await rig.customer(EMAIL);
-  const { customer } = rig.signIn;
-  const who = await customer.read(browser.visit().headers);
-  if (who === undefined) throw new Error('no session');
+  const rig = await openCustomer(directory);
+  const { browser, customer } = rig;
+  const who = await rig.me();
   const account = () => rig.accounts.get(who.accountId);
   const ask = () => customer.askDeletion(who, browser.visit());
   const takeBack = () => customer.takeDeletionBack(who, browser.visit());
   const operatorSets = (standing: Standing) =>
     changeStanding(rig, who.accountId, standing, 'operator');
-  return {
-    ...{ ...rig, customerOf: rig.customer, browser, customer, who },
-    ...{ account, ask, takeBack, operatorSets },
-  };
+  return { ...rig, who, account, ask, takeBack, operatorSets };
 }
 
 describeOnEachDatabase('a deletion', () => {

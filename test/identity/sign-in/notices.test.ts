@@ -3,24 +3,16 @@
 import { expect, test } from 'bun:test';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { codeOf } from '../../support/one-time-code.ts';
-import { createRig, PASSWORD } from './rig.ts';
+import { EMAIL, openCustomer, PASSWORD } from './rig.ts';
 
 const directory = temporaryDirectory();
 
-const EMAIL = 'a@example.com';
 const HERE = '203.0.113.7';
 const ELSEWHERE = '198.51.100.7';
 
 async function open() {
-  const rig = await createRig(directory);
-  const browser = await rig.customer(EMAIL);
-  const { customer } = rig.signIn;
-
-  async function me() {
-    const who = await customer.read(browser.visit().headers);
-    if (who === undefined) throw new Error('no session');
-    return who;
-  }
+  const rig = await openCustomer(directory);
+  const { browser, customer, me } = rig;
 
   const changes = {
     async 'Your password was changed'(from: string) {
@@ -53,7 +45,7 @@ async function open() {
     return mails.length;
   }
 
-  return { ...rig, browser, customer, mailsOf };
+  return { ...rig, mailsOf };
 }
 
 describeOnEachDatabase('notices of changes', () => {

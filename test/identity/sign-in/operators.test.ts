@@ -1,14 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { createPeople } from '../../../src/identity/sign-in/people.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
-import { createBrowser, createRig, PASSWORD } from './rig.ts';
+import { createBrowser, createRig, PASSWORD, refused } from './rig.ts';
 
 const directory = temporaryDirectory();
 
 const EMAIL = 'op@example.com';
 const visit = createBrowser().visit();
-
-const refused = (code: string) => expect.objectContaining({ code });
 
 /** An operator with a password, and their browser. */
 async function open() {

@@ -9,9 +9,8 @@ import { createPasswords } from '../../../src/identity/sign-in/passwords.ts';
 import { challenges, sessions } from '../../../src/store/sign-in-tables.ts';
 import { describeOnEachDatabase } from '../../support/database.ts';
 import { codeOf } from '../../support/one-time-code.ts';
-import { createBrowser, createRig, PASSWORD, type Rig } from './rig.ts';
+import { createBrowser, createRig, EMAIL, PASSWORD, type Rig, refused } from './rig.ts';
 
-const EMAIL = 'a@example.com';
 const OTHER = 'another horse battery';
 
 describeOnEachDatabase('races of sign-in', () => {
@@ -22,8 +21,6 @@ describeOnEachDatabase('races of sign-in', () => {
   });
 
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
-
-  const refused = (code: string) => expect.objectContaining({ code });
 
   const given = (email: string, password: string) => ({ email, password });
 

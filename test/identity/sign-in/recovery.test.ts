@@ -1,27 +1,19 @@
 import { describe, expect, test } from 'bun:test';
 import { signInTokens } from '../../../src/store/sign-in-tables.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
-import { createBrowser, createRig, PASSWORD } from './rig.ts';
+import { createBrowser, EMAIL, openCustomer, PASSWORD, refused } from './rig.ts';
 
 const directory = temporaryDirectory();
 
-const EMAIL = 'a@example.com';
 const NEW_PASSWORD = 'another long password';
 const visit = createBrowser('192.0.2.1').visit();
 
-const refused = (code: string) => expect.objectContaining({ code });
-
 async function open() {
-  const rig = await createRig(directory);
-  const browser = await rig.customer(EMAIL);
-  const { customer } = rig.signIn;
+  const rig = await openCustomer(directory);
   return {
     ...rig,
-    browser,
-    customer,
-    customerOf: rig.customer,
     async forget(email = EMAIL) {
-      await customer.forgotPassword(email, visit);
+      await rig.customer.forgotPassword(email, visit);
       return rig.mailedToken(email);
     },
   };

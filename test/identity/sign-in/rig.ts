@@ -1,6 +1,7 @@
 // Sign-in over one real database file: a clock that only the test moves, mails in a list, and a
 // browser that keeps its cookies.
 
+import { expect } from 'bun:test';
 import { DEFAULT_SERVICE } from '../../../src/core/service.ts';
 import type { SignUpMode } from '../../../src/identity/sign-in/dependencies.ts';
 import type { SendMail } from '../../../src/identity/sign-in/mails.ts';
@@ -11,8 +12,12 @@ import { auditEvents } from '../../../src/store/tables.ts';
 import { newDatabase } from '../../support/database.ts';
 import { createIdentity } from '../fixtures.ts';
 
+export const EMAIL = 'a@example.com';
 export const PASSWORD = 'correct horse battery';
 export const SECRET = 'a secret of the tests that is long enough';
+
+/** The error of a refusal. */
+export const refused = (code: string) => expect.objectContaining({ code });
 
 export type Mail = Parameters<SendMail>[0];
 
@@ -76,6 +81,24 @@ export async function createRig(
       );
       browser.take(outcome.cookies);
       return browser;
+    },
+  };
+}
+
+/** With one customer, who is signed in. */
+export async function openCustomer(directory: string) {
+  const rig = await createRig(directory);
+  const browser = await rig.customer(EMAIL);
+  const { customer } = rig.signIn;
+  return {
+    ...rig,
+    browser,
+    customer,
+    customerOf: rig.customer,
+    async me(at = browser) {
+      const who = await customer.read(at.visit().headers);
+      if (who === undefined) throw new Error('no session');
+      return who;
     },
   };
 }

@@ -3,22 +3,17 @@ import { DEFAULT_SERVICE } from '../../../src/core/service.ts';
 import { createSignIn } from '../../../src/identity/sign-in/sign-in.ts';
 import { sessions } from '../../../src/store/sign-in-tables.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
-import { createBrowser, createRig, PASSWORD, SECRET } from './rig.ts';
+import { createBrowser, EMAIL, openCustomer, PASSWORD, SECRET } from './rig.ts';
 
 const directory = temporaryDirectory();
 
 const HOUR_MS = 3_600_000;
-const EMAIL = 'a@example.com';
 
 async function open() {
-  const rig = await createRig(directory);
-  const browser = await rig.customer(EMAIL);
-  const { customer } = rig.signIn;
+  const rig = await openCustomer(directory);
+  const { browser, customer } = rig;
   return {
     ...rig,
-    browser,
-    customer,
-    customerOf: rig.customer,
     sweep: rig.signIn.sweep,
     readOperator: rig.signIn.operator.read,
     who: (at = browser) => customer.read(at.visit().headers),
@@ -26,11 +21,6 @@ async function open() {
       const outcome = await customer.signIn({ email: EMAIL, password: PASSWORD }, at.visit());
       at.take(outcome.cookies);
       return at;
-    },
-    async me(at = browser) {
-      const who = await customer.read(at.visit().headers);
-      if (who === undefined) throw new Error('no session');
-      return who;
     },
   };
 }

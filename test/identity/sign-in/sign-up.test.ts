@@ -3,15 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { users } from '../../../src/store/sign-in-tables.ts';
 import { describeOnEachDatabase, sqliteTest, temporaryDirectory } from '../../support/database.ts';
-import { createBrowser, createRig, PASSWORD, type Rig } from './rig.ts';
+import { createBrowser, createRig, EMAIL, PASSWORD, type Rig, refused } from './rig.ts';
 
 const directory = temporaryDirectory();
 
-const EMAIL = 'a@example.com';
 const OTHER_PASSWORD = 'the password of a stranger';
 const visit = createBrowser().visit();
-
-const refused = (code: string) => expect.objectContaining({ code });
 
 async function signUp(rig: Rig, email: string, password: string, invite?: string): Promise<string> {
   await rig.signIn.customer.signUp({ email, password, invite }, visit);

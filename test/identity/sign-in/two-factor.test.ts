@@ -2,33 +2,23 @@ import { expect, test } from 'bun:test';
 import { secondFactors, sessions } from '../../../src/store/sign-in-tables.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { codeOf } from '../../support/one-time-code.ts';
-import { createBrowser, createRig, PASSWORD } from './rig.ts';
+import { createBrowser, EMAIL, openCustomer, PASSWORD, refused } from './rig.ts';
 
 const directory = temporaryDirectory();
 
-const EMAIL = 'a@example.com';
 const CREDENTIALS = { email: EMAIL, password: PASSWORD };
 
-const refused = (code: string) => expect.objectContaining({ code });
-
 async function open() {
-  const rig = await createRig(directory);
-  const browser = await rig.customer(EMAIL);
-  const { customer } = rig.signIn;
-  async function me(at = browser) {
-    const who = await customer.read(at.visit().headers);
-    if (who === undefined) throw new Error('no session');
-    return who;
-  }
+  const rig = await openCustomer(directory);
   /** A browser whose password was right. */
   async function halfway(address?: string) {
     const next = createBrowser(address);
-    const { status, cookies } = await customer.signIn(CREDENTIALS, next.visit());
+    const { status, cookies } = await rig.customer.signIn(CREDENTIALS, next.visit());
     expect(status).toBe('second_factor_required');
     next.take(cookies);
     return next;
   }
-  return { ...rig, browser, customer, me, halfway };
+  return { ...rig, halfway };
 }
 
 /** With the second factor on; the code of this half minute is used up by that. */

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Plan } from '../../../src/core/plan.ts';
 import type { Redis } from '../../../src/store/redis/client.ts';
 import { describeWithServices, type RedisServer, startRedis } from '../../support/services.ts';
+import { waitUntil } from '../../support/upstream.ts';
 import { PLAN } from '../world.ts';
 import { type Cluster, connectRedis, createCluster } from './cluster.ts';
 
@@ -43,14 +44,10 @@ describeWithServices('limits while something happens to Redis', ['Redis'], () =>
   const used = async (node: number) =>
     (await cluster.node(node).limits.usage('acct_1', TEN)).requestsUsed;
 
-  async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-    while (!(await holds())) await Bun.sleep(10);
-  }
-
   const modes = () => cluster.nodes.map(({ limits }) => limits.mode());
 
   async function expectShares(): Promise<void> {
-    await until(() => !redis.isUp());
+    await waitUntil(() => !redis.isUp());
     expect(modes()).toEqual(['share', 'share']);
     // Half of ten each; the first node has used four of its own.
     expect(await admitted(0, 5)).toBe(1);
@@ -64,7 +61,7 @@ describeWithServices('limits while something happens to Redis', ['Redis'], () =>
     // By then the books know of them.
     cluster.wait(1_000);
     await server.start();
-    await until(() => redis.isUp());
+    await waitUntil(() => redis.isUp());
     expect(modes()).toEqual(['cluster', 'cluster']);
     expect([await admitted(0, 5), await admitted(1, 5), await used(0)]).toEqual([0, 0, 10]);
     cluster.wait(60_000);
@@ -83,7 +80,7 @@ describeWithServices('limits while something happens to Redis', ['Redis'], () =>
     expect(await admitted(0, 5)).toBe(0);
     expect(await admitted(1, 20)).toBe(5);
     server.resume();
-    await until(() => redis.isUp());
+    await waitUntil(() => redis.isUp());
     // What was admitted without it is reported without a further call.
     await cluster.idle(500);
     expect([await used(0), await used(1)]).toEqual([10, 10]);
@@ -120,7 +117,7 @@ describeWithServices('limits while something happens to Redis', ['Redis'], () =>
   test('it closes all connections', async () => {
     expect(await admitted(0, 4)).toBe(4);
     await server.ask('CLIENT KILL TYPE normal');
-    await until(async () => (await used(1)) === 4 && redis.isUp());
+    await waitUntil(async () => (await used(1)) === 4 && redis.isUp());
     expect(await admitted(1, 9)).toBe(6);
   });
 
@@ -186,7 +183,7 @@ describeWithServices('limits while something happens to Redis', ['Redis'], () =>
       const { exchanges } = limits.counts();
       cluster.wait(750);
       tick();
-      await until(() => limits.counts().exchanges > exchanges);
+      await waitUntil(() => limits.counts().exchanges > exchanges);
       expect(await admitted(1, 9, plan)).toBe(2);
     });
 
@@ -199,7 +196,7 @@ describeWithServices('limits while something happens to Redis', ['Redis'], () =>
       const { exchanges } = limits.counts();
       cluster.wait(750);
       tick();
-      await until(() => limits.counts().exchanges > exchanges);
+      await waitUntil(() => limits.counts().exchanges > exchanges);
       expect(await used(1)).toBe(3);
       expect(await admitted(1, 200, plan)).toBe(97);
     });

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../src/store/contract.ts';
 import { openPostgres } from '../../../src/store/postgres/database.ts';
+import { listen } from '../../support/listen.ts';
 import {
   describeWithServices,
   type PostgresServer,
@@ -128,9 +129,7 @@ test.each([
       else socket.write(answer);
     });
   });
-  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
-  const address = listening.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
+  const port = await listen(listening);
   const database = openPostgres({ url: `postgres://u:p@127.0.0.1:${port}/d?sslmode=require` });
   expect(await failureOf(database)).toContain(words);
   expect(heard).toEqual([8]);

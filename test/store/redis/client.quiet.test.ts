@@ -12,6 +12,7 @@ import {
   startRedisCluster,
   startRedisSentinel,
 } from '../../support/services.ts';
+import { waitUntil } from '../../support/upstream.ts';
 
 const COUNT = redisScript("return redis.call('INCRBY', KEYS[1], ARGV[1])");
 const ECHO = redisScript('return ARGV[1]');
@@ -29,10 +30,6 @@ function open(url: string, timeoutMs = 2_000): Opened {
   const onChange = (isUp: boolean, reason: string | undefined) => changes.push([isUp, reason]);
   const redis = createRedis({ target: target.value, onChange, timeoutMs });
   return { ...redis, changes, [Symbol.dispose]: redis.close };
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await Bun.sleep(10);
 }
 
 describeWithServices('a client of Redis', ['Redis'], () => {
@@ -63,7 +60,7 @@ describeWithServices('a client of Redis', ['Redis'], () => {
     await expect(redis.publish('news', 'x')).rejects.toThrow('Redis is down (timeout).');
     expect(redis.counts().roundTrips).toBe(commands);
     server.resume();
-    await until(redis.isUp);
+    await waitUntil(redis.isUp);
     expect(redis.changes).toEqual([
       [true, undefined],
       [false, 'timeout'],
@@ -76,9 +73,9 @@ describeWithServices('a client of Redis', ['Redis'], () => {
     using redis = open(server.url);
     await redis.waitUntilUp(5_000);
     await server.kill();
-    await until(() => !redis.isUp());
+    await waitUntil(() => !redis.isUp());
     await server.start();
-    await until(redis.isUp);
+    await waitUntil(redis.isUp);
     expect(await redis.run(COUNT, ['k'], ['1'])).toBe(1);
     expect(redis.changes.map(([isUp]) => isUp)).toEqual([true, false, true]);
   }, 15_000);
@@ -97,13 +94,13 @@ describeWithServices('a client of Redis', ['Redis'], () => {
       expect(await Promise.all(asked)).toEqual(asked.map(() => 'failed'));
       const { failures } = redis.counts();
       // A probe, at least, has failed as well.
-      await until(() => redis.counts().failures > failures);
+      await waitUntil(() => redis.counts().failures > failures);
       expect(redis.changes).toEqual([
         [true, undefined],
         [false, reason],
       ]);
       expect(await server.ask(accept)).toStartWith('+OK');
-      await until(redis.isUp);
+      await waitUntil(redis.isUp);
       expect(await redis.run(COUNT, ['k'], ['1'])).toBe(1);
     },
     15_000,
@@ -129,7 +126,7 @@ describeWithServices('a client of Redis', ['Redis'], () => {
         expect([text, 'failed']).toContain(String(answers[index]));
       }
       expect(answers).toContain('failed');
-      await until(redis.isUp);
+      await waitUntil(redis.isUp);
       expect(await echo('last')).toBe('last');
       expect(redis.changes.map(([, reason]) => reason)).toContain('out of step');
     },
@@ -167,15 +164,15 @@ describeWithServices('a client of Redis', ['Redis'], () => {
           connections += 1;
         },
       );
-      await until(() => connections === 1);
+      await waitUntil(() => connections === 1);
       await redis.publish('other', 'not this');
       await redis.publish('news', 'one');
-      await until(() => heard.length === 1);
+      await waitUntil(() => heard.length === 1);
       await server.ask('CLIENT KILL TYPE pubsub');
-      await until(() => connections === 2);
-      await until(redis.isUp);
+      await waitUntil(() => connections === 2);
+      await waitUntil(redis.isUp);
       await redis.publish('news', 'two');
-      await until(() => heard.length === 2);
+      await waitUntil(() => heard.length === 2);
       end();
       await redis.publish('news', 'three');
       await redis.run(COUNT, ['k'], ['1']);
@@ -201,9 +198,9 @@ describeWithServices('a client of Redis', ['Redis'], () => {
         connected = true;
       },
     );
-    await until(() => connected);
+    await waitUntil(() => connected);
     await redis.publish('news', 'one');
-    await until(() => heard.length === 1);
+    await waitUntil(() => heard.length === 1);
   }, 30_000);
 
   test('a primary that dies is followed by the one that the sentinels choose', async () => {
@@ -212,8 +209,8 @@ describeWithServices('a client of Redis', ['Redis'], () => {
     await redis.waitUntilUp(10_000);
     expect(await redis.run(COUNT, ['k'], ['1'])).toBe(1);
     await group.servers[0]?.kill();
-    await until(() => !redis.isUp());
-    await until(redis.isUp);
-    await until(async () => (await redis.run(COUNT, ['k'], ['1']).catch(() => 0)) !== 0);
+    await waitUntil(() => !redis.isUp());
+    await waitUntil(redis.isUp);
+    await waitUntil(async () => (await redis.run(COUNT, ['k'], ['1']).catch(() => 0)) !== 0);
   }, 30_000);
 });

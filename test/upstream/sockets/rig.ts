@@ -9,6 +9,7 @@ import type {
   UpstreamClient,
   UpstreamClientDependencies,
 } from '../../../src/upstream/transport.ts';
+import { listen } from '../../support/listen.ts';
 import { chatUpstream } from '../../support/model.ts';
 import { createTestClient } from '../../support/upstream-client.ts';
 
@@ -57,11 +58,8 @@ export async function startRawServer(
     options.tls === undefined
       ? createServer({ noDelay: true }, onConnection)
       : createTlsServer(options.tls, onConnection);
-  await new Promise<void>((resolve) => server.listen(0, options.host ?? '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
   return {
-    port: address.port,
+    port: await listen(server, options.host),
     accepted: () => accepted,
     open: () => sockets.size,
     requests: () => requests,

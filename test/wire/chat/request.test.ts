@@ -4,6 +4,7 @@ import { GatewayError } from '../../../src/core/error.ts';
 import type { GenerationRequest } from '../../../src/core/generation.ts';
 import { chatFormat } from '../../../src/wire/chat/format.ts';
 import { TOOL_IMAGE_MARK } from '../../../src/wire/turns.ts';
+import { thrownBy } from '../../support/thrown.ts';
 
 const HELLO = { role: 'user', content: 'Hello?' };
 const CALL = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{"a": 1}' } };
@@ -30,14 +31,10 @@ function repeat<Item>(count: number, item: Item): Item[] {
 }
 
 function refusal(value: unknown): { param: string | undefined; message: string } {
-  try {
-    parse(value);
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    expect(error.code).toBe('invalid_request');
-    return { param: error.param, message: error.message };
-  }
-  throw new Error('was accepted');
+  const error = thrownBy(GatewayError, () => parse(value));
+  if (error === undefined) throw new Error('was accepted');
+  expect(error.code).toBe('invalid_request');
+  return { param: error.param, message: error.message };
 }
 
 function jsonSchema(given: object): object {
@@ -629,12 +626,8 @@ describe('any chat body', () => {
     const top = fc.constantFrom('model', 'stop', 'tools', 'tool_choice', 'n', 'user', 'thinking');
     fc.assert(
       fc.property(fc.dictionary(top, value), fc.array(message), (fields, messages) => {
-        try {
-          parse({ model: 'x', messages, ...fields });
-        } catch (error) {
-          if (!(error instanceof GatewayError)) throw error;
-          expect(`${error.message} ${error.param}`).not.toInclude(canary);
-        }
+        const error = thrownBy(GatewayError, () => parse({ model: 'x', messages, ...fields }));
+        expect(`${error?.message} ${error?.param}`).not.toInclude(canary);
       }),
     );
   });

@@ -8,6 +8,7 @@ import type { GenerationRequest, Reasoning, Turn } from '../../../src/core/gener
 import { parseBody } from '../../../src/wire/body.ts';
 import { messagesFormat } from '../../../src/wire/messages/format.ts';
 import { parseCount } from '../../../src/wire/messages/request.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { jsonObjectText, SIGNATURE } from './fixtures.ts';
 
 const HELLO = { role: 'user', content: 'Hello?' };
@@ -54,14 +55,10 @@ function repeat<Item>(times: number, item: Item): Item[] {
 }
 
 function refusal(run: () => unknown): { param: string | undefined; message: string } {
-  try {
-    run();
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    expect(error.code).toBe('invalid_request');
-    return { param: error.param, message: error.message };
-  }
-  throw new Error('was accepted');
+  const error = thrownBy(GatewayError, run);
+  if (error === undefined) throw new Error('was accepted');
+  expect(error.code).toBe('invalid_request');
+  return { param: error.param, message: error.message };
 }
 
 const MINIMAL: GenerationRequest = {
@@ -767,25 +764,20 @@ describe('refused is', () => {
 describe('a conversation that the server should remember', () => {
   test('is refused with the word on which clients send all of it', () => {
     const thread = { type: 'continue', previous_message_id: 'msg_1' };
-    try {
-      parse(body({ thread }));
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      expect(JSON.parse(messagesFormat.error(error, 'req_1'))).toEqual({
-        type: 'error',
-        error: {
-          type: 'invalid_request_error',
-          message:
-            'thread: this service keeps no conversations. Send all messages, without a thread to continue.',
-          code: 'invalid_request',
-          request_id: 'req_1',
-          param: 'thread',
-          details: { error_code: 'thread_not_found' },
-        },
-      });
-      return;
-    }
-    throw new Error('not refused');
+    const error = thrownBy(GatewayError, () => parse(body({ thread })));
+    if (error === undefined) throw new Error('not refused');
+    expect(JSON.parse(messagesFormat.error(error, 'req_1'))).toEqual({
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message:
+          'thread: this service keeps no conversations. Send all messages, without a thread to continue.',
+        code: 'invalid_request',
+        request_id: 'req_1',
+        param: 'thread',
+        details: { error_code: 'thread_not_found' },
+      },
+    });
   });
 
   test.each([[{ type: 'create' }], [{}], ['x'], [null], [7]])(

@@ -8,27 +8,11 @@ import { answerEvents, Fold } from '../../../src/core/fold.ts';
 import type { FinishReason, GenerationEvent, Receipt } from '../../../src/core/generation.ts';
 import { messagesFormat } from '../../../src/wire/messages/format.ts';
 import { encodeToolId } from '../../../src/wire/messages/tool-id.ts';
+import { messageStart } from '../../support/message-start.ts';
 import { parseEvents } from '../../support/sse.ts';
 import { HEAD, jsonObjectText, RECEIPT, SIGNATURE, USAGE_JSON } from './fixtures.ts';
 
-const START = {
-  type: 'message_start',
-  message: {
-    id: 'msg_abc123',
-    type: 'message',
-    role: 'assistant',
-    model: 'swift-1',
-    content: [],
-    stop_reason: null,
-    stop_sequence: null,
-    usage: {
-      input_tokens: 0,
-      cache_creation_input_tokens: 0,
-      cache_read_input_tokens: 0,
-      output_tokens: 0,
-    },
-  },
-};
+const START = messageStart('msg_abc123', 'swift-1');
 
 type Json = Record<string, unknown>;
 

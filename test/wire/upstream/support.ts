@@ -31,7 +31,7 @@ export function decodeWith(dialect: UpstreamDialect, text: string): Decoded {
   return decode([new TextEncoder().encode(text)], (onEvent) => dialect.stream(onEvent));
 }
 
-function decode(reads: readonly Uint8Array[], open: UpstreamDialect['stream']): Decoded {
+export function decode(reads: readonly Uint8Array[], open: UpstreamDialect['stream']): Decoded {
   const events: GenerationEvent[] = [];
   const decoder = open((event) => events.push(event));
   for (const read of reads) {

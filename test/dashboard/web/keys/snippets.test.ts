@@ -1,7 +1,7 @@
 // What the key page offers works unchanged: shell and JavaScript are run against a
 // server, settings are read as their agents read them.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { resolve } from 'node:path';
 import {
   type Place,
@@ -9,7 +9,7 @@ import {
   snippetGroups,
 } from '../../../../src/dashboard/web/customer/keys/snippets.ts';
 import { catalogFor } from '../../../support/catalog.ts';
-import { type Gateway, startGateway } from '../../../support/gateway.ts';
+import { closeAtEnd, type Gateway, startGateway } from '../../../support/gateway.ts';
 import { runProgram } from '../../../support/program.ts';
 import { startUpstream, type Upstream } from '../../../support/upstream.ts';
 
@@ -34,10 +34,7 @@ beforeAll(async () => {
   const { key } = await gateway.createAccount();
   place = { baseUrl: gateway.url, model: 'ok', apiKey: key, reasoning: false, name: 'Acme' };
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream.close();
-});
+closeAtEnd(() => [upstream, gateway]);
 
 function snippetsOf(id: string, at: Place = place): readonly Snippet[] {
   return snippetGroups(at).find((group) => group.id === id)?.snippets ?? [];

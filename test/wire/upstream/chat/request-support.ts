@@ -2,27 +2,15 @@
 // tests of the chat-completions request writer.
 
 import type { UpstreamFailure } from '../../../../src/core/failure.ts';
-import type {
-  AssistantTurn,
-  GenerationRequest,
-  ToolTurn,
-  Turn,
-  UserTurn,
-} from '../../../../src/core/generation.ts';
+import type { GenerationRequest, ToolTurn, Turn } from '../../../../src/core/generation.ts';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../../../src/core/profile.ts';
 import type { UpstreamCall } from '../../../../src/wire/format.ts';
 import { chatDialect } from '../../../../src/wire/upstream/chat/dialect.ts';
+import { assistant, requestWith } from '../../../support/request.ts';
 
-export const REQUEST: GenerationRequest = {
-  model: 'swift-1',
-  system: '',
-  turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }],
-  stop: [],
-  tools: [],
-  json: false,
-  stream: false,
-  includeUsage: true,
-};
+export { assistant, picture, user } from '../../../support/request.ts';
+
+export const REQUEST = requestWith();
 
 export const CALL: UpstreamCall = {
   upstream: 'up',
@@ -33,21 +21,6 @@ export const CALL: UpstreamCall = {
 };
 
 export const TOOL_CALL = { id: 'call_1', name: 'f', arguments: '{"a":1}' };
-export const user = (...texts: string[]): UserTurn => ({
-  role: 'user',
-  parts: texts.map((text) => ({ kind: 'text', text })),
-});
-export const picture = (url: string): UserTurn => ({
-  role: 'user',
-  parts: [{ kind: 'image', url }],
-});
-export const assistant = (text: string, members: Partial<AssistantTurn> = {}): AssistantTurn => ({
-  role: 'assistant',
-  reasoning: '',
-  text,
-  toolCalls: [],
-  ...members,
-});
 export const called = assistant('', { toolCalls: [TOOL_CALL] });
 export const result = (text: string): ToolTurn => ({
   role: 'tool',

@@ -1,21 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Usage, UsageReport } from '../../../../src/core/generation.ts';
+import { NO_USAGE } from '../../../../src/core/usage.ts';
 import { readUsage } from '../../../../src/wire/upstream/chat/usage.ts';
 import { decodeReads } from '../support.ts';
 
 const BASE = { prompt_tokens: 10, completion_tokens: 5 };
 
 function usage(members: Partial<Usage> = {}): Usage {
-  return {
-    inputTokens: 10,
-    cachedInputTokens: 0,
-    cacheWriteTokens: 0,
-    outputTokens: 5,
-    reasoningTokens: 0,
-    basis: 'reported',
-    ...members,
-  };
+  return { ...NO_USAGE, inputTokens: 10, outputTokens: 5, basis: 'reported', ...members };
 }
 
 const MALFORMED: UsageReport = { basis: 'rejected', doubt: 'malformed' };

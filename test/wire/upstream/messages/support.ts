@@ -3,18 +3,19 @@
 
 import type {
   AssistantTurn,
-  GenerationEvent,
   GenerationRequest,
   SignedThinking,
   SystemTurn,
   ToolTurn,
-  UserTurn,
 } from '../../../../src/core/generation.ts';
 import type { MessagesProfile } from '../../../../src/core/profile.ts';
 import type { UpstreamCall } from '../../../../src/wire/format.ts';
 import { messagesDialect } from '../../../../src/wire/upstream/messages/dialect.ts';
 import { writeMessagesRequest } from '../../../../src/wire/upstream/messages/request.ts';
-import type { Decoded } from '../support.ts';
+import { assistant, requestWith } from '../../../support/request.ts';
+import { type Decoded, decode } from '../support.ts';
+
+export { assistant, picture, user } from '../../../support/request.ts';
 
 /** The one with the most rules of its own. */
 const PROFILE: MessagesProfile = {
@@ -50,25 +51,7 @@ export const CALL: UpstreamCall = {
   reasons: true,
 };
 
-export const user = (...texts: string[]): UserTurn => ({
-  role: 'user',
-  parts: texts.map((text) => ({ kind: 'text', text })),
-});
-
-export const picture = (url: string): UserTurn => ({
-  role: 'user',
-  parts: [{ kind: 'image', url }],
-});
-
 export const system = (text: string): SystemTurn => ({ role: 'system', text });
-
-export const assistant = (text: string, more: Partial<AssistantTurn> = {}): AssistantTurn => ({
-  role: 'assistant',
-  reasoning: '',
-  text,
-  toolCalls: [],
-  ...more,
-});
 
 /** An assistant turn that calls a tool, once for each id. */
 export const calling = (ids: readonly string[], more: Partial<AssistantTurn> = {}): AssistantTurn =>
@@ -97,20 +80,6 @@ export const SIGNED_BLOCKS = [
   { type: 'redacted_thinking', data: 'sealed' },
 ];
 
-export function requestWith(more: Partial<GenerationRequest>): GenerationRequest {
-  return {
-    model: 'swift-1',
-    system: '',
-    turns: [user('Hi')],
-    stop: [],
-    tools: [],
-    json: false,
-    stream: false,
-    includeUsage: true,
-    ...more,
-  };
-}
-
 /** The JSON text that the upstream gets, or the failure. */
 export function write(
   request: Partial<GenerationRequest>,
@@ -135,12 +104,5 @@ export function written(...parameters: Parameters<typeof write>): Record<string,
 export const readMessagesResponse = (body: string) => messagesDialect(PROFILE).response(body);
 
 /** Decodes a stream whose bytes arrive in these reads. */
-export function decodeReads(reads: readonly Uint8Array[]): Decoded {
-  const events: GenerationEvent[] = [];
-  const decoder = messagesDialect(PROFILE).stream((event) => events.push(event));
-  for (const read of reads) {
-    const failure = decoder.feed(read);
-    if (failure !== undefined) return { events, failure };
-  }
-  return { events, failure: decoder.end() };
-}
+export const decodeReads = (reads: readonly Uint8Array[]): Decoded =>
+  decode(reads, messagesDialect(PROFILE).stream);
