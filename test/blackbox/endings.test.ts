@@ -68,13 +68,14 @@ const MODELS = [
   ...['thinks-unsold', 'thinks-first', 'says-and-breaks', 'says-unsold', 'short'],
 ];
 
-/** An upstream that writes these pieces, and closes the connection. */
-function breaksBehind(pieces: Script['pieces']): Behaviour {
+/** An upstream that writes these pieces up to some words, and closes the connection. */
+function breaksBehind(words: string, pieces: Script['pieces']): Behaviour {
   return async (exchange) => {
     const { dialect, model } = exchange.request;
     streamHead(exchange);
     const frames = streamFrames(dialect, model, { pieces, finish: 'stop' });
-    for (const frame of frames.slice(0, -3)) exchange.write(frame);
+    const end = frames.findLastIndex((frame) => frame.includes(words)) + 1;
+    for (const frame of frames.slice(0, end)) exchange.write(frame);
     await exchange.sleep(50);
     exchange.cut();
   };
@@ -89,8 +90,8 @@ beforeAll(async () => {
       await goOn.promise;
       await play(SAYS_HELLO)(exchange);
     },
-    'thinks-and-breaks': breaksBehind([{ reasoning: 'Hm. Let me see.' }]),
-    'says-and-breaks': breaksBehind([{ reasoning: 'Hm. Let me see.' }, { text: 'Hello' }]),
+    'thinks-and-breaks': breaksBehind('see.', [{ reasoning: 'Hm. Let me see.' }]),
+    'says-and-breaks': breaksBehind('Hello', [{ reasoning: 'Hm. Let me see.' }, { text: 'Hello' }]),
   });
   const models = {
     'stall-before': { fallbacks: ['never-asked'] },
