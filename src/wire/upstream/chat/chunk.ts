@@ -80,10 +80,14 @@ export class ChunkReader implements DeltaSink {
       if (!isObject(choice) || (choice['index'] ?? position) !== 0) continue;
       const member = this.#memberOf(choice);
       // Content means that it goes on, and a reason without any that it has ended.
-      if (this.#finishWord !== '') this.#wentOn = saysSomething(toObject(choice['delta']));
+      const reason = toText(choice['finish_reason']);
+      if (this.#finishWord !== '') {
+        if (saysSomething(toObject(choice['delta']))) this.#wentOn = true;
+        else if (reason !== '') this.#wentOn = false;
+      }
       const failure = this.#readChoice({ value: choice, position, member, text });
       if (failure !== undefined) return failure;
-      this.#finishWord = laterFinish(this.#finishWord, toText(choice['finish_reason']));
+      this.#finishWord = laterFinish(this.#finishWord, reason);
     }
     this.#keepUsage(value['usage']);
     return undefined;

@@ -32,9 +32,11 @@ export function readChatResponse(
   return reader.readWhole(value, choice, body) ?? reader.end() ?? fold.answer();
 }
 
+const EMPTY_ENDS: ReadonlySet<unknown> = new Set(['content_filter', 'length']);
+
 /** Gemini leaves it out, or sends null, where its filter or its bound has left nothing. */
 function hasMessage({ message, delta, text, finish_reason: reason }: JsonObject): boolean {
   if (isObject(message)) return true;
   const isLeftOut = (message ?? delta ?? text ?? null) === null;
-  return isLeftOut && readFinish(toText(reason)) !== 'stop' && toText(reason) !== '';
+  return isLeftOut && EMPTY_ENDS.has(readFinish(toText(reason)));
 }

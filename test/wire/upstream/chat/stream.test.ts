@@ -44,6 +44,7 @@ describe('a finish reason that means the end', () => {
     ['stop beside each piece of text', [chunk(TEXT, 'stop'), chunk(TEXT, 'stop')], false],
     ['text behind a stop', [chunk(TEXT, 'stop'), chunk(TEXT)], false],
     ['a stop behind the text', [chunk(THINKING, 'stop'), chunk(TEXT), chunk({}, 'stop')], true],
+    ['an empty piece', [chunk(THINKING, 'stop'), chunk(TEXT), chunk({ content: '' })], false],
     ['a call without arguments', [chunk({ tool_calls: [BARE] }), chunk({}, 'stop')], true],
     ['usage behind a stop', [chunk(TEXT, 'stop'), 'data: {"choices":[],"usage":{}}\n\n'], true],
   ])('%s', (_name, chunks, isEnd) => {
