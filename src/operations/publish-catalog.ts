@@ -97,7 +97,7 @@ export async function publishText(
     });
   } catch (error) {
     // The file and its event are written together or not at all.
-    if (isWritten) renameSync(backup, file);
+    if (isWritten) putBack(backup, file);
     else if (isOurs) for (const path of [backup, next]) rmSync(path, { force: true });
     if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
     throw new OperationError(
@@ -106,6 +106,15 @@ export async function publishText(
     );
   }
   return { path: file, backup, digest };
+}
+
+function putBack(backup: string, file: string): void {
+  renameSync(backup, file);
+  try {
+    syncFile(dirname(file));
+  } catch {
+    // The error that led here is the one to report.
+  }
 }
 
 function hasChanged(): OperationError {

@@ -2,7 +2,7 @@
 // ledger's thread arrive as plain text; an operator needs one sentence. Called when a command has
 // failed.
 
-import { statfsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isSqliteUrl } from './connect.ts';
 import { databasePath } from './database.ts';
@@ -48,7 +48,7 @@ function mayBeFull(error: Error): boolean {
 
 function freeBytes(path: string): number {
   try {
-    const { bavail, bsize } = statfsSync(dirname(path));
+    const { bavail, bsize } = statfsSync(existsSync(path) ? path : dirname(path));
     return bavail * bsize;
   } catch {
     return Number.POSITIVE_INFINITY;

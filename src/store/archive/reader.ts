@@ -108,10 +108,11 @@ async function* linesOf(path: string): AsyncGenerator<string> {
       if (length > LINE_CHARACTERS_MAX) throw damaged('a line has no end');
       const begun = lines.pop();
       if (begun === undefined) continue;
-      yield pieces.join('');
-      yield* lines;
+      const line = pieces.join('');
       pieces = [begun];
       length = begun.length;
+      yield line;
+      yield* lines;
     }
   } catch (cause) {
     throw cause instanceof ArchiveError ? cause : unreadable(cause);
