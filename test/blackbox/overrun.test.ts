@@ -63,7 +63,7 @@ beforeAll(async () => {
   gateways = { chat, messages };
 });
 
-closeAtEnd(() => [upstream, gateways.messages, gateways.chat]);
+closeAtEnd(() => [upstream, gateways?.messages, gateways?.chat]);
 
 test.each(KINDS)('%s over %s, streamed: %p', async (client: Format, dialect, stream) => {
   const gateway = gateways[dialect];

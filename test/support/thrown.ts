@@ -16,7 +16,7 @@ export function thrownBy<Thrown>(
   return undefined;
 }
 
-/** The same of what `work` resolves to. */
+/** The same of what `work` rejects with. */
 export async function rejectionOf<Thrown>(
   kind: ErrorClass<Thrown>,
   work: () => Promise<unknown>,
