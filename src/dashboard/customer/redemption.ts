@@ -47,7 +47,8 @@ export function redemptionRoutes({
         });
         const digest = codeDigest(code);
         const by = authorOf(actor, createId('op_', randomBytes));
-        const result = await store.ledger.redeem({ digest, accountId, by, nowMs: clock() });
+        const redeemed = store.ledger.redeem({ digest, accountId, by, nowMs: clock() });
+        const result = await attempt.checked(redeemed);
         if (result.kind === 'refused') throw refused(REFUSED[result.why]);
         await attempt.succeeded();
         return {

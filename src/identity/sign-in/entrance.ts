@@ -6,7 +6,7 @@ import { IdentityError } from '../error.ts';
 import type { Visit } from '../signed-in.ts';
 import type { Entrance, SignInOutcome } from './contract.ts';
 import { actorOfUser, type RealmParts, signInEmail } from './dependencies.ts';
-import { mayBePassword } from './passwords.ts';
+import { mayBePassword, type Waiter } from './passwords.ts';
 import type { User } from './users.ts';
 
 type Credentials = { readonly email: string; readonly password: string };
@@ -31,10 +31,8 @@ async function signIn(
   if (!mayBePassword(password)) throw wrongCredentials();
   const user = await users.find(realm, email);
   const hash = user === undefined ? undefined : await users.passwordOf(user.id);
-  const isRight = await matches(parts, password, hash).catch(async (error: unknown) => {
-    await entry.dropped();
-    throw error;
-  });
+  const waiter = entry.isKnown ? 'owner' : 'stranger';
+  const isRight = await entry.checked(matches(parts, password, hash, waiter));
   if (!isRight || user === undefined) throw wrongCredentials();
   await entry.succeeded();
   return database.transaction(async () => {
@@ -54,9 +52,10 @@ async function matches(
   { passwords }: RealmParts,
   password: string,
   hash: string | undefined,
+  waiter: Waiter,
 ): Promise<boolean> {
-  if (hash !== undefined) return passwords.verify(password, hash);
-  await passwords.hash(password);
+  if (hash !== undefined) return passwords.verify(password, hash, waiter);
+  await passwords.hash(password, waiter);
   return false;
 }
 

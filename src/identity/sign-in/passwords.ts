@@ -1,7 +1,7 @@
 // Checks new passwords and hashes passwords with argon2id in the runtime's threads. At most two are
-// hashed at once, each with 64 MiB and a core, so that sign-ins never starve streams. Each realm
-// is a lane of its own in the line, so that a flood of customers delays an operator by about one
-// hash, and the other way round.
+// hashed at once, each with 64 MiB and a core, so that sign-ins never starve streams. Each realm,
+// and in it owners and strangers, are a lane of their own in the line: a flood of one delays the
+// others by about one hash each.
 
 import { createLine } from '../../async/line.ts';
 import { IdentityError } from '../error.ts';
@@ -16,14 +16,20 @@ type Strength = { readonly memoryCost: number; readonly timeCost: number };
 
 const STRENGTH: Strength = { memoryCost: 65_536, timeCost: 3 };
 const AT_ONCE_MAX = 2;
-/** Of each realm. */
+/** Of each lane. */
 const WAITING_MAX = 40;
 const RETRY_AFTER_SECONDS = 10;
 
+/**
+ * An owner is signed in, or was before on this network: strangers with many networks could keep the
+ * line full for ever.
+ */
+export type Waiter = 'owner' | 'stranger';
+
 export type Passwords = {
   /** Throws `invalid_password` for one that is too short or too long, before it is hashed. */
-  readonly hash: (password: string) => Promise<string>;
-  readonly verify: (password: string, hash: string) => Promise<boolean>;
+  readonly hash: (password: string, waiter?: Waiter) => Promise<string>;
+  readonly verify: (password: string, hash: string, waiter?: Waiter) => Promise<boolean>;
 };
 
 /** Only tests use a weaker `strength`. */
@@ -31,13 +37,17 @@ export function createPasswords(strength: Strength = STRENGTH): Readonly<Record<
   const inTurn = createLine({ atOnceMax: AT_ONCE_MAX, waitingMax: WAITING_MAX, full: tooMany });
 
   const of = (realm: Realm): Passwords => ({
-    async hash(password) {
+    async hash(password, waiter = 'stranger') {
       const text = requireLength(password);
-      return inTurn(realm, () => Bun.password.hash(text, { algorithm: 'argon2id', ...strength }));
+      return inTurn(`${realm} ${waiter}`, () =>
+        Bun.password.hash(text, { algorithm: 'argon2id', ...strength }),
+      );
     },
-    async verify(password, hash) {
+    async verify(password, hash, waiter = 'stranger') {
       if (!mayBePassword(password)) return false;
-      return inTurn(realm, () => Bun.password.verify(password.normalize('NFC'), hash));
+      return inTurn(`${realm} ${waiter}`, () =>
+        Bun.password.verify(password.normalize('NFC'), hash),
+      );
     },
   });
   return { customer: of('customer'), operator: of('operator') };

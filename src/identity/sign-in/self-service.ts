@@ -50,7 +50,7 @@ async function changePassword(
   const { realm, database, clock, passwords, tokens, users, sessions, audit } = parts;
   const wanted = requirePassword(password);
   const before = await prove(parts, who, current, visit);
-  const hash = await passwords.hash(wanted);
+  const hash = await passwords.hash(wanted, 'owner');
   const cookies = await database.transaction(async () => {
     // The owner may have reset it because it was compromised.
     if ((await users.passwordOf(who.userId)) !== before) throw wrongPassword();
@@ -76,7 +76,9 @@ async function prove(
 ): Promise<string> {
   const entry = await throttle.enter({ realm, kind: 'password', name: email, address });
   const hash = await users.passwordOf(userId);
-  if (hash === undefined || !(await passwords.verify(password, hash))) throw wrongPassword();
+  const isRight =
+    hash !== undefined && (await entry.checked(passwords.verify(password, hash, 'owner')));
+  if (!isRight) throw wrongPassword();
   if ((await users.passwordOf(userId)) !== hash) throw wrongPassword();
   await entry.succeeded();
   return hash;

@@ -64,7 +64,8 @@ export function createSignUp(
       const token = await tokens.find(realm, ['sign-up'], text);
       const { email, password: hash, invite } = token;
       const entry = await throttle.enter({ realm, kind: 'token', name: email, address });
-      if (hash === null || !(await passwords.verify(password, hash))) throw wrongPasswordOfSignUp();
+      const isRight = hash !== null && (await entry.checked(passwords.verify(password, hash)));
+      if (!isRight) throw wrongPasswordOfSignUp();
       await entry.succeeded();
       if (mode === 'closed' || (mode === 'invite' && invite === null))
         await requireOpen(email, undefined);

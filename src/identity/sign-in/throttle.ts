@@ -62,6 +62,8 @@ type Attempt = {
 };
 
 type Entry = {
+  /** Whether the owner of the name has been on this network. */
+  readonly isKnown: boolean;
   /**
    * It was right: resets the counter of this name on this network. Throws `too_many_attempts` where
    * the name has had too many right passwords; the attempt then counts as failed.
@@ -69,6 +71,8 @@ type Entry = {
   readonly succeeded: () => Promise<void>;
   /** It was not checked, for a reason that is not the caller's. */
   readonly dropped: () => Promise<void>;
+  /** Checks it. Where that rejects, it was not checked. */
+  readonly checked: <T>(check: Promise<T>) => Promise<T>;
 };
 
 export type Throttle = ReturnType<typeof createThrottle>;
@@ -151,19 +155,28 @@ export function createThrottle(dependencies: {
       const known = knownName(attempt);
       const right = { name: rightName(attempt), rule: RIGHT };
       const limited = kind === 'password' ? [right] : [];
-      async function requireTurn(now: number): Promise<void> {
+      async function requireTurn(now: number): Promise<boolean> {
         const isKnown = (await read(known, now)) !== undefined;
         const counters = isKnown ? [here, from] : [here, anywhere, from];
         refuse(await nextAt([...counters, ...limited], now), now);
+        return isKnown;
       }
-      await requireTurn(clock());
+      const isKnown = await requireTurn(clock());
       await database.quickly(async () => {
         const now = clock();
         await requireTurn(now);
         await each([here, anywhere, from], count, now);
       });
+      const dropped = (): Promise<void> =>
+        database.quickly(() => each([here, anywhere, from], uncount));
       return {
-        dropped: () => database.quickly(() => each([here, anywhere, from], uncount)),
+        isKnown,
+        dropped,
+        checked: (check) =>
+          check.catch(async (error: unknown) => {
+            await dropped();
+            throw error;
+          }),
         succeeded: () =>
           database.quickly(async () => {
             const now = clock();
@@ -207,7 +220,8 @@ export function createThrottle(dependencies: {
 
     /**
      * Whether one more mail may go to this address; counts it. Five an hour for one network and ten
-     * for all, so that a stranger alone cannot keep an owner from a mail of their own. Each kind has
+     * for all. Networks of the owner have ten of their own, so that strangers with two networks cannot
+     * keep an owner from a mail; an address that is not signed up has none. Each kind has
      * its own count: a thief of a session can suppress a notice only by repeating that change, after
      * five mails about it. The audit trail has every change.
      */
@@ -218,9 +232,11 @@ export function createThrottle(dependencies: {
       kind: Notice | 'link' = 'link',
     ): Promise<boolean> {
       const name = `mail ${kind} ${realm} ${email}`;
+      const known = knownName({ realm, kind: 'password', name: email, address });
+      const isKnown = (await read(known, clock())) !== undefined;
       const counters = [
         { name: digestOf(`${name} ${networkGroup(address)}`), rule: MAIL_HERE },
-        { name: digestOf(name), rule: MAIL },
+        { name: digestOf(isKnown ? `${name} known` : name), rule: MAIL },
       ];
       const isFree = async (now: number) => (await nextAt(counters, now)) <= now;
       if (!(await isFree(clock()))) return false;

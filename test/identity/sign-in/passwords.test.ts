@@ -97,3 +97,16 @@ test('a flood of one realm fills no place of the other one', async () => {
   const hashed = (await flood).filter(({ status }) => status === 'fulfilled');
   expect(hashed).toHaveLength(42);
 });
+
+test('a flood of strangers fills no place of an owner', async () => {
+  const passwords = weak();
+  const known = await passwords.hash('correct horse battery');
+  const flood = Promise.allSettled(
+    Array.from({ length: 100 }, () => passwords.hash('correct horse battery')),
+  );
+  await expect(passwords.hash('correct horse battery')).rejects.toMatchObject({
+    code: 'too_many_attempts',
+  });
+  expect(await passwords.verify('correct horse battery', known, 'owner')).toBe(true);
+  await flood;
+});

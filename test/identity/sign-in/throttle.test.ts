@@ -92,7 +92,21 @@ describeOnEachDatabase('the throttle of sign-in', () => {
     test('is not charged for what was never looked at', async () => {
       const { enter, fail } = await open();
       await times(40, async () => (await enter('a@b.example', '203.0.113.7')).dropped());
+      await times(40, async () => {
+        const entry = await enter('a@b.example', '203.0.113.7');
+        const check = Promise.reject(new Error('the line is full'));
+        await expect(entry.checked(check)).rejects.toThrow('the line is full');
+      });
       expect(await fail('a@b.example')).toBe(0);
+    });
+
+    test('is of an owner where they have signed in before', async () => {
+      const { enter } = await open();
+      const first = await enter('a@b.example', '203.0.113.7');
+      expect(first.isKnown).toBe(false);
+      await first.succeeded();
+      expect((await enter('a@b.example', '203.0.113.7')).isKnown).toBe(true);
+      expect((await enter('a@b.example', '203.0.113.8')).isKnown).toBe(false);
     });
   });
 
@@ -201,6 +215,15 @@ describeOnEachDatabase('the throttle of sign-in', () => {
     expect(await mails('203.0.113.9')).toBe(0);
     expect(await throttle.mayMail('customer', 'c@b.example', '203.0.113.7')).toBe(true);
     expect(await throttle.mayMail('operator', 'a@b.example', '203.0.113.7')).toBe(true);
+    // Strangers use up nothing of a network where the owner has been.
+    const owner = { realm: 'customer', name: 'a@b.example', address: '203.0.113.10' } as const;
+    await throttle.know(owner);
+    await throttle.know({ ...owner, address: '203.0.113.11' });
+    await throttle.know({ ...owner, address: '203.0.113.12' });
+    expect(await mails('203.0.113.10')).toBe(5);
+    expect(await mails('203.0.113.11')).toBe(5);
+    expect(await mails('203.0.113.12')).toBe(0);
+    expect(await mails('203.0.113.13')).toBe(0);
     advance(60 * MINUTE_MS);
     expect(await mails('203.0.113.7')).toBe(5);
   });
