@@ -12,8 +12,9 @@ import {
 import { DashboardError } from './error.ts';
 
 /**
- * Changes of an account in the dashboard: far more than its pages make, and few enough that accounts
- * without a balance cannot keep the database busy or fill it with audit events.
+ * Changes of an account in the dashboard, and of the own sign-in by each session: far more than pages
+ * make, and few enough that accounts without a balance cannot keep the database busy or fill it with
+ * audit events.
  */
 export const CHANGES = { perMinute: 60, what: 'changes' } as const;
 

@@ -24,7 +24,7 @@ export type GuardDependencies<Who extends SignedIn> = {
   /** Whether writes would be lost; absent means never. */
   readonly isReadOnly?: () => boolean;
   /** Counts a change. Throws `too_many_attempts`; absent means without a limit. */
-  readonly limitChanges?: (who: Who) => void;
+  readonly limitChanges?: (who: Who, route: Route<Who> | Route<undefined>) => void;
   /** Counts a read in the same way. */
   readonly limitReads?: (who: Who) => void;
   /** Unix milliseconds. */
@@ -69,7 +69,7 @@ export async function runRoute<Who extends SignedIn>(
     const body = route.readBody(takesJson ? await readJson(request, limits) : {});
     // A slow body can outlast the session, so the session is checked again.
     if (takesJson) who = await admit(dependencies, route, request.headers);
-    if (changes && who !== undefined) dependencies.limitChanges?.(who);
+    if (changes && who !== undefined) dependencies.limitChanges?.(who, route);
     if (!writes && who !== undefined) dependencies.limitReads?.(who);
     // Starts one of several requests per turn of the event loop, so that streams continue.
     if (!writes) await nextTurn();

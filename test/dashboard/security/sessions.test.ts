@@ -48,6 +48,23 @@ async function expectOver(session: ApiSession, act: () => Promise<unknown>): Pro
   expect((await copy.get('/auth/sessions')).status).toBe(401);
 }
 
+test('a thief of a session who uses up the changes of a minute is thrown out all the same', async () => {
+  const owner = await signUp(gateway, mailbox);
+  const thief = owner.session.copy();
+  const session = await signIn(gateway, owner);
+  let status = 0;
+  for (let count = 0; count < 70 && status !== 429; count += 1) {
+    ({ status } = await thief.send('POST', '/keys/revoke', { ids: ['key_none'] }));
+  }
+  expect(status).toBe(429);
+  for (let count = 0; count < 62; count += 1) {
+    ({ status } = await thief.send('DELETE', '/auth/sessions/sess_none'));
+  }
+  expect(status).toBe(429);
+  await expectOver(thief, () => session.send('DELETE', '/auth/sessions'));
+  expect(await isSignedIn(session)).toBe(true);
+});
+
 describe('the cookie', () => {
   test.each(['customer', 'operator'] as const)(
     'of a %s is for this server alone',
