@@ -85,7 +85,7 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
   let isNoteStale = true;
   let failing = false;
   const inTurn = createSerialize();
-  let isLookWaiting = false;
+  let next: Promise<void> | undefined;
 
   async function look(): Promise<void> {
     // The ledger commits all the time, so `data_version` says nothing; the audit trail shows what
@@ -203,14 +203,18 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
     }
   }
 
+  /** A look that has not begun serves all calls until then. */
+  function lookOnce(): Promise<void> {
+    next ??= guarded(() => {
+      next = undefined;
+      return look();
+    });
+    return next;
+  }
+
   function lookSoon(isAnew: boolean): void {
     if (isAnew) stale = true;
-    if (isLookWaiting) return;
-    isLookWaiting = true;
-    void guarded(async () => {
-      isLookWaiting = false;
-      await look();
-    });
+    void lookOnce();
   }
 
   if (await shared?.join()) {
@@ -237,7 +241,7 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
         await readFile('the console asked for it');
         await look();
       }),
-    look: () => guarded(look),
+    look: lookOnce,
     lookSoon,
     watch(resetUpstream = () => undefined, onSeen = async () => undefined) {
       reset = resetUpstream;
