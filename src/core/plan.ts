@@ -101,6 +101,14 @@ export function planIncludes(plan: Plan, modelSlug: string): boolean {
   return plan.models.includes('*') || plan.models.includes(modelSlug);
 }
 
+/** The effective limits of a model now. `set` finds the operator's own by its slug. */
+export function incidentOn(
+  model: { readonly slug: string; readonly incidentLimits?: IncidentLimits | undefined },
+  set: (slug: string) => IncidentLimits | undefined,
+): IncidentLimits | undefined {
+  return lowerIncident(model.incidentLimits, set(model.slug));
+}
+
 /** The effective limits of a model: the lower of the catalog's and the operator's own. */
 export function lowerIncident(
   own: IncidentLimits | undefined,

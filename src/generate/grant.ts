@@ -14,7 +14,7 @@ import {
   ZERO,
 } from '../core/money.ts';
 import type { OutcomeDecision } from '../core/outcome.ts';
-import { effectiveLimits, type LimitView, lowerIncident } from '../core/plan.ts';
+import { effectiveLimits, incidentOn, type LimitView } from '../core/plan.ts';
 import { chargeServed } from '../core/price.ts';
 import type { RequestFailure } from '../core/request-failure.ts';
 import type { Candidate } from '../core/route.ts';
@@ -83,7 +83,7 @@ export class Grant implements Slot {
     this.#payable = add(available, amount);
     this.limits = claim.view;
     this.accountId = checked.facts.accountId;
-    const incident = lowerIncident(model.incidentLimits, call.operator.incidentOf(model.slug));
+    const incident = incidentOn(model, call.operator.incidentOf);
     this.most = effectiveLimits(plan, incident).concurrentRequests;
     const left = budget !== undefined && 'left' in budget ? budget.left : available;
     const outputBound = boundByBalance(checked, add(amount, smaller(available, left)));
@@ -177,9 +177,7 @@ export class Grant implements Slot {
     const usage = decideUsage({
       reported: rule === 'reported' ? meter.reported() : undefined,
       estimate: () =>
-        rule === 'delivered' && !showsReasoning(this.#checked)
-          ? meter.visible(promptTokens)
-          : meter.estimate(promptTokens),
+        meter.estimate(promptTokens, rule !== 'delivered' || showsReasoning(this.#checked)),
       unread: attempt.unread(),
       contextWindow: candidate.model.contextWindow,
       outputBound: candidate.maxOutputTokens,

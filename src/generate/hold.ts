@@ -4,7 +4,7 @@
 import type { Awaitable } from '../async/awaitable.ts';
 import { type ErrorCode, GatewayError } from '../core/error.ts';
 import { add } from '../core/money.ts';
-import { lowerIncident } from '../core/plan.ts';
+import { incidentOn } from '../core/plan.ts';
 import type { HoldCommand, PlacedHold, Written } from '../ledger/contract.ts';
 import { HoldRevoked, LedgerSilent } from '../ledger/error.ts';
 import type { Claim, ClaimResult } from '../limits/contract.ts';
@@ -132,7 +132,7 @@ export function claimLimits(
     accountId: facts.accountId,
     model: model.slug,
     plan,
-    incident: lowerIncident(model.incidentLimits, call.operator.incidentOf(model.slug)),
+    incident: incidentOn(model, call.operator.incidentOf),
     promptTokens,
     outputBound,
   });

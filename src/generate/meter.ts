@@ -122,9 +122,12 @@ export class OutputMeter {
     return this.#raw;
   }
 
-  /** Our own count of what has passed, as the usage of an answer to that prompt. */
-  estimate(promptTokens: number): Usage {
-    const thought = this.#reasoning.all();
+  /**
+   * Our own count of what has passed, as the usage of an answer to that prompt; on demand without
+   * thinking, for a client that does not receive it.
+   */
+  estimate(promptTokens: number, withReasoning = true): Usage {
+    const thought = withReasoning ? this.#reasoning.all() : 0;
     return {
       inputTokens: promptTokens,
       cachedInputTokens: 0,
@@ -133,12 +136,6 @@ export class OutputMeter {
       reasoningTokens: thought,
       basis: 'estimated',
     };
-  }
-
-  /** The same for a client that does not receive thinking. */
-  visible(promptTokens: number): Usage {
-    const outputTokens = this.#visible.all();
-    return { ...this.estimate(promptTokens), outputTokens, reasoningTokens: 0 };
   }
 }
 

@@ -251,8 +251,7 @@ export class MeteredAttempt implements Attempt {
 
   /** What the client has received. */
   #progress({ showsReasoning }: Delivery): Progress {
-    const usage = showsReasoning ? this.meter.estimate(0) : this.meter.visible(0);
-    const { outputTokens, reasoningTokens } = usage;
+    const { outputTokens, reasoningTokens } = this.meter.estimate(0, showsReasoning);
     return { outputTokens, reasoningTokens };
   }
 }

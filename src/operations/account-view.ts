@@ -5,7 +5,7 @@
 import { requirePlan } from '../core/admit.ts';
 import { isoTime, nextUtcDay, nextUtcMonth } from '../core/calendar.ts';
 import type { OperatorState } from '../core/operator.ts';
-import { lowerIncident, type Plan } from '../core/plan.ts';
+import { incidentOn, type Plan } from '../core/plan.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import { balanceRecord } from '../ledger/balance-record.ts';
 import type { Books } from '../ledger/books.ts';
@@ -91,7 +91,7 @@ export async function limitUsage(
 
 function modelLimits({ catalog, incidentOf }: OperatorState) {
   return catalog.models.flatMap((model) => {
-    const incident = lowerIncident(model.incidentLimits, incidentOf(model.slug));
+    const incident = incidentOn(model, incidentOf);
     if (incident === undefined) return [];
     return [
       {
