@@ -7,7 +7,7 @@ import { createId, type RandomBytes } from '../core/id.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Database, Queries } from '../store/contract.ts';
 import { accounts } from '../store/tables.ts';
-import { type Actor, type AuditAction, writeAuditEvent } from './audit.ts';
+import { type Actor, type AuditAction, auditChange } from './audit.ts';
 import { IdentityError } from './error.ts';
 
 export type Account = typeof accounts.$inferSelect;
@@ -96,15 +96,10 @@ export function createAccounts(dependencies: {
     }
     await db.insert(accounts).values(account).run();
     await openBalance(db, account.id);
-    await writeAuditEvent(database, {
-      operationId: createId('op_', randomBytes),
-      at: now,
-      actor,
-      action: 'account.created',
-      accountId: account.id,
-      subject: account.id,
-      detail: { plan: account.plan, email_verified: account.emailVerified },
-    });
+    const { id, plan, emailVerified } = account;
+    const change = { database, randomBytes, actor, clock: () => now };
+    const detail = { plan, email_verified: emailVerified };
+    await auditChange(change, 'account.created', id, detail, id);
     return account;
   }
 
@@ -124,19 +119,12 @@ export function createAccounts(dependencies: {
     const after = { ...before, ...changes };
     if (before[field] === after[field]) return before;
     await db.update(accounts).set(changes).where(eq(accounts.id, id)).run();
-    await writeAuditEvent(database, {
-      operationId: createId('op_', randomBytes),
-      at: clock(),
-      actor,
-      action,
-      accountId: id,
-      subject: id,
-      detail: {
-        from: before[field],
-        to: after[field],
-        ...(reason === undefined ? {} : { reason }),
-      },
-    });
+    const detail = {
+      from: before[field],
+      to: after[field],
+      ...(reason === undefined ? {} : { reason }),
+    };
+    await auditChange({ ...dependencies, actor }, action, id, detail, id);
     return after;
   }
 

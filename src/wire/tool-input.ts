@@ -1,6 +1,6 @@
 // Formats tool inputs for formats that require a JSON object: arguments are text written by a model
-// or a client. Used by the Messages format for clients, and for all upstreams. Makes no values of them,
-// because some take a thousand times the memory of their text.
+// or a client. Used by the Messages format for clients, and for all upstreams. Makes no values of
+// them, because some take a thousand times the memory of their text.
 
 import { parseJson } from '../core/json.ts';
 import { jsonKind } from '../core/json-kind.ts';

@@ -220,10 +220,10 @@ export function createThrottle(dependencies: {
 
     /**
      * Whether one more mail may go to this address; counts it. Five an hour for one network and ten
-     * for all. Networks of the owner have ten of their own, so that strangers with two networks cannot
-     * keep an owner from a mail; an address that is not signed up has none. Each kind has
-     * its own count: a thief of a session can suppress a notice only by repeating that change, after
-     * five mails about it. The audit trail has every change.
+     * for all. Networks of the owner have ten of their own, so that strangers with two networks
+     * cannot keep an owner from a mail; an address that is not signed up has none. Each kind has its
+     * own count: a thief of a session can suppress a notice only by repeating that change, after five
+     * mails about it. The audit trail has every change.
      */
     async mayMail(
       realm: Realm,

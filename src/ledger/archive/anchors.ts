@@ -68,13 +68,17 @@ export async function listArchives(
   db: Queries,
   accountId?: string,
 ): Promise<readonly ArchivedMonth[]> {
-  return db
-    .select({ ...ANCHOR, accountId: balances.accountId })
-    .from(archivedMonths)
-    .innerJoin(balances, eq(balances.number, archivedMonths.account))
+  return selectArchives(db)
     .where(accountId === undefined ? undefined : eq(balances.accountId, accountId))
     .orderBy(asc(archivedMonths.account), asc(archivedMonths.firstSequence))
     .all();
+}
+
+function selectArchives(db: Queries) {
+  return db
+    .select({ ...ANCHOR, accountId: balances.accountId })
+    .from(archivedMonths)
+    .innerJoin(balances, eq(balances.number, archivedMonths.account));
 }
 
 /** One for each account and month, for ever. */
@@ -87,10 +91,7 @@ export async function* archivePages(
   pageRows: number = ARCHIVES_A_PAGE,
 ): AsyncGenerator<readonly ArchivedMonth[], void, undefined> {
   for (let after = 0; ; ) {
-    const page = await db
-      .select({ ...ANCHOR, accountId: balances.accountId })
-      .from(archivedMonths)
-      .innerJoin(balances, eq(balances.number, archivedMonths.account))
+    const page = await selectArchives(db)
       .where(
         and(
           gt(archivedMonths.number, after),

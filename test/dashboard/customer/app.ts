@@ -34,6 +34,7 @@ import { createLimits } from '../../../src/limits/limits.ts';
 import { connectAgain, newDatabase } from '../../support/database.ts';
 import { creditOf, holdOf, onDisk, settleOf } from '../../support/ledger.ts';
 import { operatorState } from '../../support/operator.ts';
+import { pageRequest } from '../request.ts';
 
 /** A Saturday at noon. */
 export const NOW_MS = Date.UTC(2026, 10, 21, 12);
@@ -144,13 +145,8 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
     body?: unknown,
     { signal, server = null }: { signal?: AbortSignal; server?: RouteServer | null } = {},
   ): Promise<Response> {
-    const request = new Request(`${ORIGIN}/dashboard/api${path}`, {
-      method,
-      headers: { cookie: accountId, origin: ORIGIN, 'content-type': 'application/json' },
-      ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
-      ...(signal === undefined ? {} : { signal }),
-    });
-    return handle(request, server);
+    const url = `${ORIGIN}/dashboard/api${path}`;
+    return handle(pageRequest(url, accountId, method, body, signal), server);
   }
 
   async function ask(

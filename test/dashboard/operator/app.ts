@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { type AppDependencies, createDashboardApp } from '../../../src/dashboard/edge/app.ts';
 import { STEP_UP_MS } from '../../../src/dashboard/edge/guard.ts';
 import type { SignedInOperator } from '../../../src/identity/signed-in.ts';
+import { pageRequest } from '../request.ts';
 
 const ORIGIN = 'http://console.test';
 
@@ -56,13 +57,8 @@ export function openOperatorApp({
     body?: unknown,
     { cookie = OPERATOR, signal }: { cookie?: string; signal?: AbortSignal } = {},
   ): Promise<Response> {
-    const request = new Request(`${ORIGIN}/operator/api${path}`, {
-      method,
-      headers: { cookie, origin: ORIGIN, 'content-type': 'application/json' },
-      ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
-      ...(signal === undefined ? {} : { signal }),
-    });
-    return handle(request, null);
+    const url = `${ORIGIN}/operator/api${path}`;
+    return handle(pageRequest(url, cookie, method, body, signal), null);
   }
 
   async function ask(

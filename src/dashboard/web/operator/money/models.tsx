@@ -39,28 +39,8 @@ export function ModelsMoney({ models }: Pick<MoneyRecord, 'models'>) {
             sortBy: ({ failed }) => failed,
           },
           amount(t('Spent'), 'spent_usd'),
-          {
-            label: t('Cost'),
-            end: true,
-            show: (row) =>
-              row.uncosted === row.requests ? (
-                <Nothing>{t('Unknown')}</Nothing>
-              ) : (
-                <Amount usd={row.cost_usd} />
-              ),
-            sortBy: ({ cost_usd }) => Number(cost_usd),
-          },
-          {
-            label: t('Margin'),
-            end: true,
-            show: (row) =>
-              row.uncosted === row.requests ? (
-                <Nothing>{t('Unknown cost')}</Nothing>
-              ) : (
-                <Amount usd={row.margin_usd} />
-              ),
-            sortBy: ({ margin_usd }) => Number(margin_usd),
-          },
+          costed(t('Cost'), 'cost_usd', t('Unknown')),
+          costed(t('Margin'), 'margin_usd', t('Unknown cost')),
           amount(t('Loss'), 'loss_usd'),
           {
             label: t('Prompt estimate'),
@@ -80,6 +60,17 @@ function amount(label: string, field: 'spent_usd' | 'loss_usd') {
     card: field === 'spent_usd' ? ('value' as const) : ('detail' as const),
     end: true,
     show: (row: Row) => <Amount usd={row[field]} />,
+    sortBy: (row: Row) => Number(row[field]),
+  };
+}
+
+/** `unknown` stands where no request has a known cost. */
+function costed(label: string, field: 'cost_usd' | 'margin_usd', unknown: string) {
+  return {
+    label,
+    end: true,
+    show: (row: Row) =>
+      row.uncosted === row.requests ? <Nothing>{unknown}</Nothing> : <Amount usd={row[field]} />,
     sortBy: (row: Row) => Number(row[field]),
   };
 }
