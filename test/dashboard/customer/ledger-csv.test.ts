@@ -104,6 +104,13 @@ describeOnEachDatabase('the ledger as CSV', () => {
     { maxLength: 12 },
   );
 
+  const adjustment = (amount: bigint) => ({ kind: 'adjustment' as const, amount, day: 0 });
+  const request = { kind: 'request' as const, amount: 1n, day: 0 };
+  const leavesTooLittle = [
+    ...[adjustment(-9_999_999_999_983n), adjustment(-9_999_999_999_988n)],
+    ...[request, request],
+  ];
+
   test('law: any cut into spans has every entry once, and amounts that add up to page and balance', async () => {
     let runs = 0;
     await fc.assert(
@@ -118,8 +125,11 @@ describeOnEachDatabase('the ledger as CSV', () => {
             const nowMs = NOW_MS + move.day * DAY_MS;
             const amount = micro(move.amount === 0n ? 1n : move.amount);
             if (move.kind === 'request') {
-              await app.ledger.hold({ ...holdOf(`req_${id}`, account, 15n), nowMs });
-              await app.ledger.settle({ ...settleOf(`req_${id}`, 15n), nowMs });
+              const hold = { ...holdOf(`req_${id}`, account, 15n), nowMs };
+              // Corrections may have left too little to hold.
+              if ((await app.ledger.hold(hold)).ok) {
+                await app.ledger.settle({ ...settleOf(hold.requestId, 15n), nowMs });
+              }
             } else {
               const kind = amount < 0n ? 'adjustment' : 'credit';
               await app.ledger
@@ -159,7 +169,10 @@ describeOnEachDatabase('the ledger as CSV', () => {
           expect(sum(8, 18)).toBe(posted * app.dependencies.operator().catalog.usdPerMillion);
         },
       ),
-      { numRuns: samples(8, 60) },
+      {
+        numRuns: samples(8, 60),
+        examples: [[leavesTooLittle, []]],
+      },
     );
   });
 });
