@@ -24,8 +24,9 @@ export type RemoteLedger = ServingLedger & {
    * Aggregates new usage records, on SQLite. Rejects where the database fails or the thread dies.
    */
   readonly addUp: () => Promise<void>;
-  /** Collects the garbage of the thread; call it when no request is in flight. */
+  /** Collects the garbage of the thread, and `shrink` drops its compiled code, too. */
   readonly collect: () => void;
+  readonly shrink: () => void;
   /** Writes pending commands like `close`, but keeps the thread for the domains. */
   readonly drain: () => Promise<number>;
   /** Ends the thread, after the last write of the domains. */
@@ -111,6 +112,7 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
     ...own,
     addUp,
     collect: () => post({ kind: 'collect' }),
+    shrink: () => post({ kind: 'shrink' }),
     drain: own.close,
     end,
     async close() {

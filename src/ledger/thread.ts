@@ -27,6 +27,8 @@ export type ToThread =
   | { readonly kind: 'add up' }
   /** Collects the garbage of the thread, whose heap is its own. */
   | { readonly kind: 'collect' }
+  /** Collects it, and drops compiled code. */
+  | { readonly kind: 'shrink' }
   | { readonly kind: 'close' };
 
 /** Posted to the client about its batch: the holds once decided, everything once on disk. */
@@ -68,6 +70,8 @@ self.onmessage = async ({ data }: MessageEvent<ToThread>) => {
     answer(await addUp());
   } else if (data.kind === 'collect') {
     Bun.gc(true);
+  } else if (data.kind === 'shrink') {
+    Bun.shrink();
   } else {
     await opened?.close();
     process.exit(0);

@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import type { UpstreamState } from '../core/health.ts';
 import type { Micro } from '../core/money.ts';
 import { counter, type Family, gauge } from './exposition.ts';
-import { residentBytes } from './memory.ts';
+import { cpuSeconds, residentBytes } from './process.ts';
 import { type BackupState, type RetentionState, readBackups, readRetention } from './upkeep.ts';
 
 export type GaugeSources = {
@@ -180,12 +180,11 @@ function readUpstreams(states: readonly UpstreamState[]): Family[] {
 
 /** Under the names that generic dashboards expect. */
 function readProcess(startedAt: number): Family[] {
-  const { user, system } = process.cpuUsage();
   return [
     counter(
       'process_cpu_seconds_total',
       'Total user and system CPU time spent in seconds.',
-      (user + system) / MICRO,
+      cpuSeconds(),
     ),
     gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', residentBytes() ?? 0),
     gauge(

@@ -1,9 +1,11 @@
 // Collects garbage before the process has grown much, and when it is idle. The runtime waits until
 // the heap has grown by half and does not collect while idle: it would keep the memory of a burst, and
 // with little traffic it grows for hours, which looks like a leak. It notices large bodies late,
-// because they lie outside its heap.
+// because they lie outside its heap. It never returns what its compiler took, so where there is time
+// to compile again, compiled code is dropped too (decision 0169).
 
 const MB = 1_024 * 1_024;
+const SECOND_MS = 1_000;
 
 /**
  * Growth that justifies a collection, which pauses for some 50 ms: under load, which only a burst
@@ -17,6 +19,15 @@ const GROWN_BYTES = { busy: 192 * MB, idle: 24 * MB };
  */
 const DUE_MS = 5 * 60_000;
 
+/**
+ * A server that used less of one processor since then drops its compiled code: compiling it again
+ * takes about a second, in which a server at full load would answer half as much.
+ */
+const QUIET_SHARE = 1 / 4;
+
+/** And after this long at any load. */
+const SHRINK_DUE_MS = 24 * 3_600_000;
+
 /** Returns the check; call it several times a second. */
 export function createMemoryWatch(options: {
   /** Requests in flight. */
@@ -25,9 +36,13 @@ export function createMemoryWatch(options: {
   readonly residentBytes: () => number | undefined;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
+  /** Processor time of all threads so far. */
+  readonly cpuSeconds: () => number;
   readonly collect: () => void;
+  /** Collects, and drops compiled code. */
+  readonly shrink: () => void;
 }): () => void {
-  const { inFlight, residentBytes, monotonic, collect } = options;
+  const { inFlight, residentBytes, monotonic, cpuSeconds, collect, shrink } = options;
   let wasIdle = false;
   /**
    * The lowest resident size since the last collection: the allocator returns memory with a delay.
@@ -36,6 +51,19 @@ export function createMemoryWatch(options: {
   /** Nothing was collected since the start, or with requests in flight, so garbage may remain. */
   let isOwed = true;
   let collectedAtMs = 0;
+  let shrunkAtMs = monotonic();
+  /** Where the processor time of the last minutes is counted from. */
+  let counted = { atMs: shrunkAtMs, cpuMs: cpuSeconds() * SECOND_MS };
+
+  function maySpareCode(nowMs: number): boolean {
+    const elapsedMs = nowMs - counted.atMs;
+    if (elapsedMs < DUE_MS) return false;
+    const cpuMs = cpuSeconds() * SECOND_MS;
+    const usedMs = cpuMs - counted.cpuMs;
+    counted = { atMs: nowMs, cpuMs };
+    return usedMs < elapsedMs * QUIET_SHARE || nowMs >= shrunkAtMs + SHRINK_DUE_MS;
+  }
+
   return () => {
     const isIdle = inFlight() === 0;
     // A sequential client may send its next request between two checks.
@@ -48,7 +76,12 @@ export function createMemoryWatch(options: {
     const state = isResting ? 'idle' : 'busy';
     const isDue = (isResting && isOwed) || nowMs >= collectedAtMs + DUE_MS;
     if (!isDue && bytes < least + GROWN_BYTES[state]) return;
-    collect();
+    if (maySpareCode(nowMs)) {
+      shrink();
+      shrunkAtMs = nowMs;
+    } else {
+      collect();
+    }
     least = bytes;
     isOwed = !isResting;
     collectedAtMs = nowMs;

@@ -5,7 +5,7 @@ import { heapStats } from 'bun:jsc';
 import { type Config, VARIABLES } from '../config/settings.ts';
 import type { Machine } from '../dashboard/dependencies.ts';
 import type { Load } from '../http/exchange.ts';
-import { residentBytes } from '../observe/memory.ts';
+import { cpuSeconds, residentBytes } from '../observe/process.ts';
 import { openServingReader } from '../store/serving-database.ts';
 import { VERSION } from '../version.ts';
 import type { ServingAudit } from './audit.ts';
@@ -50,9 +50,4 @@ export function createMachine(options: MachineOptions): Machine {
       cpuSeconds: cpuSeconds(),
     }),
   };
-}
-
-function cpuSeconds(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000_000;
 }

@@ -3,7 +3,7 @@
 import { every, type Stop } from '../async/every.ts';
 import { loadTokenizer } from '../generate/tokenizer.ts';
 import type { RemoteLedger } from '../ledger/remote.ts';
-import { residentBytes } from '../observe/memory.ts';
+import { cpuSeconds, residentBytes } from '../observe/process.ts';
 import { type DomainsOptions, openDomains } from './domains.ts';
 import { createHandlers } from './handlers.ts';
 import { openServingRedis } from './limits.ts';
@@ -12,7 +12,7 @@ import { createServingPipeline, type ServingPipelineOptions } from './pipeline.t
 
 type RequestPathOptions = DomainsOptions &
   Omit<ServingPipelineOptions, 'domains' | 'tokenizer' | 'redis'> & {
-    readonly ledger: Pick<RemoteLedger, 'collect'>;
+    readonly ledger: Pick<RemoteLedger, 'collect' | 'shrink'>;
   };
 
 export type RequestPath = Awaited<ReturnType<typeof createRequestPath>>;
@@ -36,10 +36,14 @@ export async function createRequestPath(options: RequestPathOptions) {
   const watchMemory = createMemoryWatch({
     inFlight: inFlight.count,
     residentBytes,
-    monotonic,
+    ...{ monotonic, cpuSeconds },
     collect() {
       Bun.gc(true);
       options.ledger.collect();
+    },
+    shrink() {
+      Bun.shrink();
+      options.ledger.shrink();
     },
   });
   return {

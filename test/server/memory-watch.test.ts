@@ -3,28 +3,27 @@ import { createMemoryWatch } from '../../src/server/memory-watch.ts';
 
 const MB = 1_024 * 1_024;
 
-type Look = readonly [inFlight: number, megabytes: number, minutes?: number];
+type Look = readonly [inFlight: number, megabytes: number, minutes?: number, cpuMinutes?: number];
 
-/** Which of the looks collect. */
-function play(looks: readonly Look[]): number[] {
-  let [inFlight, megabytes, minutes] = [0, 0, 0];
-  let collections = 0;
+/** Which of the looks collect, and which of them drop compiled code as well. */
+function play(looks: readonly Look[]): { collecting: number[]; shrinking: number[] } {
+  let [inFlight, megabytes, minutes, cpuMinutes] = [0, 0, 0, 0];
+  const [collecting, shrinking]: [number[], number[]] = [[], []];
+  let index = 0;
   const look = createMemoryWatch({
     inFlight: () => inFlight,
     residentBytes: () => megabytes * MB,
     monotonic: () => minutes * 60_000,
-    collect: () => {
-      collections += 1;
-    },
+    cpuSeconds: () => cpuMinutes * 60,
+    collect: () => void collecting.push(index),
+    shrink: () => void shrinking.push(index),
   });
-  const collecting: number[] = [];
-  for (const [index, next] of looks.entries()) {
-    [inFlight, megabytes, minutes = minutes] = next;
-    const before = collections;
+  for (const next of looks) {
+    [inFlight, megabytes, minutes = minutes, cpuMinutes = cpuMinutes] = next;
     look();
-    if (collections > before) collecting.push(index);
+    index += 1;
   }
-  return collecting;
+  return { collecting, shrinking };
 }
 
 test('collects after the start, and then where a little has grown and nothing is in flight twice', () => {
@@ -37,7 +36,7 @@ test('collects after the start, and then where a little has grown and nothing is
     [0, 60],
     [0, 60],
   ];
-  expect(play(looks)).toEqual([1, 5]);
+  expect(play(looks)).toEqual({ collecting: [1, 5], shrinking: [] });
 });
 
 test('collects under load where much has grown, and what is left once the load is over', () => {
@@ -50,7 +49,7 @@ test('collects under load where much has grown, and what is left once the load i
     [0, 500],
     [0, 500],
   ];
-  expect(play(looks)).toEqual([0, 2, 6]);
+  expect(play(looks)).toEqual({ collecting: [0, 2, 6], shrinking: [] });
 });
 
 test('measures growth from the least since a collection: memory goes back some time after it', () => {
@@ -62,21 +61,48 @@ test('measures growth from the least since a collection: memory goes back some t
     [0, 145],
     [0, 145],
   ];
-  expect(play(looks)).toEqual([0, 1, 4]);
+  expect(play(looks)).toEqual({ collecting: [0, 1, 4], shrinking: [] });
 });
 
 test('collects every five minutes in any case, as the heap grows for hours', () => {
   const looks: Look[] = [
-    [0, 100, 0],
-    [0, 100, 0],
-    [1, 101, 4],
-    [1, 101, 5],
-    [0, 101, 6],
-    [0, 101, 6],
-    [0, 101, 9],
-    [0, 102, 11],
-    [3, 104, 15],
-    [3, 104, 16],
+    [0, 100, 0, 0],
+    [0, 100, 0, 0],
+    [1, 101, 4, 4],
+    [1, 101, 5, 5],
+    [0, 101, 6, 6],
+    [0, 101, 6, 6],
+    [0, 101, 9, 9],
+    [0, 102, 11, 11],
+    [3, 104, 15, 15],
+    [3, 104, 16, 16],
   ];
-  expect(play(looks)).toEqual([1, 3, 5, 7, 9]);
+  expect(play(looks)).toEqual({ collecting: [1, 3, 5, 7, 9], shrinking: [] });
+});
+
+test('drops compiled code where five minutes took less than a quarter of one processor', () => {
+  const looks: Look[] = [
+    [1, 100, 5, 1.2],
+    [1, 100, 9, 2],
+    [1, 100, 10, 2.5],
+    [1, 100, 15, 3.7],
+  ];
+  expect(play(looks)).toEqual({ collecting: [2], shrinking: [0, 3] });
+});
+
+test('drops compiled code no more often than every five minutes', () => {
+  const looks: Look[] = [
+    [0, 100, 5, 0],
+    [0, 100, 5, 0],
+    [0, 130, 7, 0],
+    [0, 130, 10, 0],
+    [0, 130, 12, 0],
+  ];
+  expect(play(looks)).toEqual({ collecting: [1, 2], shrinking: [0, 4] });
+});
+
+test('drops compiled code once a day at any load', () => {
+  const hours = [1, 2, 23, 24, 25, 47, 48];
+  const looks = hours.map((hour): Look => [9, 100, hour * 60, hour * 60]);
+  expect(play(looks)).toEqual({ collecting: [0, 1, 2, 4, 5], shrinking: [3, 6] });
 });
