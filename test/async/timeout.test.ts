@@ -5,7 +5,7 @@ const never = new Promise<never>(() => undefined);
 
 test('is what the promise settles to', async () => {
   expect(await withTimeout(1_000, Promise.resolve('a'))).toBe('a');
-  expect(withTimeout(1_000, Promise.reject(new Error('no')))).rejects.toThrow('no');
+  await expect(withTimeout(1_000, Promise.reject(new Error('no')))).rejects.toThrow('no');
 });
 
 test('is what was given for late once the time is up', async () => {

@@ -1,7 +1,7 @@
 // What a key may do and spend, in a real server: budgets under parallel requests, rotation and
 // crashes; models behind aliases and fallbacks; networks behind proxies.
 
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
 import {
   type Caller,
@@ -14,6 +14,7 @@ import {
   requestBody,
 } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { awayFromMidnight } from '../support/midnight.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(60_000);
@@ -23,6 +24,8 @@ const COST = 16.4;
 
 let upstream: Upstream;
 let gateway: Gateway;
+
+beforeEach(awayFromMidnight);
 
 beforeAll(async () => {
   upstream = await startUpstream();

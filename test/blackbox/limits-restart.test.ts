@@ -1,10 +1,11 @@
 // Limits that must hold over a restart after a kill, and while an operator lowers a model's limits
 // with requests running.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { catalogFor } from '../support/catalog.ts';
 import { type Caller, generate, get, openStream } from '../support/client.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
+import { awayFromMidnight } from '../support/midnight.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 const WIDE = {
@@ -17,6 +18,8 @@ const WIDE = {
 
 let upstream: Upstream;
 let catalog: string;
+
+beforeEach(awayFromMidnight);
 
 beforeAll(async () => {
   upstream = await startUpstream();

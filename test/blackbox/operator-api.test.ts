@@ -2,13 +2,14 @@
 // are booked once and obey four eyes, usage and prices. Every answer is held against the description
 // that the server has.
 
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { catalogFor } from '../support/catalog.ts';
 import { generate } from '../support/client.ts';
 import { addOperator, newPassword } from '../support/customer.ts';
 import { holderOf } from '../support/description.ts';
 import { closeAtEnd, type Gateway, startGateway } from '../support/gateway.ts';
+import { awayFromMidnight } from '../support/midnight.ts';
 import { runProgram } from '../support/program.ts';
 import { openApi } from '../support/session.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -23,6 +24,8 @@ let held: ReturnType<typeof holderOf>;
 const PREFIX = '/operator/api/v1';
 const ANN = { email: 'ann@example.com', password: newPassword() };
 const BOB = { email: 'bob@example.com', password: newPassword() };
+
+beforeEach(awayFromMidnight);
 
 beforeAll(async () => {
   upstream = await startUpstream();

@@ -59,7 +59,7 @@ describeInBrowser('charts', ({ visit }) => {
     const { page } = visitor;
     await openSignedIn(visitor, customer, '/usage');
     await page.getByRole('button', { name: '24 h' }).click();
-    await waitUntil(() => new URL(page.url()).searchParams.get('days') === '1', 5_000);
+    await waitUntil(() => new URL(page.url()).searchParams.get('days') === '1');
     await page.reload();
     const preset = page.getByRole('button', { name: '24 h' });
     await preset.waitFor();
@@ -88,11 +88,11 @@ describeInBrowser('charts', ({ visit }) => {
     await page.locator('.stat').first().waitFor();
     await page.getByRole('button', { name: 'Custom' }).click();
     await page.getByLabel('From (UTC)').fill('2026-01-05');
-    await waitUntil(() => page.url().includes('from=2026-01-05T00%3A00%3A00.000Z'), 5_000);
+    await waitUntil(() => page.url().includes('from=2026-01-05T00%3A00%3A00.000Z'));
     expect(new URL(page.url()).searchParams.get('to')).toMatch(/T00:00:00\.000Z$/);
     await page.getByRole('button', { name: 'Month' }).click();
     const month = new Date().toISOString().slice(0, 7);
-    await waitUntil(() => new URL(page.url()).searchParams.get('month') === month, 5_000);
+    await waitUntil(() => new URL(page.url()).searchParams.get('month') === month);
     await page.locator('.stat').first().waitFor();
     await page.goto(
       `${rig.gateway.url}/dashboard/usage?from=2020-01-01T00:00Z&to=2027-01-01T00:00Z`,

@@ -74,7 +74,7 @@ test('a client that takes nothing for too long is cut, and has left', async () =
   const { client, timesGone } = stream(5);
   await client.write(LARGE);
   expect([client.gone(), timesGone()]).toEqual([true, 1]);
-  expect(new Response(client.body).text()).rejects.toThrow('The client stopped reading.');
+  await expect(new Response(client.body).text()).rejects.toThrow('The client stopped reading.');
 });
 
 test('one that reads in time is not', async () => {

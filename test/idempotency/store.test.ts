@@ -172,7 +172,10 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
       await kept(store, 'canary-key', Buffer.from('canary-answer')),
       await kept(store, 'two', Buffer.from('second')),
     ];
-    const rows = await database.it.db.select().from(idempotentRequests);
+    const rows = await database.it.db
+      .select()
+      .from(idempotentRequests)
+      .orderBy(idempotentRequests.id);
     for (const row of rows) {
       const all = Buffer.concat([row.digest, row.fingerprint, row.sealed ?? Buffer.alloc(0)]);
       expect(all.includes('canary')).toBe(false);

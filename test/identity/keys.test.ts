@@ -277,7 +277,7 @@ describeOnEachDatabase('keys', async () => {
           const ids: string[] = [];
           for (const { kind, pick } of operations) {
             const id = ids[pick % Math.max(1, ids.length)] ?? '';
-            await codeOf(async () => {
+            const code = await codeOf(async () => {
               if (kind === 'revoke') await keys.revoke(id, 'user', 'operator');
               if (kind === 'rotate' || kind === 'grace') {
                 const graceMs = kind === 'grace' ? HOUR_MS : 0;
@@ -286,6 +286,7 @@ describeOnEachDatabase('keys', async () => {
               if (kind === 'create')
                 ids.push((await keys.create({ accountId: account.id }, 'operator')).row.id);
             });
+            expect(String(code)).toMatch(/^(?:nothing was thrown|key_[a-z_]+)$/);
           }
           const rows = await keys.list(account.id);
           expect(rows.map((row) => row.id).sort()).toEqual([...ids].sort());

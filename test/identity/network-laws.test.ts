@@ -156,7 +156,7 @@ test('a header with thousands of hops takes no longer than one with a few', () =
   const empty = ','.repeat(1_000_000);
   const long = `${'1'.repeat(1_000_000)}, 10.0.0.9`;
   const start = performance.now();
-  for (let round = 0; round < 100; round += 1) {
+  for (let round = 0; round < 20; round += 1) {
     expect(clientAddress('10.0.0.1', trusted, set)).toBe('10.0.0.1');
     expect(clientAddress('10.0.0.1', empty, set)).toBe('10.0.0.1');
     expect(clientAddress('10.0.0.1', long, set)).toBe('unknown');

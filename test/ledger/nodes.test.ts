@@ -157,7 +157,7 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
     'find out what a commit did whose replies went wrong: %s',
     async (fault) => {
       // Only a reply that is missing is found out by the clock.
-      const statementTimeoutMs = fault === 'double' ? 2_000 : 100;
+      const statementTimeoutMs = fault === 'double' ? 2_000 : 300;
       const node = openPostgres({ url: proxy.url, max: 2, statementTimeoutMs });
       const write = createWriter(node);
       const books = createBooks(database);
@@ -188,7 +188,6 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
       expect(await books.audit()).toEqual([]);
       await node.close();
     },
-    20_000,
   );
 
   /** How many transactions wait for a lock. */

@@ -158,7 +158,8 @@ test('sending blocks no caller, and what waits is bounded', async () => {
   for (let index = 0; index < 500; index += 1) {
     hook.webhook.send({ ...OPENED, model: `model-${index}` });
   }
-  expect(performance.now() - before).toBeLessThan(100);
+  // Waiting for one answer alone would take the time limit of a request.
+  expect(performance.now() - before).toBeLessThan(2_000);
   // One is in flight, a hundred wait.
   expect(hook.results).toEqual(new Array(399).fill('dropped'));
   await hook.webhook.close();

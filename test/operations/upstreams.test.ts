@@ -55,7 +55,7 @@ describeOnEachDatabase('upstreams', async () => {
   test('a reset is in the audit trail, where the server reads it', async () => {
     expect(await codeOf(() => resetUpstream(change, catalog, 'gone'))).toBe('upstream_not_found');
     await resetUpstream(change, catalog, 'demo');
-    const last = (await database.db.select().from(auditEvents)).at(-1);
+    const last = (await database.db.select().from(auditEvents).orderBy(auditEvents.id)).at(-1);
     expect([last?.action, last?.subject]).toEqual(['upstream.reset', 'demo']);
   });
 });

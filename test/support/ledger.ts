@@ -154,3 +154,10 @@ export async function placed(ledger: Ledger, command: HoldCommand): Promise<Plac
   await hold.written.wait();
   return hold;
 }
+
+/** Waits for a command that the ledger may refuse, and throws every other failure. */
+export async function unlessRefused(command: Promise<unknown>): Promise<void> {
+  await command.catch((error: Error) => {
+    if (error.name !== 'LedgerRefusal') throw error;
+  });
+}

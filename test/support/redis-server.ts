@@ -22,16 +22,13 @@ export type RedisGroup = {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-/** Nodes of a cluster talk to each other on a port that is higher by this. */
-const CLUSTER_PORT_DISTANCE = 10_000;
-
 export function findRedis(): string | undefined {
   return Bun.which('redis-server') ?? undefined;
 }
 
 /** `settings` are more words of its command line, such as `['--maxmemory', '4mb']`. */
 export async function startRedis(settings: readonly string[] = []): Promise<RedisServer> {
-  const port = await freePort(65_536 - CLUSTER_PORT_DISTANCE);
+  const port = await freePort();
   const directory = await serviceDirectory('redis');
   return startServer(port, directory, [
     ...['--port', String(port), '--bind', '127.0.0.1', '--dir', directory],
@@ -69,7 +66,7 @@ export async function startRedisCluster(): Promise<RedisGroup> {
 export async function startRedisSentinel(): Promise<RedisGroup> {
   const primary = await startRedis(['--repl-diskless-sync-delay', '0']);
   const replica = await startRedis(['--replicaof', '127.0.0.1', String(primary.port)]);
-  const port = await freePort(65_536 - CLUSTER_PORT_DISTANCE);
+  const port = await freePort();
   const directory = await serviceDirectory('sentinel');
   const settings = join(directory, 'sentinel.conf');
   await Bun.write(

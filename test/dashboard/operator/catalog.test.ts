@@ -19,6 +19,7 @@ import type { Ledger } from '../../../src/ledger/contract.ts';
 import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { creditOf, holdOf, settleOf } from '../../support/ledger.ts';
+import { awayFromMidnight } from '../../support/midnight.ts';
 import { CATALOG, openMachineConsole } from './server-console.ts';
 
 describeOnEachDatabase("the console's codes and prices", async () => {
@@ -49,6 +50,7 @@ describeOnEachDatabase("the console's codes and prices", async () => {
   }
 
   beforeAll(async () => {
+    await awayFromMidnight();
     const { accounts, ledger } = open.store;
     const account = { email: 'a@example.com', plan: 'pro', emailVerified: true };
     accountId = (await accounts.create(account, 'operator')).id;

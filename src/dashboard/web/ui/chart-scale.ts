@@ -22,8 +22,12 @@ export function valueScale(least: number, most: number, count: number, whole = f
   if (!(reach > 0)) return { low: 0, high: 1, ticks: [0] };
   const rough = reach / count;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const factor = [1, 2, 5, 10].find((one) => one * power >= rough) ?? 10;
-  const step = Math.max(factor * power, whole ? 1 : 0);
+  // Beyond the larger side of zero, a step would have no mark but zero.
+  const steps = [1, 2, 5, 10]
+    .map((factor) => factor * power)
+    .filter((one) => one <= Math.max(-bottom, top));
+  const wide = steps.find((one) => one >= rough) ?? steps.at(-1) ?? power;
+  const step = Math.max(wide, whole ? 1 : 0);
   const [first, last] = [Math.ceil(bottom / step), Math.floor(top / step)];
   // Multiplies each time, because adding would accumulate float errors.
   const ticks = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);

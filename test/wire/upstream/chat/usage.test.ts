@@ -162,7 +162,7 @@ test('for any report, the buckets are disjoint and make up the whole', () => {
     }),
     { numRuns: 5_000 },
   );
-  expect(believed).toBeGreaterThan(50);
+  expect(believed).toBeGreaterThan(10);
 });
 
 describe('usage that comes more than once in a stream', () => {
