@@ -9,14 +9,18 @@ const MINUTE_MS = 60_000;
 /** Windows of memory: several collections of each heap are in one. */
 const LEAST_MS = 5 * MINUTE_MS;
 
-export type Sample = {
+type Memory = {
+  readonly residentBytes: number;
+  /** The part of it that no file has: heaps and stacks. */
+  readonly anonymousBytes: number;
+};
+
+/** Its memory is the least since the sample before: it grows again soon after a collection. */
+export type Sample = Memory & {
   /** Since the load began. */
   readonly atMs: number;
   /** Sent so far. */
   readonly requests: number;
-  readonly residentBytes: number;
-  /** The part of it that no file has: heaps and stacks. */
-  readonly anonymousBytes: number;
   readonly descriptors: number;
   readonly threads: number;
   readonly databaseBytes: number;
@@ -24,20 +28,40 @@ export type Sample = {
   readonly logBytes: number;
 };
 
+/** Keeps the least of what it has seen since it was last asked. */
+export class MemoryLeast {
+  readonly #pid: number;
+  #least: Memory | undefined;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+  }
+
+  look(): Memory {
+    const status = readFileSync(`/proc/${this.#pid}/status`, 'utf8');
+    const bytes = (name: string): number =>
+      Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0) * 1_024;
+    const now = { residentBytes: bytes('VmRSS'), anonymousBytes: bytes('RssAnon') };
+    if (now.residentBytes <= (this.#least?.residentBytes ?? now.residentBytes)) this.#least = now;
+    return this.#least ?? now;
+  }
+
+  take(): Memory {
+    const least = this.look();
+    this.#least = undefined;
+    return least;
+  }
+}
+
 export function takeSample(
   gateway: { readonly pid: number; readonly databasePath: string },
-  so: Pick<Sample, 'atMs' | 'requests'>,
+  so: Pick<Sample, 'atMs' | 'requests'> & Memory,
 ): Sample {
-  const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8');
-  const field = (name: string): number =>
-    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
   const size = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return {
     ...so,
-    residentBytes: field('VmRSS') * 1_024,
-    anonymousBytes: field('RssAnon') * 1_024,
     descriptors: readdirSync(`/proc/${gateway.pid}/fd`).length,
-    threads: field('Threads'),
+    threads: readdirSync(`/proc/${gateway.pid}/task`).length,
     databaseBytes: size(gateway.databasePath),
     logBytes: size(`${gateway.databasePath}-wal`),
   };

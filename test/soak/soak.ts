@@ -4,9 +4,10 @@
 import { createRandom } from '../crash/random.ts';
 import { type Gateway, runCommand, startGateway } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
-import { type Sample, takeSample } from './sample.ts';
+import { MemoryLeast, type Sample, takeSample } from './sample.ts';
 import { sendOne, soakCatalog, type World } from './traffic.ts';
 
+const MEMORY_LOOK_MS = 100;
 const RELOAD_MS = 60_000;
 /** Every so many reloads bring a catalog that is refused. */
 const INVALID_EVERY = 5;
@@ -80,9 +81,12 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
 
   const startedAt = performance.now();
   const sinceStart = (): number => performance.now() - startedAt;
+  const memory = new MemoryLeast(gateway.pid);
   const timers = [
+    repeat(MEMORY_LOOK_MS, () => void memory.look()),
     repeat(sampleMs, () => {
-      const sample = takeSample(gateway, { atMs: Math.round(sinceStart()), requests: sent });
+      const atMs = Math.round(sinceStart());
+      const sample = takeSample(gateway, { ...{ atMs, requests: sent }, ...memory.take() });
       samples.push(sample);
       options.onSample?.(sample);
       // The upstream's list is for tests; here it would fill the memory of this process.
