@@ -2,6 +2,7 @@
 // Read-only.
 
 import { asc, eq, gt, sql } from 'drizzle-orm';
+import { DAY_MS } from '../../core/calendar.ts';
 import type { Micro } from '../../core/money.ts';
 import { archivedMonths } from '../../store/archive-tables.ts';
 import type { Database, Queries } from '../../store/contract.ts';
@@ -47,9 +48,13 @@ const ACCOUNTS_AT_ONCE = 500;
 /** Unix milliseconds: the end of the last month that is due, and the present. */
 export type DueTimes = { readonly untilMs: number; readonly nowMs: number };
 
+/** Clocks of nodes differ, and a receipt may be written after the present was read. */
+const AHEAD_MS = DAY_MS;
+
 /**
  * The next month of an account that ended at `untilMs` or before; `undefined` where none did. A
- * receipt of a clock that was ahead belongs to the month of its neighbours: its own is years away.
+ * receipt of a clock that was a day ahead belongs to the month of its neighbours: its own may be
+ * years away.
  */
 export async function dueMonth(
   { db }: Database,
@@ -66,7 +71,7 @@ export async function dueMonth(
   if (balance === undefined || balance.sequence < first) return undefined;
   const receipts = { first, last: balance.sequence };
   const firstOf = (fromMs: number) =>
-    firstWithin(db, accountId, receipts, { fromMs, untilMs: nowMs });
+    firstWithin(db, accountId, receipts, { fromMs, untilMs: nowMs + AHEAD_MS });
   const dated = await firstOf(Number.MIN_SAFE_INTEGER);
   if (dated === undefined) return undefined;
   const at = await timeOf(db, balance.number, dated);

@@ -74,16 +74,19 @@ function restoring({ month, accountId }: ArchivedMonth): string {
 const damagedFile = (text: string): RetentionProblem => ({ reason: 'files', text });
 
 async function archiveDue(options: RetentionRun): Promise<Omit<RetentionReport, 'removed'>> {
-  const { database, retentionDays, nowMs } = options;
-  const untilMs = nowMs - retentionDays * DAY_MS;
+  const { database, retentionDays, removal } = options;
+  const untilMs = options.nowMs - retentionDays * DAY_MS;
+  const begunMs = removal.monotonic();
   const problems: RetentionProblem[] = [];
   let months = 0;
   let requests = 0;
   for await (const accountId of unarchivedAccounts(database)) {
     for (;;) {
-      if (options.removal.isStopped()) return { months, requests, problems };
+      if (removal.isStopped()) return { months, requests, problems };
       let due: DueMonth | undefined;
       try {
+        // Accounts write receipts while those before them are archived.
+        const nowMs = Math.ceil(options.nowMs + removal.monotonic() - begunMs);
         due = await dueMonth(database, accountId, { untilMs, nowMs });
         const archived = due && (await archiveMonth(options, due));
         if (archived === undefined) break;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { archivePages, listArchives } from '../../../src/ledger/archive/anchors.ts';
 import { audit } from '../../../src/ledger/audit.ts';
 import { monthFiles } from '../../../src/operations/archive/files.ts';
+import { runRetention } from '../../../src/operations/archive/run.ts';
 import { verifyMonth } from '../../../src/operations/archive/verify.ts';
 import {
   describeOnEachDatabase,
@@ -14,7 +15,7 @@ import {
   temporaryDirectory,
 } from '../../support/database.ts';
 import { addAccount, closeBooks, creditOf } from '../../support/ledger.ts';
-import { archiveAll, BEGIN_MS, live, openPast, type PastEvent } from './past.ts';
+import { addUp, archiveAll, BEGIN_MS, live, openPast, type PastEvent } from './past.ts';
 
 setDefaultTimeout(60_000);
 
@@ -101,5 +102,39 @@ describeOnEachDatabase('the turn of each account', () => {
       expect((await verifyMonth(monthFiles(folder, archive))).problems).toEqual([]);
     }
     await closeBooks(open);
+  });
+
+  test('a receipt that is written while the run works through other accounts keeps its month', async () => {
+    const past = [0, 1].flatMap((account) =>
+      (['credit', 'settle'] as const).map((what): PastEvent => ({ account, what, afterHours: 1 })),
+    );
+    for (const elapsedMs of [0, 2 * 86_400_000]) {
+      const open = await openPast(directory);
+      const { database } = open;
+      await live(open, past, BEGIN_MS);
+      await addUp(database);
+      let elapsed = 0;
+      let rests = 0;
+      const report = await runRetention({
+        ...{ database, directory: newFolder(), nowMs: CUT_MS, retentionDays: 31 },
+        ...{ version: 'test', log: () => undefined },
+        async rest() {
+          rests += 1;
+          if (rests > 1) return;
+          elapsed = elapsedMs;
+          await live(open, [{ account: 1, what: 'settle', afterHours: 0 }], CUT_MS + elapsedMs);
+          await addUp(database);
+        },
+        removal: { monotonic: () => elapsed, stepMs: 15, pauseMs: 0, isStopped: () => false },
+      });
+      expect(report.problems).toEqual([]);
+      const archives = await listArchives(database.db);
+      expect(archives.map(({ accountId, lastSequence }) => [accountId, lastSequence])).toEqual([
+        ['acct_ada', 2],
+        ['acct_bob', 2],
+      ]);
+      expect(await audit(database)).toEqual([]);
+      await closeBooks(open);
+    }
   });
 });
