@@ -10,6 +10,7 @@ import {
   archivesOfRequest,
 } from '../ledger/archive/anchors.ts';
 import { accountDifferences } from '../ledger/audit/accounts.ts';
+import type { DifferenceKind } from '../ledger/audit/difference.ts';
 import { findReceipt } from '../ledger/booked-receipts.ts';
 import { findSlice, receiptPages, type Slice } from '../ledger/receipt-slices.ts';
 import type { Database } from '../store/contract.ts';
@@ -80,7 +81,7 @@ function noReceipts(archived: readonly ArchivedMonth[]): string {
     : `The receipts of that time are archived (${months}).`;
 }
 
-/** `of` is the number of a receipt, or its id in the books. */
+/** `of` is the number of a receipt, its id in the books, or an account with its archived month. */
 type ReceiptProblem = {
   readonly of: number | string;
   readonly kind: string;
@@ -91,6 +92,9 @@ export type VerifiedReceipts = {
   readonly totals: ChainTotals;
   readonly problems: readonly ReceiptProblem[];
 };
+
+/** An anchor stands for the receipts of a month, and its movements are still in the database. */
+const OF_RECEIPTS: ReadonlySet<DifferenceKind> = new Set(['chain', 'receipt', 'anchor']);
 
 /** Verifies an account's whole chain against the books. */
 export async function verifyReceipts(
@@ -104,7 +108,7 @@ export async function verifyReceipts(
   const problems: ReceiptProblem[] = [];
   for await (const found of accountDifferences(database, { accountId })) {
     const { kind, subject, detail } = found;
-    if (kind === 'chain' || kind === 'receipt') problems.push({ of: subject, kind, detail });
+    if (OF_RECEIPTS.has(kind)) problems.push({ of: subject, kind, detail });
   }
   return { totals: check.totals(), problems };
 }

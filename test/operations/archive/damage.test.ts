@@ -9,6 +9,7 @@ import { audit } from '../../../src/ledger/audit.ts';
 import { createRequestList } from '../../../src/ledger/request-list.ts';
 import { monthFiles, PART } from '../../../src/operations/archive/files.ts';
 import { runRetention } from '../../../src/operations/archive/run.ts';
+import { verifyReceipts } from '../../../src/operations/receipts.ts';
 import {
   describeOnEachDatabase,
   dropGuards,
@@ -99,7 +100,7 @@ describeOnEachDatabase('archives', () => {
     }
   }, 120_000);
 
-  test('the audit finds an anchor, a movement or a receipt that was changed', async () => {
+  test('audit and verification find an anchor, a movement or a receipt that was changed', async () => {
     const damages: readonly (readonly [statement: string, found: string])[] = [
       ['update archived_months set closing = closing + 5, credited = credited + 5', 'anchor'],
       ['update archived_months set loss = loss + 1', 'anchor'],
@@ -121,6 +122,11 @@ describeOnEachDatabase('archives', () => {
       await tamper(open.database, statement);
       const kinds = (await audit(open.database)).map((difference) => difference.kind);
       expect([statement, kinds.includes(kind as 'anchor')]).toEqual([statement, true]);
+      if (kind !== 'posted') {
+        const verified = await Promise.all(ACCOUNTS.map((id) => verifyReceipts(open.database, id)));
+        const named = verified.flatMap(({ problems }) => problems.map((problem) => problem.kind));
+        expect([statement, named.includes(kind)]).toEqual([statement, true]);
+      }
       await closeBooks(open);
     }
   }, 120_000);
