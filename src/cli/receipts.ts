@@ -113,18 +113,19 @@ async function verify(
 }
 
 async function verifyFiles(directory: string, files: readonly string[]): Promise<Verified[]> {
-  const checked: ({ readonly name: string } & FileCheck)[] = [];
+  const checked: ({ readonly name: string; readonly path: string } & FileCheck)[] = [];
   for (const name of files) {
-    const found = await checkFile(resolve(directory, name)).catch(() => {
+    const path = resolve(directory, name);
+    const found = await checkFile(path).catch(() => {
       throw new CommandError('file_not_readable', `${name} cannot be read.`);
     });
-    checked.push({ name, ...found });
+    checked.push({ name, path, ...found });
   }
-  const joints = checkJoints(checked.map(({ totals }) => totals));
-  return checked.map(({ name, totals, problems }) => ({
-    name,
-    totals,
-    problems: [...problems, ...(joints.get(totals) ?? [])].map(({ sequence, kind, detail }) => ({
+  const joints = await checkJoints(checked);
+  return checked.map((file) => ({
+    name: file.name,
+    totals: file.totals,
+    problems: [...file.problems, ...(joints.get(file) ?? [])].map(({ sequence, kind, detail }) => ({
       of: sequence,
       kind,
       detail,

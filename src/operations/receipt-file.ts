@@ -45,8 +45,11 @@ export async function* exportLines(
   yield `${chainEnd({ accountId: beginning?.accountId, ...places, head })}\n`;
 }
 
-/** Reads the file in pieces, unpacked where it is compressed. Rejects where it cannot be read. */
-export async function checkFile(path: string): Promise<FileCheck> {
+/**
+ * Reads the file in pieces, unpacked where it is compressed, to its end or to a receipt. Rejects where
+ * it cannot be read.
+ */
+export async function checkFile(path: string, upTo = Number.POSITIVE_INFINITY): Promise<FileCheck> {
   const check = createChainCheck(sha256);
   const problems: ChainProblem[] = [];
   // Invalid UTF-8 and a byte order mark are changes like any other.
@@ -60,6 +63,7 @@ export async function checkFile(path: string): Promise<FileCheck> {
       for (const line of lines) {
         if (waiting !== undefined) problems.push(...check.take(waiting));
         waiting = line;
+        if (check.totals().last >= upTo) return { problems, totals: check.totals() };
       }
       const excess = excessOf(rest, problems);
       if (excess !== undefined) {
@@ -119,33 +123,56 @@ function problemAfter(check: ChainCheck, kind: ChainProblem['kind'], detail: str
   return { kind, sequence: check.totals().last, detail };
 }
 
+type CheckedFile = { readonly path: string; readonly totals: ChainTotals };
+
 /**
  * Checks whether files that belong to one account go on from each other, in any order in which they are
- * given. Returns the problems of each; receipts that are in several files are no problem.
+ * given, and whether receipts that are in several files are the same. Returns the problems of each.
  */
-export function checkJoints(
-  files: readonly ChainTotals[],
-): ReadonlyMap<ChainTotals, readonly ChainProblem[]> {
-  const problems = new Map<ChainTotals, readonly ChainProblem[]>();
-  const furthest = new Map<string, ChainTotals>();
-  for (const file of files.toSorted((one, other) => one.first - other.first)) {
-    const { accountId } = file;
+export async function checkJoints<File extends CheckedFile>(
+  files: readonly File[],
+): Promise<ReadonlyMap<File, readonly ChainProblem[]>> {
+  const problems = new Map<File, readonly ChainProblem[]>();
+  const furthest = new Map<string, File>();
+  for (const file of files.toSorted((one, other) => one.totals.first - other.totals.first)) {
+    const { accountId, last } = file.totals;
     if (accountId === undefined) continue;
     const before = furthest.get(accountId);
-    if (before !== undefined) problems.set(file, checkJoint(before, file));
-    if (before === undefined || file.last > before.last) furthest.set(accountId, file);
+    if (before !== undefined) problems.set(file, await checkJoint(before, file));
+    if (before === undefined || last > before.totals.last) furthest.set(accountId, file);
   }
   return problems;
 }
 
-function checkJoint(before: ChainTotals, after: ChainTotals): readonly ChainProblem[] {
-  const sequence = before.last + 1;
-  if (after.first < sequence) return [];
-  if (after.first > sequence) {
-    const detail = `The receipts from ${sequence} to ${after.first - 1} are in none of the files.`;
+async function checkJoint(
+  before: CheckedFile,
+  after: CheckedFile,
+): Promise<readonly ChainProblem[]> {
+  const { last, head, closingBalance } = before.totals;
+  const sequence = last + 1;
+  const { first, previous, openingBalance } = after.totals;
+  if (first < sequence) return checkOverlap(before, after);
+  if (first > sequence) {
+    const detail = `The receipts from ${sequence} to ${first - 1} are in none of the files.`;
     return [{ kind: 'missing', sequence, detail }];
   }
-  const fits = after.previous === before.head && after.openingBalance === before.closingBalance;
-  const detail = `It does not go on from receipt ${before.last} of the file before.`;
+  const fits = previous === head && openingBalance === closingBalance;
+  const detail = `It does not go on from receipt ${last} of the file before.`;
   return fits ? [] : [{ kind: 'changed', sequence, detail }];
+}
+
+/** The hash of their last common receipt covers the others, because each names the one before it. */
+async function checkOverlap(
+  before: CheckedFile,
+  after: CheckedFile,
+): Promise<readonly ChainProblem[]> {
+  const sequence = Math.min(before.totals.last, after.totals.last);
+  if ((await headAt(before, sequence)) === (await headAt(after, sequence))) return [];
+  const detail = `Its receipts up to ${sequence} are not those of the file before.`;
+  return [{ kind: 'changed', sequence, detail }];
+}
+
+async function headAt({ path, totals }: CheckedFile, sequence: number): Promise<string> {
+  if (totals.last === sequence) return totals.head;
+  return (await checkFile(path, sequence)).totals.head;
 }

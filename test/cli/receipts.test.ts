@@ -219,6 +219,39 @@ describe('verify', () => {
     expect(await problemsBy(cut, december, whole)).toEqual([[], [], []]);
   });
 
+  test('files with common receipts that differ, in any order and with any of them in common', async () => {
+    const lines = linesOf(await exported()).slice(0, 8);
+    // Rewritten with every hash of its own chain, as only the file before can tell.
+    const rewrite = (from: number, to: number): string => {
+      let before = '';
+      const bodies = lines.slice(from - 1, to).map((line, at) => {
+        const id = at === 0 ? line.replace('"id":"', '"id":"other-') : line;
+        const linked = id.replace(/"previous":"[0-9a-f]{64}"/, `"previous":"${before}"`);
+        before = sha256(at === 0 ? id : linked);
+        return at === 0 ? id : linked;
+      });
+      return sliceOf(bodies);
+    };
+    const honest = sliceOf(lines.slice(0, 5));
+    const problem = (of: number) => ({
+      ...{ of, kind: 'changed' },
+      detail: `Its receipts up to ${of} are not those of the file before.`,
+    });
+    for (const [from, to, common] of [
+      [5, 8, 5],
+      [3, 7, 5],
+      [3, 4, 4],
+      [3, 5, 5],
+    ] as const) {
+      const rewritten = rewrite(from, to);
+      expect(await problemsOf(rewritten)).toEqual([]);
+      expect((await checkedOf(honest, rewritten))[1]?.problems).toEqual([problem(common)]);
+      expect((await checkedOf(rewritten, honest))[0]?.problems).toEqual([problem(common)]);
+      const same = sliceOf(lines.slice(from - 1, to));
+      expect((await checkedOf(honest, same)).map(({ problems }) => problems)).toEqual([[], []]);
+    }
+  });
+
   test('what cannot be verified', async () => {
     const refused = (...options: string[]) => tollgate.refusal('receipts', 'verify', ...options);
     expect(await refused()).toEqual([1, 'invalid_arguments']);
