@@ -10,6 +10,7 @@ import { isoTime, utcMonth } from '../core/calendar.ts';
 import type { Catalog } from '../core/model.ts';
 import { formatTokens, subtract } from '../core/money.ts';
 import { eachUsedRequest } from '../ledger/usage-records.ts';
+import { requireUnarchived } from '../operations/archive/notices.ts';
 import { requireModel } from '../operations/incidents.ts';
 import {
   candidatePrices,
@@ -96,8 +97,10 @@ async function previewPrices(context: Context, options: PreviewOptions): Promise
   const { database, accounts } = await context.openStore();
   const accountId =
     options.account === undefined ? undefined : (await accounts.find(options.account)).id;
+  await requireUnarchived(database, span, accountId);
   const requests = eachUsedRequest(database, { ...span, accountId });
   const result = await preview(requests, candidatePrices(candidate, pricesAtMs));
+  await requireUnarchived(database, span, accountId);
   const later = pricesAtMs === undefined ? laterModels(candidate, span.untilMs) : [];
   return {
     json: {

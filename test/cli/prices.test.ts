@@ -14,8 +14,15 @@ import { eachUsedRequest, type UsedRequest } from '../../src/ledger/usage-record
 import { chargeAgain, type PriceOf, preview } from '../../src/operations/price-preview.ts';
 import type { SqliteDatabase } from '../../src/store/database.ts';
 import { priceVersions } from '../../src/store/money-tables.ts';
+import { archiveAll, live, type PastEvent } from '../operations/archive/past.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
-import { booksOver, closeBooks, fundAccount, type OpenBooks } from '../support/ledger.ts';
+import {
+  addAccount,
+  booksOver,
+  closeBooks,
+  fundAccount,
+  type OpenBooks,
+} from '../support/ledger.ts';
 import { flatPrice } from '../support/price.ts';
 import { createTollgate } from './tollgate.ts';
 
@@ -386,6 +393,26 @@ describe('the commands', () => {
     expect(await tollgate.refusal('prices', 'preview')).toEqual([1, 'no_candidate']);
     const { stderr } = await tollgate.run('prices', 'preview', '--catalog', 'missing.toml');
     expect(stderr).toStartWith('error: --catalog names a file that does not exist: ');
+  });
+
+  test('preview: a month whose requests are archived is rejected', async () => {
+    const elsewhere = join(directory, 'archived');
+    const open = booksOver(await newDatabase(join(elsewhere, 'data'), 'tollgate'));
+    await addAccount(open, 'acct_ada');
+    const settle: PastEvent = { account: 0, what: 'settle', afterHours: 0 };
+    await live(open, [{ ...settle, what: 'credit' }, settle], Date.parse(NIGHTLY));
+    await live(open, [settle], Date.parse('2026-12-10T00:00:00Z'));
+    const nowMs = Date.parse('2026-12-20T00:00:00Z');
+    await archiveAll(open, join(elsewhere, 'archive'), nowMs);
+    await closeBooks(open);
+    const { run, json } = createTollgate(elsewhere);
+    await Bun.write(join(elsewhere, 'catalog.toml'), CATALOG);
+    const { exitCode, stdout, stderr } = await run(...month('catalog.toml'), '--json');
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('2026-12-20');
+    expect(await json(...month('catalog.toml').with(-1, '2026-12'))).toMatchObject({
+      totals: { requests: 1 },
+    });
   });
 
   test('show: every price, with the effective one marked', async () => {

@@ -67,6 +67,7 @@ const IDENTITY_STATUS: Readonly<Record<string, number>> = {
 const OPERATION_STATUS: Readonly<Record<string, number>> = {
   request_not_found: 404,
   request_archived: 410,
+  requests_archived: 410,
   receipt_not_found: 404,
   no_receipts: 404,
   upstream_not_found: 404,

@@ -6,6 +6,7 @@ import type { PriceDraft } from '../../catalog/price-draft.ts';
 import { isoTime, utcMonth } from '../../core/calendar.ts';
 import type { Catalog } from '../../core/model.ts';
 import { eachUsedRequest, lastUsageRow } from '../../ledger/usage-records.ts';
+import { requireUnarchived } from '../../operations/archive/notices.ts';
 import { candidatePrices, createPreview, previewRecord } from '../../operations/price-preview.ts';
 import { lastStart } from '../../operations/publish-prices.ts';
 import type { MachineDependencies } from '../dependencies.ts';
@@ -42,6 +43,7 @@ export function createWhatIf({
         month === undefined
           ? utcMonth(utcMonth(clock()).fromMs - 1)
           : utcMonth(Date.parse(`${month}-01T00:00:00Z`));
+      await requireUnarchived(reader, span);
       const pricesAtMs = lastStart(draft);
       const sums = createPreview(candidatePrices(candidate, pricesAtMs));
       const pause = createPause(() => performance.now());
@@ -51,6 +53,7 @@ export function createWhatIf({
         for await (const request of eachUsedRequest(reader, { ...span, rows })) sums.add(request);
         await pause();
       }
+      await requireUnarchived(reader, span);
       return {
         from: isoTime(span.fromMs),
         to: isoTime(span.untilMs),

@@ -1,6 +1,19 @@
 // Reads the anchors of archived months. Read-only.
 
-import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lte } from 'drizzle-orm';
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  gte,
+  inArray,
+  lt,
+  lte,
+  max,
+  min,
+} from 'drizzle-orm';
 import { createPause } from '../../async/yield.ts';
 import { type Anchor, anchorBody } from '../../core/anchor.ts';
 import type { Span } from '../../core/calendar.ts';
@@ -61,6 +74,29 @@ export async function archivedWithin(
     const { fromMs, untilMs } = monthSpan(month);
     return fromMs < span.untilMs && untilMs > span.fromMs;
   });
+}
+
+/**
+ * The months that have archived requests that started in a period, of one account or of all. A request
+ * is in the month in which it ended. All fields are null where there are none.
+ */
+export async function archivedStarts(
+  db: Queries,
+  { fromMs, untilMs }: Span,
+  accountId: string | undefined,
+) {
+  const { month, archivedAt, idsFrom, idsTo, requests: count } = archivedMonths;
+  return db
+    .select({ first: min(month), last: max(month), archivedAt: max(archivedAt) })
+    .from(archivedMonths)
+    .innerJoin(balances, eq(balances.number, archivedMonths.account))
+    .where(
+      and(
+        ...[lt(idsFrom, untilMs), gte(idsTo, fromMs), gt(count, 0)],
+        accountId === undefined ? undefined : eq(balances.accountId, accountId),
+      ),
+    )
+    .get();
 }
 
 /** In the order of the chain; of one account, or of all, account by account. */

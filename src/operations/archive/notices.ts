@@ -1,7 +1,8 @@
-// Errors for requests that are archived: with the file for the operator, with the month for customers.
+// Errors about requests that are archived: with the file for the operator, with the month for customers.
 
-import { isoTime } from '../../core/calendar.ts';
-import type { ArchivedMonth } from '../../ledger/archive/anchors.ts';
+import { isoTime, type Span } from '../../core/calendar.ts';
+import { type ArchivedMonth, archivedStarts } from '../../ledger/archive/anchors.ts';
+import type { Database } from '../../store/contract.ts';
 import { OperationError } from '../error.ts';
 import { fileNames } from './files.ts';
 
@@ -22,6 +23,23 @@ export function archivedForCustomer({ month, archivedAt }: ArchivedMonth): Opera
   return new OperationError(
     'request_archived',
     `Requests of ${month} were archived on ${dayOf({ archivedAt })}. Their receipts are in the archive of that month; the totals of each day are kept.`,
+  );
+}
+
+/**
+ * Throws `requests_archived` where requests that started in a period are archived, of one account or of
+ * all. For sums over requests: call it before they are read and again behind the last one.
+ */
+export async function requireUnarchived(
+  { db }: Database,
+  span: Span,
+  accountId?: string,
+): Promise<void> {
+  const { first, last, archivedAt } = (await archivedStarts(db, span, accountId)) ?? {};
+  if (first == null || last == null || archivedAt == null) return;
+  throw new OperationError(
+    'requests_archived',
+    `Requests of this period are in archives (${monthsText([{ month: first }, { month: last }])}), the last ones since ${dayOf({ archivedAt })}. Choose a later period, or write them back: tollgate archive restore --month ${first}.`,
   );
 }
 

@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { utcMonth } from '../../../src/core/calendar.ts';
 import { NO_USAGE } from '../../../src/core/usage.ts';
 import type {
@@ -17,8 +18,9 @@ import type {
 import type { PlansRecord } from '../../../src/dashboard/records/operator-entries.ts';
 import type { Ledger } from '../../../src/ledger/contract.ts';
 import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
+import { archiveAll, live } from '../../operations/archive/past.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
-import { creditOf, holdOf, settleOf } from '../../support/ledger.ts';
+import { addAccount, creditOf, holdOf, settleOf } from '../../support/ledger.ts';
 import { awayFromMidnight } from '../../support/midnight.ts';
 import { CATALOG, openMachineConsole } from './server-console.ts';
 
@@ -178,6 +180,25 @@ describeOnEachDatabase("the console's codes and prices", async () => {
       expect(last.totals.requests).toBe(0);
       const bad = { add: [{ ...ADD, model: 'gone' }] };
       expect(await open.refusal('POST', '/prices/preview', bad)).toEqual([400, 'invalid_request']);
+    });
+
+    test('a month whose requests are archived is not calculated', async () => {
+      const { store, directory } = builtIn;
+      await addAccount(store, 'acct_ada');
+      const nowMs = Date.UTC(2026, 4, 20);
+      const events = (['credit', 'settle'] as const).map((what) => {
+        return { account: 0, what, afterHours: 0 };
+      });
+      await live(store, events, nowMs);
+      const preview = { add: [{ ...ADD, model: 'demo' }], month: '2026-05' };
+      expect((await builtIn.post('/prices/preview', preview)).status).toBe(200);
+      await archiveAll(store, join(directory, 'archive'), nowMs + 60 * DAY_MS);
+      expect(await builtIn.refusal('POST', '/prices/preview', preview)).toEqual([
+        410,
+        'requests_archived',
+      ]);
+      const later = { ...preview, month: '2026-07' };
+      expect((await builtIn.post('/prices/preview', later)).status).toBe(200);
     });
 
     test('publishes into the file, applies at once, and only once', async () => {

@@ -5,6 +5,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { createExports } from '../../../src/dashboard/customer/exports.ts';
 import { ledgerRoutes } from '../../../src/dashboard/customer/ledger.ts';
+import { requireUnarchived } from '../../../src/operations/archive/notices.ts';
 import { exportReceipts } from '../../../src/operations/receipts.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { closeBooks, type OpenBooks } from '../../support/ledger.ts';
@@ -72,5 +73,35 @@ describeOnEachDatabase('an export of an account', () => {
     expect((await (await openLedger()).text()).trim().split('\r\n')).toHaveLength(
       1 + after.archived.length + last - first + 1,
     );
+  });
+});
+
+describeOnEachDatabase('sums over the requests of a period', () => {
+  const directory = temporaryDirectory();
+  const settle = (account: number): PastEvent => ({ account, what: 'settle', afterHours: 0 });
+  const credit: PastEvent = { account: 0, what: 'credit', afterHours: 0 };
+
+  test('are refused where some of its requests are archived, which it names by when they started', async () => {
+    const open = await openPast(directory);
+    const { database } = open;
+    // It ends in June.
+    const startMs = Date.UTC(2026, 5, 1) - 1_000;
+    await live(open, [credit, settle(0)], startMs);
+    const julyMs = Date.UTC(2026, 6, 10);
+    await live(open, [credit, settle(0)], julyMs);
+    await archiveAll(open, mkdtempSync(join(directory, 'archive-')), CUT_MS);
+    const refusal = async (fromMs: number, untilMs: number, accountId?: string) =>
+      requireUnarchived(database, { fromMs, untilMs }, accountId).then(
+        () => undefined,
+        ({ code, message }) => [code, message],
+      );
+    const refused = ['requests_archived', expect.stringContaining('(2026-06)')];
+    expect(await refusal(startMs, startMs + 1)).toEqual(refused);
+    expect(await refusal(startMs, startMs + 1, 'acct_ada')).toEqual(refused);
+    expect(await refusal(0, Date.UTC(2026, 11))).toEqual(refused);
+    expect(await refusal(startMs, startMs + 1, 'acct_bob')).toBeUndefined();
+    expect(await refusal(0, startMs)).toBeUndefined();
+    expect(await refusal(startMs + 1, julyMs + 1)).toBeUndefined();
+    await closeBooks(open);
   });
 });

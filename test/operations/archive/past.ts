@@ -34,11 +34,10 @@ let drawn = 0;
 
 /** Writes events in their order. Returns the time after the last one, and the ids of requests. */
 export async function live(
-  open: OpenBooks,
+  { ledger }: Pick<OpenBooks, 'ledger'>,
   events: readonly PastEvent[],
   fromMs: number,
 ): Promise<{ readonly nowMs: number; readonly ids: readonly string[] }> {
-  const { ledger } = open;
   const ids: string[] = [];
   let nowMs = fromMs;
   for (const { account, what, afterHours } of events) {
@@ -81,7 +80,7 @@ export async function addUp(database: Database): Promise<void> {
 }
 
 export async function archiveAll(
-  { database }: OpenBooks,
+  { database }: Pick<OpenBooks<Database>, 'database'>,
   directory: string,
   nowMs: number,
   retentionDays = 31,
