@@ -13,6 +13,7 @@ import {
   findBackups,
   findRemains,
   isDue,
+  isSince,
   newestVerified,
   PARTIAL,
   prunable,
@@ -33,11 +34,13 @@ export type BackupsOptions = {
   readonly run: RunBackup;
   /** Whether the database file is the one that is served. */
   readonly isInPlace: () => boolean;
+  /** When the database was new, in Unix milliseconds. */
+  readonly beganMs: () => Promise<number>;
   /** Unix milliseconds. */
   readonly clock: () => number;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
-  readonly log: Pick<Log, 'info' | 'error'>;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly alert: (alert: Alert) => void;
   /** Replaces the default in tests. */
   readonly lookMs?: number;
@@ -52,7 +55,7 @@ export type Backups = {
 
 export type ServingBackupsOptions = Pick<
   BackupsOptions,
-  'isInPlace' | 'clock' | 'monotonic' | 'log' | 'alert'
+  'isInPlace' | 'beganMs' | 'clock' | 'monotonic' | 'log' | 'alert'
 > & {
   readonly config: Pick<Config, 'backupDirectory' | 'backupEveryMs' | 'backupKeep' | 'databaseUrl'>;
 };
@@ -83,6 +86,7 @@ export function createBackups(options: BackupsOptions): Backups {
   const stem = basename(options.database).replace(/\.[^.]+$/, '');
   /** Newest first; unknown before the first look. */
   let files: readonly BackupFile[] | undefined;
+  let beganMs: number | undefined;
   let failure: BackupFailure | undefined;
   /** Of the monotonic clock. */
   let notBefore = 0;
@@ -144,7 +148,7 @@ export function createBackups(options: BackupsOptions): Backups {
   async function noticeRemoval(): Promise<void> {
     if (newestMs() === undefined || monotonic() - listedAt < RELIST_MS) return;
     listedAt = monotonic();
-    files = findBackups(await readdir(directory).catch(() => []), stem);
+    files = ownFiles(await readdir(directory).catch(() => []));
     if (newestMs() !== undefined) return;
     notBefore = 0;
     log.error(
@@ -156,7 +160,17 @@ export function createBackups(options: BackupsOptions): Backups {
   async function refresh(): Promise<void> {
     const names = await readdir(directory);
     for (const name of findRemains(names, stem)) await rm(join(directory, name), { force: true });
-    files = findBackups(names, stem);
+    if (beganMs === undefined) {
+      beganMs = await options.beganMs();
+      const older = findBackups(names, stem).length - ownFiles(names).length;
+      if (older > 0) log.warn(olderText(older, directory));
+    }
+    files = ownFiles(names);
+  }
+
+  /** Without those of a database that was here before: this one must not take their place. */
+  function ownFiles(names: readonly string[]): BackupFile[] {
+    return findBackups(names, stem).filter((file) => isSince(file, beganMs ?? 0, clock()));
   }
 
   /** Makes one backup, and removes the oldest ones. */
@@ -210,7 +224,7 @@ export function createBackups(options: BackupsOptions): Backups {
     for (const { name } of prunable(files ?? [], options.keep, made, clock())) {
       await rm(join(directory, name), { force: true });
     }
-    files = findBackups(await readdir(directory), stem);
+    files = ownFiles(await readdir(directory));
   }
 
   return {
@@ -250,6 +264,10 @@ const FAILURES: ReadonlyMap<string, BackupFailure> = new Map([
   ['backup_damaged', 'damaged'],
   ['file_not_writable', 'folder'],
 ]);
+
+function olderText(count: number, directory: string): string {
+  return `backup: ${directory} has backups that are older than this database (${count}). They do not count and are never removed. If this database should not be new, stop the server and restore one of them: tollgate restore FILE`;
+}
 
 /** Writes what is there to the disk: all of it at the end would delay the commits of the ledger. */
 async function flush(path: string): Promise<void> {

@@ -6,6 +6,7 @@ import type { RandomBytes } from '../core/id.ts';
 import { signInSecret } from '../identity/sign-in/secret.ts';
 import type { LiveRequests } from '../ledger/audit.ts';
 import { archiveDirectory } from '../operations/archive/files.ts';
+import { databaseBegan } from '../store/server-notes.ts';
 import { createAlertKeeper } from './alert-keeper.ts';
 import { createAnnouncements } from './announcements.ts';
 import type { Base, ServingConfig } from './base.ts';
@@ -74,6 +75,7 @@ async function createOver(
   const backups = deployment.backups({
     ...{ config, clock, monotonic: base.monotonic, log, alert },
     isInPlace: () => store.file?.loss() === undefined,
+    beganMs: () => databaseBegan(database, clock()),
   });
   const retention = retentionOf(base, inputs);
   const surface = createServingSurface({

@@ -1,9 +1,9 @@
-// Notes between a server and commands: one row per name, as text. The next server ignores them; a
-// reader validates what it finds.
+// Notes between a server and commands: one row per name, as text. The next server ignores them, except
+// when the database began; a reader validates what it finds.
 
-import { eq, lte } from 'drizzle-orm';
+import { asc, eq, lte } from 'drizzle-orm';
 import type { Database } from './contract.ts';
-import { serverNotes } from './tables.ts';
+import { accounts, serverNotes } from './tables.ts';
 
 type NoteName = typeof serverNotes.$inferSelect.name;
 
@@ -44,4 +44,23 @@ export async function writeNewestNote(
     })
     .returning({ name: serverNotes.name });
   return rows.length > 0;
+}
+
+/**
+ * When a database was new, in Unix milliseconds: when a server first asked or, where there were
+ * accounts by then, when the first of them was created. Copies of the database have the same time.
+ */
+export async function databaseBegan(database: Database, nowMs: number): Promise<number> {
+  const noted = Number(await readNote(database, 'began'));
+  if (Number.isSafeInteger(noted)) return noted;
+  const { createdAt } = accounts;
+  const first = await database.db
+    .select({ createdAt })
+    .from(accounts)
+    .orderBy(asc(createdAt))
+    .limit(1)
+    .get();
+  const beganMs = first?.createdAt ?? nowMs;
+  await writeNote(database, 'began', String(beganMs), nowMs);
+  return beganMs;
 }

@@ -116,10 +116,10 @@ export const settings = sqliteTable('settings', {
   updatedAt: instant('updated_at').notNull(),
 });
 
-/** Messages between a running server and commands; the next server ignores them. */
+/** Messages between a running server and commands. The next server ignores them, except `began`. */
 export const serverNotes = sqliteTable('server_notes', {
   name: text()
-    .$type<'catalog' | 'catalog_reload' | 'catalog_text' | 'console' | 'audit'>()
+    .$type<'began' | 'catalog' | 'catalog_reload' | 'catalog_text' | 'console' | 'audit'>()
     .primaryKey(),
   value: text().notNull(),
   updatedAt: instant('updated_at').notNull(),

@@ -79,6 +79,30 @@ test('the first backup is made at once, while requests are served, and is a whol
   expect((await generate({ ...ann, url: third.url }, 'chat', 'ok')).status).toBe(200);
 });
 
+test('the backups of a lost database stay beside those of the empty one that took its place', async () => {
+  const environment = { BACKUP_DIR: 'backups', BACKUP_EVERY_HOURS: '0.001', BACKUP_KEEP: '1' };
+  await using gateway = await startGateway({ catalog, environment });
+  const { directory } = gateway;
+  const folder = join(directory, 'backups');
+  const ann = await gateway.createAccount({ plan: 'roomy' });
+  const good = join(folder, 'tollgate-20200101T000000Z.db');
+  await gateway.stop();
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  await gateway.run('backup', good);
+  rmSync(join(directory, 'data'), { recursive: true });
+  await using empty = await startGateway({ directory, environment: gateway.environment });
+  await waitUntil(() => empty.output().includes('older than this database (1)'), 20_000);
+  await waitUntil(async () => {
+    const made = sumOf(await metricsOf(empty), 'tollgate_backups_total', { result: 'made' });
+    return made >= 2 && backupsIn(folder).length === 2;
+  }, 40_000);
+  await empty.stop();
+  await empty.run('restore', good, '--yes');
+  await using restored = await startGateway({ directory, environment: gateway.environment });
+  expect((await generate({ ...ann, url: restored.url }, 'chat', 'ok')).status).toBe(200);
+});
+
 test('backups follow the interval, and the oldest ones are removed', async () => {
   // 0.001 hours are 3.6 s.
   const environment = { BACKUP_DIR: 'backups', BACKUP_EVERY_HOURS: '0.001', BACKUP_KEEP: '2' };

@@ -8,6 +8,7 @@ import {
   findBackups,
   findRemains,
   isDue,
+  isSince,
   newestVerified,
   prunable,
 } from '../../src/core/backup-files.ts';
@@ -62,6 +63,13 @@ describe('a backup is due', () => {
   ] as const)('%s', (_name, newest, expected) => {
     expect(isDue(newest, AT, 3_600_000)).toBe(expected);
   });
+});
+
+test('a backup is of the database that was new before it, unless the clock was ahead by then', () => {
+  const file = { name: 'a', atMs: AT, verified: true };
+  expect(isSince(file, AT + 999, LATER)).toBe(true);
+  expect(isSince(file, AT + 1_000, LATER)).toBe(false);
+  expect(isSince(file, LATER + 1, LATER)).toBe(true);
 });
 
 describe('pruning', () => {

@@ -6,7 +6,9 @@ import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import type { BackupReport } from '../../src/server/backup-run.ts';
 import { createBackups } from '../../src/server/backups.ts';
+import { databaseBegan } from '../../src/store/server-notes.ts';
 import { temporaryDirectory } from '../support/database.ts';
+import { addAccount, closeBooks, NOW, openBooks } from '../support/ledger.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { waitUntil } from '../support/upstream.ts';
 
@@ -23,15 +25,16 @@ type Change = Partial<Parameters<typeof createBackups>[0]>;
 
 /** Daily backups of which `time.report` says what became of them. */
 function startBackups(change: Change = {}) {
-  const directory = mkdtempSync(join(folder, 'backups-'));
+  const directory = change.directory ?? mkdtempSync(join(folder, 'backups-'));
   const time = { nowMs: Date.UTC(2026, 10, 27), report: MADE as BackupReport };
   const alerts: unknown[] = [];
   const backups = createBackups({
     ...{ directory, database: join(directory, 'no-such/tollgate.db') },
     ...{ everyMs: 24 * HOUR_MS, keep: 7, lookMs: LOOK_MS, isInPlace: () => true },
+    beganMs: async () => 0,
     clock: () => time.nowMs,
     monotonic: () => time.nowMs,
-    log: { info: () => undefined, error: () => undefined },
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     alert: (alert) => alerts.push(alert),
     run(path) {
       const { report } = time;
@@ -91,6 +94,36 @@ test('makes another backup within minutes where the last one was removed', async
   time.report = MADE;
   time.nowMs += 6 * MINUTE_MS;
   await waitUntil(() => backups.names().length === 1);
+});
+
+test('backups from before the database was new neither count nor give way', async () => {
+  const directory = mkdtempSync(join(folder, 'backups-'));
+  const old = 'tollgate-20261126T230000Z.db';
+  writeFileSync(join(directory, old), 'a copy');
+  const warnings: string[] = [];
+  using backups = startBackups({
+    ...{ directory, keep: 1, beganMs: async () => Date.UTC(2026, 10, 27) },
+    log: { info: () => undefined, warn: (text) => warnings.push(text), error: () => undefined },
+  });
+  // The old one is an hour old.
+  await waitUntil(() => backups.state().made === 1);
+  backups.time.nowMs += 24 * HOUR_MS;
+  await waitUntil(() => backups.state().made === 2);
+  expect(backups.names().toSorted()).toEqual([old, 'tollgate-20261128T000000Z.db']);
+  expect(backups.state().kept).toBe(1);
+  expect(warnings).toEqual([expect.stringContaining('older than this database (1)')]);
+});
+
+test('a database began when a server first asked, or with its first account', async () => {
+  const empty = await openBooks(folder);
+  expect(await databaseBegan(empty.database, NOW - 7)).toBe(NOW - 7);
+  await addAccount(empty, 'acct_a');
+  expect(await databaseBegan(empty.database, NOW + 7)).toBe(NOW - 7);
+  const older = await openBooks(folder);
+  await addAccount(older, 'acct_a');
+  expect(await databaseBegan(older.database, NOW + 7)).toBe(NOW);
+  await closeBooks(empty);
+  await closeBooks(older);
 });
 
 const disk = mountSmallDisk(80);
