@@ -19,6 +19,7 @@ import { type AccountReceipt, NO_PREVIOUS_RECEIPT } from '../core/receipt.ts';
 import { archivedMonths } from '../store/archive-tables.ts';
 import type { Queries } from '../store/contract.ts';
 import { balances, movements, requests } from '../store/money-tables.ts';
+import { booksStart } from './archive/anchors.ts';
 import { BookedNames } from './booked-names.ts';
 import { hashText } from './receipts.ts';
 import { accountNumber } from './request-kinds.ts';
@@ -108,14 +109,18 @@ export class ReceiptReader {
   }
 }
 
-/** The receipt of a request, by its id, or of a movement, by its transfer id. */
+/**
+ * The receipt of a request, by its id, or of a movement, by its transfer id. `undefined` for an archived
+ * request, also while its row is still there: that of the receipt before it may be removed.
+ */
 export async function findReceipt(
   db: Queries,
   subject: string,
 ): Promise<BookedReceipt | undefined> {
-  const place =
-    (await placeOf(db, requests, eq(requests.id, subject))) ??
-    (await placeOf(db, movements, eq(movements.transferId, subject)));
+  const request = await placeOf(db, requests, eq(requests.id, subject));
+  const start = request && (await booksStart(db, request.accountId));
+  if (request !== undefined && request.sequence <= (start?.sequence ?? 0)) return undefined;
+  const place = request ?? (await placeOf(db, movements, eq(movements.transferId, subject)));
   if (place === undefined) return undefined;
   const { accountId, sequence } = place;
   const range = { after: sequence - 1, limit: 1, order: 'oldest first' } as const;

@@ -1,7 +1,7 @@
 // The conditions of request filters over the rows of the books. They compare the numbers that rows
 // have instead of texts, so that a scan of very many rows needs no other table.
 
-import { eq, inArray, or, type Placeholder, type SQL, sql } from 'drizzle-orm';
+import { eq, gt, inArray, or, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Outcome } from '../core/generation.ts';
 import type { RequestFailure } from '../core/request-failure.ts';
 import { endingCode, HOLD_ENDS } from '../store/columns.ts';
@@ -28,6 +28,8 @@ export type RequestKind = {
   /** Empty: requests without an end user. */
   readonly endUser?: string | undefined;
   readonly upstream?: string | undefined;
+  /** Without the requests whose receipts are up to this one. */
+  readonly afterReceipt?: number | undefined;
 };
 
 /** The outcomes of rows for each of the four endings. */
@@ -40,6 +42,7 @@ const ENDINGS: Readonly<Record<RequestEnding, Outcome[]>> = {
 
 export function isOfKind(kind: RequestKind): readonly (SQL | undefined)[] {
   const { model, served, requested, keyId, outcome, received, endUser, upstream } = kind;
+  const { afterReceipt } = kind;
   return [
     model === undefined
       ? undefined
@@ -53,6 +56,7 @@ export function isOfKind(kind: RequestKind): readonly (SQL | undefined)[] {
     received === undefined ? undefined : isReceived(received),
     endUser === undefined ? undefined : eq(sql`coalesce(${requests.endUser}, '')`, endUser),
     upstream === undefined ? undefined : eq(requests.upstream, textNumber(upstream)),
+    afterReceipt === undefined ? undefined : gt(requests.sequence, afterReceipt),
   ];
 }
 

@@ -144,7 +144,7 @@ function refusalFilter(
   filter: LogFilter,
   accountId: string | undefined,
 ): RefusalFilter | undefined {
-  const { outcome, endUser, upstream, served, requested, status, ...rest } = filter;
+  const { outcome, endUser, upstream, served, requested, status, afterReceipt, ...rest } = filter;
   if (outcome !== undefined && outcome !== 'refused') return undefined;
   if ([endUser, upstream, served, requested].some((wanted) => wanted !== undefined)) {
     return undefined;

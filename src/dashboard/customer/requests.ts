@@ -7,7 +7,7 @@ import { PLAYGROUND_KEY_ID } from '../../core/id.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import { readNames } from '../../identity/names.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
-import { archivedWithin } from '../../ledger/archive/anchors.ts';
+import { archivedWithin, booksStart } from '../../ledger/archive/anchors.ts';
 import { createNewestRequests } from '../../ledger/newest-requests.ts';
 import {
   createRequestList,
@@ -140,10 +140,13 @@ export function requestRoutes(
         return exports.serve(call, accountId, async () => {
           const whole = await watchCut(database, accountId);
           const archived = await archivedWithin(database.db, accountId, { fromMs, untilMs });
+          // The rows of archived requests may not be removed yet.
+          const afterReceipt = (await booksStart(database.db, accountId))?.sequence;
+          const listed = { ...filter, afterReceipt };
           const read = createRequestLog(lists, accountId);
           const { usdPerMillion } = operator().catalog;
           return {
-            pieces: whole(csvPages((limit, after) => read(filter, limit, after), usdPerMillion)),
+            pieces: whole(csvPages((limit, after) => read(listed, limit, after), usdPerMillion)),
             type: CSV_TYPE,
             filename: `requests-${isoTime(clock()).slice(0, 10)}${behind(archived)}.csv`,
           };

@@ -5,11 +5,13 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { createExports } from '../../../src/dashboard/customer/exports.ts';
 import { ledgerRoutes } from '../../../src/dashboard/customer/ledger.ts';
+import { requestRoutes } from '../../../src/dashboard/customer/requests.ts';
+import { listArchives } from '../../../src/ledger/archive/anchors.ts';
 import { requireUnarchived } from '../../../src/operations/archive/notices.ts';
-import { exportReceipts } from '../../../src/operations/receipts.ts';
+import { exportReceipts, showReceipt } from '../../../src/operations/receipts.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { closeBooks, type OpenBooks } from '../../support/ledger.ts';
-import { archiveAll, BEGIN_MS, live, openPast, type PastEvent } from './past.ts';
+import { archiveAll, BEGIN_MS, live, openPast, type PastEvent, requestRows } from './past.ts';
 
 setDefaultTimeout(60_000);
 
@@ -73,6 +75,48 @@ describeOnEachDatabase('an export of an account', () => {
     expect((await (await openLedger()).text()).trim().split('\r\n')).toHaveLength(
       1 + after.archived.length + last - first + 1,
     );
+  });
+});
+
+describeOnEachDatabase('archived requests whose rows are not removed yet', () => {
+  const directory = temporaryDirectory();
+  const event = (what: PastEvent['what']): PastEvent => ({ account: 0, what, afterHours: 24 });
+  const events = [event('credit'), ...Array.from({ length: 80 }, () => event('settle'))];
+
+  async function exported({ database }: OpenBooks): Promise<readonly string[]> {
+    const operator = () => ({ catalog: { usdPerMillion: 1_000_000n } });
+    const parts = { store: { database }, operator, clock: () => CUT_MS } as never;
+    const route = requestRoutes(parts, createExports(), (_, __, read) => read()).find(
+      ({ path }) => path === '/requests/export',
+    );
+    const request = new Request('http://gateway.test/');
+    const call = { who: { accountId: ACCOUNT }, query: {}, server: null, request };
+    const answer = (await route?.handle(call as never)) as Response;
+    const [, ...lines] = (await answer.text()).trim().split('\r\n');
+    return lines.map((line) => line.slice(1, line.indexOf('"', 1)));
+  }
+
+  test('are in no export and have no receipt here, also the last row, which stays', async () => {
+    const open = await openPast(directory);
+    const { database } = open;
+    const { ids } = await live(open, events, BEGIN_MS);
+    const folder = mkdtempSync(join(directory, 'archive-'));
+    let steps = 0;
+    // Ends behind the archiving.
+    await archiveAll(open, folder, CUT_MS, 31, () => ++steps > 2);
+    const cut = (await listArchives(database.db)).reduce((sum, each) => sum + each.requests, 0);
+    expect([cut > 0, cut < ids.length]).toEqual([true, true]);
+    expect((await requestRows(database)).length).toBe(ids.length);
+    expect(await exported(open)).toEqual(ids.slice(cut).toReversed());
+    // Idle until all of it is archived.
+    await archiveAll(open, folder, CUT_MS + 100 * 86_400_000);
+    expect((await requestRows(database)).length).toBe(1);
+    expect(await exported(open)).toEqual([]);
+    const archived = { code: 'request_archived' };
+    const last = ids.at(-1) ?? '';
+    await expect(showReceipt(database, last)).rejects.toMatchObject(archived);
+    await expect(showReceipt(database, last, ACCOUNT)).rejects.toMatchObject(archived);
+    await closeBooks(open);
   });
 });
 
