@@ -18,14 +18,27 @@ export type RestoreOptions = {
   readonly rest: () => Promise<void>;
 };
 
+/** Whether the books have every request of an archive. */
+export async function hasAllRows(db: Queries, archive: ArchivedMonth): Promise<boolean> {
+  const { account, firstSequence, lastSequence } = archive;
+  const found = await db
+    .select({ rows: count() })
+    .from(requests)
+    .where(
+      and(eq(requests.account, account), between(requests.sequence, firstSequence, lastSequence)),
+    )
+    .get();
+  return found?.rows === archive.requests;
+}
+
 /** `false` where the books have another state than the caller has read. */
 export async function restoreArchive(
   database: Database,
   archive: ArchivedMonth,
-  rows: AsyncIterable<readonly Row[]>,
+  rows: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
   { rest }: RestoreOptions,
 ): Promise<boolean> {
-  const { number, account, firstSequence, lastSequence } = archive;
+  const { number, account } = archive;
   const isThis = eq(archivedMonths.number, number);
   const isLast = await database.transaction(async (tx) => {
     const last = await tx
@@ -53,14 +66,7 @@ export async function restoreArchive(
     }
   }
   return database.transaction(async (tx) => {
-    const found = await tx
-      .select({ rows: count() })
-      .from(requests)
-      .where(
-        and(eq(requests.account, account), between(requests.sequence, firstSequence, lastSequence)),
-      )
-      .get();
-    if (found?.rows !== archive.requests || !(await isRestoring(tx))) return false;
+    if (!(await hasAllRows(tx, archive)) || !(await isRestoring(tx))) return false;
     await tx.delete(archivedMonths).where(isThis).run();
     return true;
   });

@@ -1,9 +1,10 @@
 // Restores archived months into the books that they were taken from, newest first, because a chain
-// has one cut. Files are verified before the first row is written, and stay where they are.
+// has one cut. Files are verified before the first row is written, and stay where they are. A month of
+// which every row is still in the books needs none.
 
 import { isDeepStrictEqual } from 'node:util';
 import { type ArchivedMonth, listArchives } from '../../ledger/archive/anchors.ts';
-import { restoreArchive } from '../../ledger/archive/restore.ts';
+import { hasAllRows, restoreArchive } from '../../ledger/archive/restore.ts';
 import { numberedRows } from '../../ledger/archive/rows.ts';
 import type { Row } from '../../store/archive/format.ts';
 import type { Database } from '../../store/contract.ts';
@@ -52,17 +53,25 @@ export async function restoreMonth(
   archive: ArchivedMonth,
   rest: () => Promise<void>,
 ): Promise<void> {
+  const rows = (await hasAllRows(database.db, archive))
+    ? []
+    : await provenRows(database, directory, archive);
+  if (await restoreArchive(database, archive, rows, { rest })) return;
+  throw new OperationError(
+    'archive_changed',
+    `${archive.month} of ${archive.accountId} is not its last archive any more, or not all of its rows could be written. Nothing was lost. Run the command again.`,
+  );
+}
+
+/** Throws `archive_damaged`. */
+async function provenRows(database: Database, directory: string, archive: ArchivedMonth) {
   const { books } = monthFiles(directory, archive);
   const [problem] = await archiveProblems(directory, archive);
   if (problem !== undefined) throw damaged(archive, problem);
   if (!(await isSameNames(database, books))) {
     throw damaged(archive, 'its texts or prices are not those of this database');
   }
-  if (await restoreArchive(database, archive, requestRows(books), { rest })) return;
-  throw new OperationError(
-    'archive_changed',
-    `${archive.month} of ${archive.accountId} is not its last archive any more, or not all of its rows could be written. Nothing was lost. Run the command again.`,
-  );
+  return requestRows(books);
 }
 
 function damaged(archive: ArchivedMonth, problem: string): OperationError {

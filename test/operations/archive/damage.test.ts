@@ -2,12 +2,13 @@
 // server, files of an older history, usage that is not in the series yet.
 
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listArchives } from '../../../src/ledger/archive/anchors.ts';
 import { audit } from '../../../src/ledger/audit.ts';
 import { createRequestList } from '../../../src/ledger/request-list.ts';
 import { monthFiles, PART } from '../../../src/operations/archive/files.ts';
+import { restoreMonth } from '../../../src/operations/archive/restore.ts';
 import { runRetention } from '../../../src/operations/archive/run.ts';
 import { verifyReceipts } from '../../../src/operations/receipts.ts';
 import {
@@ -199,6 +200,37 @@ describeOnEachDatabase('archives', () => {
     expect(months).toBe(0);
     expect(removed).toBe(archived.reduce((sum, { requests }) => sum + requests, 0));
     expect(await audit(open.database)).toEqual([]);
+    await closeBooks(open);
+  });
+
+  test('a month whose file is lost is restored while the books have all of its rows, and only then', async () => {
+    const open = await openStory();
+    const { database } = open;
+    const before = await requestRows(database);
+    const folder = newFolder();
+    const last = async () => {
+      const archive = (await listArchives(database.db, ACCOUNTS[0])).at(-1);
+      if (archive === undefined) throw new Error('nothing was archived');
+      return archive;
+    };
+    const restore = async () => restoreMonth(database, folder, await last(), async () => undefined);
+    // Ends behind the archiving.
+    let calls = 0;
+    await archiveAll(open, folder, CUT_MS, 31, () => ++calls > 9);
+    expect((await requestRows(database)).length).toBe(before.length);
+    const { month } = await last();
+    rmSync(monthFiles(folder, await last()).books);
+    const files = [expect.objectContaining({ reason: 'files' })];
+    expect((await archiveAll(open, folder, CUT_MS)).problems).toEqual(files);
+    await restore();
+    expect(await requestRows(database)).toEqual(before);
+    expect(await audit(database)).toEqual([]);
+    const { problems, removed } = await archiveAll(open, folder, CUT_MS);
+    expect([problems, removed > 0]).toEqual([[], true]);
+    expect((await last()).month >= month).toBe(true);
+    rmSync(monthFiles(folder, await last()).books);
+    await expect(restore()).rejects.toMatchObject({ code: 'archive_damaged' });
+    expect((await last()).state).toBe('removed');
     await closeBooks(open);
   });
 
