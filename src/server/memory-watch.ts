@@ -20,10 +20,10 @@ const GROWN_BYTES = { busy: 192 * MB, idle: 24 * MB };
 const DUE_MS = 5 * 60_000;
 
 /**
- * A server that used less of one processor since then drops its compiled code: compiling it again
+ * A server that used less of one processor in this time drops its compiled code: compiling it again
  * takes about a second, in which a server at full load would answer half as much.
  */
-const QUIET_SHARE = 1 / 4;
+const QUIET = { ms: 60_000, share: 1 / 8 };
 
 /** And after this long at any load. */
 const SHRINK_DUE_MS = 24 * 3_600_000;
@@ -52,16 +52,17 @@ export function createMemoryWatch(options: {
   let isOwed = true;
   let collectedAtMs = 0;
   let shrunkAtMs = monotonic();
-  /** Where the processor time of the last minutes is counted from. */
+  /** Where the processor time of the present minute is counted from. */
   let counted = { atMs: shrunkAtMs, cpuMs: cpuSeconds() * SECOND_MS };
 
-  function maySpareCode(nowMs: number): boolean {
+  /** Once a minute, whether compiled code saves too little time for the memory that it takes. */
+  function isCodeDue(nowMs: number): boolean {
     const elapsedMs = nowMs - counted.atMs;
-    if (elapsedMs < DUE_MS) return false;
+    if (elapsedMs < QUIET.ms) return false;
     const cpuMs = cpuSeconds() * SECOND_MS;
     const usedMs = cpuMs - counted.cpuMs;
     counted = { atMs: nowMs, cpuMs };
-    return usedMs < elapsedMs * QUIET_SHARE || nowMs >= shrunkAtMs + SHRINK_DUE_MS;
+    return usedMs < elapsedMs * QUIET.share || nowMs >= shrunkAtMs + SHRINK_DUE_MS;
   }
 
   return () => {
@@ -74,12 +75,12 @@ export function createMemoryWatch(options: {
     least = Math.min(least, bytes);
     const nowMs = monotonic();
     const state = isResting ? 'idle' : 'busy';
-    const isDue = (isResting && isOwed) || nowMs >= collectedAtMs + DUE_MS;
-    if (!isDue && bytes < least + GROWN_BYTES[state]) return;
-    if (maySpareCode(nowMs)) {
+    if (isCodeDue(nowMs)) {
       shrink();
       shrunkAtMs = nowMs;
     } else {
+      const isDue = (isResting && isOwed) || nowMs >= collectedAtMs + DUE_MS;
+      if (!isDue && bytes < least + GROWN_BYTES[state]) return;
       collect();
     }
     least = bytes;

@@ -80,25 +80,25 @@ test('collects every five minutes in any case, as the heap grows for hours', () 
   expect(play(looks)).toEqual({ collecting: [1, 3, 5, 7, 9], shrinking: [] });
 });
 
-test('drops compiled code where five minutes took less than a quarter of one processor', () => {
+test('drops compiled code where a minute took less than an eighth of one processor', () => {
   const looks: Look[] = [
-    [1, 100, 5, 1.2],
-    [1, 100, 9, 2],
-    [1, 100, 10, 2.5],
-    [1, 100, 15, 3.7],
+    [1, 100, 0.5, 0],
+    [1, 100, 1, 0.1],
+    [1, 100, 1.9, 0.1],
+    [1, 100, 2, 0.3],
+    [1, 100, 3, 0.4],
   ];
-  expect(play(looks)).toEqual({ collecting: [2], shrinking: [0, 3] });
+  expect(play(looks)).toEqual({ collecting: [], shrinking: [1, 4] });
 });
 
-test('drops compiled code no more often than every five minutes', () => {
+test('collects between where something has grown, which puts off no drop of code', () => {
   const looks: Look[] = [
-    [0, 100, 5, 0],
-    [0, 100, 5, 0],
-    [0, 130, 7, 0],
-    [0, 130, 10, 0],
-    [0, 130, 12, 0],
+    [0, 100, 1, 0],
+    [0, 100, 1, 0],
+    [0, 130, 1.5, 0],
+    [0, 130, 2, 0],
   ];
-  expect(play(looks)).toEqual({ collecting: [1, 2], shrinking: [0, 4] });
+  expect(play(looks)).toEqual({ collecting: [1, 2], shrinking: [0, 3] });
 });
 
 test('drops compiled code once a day at any load', () => {
