@@ -1,9 +1,9 @@
 // Decides when the spend of a key is far above its habit. Pure; the runaway guard applies it.
 //
 // The habit is the most that a key spent in one hour of the last 28 days, without the last day. A
-// new key has the habit of its account. A key runs away where ten minutes cost more than a multiple
-// of that hour and more than a floor. So a burst never becomes the habit that excuses it, and growth
-// takes a day for each multiple.
+// key that was first used in the last two days has the habit of its account. A key runs away where
+// ten minutes cost more than a multiple of that hour and more than a floor. So a burst never becomes
+// the habit that excuses it, and growth takes a day for each multiple.
 
 import { DAY_MS } from './calendar.ts';
 import { add, type Micro, micro, subtract, ZERO } from './money.ts';

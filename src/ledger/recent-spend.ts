@@ -4,7 +4,7 @@
 import { and, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
 import { createPause } from '../async/yield.ts';
 import { DAY_MS, type Span } from '../core/calendar.ts';
-import { larger, type Micro, ZERO } from '../core/money.ts';
+import { larger, type Micro, micro, ZERO } from '../core/money.ts';
 import { isInWindow, type KeyCharge, SLICE_MS } from '../core/runaway.ts';
 import type { Database } from '../store/contract.ts';
 import { requests } from '../store/money-tables.ts';
@@ -85,16 +85,20 @@ export function createRecentSpend(database: Database, monotonic?: () => number) 
 
     /**
      * The most that a key and its replacements spent in one hour of a span, up to `enough`. Where
-     * they never spent anything before the end of the span, that of their account; undefined where
-     * that is nothing, too.
+     * they never spent anything before the last day of the span, that of their account; undefined
+     * where the account spent nothing before that day, too: one test request is no habit.
      */
     async busiestHour(of: Family, span: Span, enough: Micro): Promise<Micro | undefined> {
-      const own = await most(habit.hours, of, span, enough);
-      if (own > ZERO) return own;
-      const earlier = await habit.earlier.get({ ...of, untilMs: span.fromMs, limit: 1 });
-      if (earlier !== undefined) return ZERO;
-      const all = await most(habit.accountHours, of, span, enough);
-      return all > ZERO ? all : undefined;
+      const before = { ...span, untilMs: span.untilMs - DAY_MS };
+      const hasSpent = async (hours: typeof habit.hours): Promise<boolean> =>
+        (await most(hours, of, before, micro(1n))) > ZERO;
+      const hasEarlier = async (): Promise<boolean> =>
+        (await habit.earlier.get({ ...of, untilMs: span.fromMs, limit: 1 })) !== undefined;
+      if ((await hasSpent(habit.hours)) || (await hasEarlier())) {
+        return most(habit.hours, of, span, enough);
+      }
+      if (await hasSpent(habit.accountHours)) return most(habit.accountHours, of, span, enough);
+      return undefined;
     },
   };
 }

@@ -358,6 +358,23 @@ describeOnEachDatabase('the runaway guard', () => {
       },
     ],
     [
+      'a new key that takes over from others a day after a test request',
+      async ({ newKey, book, record, keys }) => {
+        const { accountId } = await newKey(10_000n);
+        const { row } = await keys.create({ accountId }, 'operator');
+        await book(record(row, 1n, DAY_MS), record(row, 30_000n, 0));
+        return row.id;
+      },
+    ],
+    [
+      'the first key of an account a day after a test request',
+      async ({ newKey, book, record }) => {
+        const key = await newKey();
+        await book(record(key, 1n, DAY_MS), record(key, 99_000n, 0));
+        return key.id;
+      },
+    ],
+    [
       'a new key of an account that has not spent for months',
       async ({ newKey, book, record, keys }) => {
         const { accountId } = await newKey(10_000n, 90);
@@ -395,6 +412,17 @@ describeOnEachDatabase('the runaway guard', () => {
     await at.aggregate();
     await at.newGuard().look();
     expect(await at.reasonOf(key.id)).toBe('runaway');
+    await at.close();
+  });
+
+  test('pauses a key far above its own habit two days after its first request', async () => {
+    const at = await world();
+    const { accountId } = await at.newKey(10_000n);
+    const { row } = await at.keys.create({ accountId }, 'operator');
+    await at.book(at.record(row, 1n, 2 * DAY_MS), at.record(row, 1_001n, 0));
+    await at.aggregate();
+    await at.newGuard().look();
+    expect(await at.reasonOf(row.id)).toBe('runaway');
     await at.close();
   });
 

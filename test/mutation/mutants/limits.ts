@@ -131,7 +131,19 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
   {
     id: 'T-162b',
     does: 'a new key is guarded by no habit',
-    edits: [{ in: 'busiestHour', find: 'all > ZERO ? all : undefined', put: 'undefined' }],
+    edits: [
+      {
+        in: 'busiestHour',
+        find: 'if (await hasSpent(habit.accountHours))',
+        put: 'if (span.fromMs > span.untilMs)',
+      },
+    ],
+    tests: ['test/server/runaway-guard.test.ts'],
+  },
+  {
+    id: 'T-162c',
+    does: 'a test request of the day before is a key’s whole habit',
+    edits: [{ in: 'busiestHour', find: 'span.untilMs - DAY_MS', put: 'span.untilMs' }],
     tests: ['test/server/runaway-guard.test.ts'],
   },
   {
