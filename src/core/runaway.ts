@@ -20,8 +20,11 @@ const AHEAD_MS_MAX = 60_000;
 const HOUR_MS = 3_600_000;
 export const HABIT_DAYS = 28;
 
-/** How long a key is left alone after it was resumed. Then what it spent before that is habit. */
-export const GRACE_MS = DAY_MS;
+/**
+ * How long a key is left alone after it was resumed. Then its habit includes what it spent before
+ * that and in the day after it: a key that was paused at once spent little before.
+ */
+export const GRACE_MS = 2 * DAY_MS;
 
 export type RunawayLimits = {
   /** How many times its busiest hour a key may spend in ten minutes. */

@@ -100,7 +100,7 @@ test('a key that bursts is paused, explained, resumed in one step and not paused
   await waitUntil(() => pausesMailedTo(account.email).length > 0);
   const [mail] = pausesMailedTo(account.email);
   const masked = keys[1]?.masked ?? '';
-  for (const part of [masked, '16.4', 'key_paused', '24 hours']) expect(mail?.text).toContain(part);
+  for (const part of [masked, '16.4', 'key_paused', '48 hours']) expect(mail?.text).toContain(part);
   expect(mail?.links).toEqual([`${gateway.url}/dashboard/keys`]);
   expect(mail?.text).not.toContain(account.key);
 

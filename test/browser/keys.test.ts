@@ -118,7 +118,7 @@ describeInBrowser('keys in the page', ({ visit }) => {
     await expectText(page, /^spend far above its habit/);
     await expectClean(visitor);
     await page.getByRole('button', { name: 'Resume the key laptop' }).first().click();
-    await expectText(page, 'It is not paused automatically again for 24 hours.');
+    await expectText(page, 'It is not paused automatically again for 48 hours.');
     await page.getByRole('button', { name: 'Resume key', exact: true }).click();
     await expectText(page, 'Key resumed.');
     expect(await askOnce(rig, key)).toEqual([200, undefined]);

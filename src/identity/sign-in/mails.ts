@@ -90,7 +90,7 @@ export function runawayMail(
       `The API key ${key} was paused at ${at}, because its spend is far above its habit.`,
       `It spent ${spent} service tokens within ten minutes. Its busiest hour of the last 28 days, or that of your account if the key is new, cost ${busiestHour}. Its requests are rejected with 403 key_paused; answers that it had begun run to their end. Your other keys work.`,
       `Check what uses the key. If the spend is right, resume the key on this page:\n${link}`,
-      'The key is then left alone for 24 hours, and this spend counts as its habit after that. You can exempt a key from the guard on the same page.',
+      'The key is then left alone for 48 hours. After that, this spend and that of the first 24 hours count as its habit. You can exempt a key from the guard on the same page.',
       'If the spend is not yours, the key may have leaked: revoke it, and give its replacement a budget.',
     ],
     link,

@@ -198,7 +198,7 @@ export function ResumeKeyDialog({ record, onDone, onClose }: Props) {
         t('Its requests are served again within 1 second.'),
         PAUSED[record.paused_reason ?? 'user'],
         ...(record.paused_reason === 'runaway'
-          ? [t('It is not paused automatically again for 24 hours.')]
+          ? [t('It is not paused automatically again for 48 hours.')]
           : []),
       ]}
       act={() => post(`/keys/${record.id}/resume`)}
