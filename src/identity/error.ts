@@ -14,6 +14,7 @@ type IdentityErrorCode =
   | 'invalid_networks'
   | 'invalid_models'
   | 'invalid_scopes'
+  | 'token_exists'
   | 'token_not_found'
   | 'key_paused_by_operator'
   | 'key_limit_reached'

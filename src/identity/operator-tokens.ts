@@ -1,8 +1,9 @@
 // The tokens of the operators' API: creates, lists, revokes and authenticates them. A token is shown
 // once; its digest is stored. Tokens cannot create tokens. A token acts for its owner, an operator,
-// and ends when that operator is removed; one from the command line may have no owner.
+// and ends when that operator is removed; one from the command line may have no owner. Of several
+// with one name, only one is active at a time: the audit trail names tokens.
 
-import { and, desc, eq, isNull, lt, or } from 'drizzle-orm';
+import { and, desc, eq, gt, isNull, lt, or } from 'drizzle-orm';
 import { createId, createKey, type RandomBytes } from '../core/id.ts';
 import { isScope, SCOPES, type Scope } from '../core/operator-scope.ts';
 import type { Role } from '../core/role.ts';
@@ -78,6 +79,21 @@ export function createOperatorTokens(dependencies: {
     );
   }
 
+  /** Call inside the transaction that creates the token. */
+  async function requireFreeName(name: string, now: number): Promise<void> {
+    const active = and(isNull(operatorTokens.revokedAt), gt(operatorTokens.expiresAt, now));
+    const row = await db
+      .select({ id: operatorTokens.id })
+      .from(operatorTokens)
+      .where(and(eq(operatorTokens.name, name), active))
+      .get();
+    if (row === undefined) return;
+    throw new IdentityError(
+      'token_exists',
+      'There is an active token with this name, and the audit trail names tokens. Choose another name, or revoke that token first.',
+    );
+  }
+
   /** Call inside a transaction. */
   async function revokeRow(row: OperatorToken, actor: Actor): Promise<OperatorToken> {
     const changes = { revokedAt: clock() };
@@ -89,8 +105,8 @@ export function createOperatorTokens(dependencies: {
 
   return {
     /**
-     * Throws `invalid_scopes`, `invalid_key_name`, `invalid_expiry`, and `operator_not_found` for
-     * an owner who does not exist.
+     * Throws `invalid_scopes`, `invalid_key_name`, `invalid_expiry`, `token_exists`, and
+     * `operator_not_found` for an owner who does not exist.
      */
     async create(
       { name, scopes, expiresAt, owner }: NewToken,
@@ -111,6 +127,7 @@ export function createOperatorTokens(dependencies: {
         lastUsedAt: null,
       };
       await database.transaction(async (tx) => {
+        await requireFreeName(row.name, now);
         await tx.insert(operatorTokens).values(row).run();
         await audit(row, 'operator_token.created', actor);
       });

@@ -46,7 +46,7 @@ const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
 
 async function newToken(scopes: string, ...more: string[]): Promise<string> {
   const options = ['--scopes', scopes, '--expires', `${TOMORROW}T23:00:00Z`, ...more];
-  return String((await gateway.run('token', 'create', 'billing', ...options))['token']);
+  return String((await gateway.run('token', 'create', crypto.randomUUID(), ...options))['token']);
 }
 
 type Answer = { readonly status: number; readonly json: Record<string, unknown> };

@@ -121,7 +121,7 @@ describe('snippets', () => {
     const [redeemed, revoked] = made as { readonly code: string; readonly id: string }[];
     const invitation = (await gateway.run('invite', 'create'))['invite'] as { readonly id: string };
     const dates = ['--scopes', 'prices:read', '--expires', daysAhead(30)];
-    const token = await gateway.run('token', 'create', 'example', ...dates);
+    const token = await gateway.run('token', 'create', crypto.randomUUID(), ...dates);
     const operatorToken = token['operator_token'] as { readonly id: string };
     const copy = `examples-${crypto.randomUUID()}.db`;
     await gateway.run('backup', copy);

@@ -55,6 +55,7 @@ const IDENTITY_STATUS: Readonly<Record<string, number>> = {
   invalid_invite: 403,
   invite_not_found: 404,
   operator_exists: 409,
+  token_exists: 409,
   operator_not_found: 404,
   last_admin: 409,
   session_not_found: 404,

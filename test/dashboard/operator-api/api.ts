@@ -65,9 +65,10 @@ export async function openOperatorApi(directory: string) {
     owner?: string,
     lifetimeMs = DAY_MS,
   ) => {
-    const facts = { name: 'billing', scopes, owner, expiresAt: clock() + lifetimeMs };
+    const name = `billing-${crypto.randomUUID()}`;
+    const facts = { name, scopes, owner, expiresAt: clock() + lifetimeMs };
     const { token, row } = await tokens.create(facts, 'operator');
-    return { token, id: row.id };
+    return { token, name, id: row.id };
   };
   const { token } = await newToken();
 

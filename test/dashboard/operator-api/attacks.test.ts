@@ -351,7 +351,7 @@ describeOnEachDatabase('four eyes with a token', async () => {
   const BOB = 'bob@example.com';
   const admin = await open.operator(ANN, 'admin');
   const second = await open.operator(BOB, 'finance');
-  const { token } = await open.newToken(SCOPES, ANN);
+  const { token, name } = await open.newToken(SCOPES, ANN);
 
   /** As the session of the console names the signed-in operator. */
   const decide = (what: string, id: unknown, who: { readonly email: string }) =>
@@ -380,7 +380,7 @@ describeOnEachDatabase('four eyes with a token', async () => {
     ]);
     const { data } = (await open.get('/approvals?limit=1')).json as { data: unknown[] };
     expect(data).toEqual([
-      expect.objectContaining({ id, asked_by: 'token:billing', asked_by_email: ANN }),
+      expect.objectContaining({ id, asked_by: `token:${name}`, asked_by_email: ANN }),
     ]);
     expect((await decide('approve', id, second)).json).toMatchObject({ state: 'done' });
     expect((await open.call('POST', path, credit, token)).json).toMatchObject({

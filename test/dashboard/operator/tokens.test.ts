@@ -61,6 +61,21 @@ describeOnEachDatabase('tokens in the console', async () => {
     expect((await open.get('/tokens')).text).toBe(before);
   });
 
+  test('an active token has its name alone, also where two are created at once', async () => {
+    const named = (name = 'reports') => create({ name });
+    const both = await Promise.all([named(), named(' reports ')]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    const taken = both.find(({ status }) => status === 409);
+    expect(taken?.json['error']).toMatchObject({ code: 'token_exists' });
+    const made = both.find(({ status }) => status === 200);
+    await open.post(`/tokens/${made?.json['id']}/revoke`);
+    const expires_at = new Date(clock() + DAY_MS).toISOString();
+    expect((await create({ name: 'reports', expires_at })).status).toBe(200);
+    open.advance(DAY_MS);
+    open.proveAgain();
+    expect((await named()).status).toBe(200);
+  });
+
   test('creating and revoking need a recent password, and an unknown one is not found', async () => {
     const { json } = await create({ scopes: SCOPES });
     expect(await open.refusal('POST', '/tokens/tok_x/revoke')).toEqual([404, 'token_not_found']);

@@ -62,6 +62,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   sign_in_again: t('Sign in again: this attempt took too long.'),
   sign_up_closed: t('Sign-up is closed. Ask the operator for an invitation.'),
   step_up_required: t('Confirm your password first.'),
+  token_exists: t('An active token with this name exists already. Choose another name.'),
   token_not_found: t('This token does not exist.'),
   too_many_attempts: t('Too many attempts. Wait a moment and try again.'),
   too_many_feeds: t('Too many live pages are open. Close one of them.'),
