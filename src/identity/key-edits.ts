@@ -136,7 +136,7 @@ export function createKeyEdits(dependencies: {
         if (Object.keys(bounds).length === 0) return edited;
         requireEditable(row);
         if (bounds.expiresAt !== undefined) requireExtendable(row, bounds.expiresAt, clock());
-        const detail = detailOf(bounds);
+        const detail = boundsDetail(bounds);
         return write(edited, bounds, { action: 'api_key.bounds_changed', detail }, actor);
       });
     },
@@ -198,7 +198,8 @@ function changesOf(row: ApiKey, wanted: Partial<ApiKey>): Partial<ApiKey> {
   );
 }
 
-function detailOf({ expiresAt, models, networks, isGuarded }: Partial<ApiKey>): Detail {
+/** For the detail of an event; absent members are left out. */
+export function boundsDetail({ expiresAt, models, networks, isGuarded }: Partial<ApiKey>): Detail {
   return {
     ...(expiresAt !== undefined && { expires_at: expiresAt === null ? null : isoTime(expiresAt) }),
     ...(models !== undefined && { models }),

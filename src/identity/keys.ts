@@ -14,7 +14,7 @@ import { IdentityError } from './error.ts';
 import { normaliseNetworks } from './key-bounds.ts';
 import { checkExpiry, normaliseKeyName, requireGrace } from './key-checks.ts';
 import { digestKey } from './key-digest.ts';
-import { changeKey, createKeyEdits, type KeyOperation } from './key-edits.ts';
+import { boundsDetail, changeKey, createKeyEdits, type KeyOperation } from './key-edits.ts';
 import { createKeyList } from './key-list.ts';
 import { createKeyQueries, KEY_CREATIONS_PER_HOUR } from './key-queries.ts';
 import { type ApiKey, isActive } from './key-record.ts';
@@ -117,7 +117,7 @@ export function createKeys(dependencies: {
       action: 'api_key.created',
       accountId: row.accountId,
       subject: row.id,
-      detail: { masked: row.masked, rotated_from: row.rotatedFrom },
+      detail: { masked: row.masked, rotated_from: row.rotatedFrom, ...boundsDetail(row) },
     });
     return { row, key };
   }

@@ -78,6 +78,23 @@ describeOnEachDatabase('keys', async () => {
       });
     });
 
+    test('is recorded with its bounds, and so is its replacement', async () => {
+      const { id: accountId } = await addAccount(identity);
+      const expiresAt = START_MS + 40 * 86_400_000;
+      const bounds = { expiresAt, models: '["swift-1"]', networks: ['192.0.2.7'] };
+      const facts = { accountId, ...bounds, isGuarded: false };
+      const { row } = await keys.create(facts, 'operator');
+      await keys.rotate(row.id, 'operator', HOUR_MS);
+      const made = (await accountEvents(database, accountId, 3)).filter(
+        ({ action }) => action === 'api_key.created',
+      );
+      const detail = {
+        ...{ expires_at: new Date(expiresAt).toISOString(), models: '["swift-1"]' },
+        ...{ networks: '["192.0.2.7/32"]', runaway_guard: 'off' },
+      };
+      expect(made.map((event) => JSON.parse(event.detail))).toMatchObject([detail, detail]);
+    });
+
     sqliteTest('it looks into a file')(
       'the key is nowhere in the files of the database',
       async () => {
