@@ -70,9 +70,12 @@ export function createOperatorTokens(dependencies: {
     return row === undefined ? undefined : { userId: row.userId, role: row.role ?? 'viewer' };
   }
 
-  async function requireOwner(email: string): Promise<string> {
-    const createdBy = `${OPERATOR_PREFIX}${email.trim().toLowerCase()}`;
-    if ((await ownerOf(createdBy)) !== undefined) return createdBy;
+  /**
+   * Call inside the transaction that creates the token: the operator may be removed before it, and
+   * the next one with the same address must not get the token.
+   */
+  async function requireOwner({ createdBy }: OperatorToken): Promise<void> {
+    if ((await ownerOf(createdBy)) !== undefined) return;
     throw new IdentityError(
       'operator_not_found',
       'There is no operator with this e-mail address who has set a password.',
@@ -106,7 +109,7 @@ export function createOperatorTokens(dependencies: {
   return {
     /**
      * Throws `invalid_scopes`, `invalid_key_name`, `invalid_expiry`, `token_exists`, and
-     * `operator_not_found` for an owner who does not exist.
+     * `operator_not_found` for an owner or creator who does not exist.
      */
     async create(
       { name, scopes, expiresAt, owner }: NewToken,
@@ -121,13 +124,17 @@ export function createOperatorTokens(dependencies: {
         name: requireName(name),
         scopes: JSON.stringify(requireScopes(scopes)),
         createdAt: now,
-        createdBy: owner === undefined ? authorOf(actor, '').actor : await requireOwner(owner),
+        createdBy:
+          owner === undefined
+            ? authorOf(actor, '').actor
+            : `${OPERATOR_PREFIX}${owner.trim().toLowerCase()}`,
         expiresAt: requireExpiry(expiresAt, now),
         revokedAt: null,
         lastUsedAt: null,
       };
       await database.transaction(async (tx) => {
         await requireFreeName(row.name, now);
+        if (hasOwner(row)) await requireOwner(row);
         await tx.insert(operatorTokens).values(row).run();
         await audit(row, 'operator_token.created', actor);
       });

@@ -93,6 +93,26 @@ describeOnEachDatabase('tokens', async () => {
     }
   });
 
+  test('are not inherited where their operator is removed as they are created', async () => {
+    const email = 'parting@example.com';
+    await open.operator(email, 'admin');
+    const [created] = await Promise.allSettled([
+      open.newToken(SCOPES, email),
+      open.people.operators.remove(email, 'operator'),
+    ]);
+    const facts = { name: 'late', scopes: SCOPES, expiresAt: open.identity.clock() + 1_000 };
+    // The session of the operator was checked before the removal.
+    const late = open.tokens.create(facts, `operator:${email}`);
+    await expect(late).rejects.toMatchObject({ code: 'operator_not_found' });
+    await open.operator(email, 'admin');
+    if (created.status === 'rejected') return;
+    const { token } = created.value;
+    expect(await outcome('GET', '/prices', undefined, token)).toEqual([
+      401,
+      'invalid_operator_token',
+    ]);
+  });
+
   test('that ends while its body is on the way changes nothing', async () => {
     const { token, id } = await open.newToken();
     const account = await open.account();

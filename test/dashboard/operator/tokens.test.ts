@@ -2,9 +2,12 @@
 // `security/roles.test.ts` proves that only admins reach them.
 
 import { afterAll, expect, test } from 'bun:test';
+import { randomBytes } from 'node:crypto';
 import { SCOPES } from '../../../src/core/operator-scope.ts';
+import { createPeople } from '../../../src/identity/sign-in/people.ts';
 import { operatorTokens } from '../../../src/store/console-tables.ts';
 import { readTrail } from '../../operations/dependencies.ts';
+import { newPassword } from '../../support/customer.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { ADDRESS, OPERATOR, openConsole } from './console.ts';
 
@@ -13,7 +16,9 @@ const DAY_MS = 86_400_000;
 describeOnEachDatabase('tokens in the console', async () => {
   const open = await openConsole(temporaryDirectory());
   afterAll(open.close);
-  const { clock } = open.identity;
+  const { database, clock } = open.identity;
+  const { operators } = createPeople({ database, clock, randomBytes });
+  await operators.create(OPERATOR, 'admin', newPassword(), 'operator');
   const create = (more: object = {}) =>
     open.post('/tokens', { name: 'billing', scopes: ['prices:read'], ...more });
 
