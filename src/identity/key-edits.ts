@@ -25,6 +25,8 @@ export type KeyEdit = {
   readonly networks?: readonly string[] | null | undefined;
   /** Whether the runaway guard may pause it. */
   readonly isGuarded?: boolean | undefined;
+  /** Whether its budget is set after this: the ledger's, which its replacements share. */
+  readonly isBudgeted?: boolean | undefined;
 };
 
 type Detail = Readonly<Record<string, string | null>>;
@@ -126,6 +128,7 @@ export function createKeyEdits(dependencies: {
       };
       return database.transaction(async () => {
         const row = await find(id);
+        if (edit.isBudgeted) requireActive(row, clock());
         const changed = changesOf(row, wanted);
         const { name, ...bounds } = changed;
         let edited = row;
@@ -213,15 +216,19 @@ export function boundsDetail({ expiresAt, models, networks, isGuarded }: Partial
  * would become active again. The grace of a rotated key may end sooner, and not later.
  */
 function requireExtendable(row: ApiKey, expiresAt: number | null, nowMs: number): void {
-  if (!isActive(row, nowMs)) {
-    throw new IdentityError('key_not_active', 'This key has expired. Create a new one.');
-  }
+  requireActive(row, nowMs);
   if (row.replacedBy === null || row.expiresAt === null) return;
   if (expiresAt !== null && expiresAt <= row.expiresAt) return;
   throw new IdentityError(
     'invalid_expiry',
     'This key was rotated, and its grace period cannot be extended. Use the key that replaced it.',
   );
+}
+
+function requireActive(row: ApiKey, nowMs: number): void {
+  requireEditable(row);
+  if (isActive(row, nowMs)) return;
+  throw new IdentityError('key_not_active', 'This key has expired. Create a new one.');
 }
 
 function requireEditable({ revokedAt }: ApiKey): void {

@@ -30,7 +30,7 @@ import { OperationError } from './error.ts';
 /** Amounts in service tokens; null removes a limit, an absent one stays as it is. */
 export type BudgetEdit = Readonly<Partial<Record<BudgetPeriod, string | null | undefined>>>;
 
-export type BoundsEdit = Omit<KeyEdit, 'models'> & {
+export type BoundsEdit = Omit<KeyEdit, 'models' | 'isBudgeted'> & {
   /** Slugs or aliases; null: every model of the plan. */
   readonly models?: readonly string[] | null | undefined;
   readonly budget?: BudgetEdit | null | undefined;
@@ -65,11 +65,12 @@ export async function editKey(
   { models, budget, ...edit }: BoundsEdit,
   actor: Actor,
 ): Promise<ApiKey> {
-  const limits = budget === undefined ? undefined : parseBudget(budget ?? ALL_REMOVED);
+  const limits = budget === undefined ? {} : parseBudget(budget ?? ALL_REMOVED);
   const { resolve } = parts.catalog();
   const stored = models === undefined ? {} : { models: normaliseModels(models, resolve) };
-  const row = await parts.keys.edit(id, { ...edit, ...stored }, actor);
-  if (limits !== undefined) await setBudget(parts, row, limits, actor);
+  const isBudgeted = Object.keys(limits).length > 0;
+  const row = await parts.keys.edit(id, { ...edit, ...stored, isBudgeted }, actor);
+  if (isBudgeted) await setBudget(parts, row, limits, actor);
   return row;
 }
 

@@ -427,6 +427,30 @@ describeOnEachDatabase("a customer's keys", () => {
       expect(row).toMatchObject({ ...before, budget: { total: { limit: '7' } } });
     });
 
+    test('the budget of a key that is revoked or has expired cannot be set', async () => {
+      const account = await app.customer();
+      const budget = { total: '7' };
+      const revoked = await create(account, { budget });
+      const { json } = await app.ask(account, 'POST', `/keys/${revoked['id']}/rotate`);
+      const expired = (json['created'] as { readonly id: string }).id;
+      const graced = await app.ask(account, 'POST', `/keys/${expired}/rotate`, {
+        grace_seconds: 60,
+      });
+      const shown = `/keys?q=${(graced.json['created'] as { readonly id: string }).id}`;
+      app.advance(60_000);
+      for (const id of [revoked['id'], expired]) {
+        const refused = await app.ask(account, 'PATCH', `/keys/${id}`, {
+          ...{ name: 'changed', budget: { total: '1000' } },
+        });
+        expect([refused.status, codeOf(refused)]).toEqual([409, 'key_not_active']);
+      }
+      expect((await app.get(account, shown)).json['data']).toMatchObject([
+        { name: null, budget: { total: { limit: '7' } } },
+      ]);
+      const renamed = await app.ask(account, 'PATCH', `/keys/${revoked['id']}`, { name: 'old' });
+      expect(renamed.json).toMatchObject({ name: 'old', status: 'revoked' });
+    });
+
     test('a pause is the owner’s to lift, unless the operator made it', async () => {
       const account = await app.customer();
       const { id } = await create(account);
