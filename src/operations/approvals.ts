@@ -113,7 +113,7 @@ async function insert(change: Change, asked: Asked): Promise<ApprovalRow> {
       .insert(approvals)
       .values({
         ...{ ...asked, id, askedByName: nameOf(change), askedAt: now },
-        ...{ expiresAt: now + LIFETIME_MS, state: 'pending' },
+        ...{ expiresAt: expiryOf(asked, now), state: 'pending' },
       })
       .run();
     await audit(change, 'approval.asked', { ...asked, id });
@@ -140,7 +140,7 @@ export async function approve(
     await set(tx, id, 'approved', change);
     await audit(change, 'approval.approved', found);
     // Codes can be created from now on for as long.
-    const expiresAt = clock() + LIFETIME_MS;
+    const expiresAt = expiryOf(found, clock());
     await tx.update(approvals).set({ expiresAt }).where(eq(approvals.id, id)).run();
     return find(tx, id);
   });
@@ -210,6 +210,12 @@ export async function createApprovedCodes(
     return found;
   });
   return createNewCodes(parts, JSON.parse(row.request) as CodesRequest, actor);
+}
+
+/** Codes that have expired cannot be created, so a request ends with the codes that it asks for. */
+function expiryOf({ request }: Pick<ApprovalRow, 'request'>, nowMs: number): number {
+  const { expiresAt = Infinity } = JSON.parse(request) as Partial<CodesRequest>;
+  return Math.min(nowMs + LIFETIME_MS, expiresAt);
 }
 
 type Reader = Pick<Database['db'], 'select'>;

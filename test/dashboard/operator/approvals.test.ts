@@ -151,6 +151,22 @@ describeOnEachDatabase('four eyes', async () => {
     expect(made).toEqual([1, 2].map(() => expect.objectContaining({ amount: '600000' })));
   });
 
+  test('for codes that expire, ends with them, whether approved or not', async () => {
+    const expires_at = new Date(open.identity.clock() + 86_400_000).toISOString();
+    const body = { amount: '600000', count: 2, reason: 'fair', expires_at };
+    const ids = await Promise.all(
+      [1, 2].map(async () => (await open.post('/codes', body)).json['id']),
+    );
+    const [approved, waiting] = ids;
+    expect((await decide('approve', approved, BOB)).json).toMatchObject({ state: 'approved' });
+    open.advance(86_400_000);
+    open.proveAgain();
+    expect(codeOf(await decide('approve', waiting, BOB))).toEqual([409, 'approval_expired']);
+    expect(codeOf(await decide('codes', approved, ANN))).toEqual([409, 'approval_expired']);
+    const { data } = (await open.get('/approvals?limit=2')).json as { data: object[] };
+    expect(data).toMatchObject([{ state: 'expired' }, { state: 'expired' }]);
+  });
+
   test('needs a recent password, and expires after a week', async () => {
     const account = await open.account();
     const { json } = await move(account, '5000000');
