@@ -1,8 +1,13 @@
-// The fields that bound a key, in bodies of both applications.
+// Keys with their bounds in both applications and in the operators' API: the fields of bodies, and the
+// list of an account's keys.
 
 import { type Static, type TObject, Type } from '@sinclair/typebox';
-import type { BoundsEdit } from '../operations/key-bounds.ts';
+import type { OperationDependencies } from '../operations/dependencies.ts';
+import { type BoundsEdit, boundKeyRecords } from '../operations/key-bounds.ts';
+import type { SortedPage } from '../store/keyset.ts';
+import { type List, type PageQuery, sortedList } from './edge/page.ts';
 import { readTime } from './period.ts';
+import type { BoundKeyRecord } from './records/key.ts';
 
 const amount = Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()]));
 const texts = (maxItems: number) =>
@@ -40,4 +45,27 @@ export function readBounds({ expires_at, runaway_guard, ...body }: BoundsBody): 
   if (expires_at === undefined) return edit;
   const expiresAt = expires_at === null ? null : readTime(expires_at, 'expires_at', 'body');
   return { ...edit, expiresAt };
+}
+
+/** The keys of an account, newest first. */
+export function listKeys(
+  parts: Pick<OperationDependencies, 'keys' | 'database' | 'catalog' | 'clock'>,
+  accountId: string,
+  query: PageQuery,
+): Promise<List<BoundKeyRecord>> {
+  return sortedList(
+    query,
+    '-created',
+    async (page: SortedPage<'created'>) => {
+      const placed = await parts.keys.page(accountId, page);
+      const record = await boundKeyRecords(
+        parts,
+        placed.map(({ row }) => row),
+      );
+      return placed.map(({ row, place }) => ({ record: record(row), place }));
+    },
+    ({ record }) => record,
+    ({ place }) => place,
+    [],
+  );
 }

@@ -3,6 +3,7 @@
 
 import { and, desc, eq, inArray, isNotNull, isNull, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../store/contract.ts';
+import { pageBy, type SortedPage, type SortPlace } from '../store/keyset.ts';
 import { contains, unindexed } from '../store/portable.ts';
 import { apiKeys } from '../store/tables.ts';
 import { isActiveKey } from './key-queries.ts';
@@ -17,12 +18,10 @@ export type KeyFilter = {
   readonly text: string;
 };
 
-export type KeyOrder = {
-  readonly by: 'created' | 'name' | 'last_used' | 'expires';
-  readonly descending: boolean;
-};
+type KeyField = 'created' | 'name' | 'last_used' | 'expires';
 
-type KeyPage = { readonly limit: number; readonly after: string | undefined };
+/** A key with its place in the order of a list. */
+export type PlacedKey = { readonly row: ApiKey; readonly place: SortPlace };
 
 export const EXPIRING_WITHIN_MS = 7 * 86_400_000;
 
@@ -30,10 +29,12 @@ export const EXPIRING_WITHIN_MS = 7 * 86_400_000;
 const MATCHES_MAX = 20_000;
 
 const EVERY_KEY: KeyFilter = { state: 'all', text: '' };
-const NEWEST_FIRST: KeyOrder = { by: 'created', descending: true };
+
+/** Rises with every key that is created. */
+const NUMBER = sql<number>`${apiKeys}.rowid`.mapWith(Number);
 
 /** The values to sort by; never null. A key without expiry expires last. */
-const SORTED: Readonly<Record<KeyOrder['by'], SQL>> = {
+const SORTED: Readonly<Record<KeyField, SQL>> = {
   created: sql`${apiKeys.createdAt}`,
   name: sql`lower(coalesce(${apiKeys.name}, ''))`,
   last_used: sql`coalesce(${apiKeys.lastUsedAt}, 0)`,
@@ -49,45 +50,36 @@ export function createKeyList(dependencies: {
   const { db } = database;
 
   return {
-    /**
-     * The keys after the key `after`, or the first ones, and one more than `limit` where there are
-     * more. Empty where the account does not have the key `after`.
-     */
+    /** One page of the keys of an account in any order. */
     async page(
       accountId: string,
-      { limit, after }: KeyPage,
+      page: SortedPage<KeyField>,
       filter = EVERY_KEY,
-      { by, descending } = NEWEST_FIRST,
-    ): Promise<ApiKey[]> {
-      const direction = sql.raw(descending ? 'desc' : 'asc');
-      const beyond = sql.raw(descending ? '<' : '>');
-      const place = sql`(select ${SORTED[by]}, rowid from ${apiKeys}
-        where id = ${after} and account_id = ${accountId})`;
-      return db
-        .select()
+    ): Promise<readonly PlacedKey[]> {
+      const { where, orderBy } = pageBy(SORTED, NUMBER, page);
+      const value = sql<string | number>`${SORTED[page.order.field]}`;
+      const found = await db
+        .select({ row: apiKeys, value, tie: NUMBER })
         .from(apiKeys)
-        .where(
-          and(
-            matches(accountId, filter, clock()),
-            after === undefined ? undefined : sql`(${SORTED[by]}, rowid) ${beyond} ${place}`,
-          ),
-        )
-        .orderBy(sql`${SORTED[by]} ${direction}`, sql`rowid ${direction}`)
-        .limit(limit + 1)
+        .where(and(matches(accountId, filter, clock()), where))
+        .orderBy(...orderBy)
+        .limit(page.limit)
         .all();
+      return found.map(({ row, ...place }) => ({ row, place }));
     },
 
-    /** The ids of all matching keys, newest first, for an order that no column has. */
-    async matching(accountId: string, filter: KeyFilter): Promise<string[]> {
-      const rows = await db
-        .select({ id: apiKeys.id })
+    /** The ids and numbers of all matching keys, for an order that no column has. */
+    matching: async (
+      accountId: string,
+      filter: KeyFilter,
+    ): Promise<readonly { readonly id: string; readonly number: number }[]> =>
+      db
+        .select({ id: apiKeys.id, number: NUMBER })
         .from(apiKeys)
         .where(matches(accountId, filter, clock()))
-        .orderBy(desc(apiKeys.createdAt), sql`rowid desc`)
+        .orderBy(desc(apiKeys.createdAt), desc(NUMBER))
         .limit(MATCHES_MAX)
-        .all();
-      return rows.map(({ id }) => id);
-    },
+        .all(),
 
     /** Some keys of an account, in the order of their ids here. */
     async several(accountId: string, ids: readonly string[]): Promise<ApiKey[]> {

@@ -6,7 +6,7 @@ import { asc, bindIfParam, desc, type SQL, type SQLWrapper, sql } from 'drizzle-
 export type Order<Field extends string> = { readonly field: Field; readonly descending: boolean };
 
 /** A row's place in an order: its value, and a second one that orders rows of equal values. */
-export type SortPlace = { readonly value: string | number | bigint; readonly tie: string | number };
+export type SortPlace = { readonly value: string | number | bigint; readonly tie: number };
 
 export type SortedPage<Field extends string> = {
   readonly limit: number;

@@ -5,7 +5,7 @@ import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import { ROTATION_GRACE_MAX_MS } from '../../identity/key-checks.ts';
-import type { KeyFilter } from '../../identity/key-list.ts';
+import type { KeyFilter, PlacedKey } from '../../identity/key-list.ts';
 import { type ApiKey, keyRecord } from '../../identity/key-record.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { createKeySpend, NO_SPEND } from '../../ledger/key-spend.ts';
@@ -16,8 +16,8 @@ import {
   editKey,
 } from '../../operations/key-bounds.ts';
 import { createdKeyRecord, rotatedKeyRecord } from '../../operations/keys.ts';
-import { DashboardError } from '../edge/error.ts';
-import { type List, listOf, PAGE_QUERY, type Page, readPage, wholeList } from '../edge/page.ts';
+import type { SortedPage, SortPlace } from '../../store/keyset.ts';
+import { type List, sortedList, sortedQuery, wholeList } from '../edge/page.ts';
 import { oneOf, type Route, sessionRoute } from '../edge/route.ts';
 import { BOUNDS_BODY, readBounds } from '../key-bounds.ts';
 import type {
@@ -38,21 +38,30 @@ export function keyRoutes(dependencies: OwnDependencies): readonly Route<SignedI
   const parts = { ...store, ...dependencies, catalog: () => operator().catalog };
   const readSpend = createKeySpend(store.database);
 
-  /** One row more than the page shows, if there are more. */
-  async function readRows(
+  async function readKeys(
     accountId: string,
-    page: Page,
-    { filter, sort }: { readonly filter: KeyFilter; readonly sort: KeySort },
+    { limit, order: { field, descending }, after }: SortedPage<KeySort>,
+    filter: KeyFilter,
     spend: SpendByKey,
-  ): Promise<readonly ApiKey[]> {
-    const { by, descending } = sort;
-    if (by !== 'spent' && by !== 'spent_today') {
-      return keys.page(accountId, page, filter, { by, descending });
+  ): Promise<readonly PlacedKey[]> {
+    if (field !== 'spent' && field !== 'spent_today') {
+      return keys.page(accountId, { limit, order: { field, descending }, after }, filter);
     }
-    const ids = sortBySpend(await keys.matching(accountId, filter), spend, by, descending);
-    const start = page.after === undefined ? 0 : ids.indexOf(page.after) + 1;
-    if (page.after !== undefined && start === 0) return [];
-    return keys.several(accountId, ids.slice(start, start + page.limit + 1));
+    const compare = compareSpend(descending);
+    const placed = (await keys.matching(accountId, filter))
+      .map(({ id, number }) => {
+        const { today, month } = spend.get(id) ?? NO_SPEND;
+        return { id, value: field === 'spent' ? month : today, tie: number };
+      })
+      .filter((each) => after === undefined || compare(each, after) > 0)
+      .sort(compare)
+      .slice(0, limit);
+    const places = new Map(placed.map(({ id, ...place }) => [id, place]));
+    const rows = await keys.several(accountId, [...places.keys()]);
+    return rows.flatMap((row) => {
+      const place = places.get(row.id);
+      return place === undefined ? [] : [{ row, place }];
+    });
   }
 
   return [
@@ -61,26 +70,30 @@ export function keyRoutes(dependencies: OwnDependencies): readonly Route<SignedI
       path: '/keys',
       standings: WHILE_INACTIVE,
       query: {
-        ...PAGE_QUERY,
+        ...sortedQuery(SORTS),
         state: Type.Optional(oneOf(['all', 'kept', 'active', 'expiring', 'expired', 'revoked'])),
         /** Part of the name or of the masked key, or the id. */
         q: Type.Optional(Type.String({ maxLength: 100 })),
-        /** A field; `-` before it: the largest first. */
-        sort: Type.Optional(Type.String({ maxLength: 20 })),
       },
       async handle({ who: { accountId }, query }): Promise<KeyListRecord> {
-        const page = readPage(query);
         const filter = { state: query.state ?? 'all', text: query.q?.trim() ?? '' };
-        const sort = readSort(query.sort);
-        const spend = await readSpend(accountId, clock());
-        const rows = await readRows(accountId, page, { filter, sort }, spend);
         const { usdPerMillion } = operator().catalog;
-        const bound = await boundKeyRecords(parts, rows);
-        return listOf(
-          rows,
-          page,
-          (row) => listedKey(row, bound(row), spend.get(row.id) ?? NO_SPEND, usdPerMillion),
-          ({ id }) => id,
+        return sortedList(
+          query,
+          '-created',
+          async (page: SortedPage<KeySort>) => {
+            const spend = await readSpend(accountId, clock());
+            const placed = await readKeys(accountId, page, filter, spend);
+            const rows = placed.map(({ row }) => row);
+            const bound = await boundKeyRecords(parts, rows);
+            return placed.map(({ row, place }) => {
+              const spent = spend.get(row.id) ?? NO_SPEND;
+              return { place, record: listedKey(row, bound(row), spent, usdPerMillion) };
+            });
+          },
+          ({ record: shown }) => shown,
+          ({ place }) => place,
+          ['name'],
         );
       },
     }),
@@ -191,34 +204,16 @@ const REVOKED_AT_ONCE_MAX = 200;
 
 const SORTS = ['created', 'name', 'last_used', 'expires', 'spent', 'spent_today'] as const;
 
-type KeySort = { readonly by: (typeof SORTS)[number]; readonly descending: boolean };
+type KeySort = (typeof SORTS)[number];
 type SpendByKey = Awaited<ReturnType<ReturnType<typeof createKeySpend>>>;
 
-/** Throws `invalid_request`. */
-function readSort(text = '-created'): KeySort {
-  const by = SORTS.find((each) => each === text.replace(/^-/, ''));
-  if (by !== undefined) return { by, descending: text.startsWith('-') };
-  throw new DashboardError('invalid_request', 'The field sort of the query is not valid.', {
-    param: 'sort',
-  });
-}
-
-/** Keys that spent the same stay in their order. */
-function sortBySpend(
-  ids: readonly string[],
-  spend: SpendByKey,
-  by: 'spent' | 'spent_today',
-  descending: boolean,
-): readonly string[] {
-  const spentOf = (id: string): bigint => {
-    const { today, month } = spend.get(id) ?? NO_SPEND;
-    return by === 'spent' ? month : today;
-  };
+/** Of keys that spent the same, the newest is first in both directions. */
+function compareSpend(descending: boolean) {
   const sign = descending ? -1 : 1;
-  return ids.toSorted((one, other) => {
-    const [a, b] = [spentOf(one), spentOf(other)];
-    return a === b ? 0 : a < b ? -sign : sign;
-  });
+  return (one: SortPlace, other: SortPlace): number => {
+    if (one.value !== other.value) return one.value < other.value ? -sign : sign;
+    return other.tie - one.tie;
+  };
 }
 
 function listedKey(

@@ -13,7 +13,9 @@ export const PAGE_QUERY = {
   after: Type.Optional(Type.String({ minLength: 1, maxLength: 500, pattern: '^[\\w.:~-]+$' })),
 };
 
-type PageQuery = { readonly [Key in keyof typeof PAGE_QUERY]?: Static<(typeof PAGE_QUERY)[Key]> };
+export type PageQuery = {
+  readonly [Key in keyof typeof PAGE_QUERY]?: Static<(typeof PAGE_QUERY)[Key]>;
+};
 
 export type Page = { readonly limit: number; readonly after: string | undefined };
 
@@ -108,7 +110,8 @@ export function sortedQuery<const Field extends string>(fields: readonly Field[]
 /**
  * A page of a list in the order of the query. `read` is called for one row more than the page
  * shows; its SQL comes from `pageBy` of `store/keyset.ts`. The cursor carries the order, and is
- * rejected with another one.
+ * rejected with another one. `texts` are the fields whose values are texts: a cursor with a value
+ * of the other type is rejected, too.
  */
 export async function sortedList<Row, Shown, Field extends string>(
   query: PageQuery & { readonly sort?: Field | `-${Field}` },
@@ -116,11 +119,14 @@ export async function sortedList<Row, Shown, Field extends string>(
   read: (page: SortedPage<Field>) => Promise<readonly Row[]>,
   show: (row: Row) => Shown,
   placeOf: (row: Row, field: Field) => SortPlace,
+  texts?: readonly Field[],
 ): Promise<List<Shown>> {
   const page = readPage(query);
   const sort = query.sort ?? initial;
   const order = readOrder<Field>(sort);
   const after = page.after === undefined ? undefined : readPlace(sort, page.after);
+  const isText = typeof after?.value === 'string';
+  if (after && texts && texts.includes(order.field) !== isText) throw wrongCursor();
   const rows = await read({ limit: page.limit + 1, order, after });
   return listOf(rows, page, show, (row) => placeCursor(sort, placeOf(row, order.field)));
 }
@@ -137,14 +143,14 @@ function placeCursor(sort: string, { value, tie }: SortPlace): string {
 }
 
 function readPlace(sort: string, cursor: string): SortPlace {
-  const [, order, kind, value, tie] =
-    /^(-?\w+):(?:(n)(-?\d{1,19})|t[\w-]*):(\w{1,80})$/.exec(cursor) ?? [];
-  if (order !== sort || tie === undefined) throw wrongCursor();
-  const text = cursor.slice(sort.length + 2, -(tie.length + 1));
-  return {
-    value: kind === 'n' ? BigInt(value ?? '') : Buffer.from(text, 'base64url').toString(),
-    tie: /^\d{1,15}$/.test(tie) ? Number(tie) : tie,
-  };
+  const [, order, digits, text = '', tie] =
+    /^(-?\w+):(?:n(-?\d{1,19})|t([\w-]*)):(\d{1,15})$/.exec(cursor) ?? [];
+  const value = digits === undefined ? Buffer.from(text, 'base64url').toString() : BigInt(digits);
+  // What no database can hold would end as an internal error.
+  const isStored =
+    typeof value === 'string' ? !value.includes('\0') : BigInt.asIntN(64, value) === value;
+  if (order !== sort || !isStored) throw wrongCursor();
+  return { value, tie: Number(tie) };
 }
 
 /** `rows` contains one extra row if there is a next page. */

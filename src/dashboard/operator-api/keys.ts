@@ -2,15 +2,10 @@
 
 import type { Actor } from '../../identity/audit.ts';
 import type { ApiKey } from '../../identity/key-record.ts';
-import {
-  boundKeyRecord,
-  boundKeyRecords,
-  createBoundKey,
-  editKey,
-} from '../../operations/key-bounds.ts';
+import { boundKeyRecord, createBoundKey, editKey } from '../../operations/key-bounds.ts';
 import { createdKeyRecord } from '../../operations/keys.ts';
-import { listOf, PAGE_QUERY, readPage } from '../edge/page.ts';
-import { BOUNDS_BODY, readBounds } from '../key-bounds.ts';
+import { PAGE_QUERY } from '../edge/page.ts';
+import { BOUNDS_BODY, listKeys, readBounds } from '../key-bounds.ts';
 import { type PeopleDependencies, partsOf } from '../operator/dependencies.ts';
 import { needs, type OperationName, type TokenRoute } from './route.ts';
 
@@ -36,11 +31,8 @@ export function keyRoutes(dependencies: PeopleDependencies): readonly TokenRoute
       path: '/accounts/:id/keys',
       query: PAGE_QUERY,
       async handle({ param, query }) {
-        const page = readPage(query);
         const { id } = await accounts.find(param('id'));
-        const rows = await keys.page(id, page);
-        const record = await boundKeyRecords(parts, rows);
-        return listOf(rows, page, record, ({ id: keyId }) => keyId);
+        return listKeys(parts, id, query);
       },
     }),
     needs('keys:write', 'create_key', {

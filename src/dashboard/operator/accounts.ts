@@ -15,21 +15,13 @@ import { type AccountFilter, readAccount } from '../../operations/account-record
 import { limitUsage } from '../../operations/account-view.ts';
 import { changeStanding, createAccount, readOwner } from '../../operations/accounts.ts';
 import { blockSummary } from '../../operations/blocks.ts';
-import { boundKeyRecords } from '../../operations/key-bounds.ts';
 import type { SortedPage } from '../../store/keyset.ts';
 import { createExports } from '../customer/exports.ts';
 import { CSV_TYPE } from '../customer/requests-csv.ts';
 import { createUsageReader, USAGE_QUERY } from '../customer/usage.ts';
-import {
-  type List,
-  listOf,
-  PAGE_QUERY,
-  readPage,
-  sortedList,
-  sortedQuery,
-  wholeList,
-} from '../edge/page.ts';
+import { type List, PAGE_QUERY, sortedList, sortedQuery, wholeList } from '../edge/page.ts';
 import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import { listKeys } from '../key-bounds.ts';
 import type { UsageRecord } from '../records/customer-usage.ts';
 import type { BoundKeyRecord } from '../records/key.ts';
 import type {
@@ -55,7 +47,7 @@ export function accountRoutes(
   dependencies: PeopleDependencies,
 ): readonly Route<SignedInOperator>[] {
   const parts = partsOf(dependencies);
-  const { accounts, keys, database, clock } = parts;
+  const { accounts, database, clock } = parts;
   const exports = createExports();
   const readUsage = createUsageReader(dependencies);
 
@@ -126,11 +118,8 @@ export function accountRoutes(
       permission: 'view',
       query: PAGE_QUERY,
       async handle({ param, query }): Promise<List<BoundKeyRecord>> {
-        const page = readPage(query);
         const { id } = await accounts.get(param('id'));
-        const rows = await keys.page(id, page);
-        const record = await boundKeyRecords(parts, rows);
-        return listOf(rows, page, record, ({ id: keyId }) => keyId);
+        return listKeys(parts, id, query);
       },
     }),
     sessionRoute({

@@ -2,6 +2,8 @@
 // requests at once, and that no other account's key is there.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { eq } from 'drizzle-orm';
+import { apiKeys } from '../../../src/store/tables.ts';
 import { accountEvents } from '../../support/audit.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { holdOf, settleOf } from '../../support/ledger.ts';
@@ -115,11 +117,40 @@ describeOnEachDatabase("a customer's keys", () => {
       const second = await list(`sort=-spent&limit=3&after=${first.next}`);
       expect([second.data.map(({ id }) => id), second.next]).toEqual([[old], null]);
       expect((await list('sort=spent_today&limit=1')).data[0]?.['id']).toBe(idle);
-      expect((await list('sort=-spent&after=key_nobody')).data).toEqual([]);
       expect((await list('q=BUS&state=active&sort=name')).data.map(({ id }) => id)).toEqual([busy]);
-      expect((await app.get(account, '/keys?sort=digest')).status).toBe(400);
+      for (const wrong of [
+        ...['sort=digest', 'sort=-spent&after=key_1', `after=${first.next}`],
+        ...['after=-created:tYQ:1', 'after=-created:n9999999999999999999:1', 'after=-created:n1:a'],
+        ...['sort=name&after=name:n1:1', 'sort=name&after=name:tAA:1'],
+      ]) {
+        expect((await app.get(account, `/keys?${wrong}`)).status).toBe(400);
+      }
       const { json } = await app.get(stranger, '/keys?sort=-spent');
       expect(json['data']).toEqual([]);
+    });
+
+    test.each(['-last_used', '-spent'])('is paged by %s while it changes', async (sort) => {
+      const account = await app.customer({ credit: 1n });
+      const ids: string[] = [];
+      const use = async (id: string, times: number): Promise<void> => {
+        await spend(account, id, BigInt(times), NOW_MS);
+        const used = { lastUsedAt: NOW_MS + times };
+        await app.database.db.update(apiKeys).set(used).where(eq(apiKeys.id, id)).run();
+      };
+      for (const times of [1, 2, 3, 4]) {
+        const id = String((await create(account))['id']);
+        await use(id, times);
+        ids.unshift(id);
+      }
+      const page = async (after: string) => {
+        const { json } = await app.get(account, `/keys?sort=${sort}&limit=2${after}`);
+        return { next: json['next'], ids: (json['data'] as { id: string }[]).map(({ id }) => id) };
+      };
+      const first = await page('');
+      expect(first.ids).toEqual(ids.slice(0, 2));
+      // The last key of the page becomes the first of the list.
+      await use(ids[1] ?? '', 9);
+      expect(await page(`&after=${first.next}`)).toEqual({ next: null, ids: ids.slice(2) });
     });
   });
 
