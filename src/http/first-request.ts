@@ -2,26 +2,15 @@
 // decides what repeats get: its answer, the books, or a new try.
 
 import { ZERO } from '../core/money.ts';
-import type { Plan } from '../core/plan.ts';
 import type { AnswerSummary } from '../core/request-summary.ts';
 import type { KeyLookup } from '../idempotency/store.ts';
-import type { KeyFacts } from '../identity/authenticate.ts';
-import type { ParsedBody } from '../wire/format.ts';
 import { DetachedExchange } from './detached.ts';
 import { type GenerationExchange, type HandlerDependencies, refuse } from './exchange.ts';
 import { answerGeneration } from './handlers.ts';
 import type { Idempotency } from './idempotency.ts';
 import { isTriedAgain, runningElsewhere, verdictOf } from './keyed-books.ts';
+import type { Asked } from './keyed-decision.ts';
 import type { Recording } from './recording.ts';
-
-/** A request with a key, authorized and read. */
-export type Asked = {
-  readonly facts: KeyFacts;
-  readonly plan: Plan;
-  readonly body: ParsedBody;
-  readonly lookup: KeyLookup;
-  readonly fingerprint: Uint8Array;
-};
 
 /** Starts the first request of this process, whose recording has begun. Never rejects. */
 export function runFirst(

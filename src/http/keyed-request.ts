@@ -5,7 +5,7 @@
 import { withTimeout } from '../async/timeout.ts';
 import { requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
-import { BODY_KEY, readIdempotencyKey } from '../core/idempotency-key.ts';
+import { readIdempotencyKey } from '../core/idempotency-key.ts';
 import type { ReplaySource } from '../core/request-summary.ts';
 import type { KeptRequest, KeyLookup } from '../idempotency/store.ts';
 import { announce, asksForStream, headOfRepeat } from './announced.ts';
@@ -15,11 +15,12 @@ import {
   refuse,
   requireServing,
 } from './exchange.ts';
-import { type Asked, runFirst } from './first-request.ts';
+import { runFirst } from './first-request.ts';
 import { answerGeneration } from './handlers.ts';
 import type { Idempotency } from './idempotency.ts';
-import { lostAnswer, requireSame, untilEnded } from './keyed-books.ts';
-import { follow, type Recorded, type Recording } from './recording.ts';
+import { lostAnswer, untilEnded } from './keyed-books.ts';
+import { type Asked, type Decision, decide, nameOf } from './keyed-decision.ts';
+import { follow, type Recorded } from './recording.ts';
 import { announcedHeaders, replayedHeaders } from './respond.ts';
 
 /** Open requests with a key per concurrent request of the plan: the first one and a repeat. */
@@ -44,15 +45,6 @@ export function answerOnce(
   if (header === null) return answerGeneration(dependencies, exchange);
   return new KeyedRequest(dependencies, idempotency, exchange).answer(header);
 }
-
-/**
- * first     the recording has just begun, and this request has to run it
- * running   another request of this process runs it
- * found     there is a row
- */
-type Decision =
-  | { readonly kind: 'first' | 'running'; readonly recording: Recording }
-  | { readonly kind: 'found'; readonly found: KeptRequest };
 
 class KeyedRequest {
   readonly #dependencies: HandlerDependencies;
@@ -112,9 +104,10 @@ class KeyedRequest {
       const body = await exchange.readBody(entry);
       if (inFlight.aborted()) throw new GatewayError('provider_unavailable');
       this.#ends.push(inFlight.enterReader(this));
-      const asked = this.#asked(key, { facts, plan, body });
+      const { format } = exchange;
+      const asked = nameOf(this.#idempotency, format.name, key, { facts, plan, body });
       await entry.enter();
-      const decision = await this.#decide(asked);
+      const decision = await decide(this.#idempotency, asked);
       if (decision.kind === 'first') entry.leave();
       else await entry.leaveCounted();
       return [asked, decision];
@@ -122,31 +115,6 @@ class KeyedRequest {
       await entry.refuse(error);
       throw error;
     }
-  }
-
-  #asked(key: string, read: Pick<Asked, 'facts' | 'plan' | 'body'>): Asked {
-    const { store } = this.#idempotency;
-    const { facts, body } = read;
-    const fingerprint = store.fingerprint(this.#exchange.format.name, body.text);
-    const lookup =
-      key === BODY_KEY ? store.lookupBody(facts, fingerprint) : store.lookup(facts, key);
-    return { ...read, lookup, fingerprint };
-  }
-
-  /** Throws if the key was used for another body. */
-  async #decide({ lookup, fingerprint }: Asked): Promise<Decision> {
-    const found = await this.#idempotency.store.find(lookup);
-    // No wait between here and `record`: two first requests of this process find each other.
-    const recording = this.#idempotency.runningOf(lookup);
-    if (recording !== undefined) {
-      requireSame(recording.fingerprint, fingerprint);
-      return { kind: 'running', recording };
-    }
-    if (found !== undefined) {
-      requireSame(found.fingerprint, fingerprint);
-      return { kind: 'found', found };
-    }
-    return { kind: 'first', recording: this.#idempotency.record(lookup, fingerprint) };
   }
 
   /** Decides again for as long as a first request is tried again. */
@@ -180,7 +148,7 @@ class KeyedRequest {
     const operator = this.#dependencies.operator();
     const facts = await this.#exchange.authorize(operator);
     const asked = { ...before, facts, plan: requirePlan(operator.catalog, facts.plan) };
-    return [asked, await this.#decide(asked)];
+    return [asked, await decide(this.#idempotency, asked)];
   }
 
   /** Undefined when there is something new to decide. */
