@@ -8,6 +8,7 @@ import { GatewayError } from '../core/error.ts';
 import { readIdempotencyKey } from '../core/idempotency-key.ts';
 import type { ReplaySource } from '../core/request-summary.ts';
 import type { KeptRequest, KeyLookup } from '../idempotency/store.ts';
+import type { Transcript } from '../idempotency/transcript.ts';
 import { announce, asksForStream, headOfRepeat } from './announced.ts';
 import {
   type GenerationExchange,
@@ -55,6 +56,8 @@ class KeyedRequest {
   /** What is undone when nothing more is read from its response. */
   readonly #ends: (() => void)[] = [];
   #hasEnded = false;
+  /** What its client reads, once that is known. */
+  #read: Transcript | undefined;
   #cut: (reason: string) => void = () => {};
 
   constructor(
@@ -82,9 +85,12 @@ class KeyedRequest {
     }
   }
 
-  /** Shutdown does not wait for it any longer. */
+  /**
+   * Shutdown waits no longer for a client that reads a complete answer. One whose first request runs
+   * here, and is stopped too, gets its error and its bill.
+   */
   stop(): void {
-    this.#cut('The server is stopping.');
+    if (this.#read?.isComplete() === true) this.#cut('The server is stopping.');
     this.#over.resolve('over');
   }
 
@@ -217,6 +223,7 @@ class KeyedRequest {
   /** The stored answer, which is in memory until this request has ended. */
   #open(requestId: string, answer: Uint8Array): Recorded {
     const { recorded, close } = this.#idempotency.read(requestId, answer);
+    this.#read = recorded.transcript;
     // Its client may have left while the answer was read.
     if (this.#hasEnded) close();
     else this.#ends.push(close);
@@ -244,6 +251,7 @@ class KeyedRequest {
       return new Response(transcript.all(), { status, headers });
     }
     // A client that does not read keeps its place, and a segment in memory.
+    this.#read = transcript;
     const stream = follow(transcript, this.#exchange.signal, () => this.#end());
     this.#cut = stream.cut;
     return new Response(stream.body, { status, headers });

@@ -8,7 +8,7 @@ import { play } from '../support/behaviours.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
 import { PATHS, requestBody } from '../support/client.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
-import { askKeyed, codeOf, isReplayed, spentBy } from '../support/keyed.ts';
+import { askKeyed, codeOf, isReplayed, openKeyed, spentBy } from '../support/keyed.ts';
 import { openConnection, type RawConnection } from '../support/raw.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -28,12 +28,18 @@ const answers = (text: string) => play({ pieces: [{ text }], finish: 'stop', usa
 describe('large answers to requests with an Idempotency-Key', () => {
   let upstream: Upstream;
   let gateway: Gateway;
+  let catalog: string;
 
   const newAccount = (plan = 'large'): Promise<TestAccount> =>
     gateway.createAccount({ plan, credit: CREDIT });
 
-  const openUnread = async (account: TestAccount, key: string): Promise<RawConnection> => {
-    const body = JSON.stringify(requestBody('chat', 'even'));
+  const openUnread = async (
+    account: TestAccount,
+    key: string,
+    model = 'even',
+    more: Readonly<Record<string, unknown>> = {},
+  ): Promise<RawConnection> => {
+    const body = JSON.stringify(requestBody('chat', model, more));
     const connection = await openConnection(account.url);
     connection.pause();
     await connection.write(
@@ -43,16 +49,22 @@ describe('large answers to requests with an Idempotency-Key', () => {
   };
 
   beforeAll(async () => {
-    upstream = await startUpstream({ noise: answers(noise), even: answers(even) });
-    gateway = await startGateway({
-      catalog: catalogFor(upstream, ['noise', 'even'], {
-        model: { max_output: 10 * MB, context_window: 20 * MB },
-        plans: {
-          large: { ...LARGE_PLAN, max_context: 20 * MB },
-          'two-slots': { ...LARGE_PLAN, max_context: 20 * MB, concurrent_requests: 2 },
-        },
-      }),
+    upstream = await startUpstream({
+      ...{ noise: answers(noise), even: answers(even) },
+      // Pauses after the text, for ever.
+      halts: play(
+        { pieces: [{ text: even }], finish: 'stop', usage: USAGE },
+        new Promise(() => {}),
+      ),
     });
+    catalog = catalogFor(upstream, ['noise', 'even', 'halts'], {
+      model: { max_output: 10 * MB, context_window: 20 * MB },
+      plans: {
+        large: { ...LARGE_PLAN, max_context: 20 * MB },
+        'two-slots': { ...LARGE_PLAN, max_context: 20 * MB, concurrent_requests: 2 },
+      },
+    });
+    gateway = await startGateway({ catalog });
   });
 
   closeAtEnd(() => [upstream, gateway]);
@@ -101,6 +113,23 @@ describe('large answers to requests with an Idempotency-Key', () => {
     await Bun.sleep(3_000);
     // Each would be 5 MB.
     expect(residentMb() - before).toBeLessThan(150);
+    for (const connection of unread) connection.destroy();
+  });
+
+  test('unread ones, complete and running, do not hold up a stop', async () => {
+    await using stopping = await startGateway({ catalog, environment: { DRAIN_SECONDS: '0.3' } });
+    const account = await stopping.createAccount({ plan: 'large', credit: CREDIT });
+    await askKeyed(account, 'complete', 'even');
+    const unread = [
+      await openUnread(account, 'complete'),
+      await openUnread(account, 'running', 'halts', { stream: true }),
+    ];
+    const repeat = await openKeyed(account, 'running', 'halts', { stream: true });
+    const reader = repeat.body?.getReader();
+    for (let bytes = 0; bytes < even.length; ) bytes += (await reader?.read())?.value?.length ?? 0;
+    const from = performance.now();
+    expect(await stopping.stop()).toBe(0);
+    expect(performance.now() - from).toBeLessThan(20_000);
     for (const connection of unread) connection.destroy();
   });
 });

@@ -23,6 +23,7 @@ import {
   startGateway,
   type TestAccount,
 } from '../support/gateway.ts';
+import { openKeyed } from '../support/keyed.ts';
 import { awayFromMidnight } from '../support/midnight.ts';
 import { readBooks } from '../support/readable-books.ts';
 import { parseEvents } from '../support/sse.ts';
@@ -194,6 +195,33 @@ describe('a stop', () => {
     // What was delivered is charged, what was silent is not.
     expect(books.debited > 0n && books.debited < 100_000_000n).toBe(true);
     expect(await ledgerCheck(gateway)).toEqual(LEDGER_OK);
+  });
+
+  test('ends a stream with a key for all its readers by an error and its bill', async () => {
+    await using gateway = await start({ DRAIN_SECONDS: '0.3' });
+    const account = await gateway.createAccount({ plan: 'pro' });
+    const texts: Promise<string>[] = [];
+    for (const format of FORMATS) {
+      // The first request and a repeat.
+      for (let count = 0; count < 2; count += 1) {
+        const response = await openKeyed(account, format, 'stall', { format, stream: true });
+        expect(response.status).toBe(200);
+        texts.push(response.text().catch(() => 'torn'));
+      }
+    }
+    expect(await gateway.stop()).toBe(0);
+
+    const [chat, chatRepeat, messages, messagesRepeat] = await Promise.all(texts);
+    expect([chatRepeat, messagesRepeat]).toEqual([chat, messages]);
+    const chatEvents = parseEvents(chat ?? '');
+    expect(chatEvents.at(-1)?.data).toBe('[DONE]');
+    for (const event of [chatEvents.at(-2), parseEvents(messages ?? '').at(-1)]) {
+      expect(event?.json?.['error']).toMatchObject({
+        code: 'provider_unavailable',
+        svc_outcome: 'gateway_failed',
+      });
+    }
+    expect(booksOf(gateway, account.id)).toMatchObject({ open: 0n, held: 0n });
   });
 
   test('a second signal does not wait for the drain time', async () => {
