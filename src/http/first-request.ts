@@ -71,9 +71,13 @@ export async function conclude(
   else await store.release(lookup, requestId);
 }
 
-/** Whether a repeat must not run again: the request was charged, or had a free model's answer. */
-function isFinal(answer: AnswerSummary | undefined, lookup: KeyLookup): boolean {
-  if (answer === undefined || isTriedAgain(answer.outcome, lookup)) return false;
+/**
+ * Whether a repeat must not run again: the request was charged, or had a free model's answer.
+ * Undefined if that is not booked.
+ */
+function isFinal(answer: AnswerSummary | undefined, lookup: KeyLookup): boolean | undefined {
+  if (answer === undefined) return undefined;
+  if (isTriedAgain(answer.outcome, lookup)) return false;
   const { outcome, debited, loss } = answer;
   return outcome === 'completed' || outcome === 'stopped_balance' || debited > ZERO || loss > ZERO;
 }

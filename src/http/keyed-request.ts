@@ -137,7 +137,7 @@ class KeyedRequest {
       if (isFirst) runFirst(this.#dependencies, this.#idempotency, exchange, asked, recording);
       const begun = await Promise.race([recording.begun, this.#over.promise]);
       if (begun === 'over') return this.#leave(isFirst);
-      if (begun.kind === 'answer') {
+      if (begun.kind === 'answer' && (isFirst || !recording.isOver())) {
         return isFirst ? this.#respond(begun, begun.own) : this.#replay(asked, begun, 'running');
       }
       if (begun.kind === 'over' && isFirst) {

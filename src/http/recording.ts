@@ -39,6 +39,7 @@ export class Recording {
   readonly #begin: (begun: Begun) => void;
   readonly #end: () => void;
   #head: AnswerHead | undefined;
+  #isFinal: boolean | undefined;
 
   constructor(fingerprint: Uint8Array, options: TranscriptOptions) {
     const begun = Promise.withResolvers<Begun>();
@@ -69,8 +70,20 @@ export class Recording {
     return this.#transcript.size();
   }
 
-  /** Records a response to its end. A failure that is tried again is for its client alone. */
-  async record(requestId: string, response: Response, isFinal: () => boolean): Promise<void> {
+  /** Whether its answer has ended and a repeat is tried again, as soon as its row is removed. */
+  isOver(): boolean {
+    return this.#isFinal === false;
+  }
+
+  /**
+   * Records a response to its end. A failure that is tried again is for its client alone. `isFinal`
+   * returns undefined where that is not booked.
+   */
+  async record(
+    requestId: string,
+    response: Response,
+    isFinal: () => boolean | undefined,
+  ): Promise<void> {
     if (!response.ok && !isFinal()) {
       this.begin({ kind: 'over', response });
       return;
@@ -82,6 +95,8 @@ export class Recording {
     if (head.isStream) {
       this.begin(begun);
       await this.#copy(response.body);
+      this.#isFinal = isFinal();
+      transcript.end();
     } else {
       transcript.fill(await response.bytes());
     }
@@ -107,7 +122,6 @@ export class Recording {
       await reader.cancel();
       break;
     }
-    transcript.end();
   }
 }
 
