@@ -18,8 +18,11 @@ export type IdempotencyBounds = {
   readonly bodyAgeMs: number;
 };
 
-/** The most rows that one call changes for each bound. */
-const CHANGED_MAX = 100;
+/** The most answers that one statement drops. */
+const DROPPED_MAX = 100;
+
+/** The most rows that one call removes for each bound. It adds one. */
+const REMOVED_MAX = 100;
 
 /** Above this many accounts, cached sums are dropped and read again. */
 const ACCOUNTS_MAX = 10_000;
@@ -57,23 +60,57 @@ export function createRoom(statements: Statements, bounds: IdempotencyBounds) {
     total = undefined;
   }
 
-  /** Sums that count missing rows are wrong, and are read again. */
-  async function shrink(
-    isFull: () => Promise<boolean>,
-    takeOne: () => Promise<boolean>,
+  /**
+   * Drops the oldest answers until the others fit: a large one may need the room of thousands of small
+   * ones. Sums that count missing rows are wrong, and are read again.
+   */
+  async function shrinkBytes(
+    sum: () => Promise<Sum>,
+    most: number,
+    accountId?: string,
   ): Promise<void> {
-    for (let left = CHANGED_MAX; left > 0 && (await isFull()); left -= 1) {
-      if (await takeOne()) continue;
+    for (;;) {
+      const excess = (await sum()).bytes - most;
+      if (excess <= 0) return;
+      if (await dropOldest(excess, accountId)) continue;
       forget();
       return;
     }
   }
 
-  async function dropOldest(accountId?: string): Promise<boolean> {
-    const { oldestKept, oldestKeptOf, drop } = statements;
-    const row = await (accountId === undefined ? oldestKept() : oldestKeptOf(accountId));
-    if (row === undefined || !(await drop(row.id))) return false;
-    count(row.accountId, 0, -row.bytes);
+  /** As above, for rows without an answer. */
+  async function shrinkRows(
+    sum: () => Promise<Sum>,
+    most: number,
+    accountId?: string,
+  ): Promise<void> {
+    for (let left = REMOVED_MAX; left > 0 && (await sum()).rows > most; left -= 1) {
+      if (await removeOldest(accountId)) continue;
+      forget();
+      return;
+    }
+  }
+
+  /**
+   * Drops as few of the oldest answers as have these bytes, or a batch of them. Returns whether there
+   * was any.
+   */
+  async function dropOldest(bytes: number, accountId?: string): Promise<boolean> {
+    const { oldestKept, oldestKeptOf, drop, dropOf } = statements;
+    const oldest = await (accountId === undefined
+      ? oldestKept(DROPPED_MAX)
+      : oldestKeptOf(accountId, DROPPED_MAX));
+    let left = bytes;
+    const rows = oldest.filter((row) => {
+      const isNeeded = left > 0;
+      left -= row.bytes;
+      return isNeeded;
+    });
+    const last = rows.at(-1);
+    if (last === undefined) return false;
+    const dropped = await (accountId === undefined ? drop(last.id) : dropOf(accountId, last.id));
+    if (dropped === rows.length) for (const row of rows) count(row.accountId, 0, -row.bytes);
+    else forget();
     return true;
   }
 
@@ -91,23 +128,11 @@ export function createRoom(statements: Statements, bounds: IdempotencyBounds) {
     /** Makes room after an account got a row or an answer. */
     async make(accountId: string): Promise<void> {
       const { accountBytes, accountRows, totalBytes, totalRows } = bounds;
-      const [own, all] = [() => sumOf(accountId), totalSum];
-      await shrink(
-        async () => (await own()).bytes > accountBytes,
-        () => dropOldest(accountId),
-      );
-      await shrink(
-        async () => (await own()).rows > accountRows,
-        () => removeOldest(accountId),
-      );
-      await shrink(
-        async () => (await all()).bytes > totalBytes,
-        () => dropOldest(),
-      );
-      await shrink(
-        async () => (await all()).rows > totalRows,
-        () => removeOldest(),
-      );
+      const own = () => sumOf(accountId);
+      await shrinkBytes(own, accountBytes, accountId);
+      await shrinkRows(own, accountRows, accountId);
+      await shrinkBytes(totalSum, totalBytes);
+      await shrinkRows(totalSum, totalRows);
     },
   };
 }

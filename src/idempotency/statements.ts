@@ -50,7 +50,14 @@ export function prepareStatements(database: Database) {
   const isOwned = sql`${table.digest} = ${value('digest')} and ${table.requestId} = ${value('requestId')} and ${table.state} = ${RUNNING}`;
   const lowest = (where: SQL = sql`true`) =>
     sql`${table.id} = (select min(${table.id}) from ${table} where ${where})`;
-  const select = (where: SQL) => db.select(sized).from(table).where(where);
+  const isUpToLast = sql`${table.id} <= ${value('last')}`;
+  const selectOldest = (where: SQL) =>
+    db.select(sized).from(table).where(where).orderBy(table.id).limit(value('most'));
+  const dropAnswers = (where: SQL) =>
+    db
+      .update(table)
+      .set({ state: sql`${LOST}`, size: sql`0`, sealed: sql`null` })
+      .where(where);
   const remove = (where: SQL | undefined) => db.delete(table).where(where).returning(sized);
 
   const find = db
@@ -100,15 +107,13 @@ export function prepareStatements(database: Database) {
   const removeRow = database.prepare<{ id: number; requestId: Uint8Array }, SizedRow>(
     remove(and(eq(table.id, value('id')), sql`${table.requestId} = ${value('requestId')}`)),
   );
-  const drop = database.prepare<{ id: number }>(
-    db
-      .update(table)
-      .set({ state: sql`${LOST}`, size: sql`0`, sealed: sql`null` })
-      .where(sql`${table.id} = ${value('id')} and ${isKept}`),
+  const drop = database.prepare<{ last: number }>(dropAnswers(sql`${isKept} and ${isUpToLast}`));
+  const dropOf = database.prepare<{ accountId: string; last: number }>(
+    dropAnswers(sql`${ofAccount} and ${isKept} and ${isUpToLast}`),
   );
-  const oldestKept = database.prepare<object, SizedRow>(select(lowest(isKept)));
-  const oldestKeptOf = database.prepare<{ accountId: string }, SizedRow>(
-    select(lowest(sql`${ofAccount} and ${isKept}`)),
+  const oldestKept = database.prepare<{ most: number }, SizedRow>(selectOldest(isKept));
+  const oldestKeptOf = database.prepare<{ accountId: string; most: number }, SizedRow>(
+    selectOldest(sql`${ofAccount} and ${isKept}`),
   );
   const removeLost = database.prepare<object, SizedRow>(remove(lowest(isLost)));
   const removeLostOf = database.prepare<{ accountId: string }, SizedRow>(
@@ -136,10 +141,13 @@ export function prepareStatements(database: Database) {
     release: async (row: Owned) => sizedOf(await release.get(row)),
     /** Undefined if another request has the row by now. */
     remove: async (row: { id: number; requestId: Uint8Array }) => sizedOf(await removeRow.get(row)),
-    /** Removes the answer from a row that has one. */
-    drop: async (id: number) => (await drop.run({ id })) > 0,
-    oldestKept: async () => sizedOf(await oldestKept.get({})),
-    oldestKeptOf: async (accountId: string) => sizedOf(await oldestKeptOf.get({ accountId })),
+    /** Removes the answers up to the row with that number. Returns how many there were. */
+    drop: async (last: number) => drop.run({ last }),
+    dropOf: async (accountId: string, last: number) => dropOf.run({ accountId, last }),
+    /** Rows with answers, the oldest first. */
+    oldestKept: async (most: number) => (await oldestKept.all({ most })).map(sizedFrom),
+    oldestKeptOf: async (accountId: string, most: number) =>
+      (await oldestKeptOf.all({ accountId, most })).map(sizedFrom),
     removeLost: async () => sizedOf(await removeLost.get({})),
     removeLostOf: async (accountId: string) => sizedOf(await removeLostOf.get({ accountId })),
     /** When the oldest row was claimed, in Unix milliseconds. */
@@ -156,8 +164,11 @@ export function prepareStatements(database: Database) {
 }
 
 function sizedOf(row: SizedRow | undefined): Sized | undefined {
-  if (row === undefined) return undefined;
-  return { id: Number(row[0]), accountId: row[1], bytes: Number(row[2]) };
+  return row === undefined ? undefined : sizedFrom(row);
+}
+
+function sizedFrom([id, accountId, size]: SizedRow): Sized {
+  return { id: Number(id), accountId, bytes: Number(size) };
 }
 
 function sumFrom(row: SumRow | undefined): Sum {

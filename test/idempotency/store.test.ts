@@ -326,41 +326,72 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
     expect(found.map((row) => row?.state)).toEqual(['kept', 'lost', 'kept', 'kept']);
   });
 
-  test('the bounds hold after each answer: its oldest answers go first, then the oldest rows', async () => {
-    const command = fc.record({
-      account: fc.constantFrom('acct_a', 'acct_b', 'acct_c'),
-      size: fc.integer({ min: 1, max: 400 }),
-      recount: fc.boolean(),
-    });
-    const overhead = 28;
-    const bounds = {
-      ...{ entryBytes: 400, accountBytes: 900, totalBytes: 1_600 },
-      ...{ accountRows: 6, totalRows: 10, ageMs: DAY, bodyAgeMs: DAY },
-    };
-    await fc.assert(
-      fc.asyncProperty(fc.array(command, { maxLength: 25 }), async (commands) => {
-        await using database = disposable(await newDatabase(directory));
-        const store = open(database.it, { bounds });
-        let model: { account: string; name: string; bytes: number }[] = [];
-        for (const [index, { account, size, recount }] of commands.entries()) {
-          if (recount) store.recount();
-          const asker = { accountId: account, keyId: 'key' };
-          await kept(store, String(index), randomBytes(size), asker);
-          model.push({ account, name: String(index), bytes: size + overhead });
-          model = shrunk(model, bounds, account);
-        }
-        for (const { account, name, bytes } of model) {
-          const found = await store.find(store.lookup({ accountId: account, keyId: 'key' }, name));
-          expect(found?.state).toBe(bytes > 0 ? 'kept' : 'lost');
-        }
-        expect(await keptAnswers(database.it)).toEqual({
-          rows: model.length,
-          bytes: model.reduce((sum, { bytes }) => sum + bytes, 0),
-        });
-      }),
-      { numRuns: samples(8, 100) },
-    );
-  }, 60_000);
+  const overhead = 28;
+  const account = fc.constantFrom('acct_a', 'acct_b', 'acct_c');
+  const once = fc.constant(1);
+  const answers = fc.record({
+    ...{ account, times: once, recount: fc.boolean() },
+    size: fc.integer({ min: 1, max: 400 }),
+  });
+  const small = fc.record({
+    ...{ account, times: fc.constant(150), recount: fc.boolean() },
+    size: fc.integer({ min: 1, max: 3 }),
+  });
+  const large = fc.record({
+    ...{ account, times: once, recount: fc.boolean() },
+    size: fc.integer({ min: 3_000, max: 4_000 }),
+  });
+  test.each([
+    [
+      'with similar sizes',
+      {
+        ...{ entryBytes: 400, accountBytes: 900, totalBytes: 1_600 },
+        ...{ accountRows: 6, totalRows: 10, ageMs: DAY, bodyAgeMs: DAY },
+      },
+      fc.array(answers, { maxLength: 25 }),
+    ],
+    [
+      'where one needs the room of a hundred',
+      {
+        ...{ entryBytes: 4_000, accountBytes: 4_500, totalBytes: 6_000 },
+        ...{ accountRows: 10_000, totalRows: 10_000, ageMs: DAY, bodyAgeMs: DAY },
+      },
+      fc.array(fc.oneof(small, large), { maxLength: 5 }),
+    ],
+  ])(
+    'the bounds hold after each answer, %s: its oldest answers go first, then the oldest rows',
+    async (_name, bounds, all) => {
+      await fc.assert(
+        fc.asyncProperty(all, async (commands) => {
+          await using database = disposable(await newDatabase(directory));
+          const store = open(database.it, { bounds });
+          let model: { account: string; name: string; bytes: number }[] = [];
+          const each = commands.flatMap(({ times, ...command }) =>
+            Array.from({ length: times }, () => command),
+          );
+          for (const [index, { account, size, recount }] of each.entries()) {
+            if (recount) store.recount();
+            const asker = { accountId: account, keyId: 'key' };
+            await kept(store, String(index), randomBytes(size), asker);
+            model.push({ account, name: String(index), bytes: size + overhead });
+            model = shrunk(model, bounds, account);
+          }
+          for (const { account, name, bytes } of model) {
+            const found = await store.find(
+              store.lookup({ accountId: account, keyId: 'key' }, name),
+            );
+            expect(found?.state).toBe(bytes > 0 ? 'kept' : 'lost');
+          }
+          expect(await keptAnswers(database.it)).toEqual({
+            rows: model.length,
+            bytes: model.reduce((sum, { bytes }) => sum + bytes, 0),
+          });
+        }),
+        { numRuns: samples(8, 100) },
+      );
+    },
+    120_000,
+  );
 });
 
 type Modelled = { account: string; name: string; bytes: number };
