@@ -111,9 +111,14 @@ export function createIdempotencyStore(dependencies: {
     }
   }
 
-  /** Expired rows count as missing, unless their request runs. */
-  const hasExpired = ({ state, createdAt }: Aged, { ageMs }: KeyLookup): boolean =>
-    state !== 'running' && Math.abs(clock() - createdAt) >= ageMs;
+  /**
+   * Expired rows count as missing, unless their request runs. A row from the future is fresh: the clock
+   * was set back, and a missing row would be a second charge.
+   */
+  const hasExpired = ({ state, createdAt }: Aged, { ageMs }: KeyLookup): boolean => {
+    const age = clock() - createdAt;
+    return state !== 'running' && (age >= ageMs || age <= -bounds.ageMs);
+  };
 
   const owned = ({ digest }: KeyLookup, requestId: string) => ({
     digest,

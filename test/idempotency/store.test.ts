@@ -255,6 +255,28 @@ describeOnEachDatabase('requests with an Idempotency-Key in the store', () => {
     expect(await store.find(lookup)).toBeUndefined();
   });
 
+  test('a clock that is set back expires no answer, unless it was wrong by a day', async () => {
+    await using database = disposable(await newDatabase(directory));
+    let now = NOW;
+    const store = open(database.it, { clock: () => now });
+    const fingerprint = store.fingerprint('chat', 'the body');
+    const lookups = [store.lookupBody(ASKER, fingerprint), store.lookup(ASKER, 'k')];
+    for (const lookup of lookups) {
+      const requestId = newId();
+      await store.claim(lookup, fingerprint, requestId);
+      await store.keep(lookup, requestId, Buffer.from('x'));
+    }
+    const states = async () =>
+      (await Promise.all(lookups.map(store.find, store))).map((row) => row?.state);
+    for (const back of [10 * 60_000, DAY - 1]) {
+      now = NOW - back;
+      await store.sweep();
+      expect(await states()).toEqual(['kept', 'kept']);
+    }
+    now = NOW - DAY;
+    expect(await states()).toEqual([undefined, undefined]);
+  });
+
   test('the time of an answer begins when it is complete, however long it took', async () => {
     await using database = disposable(await newDatabase(directory));
     let now = NOW;
