@@ -40,7 +40,10 @@ export class RequestEntrance {
     this.#freeRefusals = createMinuteBudgets(monotonic);
   }
 
-  /** Call `leave`, `leaveCounted` or `refuse` of the entry in the end. */
+  /**
+   * In the end call `leave` or `refuse` of the entry; or `leavePlace` or `leaveCounted`, and then
+   * `giveRoom`.
+   */
   begin(accountId: string, plan: Plan): Entry {
     return new Entry(this, accountId, plan);
   }
@@ -104,17 +107,27 @@ class Entry {
 
   /** Call when the request is ready to claim limits. */
   leave(): void {
-    if (this.#hasLeft) return;
-    this.#hasLeft = true;
-    const { bodies, places } = this.#entrance;
-    if (this.#bodyBytes > 0) bodies.give(this.#accountId, this.#bodyBytes);
-    if (this.#isInside) places.give(this.#accountId);
+    this.leavePlace();
+    this.giveRoom();
   }
 
-  /** For a repeat. */
+  /** For a request whose body is still needed: call `giveRoom` later. */
+  leavePlace(): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    if (this.#isInside) this.#entrance.places.give(this.#accountId);
+  }
+
+  /** As `leavePlace`, for a repeat. */
   async leaveCounted(): Promise<void> {
     await this.#entrance.count(this.#accountId, this.#plan);
-    this.leave();
+    this.leavePlace();
+  }
+
+  /** The body is needed no longer. Later calls have no effect. */
+  giveRoom(): void {
+    if (this.#bodyBytes > 0) this.#entrance.bodies.give(this.#accountId, this.#bodyBytes);
+    this.#bodyBytes = 0;
   }
 
   /** Ends it with a refusal, which is counted before a later request takes the place. */

@@ -4,6 +4,7 @@
 import { ZERO } from '../core/money.ts';
 import type { AnswerSummary } from '../core/request-summary.ts';
 import type { KeyLookup } from '../idempotency/store.ts';
+import type { ParsedBody } from '../wire/format.ts';
 import { DetachedExchange } from './detached.ts';
 import { type GenerationExchange, type HandlerDependencies, refuse } from './exchange.ts';
 import { answerGeneration } from './handlers.ts';
@@ -12,13 +13,18 @@ import { isTriedAgain, runningElsewhere, verdictOf } from './keyed-books.ts';
 import type { Asked } from './keyed-decision.ts';
 import type { Recording } from './recording.ts';
 
-/** Starts the first request of this process, whose recording has begun. Never rejects. */
+type First = Asked & { readonly body: ParsedBody; readonly recording: Recording };
+
+/**
+ * Starts the first request of this process, whose recording has begun. Calls `onClaim` when it has
+ * claimed its limits and its row: this process runs it now, and nothing else needs its body.
+ */
 export function runFirst(
   dependencies: HandlerDependencies,
   idempotency: Idempotency,
   from: GenerationExchange,
-  { lookup, fingerprint, ...read }: Asked,
-  recording: Recording,
+  { lookup, fingerprint, recording, ...read }: First,
+  onClaim: () => void,
 ): void {
   const { store } = idempotency;
   const { requestId } = from;
@@ -26,6 +32,7 @@ export function runFirst(
   const beforeHold = async (): Promise<void> => {
     isOwn ??= await store.claim(lookup, fingerprint, requestId);
     if (!isOwn) throw runningElsewhere();
+    onClaim();
   };
   const exchange = new DetachedExchange(dependencies, from, read, beforeHold);
 

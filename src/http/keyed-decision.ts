@@ -1,20 +1,18 @@
 // Decides whether a request with an `Idempotency-Key` is the first one or a repeat.
 
-import type { ClientFormatName } from '../core/admit.ts';
 import { BODY_KEY } from '../core/idempotency-key.ts';
 import type { Plan } from '../core/plan.ts';
 import type { KeptRequest, KeyLookup } from '../idempotency/store.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
-import type { ParsedBody } from '../wire/format.ts';
+import type { ClientFormat, ParsedBody } from '../wire/format.ts';
 import type { Idempotency } from './idempotency.ts';
 import { requireSame } from './keyed-books.ts';
 import type { Recording } from './recording.ts';
 
-/** A request with a key, authorized and read. */
+/** A request with a key, authorized and read, without its body. */
 export type Asked = {
   readonly facts: KeyFacts;
   readonly plan: Plan;
-  readonly body: ParsedBody;
   readonly lookup: KeyLookup;
   readonly fingerprint: Uint8Array;
 };
@@ -28,15 +26,16 @@ export type Decision =
   | { readonly kind: 'first' | 'running'; readonly recording: Recording }
   | { readonly kind: 'found'; readonly found: KeptRequest };
 
-/** What names a request that was authorized and read. */
+/** Names a request by its key, or by its format and body. */
 export function nameOf(
   { store }: Idempotency,
-  format: ClientFormatName,
+  { name }: ClientFormat,
   key: string,
-  read: Pick<Asked, 'facts' | 'plan' | 'body'>,
+  { text }: ParsedBody,
+  read: Pick<Asked, 'facts' | 'plan'>,
 ): Asked {
-  const { facts, body } = read;
-  const fingerprint = store.fingerprint(format, body.text);
+  const { facts } = read;
+  const fingerprint = store.fingerprint(name, text);
   const lookup = key === BODY_KEY ? store.lookupBody(facts, fingerprint) : store.lookup(facts, key);
   return { ...read, lookup, fingerprint };
 }

@@ -9,6 +9,7 @@ import { readIdempotencyKey } from '../core/idempotency-key.ts';
 import type { ReplaySource } from '../core/request-summary.ts';
 import type { KeptRequest, KeyLookup } from '../idempotency/store.ts';
 import type { Transcript } from '../idempotency/transcript.ts';
+import type { ParsedBody } from '../wire/format.ts';
 import { announce, asksForStream, headOfRepeat } from './announced.ts';
 import {
   type GenerationExchange,
@@ -21,11 +22,13 @@ import { answerGeneration } from './handlers.ts';
 import type { Idempotency } from './idempotency.ts';
 import { lostAnswer, untilEnded } from './keyed-books.ts';
 import { type Asked, type Decision, decide, nameOf } from './keyed-decision.ts';
-import { follow, type Recorded } from './recording.ts';
+import { follow, type Recorded, type Recording } from './recording.ts';
 import { announcedHeaders, replayedHeaders } from './respond.ts';
 
 /** Open requests with a key per concurrent request of the plan: the first one and a repeat. */
 const PLACES = 2;
+
+const NO_BODY: ParsedBody = { text: '', value: undefined };
 
 const STREAMING = 200;
 
@@ -53,6 +56,11 @@ class KeyedRequest {
   readonly #exchange: GenerationExchange;
   /** Its client has left, or shutdown waits no longer. */
   readonly #over = Promise.withResolvers<'over'>();
+  /** Kept, in the room for bodies, for as long as this may become the first request. */
+  #body = NO_BODY;
+  #giveRoom: () => void = () => {};
+  /** Resolves when the first request that this one runs has ended. */
+  #running = Promise.resolve();
   /** What is undone when nothing more is read from its response. */
   readonly #ends: (() => void)[] = [];
   #hasEnded = false;
@@ -107,14 +115,14 @@ class KeyedRequest {
       this.#ends.push(this.#idempotency.enter(facts.accountId, most));
       // A repeat needs no slot.
       await entry.look(() => this.#idempotency.isFirst(facts, key));
-      const body = await exchange.readBody(entry);
+      this.#body = await exchange.readBody(entry);
       if (inFlight.aborted()) throw new GatewayError('provider_unavailable');
       this.#ends.push(inFlight.enterReader(this));
-      const { format } = exchange;
-      const asked = nameOf(this.#idempotency, format.name, key, { facts, plan, body });
+      const asked = nameOf(this.#idempotency, exchange.format, key, this.#body, { facts, plan });
       await entry.enter();
       const decision = await decide(this.#idempotency, asked);
-      if (decision.kind === 'first') entry.leave();
+      this.#giveRoom = () => entry.giveRoom();
+      if (decision.kind === 'first') entry.leavePlace();
       else await entry.leaveCounted();
       return [asked, decision];
     } catch (error) {
@@ -125,7 +133,6 @@ class KeyedRequest {
 
   /** Decides again for as long as a first request is tried again. */
   async #serve(request: Asked, first: Decision): Promise<Response> {
-    const exchange = this.#exchange;
     for (let [asked, decision] = [request, first]; ; [asked, decision] = await this.#again(asked)) {
       if (decision.kind === 'found') {
         const response = await this.#serveFound(asked, decision.found);
@@ -134,7 +141,7 @@ class KeyedRequest {
       }
       const { kind, recording } = decision;
       const isFirst = kind === 'first';
-      if (isFirst) runFirst(this.#dependencies, this.#idempotency, exchange, asked, recording);
+      if (isFirst) this.#run(asked, recording);
       const begun = await Promise.race([recording.begun, this.#over.promise]);
       if (begun === 'over') return this.#leave(isFirst);
       if (begun.kind === 'answer' && (isFirst || !recording.isOver())) {
@@ -146,6 +153,12 @@ class KeyedRequest {
       }
       await recording.ended;
     }
+  }
+
+  #run(asked: Asked, recording: Recording): void {
+    this.#running = recording.ended;
+    const first = { ...asked, body: this.#body, recording };
+    runFirst(this.#dependencies, this.#idempotency, this.#exchange, first, () => this.#dropBody());
   }
 
   /** The wait may have been long: the key may be revoked or paused by now. */
@@ -170,7 +183,7 @@ class KeyedRequest {
       requireServing: () => requireServing(this.#dependencies),
     });
     // As the first one: a stream has its headers after this time, a whole answer when it is there.
-    const end = asksForStream(asked.body)
+    const end = asksForStream(this.#body)
       ? await withTimeout(silentCommitMs, ended, 'silent' as const)
       : await ended;
     if (end === 'silent') return this.#announce(asked, requestId, ended);
@@ -179,14 +192,16 @@ class KeyedRequest {
 
   /** Answers with a stream of heartbeats until the first request has ended. */
   async #announce(
-    { facts, plan, body, lookup }: Asked,
+    { facts, plan, lookup }: Asked,
     requestId: string,
     ended: Promise<'ended' | 'over'>,
   ): Promise<Response> {
     const { generation, onInternal } = this.#dependencies;
     const { format, operator, signal, tally, startedAt } = this.#exchange;
+    const head = headOfRepeat(requestId, startedAt, this.#body, operator.catalog);
+    this.#dropBody();
     const stream = announce({
-      encoder: format.stream(headOfRepeat(requestId, startedAt, body, operator.catalog)),
+      encoder: format.stream(head),
       heartbeatMs: generation.heartbeatMs,
       signal,
       onEnd: () => this.#end(),
@@ -246,6 +261,7 @@ class KeyedRequest {
     headers: Headers | Readonly<Record<string, string>>,
   ): Response {
     const { status, isStream } = head;
+    this.#dropBody();
     if (!isStream && transcript.isShort()) {
       this.#end();
       return new Response(transcript.all(), { status, headers });
@@ -261,6 +277,13 @@ class KeyedRequest {
     this.#hasEnded = true;
     this.#exchange.limitIdle();
     for (const end of this.#ends.splice(0)) end();
+    // Without its client, a first request may still wait for its limits.
+    this.#running.then(() => this.#dropBody());
+  }
+
+  #dropBody(): void {
+    this.#body = NO_BODY;
+    this.#giveRoom();
   }
 
   /** A first request goes on, and is reported when it has ended. */

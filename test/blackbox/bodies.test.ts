@@ -47,6 +47,7 @@ beforeAll(async () => {
       plans: {
         large: LARGE_PLAN,
         'one-slot': { ...LARGE_PLAN, concurrent_requests: 1 },
+        'two-slots': { ...LARGE_PLAN, concurrent_requests: 2 },
         'three-requests': { ...LARGE_PLAN, requests_per_minute: 3 },
       },
     }),
@@ -152,6 +153,37 @@ describe('bodies on their way', () => {
     await waitUntil(() => stalled.filter(({ rest }) => rest() !== '').length === UNFINISHED - 2);
     expect(residentMb() - before).toBeLessThan(150);
     for (const connection of stalled) connection.destroy();
+  });
+
+  test('repeats that wait for an answer keep theirs, and its first request does not', async () => {
+    const account = await newAccount('two-slots');
+    const bytes = BODY_MAX - 1_000;
+    const body = JSON.stringify(requestBody('chat', 'stall')).padEnd(bytes, ' ');
+    const ask = async (): Promise<RawConnection> => {
+      const lines = [lengthLine(bytes), 'idempotency-key: waits'];
+      const connection = await stall(account, PATHS.chat, lines);
+      await connection.write(body);
+      return connection;
+    };
+    using first = await ask();
+    await waitUntil(async () => (await usage(account)).in_flight === 1);
+    const repeats = [await ask(), await ask(), await ask()];
+    await waitUntil(async () => (await requestsUsed(account)) === 4);
+
+    // There is room for four.
+    using fourth = await stall(account, PATHS.chat, [lengthLine(bytes)]);
+    await fourth.write('{');
+    let answer: RawAnswer | undefined;
+    await waitUntil(async () => {
+      using fifth = await stall(account, PATHS.chat, [lengthLine(bytes)]);
+      answer = await Promise.race([fifth.answer(), Bun.sleep(50).then(() => undefined)]);
+      return answer !== undefined;
+    });
+    expect(codeOf(answer)).toEqual([429, 'concurrency_limit_exceeded']);
+    expect([fourth.rest(), first.rest()]).toEqual(['', '']);
+
+    for (const repeat of repeats) repeat.destroy();
+    await waitUntil(async () => (await post(account, PATHS.chat, padded(bytes))).status === 200);
   });
 
   test('a length that was sent twice is a length', async () => {

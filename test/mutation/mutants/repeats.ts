@@ -117,7 +117,7 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
       {
         in: '#receive',
         find: 'else await entry.leaveCounted();',
-        put: 'else entry.leave();',
+        put: 'else entry.leavePlace();',
       },
     ],
     tests: ['test/blackbox/idempotency-attacks.test.ts'],
