@@ -42,6 +42,17 @@ export function countedCharacters({ tokensPerMinute }: Plan): number {
   return tokensPerMinute * CHARACTERS_PER_TOKEN;
 }
 
+/** A lower bound of the average tokens of a tool call with its result. */
+const TOKENS_PER_CALL = 40;
+
+/**
+ * Tool calls whose kept thinking an account may have looked up per minute for `count_tokens`. They
+ * have more tokens than the plan allows, so only calls that are counted but never served exhaust it.
+ */
+export function lookedUpCalls({ tokensPerMinute }: Plan): number {
+  return Math.ceil(tokensPerMinute / TOKENS_PER_CALL);
+}
+
 export const DEFAULT_PLAN = 'pay-as-you-go';
 
 export const BUILT_IN_PLANS: readonly Plan[] = [

@@ -43,7 +43,10 @@ export async function countTokens(
     call.tally.understood(model.slug, false);
     requireInPlan(plan, model);
     requireForKey(facts.bounds, model.slug);
-    const restored = await restoreThinking(dependencies, { facts, request, catalog, model });
+    const query = { facts, request, catalog, model };
+    const restored = await restoreThinking(dependencies, query, (lookups) =>
+      dependencies.entrance.claimLookups(facts.accountId, plan, lookups),
+    );
     const counted = { facts, request: restored, catalog, plan, model };
     return await countPrompt(dependencies.tokenizer, counted);
   } finally {

@@ -7,7 +7,7 @@
 import type { Awaitable } from '../async/awaitable.ts';
 import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
-import type { Plan } from '../core/plan.ts';
+import { lookedUpCalls, type Plan } from '../core/plan.ts';
 import type { AccountLeft, AccountLimits } from '../limits/contract.ts';
 import { BodyRoom } from './body-room.ts';
 import { createMinuteBudgets, type MinuteBudgets } from './minute-budget.ts';
@@ -33,11 +33,13 @@ export class RequestEntrance {
   readonly bodies: BodyRoom;
   readonly places = new Places();
   readonly #freeRefusals: MinuteBudgets;
+  readonly #lookups: MinuteBudgets;
 
   constructor({ limits, bodyBytes, monotonic }: EntranceOptions) {
     this.limits = limits;
     this.bodies = new BodyRoom(bodyBytes);
     this.#freeRefusals = createMinuteBudgets(monotonic);
+    this.#lookups = createMinuteBudgets(monotonic);
   }
 
   /**
@@ -62,6 +64,22 @@ export class RequestEntrance {
     const wait = this.#freeRefusals.claim(accountId, plan.requestsPerMinute, 1);
     if (wait !== undefined) await this.count(accountId, plan);
   }
+
+  /**
+   * For `count_tokens`, which needs no balance: each tool call is a query of the database. Throws 429
+   * if the account has used up its lookups of this minute.
+   */
+  claimLookups(accountId: string, plan: Plan, calls: number): void {
+    const wait = this.#lookups.claim(accountId, lookedUpCalls(plan), calls);
+    if (wait !== undefined) throw tooManyLookups(wait, plan);
+  }
+}
+
+function tooManyLookups(retryAfterSeconds: number, plan: Plan): GatewayError {
+  return new GatewayError('rate_limit_exceeded', {
+    message: `This account has counted more than ${lookedUpCalls(plan)} tool calls in a minute. Retry after ${retryAfterSeconds} seconds.`,
+    retryAfterSeconds,
+  });
 }
 
 /** A request between its key and its claim on the limits. */

@@ -15,7 +15,7 @@ import type {
 import { jsonKind } from '../core/json-kind.ts';
 import type { Catalog, Model, Upstream } from '../core/model.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
-import { LookupBudget, precedingDigests } from '../reasoning/lookup.ts';
+import { LookupBudget, lookupsOf, precedingDigests } from '../reasoning/lookup.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 
 /** In UTF-16 units, as much as a request body could carry. Longer thinking is not stored either. */
@@ -42,23 +42,26 @@ type Dependencies = { readonly reasoning: ReasoningStore | undefined };
 /**
  * Restores the thinking that the client dropped in turns with tool calls, as far as an upstream
  * accepts it. Text that the client did send stays, since it may have been edited. The last turns
- * come first, because upstreams insist on those.
+ * come first, because upstreams insist on those. `claim` may refuse the lookups before the first one.
  */
 export function restoreThinking(
   { reasoning: store }: Dependencies,
   query: ThinkingQuery,
+  claim: (lookups: number) => void = () => {},
 ): Awaitable<GenerationRequest> {
   const { request, catalog, model } = query;
   if (store === undefined || !request.turns.some(hasCalls)) return request;
   const forms = formsTaken(request, catalog, model);
-  return forms === undefined ? request : restoreFrom(store, query, forms);
+  return forms === undefined ? request : restoreFrom(store, query, forms, claim);
 }
 
 async function restoreFrom(
   store: ReasoningStore,
   { facts, request }: ThinkingQuery,
   forms: Forms,
+  claim: (lookups: number) => void,
 ): Promise<GenerationRequest> {
+  claim(lookupsOf(request.turns.filter((turn) => lacksThinking(turn, forms))));
   const { accountId } = facts;
   const preceding = precedingDigests(request);
   const budget = new LookupBudget();

@@ -20,6 +20,19 @@ const ID_LENGTH_MAX = 256;
 /** Deeper inputs would take the parser and the writer seconds; no real tool has them. */
 const INPUT_DEPTH_MAX = 128;
 
+/** Calls of one turn that are looked up: clients may omit one, but hardly more. */
+export const CALLS_PER_TURN_MAX = 8;
+
+/** Calls of one request that are looked up. */
+const CALLS_MAX = 1_024;
+
+/** How many calls of these turns are looked up at most. */
+export function lookupsOf(turns: readonly { readonly toolCalls: readonly ToolCall[] }[]): number {
+  let calls = 0;
+  for (const { toolCalls } of turns) calls += Math.min(toolCalls.length, CALLS_PER_TURN_MAX);
+  return Math.min(calls, CALLS_MAX);
+}
+
 /**
  * What the lookups of one request may still cost. Each call of a history needs a query of the
  * database, and its input may have to be sorted: a request of 2 MB would block all others for
@@ -27,7 +40,7 @@ const INPUT_DEPTH_MAX = 128;
  */
 export class LookupBudget {
   /** Queries. */
-  #calls = 1_024;
+  #calls = CALLS_MAX;
   /** Members, elements and objects of inputs: 20 ms of sorting. */
   #parts = 10_000;
 

@@ -9,7 +9,7 @@ import type { Database } from '../store/contract.ts';
 import { createSealer, deriveKey } from '../store/seal.ts';
 import { sweepTable } from '../store/sweep.ts';
 import { reasoning } from '../store/tables.ts';
-import { digestCall, type LookupBudget } from './lookup.ts';
+import { CALLS_PER_TURN_MAX, digestCall, type LookupBudget } from './lookup.ts';
 import { type Bounds, createRows } from './rows.ts';
 
 export type Thinking = {
@@ -49,9 +49,6 @@ export const BOUNDS: Bounds = {
   // An agent that is left open overnight continues in the morning.
   ageMs: 24 * 3_600_000,
 };
-
-/** Calls of one turn that are looked up: clients may omit one, but hardly more. */
-const CALLS_LOOKED_UP_MAX = 8;
 
 /** Without a secret, the rows cannot be opened once the process has ended. */
 export async function createReasoningStore(dependencies: {
@@ -93,7 +90,7 @@ export async function createReasoningStore(dependencies: {
       await attempt(() => rows.put(accountId, key, sealed));
     },
     async find(turn) {
-      for (const call of turn.toolCalls.slice(0, CALLS_LOOKED_UP_MAX)) {
+      for (const call of turn.toolCalls.slice(0, CALLS_PER_TURN_MAX)) {
         if (!turn.budget.takeCall()) return undefined;
         const key = digest(turn, call);
         const sealed = await attempt(() => rows.get(key));

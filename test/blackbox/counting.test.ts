@@ -111,6 +111,44 @@ describe('what an account may have counted in a minute', () => {
   });
 });
 
+describe('tool calls whose thinking is missing', () => {
+  /** Turns of eight calls. */
+  const calls = (name: string, turns: number) => ({
+    tools: [{ name: 'find', input_schema: { type: 'object' } }],
+    messages: [
+      { role: 'user', content: 'Look it up.' },
+      ...Array.from({ length: turns }, (_, turn) => {
+        const ids = Array.from({ length: 8 }, (_call, index) => `${name}_${turn}_${index}`);
+        const use = ids.map((id) => ({ type: 'tool_use', id, name: 'find', input: {} }));
+        const results = ids.map((id) => ({ type: 'tool_result', tool_use_id: id, content: 'x' }));
+        return [
+          { role: 'assistant', content: use },
+          { role: 'user', content: results },
+        ];
+      }).flat(),
+    ],
+  });
+
+  test('are counted as often as the tokens of the plan allow, also without a balance', async () => {
+    const account = await gateway.createAccount({ plan: 'slow', credit: '0.5' });
+    const large = await gateway.createAccount({ plan: 'large', credit: '0.5' });
+    const count = (of: TestAccount, asked: Readonly<Record<string, unknown>>) =>
+      post(of, COUNT, requestBody('messages', 'ok', asked));
+    // A request may exceed what is left: 250, by 10,000 tokens a minute.
+    expect((await count(account, calls('a', 40))).status).toBe(200);
+    const refused = await count(account, calls('b', 1));
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await refused.json()).toMatchObject({
+      error: { message: expect.stringContaining('more than 250 tool calls in a minute') },
+    });
+    expect((await count(account, prompt('without tools'))).status).toBe(200);
+    for (const name of ['a', 'b']) {
+      expect((await count(large, calls(name, 40))).status).toBe(200);
+    }
+  });
+});
+
 describe('an account without a balance', () => {
   test('is refused before its prompt is counted, in both formats', async () => {
     const account = await gateway.createAccount({ plan: 'slow', credit: '0.5' });
