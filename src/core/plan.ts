@@ -53,6 +53,19 @@ export function lookedUpCalls({ tokensPerMinute }: Plan): number {
   return Math.ceil(tokensPerMinute / TOKENS_PER_CALL);
 }
 
+const MIB = 1_048_576;
+
+/** Above most answers, so that a plan's requests of a minute may all be such repeats. */
+const REPLAYED_BYTES_PER_REQUEST = MIB;
+
+/** Two answers of the largest size. */
+const REPLAYED_BYTES_MIN = 64 * MIB;
+
+/** Bytes of earlier answers that an account may get again per minute, because repeats are free. */
+export function replayedBytes({ requestsPerMinute }: Plan): number {
+  return Math.max(REPLAYED_BYTES_MIN, requestsPerMinute * REPLAYED_BYTES_PER_REQUEST);
+}
+
 export const DEFAULT_PLAN = 'pay-as-you-go';
 
 export const BUILT_IN_PLANS: readonly Plan[] = [

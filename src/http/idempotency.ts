@@ -6,6 +6,8 @@ import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
 import { takeOff } from '../core/counts.ts';
 import { GatewayError } from '../core/error.ts';
 import { BODY_KEY } from '../core/idempotency-key.ts';
+import { type Plan, replayedBytes } from '../core/plan.ts';
+import { createMinuteBudgets } from '../generate/minute-budget.ts';
 import type { IdempotencyStore, KeyLookup } from '../idempotency/store.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Books } from '../ledger/books.ts';
@@ -19,9 +21,18 @@ const STORE_MS = 2_000;
 
 export type Idempotency = ReturnType<typeof createIdempotency>;
 
-type Options = { readonly store: IdempotencyStore; readonly books: Pick<Books, 'explain'> };
+type Options = {
+  readonly store: IdempotencyStore;
+  readonly books: Pick<Books, 'explain'>;
+  /** Milliseconds of a monotonic clock. */
+  readonly monotonic: () => number;
+};
 
-export function createIdempotency({ store, books }: Options) {
+/** A repeat of an account with this plan. */
+type Replayed = { readonly facts: KeyFacts; readonly plan: Plan };
+
+export function createIdempotency({ store, books, monotonic }: Options) {
+  const replays = createMinuteBudgets(monotonic);
   const running = new Map<string, Recording>();
   const storing = new Set<Promise<void>>();
   /** Open requests with a key by account. */
@@ -51,6 +62,11 @@ export function createIdempotency({ store, books }: Options) {
         isIn = false;
         takeOff(places, accountId);
       };
+    },
+    /** Throws if the account has got as much of earlier answers as it may in a minute. */
+    claimReplay({ facts, plan }: Replayed, { transcript }: Recorded): void {
+      const wait = replays.claim(facts.accountId, replayedBytes(plan), transcript.length());
+      if (wait !== undefined) throw tooMuchReplayed(wait);
     },
     /**
      * The stored answer of a request, in memory once however many read it. Returns it with the
@@ -101,6 +117,13 @@ function tooMany(): GatewayError {
     message:
       'Too many requests with an Idempotency-Key of this account are open. Retry when one of them has ended.',
     retryAfterSeconds: CONCURRENCY_RETRY_SECONDS,
+  });
+}
+
+function tooMuchReplayed(retryAfterSeconds: number): GatewayError {
+  return new GatewayError('rate_limit_exceeded', {
+    message: `This account has got too many bytes of earlier answers again in a minute. Nothing was charged for this repeat. Retry with the same key after ${retryAfterSeconds} seconds.`,
+    retryAfterSeconds,
   });
 }
 

@@ -7,7 +7,7 @@ import { requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { readIdempotencyKey } from '../core/idempotency-key.ts';
 import type { ReplaySource } from '../core/request-summary.ts';
-import type { KeptRequest, KeyLookup } from '../idempotency/store.ts';
+import type { KeptRequest } from '../idempotency/store.ts';
 import type { Transcript } from '../idempotency/transcript.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import { announce, asksForStream, headOfRepeat } from './announced.ts';
@@ -192,7 +192,7 @@ class KeyedRequest {
 
   /** Answers with a stream of heartbeats until the first request has ended. */
   async #announce(
-    { facts, plan, lookup }: Asked,
+    asked: Asked,
     requestId: string,
     ended: Promise<'ended' | 'over'>,
   ): Promise<Response> {
@@ -205,7 +205,7 @@ class KeyedRequest {
       heartbeatMs: generation.heartbeatMs,
       signal,
       onEnd: () => this.#end(),
-      answer: this.#answerAfter(lookup, ended),
+      answer: this.#answerAfter(asked, ended),
       errorOf: (error) => {
         if (error instanceof GatewayError) return error;
         onInternal(this.#exchange.requestId, error);
@@ -215,7 +215,7 @@ class KeyedRequest {
     this.#cut = stream.cut;
     const headers = announcedHeaders(
       requestId,
-      await generation.limits.left(facts.accountId, plan),
+      await generation.limits.left(asked.facts.accountId, asked.plan),
     );
     tally.replays(requestId, 'running');
     tally.answered(STREAMING);
@@ -223,13 +223,14 @@ class KeyedRequest {
   }
 
   /** Throws if there is no stream: its headers are sent, so another one cannot be begun. */
-  async #answerAfter(lookup: KeyLookup, ended: Promise<'ended' | 'over'>): Promise<Recorded> {
+  async #answerAfter(asked: Asked, ended: Promise<'ended' | 'over'>): Promise<Recorded> {
     if ((await ended) === 'over') throw new GatewayError('provider_unavailable');
     const { store, books } = this.#idempotency;
-    const found = await store.find(lookup);
+    const found = await store.find(asked.lookup);
     if (found?.state === 'lost') throw await lostAnswer(books, found.requestId);
     if (found?.answer !== undefined) {
       const recorded = this.#open(found.requestId, found.answer);
+      this.#idempotency.claimReplay(asked, recorded);
       if (recorded.head.isStream) return recorded;
     }
     throw new GatewayError('idempotent_request_running', { message: WITHOUT_STREAM });
@@ -246,6 +247,7 @@ class KeyedRequest {
   }
 
   async #replay(asked: Asked, recorded: Recorded, from: ReplaySource): Promise<Response> {
+    this.#idempotency.claimReplay(asked, recorded);
     const { accountId } = asked.facts;
     const limits = await this.#dependencies.generation.limits.left(accountId, asked.plan);
     const { requestId, headers } = recorded.head;

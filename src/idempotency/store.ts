@@ -35,7 +35,10 @@ export type KeptRequest = Pick<
   IdempotentRow,
   'id' | 'requestId' | 'fingerprint' | 'owner' | 'state'
 > & {
-  /** The answer of a row that is `kept`; undefined if it cannot be opened. */
+  /**
+   * The answer of a row that is `kept`; undefined if it cannot be opened. Opened when it is read: a
+   * repeat with another body does not need it.
+   */
   readonly answer: Uint8Array | undefined;
 };
 
@@ -152,9 +155,13 @@ export function createIdempotencyStore(dependencies: {
         await this.remove({ id, requestId });
         return undefined;
       }
-      const answer =
-        sealed === null ? undefined : sealer.openBytes(sealed, contextOf(lookup, requestId));
-      return { id, requestId, fingerprint, owner, state, answer };
+      return {
+        ...{ id, requestId, fingerprint, owner, state },
+        get answer() {
+          if (sealed === null) return undefined;
+          return sealer.openBytes(sealed, contextOf(lookup, requestId));
+        },
+      };
     },
     /** Whether this request is the first. Written before its hold. */
     async claim(lookup: KeyLookup, fingerprint: Uint8Array, requestId: string): Promise<boolean> {

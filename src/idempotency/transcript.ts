@@ -99,6 +99,11 @@ export class Transcript {
     return this.#size;
   }
 
+  /** Its uncompressed bytes, rounded up to a segment where it is complete. */
+  length(): number {
+    return this.#segments.length * SEGMENT_BYTES + this.#tailBytes;
+  }
+
   /** At most one segment from the cursor on. */
   read({ segment, offset }: Cursor): TranscriptRead {
     const closed = this.#segments[segment];

@@ -40,7 +40,7 @@ export function createHandlers(options: HandlerOptions): OwnHandlers {
     access: createAccess({ authenticator }),
     playgroundAccess: createPlaygroundAccess(database),
     generation,
-    idempotency: idempotency && createIdempotency({ store: idempotency, books }),
+    idempotency: idempotency && createIdempotency({ store: idempotency, books, monotonic }),
     lists: {
       limits,
       books,

@@ -52,6 +52,7 @@ function rig() {
   const idempotency = createIdempotency({
     store: openStore('boot_own'),
     books: { explain: async () => RUNNING },
+    monotonic: () => 0,
   });
   const limits = {
     left: () => ROOMY,
@@ -61,7 +62,9 @@ function rig() {
     },
   };
   const operator = {
-    catalog: { plans: new Map([['plan', { slug: 'plan', concurrentRequests: 1 }]]) },
+    catalog: {
+      plans: new Map([['plan', { slug: 'plan', concurrentRequests: 1, requestsPerMinute: 10 }]]),
+    },
   };
   const dependencies = {
     ...{ idempotency, operator: () => operator },
@@ -159,4 +162,27 @@ test.each([
   await ended.record(newId(), streamOf('ended'), () => isFinal);
   idempotency.track(lookup, ended, new Promise(() => {}));
   expect(await (await ask('e')).text()).toBe('ended');
+});
+
+test('gets 64 MiB of earlier answers in a minute, and any one of them', async () => {
+  const { codes, idempotency, ask } = rig();
+  const { store } = idempotency;
+  const [lookup, fingerprint] = [store.lookup(FACTS, 'l'), store.fingerprint('chat', BODY)];
+  const large = new Recording(fingerprint, { most: 1_000, onGrowth: () => undefined });
+  const requestId = newId();
+  await store.claim(lookup, fingerprint, requestId);
+  await large.record(requestId, new Response(new Uint8Array(40 * 1_048_576)), () => true);
+  await store.keep(lookup, requestId, large.packed());
+  for (let count = 0; count < 2; count += 1) {
+    const repeat = await ask('l');
+    expect(repeat.status).toBe(200);
+    await repeat.body?.cancel();
+  }
+  // 16 MiB too many have come.
+  for (let count = 0; count < 3; count += 1) {
+    const refused = await ask('l');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '15']);
+    await refused.text();
+  }
+  expect(codes.slice(-3)).toEqual(Array.from({ length: 3 }, () => 'rate_limit_exceeded'));
 });

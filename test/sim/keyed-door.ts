@@ -51,7 +51,7 @@ export function createKeyedDoor(
   });
   const dependencies = {
     ...{ generation, operator, randomBytes, clock: world.wall, startTrace: undefined },
-    idempotency: createIdempotency({ store, books }),
+    idempotency: createIdempotency({ store, books, monotonic: world.monotonic }),
     isRefusing: () => false,
     draining: () => false,
     hasRoom: () => true,
