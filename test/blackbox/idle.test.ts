@@ -19,7 +19,7 @@ let poor: TestAccount;
 beforeAll(async () => {
   upstream = await startUpstream();
   gateway = await startGateway({
-    catalog: catalogFor(upstream, ['ok'], { plans: { large: LARGE_PLAN } }),
+    catalog: catalogFor(upstream, ['ok', 'slow-tokens-3-50'], { plans: { large: LARGE_PLAN } }),
   });
   rich = await gateway.createAccount({ plan: 'large', credit: 100_000_000 });
   poor = await gateway.createAccount({ plan: 'large', credit: '0.000001' });
@@ -28,8 +28,13 @@ beforeAll(async () => {
 closeAtEnd(() => [upstream, gateway]);
 
 test('an idle connection ends after an answer of any kind', async () => {
-  const ask = async (caller: TestAccount, stream: boolean, more: readonly string[] = []) => {
-    const body = JSON.stringify({ ...requestBody('chat', 'ok'), stream });
+  const ask = async (
+    caller: TestAccount,
+    stream: boolean,
+    more: readonly string[] = [],
+    model = 'ok',
+  ) => {
+    const body = JSON.stringify({ ...requestBody('chat', model), stream });
     const connection = await openConnection(gateway.url);
     const length = `content-length: ${Buffer.byteLength(body)}`;
     await connection.write(requestHead(caller, PATHS.chat, [length, ...more]) + body);
@@ -37,15 +42,18 @@ test('an idle connection ends after an answer of any kind', async () => {
     return connection;
   };
   const key = ['idempotency-key: idle'];
+  const streamKey = ['idempotency-key: idle-stream'];
   const first = await ask(rich, false, key);
   const connections = [
     first,
     await ask(rich, false, key),
     await ask(rich, false),
     await ask(rich, true),
+    await ask(rich, true, streamKey, 'slow-tokens-3-50'),
+    await ask(rich, true, streamKey, 'slow-tokens-3-50'),
     await ask(poor, false),
   ];
   const statuses = connections.map((each) => /HTTP\/1.1 (\d+)/.exec(each.rest())?.[1]);
-  expect(statuses).toEqual(['200', '200', '200', '200', '402']);
+  expect(statuses).toEqual(['200', '200', '200', '200', '200', '200', '402']);
   await waitUntil(() => connections.every((each) => each.closed()), 150_000);
 });
