@@ -47,7 +47,7 @@ const TOKENS_PER_CALL = 40;
 
 /**
  * Tool calls whose kept thinking an account may have looked up per minute for `count_tokens`. They
- * have more tokens than the plan allows, so only calls that are counted but never served exhaust it.
+ * have more tokens than the plan allows, so counting each served turn a few times does not exhaust it.
  */
 export function lookedUpCalls({ tokensPerMinute }: Plan): number {
   return Math.ceil(tokensPerMinute / TOKENS_PER_CALL);

@@ -60,7 +60,7 @@ export class BodyRoom {
 function tooManyBodies(): GatewayError {
   return new GatewayError('concurrency_limit_exceeded', {
     message:
-      'The requests that this account is sending at the moment are too large together. Retry when one of them has arrived.',
+      'The requests that this account is sending, or that wait for an answer, are too large together. Retry when one of them has ended.',
     retryAfterSeconds: CONCURRENCY_RETRY_SECONDS,
   });
 }

@@ -1,6 +1,6 @@
 // Limits how much of something each account may have per minute: characters of uncached prompt text
-// that are counted, refusals that use no request, bytes of answers that are repeated. It protects this
-// process's CPU, so each node keeps its own budget.
+// that are counted, refusals that use no request, bytes of answers that are repeated,
+// lookups of kept thinking. It protects the CPU and the network of a node, so each keeps its own budget.
 
 import { putLast } from '../core/recent.ts';
 

@@ -8,7 +8,6 @@ import { GatewayError } from '../core/error.ts';
 import { readIdempotencyKey } from '../core/idempotency-key.ts';
 import type { ReplaySource } from '../core/request-summary.ts';
 import type { KeptRequest } from '../idempotency/store.ts';
-import type { Transcript } from '../idempotency/transcript.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import { announce, asksForStream, headOfRepeat } from './announced.ts';
 import {
@@ -64,9 +63,6 @@ class KeyedRequest {
   /** What is undone when nothing more is read from its response. */
   readonly #ends: (() => void)[] = [];
   #hasEnded = false;
-  /** What its client reads, once that is known. */
-  #read: Transcript | undefined;
-  #cut: (reason: string) => void = () => {};
 
   constructor(
     dependencies: HandlerDependencies,
@@ -93,12 +89,8 @@ class KeyedRequest {
     }
   }
 
-  /**
-   * Shutdown waits no longer for a client that reads a complete answer. One whose first request runs
-   * here, and is stopped too, gets its error and its bill.
-   */
+  /** Shutdown does not wait for it to begin. What its client reads by then ends by itself or is cut. */
   stop(): void {
-    if (this.#read?.isComplete() === true) this.#cut('The server is stopping.');
     this.#over.resolve('over');
   }
 
@@ -212,7 +204,6 @@ class KeyedRequest {
         return new GatewayError('internal_error');
       },
     });
-    this.#cut = stream.cut;
     const headers = announcedHeaders(
       requestId,
       await generation.limits.left(asked.facts.accountId, asked.plan),
@@ -228,10 +219,14 @@ class KeyedRequest {
     const { store, books } = this.#idempotency;
     const found = await store.find(asked.lookup);
     if (found?.state === 'lost') throw await lostAnswer(books, found.requestId);
-    if (found?.answer !== undefined) {
-      const recorded = this.#open(found.requestId, found.answer);
-      this.#idempotency.claimReplay(asked, recorded);
-      if (recorded.head.isStream) return recorded;
+    // Each reading of `answer` decrypts it.
+    const answer = found?.answer;
+    if (found !== undefined && answer !== undefined) {
+      const recorded = this.#open(found.requestId, answer);
+      if (recorded.head.isStream) {
+        this.#idempotency.claimReplay(asked, recorded);
+        return recorded;
+      }
     }
     throw new GatewayError('idempotent_request_running', { message: WITHOUT_STREAM });
   }
@@ -239,7 +234,6 @@ class KeyedRequest {
   /** The stored answer, which is in memory until this request has ended. */
   #open(requestId: string, answer: Uint8Array): Recorded {
     const { recorded, close } = this.#idempotency.read(requestId, answer);
-    this.#read = recorded.transcript;
     // Its client may have left while the answer was read.
     if (this.#hasEnded) close();
     else this.#ends.push(close);
@@ -269,9 +263,7 @@ class KeyedRequest {
       return new Response(transcript.all(), { status, headers });
     }
     // A client that does not read keeps its place, and a segment in memory.
-    this.#read = transcript;
     const stream = follow(transcript, this.#exchange.signal, () => this.#end());
-    this.#cut = stream.cut;
     return new Response(stream.body, { status, headers });
   }
 

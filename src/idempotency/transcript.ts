@@ -99,7 +99,7 @@ export class Transcript {
     return this.#size;
   }
 
-  /** Its uncompressed bytes, rounded up to a segment where it is complete. */
+  /** Its uncompressed bytes so far; of one that was stored, rounded up to a segment. */
   length(): number {
     return this.#segments.length * SEGMENT_BYTES + this.#tailBytes;
   }

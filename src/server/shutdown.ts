@@ -6,7 +6,10 @@ import type { InFlight } from '../generate/in-flight.ts';
 import type { GatewayServer } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 
-/** For ended requests to settle; only a request whose body never arrives takes longer. */
+/**
+ * For ended requests to settle, and for clients to read what ended by then. A body that never arrives
+ * and a client that does not read take all of it.
+ */
 const END_GRACE_MS = 4_000;
 
 /** For the last bytes to leave after the last answer was written. */

@@ -116,7 +116,7 @@ describe('large answers to requests with an Idempotency-Key', () => {
     for (const connection of unread) connection.destroy();
   });
 
-  test('unread ones, complete and running, do not hold up a stop', async () => {
+  test('unread ones, complete and running, hold up a stop no longer than its grace', async () => {
     await using stopping = await startGateway({ catalog, environment: { DRAIN_SECONDS: '0.3' } });
     const account = await stopping.createAccount({ plan: 'large', credit: CREDIT });
     await askKeyed(account, 'complete', 'even');
