@@ -97,7 +97,8 @@ export function createRequestList(
   const piecesOf = createPieces(database, monotonic, pieceRows);
 
   function pieces(accountId: string, filter: RequestFilter, after?: RequestPlace) {
-    const { fromMs = 0, untilMs = Number.MAX_SAFE_INTEGER, ...kind } = filter;
+    // No hour of the series says which receipts it has.
+    const { fromMs = 0, untilMs = Number.MAX_SAFE_INTEGER, afterReceipt: _, ...kind } = filter;
     const end = { startedAt: untilMs, row: 0 };
     const until = after !== undefined && isOlder(after, end) ? after : end;
     return piecesOf(accountId, kind, fromMs, until);

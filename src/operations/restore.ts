@@ -3,6 +3,7 @@
 import { add, type Micro, micro } from '../core/money.ts';
 import { auditChange, type Change } from '../identity/audit.ts';
 import type { SqliteDatabase } from '../store/database.ts';
+import { writeNote } from '../store/server-notes.ts';
 import { challenges, sessions, signInTokens } from '../store/sign-in-tables.ts';
 
 /** What the present database has and the copy lacks. Money is in 10⁻⁶ service token. */
@@ -125,6 +126,8 @@ export async function markRestored(
   const { database } = change;
   await database.transaction(async (tx) => {
     for (const table of [sessions, challenges, signInTokens]) await tx.delete(table).run();
+    // What is beside it now may be of the database that it replaces.
+    await writeNote(database, 'began', String(change.clock()), change.clock());
     await auditChange(change, 'database.restored', file, detail);
   });
 }

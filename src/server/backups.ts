@@ -266,7 +266,7 @@ const FAILURES: ReadonlyMap<string, BackupFailure> = new Map([
 ]);
 
 function olderText(count: number, directory: string): string {
-  return `backup: ${directory} has backups that are older than this database (${count}). They do not count and are never removed. If this database should not be new, stop the server and restore one of them: tollgate restore FILE`;
+  return `backup: ${directory} has backups that are older than this database or its restore (${count}). They do not count and are never removed: delete those that you do not need. If this database should not be new, stop the server and restore one of them: tollgate restore FILE`;
 }
 
 /** Writes what is there to the disk: all of it at the end would delay the commits of the ledger. */

@@ -2,7 +2,7 @@
 // requests; what a crash and a full disk leave; and what the operator reads.
 
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCopy } from '../../src/store/sqlite-copy.ts';
 import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
@@ -92,7 +92,10 @@ test('the backups of a lost database stay beside those of the empty one that too
   await gateway.run('backup', good);
   rmSync(join(directory, 'data'), { recursive: true });
   await using empty = await startGateway({ directory, environment: gateway.environment });
-  await waitUntil(() => empty.output().includes('older than this database (1)'), 20_000);
+  await waitUntil(
+    () => empty.output().includes('older than this database or its restore (1)'),
+    20_000,
+  );
   await waitUntil(async () => {
     const made = sumOf(await metricsOf(empty), 'tollgate_backups_total', { result: 'made' });
     return made >= 2 && backupsIn(folder).length === 2;
@@ -101,6 +104,13 @@ test('the backups of a lost database stay beside those of the empty one that too
   await empty.run('restore', good, '--yes');
   await using restored = await startGateway({ directory, environment: gateway.environment });
   expect((await generate({ ...ann, url: restored.url }, 'chat', 'ok')).status).toBe(200);
+  // Neither it nor those of the empty one count for the restored books.
+  await waitUntil(
+    async () => sumOf(await metricsOf(restored), 'tollgate_backups_total', { result: 'made' }) >= 2,
+    40_000,
+  );
+  expect(sumOf(await metricsOf(restored), 'tollgate_backups_kept')).toBe(1);
+  expect([existsSync(good), backupsIn(folder).length]).toEqual([true, 3]);
 });
 
 test('backups follow the interval, and the oldest ones are removed', async () => {
