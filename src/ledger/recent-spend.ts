@@ -97,8 +97,9 @@ export function createRecentSpend(database: Database, monotonic?: () => number) 
       if ((await hasSpent(habit.hours)) || (await hasEarlier())) {
         return most(habit.hours, of, span, enough);
       }
-      if (await hasSpent(habit.accountHours)) return most(habit.accountHours, of, span, enough);
-      return undefined;
+      return (await hasSpent(habit.accountHours))
+        ? most(habit.accountHours, of, span, enough)
+        : undefined;
     },
   };
 }

@@ -119,14 +119,14 @@ export async function sortedList<Row, Shown, Field extends string>(
   read: (page: SortedPage<Field>) => Promise<readonly Row[]>,
   show: (row: Row) => Shown,
   placeOf: (row: Row, field: Field) => SortPlace,
-  texts?: readonly Field[],
+  texts: readonly NoInfer<Field>[],
 ): Promise<List<Shown>> {
   const page = readPage(query);
   const sort = query.sort ?? initial;
   const order = readOrder<Field>(sort);
   const after = page.after === undefined ? undefined : readPlace(sort, page.after);
   const isText = typeof after?.value === 'string';
-  if (after && texts && texts.includes(order.field) !== isText) throw wrongCursor();
+  if (after && texts.includes(order.field) !== isText) throw wrongCursor();
   const rows = await read({ limit: page.limit + 1, order, after });
   return listOf(rows, page, show, (row) => placeCursor(sort, placeOf(row, order.field)));
 }

@@ -72,6 +72,7 @@ export function accountRoutes(
             listAccounts(database, accountFilter(query), page, clock()),
           (row) => listedAccountRecord(row, parts.catalog()),
           ({ place }) => place,
+          ['email', 'plan', 'standing'],
         ),
     }),
     sessionRoute({

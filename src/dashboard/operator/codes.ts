@@ -29,6 +29,7 @@ export function codeRoutes(dependencies: PeopleDependencies): readonly Route<Sig
           (page) => pageCodes(database, page),
           ({ code }) => codeRecord(code, clock()),
           placeOfCode,
+          [],
         ),
     }),
     stepUpRoute({

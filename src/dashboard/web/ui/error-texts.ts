@@ -56,6 +56,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   operator_not_found: t('This operator does not exist.'),
   own_approval: t('You, or a token that acts for you, asked for this. Another operator decides.'),
   payload_too_large: t('This is larger than the server accepts.'),
+  requests_archived: t('Requests of this period were archived. Choose a later one.'),
   request_archived: t('This request was archived. Its receipt is in the archive of its month.'),
   request_not_found: t('This request does not exist.'),
   role_not_permitted: t('Your role does not allow this. Ask an admin.'),
