@@ -20,10 +20,11 @@ const GROWN_BYTES = { busy: 192 * MB, idle: 24 * MB };
 const DUE_MS = 5 * 60_000;
 
 /**
- * A server that used less of one processor in this time drops its compiled code: compiling it again
- * takes about a second, in which a server at full load would answer half as much.
+ * A server that has grown by so much since it dropped its compiled code, and used less of one
+ * processor for a minute, drops it again. Compiling takes two seconds of processor time: a server at
+ * full load would answer half as much in that time.
  */
-const QUIET = { ms: 60_000, share: 1 / 8 };
+const QUIET = { ms: 60_000, share: 1 / 8, grownBytes: 32 * MB };
 
 /** And after this long at any load. */
 const SHRINK_DUE_MS = 24 * 3_600_000;
@@ -52,17 +53,21 @@ export function createMemoryWatch(options: {
   let isOwed = true;
   let collectedAtMs = 0;
   let shrunkAtMs = monotonic();
+  /** The lowest resident size since then. */
+  let floor = Number.POSITIVE_INFINITY;
   /** Where the processor time of the present minute is counted from. */
   let counted = { atMs: shrunkAtMs, cpuMs: cpuSeconds() * SECOND_MS };
 
-  /** Once a minute, whether compiled code saves too little time for the memory that it takes. */
-  function isCodeDue(nowMs: number): boolean {
+  /** Asks once a minute. */
+  function isCodeDue(nowMs: number, bytes: number): boolean {
     const elapsedMs = nowMs - counted.atMs;
     if (elapsedMs < QUIET.ms) return false;
     const cpuMs = cpuSeconds() * SECOND_MS;
     const usedMs = cpuMs - counted.cpuMs;
     counted = { atMs: nowMs, cpuMs };
-    return usedMs < elapsedMs * QUIET.share || nowMs >= shrunkAtMs + SHRINK_DUE_MS;
+    const isQuiet = usedMs < elapsedMs * QUIET.share;
+    const isLarge = bytes >= floor + QUIET.grownBytes;
+    return (isQuiet && isLarge) || nowMs >= shrunkAtMs + SHRINK_DUE_MS;
   }
 
   return () => {
@@ -73,11 +78,13 @@ export function createMemoryWatch(options: {
     const bytes = residentBytes();
     if (bytes === undefined) return;
     least = Math.min(least, bytes);
+    floor = Math.min(floor, bytes);
     const nowMs = monotonic();
     const state = isResting ? 'idle' : 'busy';
-    if (isCodeDue(nowMs)) {
+    if (isCodeDue(nowMs, bytes)) {
       shrink();
       shrunkAtMs = nowMs;
+      floor = bytes;
     } else {
       const isDue = (isResting && isOwed) || nowMs >= collectedAtMs + DUE_MS;
       if (!isDue && bytes < least + GROWN_BYTES[state]) return;
