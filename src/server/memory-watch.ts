@@ -20,9 +20,9 @@ const GROWN_BYTES = { busy: 192 * MB, idle: 24 * MB };
 const DUE_MS = 5 * 60_000;
 
 /**
- * A server that has grown by so much since it dropped its compiled code, and used less of one
- * processor for a minute, drops it again. Compiling takes two seconds of processor time: a server at
- * full load would answer half as much in that time.
+ * A server that has grown by so much since it dropped its compiled code, and that used less than this
+ * share of one processor for a minute, drops it again. Compiling takes two seconds of processor time:
+ * a server at full load would answer half as much in that time.
  */
 const QUIET = { ms: 60_000, share: 1 / 8, grownBytes: 32 * MB };
 

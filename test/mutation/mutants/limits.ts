@@ -134,8 +134,8 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'busiestHour',
-        find: 'if (await hasSpent(habit.accountHours))',
-        put: 'if (span.fromMs > span.untilMs)',
+        find: '(await hasSpent(habit.accountHours))',
+        put: 'span.fromMs > span.untilMs',
       },
     ],
     tests: ['test/server/runaway-guard.test.ts'],
