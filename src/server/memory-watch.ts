@@ -20,11 +20,11 @@ const GROWN_BYTES = { busy: 192 * MB, idle: 24 * MB };
 const DUE_MS = 5 * 60_000;
 
 /**
- * A server that has grown by so much since it dropped its compiled code, and that used less than this
- * share of one processor for a minute, drops it again. Compiling takes two seconds of processor time:
- * a server at full load would answer half as much in that time.
+ * A server that used less than this share of one processor for a minute drops its compiled code, if
+ * it has worked for so long since it last did. Compiling it again takes two seconds of processor
+ * time: a server at full load would answer half as much in that time.
  */
-const QUIET = { ms: 60_000, share: 1 / 8, grownBytes: 32 * MB };
+const QUIET = { ms: 60_000, share: 1 / 8, workMs: 2_000 };
 
 /** And after this long at any load. */
 const SHRINK_DUE_MS = 24 * 3_600_000;
@@ -52,22 +52,19 @@ export function createMemoryWatch(options: {
   /** Nothing was collected since the start, or with requests in flight, so garbage may remain. */
   let isOwed = true;
   let collectedAtMs = 0;
-  let shrunkAtMs = monotonic();
-  /** The lowest resident size since then. */
-  let floor = Number.POSITIVE_INFINITY;
-  /** Where the processor time of the present minute is counted from. */
-  let counted = { atMs: shrunkAtMs, cpuMs: cpuSeconds() * SECOND_MS };
+  /** Where the processor time of the present minute, and since code was dropped, is counted from. */
+  let counted = { atMs: monotonic(), cpuMs: cpuSeconds() * SECOND_MS };
+  let shrunk = counted;
 
   /** Asks once a minute. */
-  function isCodeDue(nowMs: number, bytes: number): boolean {
+  function isCodeDue(nowMs: number): boolean {
     const elapsedMs = nowMs - counted.atMs;
     if (elapsedMs < QUIET.ms) return false;
     const cpuMs = cpuSeconds() * SECOND_MS;
-    const usedMs = cpuMs - counted.cpuMs;
+    const isQuiet = cpuMs - counted.cpuMs < elapsedMs * QUIET.share;
     counted = { atMs: nowMs, cpuMs };
-    const isQuiet = usedMs < elapsedMs * QUIET.share;
-    const isLarge = bytes >= floor + QUIET.grownBytes;
-    return (isQuiet && isLarge) || nowMs >= shrunkAtMs + SHRINK_DUE_MS;
+    const hasWorked = cpuMs - shrunk.cpuMs >= QUIET.workMs;
+    return (isQuiet && hasWorked) || nowMs >= shrunk.atMs + SHRINK_DUE_MS;
   }
 
   return () => {
@@ -78,13 +75,11 @@ export function createMemoryWatch(options: {
     const bytes = residentBytes();
     if (bytes === undefined) return;
     least = Math.min(least, bytes);
-    floor = Math.min(floor, bytes);
     const nowMs = monotonic();
     const state = isResting ? 'idle' : 'busy';
-    if (isCodeDue(nowMs, bytes)) {
+    if (isCodeDue(nowMs)) {
       shrink();
-      shrunkAtMs = nowMs;
-      floor = bytes;
+      shrunk = counted;
     } else {
       const isDue = (isResting && isOwed) || nowMs >= collectedAtMs + DUE_MS;
       if (!isDue && bytes < least + GROWN_BYTES[state]) return;

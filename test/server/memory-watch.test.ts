@@ -80,19 +80,26 @@ test('collects every five minutes in any case, as the heap grows for hours', () 
   expect(play(looks)).toEqual({ collecting: [1, 3, 5, 7, 9], shrinking: [] });
 });
 
-test('drops compiled code after a minute of little work, where much has grown since the last drop', () => {
+test('drops compiled code after a minute of less than an eighth of one processor', () => {
   const looks: Look[] = [
-    [1, 100, 0, 0],
-    [1, 132, 0.5, 0],
-    [1, 131, 1, 0],
-    [1, 132, 2, 0.2],
-    [1, 132, 3, 0.3],
-    [1, 110, 3, 0.3],
-    [1, 132, 4, 0.3],
-    [1, 142, 4.5, 0.3],
-    [1, 142, 5, 0.3],
+    [1, 100, 0.5, 0],
+    [1, 100, 1, 0.1],
+    [1, 100, 1.9, 0.1],
+    [1, 100, 2, 0.3],
+    [1, 100, 3, 0.4],
   ];
-  expect(play(looks)).toEqual({ collecting: [], shrinking: [4, 8] });
+  expect(play(looks)).toEqual({ collecting: [], shrinking: [1, 4] });
+});
+
+test('drops no code before it has worked for two seconds since the last drop', () => {
+  const looks: Look[] = [
+    [1, 100, 1, 0.02],
+    [1, 100, 2, 0.04],
+    [1, 100, 3, 0.06],
+    [1, 100, 4, 0.06],
+    [1, 100, 4.9, 0.1],
+  ];
+  expect(play(looks)).toEqual({ collecting: [], shrinking: [1] });
 });
 
 test('collects between where something has grown, which puts off no drop of code', () => {
@@ -100,7 +107,7 @@ test('collects between where something has grown, which puts off no drop of code
     [0, 100, 0, 0],
     [0, 100, 0, 0],
     [0, 130, 0.5, 0],
-    [0, 140, 1, 0],
+    [0, 130, 1, 0.1],
   ];
   expect(play(looks)).toEqual({ collecting: [1, 2], shrinking: [3] });
 });
