@@ -217,7 +217,7 @@ describeWithServices('PostgreSQL', ['PostgreSQL'], () => {
     });
 
     test('after a patient transaction answers have the same time limit as before', async () => {
-      const database = open({ url: proxy.url, max: 1, statementTimeoutMs: 100 });
+      const database = open({ url: proxy.url, max: 1, statementTimeoutMs: 250 });
       // For longer than others are waited for.
       await database.patiently(() => database.rows(sql`select pg_sleep(0.3)`));
       proxy.harm('swallow');
@@ -249,7 +249,7 @@ describeWithServices('PostgreSQL', ['PostgreSQL'], () => {
     test.each(['drop', 'double'] as const)(
       'a reply out of step (%s) is never believed',
       async (fault) => {
-        const database = open({ url: proxy.url, max: 1, statementTimeoutMs: 100 });
+        const database = open({ url: proxy.url, max: 1, statementTimeoutMs: 500 });
         await add(database, 'first');
         const find = (name: string) =>
           database.db.select().from(things).where(eq(things.name, name));
@@ -282,7 +282,7 @@ describeWithServices('PostgreSQL', ['PostgreSQL'], () => {
     );
 
     test('a commit without an answer is reported as unknown', async () => {
-      const database = open({ url: proxy.url, max: 1, statementTimeoutMs: 100 });
+      const database = open({ url: proxy.url, max: 1, statementTimeoutMs: 500 });
       await database.transaction(() => Promise.resolve(add(database, 'known')));
       // Of the transaction: begin, its turn, insert, the question; then the commit.
       proxy.harm('swallow', 4);
