@@ -26,7 +26,12 @@ export function createClaims(
     const { counters } = account;
     const usedTokens = typeof used === 'string' ? 0 : used.tokens;
     counters.claims.delete(open);
-    for (const period of open.periods) period.used += usedTokens - open.tokens;
+    for (const claimed of open.periods) {
+      // A claim that was lost may end after its period was dropped.
+      const period = counters.periods.get(claimed.name) ?? claimed;
+      period.used += usedTokens - open.tokens;
+      counters.periods.set(period.name, period);
+    }
     if (typeof used === 'string') {
       giveBack(counters, windows, [used === 'request' ? 0 : 1, open.tokens]);
     }
