@@ -2,13 +2,13 @@
 // charge. It has its own request limit and never uses the token budget.
 
 import { requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
-import { GatewayError } from '../core/error.ts';
 import type { GenerationRequest } from '../core/generation.ts';
 import { requireForKey } from '../identity/key-bounds.ts';
 import type { AccountLimits } from '../limits/contract.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import type { RequestEntrance } from './entrance.ts';
+import { requireBudget } from './minute-budget.ts';
 import type { GenerationCall } from './pipeline-types.ts';
 import { countPrompt } from './size.ts';
 import { restoreThinking } from './thinking.ts';
@@ -32,10 +32,7 @@ export async function countTokens(
   const { catalog } = call.operator;
   const plan = requirePlan(catalog, facts.plan);
   // Checked before the body is read, because reading costs more than counting a short text.
-  const retryAfterSeconds = await dependencies.limits.claimCount(facts.accountId, plan);
-  if (retryAfterSeconds !== undefined) {
-    throw new GatewayError('rate_limit_exceeded', { retryAfterSeconds });
-  }
+  requireBudget(await dependencies.limits.claimCount(facts.accountId, plan));
   const entry = dependencies.entrance.begin(facts.accountId, plan);
   try {
     const request = parse(await call.readBody(entry));

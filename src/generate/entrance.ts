@@ -10,7 +10,7 @@ import { GatewayError } from '../core/error.ts';
 import { lookedUpCalls, type Plan } from '../core/plan.ts';
 import type { AccountLeft, AccountLimits } from '../limits/contract.ts';
 import { BodyRoom } from './body-room.ts';
-import { createMinuteBudgets, type MinuteBudgets } from './minute-budget.ts';
+import { createMinuteBudgets, type MinuteBudgets, requireBudget } from './minute-budget.ts';
 import { Places } from './places.ts';
 
 /**
@@ -70,16 +70,13 @@ export class RequestEntrance {
    * if the account has used up its lookups of this minute.
    */
   claimLookups(accountId: string, plan: Plan, calls: number): void {
-    const wait = this.#lookups.claim(accountId, lookedUpCalls(plan), calls);
-    if (wait !== undefined) throw tooManyLookups(wait, plan);
+    const most = lookedUpCalls(plan);
+    requireBudget(
+      this.#lookups.claim(accountId, most, calls),
+      (seconds) =>
+        `This account has counted more than ${most} tool calls in a minute. Retry after ${seconds} seconds.`,
+    );
   }
-}
-
-function tooManyLookups(retryAfterSeconds: number, plan: Plan): GatewayError {
-  return new GatewayError('rate_limit_exceeded', {
-    message: `This account has counted more than ${lookedUpCalls(plan)} tool calls in a minute. Retry after ${retryAfterSeconds} seconds.`,
-    retryAfterSeconds,
-  });
 }
 
 /** A request between its key and its claim on the limits. */

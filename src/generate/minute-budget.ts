@@ -2,6 +2,7 @@
 // that are counted, refusals that use no request, bytes of answers that are repeated,
 // lookups of kept thinking. It protects the CPU and the network of a node, so each keeps its own budget.
 
+import { GatewayError } from '../core/error.ts';
 import { putLast } from '../core/recent.ts';
 
 const MINUTE_MS = 60_000;
@@ -33,4 +34,17 @@ export function createMinuteBudgets(monotonic: () => number) {
       return undefined;
     },
   };
+}
+
+/** Throws 429 where a budget says how many seconds to wait. `explain` makes a message of them. */
+export function requireBudget(
+  retryAfterSeconds: number | undefined,
+  explain?: (seconds: number) => string,
+): void {
+  if (retryAfterSeconds === undefined) return;
+  const message = explain?.(retryAfterSeconds);
+  throw new GatewayError('rate_limit_exceeded', {
+    retryAfterSeconds,
+    ...(message === undefined ? {} : { message }),
+  });
 }

@@ -2,14 +2,13 @@
 // the event loop: long texts are counted in parts of about a thousand characters per turn. Counts
 // are cached, and uncached text is limited, by account.
 
-import { GatewayError } from '../core/error.ts';
 import type { CountTexts } from '../core/estimate.ts';
 import { countedCharacters, type Plan } from '../core/plan.ts';
 import { isHighSurrogate } from '../core/surrogate.ts';
 import { type CountPiece, loadByteCounter, PIECE_CHARACTERS } from './byte-pairs.ts';
 import { createCountMemory } from './count-memory.ts';
 import { createTurns } from './count-turns.ts';
-import { createMinuteBudgets } from './minute-budget.ts';
+import { createMinuteBudgets, requireBudget } from './minute-budget.ts';
 
 /** Characters per turn of the loop for all accounts: at most 1 ms for the slowest text. */
 const TURN_SIZES = { room: 4_096, part: 1_024 };
@@ -93,8 +92,12 @@ export function createTokenizer(countPiece: CountPiece, monotonic: () => number)
         unknown.push({ text, key });
         characters += text.length;
       }
-      const wait = budgets.claim(accountId, countedCharacters(plan), characters);
-      if (wait !== undefined) throw tooMuchText(wait, plan);
+      const most = countedCharacters(plan);
+      requireBudget(
+        budgets.claim(accountId, most, characters),
+        (seconds) =>
+          `This account has sent more than ${most} characters of new prompt text in a minute. Retry after ${seconds} seconds; text that was sent before does not count again.`,
+      );
       if (!turns.claim(characters)) {
         return countInTurns(accountId, unknown).then((counted) => tokens + counted);
       }
@@ -106,13 +109,6 @@ export function createTokenizer(countPiece: CountPiece, monotonic: () => number)
       return tokens;
     },
   };
-}
-
-function tooMuchText(retryAfterSeconds: number, plan: Plan): GatewayError {
-  return new GatewayError('rate_limit_exceeded', {
-    message: `This account has sent more than ${countedCharacters(plan)} characters of new prompt text in a minute. Retry after ${retryAfterSeconds} seconds; text that was sent before does not count again.`,
-    retryAfterSeconds,
-  });
 }
 
 /** Cuts at a space if there is one, and never inside a surrogate pair. */

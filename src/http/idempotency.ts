@@ -7,7 +7,7 @@ import { takeOff } from '../core/counts.ts';
 import { GatewayError } from '../core/error.ts';
 import { BODY_KEY } from '../core/idempotency-key.ts';
 import { type Plan, replayedBytes } from '../core/plan.ts';
-import { createMinuteBudgets } from '../generate/minute-budget.ts';
+import { createMinuteBudgets, requireBudget } from '../generate/minute-budget.ts';
 import type { IdempotencyStore, KeyLookup } from '../idempotency/store.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Books } from '../ledger/books.ts';
@@ -66,7 +66,7 @@ export function createIdempotency({ store, books, monotonic }: Options) {
     /** Throws if the account has got as much of earlier answers as it may in a minute. */
     claimReplay({ facts, plan }: Replayed, { transcript }: Recorded): void {
       const wait = replays.claim(facts.accountId, replayedBytes(plan), transcript.length());
-      if (wait !== undefined) throw tooMuchReplayed(wait);
+      requireBudget(wait, tooMuchReplayed);
     },
     /**
      * The stored answer of a request, in memory once however many read it. Returns it with the
@@ -120,11 +120,8 @@ function tooMany(): GatewayError {
   });
 }
 
-function tooMuchReplayed(retryAfterSeconds: number): GatewayError {
-  return new GatewayError('rate_limit_exceeded', {
-    message: `This account has got too many bytes of earlier answers again in a minute. Nothing was charged for this repeat. Retry with the same key after ${retryAfterSeconds} seconds.`,
-    retryAfterSeconds,
-  });
+function tooMuchReplayed(seconds: number): string {
+  return `This account has got too many bytes of earlier answers again in a minute. Nothing was charged for this repeat. Retry with the same key after ${seconds} seconds.`;
 }
 
 function crowded(): GatewayError {

@@ -3,9 +3,9 @@
 
 import { type ModelPage, modelList, modelRecord } from '../catalog/model-record.ts';
 import { requireModel } from '../core/admit.ts';
-import { GatewayError, invalidRequest } from '../core/error.ts';
+import { invalidRequest } from '../core/error.ts';
 import type { OperatorState } from '../core/operator.ts';
-import type { MinuteBudgets } from '../generate/minute-budget.ts';
+import { type MinuteBudgets, requireBudget } from '../generate/minute-budget.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Books } from '../ledger/books.ts';
 import type { AccountLimits } from '../limits/contract.ts';
@@ -45,11 +45,6 @@ export function claimLook(
   // A plan may be missing in the catalog for a while.
   const ofPlan = catalog.plans.get(plan)?.requestsPerMinute ?? 0;
   requireBudget(looks.claim(accountId, Math.max(ofPlan, LOOKS_PER_MINUTE_MIN), 1));
-}
-
-function requireBudget(retryAfterSeconds: number | undefined): void {
-  if (retryAfterSeconds !== undefined)
-    throw new GatewayError('rate_limit_exceeded', { retryAfterSeconds });
 }
 
 export function listModels(

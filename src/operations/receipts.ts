@@ -66,7 +66,7 @@ export async function exportReceipts(
   span: Span | undefined,
   pieceReceipts?: number,
 ): Promise<ReceiptExport> {
-  const whole = await watchCut(database, accountId);
+  const { whole } = await watchCut(database, accountId);
   const slice = await findSlice(database.db, accountId, span);
   const archived = await archivedWithin(database.db, accountId, span);
   if (slice === undefined) throw new OperationError('no_receipts', noReceipts(archived));

@@ -160,12 +160,11 @@ export function createBackups(options: BackupsOptions): Backups {
   async function refresh(): Promise<void> {
     const names = await readdir(directory);
     for (const name of findRemains(names, stem)) await rm(join(directory, name), { force: true });
-    if (beganMs === undefined) {
-      beganMs = await options.beganMs();
-      const older = findBackups(names, stem).length - ownFiles(names).length;
-      if (older > 0) log.warn(olderText(older, directory));
-    }
+    const isFirst = beganMs === undefined;
+    beganMs ??= await options.beganMs();
     files = ownFiles(names);
+    const older = findBackups(names, stem).length - files.length;
+    if (isFirst && older > 0) log.warn(olderText(older, directory));
   }
 
   /** Without those of a database that was here before: this one must not take their place. */

@@ -56,7 +56,7 @@ export function ledgerRoutes(
         const { only } = call.query;
         return exports.serve(call, accountId, async () => {
           const { usdPerMillion } = operator().catalog;
-          const whole = await watchCut(database, accountId);
+          const { whole } = await watchCut(database, accountId);
           const slice = (await findSlice(database.db, accountId, span, { only })) ?? {
             first: 1,
             last: 0,

@@ -7,7 +7,7 @@ import { PLAYGROUND_KEY_ID } from '../../core/id.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import { readNames } from '../../identity/names.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
-import { archivedWithin, booksStart } from '../../ledger/archive/anchors.ts';
+import { archivedWithin } from '../../ledger/archive/anchors.ts';
 import { createNewestRequests } from '../../ledger/newest-requests.ts';
 import {
   createRequestList,
@@ -138,11 +138,10 @@ export function requestRoutes(
         const filter = readRequestFilter(call.query);
         const { fromMs = 0, untilMs = Number.MAX_SAFE_INTEGER } = filter;
         return exports.serve(call, accountId, async () => {
-          const whole = await watchCut(database, accountId);
+          const { cut, whole } = await watchCut(database, accountId);
           const archived = await archivedWithin(database.db, accountId, { fromMs, untilMs });
           // The rows of archived requests may not be removed yet.
-          const afterReceipt = (await booksStart(database.db, accountId))?.sequence;
-          const listed = { ...filter, afterReceipt };
+          const listed = { ...filter, afterReceipt: cut };
           const read = createRequestLog(lists, accountId);
           const { usdPerMillion } = operator().catalog;
           return {

@@ -16,7 +16,7 @@ import {
 } from 'drizzle-orm';
 import { createPause } from '../../async/yield.ts';
 import { type Anchor, anchorBody } from '../../core/anchor.ts';
-import { isoTime, type Span } from '../../core/calendar.ts';
+import type { Span } from '../../core/calendar.ts';
 import { requestIdBytes } from '../../core/id.ts';
 import { mayHaveId } from '../../core/id-filter.ts';
 import type { Micro } from '../../core/money.ts';
@@ -87,14 +87,13 @@ export async function archivedStarts(
 ) {
   const { month, archivedAt, idsFrom, idsTo, requests: count } = archivedMonths;
   // None of a month before, except with a clock that was far ahead: it would name all later months.
-  const earliest = isoTime(fromMs).slice(0, 'yyyy-mm'.length);
   return db
     .select({ first: min(month), last: max(month), archivedAt: max(archivedAt) })
     .from(archivedMonths)
     .innerJoin(balances, eq(balances.number, archivedMonths.account))
     .where(
       and(
-        ...[lt(idsFrom, untilMs), gte(idsTo, fromMs), gt(count, 0), gte(month, earliest)],
+        ...[lt(idsFrom, untilMs), gte(idsTo, fromMs), gt(count, 0), gte(month, monthOf(fromMs))],
         accountId === undefined ? undefined : eq(balances.accountId, accountId),
       ),
     )

@@ -6,18 +6,19 @@ import type { Database } from '../../store/contract.ts';
 import { OperationError } from '../error.ts';
 
 /**
- * Call it before the export is looked up. The returned function passes on pages, and throws
- * `archived_while_read` behind the last one if months were archived since.
+ * Call it before the export is looked up. `cut` is the last archived receipt, 0 for none. `whole`
+ * passes on pages, and throws `archived_while_read` behind the last one if months were archived since.
  */
 export async function watchCut({ db }: Database, accountId: string) {
-  const cut = async (): Promise<number> => (await booksStart(db, accountId))?.sequence ?? 0;
-  const before = await cut();
-  return async function* whole<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page, void> {
+  const readCut = async (): Promise<number> => (await booksStart(db, accountId))?.sequence ?? 0;
+  const cut = await readCut();
+  async function* whole<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page, void> {
     yield* pages;
-    if ((await cut()) <= before) return;
+    if ((await readCut()) <= cut) return;
     throw new OperationError(
       'archived_while_read',
       'Requests of this account were archived while they were read. Export them again.',
     );
-  };
+  }
+  return { cut, whole };
 }
