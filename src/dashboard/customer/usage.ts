@@ -8,6 +8,7 @@ import { sumFigures } from '../../ledger/series/figures.ts';
 import { createSeriesReader } from '../../ledger/series/read.ts';
 import { createSpeedReader } from '../../ledger/series/speeds.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
+import { END_USER } from '../edge/request-query.ts';
 import { oneOf, type Route, sessionRoute } from '../edge/route.ts';
 import type { ReadTurns } from '../edge/turns.ts';
 import { PERIOD_QUERY, periodRecord, readPeriod } from '../period.ts';
@@ -29,7 +30,7 @@ const FILTER = {
   /** The model that served or the requested one. */
   model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   key: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-  end_user: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  end_user: END_USER,
 };
 
 export const USAGE_QUERY = {

@@ -6,6 +6,12 @@ import type { LogFilter } from '../../operations/request-log.ts';
 import { readTime } from '../period.ts';
 import { oneOf } from './route.ts';
 
+/**
+ * Matched exactly as sent in the request. Its 256 characters are code points, and this length counts
+ * UTF-16 units.
+ */
+export const END_USER = Type.Optional(Type.String({ minLength: 1, maxLength: 512 }));
+
 const MODEL = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
 
 export const REQUEST_QUERY = {
@@ -21,8 +27,7 @@ export const REQUEST_QUERY = {
   /** As the client received it: one status, or a class such as `4xx`. */
   status: Type.Optional(Type.String({ pattern: '^([245]xx|[2-5]\\d\\d)$' })),
   code: Type.Optional(oneOf(Object.keys(ERRORS) as ErrorCode[])),
-  /** Matched exactly as sent in the request. */
-  end_user: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  end_user: END_USER,
   from: Type.Optional(Type.String({ maxLength: 40 })),
   to: Type.Optional(Type.String({ maxLength: 40 })),
 };

@@ -134,6 +134,7 @@ describeOnEachDatabase("a customer's requests", () => {
       ['status=5xx', []],
       ['outcome=refused', []],
       ['end_user=%3D1%2B1', ['req_Old0000000001']],
+      [`end_user=${encodeURIComponent('\u{1f600}'.repeat(256))}`, []],
       ['key=key_2', []],
       ['to=2026-10-05T00:00:00.001Z', ['req_Old0000000001']],
       ['from=2026-10-05T00:00:00.001Z', ['req_Old0000000002']],
