@@ -100,13 +100,15 @@ describeOnEachDatabase('the request list', () => {
         // Whether each search is ended at once, after a piece of what there is.
         fc.boolean(),
         fc.integer({ min: 1, max: 8 }),
-        async (usage, added, filter, limit, hasty, pieceRows) => {
+        // How many end users a day has room for.
+        fc.nat(3),
+        async (usage, added, filter, limit, hasty, pieceRows, endUsers) => {
           const database = await newDatabase(directory);
           const records = usage.map((facts) =>
             usageRecord({ ...facts, failure: failureOf(facts) }),
           );
           await addRecords(database, records);
-          await createRollUp(database).step(added + 1);
+          await createRollUp(database, endUsers * 70).step(added + 1);
           let time = 0;
           const monotonic = () => (time += hasty ? 1_000 : 0);
           const { list, count } = createRequestList(database, monotonic, pieceRows);
@@ -156,6 +158,21 @@ describeOnEachDatabase('the request list', () => {
       expect(await count('acct_ada', { endUser: 'ann' }, 10)).toEqual({ count: 1, isMore: false });
     });
     expect(counting).toBeGreaterThanOrEqual(4);
+    await database.close();
+  });
+
+  test('an end user for whom the series of a day has no room is found', async () => {
+    const database = await newDatabase(directory);
+    const startedAts = [DAY, DAY + 24 * HOUR_MS];
+    await addRecords(
+      database,
+      startedAts.flatMap((startedAt) =>
+        ['ann', 'ben'].map((endUser) => usageRecord({ startedAt, endUser })),
+      ),
+    );
+    await createRollUp(database, 70).step(9);
+    const { rows } = await createRequestList(database).list('acct_ada', { endUser: 'ben' }, 10);
+    expect(rows.map(({ startedAt }) => startedAt)).toEqual(startedAts.toReversed());
     await database.close();
   });
 

@@ -52,8 +52,12 @@ export type SeriesPage<Figures> = {
 
 type Grouped<Figures> = { readonly group: string; readonly figures: Figures };
 
-/** Beyond this, an answer covers less time. Only end users can be so many. */
+/**
+ * Beyond this, an answer covers less time. Only end users can be so many. A cell counts once more for
+ * each `GROUP_LENGTH` characters of its group, so that long names do not fill the memory.
+ */
 const CELLS_MAX = 40_000;
+const GROUP_LENGTH = 64;
 
 /** How long pages are read without a pause. */
 const SNAPSHOT_MS_MAX = 4;
@@ -169,10 +173,10 @@ function createCells<Figures>(add: BucketSource<Figures>['add']) {
       const groups = buckets.getOrInsertComputed(bucket, () => new Map());
       const before = groups.get(group);
       groups.set(group, before === undefined ? figures : add(before, figures));
-      if (before === undefined) size += 1;
+      if (before === undefined) size += cellsOf(group);
     },
     drop(bucket: number): void {
-      size -= buckets.get(bucket)?.size ?? 0;
+      for (const group of buckets.get(bucket)?.keys() ?? []) size -= cellsOf(group);
       buckets.delete(bucket);
     },
     size: () => size,
@@ -181,6 +185,10 @@ function createCells<Figures>(add: BucketSource<Figures>['add']) {
         Array.from(groups, ([group, figures]) => ({ bucket, group, figures })),
       ),
   };
+}
+
+function cellsOf(group: string): number {
+  return 1 + Math.floor(group.length / GROUP_LENGTH);
 }
 
 /** The index of the bucket that contains an instant; outside all of them, no valid index. */

@@ -2,7 +2,7 @@
 // that the list of requests reads only those. A candidate may hold none; no hour that holds one is
 // missed. The search pauses, because the series of an account may have very many rows.
 
-import { and, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, gte, inArray, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { Pause } from '../../async/yield.ts';
 import { DAY_MS, type Span } from '../../core/calendar.ts';
 import type { Database } from '../../store/contract.ts';
@@ -12,6 +12,7 @@ import { usageEndUsers, usageHours } from '../../store/series-tables.ts';
 import type { RequestEnding, RequestKind } from '../request-kinds.ts';
 import { createCut } from '../steps.ts';
 import { TAIL_MAX } from './buckets.ts';
+import { OTHER_END_USERS } from './end-users.ts';
 import { HOUR_MS, hourOfRecord } from './figures.ts';
 import { prepareSeriesStatements, type RecordRange } from './statements.ts';
 
@@ -155,7 +156,7 @@ function prepareKnown(
       and(
         eq(usageEndUsers.accountId, accountId),
         eq(usageEndUsers.day, value('day')),
-        eq(usageEndUsers.endUser, endUser),
+        inArray(usageEndUsers.endUser, [endUser, OTHER_END_USERS]),
       ),
     )
     .limit(1)

@@ -9,6 +9,7 @@ import { unindexed } from '../../store/portable.ts';
 import { usageDays, usageEndUsers, usageHours } from '../../store/series-tables.ts';
 import { type Cut, PIECE_ROWS } from '../steps.ts';
 import { type Buckets, createBucketReader, type SeriesPage } from './buckets.ts';
+import { createEndUserNames } from './end-users.ts';
 import {
   addFigures,
   type Figures,
@@ -68,22 +69,38 @@ export function createSeriesReader(
   const readBuckets = createBucketReader(database, monotonic);
   const pages = preparePages(database, pageRows);
   const tail = prepareTail(database);
-  return ({ accountId, edges, groupBy, only = {} }) =>
-    readBuckets<Figures>(edges, {
+  const endUserNames = createEndUserNames(database);
+  return ({ accountId, edges, groupBy, only = {} }) => {
+    const isByEndUser = isOfEndUsers(groupBy, only);
+    const nameOf = endUserNames();
+    return readBuckets<Figures>(edges, {
       add: addFigures,
       page: pages(accountId, groupBy, only),
       async *tail(rows) {
         for (const record of await tail({ accountId, ...rows })) {
-          const { row, startedAt, model, requested, key, endUser: user, ...figures } = record;
-          const endUser = user ?? '';
-          if (!isWanted(only, { model, requested, key, endUser })) continue;
-          const group = { total: '', model: `${model} ${requested}`, key, end_user: endUser };
-          const ofKey = [model, requested, key];
-          const texts = isOfEndUsers(groupBy, only) ? [endUser, ...ofKey] : ofKey;
+          const { row, startedAt, model, requested, keyId, endUser: user, ...figures } = record;
+          const place = {
+            accountId,
+            day: startedAt - (startedAt % DAY_MS),
+            model,
+            requested,
+            keyId,
+          };
+          const endUser = isByEndUser ? await nameOf({ ...place, endUser: user ?? '' }) : '';
+          if (!isWanted(only, { model, requested, key: keyId, endUser })) continue;
+          const group = {
+            total: '',
+            model: `${model} ${requested}`,
+            key: keyId,
+            end_user: endUser,
+          };
+          const ofKey = [model, requested, keyId];
+          const texts = isByEndUser ? [endUser, ...ofKey] : ofKey;
           yield { row, startedAt, texts, group: group[groupBy], figures };
         }
       },
     });
+  };
 }
 
 function isOfEndUsers(groupBy: SeriesGroup, { endUser }: SeriesFilter): boolean {
@@ -226,7 +243,7 @@ function prepareTail({ db }: Database) {
       startedAt: usageRecords.startedAt,
       model: modelOfRecord,
       requested: usageRecords.modelRequested,
-      key: usageRecords.keyId,
+      keyId: usageRecords.keyId,
       endUser: usageRecords.endUser,
       ...figuresOfRecord,
     })

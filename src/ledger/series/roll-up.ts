@@ -14,6 +14,7 @@ import {
   usageModels,
 } from '../../store/series-tables.ts';
 import { placeholders } from '../../store/statement.ts';
+import { createEndUserBound } from './end-users.ts';
 import { addExcluded, type Series } from './figures.ts';
 import { prepareSpeedWriter } from './speeds.ts';
 import { prepareSeriesStatements, theMark } from './statements.ts';
@@ -21,8 +22,8 @@ import { createSums, type Sums } from './sums.ts';
 
 export type RollUp = ReturnType<typeof createRollUp>;
 
-/** `database` is migrated and writable. */
-export function createRollUp(database: Database) {
+/** `database` is migrated and writable. `endUsersSizeMax` is the room of a day, in characters. */
+export function createRollUp(database: Database, endUsersSizeMax?: number) {
   const { mark, last } = prepareSeriesStatements(database);
   // Writing the unchanged row locks it, so concurrent steps wait until this one commits.
   const takeMark = database.db
@@ -37,6 +38,7 @@ export function createRollUp(database: Database) {
     .where(theMark)
     .prepare();
   const sumsOf = createSums(database);
+  const bound = createEndUserBound(database, endUsersSizeMax);
   const write = prepareUpserts(database);
 
   /** No record up to here is missing. */
@@ -56,7 +58,8 @@ export function createRollUp(database: Database) {
         const after = (await takeMark.get())?.row ?? 0;
         const until = Math.min(settled, after + recordsMax);
         if (until <= after) return 0;
-        await write(await sumsOf({ after, until }));
+        const sums = await sumsOf({ after, until });
+        await write({ ...sums, endUsers: await bound(sums.endUsers) });
         await moveMark.run({ until });
         return until - after;
       });

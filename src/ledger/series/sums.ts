@@ -16,7 +16,7 @@ import { type SpeedSum, speedsOf } from './speed-sums.ts';
 import { isInRows, type RecordRange } from './statements.ts';
 
 /** One record, or the sum of the records with the same key of a series. */
-type Sum = ModelFigures & {
+export type RecordSum = ModelFigures & {
   readonly accountId: string;
   readonly keyId: string;
   readonly model: string;
@@ -37,7 +37,7 @@ type Integer = number | bigint;
 
 /** The rows that each series gets. */
 export type Sums = Readonly<
-  Record<'hours' | 'days' | 'endUsers' | 'models' | 'accounts', readonly Sum[]>
+  Record<'hours' | 'days' | 'endUsers' | 'models' | 'accounts', readonly RecordSum[]>
 > & {
   readonly speeds: readonly SpeedSum[];
 };
@@ -54,15 +54,13 @@ export function createSums(database: Database) {
     const numbers = rows.flatMap((row) => row.slice(3, 6).map(Number));
     await names.read(database.db, numbers);
     const each = rows.map((row, index) => sumOf(row, names.text, attempts[index] ?? []));
-    const kindOf = ({ accountId, model, requested, keyId }: Sum) =>
-      `${accountId} ${model} ${requested} ${keyId}`;
     const hours = sumsBy(each, (sum) => `${sum.hour} ${kindOf(sum)}`);
     const days = sumsBy(hours, (sum) => `${sum.day} ${kindOf(sum)}`);
     return {
       hours,
       days,
       accounts: sumsBy(days, ({ day, accountId }) => `${day} ${accountId}`),
-      endUsers: sumsBy(each, (sum) => `${sum.day} ${kindOf(sum)} ${sum.endUser}`),
+      endUsers: sumsByEndUser(each),
       models: sumsBy(hours, ({ hour, model, requested }) => `${hour} ${model} ${requested}`),
       speeds: speedsOf(
         each.map((sum, index) => {
@@ -80,9 +78,21 @@ export function createSums(database: Database) {
   };
 }
 
-function sumsBy(sums: readonly Sum[], group: (sum: Sum) => string): readonly Sum[] {
+/** One sum for each row of the series by end user. */
+export function sumsByEndUser(sums: readonly RecordSum[]): readonly RecordSum[] {
+  return sumsBy(sums, (sum) => `${sum.day} ${kindOf(sum)} ${sum.endUser}`);
+}
+
+function kindOf({ accountId, model, requested, keyId }: RecordSum): string {
+  return `${accountId} ${model} ${requested} ${keyId}`;
+}
+
+function sumsBy(
+  sums: readonly RecordSum[],
+  group: (sum: RecordSum) => string,
+): readonly RecordSum[] {
   return Array.from(Map.groupBy(sums, group).values(), (of) => ({
-    ...(of[0] as Sum),
+    ...(of[0] as RecordSum),
     ...sumModelFigures(of),
   }));
 }
@@ -91,7 +101,7 @@ function sumOf(
   row: Row,
   textOf: (number: number) => string,
   attempts: readonly BookedAttempt[],
-): Sum {
+): RecordSum {
   const [accountId, endUser, , model, requested, key, started, , code, charge, lost, prompt] = row;
   const [input, cachedInput, output, reasoning] = row.slice(12);
   const startedAt = Number(started);

@@ -3,7 +3,8 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { createSeriesReader } from '../../../src/ledger/series/read.ts';
+import { OTHER_END_USERS } from '../../../src/ledger/series/end-users.ts';
+import { createSeriesReader, type SeriesFilter } from '../../../src/ledger/series/read.ts';
 import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
 import type { Database, Query } from '../../../src/store/contract.ts';
 import {
@@ -14,7 +15,7 @@ import {
   temporaryDirectory,
 } from '../../support/database.ts';
 import { turnsDuring } from '../../support/turns.ts';
-import { addRecords, DAY, HOUR_MS, usageRecord } from '../../support/usage.ts';
+import { addRecords, DAY, HOUR_MS, type UsageRecord, usageRecord } from '../../support/usage.ts';
 
 const directory = temporaryDirectory();
 const DAY_MS = 24 * HOUR_MS;
@@ -90,6 +91,95 @@ describeOnEachDatabase('pages of a series', () => {
       { numRuns: 30 },
     );
   }, 60_000);
+
+  test('end users for whom a day has no room are summed together', async () => {
+    const database = await newDatabase(directory);
+    const rollUp = createRollUp(database, 3 * 67);
+    const add = async (names: readonly string[], facts: Partial<UsageRecord> = {}) => {
+      await addRecords(
+        database,
+        names.map((endUser) => usageRecord({ endUser, ...facts })),
+      );
+      await rollUp.step(100);
+    };
+    const read = createSeriesReader(database);
+    const edges = [DAY, DAY + DAY_MS, DAY + 2 * DAY_MS];
+    const counted = async (account: string, only: SeriesFilter = {}) => {
+      const { cells } = await read({ accountId: account, edges, groupBy: 'end_user', only });
+      return cells
+        .map(({ bucket, group, figures }) => `${bucket} ${group}: ${figures.requests}`)
+        .sort();
+    };
+
+    await add(['ann', 'ben', 'ann', 'cid', 'dan', 'eve']);
+    await add(['fay', 'cid', '']);
+    await add(['ann'], { modelRequested: 'deep-1' });
+    await add(['fay'], { startedAt: DAY + DAY_MS });
+    await add(['fay', 'ann'], { accountId: 'acct_bob' });
+    const others = `0 ${OTHER_END_USERS}: `;
+    expect(await counted(accountId)).toEqual(
+      [`${others}4`, '0 : 1', '0 ann: 2', '0 ben: 1', '0 cid: 2', '1 fay: 1'].sort(),
+    );
+    expect(await counted('acct_bob')).toEqual(['0 ann: 1', '0 fay: 1']);
+    expect(await counted(accountId, { endUser: 'fay' })).toEqual(['1 fay: 1']);
+
+    // Before they are rolled up they are in the same groups.
+    const later = ['ann', 'ann', 'gus'].map((endUser) => usageRecord({ endUser }));
+    await addRecords(database, later);
+    const before = await counted(accountId);
+    expect(before).toEqual(
+      [`${others}5`, '0 : 1', '0 ann: 4', '0 ben: 1', '0 cid: 2', '1 fay: 1'].sort(),
+    );
+    await rollUp.step(100);
+    expect(await counted(accountId)).toEqual(before);
+    await database.close();
+  });
+
+  test('records count once that are rolled up during a read of a day with little room', async () => {
+    const users = ['ann', 'annie', 'ben', 'cid', '\u{1f600}'];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.shuffledSubarray(users, { minLength: users.length }),
+        ...[fc.nat(5), fc.nat(5), fc.nat(2)],
+        async (order, room, rolledUp, more) => {
+          const database = await newDatabase(directory);
+          const rollUp = createRollUp(database, room * 67);
+          const records = [...order, ...users].map((endUser) => usageRecord({ endUser }));
+          await addRecords(database, records);
+          if (rolledUp > 0) await rollUp.step(rolledUp);
+          let time = 0;
+          const read = createSeriesReader(database, () => (time += 1_000), 1 + more);
+          let isDone = false;
+          const reading = read({ accountId, edges: [DAY, DAY + DAY_MS], groupBy: 'end_user' });
+          const done = reading.finally(() => {
+            isDone = true;
+          });
+          while (!isDone) {
+            await new Promise((resolve) => setImmediate(resolve));
+            await rollUp.step(1);
+          }
+          const counts = (await done).cells.map(({ figures }) => figures.requests);
+          expect(counts.reduce((all, count) => all + count, 0)).toBe(records.length);
+          await database.close();
+        },
+      ),
+      { numRuns: 30 },
+    );
+  }, 60_000);
+
+  test('long names fill an answer earlier', async () => {
+    const database = await newDatabase(directory);
+    await addEndUsers(database, 5_000);
+    await tamper(
+      database,
+      `update usage_end_users set end_user = end_user || '${'x'.repeat(512)}'`,
+    );
+    const read = createSeriesReader(database);
+    const edges = [DAY, DAY + DAY_MS, DAY + 2 * DAY_MS];
+    const { cells, firstBucket } = await read({ accountId, edges, groupBy: 'end_user' });
+    expect([cells.length, firstBucket]).toEqual([0, 1]);
+    await database.close();
+  });
 
   test('an answer that is too large ends with a whole bucket', async () => {
     const database = await newDatabase(directory);
