@@ -19,7 +19,7 @@ import {
 } from '../ui/index.ts';
 import { Snippets } from './keys/snippets-view.tsx';
 
-export function ApiDocsPage() {
+export function View() {
   const connection = useResource<ConnectionRecord>('/connection');
   const account = useResource<OwnAccountRecord>('/account');
   const reference = useResource<ReferenceRecord>('/reference');

@@ -12,7 +12,7 @@ const ACTORS = {
   visitor: { label: t('Visitor'), tone: 'warning' },
 } as const;
 
-export function AuditPage() {
+export function View() {
   const list = useList<AuditRecord>('/audit');
   return (
     <Page

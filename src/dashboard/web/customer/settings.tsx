@@ -33,7 +33,7 @@ import {
   useResource,
 } from '../ui/index.ts';
 
-export function SettingsPage() {
+export function View() {
   const account = useResource<OwnAccountRecord>('/account');
   const sessions = useResource<SessionListRecord>('/auth/sessions');
   const dueAt = session.value?.account?.deletion_due_at ?? null;

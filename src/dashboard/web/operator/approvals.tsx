@@ -42,7 +42,7 @@ type Decision = {
   readonly approval: ApprovalRecord;
 };
 
-export function ApprovalsPage() {
+export function View() {
   const list = useList<ApprovalRecord>('/approvals');
   const [open, setOpen] = useState<Decision | undefined>(undefined);
   const [codes, setCodes] = useState<readonly string[] | undefined>(undefined);

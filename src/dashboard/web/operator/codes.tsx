@@ -55,7 +55,7 @@ const REVOKE = revokeAction<CodeRecord, CreatedCodesRecord>({
   done: t('Code revoked.'),
 });
 
-export function CodesPage() {
+export function View() {
   const sort = useSort(['created', 'amount', 'expires'], '-created');
   return (
     <Collection<CodeRecord, CreatedCodesRecord>

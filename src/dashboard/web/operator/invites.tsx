@@ -38,7 +38,7 @@ const REVOKE = revokeAction<InviteRecord, CreatedInviteRecord>({
   done: t('Invitation revoked.'),
 });
 
-export function InvitesPage() {
+export function View() {
   return (
     <Collection<InviteRecord, CreatedInviteRecord>
       title={t('Invitations')}

@@ -18,7 +18,7 @@ import {
 
 const STANDARD_WORDS = t('The service is in maintenance. Retry with back-off.');
 
-export function MaintenancePage() {
+export function View() {
   const resource = useResource<MaintenanceRecord>('/maintenance');
   const [turning, setTurning] = useState<boolean | undefined>(undefined);
   return (

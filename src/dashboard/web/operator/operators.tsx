@@ -100,7 +100,7 @@ const ACTIONS: readonly RowAction<OperatorRecord, OperatorLinkRecord>[] = [
   },
 ];
 
-export function OperatorsPage() {
+export function View() {
   return (
     <Collection<OperatorRecord, OperatorLinkRecord>
       title={t('Operators')}

@@ -7,7 +7,7 @@ import { SessionsCard } from '../ui/auth/sessions-card.tsx';
 import { TwoFactorCard } from '../ui/auth/two-factor-card.tsx';
 import { Page, session, useResource } from '../ui/index.ts';
 
-export function SecurityPage() {
+export function View() {
   const sessions = useResource<SessionListRecord>('/auth/sessions');
   return (
     <Page

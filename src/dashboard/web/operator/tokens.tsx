@@ -59,7 +59,7 @@ const REVOKE = revokeAction<OperatorTokenRecord, CreatedOperatorTokenRecord>({
   done: t('Token revoked.'),
 });
 
-export function TokensPage() {
+export function View() {
   return (
     <Collection<OperatorTokenRecord, CreatedOperatorTokenRecord>
       title={t('API tokens')}

@@ -58,7 +58,7 @@ function App({ pages }: { readonly pages: readonly PageEntry[] }) {
 const NOT_FOUND: PageEntry = {
   path: '*',
   title: t('Not found'),
-  load: () => Promise.resolve(NotFound),
+  load: () => Promise.resolve({ View: NotFound }),
 };
 
 function NotFound() {
@@ -123,8 +123,8 @@ function Lazy({ page, params }: Omit<FramedProps, 'pages'>) {
   useEffect(() => {
     if (Content !== undefined) return;
     page.load().then(
-      (component) => {
-        loaded.set(page, component);
+      ({ View }) => {
+        loaded.set(page, View);
         update((count) => count + 1);
       },
       () => setFailed(true),

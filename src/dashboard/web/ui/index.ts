@@ -1,10 +1,10 @@
 // Everything that pages are built from. How to make a page:
 //
-// 1. Write `customer/keys/page.tsx` (or `operator/…`): one exported component, built from what is
+// 1. Write `customer/keys/page.tsx` (or `operator/…`): one component, `View`, built from what is
 //    below. Records come from `src/dashboard/records/` by `import type`; nothing else of the server may
 //    be imported, and no other package. A list whose records are created and revoked is a `Collection`:
 //
-//      export function KeysPage() {
+//      export function View() {
 //        return (
 //          <Collection<KeyRecord, CreatedKeyRecord> title="API keys" lead="…" path="/keys"
 //            columns={[{ label: 'Name', show: (key) => key.name }]}

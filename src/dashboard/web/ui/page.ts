@@ -15,11 +15,31 @@ export type PageEntry = {
   /** In the navigation, and in empty states of the page. */
   readonly icon?: IconNode;
   /** The navigation group. A page without one is reached by links only. */
-  readonly group?: string;
+  readonly group?: string | undefined;
   /** Not in the navigation of operators whose role does not allow it. */
-  readonly needs?: Needed;
+  readonly needs?: Needed | undefined;
   /** Signed-out page: a small layout without navigation. */
   readonly signedOut?: boolean;
-  /** Loaded when it is first shown: `async () => (await import('./keys.tsx')).KeysPage`. */
-  readonly load: () => Promise<ComponentType<PageProps>>;
+  /** Loads the page's module when the page is first shown. */
+  readonly load: () => Promise<{ readonly View: ComponentType<PageProps> }>;
 };
+
+type PageRow = readonly [
+  path: string,
+  title: string,
+  icon: IconNode,
+  load: PageEntry['load'],
+  needs?: PageEntry['needs'],
+];
+
+/** The pages of a navigation group, in its order. */
+export function pagesOf(group: PageEntry['group'], rows: readonly PageRow[]): PageEntry[] {
+  return rows.map(([path, title, icon, load, needs]) => ({
+    path,
+    title,
+    icon,
+    group,
+    needs,
+    load,
+  }));
+}

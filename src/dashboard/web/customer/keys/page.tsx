@@ -26,7 +26,7 @@ import { KEY_STATES, KeyFilters, maskedIn } from './filters.tsx';
 import { RevokeSeveralDialog } from './revoke-several.tsx';
 import { ShownKeyDialog } from './shown-key.tsx';
 
-export function KeysPage() {
+export function View() {
   const [search, filter] = useFilters();
   const [revokes, setRevokes] = useState(false);
   const [version, setVersion] = useState(0);

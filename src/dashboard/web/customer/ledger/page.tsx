@@ -34,7 +34,7 @@ const SHOWN = [
   { id: 'movements', label: t('Top-ups and adjustments') },
 ] as const;
 
-export function LedgerPage() {
+export function View() {
   const [search, setSearch] = useSearchParams();
   const [receipt, setReceipt] = useState<LedgerEntryRecord | undefined>(undefined);
   const only = search.get('only') === 'movements' ? 'movements' : undefined;

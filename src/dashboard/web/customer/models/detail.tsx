@@ -36,7 +36,7 @@ import { Features } from './features.tsx';
 
 const BACK = { href: '/models', label: t('Models') };
 
-export function ModelPage({ params }: PageProps) {
+export function View({ params }: PageProps) {
   const models = useResource<ModelListRecord>('/models');
   return (
     <Loaded resource={models}>

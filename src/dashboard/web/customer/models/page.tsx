@@ -20,7 +20,7 @@ import {
 import { Features } from './features.tsx';
 import { fits } from './search.ts';
 
-export function ModelsPage() {
+export function View() {
   const models = useResource<ModelListRecord>('/models');
   const [search, setSearch] = useState('');
   const [mine, setMine] = useState(false);

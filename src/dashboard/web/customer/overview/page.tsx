@@ -29,7 +29,7 @@ import { SpendCard } from './spend-chart.tsx';
 /** The delay before reloading what the feed does not carry, such as the month and the notices. */
 const FOLLOW_MS = 3_000;
 
-export function OverviewPage() {
+export function View() {
   const overview = useResource<OverviewRecord>('/overview');
   const { latest: live, state } = useLatest<LiveRecord>('/feed', overview);
   const data = overview.data.value;

@@ -18,7 +18,7 @@ import { changeDraft, draft, LANES, type Lane, library, pictures, startNew } fro
 /** The limit of a request body. */
 const BODY_BYTES_MAX = 2_000_000;
 
-export function PlaygroundPage() {
+export function View() {
   const models = useResource<ModelListRecord>('/models');
   // Before anything reads the draft.
   useMemo(library, []);

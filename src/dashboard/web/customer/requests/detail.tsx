@@ -37,7 +37,7 @@ import { KeyLink, Neighbours, neighboursOf } from './links.tsx';
 import { ReceiptCard } from './receipt.tsx';
 import { RefusedView } from './refused.tsx';
 
-export function RequestPage({ params }: PageProps) {
+export function View({ params }: PageProps) {
   const id = params['id'] ?? '';
   const history = useResource<RequestHistoryRecord | RefusedRequestRecord>(
     `/requests/${encodeURIComponent(id)}`,

@@ -30,7 +30,7 @@ import { FILTERS, type FilterName, Filters, type FilterValues, queryOf } from '.
 /** Below this many results, a search loads the next page automatically. */
 const ROWS_FOUND_AT_LEAST = 10;
 
-export function RequestsPage() {
+export function View() {
   const [search, set] = useFilters();
   const [, setSearch] = useSearchParams();
   const values = Object.fromEntries(

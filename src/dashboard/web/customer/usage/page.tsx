@@ -37,7 +37,7 @@ const GROUPS = [
 
 type GroupBy = (typeof GROUPS)[number]['id'];
 
-export function UsagePage() {
+export function View() {
   const [search, set] = useFilters();
   const span = spanOf(search);
   const groupBy = GROUPS.find(({ id }) => id === search.get('by'))?.id ?? 'model';

@@ -28,7 +28,7 @@ import { AccountBadges, StandingDialog } from './standing.tsx';
 import { AccountTabs } from './tabs.tsx';
 import { AccountUsage } from './usage.tsx';
 
-export function AccountPage({ params }: PageProps) {
+export function View({ params }: PageProps) {
   const resource = useResource<AccountDetailRecord>(`/accounts/${params['id']}`);
   /** Incremented by each action, so that the lists below reload. */
   const [changes, setChanges] = useState(0);

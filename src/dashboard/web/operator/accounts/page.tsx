@@ -46,7 +46,7 @@ const VERIFIED: readonly SelectOption[] = [
   { value: 'no', label: t('Not verified') },
 ];
 
-export function AccountsPage() {
+export function View() {
   const [text] = useFilter('text');
   const [plan, setPlan] = useFilter('plan');
   const [standing, setStanding] = useFilter('standing');

@@ -44,7 +44,7 @@ const OPTIONS: readonly SelectOption[] = [
 
 const NAME_LENGTH = 300;
 
-export function AuditPage() {
+export function View() {
   const [search] = useFilters();
   const [action, setAction] = useFilter('action');
   const clear = useClearFilters();

@@ -36,7 +36,7 @@ const TAKE_BACK: RowAction<ListedBlockRecord> = {
   ),
 };
 
-export function BlocksPage() {
+export function View() {
   const [kind, setKind] = useFilter('kind');
   return (
     <Collection<ListedBlockRecord>

@@ -21,7 +21,7 @@ import { KINDS } from './labels.ts';
 import { RemoveDialog } from './remove-dialog.tsx';
 import type { FormValue } from './values.ts';
 
-export function EntryPage({ params }: PageProps) {
+export function View({ params }: PageProps) {
   const kind = kindOf(params['kind']);
   const from = new URLSearchParams(useSearch()).get('from') ?? undefined;
   const id = params['id'];

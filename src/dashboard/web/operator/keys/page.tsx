@@ -31,7 +31,7 @@ import {
   ShownKeyDialog,
 } from './dialogs.tsx';
 
-export function KeysPage() {
+export function View() {
   const [typed, setTyped] = useState('');
   const [found, setFound] = useState<FoundKeyRecord | undefined>(undefined);
   const find = async (key: string) => setFound(await post<FoundKeyRecord>('/keys/find', { key }));

@@ -36,7 +36,7 @@ import { useRefresh } from '../refresh.ts';
 import { requestsBetween } from '../requests/links.ts';
 import { IncidentDialog, incidentWords } from './incident.tsx';
 
-export function ModelPage({ params }: PageProps) {
+export function View({ params }: PageProps) {
   const models = useResource<OperatorModelsRecord>('/models');
   useRefresh(models, 15_000);
   const id = params['id'] ?? '';

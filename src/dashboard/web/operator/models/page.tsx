@@ -27,7 +27,7 @@ import {
 } from '../../ui/index.ts';
 import { useRefresh } from '../refresh.ts';
 
-export function ModelsPage() {
+export function View() {
   const models = useResource<OperatorModelsRecord>('/models');
   useRefresh(models, 15_000);
   return (

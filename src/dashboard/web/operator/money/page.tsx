@@ -27,7 +27,7 @@ const SPANS = [
 
 type SpanId = (typeof SPANS)[number]['id'];
 
-export function MoneyPage() {
+export function View() {
   const [search, setSearch] = useSearchParams();
   const days = SPANS.find(({ id }) => id === search.get('days'))?.id ?? '30';
   const setDays = (id: SpanId) => setSearch({ days: id }, { replace: true });

@@ -56,7 +56,7 @@ const WHICH = [
 ] as const;
 
 /** Alerts of the last 30 days, kept over restarts. */
-export function AlertsPage() {
+export function View() {
   const list = useList<AlertRecord>('/alerts');
   const [which, setWhich] = useState<'open' | 'all'>('open');
   useRefresh(list, 15_000);

@@ -23,7 +23,7 @@ import { AlertsCard } from './alerts.tsx';
 import { ServerCard } from './server-card.tsx';
 import { Troubles } from './troubles.tsx';
 
-export function OverviewPage() {
+export function View() {
   const overview = useResource<OperatorOverviewRecord>('/overview');
   const { latest, state } = useLatest<MachineRecord>('/feed', overview);
   const data = overview.data.value;

@@ -15,7 +15,7 @@ import {
   useResource,
 } from '../../ui/index.ts';
 
-export function PlansPage() {
+export function View() {
   const plans = useResource<PlansRecord>('/catalog/plans');
   return (
     <Page

@@ -9,7 +9,7 @@ import { BookCard } from './book.tsx';
 import { DraftCard } from './draft-card.tsx';
 import { PeriodDialog } from './period-dialog.tsx';
 
-export function PricesPage() {
+export function View() {
   const book = useResource<PriceBookRecord>('/prices');
   const [adding, setAdding] = useState<string | undefined>(undefined);
   const data = book.data.value;

@@ -28,7 +28,7 @@ import { FILTERS, LogFilters } from './filters.tsx';
 const TOP_PX = 200;
 const FIRST_ROWS = 50;
 
-export function RequestsPage() {
+export function View() {
   const [params] = useSearchParams();
   const filters = Object.fromEntries(FILTERS.map((name) => [name, params.get(name) ?? '']));
   const isFiltered = FILTERS.some((name) => filters[name] !== '');

@@ -33,7 +33,7 @@ import { Attempts } from './attempts.tsx';
 import { Calculations } from './calculations.tsx';
 import { AccountLink, KeyName, RefusalView } from './refusal.tsx';
 
-export function RequestPage({ params }: PageProps) {
+export function View({ params }: PageProps) {
   const id = params['id'] ?? '';
   const resource = useResource<OperatorRequestRecord | OperatorRefusalRecord>(
     `/requests/${encodeURIComponent(id)}`,

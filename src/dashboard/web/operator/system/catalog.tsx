@@ -21,7 +21,7 @@ import {
   useResource,
 } from '../../ui/index.ts';
 
-export function CatalogPage() {
+export function View() {
   const catalog = useResource<CatalogRecord>('/catalog');
   const [check, setCheck] = useState<CatalogCheckRecord | undefined>(undefined);
   const [asking, setAsking] = useState(false);

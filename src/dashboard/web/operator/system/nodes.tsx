@@ -41,7 +41,7 @@ const LIMITS: Readonly<Record<string, string>> = {
 /** A larger clock offset is shown. */
 const OFFSET_MS_MAX = 2_000;
 
-export function NodesPage() {
+export function View() {
   const nodes = useResource<{ readonly data: readonly NodeRecord[] }>('/nodes');
   useRefresh(nodes);
   return (

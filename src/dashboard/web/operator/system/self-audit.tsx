@@ -24,7 +24,7 @@ import {
 } from '../../ui/index.ts';
 import { useRefresh } from '../refresh.ts';
 
-export function SelfAuditPage() {
+export function View() {
   const audit = useResource<AuditStateRecord>('/self-audit');
   const [asked, setAsked] = useState(false);
   const running = audit.data.value?.running ?? false;

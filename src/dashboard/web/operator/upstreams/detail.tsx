@@ -30,7 +30,7 @@ import { requestsBetween, requestsOfMinute } from '../requests/links.ts';
 import { FailuresCard } from './failures.tsx';
 import { DisableDialog, EnableButton, PlacesCard } from './places.tsx';
 
-export function UpstreamPage({ params }: PageProps) {
+export function View({ params }: PageProps) {
   const path = `/upstreams/${params['id'] ?? ''}`;
   const upstream = useResource<UpstreamDetailRecord>(path);
   const [asking, setAsking] = useState<'disable' | 'reset' | undefined>(undefined);

@@ -23,7 +23,7 @@ import {
 } from '../../ui/index.ts';
 import { useRefresh } from '../refresh.ts';
 
-export function UpstreamsPage() {
+export function View() {
   const upstreams = useResource<UpstreamsRecord>('/upstreams');
   useRefresh(upstreams);
   return (

@@ -8,18 +8,18 @@ export const SIGN_IN_PAGES: readonly PageEntry[] = [
     path: '/sign-in',
     title: t('Sign in'),
     signedOut: true,
-    load: async () => (await import('./sign-in.tsx')).SignInPage,
+    load: () => import('./sign-in.tsx'),
   },
   {
     path: '/forgot',
     title: t('Forgot your password?'),
     signedOut: true,
-    load: async () => (await import('./recovery.tsx')).ForgotPage,
+    load: async () => ({ View: (await import('./recovery.tsx')).ForgotPage }),
   },
   {
     path: '/reset',
     title: t('Choose a new password'),
     signedOut: true,
-    load: async () => (await import('./recovery.tsx')).ResetPage,
+    load: async () => ({ View: (await import('./recovery.tsx')).ResetPage }),
   },
 ];

@@ -13,7 +13,7 @@ import { house } from '../session.ts';
 import { EmailField, enter, fromAddress, GateForm, GatePage } from './gate.tsx';
 import { PasswordField } from './password-field.tsx';
 
-export function SignInPage() {
+export function View() {
   const [asksCode, setAsksCode] = useState(false);
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
