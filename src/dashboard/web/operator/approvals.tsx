@@ -16,8 +16,8 @@ import {
   Nothing,
   Page,
   post,
-  StateBadge,
   session,
+  stateColumn,
   Time,
   type Tone,
   toast,
@@ -108,11 +108,7 @@ const COLUMNS: readonly Column<ApprovalRecord>[] = [
       </>
     ),
   },
-  {
-    label: t('Status'),
-    card: 'state',
-    show: ({ state }) => <StateBadge state={state} tone={TONES[state]} />,
-  },
+  stateColumn(t('Status'), 'state', TONES),
   {
     label: t('Requested by'),
     show: ({ asked_by, asked_by_email, asked_at }) => (

@@ -22,6 +22,7 @@ import {
   TextField,
   Time,
   type Tone,
+  timeColumn,
   toast,
   useAction,
   useAmountInput,
@@ -88,18 +89,8 @@ export function View() {
           show: ({ amount }) => <Amount tokens={amount} />,
         },
         { label: t('Reason'), wrap: true, show: ({ reason }) => reason },
-        {
-          label: t('Created'),
-          sort: 'created',
-          card: 'hidden',
-          show: ({ created_at }) => <Time at={created_at} detail="day" />,
-        },
-        {
-          label: t('Expires'),
-          card: 'labelled',
-          sort: 'expires',
-          show: ({ expires_at }) => <Time relative at={expires_at} />,
-        },
+        timeColumn(t('Created'), 'created_at', { sort: 'created', card: 'hidden', detail: 'day' }),
+        timeColumn(t('Expires'), 'expires_at', { sort: 'expires', relative: true }),
       ]}
       actions={[REVOKE]}
       create={{

@@ -10,10 +10,10 @@ import {
   FormDialog,
   fieldError,
   post,
-  StateBadge,
+  stateColumn,
   TextField,
-  Time,
   type Tone,
+  timeColumn,
   useAction,
 } from '../ui/index.ts';
 import { revokeAction } from './revoke.tsx';
@@ -56,21 +56,9 @@ export function View() {
           label: t('For'),
           show: ({ email }) => email ?? <span class="soft">{t('Anyone with the link')}</span>,
         },
-        {
-          label: t('Status'),
-          card: 'state',
-          show: ({ status }) => <StateBadge state={status} tone={TONES[status]} />,
-        },
-        {
-          label: t('Created'),
-          card: 'labelled',
-          show: ({ created_at }) => <Time at={created_at} />,
-        },
-        {
-          label: t('Expires'),
-          card: 'labelled',
-          show: ({ expires_at }) => <Time at={expires_at} />,
-        },
+        stateColumn(t('Status'), 'status', TONES),
+        timeColumn(t('Created'), 'created_at'),
+        timeColumn(t('Expires'), 'expires_at'),
       ]}
       actions={[REVOKE]}
       create={{

@@ -17,7 +17,7 @@ import {
   SelectField,
   session,
   TextField,
-  Time,
+  timeColumn,
   toast,
   useAction,
 } from '../ui/index.ts';
@@ -124,11 +124,7 @@ export function View() {
             <Badge tone={two_factor ? 'good' : 'warning'}>{two_factor ? t('on') : t('off')}</Badge>
           ),
         },
-        {
-          label: t('Created'),
-          card: 'labelled',
-          show: ({ created_at }) => <Time at={created_at} />,
-        },
+        timeColumn(t('Created'), 'created_at'),
       ]}
       actions={ACTIONS}
       create={{

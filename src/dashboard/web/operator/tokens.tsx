@@ -13,12 +13,11 @@ import {
   type DialogProps,
   FormDialog,
   fieldError,
-  Nothing,
   post,
-  StateBadge,
+  stateColumn,
   TextField,
-  Time,
   type Tone,
+  timeColumn,
   useAction,
 } from '../ui/index.ts';
 import { revokeAction } from './revoke.tsx';
@@ -84,11 +83,7 @@ export function View() {
           card: 'labelled',
           show: ({ masked }) => <code class="small nowrap">{masked}</code>,
         },
-        {
-          label: t('Status'),
-          card: 'state',
-          show: ({ status }) => <StateBadge state={status} tone={TONES[status]} />,
-        },
+        stateColumn(t('Status'), 'status', TONES),
         {
           label: t('Scopes'),
           wrap: true,
@@ -101,22 +96,9 @@ export function View() {
           card: 'labelled',
           show: ({ owner }) => owner ?? <span class="soft">{t('Command line')}</span>,
         },
-        {
-          label: t('Created'),
-          card: 'labelled',
-          show: ({ created_at }) => <Time at={created_at} relative />,
-        },
-        {
-          label: t('Last used'),
-          card: 'labelled',
-          show: ({ last_used_at }) =>
-            last_used_at === null ? <Nothing /> : <Time at={last_used_at} relative />,
-        },
-        {
-          label: t('Expires'),
-          card: 'labelled',
-          show: ({ expires_at }) => <Time at={expires_at} relative />,
-        },
+        timeColumn(t('Created'), 'created_at', { relative: true }),
+        timeColumn(t('Last used'), 'last_used_at', { relative: true }),
+        timeColumn(t('Expires'), 'expires_at', { relative: true }),
       ]}
       actions={[REVOKE]}
       create={{

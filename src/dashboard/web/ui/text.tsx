@@ -22,8 +22,8 @@ export function Time({
   detail = 'minute',
 }: {
   readonly at: string | null;
-  readonly relative?: boolean;
-  readonly detail?: 'day' | 'minute' | 'second';
+  readonly relative?: boolean | undefined;
+  readonly detail?: 'day' | 'minute' | 'second' | undefined;
 }) {
   if (at === null) return <Nothing />;
   const exact = formatInstant(at, 'zone');
@@ -90,7 +90,9 @@ const TONES: Readonly<Record<string, Tone>> = {
   disabled: 'danger',
 };
 
+type StateBadgeProps = { readonly state: string; readonly tone?: Tone | undefined };
+
 /** The badge of a state; set `tone` if the state does not imply it. */
-export function StateBadge({ state, tone }: { readonly state: string; readonly tone?: Tone }) {
+export function StateBadge({ state, tone }: StateBadgeProps) {
   return <Badge tone={tone ?? TONES[state] ?? 'neutral'}>{labelOf(state)}</Badge>;
 }

@@ -15,6 +15,7 @@ import {
   StateBadge,
   TextField,
   Time,
+  timeColumn,
   toast,
   useAction,
 } from '../../ui/index.ts';
@@ -66,12 +67,7 @@ export const keyColumns = (refresh: () => void): Columns => [
     wrap: true,
     show: (record) => <KeyBounds record={record} />,
   },
-  {
-    label: t('Created'),
-    card: 'labelled',
-    sort: 'created',
-    show: ({ created_at }) => <Time at={created_at} detail="day" />,
-  },
+  timeColumn(t('Created'), 'created_at', { sort: 'created', detail: 'day' }),
   {
     label: t('Spent today'),
     sort: 'spent_today',

@@ -7,8 +7,8 @@ import {
   Nothing,
   ProblemCell,
   ServedModel,
-  StateBadge,
   StatusCell,
+  stateColumn,
   Time,
   usedColumns,
 } from '../../ui/index.ts';
@@ -19,11 +19,7 @@ export function requestColumns(
   const names = new Map(choices?.keys.map(({ id, name, masked }) => [id, name ?? masked]));
   return [
     { label: t('Started'), show: ({ started_at }) => <Time at={started_at} detail="second" /> },
-    {
-      label: t('Outcome'),
-      card: 'state',
-      show: ({ outcome }) => <StateBadge state={outcome} />,
-    },
+    stateColumn(t('Outcome'), 'outcome'),
     {
       label: t('Model'),
       card: 'title',

@@ -20,6 +20,7 @@ import {
   type RowAction,
   Tabs,
   Time,
+  timeColumn,
   useList,
 } from '../../ui/index.ts';
 import { AuditTable } from '../audit/table.tsx';
@@ -154,22 +155,14 @@ const KEY_COLUMNS: readonly [Column<BoundKeyRecord>, ...Column<BoundKeyRecord>[]
     show: ({ last_used_at }) =>
       last_used_at === null ? <Nothing>{t('Never')}</Nothing> : <Time relative at={last_used_at} />,
   },
-  {
-    label: t('Expires'),
-    card: 'labelled',
-    show: ({ expires_at }) => <Time relative at={expires_at} />,
-  },
+  timeColumn(t('Expires'), 'expires_at', { relative: true }),
   {
     label: t('Bounds'),
     card: 'labelled',
     wrap: true,
     show: (record) => <KeyBounds record={record} />,
   },
-  {
-    label: t('Created'),
-    card: 'labelled',
-    show: ({ created_at }) => <Time at={created_at} detail="day" />,
-  },
+  timeColumn(t('Created'), 'created_at', { detail: 'day' }),
 ];
 
 const called = ({ masked }: BoundKeyRecord) => t('the key {name}', { name: masked });

@@ -13,6 +13,7 @@ import {
   SelectField,
   type SelectOption,
   Time,
+  timeColumn,
 } from '../../ui/index.ts';
 import { useFilter } from '../filters.tsx';
 import { BlockDialog, UnblockDialog } from './dialogs.tsx';
@@ -57,7 +58,7 @@ export function View() {
           wrap: true,
           show: ({ reason }) => (reason === '' ? <Nothing /> : reason),
         },
-        { label: t('Since'), card: 'labelled', show: ({ created_at }) => <Time at={created_at} /> },
+        timeColumn(t('Since'), 'created_at'),
         {
           label: t('Expires'),
           card: 'labelled',

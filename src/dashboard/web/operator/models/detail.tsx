@@ -26,6 +26,7 @@ import {
   remove,
   Speeds,
   StateBadge,
+  stateColumn,
   Table,
   Time,
   tokenCount,
@@ -200,11 +201,7 @@ function Places({ model: { placements } }: Pick<Props, 'model'>) {
           { label: t('Upstream'), show: ({ upstream }) => upstream },
           { label: t('Upstream model'), show: ({ upstream_model }) => upstream_model },
           { label: t('Weight'), end: true, show: ({ weight }) => String(weight) },
-          {
-            label: t('State'),
-            card: 'state',
-            show: ({ state }) => <StateBadge state={state} />,
-          },
+          stateColumn(t('State'), 'state'),
           {
             label: t('Cost set'),
             card: 'labelled',

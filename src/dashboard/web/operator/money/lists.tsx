@@ -2,7 +2,7 @@
 
 import type { MoneyAccountRecord, MoneyRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import { Amount, Card, Empty, formatCount, StateBadge, Table, Time } from '../../ui/index.ts';
+import { Amount, Card, Empty, formatCount, stateColumn, Table, Time } from '../../ui/index.ts';
 
 export function AccountsCard({
   title,
@@ -57,7 +57,7 @@ export function HoldsCard({ holds }: Pick<MoneyRecord, 'holds'>) {
           { label: t('Request'), show: ({ request_id }) => <code>{request_id}</code> },
           { label: t('Created'), show: ({ created_at }) => <Time at={created_at} relative /> },
           { label: t('Model'), show: ({ model }) => model },
-          { label: t('Phase'), card: 'state', show: ({ phase }) => <StateBadge state={phase} /> },
+          stateColumn(t('Phase'), 'phase'),
           { label: t('Reserved'), end: true, show: ({ amount }) => <Amount tokens={amount} /> },
         ]}
       />

@@ -19,6 +19,7 @@ import {
   Segments,
   Table,
   Time,
+  timeColumn,
   toast,
   useList,
 } from '../../ui/index.ts';
@@ -44,11 +45,7 @@ const COUNT: Column<AlertRecord> = {
   show: ({ count }) => formatCount(count),
 };
 
-const LAST: Column<AlertRecord> = {
-  label: t('Last'),
-  card: 'labelled',
-  show: ({ last_at }) => <Time at={last_at} relative />,
-};
+const LAST = timeColumn(t('Last'), 'last_at', { relative: true });
 
 const WHICH = [
   { id: 'open', label: t('Open') },
@@ -64,11 +61,7 @@ export function View() {
   const columns: readonly [Column<AlertRecord>, ...Column<AlertRecord>[]] = [
     EVENT,
     COUNT,
-    {
-      label: t('First'),
-      card: 'labelled',
-      show: ({ first_at }) => <Time at={first_at} relative />,
-    },
+    timeColumn(t('First'), 'first_at', { relative: true }),
     LAST,
     {
       label: t('Status'),

@@ -8,8 +8,8 @@ import {
   Nothing,
   ProblemCell,
   ServedModel,
-  StateBadge,
   StatusCell,
+  stateColumn,
   Time,
   usedColumns,
 } from '../../ui/index.ts';
@@ -35,11 +35,7 @@ const ACCOUNT: Column<Row> = {
 };
 
 const REST: readonly Column<Row>[] = [
-  {
-    label: t('Outcome'),
-    card: 'state',
-    show: ({ outcome }) => <StateBadge state={outcome} />,
-  },
+  stateColumn(t('Outcome'), 'outcome'),
   {
     label: t('Model'),
     show: ({ model_requested, model_served }) => (

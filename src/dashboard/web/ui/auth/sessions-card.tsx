@@ -5,6 +5,7 @@ import type { ListedSessionRecord, SessionListRecord } from '../../../records/au
 import { t } from '../../text/t.ts';
 import { remove } from '../api.ts';
 import { Button } from '../button.tsx';
+import { timeColumn } from '../common-columns.tsx';
 import { ConfirmDialog } from '../dialog.tsx';
 import { Card, Loaded } from '../parts.tsx';
 import type { Resource } from '../resource.ts';
@@ -37,11 +38,7 @@ export function SessionsCard({ sessions }: { readonly sessions: Resource<Session
               { label: t('Browser'), show: (row) => <Device row={row} /> },
               { label: t('IP address'), show: ({ address }) => address },
               { label: t('Signed in'), show: ({ created_at: at }) => <Time at={at} /> },
-              {
-                label: t('Last seen'),
-                card: 'labelled',
-                show: ({ last_seen_at: at }) => <Time relative at={at} />,
-              },
+              timeColumn(t('Last seen'), 'last_seen_at', { relative: true }),
               {
                 label: '',
                 end: true,
