@@ -94,6 +94,7 @@ export {
 export { labelOf } from './labels.ts';
 export { type LiveState, useLatest, useLive } from './live.ts';
 export { addAmounts, multiply, priceUnits, toUsd } from './money.ts';
+export { Neighbours } from './neighbours.tsx';
 export type { PageProps } from './page.ts';
 export {
   Alert,

@@ -19,6 +19,7 @@ import {
   formatCount,
   formatMilliseconds,
   Loaded,
+  Neighbours,
   Nothing,
   OtherAmount,
   Page,
@@ -33,7 +34,7 @@ import {
 } from '../../ui/index.ts';
 import { HeldCard } from './hold.tsx';
 import { chargeWords, countWords, endingWords } from './labels.ts';
-import { KeyLink, Neighbours, neighboursOf } from './links.tsx';
+import { KeyLink } from './links.tsx';
 import { ReceiptCard } from './receipt.tsx';
 import { RefusedView } from './refused.tsx';
 
@@ -43,6 +44,8 @@ export function View({ params }: PageProps) {
     `/requests/${encodeURIComponent(id)}`,
   );
   const from = useOpenedFrom('/requests');
+  const data = history.data.value;
+  const others = data?.object === 'request' ? data : undefined;
   return (
     <Page
       title={t('Request')}
@@ -53,7 +56,7 @@ export function View({ params }: PageProps) {
           <CopyButton text={id} label={t('Copy request id')} kind="quiet" />
         </span>
       }
-      actions={<Neighbours {...neighboursOf(id, from?.ids, history.data.value)} />}
+      actions={<Neighbours id={id} ids={from?.ids} others={others} />}
     >
       <Loaded resource={history} lines={8}>
         {(data) =>

@@ -13,9 +13,9 @@ import {
   Facts,
   formatCount,
   holdItems,
-  LinkButton,
   Loaded,
   labelOf,
+  Neighbours,
   Nothing,
   OtherAmount,
   Page,
@@ -39,20 +39,12 @@ export function View({ params }: PageProps) {
     `/requests/${encodeURIComponent(id)}`,
   );
   const from = useOpenedFrom('/requests');
-  const place = from?.ids.indexOf(id) ?? -1;
-  const newer = from?.ids[place - 1];
-  const older = place < 0 ? undefined : from?.ids[place + 1];
   return (
     <Page
       title={t('Request')}
       back={{ href: `/requests${from?.search ?? ''}`, label: t('Requests') }}
       lead={<code>{id}</code>}
-      actions={
-        <>
-          {newer && <LinkButton href={`/requests/${newer}`}>{t('← Newer')}</LinkButton>}
-          {older && <LinkButton href={`/requests/${older}`}>{t('Older →')}</LinkButton>}
-        </>
-      }
+      actions={<Neighbours id={id} ids={from?.ids} />}
     >
       <Loaded resource={resource} lines={10}>
         {(data) =>
