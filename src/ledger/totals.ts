@@ -20,6 +20,10 @@ export type AccountAmount = {
   readonly amount: Micro;
 };
 
+export type OldestHold = Awaited<
+  ReturnType<ReturnType<typeof createTotals>['oldestHolds']>
+>[number];
+
 const ACCOUNTS_AT_ONCE = 200;
 const STRETCH_MS = 2 * DAY_MS;
 

@@ -2,25 +2,17 @@
 // incident.
 
 import { Type } from '@sinclair/typebox';
-import { pricingRecord } from '../../catalog/pricing-record.ts';
-import { modelState, placeState, type UpstreamState } from '../../core/health.ts';
-import type { Catalog, Model } from '../../core/model.ts';
-import { formatTokens, formatUsd, ZERO } from '../../core/money.ts';
-import { planIncludes } from '../../core/plan.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { HOUR_MS } from '../../ledger/series/figures.ts';
 import { createModelSeriesReader, type ModelFigures } from '../../ledger/series/models.ts';
 import { clearIncident, incidentRecord, setIncident } from '../../operations/incidents.ts';
+import { operatorModelRecord } from '../../operations/operator-model.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import type { List } from '../edge/page.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import { modelNames } from '../model-names.ts';
 import type { ModelNameRecord } from '../records/model.ts';
-import type {
-  IncidentRecord,
-  OperatorModelRecord,
-  OperatorModelsRecord,
-} from '../records/operator-catalog.ts';
+import type { IncidentRecord, OperatorModelsRecord } from '../records/operator-catalog.ts';
 import { changeOf } from './dependencies.ts';
 
 const LIMIT = Type.Optional(Type.Integer({ minimum: 1, maximum: 999_999_999 }));
@@ -55,7 +47,7 @@ export function modelRoutes(dependencies: MachineDependencies): readonly Route<S
         const incidents = (await store.incidents.list()).map(incidentRecord);
         const states = dependencies.upstreams();
         const models = current.models.map((model) =>
-          modelRecord(current, model, {
+          operatorModelRecord(current, model, {
             incident: incidents.find((each) => each.model === model.slug) ?? null,
             states,
             used: used.get(model.slug),
@@ -100,72 +92,4 @@ export function modelRoutes(dependencies: MachineDependencies): readonly Route<S
       },
     }),
   ];
-}
-
-type Facts = {
-  readonly incident: IncidentRecord | null;
-  readonly states: readonly UpstreamState[];
-  readonly used: ModelFigures | undefined;
-  /** Requests for it, whichever model served. */
-  readonly requested: number;
-  readonly nowMs: number;
-};
-
-function modelRecord(catalog: Catalog, model: Model, facts: Facts): OperatorModelRecord {
-  const { incident, states, used, nowMs } = facts;
-  const { usdPerMillion } = catalog;
-  const placements = placementsOf(model, states);
-  const {
-    currency: _,
-    unit: __,
-    schedule: ___,
-    next_change_at,
-    ...price
-  } = pricingRecord(model.prices, usdPerMillion, nowMs);
-  return {
-    id: model.slug,
-    object: 'model',
-    display_name: model.displayName,
-    description: model.description,
-    aliases: model.aliases,
-    context_window: model.contextWindow,
-    max_output_tokens: model.maxOutput,
-    features: [...model.features],
-    plans: [...catalog.plans.values()]
-      .filter((plan) => planIncludes(plan, model.slug))
-      .map(({ slug }) => slug),
-    fallbacks: model.fallbacks,
-    price,
-    next_change_at,
-    incident,
-    has_catalog_limits: model.incidentLimits !== undefined,
-    placements,
-    state: modelState(placements.map(({ state }) => state)),
-    last_day: {
-      requests: used?.requests ?? 0,
-      requested: facts.requested,
-      failed: used?.failed ?? 0,
-      output_tokens: used?.outputTokens ?? 0,
-      spent: formatTokens(used?.debited ?? ZERO),
-      spent_usd: formatUsd(used?.debited ?? ZERO, usdPerMillion),
-    },
-  };
-}
-
-type Placements = OperatorModelRecord['placements'];
-
-function placementsOf({ slug, servedBy }: Model, states: readonly UpstreamState[]): Placements {
-  return servedBy.map(({ upstream, model, weight, cost }) => {
-    const state = states.find((each) => each.upstream === upstream);
-    const known = state?.models.find((each) => each.model === slug);
-    return {
-      upstream,
-      upstream_model: model,
-      weight,
-      state: placeState(known),
-      breaker: known?.breaker ?? 'closed',
-      disabled: known?.disabled === true,
-      has_cost: cost !== undefined,
-    };
-  });
 }

@@ -3,7 +3,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
-import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
+import { formatTokens, formatUsd } from '../../core/money.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import {
   addModelFigures,
@@ -12,15 +12,12 @@ import {
   sumModelFigures,
 } from '../../ledger/series/models.ts';
 import { type AccountAmount, createTotals } from '../../ledger/totals.ts';
+import { amountRecord, figuresRecord, holdRecord } from '../../operations/figure-records.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { type List, wholeList } from '../edge/page.ts';
 import { oneOf, type Route, sessionRoute } from '../edge/route.ts';
 import { readPeriod } from '../period.ts';
-import type {
-  MoneyAccountRecord,
-  MoneyFiguresRecord,
-  MoneyRecord,
-} from '../records/operator-catalog.ts';
+import type { MoneyAccountRecord, MoneyRecord } from '../records/operator-catalog.ts';
 
 const DAYS = oneOf(['1', '7', '30', '90']);
 const LISTED = 10;
@@ -75,9 +72,12 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
             at: isoTime(edges[bucket] ?? 0),
             ...figuresRecord(figures, usdPerMillion),
           })),
-          holds: { open: (await store.books.openHolds()).count, oldest: await oldestHolds() },
+          holds: {
+            open: (await store.books.openHolds()).count,
+            oldest: (await totals.oldestHolds(LISTED)).map(holdRecord),
+          },
           largest_balances: (await totals.largestBalances(LISTED)).map((row) =>
-            accountRecord(row, usdPerMillion),
+            amountRecord(row, usdPerMillion),
           ),
           behind,
         };
@@ -91,7 +91,7 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
       async handle({ query: { days = '30' } }): Promise<List<MoneyAccountRecord>> {
         const { usdPerMillion } = catalog();
         const rows = await spenders(Number(days));
-        return wholeList(rows.map((row) => accountRecord(row, usdPerMillion)));
+        return wholeList(rows.map((row) => amountRecord(row, usdPerMillion)));
       },
     }),
   ];
@@ -107,47 +107,4 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
     rows.catch(() => asked.delete(days));
     return rows;
   }
-
-  async function oldestHolds(): Promise<MoneyRecord['holds']['oldest']> {
-    return (await totals.oldestHolds(LISTED)).map((hold) => ({
-      request_id: hold.requestId,
-      account_id: hold.accountId,
-      model: hold.model,
-      phase: hold.checkpointAt === null ? 'held' : 'delivering',
-      amount: formatTokens(hold.amount),
-      created_at: isoTime(hold.startedAt),
-    }));
-  }
-}
-
-function figuresRecord(figures: ModelFigures, usdPerMillion: UsdRate): MoneyFiguresRecord {
-  const { debited, upstreamCost, margin, loss } = figures;
-  return {
-    requests: figures.requests,
-    failed: figures.failed,
-    input_tokens: figures.inputTokens,
-    estimated_input_tokens: figures.estimatedPromptTokens,
-    output_tokens: figures.outputTokens,
-    spent: formatTokens(debited),
-    spent_usd: formatUsd(debited, usdPerMillion),
-    cost: formatTokens(upstreamCost),
-    cost_usd: formatUsd(upstreamCost, usdPerMillion),
-    margin: formatTokens(margin),
-    margin_usd: formatUsd(margin, usdPerMillion),
-    loss: formatTokens(loss),
-    loss_usd: formatUsd(loss, usdPerMillion),
-    uncosted: figures.uncosted,
-  };
-}
-
-function accountRecord(
-  { accountId, email, amount }: AccountAmount,
-  usdPerMillion: UsdRate,
-): MoneyAccountRecord {
-  return {
-    account_id: accountId,
-    email,
-    amount: formatTokens(amount),
-    amount_usd: formatUsd(amount, usdPerMillion),
-  };
 }

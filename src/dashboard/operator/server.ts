@@ -1,10 +1,9 @@
 // The live numbers of a server. Read once for the overview and once per second for the feed; totals
 // over all accounts are read at most every 10 seconds.
 
-import type { ActivityMinute } from '../../core/activity.ts';
 import { isoTime, utcDay } from '../../core/calendar.ts';
 import { type UpstreamState, upstreamState } from '../../core/health.ts';
-import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
+import { formatTokens, formatUsd } from '../../core/money.ts';
 import { upstreamWarnings } from '../../core/readiness.ts';
 import {
   createModelSeriesReader,
@@ -13,9 +12,10 @@ import {
 } from '../../ledger/series/models.ts';
 import { type BalanceTotals, createTotals } from '../../ledger/totals.ts';
 import { alertRecord, countOpenAlerts, listAlerts } from '../../operations/alerts.ts';
+import { dayTotals, minuteRecord } from '../../operations/figure-records.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import type { Reading } from '../edge/feed.ts';
-import type { MachineRecord, MinuteRecord } from '../records/operator-server.ts';
+import type { MachineRecord } from '../records/operator-server.ts';
 
 const MINUTES = 60;
 const ALERTS = 5;
@@ -112,28 +112,4 @@ function isTroubled(state: UpstreamState): boolean {
 
 function isOut({ models }: UpstreamState): boolean {
   return models.some(({ disabled }) => disabled === true);
-}
-
-function dayTotals(figures: ModelFigures, usdPerMillion: UsdRate): MachineRecord['today'] {
-  return {
-    requests: figures.requests,
-    failed: figures.failed,
-    input_tokens: figures.inputTokens,
-    output_tokens: figures.outputTokens,
-    spent: formatTokens(figures.debited),
-    spent_usd: formatUsd(figures.debited, usdPerMillion),
-  };
-}
-
-function minuteRecord(minute: ActivityMinute): MinuteRecord {
-  const { at, requests, ok, refused, failed, cancelled, outputTokens } = minute;
-  return {
-    at: isoTime(at),
-    requests,
-    succeeded: ok,
-    refused,
-    failed,
-    cancelled,
-    output_tokens: outputTokens,
-  };
 }

@@ -1,13 +1,12 @@
 // The console's records about models, prices, the catalog, and totals of all accounts.
 
 import type { PriceDraft } from '../../catalog/price-draft.ts';
-import type { PlaceState } from '../../core/health.ts';
+import type { amountRecord, figuresRecord, holdRecord } from '../../operations/figure-records.ts';
 import type { incidentRecord } from '../../operations/incidents.ts';
+import type { operatorModelRecord } from '../../operations/operator-model.ts';
 import type { previewRecord } from '../../operations/price-preview.ts';
 import type { priceSheet } from '../../operations/price-sheet.ts';
 import type { publishPrices } from '../../operations/publish-prices.ts';
-import type { PricingRecord } from './model.ts';
-import type { MachineRecord } from './operator-server.ts';
 
 export type ModelPricesRecord = ReturnType<typeof priceSheet>['models'][number];
 
@@ -59,36 +58,7 @@ export type PublishedRecord = Awaited<ReturnType<typeof publishPrices>> & {
 
 export type IncidentRecord = ReturnType<typeof incidentRecord>;
 
-export type OperatorModelRecord = {
-  readonly id: string;
-  readonly object: 'model';
-  readonly display_name: string;
-  readonly description: string;
-  readonly aliases: readonly string[];
-  readonly context_window: number;
-  readonly max_output_tokens: number;
-  readonly features: readonly string[];
-  readonly plans: readonly string[];
-  readonly fallbacks: readonly string[];
-  readonly price: Omit<PricingRecord, 'currency' | 'unit' | 'schedule' | 'next_change_at'>;
-  readonly next_change_at: string | null;
-  readonly incident: IncidentRecord | null;
-  /** Lower limits set by the catalog. */
-  readonly has_catalog_limits: boolean;
-  readonly placements: readonly {
-    readonly upstream: string;
-    readonly upstream_model: string;
-    readonly weight: number;
-    readonly state: PlaceState;
-    readonly breaker: 'closed' | 'open' | 'half_open';
-    readonly disabled: boolean;
-    readonly has_cost: boolean;
-  }[];
-  /** Whether a request for it can be answered now, directly or by a fallback. */
-  readonly state: 'healthy' | 'degraded' | 'down';
-  /** What it served; `requested` counts requests for it, whichever model served. */
-  readonly last_day: Omit<MachineRecord['today'], 'input_tokens'> & { readonly requested: number };
-};
+export type OperatorModelRecord = ReturnType<typeof operatorModelRecord>;
 
 /** Incidents of models no longer in the catalog are in `forgotten`. */
 export type OperatorModelsRecord = {
@@ -117,39 +87,9 @@ export type CatalogCheckRecord = {
   readonly problems: readonly string[];
 };
 
-export type MoneyFiguresRecord = {
-  readonly requests: number;
-  readonly failed: number;
-  readonly input_tokens: number;
-  readonly estimated_input_tokens: number;
-  readonly output_tokens: number;
-  readonly spent: string;
-  readonly spent_usd: string;
-  readonly cost: string;
-  readonly cost_usd: string;
-  readonly margin: string;
-  readonly margin_usd: string;
-  readonly loss: string;
-  readonly loss_usd: string;
-  /** Requests excluded from the margin, because a cost is unknown. */
-  readonly uncosted: number;
-};
+export type MoneyFiguresRecord = ReturnType<typeof figuresRecord>;
 
-type HoldRecord = {
-  readonly request_id: string;
-  readonly account_id: string;
-  readonly model: string;
-  readonly phase: 'held' | 'delivering';
-  readonly amount: string;
-  readonly created_at: string;
-};
-
-export type MoneyAccountRecord = {
-  readonly account_id: string;
-  readonly email: string;
-  readonly amount: string;
-  readonly amount_usd: string;
-};
+export type MoneyAccountRecord = ReturnType<typeof amountRecord>;
 
 export type MoneyRecord = {
   readonly from: string;
@@ -167,7 +107,10 @@ export type MoneyRecord = {
   readonly before: MoneyFiguresRecord;
   readonly models: readonly (MoneyFiguresRecord & { readonly model: string })[];
   readonly series: readonly (MoneyFiguresRecord & { readonly at: string })[];
-  readonly holds: { readonly open: number; readonly oldest: readonly HoldRecord[] };
+  readonly holds: {
+    readonly open: number;
+    readonly oldest: readonly ReturnType<typeof holdRecord>[];
+  };
   readonly largest_balances: readonly MoneyAccountRecord[];
   /** Requests not yet counted. */
   readonly behind: number;

@@ -2,30 +2,13 @@
 
 import type { PlaceState } from '../../core/health.ts';
 import type { alertRecord } from '../../operations/alerts.ts';
+import type { dayTotals, minuteRecord } from '../../operations/figure-records.ts';
 import type { placeRecord } from '../../operations/upstreams.ts';
 
-/** One minute of requests; the last one of a list is still running. */
-export type MinuteRecord = {
-  readonly at: string;
-  readonly requests: number;
-  readonly succeeded: number;
-  readonly refused: number;
-  readonly failed: number;
-  readonly cancelled: number;
-  readonly output_tokens: number;
-};
+export type MinuteRecord = ReturnType<typeof minuteRecord>;
 
 /** Alerts of one kind and subject; `open` unless acknowledged. */
 export type AlertRecord = ReturnType<typeof alertRecord>;
-
-type DayTotalsRecord = {
-  readonly requests: number;
-  readonly failed: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly spent: string;
-  readonly spent_usd: string;
-};
 
 /** The live part, sent by the overview's feed. */
 export type MachineRecord = {
@@ -48,7 +31,7 @@ export type MachineRecord = {
     readonly posted_usd: string;
     readonly held: string;
   };
-  readonly today: DayTotalsRecord;
+  readonly today: ReturnType<typeof dayTotals>;
   /** The last hour. */
   readonly minutes: readonly MinuteRecord[];
   readonly upstreams: {
