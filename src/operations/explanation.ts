@@ -16,7 +16,8 @@ import {
 } from '../core/money.ts';
 import { charge, holdAmount, type Price } from '../core/price.ts';
 import type { RequestHistory } from '../ledger/explain.ts';
-import { readAttempts, upstreamCosts } from './attempt-facts.ts';
+import { parseAttempts } from '../ledger/series/attempts.ts';
+import { attemptFacts, upstreamCosts } from './attempt-facts.ts';
 
 type Hold = RequestHistory['hold'];
 type UsageRecord = NonNullable<RequestHistory['record']>;
@@ -28,7 +29,7 @@ export type Terms = { readonly usdPerMillion: UsdRate; readonly minimumHold: Mic
 
 export function explanation(history: RequestHistory, terms: Terms) {
   const { hold, record } = history;
-  const attempts = record === undefined ? [] : readAttempts(record.attempts);
+  const attempts = record === undefined ? [] : parseAttempts(record.attempts);
   return {
     request_id: hold.requestId,
     account_id: hold.accountId,
@@ -44,7 +45,7 @@ export function explanation(history: RequestHistory, terms: Terms) {
         : history.prices.map((row) => calculation(hold, row, record)),
     booked: record === undefined ? null : bookedFacts(history, record, terms.usdPerMillion),
     receipt: history.receipt ?? null,
-    attempts,
+    attempts: attempts.map(attemptFacts),
     /** What the operator pays for all attempts; null where the catalog has no costs. */
     upstream_costs: record === undefined ? null : upstreamCosts(attempts, record.debited),
   } as const;

@@ -5,7 +5,8 @@ import { describe, expect, test } from 'bun:test';
 import { explanationText } from '../../src/cli/explain.ts';
 import { micro, tokenCount, usdRate } from '../../src/core/money.ts';
 import type { RequestHistory } from '../../src/ledger/explain.ts';
-import { readAttempts, upstreamCosts } from '../../src/operations/attempt-facts.ts';
+import { parseAttempts } from '../../src/ledger/series/attempts.ts';
+import { upstreamCosts } from '../../src/operations/attempt-facts.ts';
 import { explanation } from '../../src/operations/explanation.ts';
 
 const T0 = Date.UTC(2026, 10, 21, 8);
@@ -198,7 +199,7 @@ test('as data', () => {
 
 describe('what the operator pays', () => {
   const costs = (...attempts: unknown[]) =>
-    upstreamCosts(readAttempts(JSON.stringify(attempts)), micro(1_000_000n));
+    upstreamCosts(parseAttempts(JSON.stringify(attempts)), micro(1_000_000n));
 
   test.each([
     ['no cost was reported', [{ ...SERVED, cost: undefined }, SILENT], null],
@@ -217,7 +218,7 @@ describe('what the operator pays', () => {
       [SILENT, BROKEN],
       { total: '0.5', complete: true, margin: '0.5' },
     ],
-    ['no amount', [{ ...SERVED, cost: 'much' }], null],
+    ['no amount', [{ ...SERVED, cost: 'much' }], { total: '0', complete: false, margin: null }],
     ['no attempt at all', [], null],
   ] as const)('%s', (_, attempts, expected) => {
     expect(costs(...attempts)).toEqual(expected);
@@ -235,7 +236,7 @@ test.each([
   ['no list', '{}', []],
   ['no objects', '[1, null, "x"]', []],
 ])('a record with %s of them is read as it is', (_, text, expected) => {
-  expect(readAttempts(text)).toEqual(expected);
+  expect(parseAttempts(text)).toEqual(expected);
 });
 
 test('a record of an older program has one line for each', () => {

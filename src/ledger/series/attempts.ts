@@ -1,22 +1,16 @@
-// Reads the attempts of usage records for the series. Members may be missing: records of older
-// versions have fewer.
+// Reads the attempts of usage records. Members may be missing: records of older versions have fewer.
 
-import type { FailureClass } from '../../core/failure.ts';
+import type { AttemptPhase } from '../../core/failure.ts';
+import type { Usage } from '../../core/generation.ts';
+import type { AttemptSummary } from '../../core/request-summary.ts';
 import { shapeNumber, unpackText } from '../../core/shape.ts';
 import type { Database } from '../../store/contract.ts';
 import { BookedNames } from '../booked-names.ts';
 
-export type BookedAttempt = {
-  readonly upstream?: string;
-  readonly model?: string;
-  /** Absent where the upstream was not reached. */
-  readonly credential?: string;
-  readonly startedAt?: number;
-  readonly endedAt?: number;
-  readonly firstContentMs?: number;
-  readonly failure?: FailureClass;
-  readonly usage?: { readonly outputTokens?: number };
-  readonly cost?: string;
+export type BookedAttempt = Partial<AttemptSummary> & {
+  readonly phase?: AttemptPhase;
+  readonly detail?: string;
+  readonly usage?: Partial<Usage>;
 };
 
 /** The attempts of packed rows, in their order; a row without attempts has none. */
@@ -30,11 +24,13 @@ export function createAttemptReader(database: Database): ReadAttempts {
   return async (rows) => {
     const shapes = rows.flatMap((bytes) => (bytes === null ? [] : (shapeNumber(bytes) ?? [])));
     await names.read(database.db, shapes);
-    return rows.map((bytes) => (bytes === null ? [] : parse(unpackText(bytes, names.text))));
+    return rows.map((bytes) =>
+      bytes === null ? [] : parseAttempts(unpackText(bytes, names.text)),
+    );
   };
 }
 
-function parse(text: string): readonly BookedAttempt[] {
+export function parseAttempts(text: string): readonly BookedAttempt[] {
   const attempts: unknown = JSON.parse(text);
   if (!Array.isArray(attempts)) return [];
   return attempts.filter((attempt) => typeof attempt === 'object' && attempt !== null);
