@@ -5,6 +5,7 @@
 import { createHmac } from 'node:crypto';
 import { withTimeout } from '../async/timeout.ts';
 import { type Alert, alertSubject, alertWords } from '../core/alert.ts';
+import { discard, type PostTarget, post } from './post.ts';
 
 export type Webhook = {
   readonly send: (alert: Alert) => void;
@@ -12,15 +13,13 @@ export type Webhook = {
   readonly close: () => Promise<void>;
 };
 
-export type WebhookOptions = {
-  readonly url: string;
+export type WebhookOptions = PostTarget & {
   /** Signs each body; absent: unsigned. */
   readonly secret: string | undefined;
   /** Identifies the gateway: its public address. */
   readonly instance: string;
   /** Unix milliseconds. */
   readonly clock: () => number;
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly onResult: (result: 'delivered' | 'failed' | 'dropped') => void;
   /** Called with the reason why an alert could not be delivered, in our own words. */
   readonly onFailure: (reason: string) => void;
@@ -118,29 +117,13 @@ export function createWebhook(options: WebhookOptions): Webhook {
   /** Resolves with the reason of a final failure, or with `undefined`. */
   async function deliver(body: string): Promise<string | undefined> {
     for (let tries = 1, waitMs = times.retryMs; ; tries += 1, waitMs *= 2) {
-      const result = await post(body);
-      if (result.kind === 'delivered') return undefined;
+      const headers = headersOf(body, options.secret, clock());
+      const signal = AbortSignal.timeout(times.timeoutMs);
+      const result = await post(options, { headers, body, signal }, isRetried, discard);
+      if (result.kind === 'accepted') return undefined;
       if (result.kind === 'refused' || tries === TRIES_MAX) return result.reason;
       if (isStopping) return result.reason;
       await withTimeout(waitMs, stopping.promise);
-    }
-  }
-
-  async function post(body: string): Promise<Posted> {
-    try {
-      const response = await options.fetch(options.url, {
-        method: 'POST',
-        headers: headersOf(body, options.secret, clock()),
-        body,
-        redirect: 'manual',
-        signal: AbortSignal.timeout(times.timeoutMs),
-      });
-      // An unread body would keep its connection.
-      response.body?.cancel().catch(() => {});
-      return judge(response.status);
-    } catch (error) {
-      const late = error instanceof Error && error.name === 'TimeoutError';
-      return { kind: 'failed', reason: late ? 'no answer in time' : 'no connection' };
     }
   }
 
@@ -159,18 +142,8 @@ export function createWebhook(options: WebhookOptions): Webhook {
   };
 }
 
-type Posted =
-  | { readonly kind: 'delivered' }
-  /** `failed` is retried. */
-  | { readonly kind: 'failed' | 'refused'; readonly reason: string };
-
-function judge(status: number): Posted {
-  if (status >= 200 && status < 300) return { kind: 'delivered' };
-  if (status >= 300 && status < 400) {
-    return { kind: 'refused', reason: `it redirects (status ${status}), which is not followed` };
-  }
-  const passing = status === 408 || status === 429 || status >= 500;
-  return { kind: passing ? 'failed' : 'refused', reason: `status ${status}` };
+function isRetried(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500;
 }
 
 function bodyOf({ alert, at, repeated }: Message, instance: string): string {

@@ -3,17 +3,16 @@
 // queue cannot take is dropped and counted. Headers may contain a secret, so they are never logged.
 
 import { withTimeout } from '../../async/timeout.ts';
+import { type PostTarget, post } from '../post.ts';
 
 export type SpanResult = 'exported' | 'rejected' | 'failed' | 'dropped';
 
-export type ExporterOptions<Item> = {
-  readonly url: string;
+export type ExporterOptions<Item> = PostTarget & {
   readonly headers: Readonly<Record<string, string>>;
   /** The body of a batch, and how many spans it has. */
   readonly encode: (items: readonly Item[]) => { readonly body: string; readonly spans: number };
   /** The spans of an item that is dropped. */
   readonly spansOf: (item: Item) => number;
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly random: () => number;
   readonly onResult: (result: SpanResult, spans: number) => void;
   /** Called when exports begin to fail, with the reason in our own words. */
@@ -54,6 +53,7 @@ export type Exporter<Item> = {
 export function createExporter<Item>(options: ExporterOptions<Item>): Exporter<Item> {
   const { onResult } = options;
   const bounds = { ...BOUNDS, ...options.bounds };
+  const headers = { 'content-type': 'application/json', ...options.headers };
   const closing = Promise.withResolvers<void>();
   const ending = new AbortController();
   let queue: Item[] = [];
@@ -100,9 +100,10 @@ export function createExporter<Item>(options: ExporterOptions<Item>): Exporter<I
 
   async function deliver(body: string, spans: number): Promise<void> {
     for (let tries = 1, waitMs = bounds.retryMs; ; tries += 1, waitMs *= 2) {
-      const posted = await send(body);
+      const signal = AbortSignal.any([AbortSignal.timeout(bounds.timeoutMs), ending.signal]);
+      const posted = await post(options, { headers, body, signal }, isRetried, rejectedSpans);
       if (posted.kind === 'accepted') {
-        const rejected = Math.min(posted.rejected, spans);
+        const rejected = Math.min(posted.answer, spans);
         if (rejected > 0) onResult('rejected', rejected);
         if (rejected < spans) onResult('exported', spans - rejected);
         if (isFailing) options.onRecovery();
@@ -115,22 +116,6 @@ export function createExporter<Item>(options: ExporterOptions<Item>): Exporter<I
       if (tries === bounds.triesMax || isClosing) return onResult('failed', spans);
       const askedMs = Math.max(posted.retryAfterMs ?? 0, waitMs * (0.5 + options.random() / 2));
       await withTimeout(Math.min(askedMs, bounds.retryMsMax), closing.promise);
-    }
-  }
-
-  async function send(body: string): Promise<Posted> {
-    try {
-      const response = await options.fetch(options.url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...options.headers },
-        body,
-        redirect: 'manual',
-        signal: AbortSignal.any([AbortSignal.timeout(bounds.timeoutMs), ending.signal]),
-      });
-      return await judge(response);
-    } catch (error) {
-      const isLate = error instanceof Error && error.name === 'TimeoutError';
-      return { kind: 'failed', reason: isLate ? 'no answer in time' : 'no connection' };
     }
   }
 
@@ -161,35 +146,9 @@ export function createExporter<Item>(options: ExporterOptions<Item>): Exporter<I
   };
 }
 
-type Posted =
-  | { readonly kind: 'accepted'; readonly rejected: number }
-  /** `failed` is retried. */
-  | {
-      readonly kind: 'failed' | 'refused';
-      readonly reason: string;
-      readonly retryAfterMs?: number;
-    };
-
 /** The statuses that a client must retry: https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes. */
-const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-
-async function judge(response: Response): Promise<Posted> {
-  const { status, headers } = response;
-  if (status >= 200 && status < 300) {
-    return { kind: 'accepted', rejected: rejectedSpans(await boundedText(response)) };
-  }
-  // An unread body would keep its connection.
-  response.body?.cancel().catch(() => {});
-  if (status >= 300 && status < 400) {
-    return { kind: 'refused', reason: `it redirects (status ${status}), which is not followed` };
-  }
-  if (!RETRIED.has(status)) return { kind: 'refused', reason: `status ${status}` };
-  const retryAfter = Number(headers.get('retry-after') ?? Number.NaN);
-  return {
-    kind: 'failed',
-    reason: `status ${status}`,
-    ...(retryAfter > 0 ? { retryAfterMs: retryAfter * 1_000 } : {}),
-  };
+function isRetried(status: number): boolean {
+  return [429, 502, 503, 504].includes(status);
 }
 
 /** A longer body is cut: it is no answer of a collector. */
@@ -208,7 +167,8 @@ async function boundedText(response: Response): Promise<string> {
 }
 
 /** A collector that accepts a part of a batch says how many spans it rejects. */
-function rejectedSpans(text: string): number {
+async function rejectedSpans(response: Response): Promise<number> {
+  const text = await boundedText(response);
   try {
     const rejected = Number(JSON.parse(text)?.partialSuccess?.rejectedSpans ?? 0);
     return Number.isInteger(rejected) && rejected > 0 ? rejected : 0;
