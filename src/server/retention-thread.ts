@@ -3,10 +3,10 @@
 // build.
 
 import { createRest } from '../async/rest.ts';
-import { messageOf } from '../core/message-of.ts';
 import { type RetentionReport, runRetention } from '../operations/archive/run.ts';
 import { connectDatabase } from '../store/connect.ts';
 import { VERSION } from '../version.ts';
+import { serveThread } from './serve-thread.ts';
 
 /** Posted to the thread, once. */
 export type RetentionRequest = {
@@ -16,25 +16,10 @@ export type RetentionRequest = {
   readonly nowMs: number;
 };
 
-/** Posted back: lines for the log, then one report. */
-export type RetentionReply =
-  | { readonly kind: 'line'; readonly text: string }
-  | { readonly kind: 'report'; readonly report: RetentionReport }
-  | { readonly kind: 'failed'; readonly cause: string };
-
 /** As the aggregation of usage does: the ledger waits for one step, and then has as long. */
 const STEP = { sqlite: { stepMs: 15, pauseMs: 15 }, postgres: { stepMs: 100, pauseMs: 30 } };
 
-declare const self: Worker;
-
-self.onmessage = async ({ data }: MessageEvent<RetentionRequest>) => {
-  const post = (reply: RetentionReply): void => self.postMessage(reply);
-  try {
-    post({ kind: 'report', report: await run(data, (text) => post({ kind: 'line', text })) });
-  } catch (error) {
-    post({ kind: 'failed', cause: messageOf(error) });
-  }
-};
+serveThread(run);
 
 async function run(
   { url, ...request }: RetentionRequest,

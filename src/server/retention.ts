@@ -8,8 +8,8 @@ import { messageOf } from '../core/message-of.ts';
 import type { Log } from '../observe/log.ts';
 import type { RetentionState } from '../observe/upkeep.ts';
 import type { RetentionReport } from '../operations/archive/run.ts';
-import type { RetentionReply, RetentionRequest } from './retention-thread.ts';
-import { startThread } from './thread.ts';
+import type { RetentionRequest } from './retention-thread.ts';
+import { type AskedThread, type AskOptions, askThread } from './thread.ts';
 
 export type RetentionOptions = {
   readonly url: string;
@@ -24,7 +24,7 @@ export type RetentionOptions = {
   /** Replaces the default in tests. */
   readonly firstMs?: number;
   readonly everyMs?: number;
-  readonly startThread?: (href: string) => Worker;
+  readonly startThread?: AskOptions['start'];
 };
 
 export type Retention = {
@@ -40,32 +40,23 @@ const EVERY_MS = 10 * 60_000;
 
 export function createRetention(options: RetentionOptions): Retention {
   const { url, directory, retentionDays, clock, monotonic, log } = options;
-  let thread: Worker | undefined;
+  let thread: AskedThread<RetentionReport> | undefined;
   let failures: readonly ArchiveFailure[] = [];
   /** Of the monotonic clock; absent on a node that does not lead. */
   let goodSinceMs: number | undefined;
   const done = { succeeded: 0, failed: 0, archived: 0, removed: 0 };
 
   async function run(): Promise<void> {
-    const ended = Promise.withResolvers<RetentionReply>();
-    const started = (options.startThread ?? startThread)(THREAD);
-    thread = started;
-    started.onmessage = ({ data }: MessageEvent<RetentionReply>) => {
-      if (data.kind === 'line') log.error(data.text);
-      else ended.resolve(data);
-    };
-    const die = (cause: string): void => ended.resolve({ kind: 'failed', cause });
-    started.onerror = ({ message }) => die(message);
-    started.addEventListener('close', () => die('its thread has ended'));
-    const request: RetentionRequest = { url, directory, retentionDays, nowMs: clock() };
-    started.postMessage(request);
-    const reply = await ended.promise;
-    // Stopped.
-    if (thread !== started) return;
-    thread.terminate();
-    thread = undefined;
-    if (reply.kind === 'report') finish(reply.report);
-    if (reply.kind === 'failed') fail([{ reason: 'failed', text: reply.cause }]);
+    thread = askThread<RetentionRequest, RetentionReport>(
+      './retention-thread.ts',
+      () => ({ url, directory, retentionDays, nowMs: clock() }),
+      { onLine: (text) => log.error(text), start: options.startThread },
+    );
+    try {
+      finish(await thread.answer);
+    } finally {
+      thread = undefined;
+    }
   }
 
   function finish({ months, requests, removed, problems }: RetentionReport): void {
@@ -104,9 +95,8 @@ export function createRetention(options: RetentionOptions): Retention {
       return () => {
         clearTimeout(first);
         stop();
-        const running = thread;
+        thread?.stop();
         thread = undefined;
-        running?.terminate();
         failures = [];
         goodSinceMs = undefined;
       };
@@ -123,6 +113,3 @@ export function createRetention(options: RetentionOptions): Retention {
     }),
   };
 }
-
-/** The build puts the thread beside the program, so the path is the same in both. */
-const THREAD = new URL('./retention-thread.ts', import.meta.url).href;

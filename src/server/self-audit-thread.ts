@@ -1,9 +1,9 @@
 // The thread of one audit: reads the books on a read-only connection, posts what it found and
 // exits. Started by `self-audit.ts`; an entry point of the build.
 
-import { messageOf } from '../core/message-of.ts';
 import { type Difference, findDifferences, type LiveRequests } from '../ledger/audit.ts';
 import { connectDatabase } from '../store/connect.ts';
+import { serveThread } from './serve-thread.ts';
 
 /** Posted to the thread, once. */
 export type AuditRequest = {
@@ -21,16 +21,7 @@ export type AuditReport =
 /** Kept differences of one account, or of the operator: enough to report. */
 const KEPT_MAX = 20;
 
-declare const self: Worker;
-
-self.onmessage = async ({ data }: MessageEvent<AuditRequest>) => {
-  try {
-    self.postMessage(await audit(data));
-  } catch (error) {
-    const cause = messageOf(error);
-    self.postMessage({ ok: false, cause } satisfies AuditReport);
-  }
-};
+serveThread(audit);
 
 async function audit({ url, live, accountIds }: AuditRequest): Promise<AuditReport> {
   const database = connectDatabase({ url, sync: 'normal', patient: true, readonly: true });

@@ -10,7 +10,7 @@ import { messageOf } from '../core/message-of.ts';
 import type { AuditState, Difference, LiveRequests } from '../ledger/audit.ts';
 import type { Log } from '../observe/log.ts';
 import type { AuditReport, AuditRequest } from './self-audit-thread.ts';
-import { startThread } from './thread.ts';
+import { type AskedThread, askThread } from './thread.ts';
 
 export type SelfAuditOptions = {
   /** The database URL. */
@@ -62,7 +62,7 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
   /** Seen in one audit only, with its account. */
   const suspected = new Map<string, string>();
   let failure: string | undefined;
-  let thread: Worker | undefined;
+  let thread: AskedThread<AuditReport> | undefined;
   /** The last audit of all books. */
   let last: AuditState['last'];
 
@@ -71,6 +71,7 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
     if (thread !== undefined) return false;
     const startedAt = clock();
     const conclude = (report: AuditReport): void => {
+      thread = undefined;
       if (accountIds === undefined) {
         const outcome = report.ok ? { ok: true, count: report.count } : { ok: false, count: 0 };
         last = { ...outcome, startedAt, endedAt: clock() };
@@ -78,36 +79,15 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
       judge(report, accountIds);
       onFound({ failure, last, differences: [...found.values()].flat() }, startedAt);
     };
-    let started: Worker;
-    try {
-      started = startThread(THREAD);
-    } catch (error) {
-      conclude({ ok: false, cause: messageOf(error) });
-      return true;
-    }
-    thread = started;
-    const end = (report: AuditReport): void => {
-      if (thread !== started) return;
-      thread = undefined;
-      started.terminate();
-      conclude(report);
-    };
-    started.onmessage = ({ data }: MessageEvent<AuditReport>) => end(data);
-    started.onerror = ({ message }) => end({ ok: false, cause: message });
-    started.addEventListener('close', () => end({ ok: false, cause: 'its thread has ended' }));
-    void ask(started, accountIds).catch((error: unknown) => {
-      end({ ok: false, cause: messageOf(error) });
-    });
-    return true;
-  }
-
-  async function ask(started: Worker, accountIds?: readonly string[]): Promise<void> {
-    const request: AuditRequest = {
+    thread = askThread<AuditRequest, AuditReport>('./self-audit-thread.ts', async () => ({
       url,
       live: await live(),
       ...(accountIds === undefined ? {} : { accountIds }),
-    };
-    if (thread === started) started.postMessage(request);
+    }));
+    thread.answer
+      .catch((error: unknown): AuditReport => ({ ok: false, cause: messageOf(error) }))
+      .then(conclude);
+    return true;
   }
 
   function judge(report: AuditReport, accountIds: readonly string[] | undefined): void {
@@ -211,7 +191,7 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
     run: () => start(),
     warnings: () => (failure === undefined ? warningsOf(found) : [FAILED, ...warningsOf(found)]),
     close() {
-      thread?.terminate();
+      thread?.stop();
       thread = undefined;
     },
   };
@@ -231,6 +211,3 @@ function warningsOf(found: ReadonlyMap<string | null, readonly Difference[]>): s
   for (const { kind } of [...found.values()].flat()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return [...counts].map(([kind, count]) => `the audit found ${count} × ${kind}`);
 }
-
-/** The build puts the thread beside the program, so the path is the same in both. */
-const THREAD = new URL('./self-audit-thread.ts', import.meta.url).href;

@@ -1,16 +1,13 @@
 // The thread that aggregates a long backlog of usage: on its own connection, in steps, with pauses
 // in which the ledger gets the database. Started by `series.ts`; an entry point of the build.
 
-import { messageOf } from '../core/message-of.ts';
 import { catchUp } from '../ledger/series/catch-up.ts';
 import { createRollUp } from '../ledger/series/roll-up.ts';
 import { connectDatabase } from '../store/connect.ts';
+import { serveThread } from './serve-thread.ts';
 
 /** Posted to the thread, once. */
 export type CatchUpRequest = { readonly url: string };
-
-/** Posted back, once. */
-export type CatchUpReport = { readonly ok: true } | { readonly ok: false; readonly cause: string };
 
 /**
  * The ledger waits for at most one step, and then has the database for as long. Over the network it
@@ -18,19 +15,11 @@ export type CatchUpReport = { readonly ok: true } | { readonly ok: false; readon
  */
 const STEP = { sqlite: { stepMs: 15, pauseMs: 15 }, postgres: { stepMs: 100, pauseMs: 15 } };
 
-declare const self: Worker;
-
-self.onmessage = async ({ data }: MessageEvent<CatchUpRequest>) => {
-  try {
-    // A power cut may undo whole steps; they are repeated.
-    const database = connectDatabase({ url: data.url, sync: 'normal', patient: true });
-    const monotonic = () => performance.now();
-    const options = { ...STEP[database.dialect], monotonic, isStopped: () => false };
-    await catchUp(createRollUp(database), options);
-    await database.close();
-    self.postMessage({ ok: true } satisfies CatchUpReport);
-  } catch (error) {
-    const cause = messageOf(error);
-    self.postMessage({ ok: false, cause } satisfies CatchUpReport);
-  }
-};
+serveThread(async ({ url }: CatchUpRequest) => {
+  // A power cut may undo whole steps; they are repeated.
+  const database = connectDatabase({ url, sync: 'normal', patient: true });
+  const monotonic = () => performance.now();
+  const options = { ...STEP[database.dialect], monotonic, isStopped: () => false };
+  await catchUp(createRollUp(database), options);
+  await database.close();
+});

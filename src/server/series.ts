@@ -7,8 +7,8 @@ import { catchUp } from '../ledger/series/catch-up.ts';
 import { createRollUp } from '../ledger/series/roll-up.ts';
 import type { Log } from '../observe/log.ts';
 import type { Database } from '../store/contract.ts';
-import type { CatchUpReport, CatchUpRequest } from './series-thread.ts';
-import { startThread } from './thread.ts';
+import type { CatchUpRequest } from './series-thread.ts';
+import { type AskedThread, askThread } from './thread.ts';
 
 export type ServingSeriesOptions = {
   readonly database: Database;
@@ -38,7 +38,7 @@ export function startServingSeries(options: ServingSeriesOptions): () => void {
   const rollUp = createRollUp(database);
   const addUp =
     options.addUp ?? (() => catchUp(rollUp, { ...STEP, monotonic, isStopped: () => stopped }));
-  let thread: Worker | undefined;
+  let thread: AskedThread<void> | undefined;
   let stopped = false;
 
   async function tick(): Promise<void> {
@@ -49,19 +49,8 @@ export function startServingSeries(options: ServingSeriesOptions): () => void {
 
   async function runThread(behind: number): Promise<void> {
     log.info(`aggregating ${behind} older usage records`);
-    const report = await new Promise<CatchUpReport>((resolve) => {
-      const started = startThread(THREAD);
-      thread = started;
-      started.onmessage = ({ data }: MessageEvent<CatchUpReport>) => resolve(data);
-      started.onerror = ({ message }) => resolve({ ok: false, cause: message });
-      started.addEventListener('close', () =>
-        resolve({ ok: false, cause: 'its thread has ended' }),
-      );
-      started.postMessage({ url } satisfies CatchUpRequest);
-    });
-    thread?.terminate();
-    thread = undefined;
-    if (!report.ok) throw new Error(report.cause);
+    thread = askThread<CatchUpRequest, void>('./series-thread.ts', () => ({ url }));
+    await thread.answer;
     log.info('the older usage records are aggregated');
   }
 
@@ -71,9 +60,6 @@ export function startServingSeries(options: ServingSeriesOptions): () => void {
   return () => {
     stopped = true;
     stop();
-    thread?.terminate();
+    thread?.stop();
   };
 }
-
-/** The build puts the thread beside the program, so the path is the same in both. */
-const THREAD = new URL('./series-thread.ts', import.meta.url).href;
