@@ -9,6 +9,11 @@ export function publicUrl(config: Config, port: number): string {
   return httpUrl(open ? 'localhost' : config.host, port);
 }
 
+/** Whether users reach the server by HTTPS. */
+export function isHttps({ baseUrl }: Config): boolean {
+  return baseUrl?.startsWith('https:') ?? false;
+}
+
 /** The URL of a host and a port, with brackets around an IPv6 address. */
 export function httpUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

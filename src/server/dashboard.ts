@@ -2,7 +2,7 @@
 // used without them spends neither memory nor start time on them.
 
 import { every } from '../async/every.ts';
-import { publicUrl } from '../config/urls.ts';
+import { isHttps, publicUrl } from '../config/urls.ts';
 import { type UpstreamState, withTrouble } from '../core/health.ts';
 import { targetOf } from '../core/request-target.ts';
 import type { ConsoleDependencies, DashboardDependencies } from '../dashboard/dependencies.ts';
@@ -27,7 +27,7 @@ import type { ServingAudit } from './audit.ts';
 import type { Base } from './base.ts';
 import type { Domains } from './domains.ts';
 import { once } from './inputs.ts';
-import { lazyMount } from './lazy-app.ts';
+import { pageMounts } from './lazy-app.ts';
 import type { Observation } from './observation.ts';
 import { createMachine } from './operator-server.ts';
 import type { ServingPipeline } from './pipeline.ts';
@@ -105,7 +105,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
         ),
       origin,
       isReadOnly: () => options.serving.file?.loss() !== undefined,
-      isHttps: () => config.baseUrl?.startsWith('https:') ?? false,
+      isHttps: () => isHttps(config),
       clock,
       randomBytes,
       onChange() {
@@ -204,12 +204,11 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       return isApi ? api(request, server) : app(request, server);
     };
   };
-  const onError = (error: unknown): void =>
-    observation.log.error('the dashboard could not answer', error);
+  const { mount } = pageMounts(options, 'the dashboard could not answer');
 
   return {
-    dashboard: lazyMount(loadCustomer, onError),
-    console: lazyMount(loadOperator, onError),
+    dashboard: mount(loadCustomer),
+    console: mount(loadOperator),
     isCustomer: async (headers) =>
       (await signIn().customer.read(headers, { quiet: true })) !== undefined,
     sweepExpired,

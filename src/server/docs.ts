@@ -1,21 +1,11 @@
 // Serves the documentation: the customers' part on the public listener, the operators' part in the
 // console. Loaded at the first visit of either.
 
-import { publicUrl } from '../config/urls.ts';
 import type { Service } from '../core/service.ts';
-import { securityHeaders } from '../dashboard/edge/respond.ts';
 import { createServiceFiles } from '../dashboard/edge/service-files.ts';
 import type { DocFace, DocPart } from '../docs/page.ts';
 import type { Mount } from '../http/exchange.ts';
-import type { Base } from './base.ts';
-import { lazyMount } from './lazy-app.ts';
-import type { Observation } from './observation.ts';
-
-export type PageMountOptions = Pick<Base, 'config'> & {
-  readonly observation: Pick<Observation, 'log'>;
-  /** The actual port of the public listener. */
-  readonly port: () => number;
-};
+import { type PageMountOptions, pageMounts } from './lazy-app.ts';
 
 export type ServingDocsOptions = PageMountOptions & {
   readonly service: () => Service;
@@ -24,36 +14,28 @@ export type ServingDocsOptions = PageMountOptions & {
 };
 
 export function createServingDocs(options: ServingDocsOptions): Readonly<Record<DocPart, Mount>> {
-  const { config, observation, port, service, isCustomer } = options;
-  const isHttps = config.baseUrl?.startsWith('https:') ?? false;
+  const { service, isCustomer } = options;
+  const { url, headers, mount } = pageMounts(options, 'the documentation could not be shown');
 
-  const mount = (part: DocPart): Mount =>
-    lazyMount(
-      async () => {
-        const [{ createDocSite }, { loadDocs }] = await Promise.all([
-          import('../docs/site.ts'),
-          import('../docs/load.ts'),
-        ]);
-        return createDocSite({
-          part,
-          docs: await loadDocs(),
-          publicUrl: () => publicUrl(config, port()),
-          headers: () => securityHeaders(isHttps),
-          ...(part === 'customers' ? { face: faceOf(service) } : {}),
-        });
-      },
-      (error) => observation.log.error('the documentation could not be shown', error),
-    );
+  const mountPart = (part: DocPart): Mount =>
+    mount(async () => {
+      const [{ createDocSite }, { loadDocs }] = await Promise.all([
+        import('../docs/site.ts'),
+        import('../docs/load.ts'),
+      ]);
+      const face = part === 'customers' ? { face: faceOf(service) } : {};
+      return createDocSite({ part, docs: await loadDocs(), publicUrl: url, headers, ...face });
+    });
 
-  const customers = mount('customers');
+  const customers = mountPart('customers');
   return {
-    operators: mount('operators'),
+    operators: mountPart('operators'),
     async customers(request, server) {
       if (service().isPublic.docs || (await isCustomer(request.headers))) {
         return customers(request, server);
       }
-      const headers = { ...securityHeaders(isHttps), location: '/dashboard/sign-in' };
-      return new Response(null, { status: 303, headers });
+      const location = '/dashboard/sign-in';
+      return new Response(null, { status: 303, headers: { ...headers(), location } });
     },
   };
 }

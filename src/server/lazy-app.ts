@@ -1,9 +1,12 @@
-// Mounts the dashboard or the console, and loads it at its first visit. Logs failures itself: the
-// framework would send their messages to the browser.
+// Mounts pages, and loads them at their first visit. Logs failures itself: the framework would send
+// their messages to the browser.
 
+import { isHttps, publicUrl } from '../config/urls.ts';
 import type { DashboardApp } from '../dashboard/edge/app.ts';
 import { securityHeaders } from '../dashboard/edge/respond.ts';
 import type { Mount } from '../http/exchange.ts';
+import type { Base } from './base.ts';
+import type { Observation } from './observation.ts';
 
 const UNAVAILABLE = {
   error: {
@@ -11,6 +14,22 @@ const UNAVAILABLE = {
     message: 'The pages cannot be shown at the moment. Try again in a minute.',
   },
 };
+
+export type PageMountOptions = Pick<Base, 'config'> & {
+  readonly observation: Pick<Observation, 'log'>;
+  /** The actual port of the public listener. */
+  readonly port: () => number;
+};
+
+/** What mounts of pages have in common; `trouble` is logged where a page fails. */
+export function pageMounts({ config, observation, port }: PageMountOptions, trouble: string) {
+  return {
+    url: () => publicUrl(config, port()),
+    headers: () => securityHeaders(isHttps(config)),
+    mount: (load: () => Promise<DashboardApp>): Mount =>
+      lazyMount(load, (error) => observation.log.error(trouble, error)),
+  };
+}
 
 /** Never rejects. After a failed load, the next visit tries again. */
 export function lazyMount(
