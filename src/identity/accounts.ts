@@ -3,11 +3,11 @@
 
 import { asc, count, eq, sql } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
-import { createId, type RandomBytes } from '../core/id.ts';
+import { createId } from '../core/id.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Database, Queries } from '../store/contract.ts';
 import { accounts } from '../store/tables.ts';
-import { type Actor, type AuditAction, auditChange } from './audit.ts';
+import { type Actor, type AuditAction, auditChange, type Basics } from './audit.ts';
 import { IdentityError } from './error.ts';
 
 export type Account = typeof accounts.$inferSelect;
@@ -37,16 +37,14 @@ export function unknownAccount(): IdentityError {
   return new IdentityError('account_not_found', 'There is no account with this id.');
 }
 
-export function createAccounts(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-  /** The current plans of the catalog. */
-  readonly plans: () => ReadonlyMap<string, Plan>;
-  /** Gives the new account its zero balance, in the transaction that creates it. */
-  readonly openBalance: (tx: Queries, accountId: string) => Promise<void>;
-}) {
+export function createAccounts(
+  dependencies: Basics & {
+    /** The current plans of the catalog. */
+    readonly plans: () => ReadonlyMap<string, Plan>;
+    /** Gives the new account its zero balance, in the transaction that creates it. */
+    readonly openBalance: (tx: Queries, accountId: string) => Promise<void>;
+  },
+) {
   const { database, clock, randomBytes, plans, openBalance } = dependencies;
   const { db } = database;
 

@@ -88,14 +88,16 @@ type AuditEvent = {
   readonly detail?: Detail;
 };
 
-/** Who changes something, and where. */
-export type Change = {
+/** The dependencies that the stores of identity share. */
+export type Basics = {
   readonly database: Database;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
-  readonly actor: Actor;
 };
+
+/** Who changes something, and where. */
+export type Change = Basics & { readonly actor: Actor };
 
 /** The event of an operation that has one. Call inside the transaction of the change. */
 export async function auditChange(

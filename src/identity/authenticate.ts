@@ -8,8 +8,8 @@ import type { Standing } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { readPresentedKey } from '../core/key.ts';
 import { putLast } from '../core/recent.ts';
-import type { Database } from '../store/contract.ts';
 import { accounts, apiKeys } from '../store/tables.ts';
+import type { Basics } from './audit.ts';
 import { type KeyBounds, keyBounds } from './key-bounds.ts';
 import { digestKey } from './key-digest.ts';
 import type { ApiKey } from './key-record.ts';
@@ -50,12 +50,7 @@ export type ChangedAccounts = {
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
-export function createAuthenticator(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-}) {
-  const { database, clock } = dependencies;
+export function createAuthenticator({ database, clock }: Pick<Basics, 'database' | 'clock'>) {
   // Unknown keys have a separate map: a flood of guesses must not evict real keys.
   const known = new Map<string, Entry>();
   const unknown = new Map<string, Entry>();

@@ -2,13 +2,13 @@
 // change is one transaction with its audit event; requests read a snapshot in memory.
 
 import { and, asc, eq, gt, isNull, lte, or } from 'drizzle-orm';
-import { createId, type RandomBytes } from '../core/id.ts';
+import { createId } from '../core/id.ts';
 import type { Blocklist } from '../core/operator.ts';
 import type { Database } from '../store/contract.ts';
 import { sweepTable } from '../store/sweep.ts';
 import { type BlockKind, blocks } from '../store/tables.ts';
 import { createNetworkSet, normaliseNetwork, UNKNOWN_ADDRESS } from './address.ts';
-import { type Actor, auditChange } from './audit.ts';
+import { type Actor, auditChange, type Basics } from './audit.ts';
 import { IdentityError } from './error.ts';
 
 export type Block = typeof blocks.$inferSelect;
@@ -58,12 +58,7 @@ export async function findBlock(
 }
 
 /** For operators: add, remove, list. `value` is an account id, a key id or a network. */
-export function createBlocks(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-}) {
+export function createBlocks(dependencies: Basics) {
   const { database, clock, randomBytes } = dependencies;
   const { db } = database;
 

@@ -3,12 +3,12 @@
 
 import { and, eq, gt, inArray, or } from 'drizzle-orm';
 import { isoTime } from '../core/calendar.ts';
-import { createId, type RandomBytes } from '../core/id.ts';
+import { createId } from '../core/id.ts';
 import { GRACE_MS } from '../core/runaway.ts';
 import type { Database } from '../store/contract.ts';
 import { unindexed } from '../store/portable.ts';
 import { apiKeys, auditEvents, type KeyPause } from '../store/tables.ts';
-import { type Actor, type AuditAction, writeAuditEvent } from './audit.ts';
+import { type Actor, type AuditAction, type Basics, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
 import { normaliseNetworks } from './key-bounds.ts';
 import { checkExpiry, normaliseKeyName } from './key-checks.ts';
@@ -55,12 +55,9 @@ export async function changeKey(
   return { ...row, ...changes };
 }
 
-export function createKeyEdits(dependencies: {
-  readonly database: Database;
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-  readonly find: (idOrKey: string) => Promise<ApiKey>;
-}) {
+export function createKeyEdits(
+  dependencies: Basics & { readonly find: (idOrKey: string) => Promise<ApiKey> },
+) {
   const { database, clock, randomBytes, find } = dependencies;
   const { owedFor, ...mails } = createPauseMails({ database, clock });
 

@@ -2,10 +2,10 @@
 // `createKeys`; read-only.
 
 import { and, desc, eq, inArray, isNotNull, isNull, lte, or, type SQL, sql } from 'drizzle-orm';
-import type { Database } from '../store/contract.ts';
 import { pageBy, type SortedPage, type SortPlace } from '../store/keyset.ts';
 import { contains, unindexed } from '../store/portable.ts';
 import { apiKeys } from '../store/tables.ts';
+import type { Basics } from './audit.ts';
 import { isActiveKey } from './key-queries.ts';
 import type { ApiKey } from './key-record.ts';
 
@@ -41,12 +41,7 @@ const SORTED: Readonly<Record<KeyField, SQL>> = {
   expires: sql`coalesce(${apiKeys.expiresAt}, ${sql.raw(String(Number.MAX_SAFE_INTEGER))})`,
 };
 
-export function createKeyList(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-}) {
-  const { database, clock } = dependencies;
+export function createKeyList({ database, clock }: Pick<Basics, 'database' | 'clock'>) {
   const { db } = database;
 
   return {

@@ -3,8 +3,8 @@
 
 import { and, asc, desc, eq, gt, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import { isWellFormedKey } from '../core/id.ts';
-import type { Database } from '../store/contract.ts';
 import { apiKeys } from '../store/tables.ts';
+import type { Basics } from './audit.ts';
 import { IdentityError } from './error.ts';
 import { digestKey } from './key-digest.ts';
 import type { ApiKey } from './key-record.ts';
@@ -37,12 +37,7 @@ export function notOwn(): IdentityError {
   return new IdentityError('key_not_found', 'There is no such key.');
 }
 
-export function createKeyQueries(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-}) {
-  const { database, clock } = dependencies;
+export function createKeyQueries({ database, clock }: Pick<Basics, 'database' | 'clock'>) {
   const { db } = database;
 
   /** Keys of an account, newest first. */

@@ -2,20 +2,17 @@
 // transaction. Part of `createKeys`.
 
 import { and, eq, inArray, isNull, type SQL } from 'drizzle-orm';
-import { createId, type RandomBytes } from '../core/id.ts';
-import type { Database } from '../store/contract.ts';
+import { createId } from '../core/id.ts';
 import { apiKeys, type KeyRevocation } from '../store/tables.ts';
-import { type Actor, writeAuditEvents } from './audit.ts';
+import { type Actor, type Basics, writeAuditEvents } from './audit.ts';
 import { notOwn } from './key-queries.ts';
 import type { ApiKey } from './key-record.ts';
 
-export function createKeyRevocations(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-  readonly several: (accountId: string, ids: readonly string[]) => Promise<ApiKey[]>;
-}) {
+export function createKeyRevocations(
+  dependencies: Basics & {
+    readonly several: (accountId: string, ids: readonly string[]) => Promise<ApiKey[]>;
+  },
+) {
   const { database, clock, randomBytes, several } = dependencies;
 
   /**

@@ -4,12 +4,11 @@
 
 import { eq } from 'drizzle-orm';
 import { isoTime } from '../core/calendar.ts';
-import { createId, createKey, maskKey, type RandomBytes } from '../core/id.ts';
+import { createId, createKey, maskKey } from '../core/id.ts';
 import type { Plan } from '../core/plan.ts';
-import type { Database } from '../store/contract.ts';
 import { accounts, apiKeys, type KeyRevocation } from '../store/tables.ts';
 import { unknownAccount } from './accounts.ts';
-import { type Actor, writeAuditEvent } from './audit.ts';
+import { type Actor, type Basics, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
 import { normaliseNetworks } from './key-bounds.ts';
 import { checkExpiry, normaliseKeyName, requireGrace } from './key-checks.ts';
@@ -47,20 +46,15 @@ const NOT_PAUSED = { pausedAt: null, pausedReason: null };
 
 export type Keys = ReturnType<typeof createKeys>;
 
-export function createKeys(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-  /** The current plans of the catalog. */
-  readonly plans: () => ReadonlyMap<string, Plan>;
-}) {
+export function createKeys(
+  dependencies: Basics & {
+    /** The current plans of the catalog. */
+    readonly plans: () => ReadonlyMap<string, Plan>;
+  },
+) {
   const { database, clock, randomBytes, plans } = dependencies;
   const { db } = database;
-  const queries = {
-    ...createKeyQueries({ database, clock }),
-    ...createKeyList({ database, clock }),
-  };
+  const queries = { ...createKeyQueries(dependencies), ...createKeyList(dependencies) };
 
   /**
    * The most active keys that the account's plan allows. Throws `account_not_found`,

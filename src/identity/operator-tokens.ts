@@ -4,13 +4,12 @@
 // with one name, only one is active at a time: the audit trail names tokens.
 
 import { and, desc, eq, gt, isNull, lt, or } from 'drizzle-orm';
-import { createId, createKey, type RandomBytes } from '../core/id.ts';
+import { createId, createKey } from '../core/id.ts';
 import { isScope, SCOPES, type Scope } from '../core/operator-scope.ts';
 import type { Role } from '../core/role.ts';
 import { operatorTokens } from '../store/console-tables.ts';
-import type { Database } from '../store/contract.ts';
 import { users } from '../store/sign-in-tables.ts';
-import { type Actor, auditChange, authorOf } from './audit.ts';
+import { type Actor, auditChange, authorOf, type Basics } from './audit.ts';
 import { IdentityError } from './error.ts';
 import { digestKey } from './key-digest.ts';
 
@@ -43,12 +42,7 @@ type NewToken = {
   readonly owner?: string | undefined;
 };
 
-export function createOperatorTokens(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-}) {
+export function createOperatorTokens(dependencies: Basics) {
   const { database, clock, randomBytes } = dependencies;
   const { db } = database;
 

@@ -4,10 +4,9 @@
 import { and, asc, eq, gt, isNull, lte, notExists, type SQL } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import { DAY_MS } from '../core/calendar.ts';
-import type { Database } from '../store/contract.ts';
 import { unindexed } from '../store/portable.ts';
 import { accounts, apiKeys, auditEvents } from '../store/tables.ts';
-import { writeAuditEvent } from './audit.ts';
+import { type Basics, writeAuditEvent } from './audit.ts';
 import type { ApiKey } from './key-record.ts';
 
 /** Amounts in service tokens, as the event of the pause has them. */
@@ -27,13 +26,7 @@ const OVERDUE_MS = 5 * 60_000;
 
 const GIVEN_UP_MS = DAY_MS;
 
-export function createPauseMails({
-  database,
-  clock,
-}: {
-  readonly database: Database;
-  readonly clock: () => number;
-}) {
+export function createPauseMails({ database, clock }: Pick<Basics, 'database' | 'clock'>) {
   const { db } = database;
   const mailed = alias(auditEvents, 'mailed');
   // `unindexed`: a key has few events, and the trail of all keys has any number of each action.

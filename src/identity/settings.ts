@@ -2,11 +2,11 @@
 // audit event; a server reads those that requests need into its snapshot.
 
 import { eq } from 'drizzle-orm';
-import { createId, type RandomBytes } from '../core/id.ts';
+import { createId } from '../core/id.ts';
 import type { Maintenance } from '../core/operator.ts';
 import type { Database } from '../store/contract.ts';
 import { settings } from '../store/tables.ts';
-import { type Actor, writeAuditEvent } from './audit.ts';
+import { type Actor, type Basics, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
 
 type SettingName = 'maintenance' | 'maintenance_message' | 'demo_account';
@@ -26,13 +26,7 @@ async function readSetting({ db }: Database, name: SettingName): Promise<string 
   return (await db.select().from(settings).where(eq(settings.name, name)).get())?.value;
 }
 
-export function createSettings(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-}) {
-  const { database, clock, randomBytes } = dependencies;
+export function createSettings({ database, clock, randomBytes }: Basics) {
   const { db } = database;
 
   /** Writes or removes settings at once; unchanged ones are not written. */

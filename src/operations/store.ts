@@ -2,28 +2,25 @@
 // ledger: a command writes in its process, a server through its thread.
 
 import { createIncidents } from '../catalog/incidents.ts';
-import type { RandomBytes } from '../core/id.ts';
 import type { Plan } from '../core/plan.ts';
 import { createAccounts } from '../identity/accounts.ts';
+import type { Basics } from '../identity/audit.ts';
 import { createBlocks } from '../identity/blocks.ts';
 import { createKeys } from '../identity/keys.ts';
 import { createSettings } from '../identity/settings.ts';
 import { createBooks } from '../ledger/books.ts';
 import type { Ledger } from '../ledger/contract.ts';
-import type { Database } from '../store/contract.ts';
 
 export type Store = ReturnType<typeof createStore>;
 
 /** `database` is migrated; its owner closes it. */
-export function createStore(dependencies: {
-  readonly database: Database;
-  readonly ledger: Ledger;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-  /** The current plans of the catalog. */
-  readonly plans: () => ReadonlyMap<string, Plan>;
-}) {
+export function createStore(
+  dependencies: Basics & {
+    readonly ledger: Ledger;
+    /** The current plans of the catalog. */
+    readonly plans: () => ReadonlyMap<string, Plan>;
+  },
+) {
   const { database, ledger } = dependencies;
   const books = createBooks(database);
   return {

@@ -3,12 +3,11 @@
 // token within its rate.
 
 import type { Awaitable } from '../../async/awaitable.ts';
-import { createRequestId, type RandomBytes } from '../../core/id.ts';
+import { createRequestId } from '../../core/id.ts';
 import { targetOf } from '../../core/request-target.ts';
-import { auditChange } from '../../identity/audit.ts';
+import { auditChange, type Basics } from '../../identity/audit.ts';
 import { createOperatorTokens, type TokenCaller } from '../../identity/operator-tokens.ts';
 import { createThrottle } from '../../identity/sign-in/throttle.ts';
-import type { Database } from '../../store/contract.ts';
 import { readJson } from '../edge/body.ts';
 import type { CallLimit } from '../edge/call-limit.ts';
 import { DashboardError, refusalOf } from '../edge/error.ts';
@@ -19,17 +18,13 @@ import { requireScope, type TokenRoute } from './route.ts';
 export const API_PREFIX = '/operator/api/v1';
 const DESCRIPTION_PATH = '/openapi.json';
 
-type ApiDependencies = {
-  readonly database: Database;
+type ApiDependencies = Basics & {
   readonly routes: readonly TokenRoute[];
   /** The description of this API, which needs no token. */
   readonly describe: () => Promise<object>;
   readonly address: (request: Request, server: RouteServer | null) => string;
   readonly isHttps: (request: Request) => boolean;
   readonly isReadOnly?: () => boolean;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
   /** Counts a call of a token, by its id. */
   readonly limitCalls: CallLimit;
   /** Called after a possible change, so that the rest of the server applies it at once. */

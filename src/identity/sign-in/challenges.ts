@@ -2,10 +2,9 @@
 // five codes. A new password ends those of its user (`users.ts`).
 
 import { and, eq, gt, lt, sql } from 'drizzle-orm';
-import type { RandomBytes } from '../../core/id.ts';
-import type { Database } from '../../store/contract.ts';
 import { challenges, users } from '../../store/sign-in-tables.ts';
 import { sweepTable } from '../../store/sweep.ts';
+import type { Basics } from '../audit.ts';
 import type { Realm } from '../signed-in.ts';
 import { challengeCookieName, clearCookie, readCookie, setCookie } from './cookies.ts';
 import { createSecret, keyedDigest } from './digest.ts';
@@ -15,14 +14,9 @@ const ATTEMPTS_MAX = 5;
 
 export type Challenges = ReturnType<typeof createChallenges>;
 
-export function createChallenges(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-  readonly secret: string;
-  readonly realm: Realm;
-}) {
+export function createChallenges(
+  dependencies: Basics & { readonly secret: string; readonly realm: Realm },
+) {
   const { database, clock, randomBytes, secret, realm } = dependencies;
   const { db } = database;
   const name = challengeCookieName(realm);

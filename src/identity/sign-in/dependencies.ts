@@ -2,11 +2,9 @@
 // answer, so that response times do not reveal whether an address is known.
 
 import type { Awaitable } from '../../async/awaitable.ts';
-import type { RandomBytes } from '../../core/id.ts';
 import type { Service } from '../../core/service.ts';
-import type { Database } from '../../store/contract.ts';
 import { type Accounts, normaliseEmail } from '../accounts.ts';
-import { type Actor, type AuditAction, auditChange } from '../audit.ts';
+import { type Actor, type AuditAction, auditChange, type Basics } from '../audit.ts';
 import { IdentityError } from '../error.ts';
 import type { Realm, SignedIn } from '../signed-in.ts';
 import type { Challenges } from './challenges.ts';
@@ -21,12 +19,8 @@ import type { User, Users } from './users.ts';
 /** Who may sign up: all visitors, invited ones, or none. */
 export type SignUpMode = 'open' | 'invite' | 'closed';
 
-export type SignInDependencies = {
-  readonly database: Database;
+export type SignInDependencies = Basics & {
   readonly accounts: Accounts;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
   /** From `signInSecret`. */
   readonly secret: string;
   readonly mode: SignUpMode;
@@ -65,9 +59,7 @@ export type RealmParts = Parts & {
   readonly challenges: Challenges;
 };
 
-export function createAudit(
-  dependencies: Pick<SignInDependencies, 'database' | 'clock' | 'randomBytes'>,
-): Parts['audit'] {
+export function createAudit(dependencies: Basics): Parts['audit'] {
   return ({ id, accountId }, action, actor, detail) =>
     auditChange({ ...dependencies, actor }, action, id, detail, accountId ?? undefined);
 }

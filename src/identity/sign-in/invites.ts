@@ -2,11 +2,10 @@
 // Called by the command line, the console and sign-up.
 
 import { desc, eq, lt, or, sql } from 'drizzle-orm';
-import { createId, type RandomBytes } from '../../core/id.ts';
-import type { Database } from '../../store/contract.ts';
+import { createId } from '../../core/id.ts';
 import { invites } from '../../store/sign-in-tables.ts';
 import { sweepTable } from '../../store/sweep.ts';
-import { type Actor, auditChange } from '../audit.ts';
+import { type Actor, auditChange, type Basics } from '../audit.ts';
 import { IdentityError } from '../error.ts';
 import { signInEmail } from './dependencies.ts';
 import { createSecret, digestOf, isWellFormedSecret } from './digest.ts';
@@ -28,12 +27,7 @@ export function inviteStatus(invite: Invite, nowMs: number): InviteStatus {
   return nowMs >= invite.expiresAt ? 'expired' : 'open';
 }
 
-export function createInvites(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-}) {
+export function createInvites(dependencies: Basics) {
   const { database, clock, randomBytes } = dependencies;
   const { db } = database;
 

@@ -1,9 +1,7 @@
 // Operators, invitations and the users of accounts, as an operator manages them on the command line
 // and in the console. Needs no secret, so every command can open it.
 
-import type { RandomBytes } from '../../core/id.ts';
-import type { Database } from '../../store/contract.ts';
-import type { Actor } from '../audit.ts';
+import type { Actor, Basics } from '../audit.ts';
 import { IdentityError } from '../error.ts';
 import { createAudit, signInEmail } from './dependencies.ts';
 import { createInvites } from './invites.ts';
@@ -14,13 +12,7 @@ import { createUsers, type User } from './users.ts';
 
 export type People = ReturnType<typeof createPeople>;
 
-export function createPeople(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-  readonly passwords?: Passwords;
-}) {
+export function createPeople(dependencies: Basics & { readonly passwords?: Passwords }) {
   const { database, passwords = createPasswords().operator } = dependencies;
   const users = createUsers(dependencies);
   const tokens = createTokens(dependencies);

@@ -3,9 +3,9 @@
 
 import { eq } from 'drizzle-orm';
 import { type RandomBytes, randomText } from '../../core/id.ts';
-import type { Database } from '../../store/contract.ts';
 import { createSealer, deriveKey } from '../../store/seal.ts';
 import { secondFactors } from '../../store/sign-in-tables.ts';
+import type { Basics } from '../audit.ts';
 import { keyedDigest } from './digest.ts';
 import { acceptedStep } from './totp.ts';
 
@@ -17,13 +17,7 @@ const CODE_LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
 
 export type SecondFactors = ReturnType<typeof createSecondFactors>;
 
-export function createSecondFactors(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-  readonly secret: string;
-}) {
+export function createSecondFactors(dependencies: Basics & { readonly secret: string }) {
   const { database, clock, randomBytes, secret } = dependencies;
   const { db } = database;
   const sealer = createSealer(deriveKey(secret, 'second factor'), randomBytes);

@@ -3,10 +3,10 @@
 // it, with one prepared statement.
 
 import { and, desc, eq, getTableColumns, inArray, ne, not, type SQL, sql } from 'drizzle-orm';
-import { createId, type RandomBytes } from '../../core/id.ts';
-import type { Database } from '../../store/contract.ts';
+import { createId } from '../../core/id.ts';
 import { sessions, users } from '../../store/sign-in-tables.ts';
 import { sweepTable } from '../../store/sweep.ts';
+import type { Basics } from '../audit.ts';
 import type { Realm, SessionLook, Visit } from '../signed-in.ts';
 import { clearCookie, readCookie, SESSION_COOKIES, setCookie } from './cookies.ts';
 import { createSecret, isWellFormedSecret, keyedDigest } from './digest.ts';
@@ -32,15 +32,13 @@ const LISTED_MAX = 200;
 
 const USER_AGENT_LENGTH_MAX = 300;
 
-export function createSessions(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-  /** Keys the digests: a new secret ends all sessions. */
-  readonly secret: string;
-  readonly realm: Realm;
-}) {
+export function createSessions(
+  dependencies: Basics & {
+    /** Keys the digests: a new secret ends all sessions. */
+    readonly secret: string;
+    readonly realm: Realm;
+  },
+) {
   const { database, clock, randomBytes, secret, realm } = dependencies;
   const { db } = database;
   const name = SESSION_COOKIES[realm];

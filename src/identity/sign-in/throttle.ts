@@ -16,10 +16,10 @@
 // password within 90 days. Names without an account are counted like all others.
 
 import { eq, lt } from 'drizzle-orm';
-import type { Database } from '../../store/contract.ts';
 import { attempts } from '../../store/sign-in-tables.ts';
 import { sweepTable } from '../../store/sweep.ts';
 import { normaliseNetwork } from '../address.ts';
+import type { Basics } from '../audit.ts';
 import { IdentityError } from '../error.ts';
 import type { Realm } from '../signed-in.ts';
 import { digestOf } from './digest.ts';
@@ -77,12 +77,7 @@ type Entry = {
 
 export type Throttle = ReturnType<typeof createThrottle>;
 
-export function createThrottle(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-}) {
-  const { database, clock } = dependencies;
+export function createThrottle({ database, clock }: Pick<Basics, 'database' | 'clock'>) {
   const { db } = database;
 
   async function read(name: string, now: number) {

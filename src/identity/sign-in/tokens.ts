@@ -2,10 +2,9 @@
 // address, valid for half an hour.
 
 import { and, asc, eq, gt, inArray, lt } from 'drizzle-orm';
-import type { RandomBytes } from '../../core/id.ts';
-import type { Database } from '../../store/contract.ts';
 import { signInTokens, type TokenPurpose } from '../../store/sign-in-tables.ts';
 import { sweepTable } from '../../store/sweep.ts';
+import type { Basics } from '../audit.ts';
 import { IdentityError } from '../error.ts';
 import type { Realm } from '../signed-in.ts';
 import { createSecret, digestOf, isWellFormedSecret } from './digest.ts';
@@ -19,13 +18,7 @@ const LIFETIME_MS = 30 * 60_000;
 /** An address may have this many pending sign-ups; the oldest is then removed. */
 const LIVE_MAX = 10;
 
-export function createTokens(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-}) {
-  const { database, clock, randomBytes } = dependencies;
+export function createTokens({ database, clock, randomBytes }: Basics) {
   const { db } = database;
 
   async function find(

@@ -2,10 +2,10 @@
 // table.
 
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
-import { createId, type RandomBytes } from '../../core/id.ts';
+import { createId } from '../../core/id.ts';
 import type { Role } from '../../core/role.ts';
-import type { Database } from '../../store/contract.ts';
 import { challenges, secondFactors, sessions, users } from '../../store/sign-in-tables.ts';
+import type { Basics } from '../audit.ts';
 import type { Realm } from '../signed-in.ts';
 
 /** Excludes the hash, because users are listed on pages. */
@@ -15,13 +15,7 @@ export type User = Omit<typeof users.$inferSelect, 'password'>;
 
 export type Users = ReturnType<typeof createUsers>;
 
-export function createUsers(dependencies: {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-}) {
-  const { database, clock, randomBytes } = dependencies;
+export function createUsers({ database, clock, randomBytes }: Basics) {
   const { db } = database;
 
   const select = (where: SQL | undefined) => db.select(SHOWN).from(users).where(where);
