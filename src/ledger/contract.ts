@@ -145,8 +145,6 @@ export type Settlement = {
 export type RecoverCommand = {
   /** The incarnations whose holds to end; absent: all, which only a single server may use. */
   readonly incarnations?: readonly string[];
-  /** Only the holds of these requests. */
-  readonly requestIds?: readonly string[];
   readonly live: readonly string[];
   /** Skips younger holds: their request may not be registered as live yet. */
   readonly createdBefore: number;

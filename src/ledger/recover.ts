@@ -96,10 +96,8 @@ export function recoverable(
 ): readonly string[] {
   const live = new Set(command.live);
   const incarnations = command.incarnations && new Set(command.incarnations);
-  const only = command.requestIds && new Set(command.requestIds);
   return open.flatMap(({ requestId, incarnation }) => {
-    const isMeant =
-      incarnations?.has(incarnation ?? '') !== false && only?.has(requestId) !== false;
+    const isMeant = incarnations?.has(incarnation ?? '') !== false;
     return isMeant && !live.has(requestId) ? requestId : [];
   });
 }

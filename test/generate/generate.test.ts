@@ -12,6 +12,7 @@ import { NO_USAGE } from '../../src/core/usage.ts';
 import { generate } from '../../src/generate/generate.ts';
 import type { GenerateDependencies, GenerationCall } from '../../src/generate/pipeline-types.ts';
 import { HoldRevoked, LedgerSilent, LedgerUnavailable } from '../../src/ledger/error.ts';
+import { openBefore } from '../../src/ledger/recover.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { closeBooks, holdOf, NOW, type OpenBooks, openBooks } from '../support/ledger.ts';
@@ -94,9 +95,11 @@ const STREAMED = { ...REQUEST, max_tokens: 900, stream: true };
 const streamed = reads(STREAMED);
 
 /** As the leader of a cluster ends a hold of a node that it holds for dead. */
-function recoverFromOutside(requestId: string) {
+async function recoverFromOutside(requestId: string) {
+  const createdBefore = Number.MAX_SAFE_INTEGER;
+  const held = (await openBefore(open.database, createdBefore)).map((hold) => hold.requestId);
   return open.ledger.recover({
-    ...{ live: [], requestIds: [requestId], createdBefore: Number.MAX_SAFE_INTEGER },
+    ...{ live: held.filter((id) => id !== requestId), createdBefore },
     ...{ phase: 'ended', usdPerMillion: CATALOG.usdPerMillion, nowMs: NOW },
   });
 }

@@ -117,7 +117,7 @@ async function playRequest(ledger: Ledger, requestId: string, step: RequestStep,
     ...holdOf(requestId, step.accountId, amount),
     ...{ keyId: step.keyId, format: step.format, stream: step.stream, model: step.model, price },
     ...(step.endUser === undefined ? {} : { endUser: step.endUser }),
-    nowMs,
+    ...{ boot: requestId, nowMs },
   });
   if (!ok) return undefined;
   const grown = micro(amount + (step.grown ?? 0n));
@@ -138,7 +138,7 @@ async function playRequest(ledger: Ledger, requestId: string, step: RequestStep,
     usdPerMillion: step.usdPerMillion,
     nowMs: nowMs + step.durationMs,
   };
-  const recovery = { requestIds: [requestId], live: [], createdBefore: nowMs + 1 };
+  const recovery = { incarnations: [requestId], live: [], createdBefore: nowMs + 1 };
   const cost = chargeServed(step.usage, price, servedPrice);
   switch (ending) {
     case 'open':
