@@ -189,17 +189,6 @@ export function chainEnd({
   return JSON.stringify({ end: last, account: accountId, first, head });
 }
 
-/** All problems of a complete chain, and its totals. */
-export function checkChain(
-  bodies: Iterable<string>,
-  sha256: (body: string) => string,
-): { readonly problems: readonly ChainProblem[]; readonly totals: ChainTotals } {
-  const check = createChainCheck(sha256);
-  const problems: ChainProblem[] = [];
-  for (const body of bodies) problems.push(...check.take(body));
-  return { problems, totals: check.totals() };
-}
-
 /** Whether a receipt follows the previous one, is further on, or is skipped. */
 type Place = {
   readonly kind: 'next' | 'jump' | 'misplaced';

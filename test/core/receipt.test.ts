@@ -2,7 +2,6 @@
 // kind of change.
 
 import { describe, expect, test } from 'bun:test';
-import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import type { Usage } from '../../src/core/generation.ts';
 import { add, micro, pico, subtract, usdRate, ZERO } from '../../src/core/money.ts';
@@ -14,10 +13,9 @@ import {
   readReceipt,
   receiptBody,
 } from '../../src/core/receipt.ts';
-import { checkChain } from '../../src/core/receipt-chain.ts';
+import { checkChain, sha256 } from '../support/receipt-chain.ts';
 
 const NOW = 1_795_248_274_894;
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 const PRICE: Price = {
   version: 'swift-1@1',
@@ -179,7 +177,7 @@ function relink(chain: readonly AccountReceipt[]): string[] {
 const CHAIN = chainOf([0n, 500n, 0n, -300n, 0n]);
 const BODIES = CHAIN.map(receiptBody);
 const problemsOf = (bodies: readonly string[]): string[] =>
-  checkChain(bodies, sha256).problems.map(({ kind, sequence }) => `${kind} ${sequence}`);
+  checkChain(bodies).problems.map(({ kind, sequence }) => `${kind} ${sequence}`);
 
 /** `CHAIN` with one receipt changed and every hash recomputed: only arithmetic detects it. */
 function forged(index: number, change: Partial<RequestReceipt>): string[] {
@@ -194,7 +192,7 @@ function forged(index: number, change: Partial<RequestReceipt>): string[] {
 
 describe('a chain', () => {
   test('is added up', () => {
-    expect(checkChain(BODIES, sha256)).toEqual({
+    expect(checkChain(BODIES)).toEqual({
       problems: [],
       totals: {
         accountId: 'acc_1',
@@ -214,11 +212,11 @@ describe('a chain', () => {
   });
 
   test('an empty one is nothing wrong', () => {
-    expect(checkChain([], sha256)).toMatchObject({ problems: [], totals: { first: 0, last: 0 } });
+    expect(checkChain([])).toMatchObject({ problems: [], totals: { first: 0, last: 0 } });
   });
 
   test('a slice takes what it begins with as given', () => {
-    const { problems, totals } = checkChain(BODIES.slice(2), sha256);
+    const { problems, totals } = checkChain(BODIES.slice(2));
     expect(problems).toEqual([]);
     expect(totals).toMatchObject({ first: 3, last: 6, openingBalance: micro(9_999_984n) });
   });
@@ -291,7 +289,7 @@ describe('a chain', () => {
 
   test('law: no character can be changed, but in the last receipt alone without its hash', () => {
     const text = BODIES.join('\n');
-    const { head } = checkChain(BODIES, sha256).totals;
+    const { head } = checkChain(BODIES).totals;
     fc.assert(
       fc.property(
         fc.nat(text.length - 1),
@@ -299,7 +297,7 @@ describe('a chain', () => {
         (at, character) => {
           fc.pre(text[at] !== character);
           const changed = `${text.slice(0, at)}${character}${text.slice(at + 1)}`;
-          const { problems, totals } = checkChain(changed.split('\n'), sha256);
+          const { problems, totals } = checkChain(changed.split('\n'));
           expect(problems.length > 0 || totals.head !== head).toBe(true);
         },
       ),

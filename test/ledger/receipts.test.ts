@@ -2,14 +2,12 @@
 // the hashed text byte for byte; chains with several writers stay chains.
 
 import { expect, test } from 'bun:test';
-import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import type { Outcome, Usage } from '../../src/core/generation.ts';
 import { createRequestId } from '../../src/core/id.ts';
 import { type Micro, micro, pico, smaller, usdRate } from '../../src/core/money.ts';
 import { chargeServed, type Price } from '../../src/core/price.ts';
 import { readReceipt, receiptBody } from '../../src/core/receipt.ts';
-import { checkChain } from '../../src/core/receipt-chain.ts';
 import { chainState, findReceipt, ReceiptReader } from '../../src/ledger/booked-receipts.ts';
 import type { Ledger, ReleaseCommand } from '../../src/ledger/contract.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
@@ -33,10 +31,10 @@ import {
   openBooks,
   unlessRefused,
 } from '../support/ledger.ts';
+import { checkChain, sha256 } from '../support/receipt-chain.ts';
 import { samples } from '../support/tier.ts';
 
 const directory = temporaryDirectory();
-const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
 const ACCOUNTS = ['ada', 'bob', 'acct_ünïcøde'] as const;
 const OPENING = 10n ** 12n;
@@ -209,7 +207,7 @@ describeOnEachDatabase('receipts', () => {
         const bodies = booked.map(({ receipt }) => receiptBody(receipt));
         expect(bodies.map(sha256)).toEqual(booked.map((each) => each.hash));
         expect([state?.sequence, state?.head]).toEqual([booked.length, booked.at(-1)?.hash]);
-        const { problems, totals } = checkChain(bodies, sha256);
+        const { problems, totals } = checkChain(bodies);
         expect(problems).toEqual([]);
         expect(totals.closingBalance).toBe((await books.balance(id)).posted);
         // However they are asked for, they say the same.

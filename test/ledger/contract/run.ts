@@ -1,12 +1,11 @@
 // Runs the steps of tables and laws on a ledger, and checks the invariants after each.
 
 import { expect } from 'bun:test';
-import { createHash } from 'node:crypto';
 import { micro, pico, usdRate } from '../../../src/core/money.ts';
-import { checkChain } from '../../../src/core/receipt-chain.ts';
 import type { HoldResult, Settlement } from '../../../src/ledger/contract.ts';
 import { recoverAll } from '../../../src/ledger/recover.ts';
 import { creditOf, holdOf, NOW, PRICE, releaseOf, settleOf } from '../../support/ledger.ts';
+import { checkChain } from '../../support/receipt-chain.ts';
 import type { LedgerUnderTest } from './contract.ts';
 import type { Beyond, Step } from './model.ts';
 
@@ -110,12 +109,8 @@ export async function expectInvariants(
     expect(available >= 0n && reserved >= 0n).toBe(true);
     const own = legs.filter((leg) => leg.ledgerAccount === `customer:${account}`);
     expect(own.reduce((sum, leg) => sum + leg.amount, 0n)).toBe(posted);
-    const { problems, totals } = checkChain(await subject.receipts(account), sha256);
+    const { problems, totals } = checkChain(await subject.receipts(account));
     expect(problems).toEqual([]);
     expect(totals.closingBalance).toBe(posted);
   }
-}
-
-export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
