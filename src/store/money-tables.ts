@@ -212,9 +212,9 @@ export const requests = sqliteTable(
     reserved: amount().notNull(),
     /** SHA-256 of the receipt's text (`core/receipt.ts`). */
     hash: bytes().notNull(),
-    /** The reported usage (`core/template.ts`). */
+    /** The reported usage (`core/shape.ts`). */
     report: bytes(),
-    /** The attempts (`core/attempt-record.ts`). */
+    /** The attempts, packed the same way. */
     attempts: bytes(),
   },
   (table) => [

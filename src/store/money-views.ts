@@ -115,11 +115,3 @@ export const ledgerEntries = sqliteView('ledger_entries', {
   at: instant().notNull(),
   reason: text(),
 }).existing();
-
-/** The account of the other leg of a movement. */
-export const COUNTER_ACCOUNTS = {
-  credit: 'operator:credits',
-  grant: 'operator:promotion',
-  redemption: 'operator:promotion',
-  adjustment: 'operator:adjustments',
-} as const;
