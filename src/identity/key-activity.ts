@@ -66,10 +66,7 @@ export function createKeyActivity(dependencies: {
       const address = from.address();
       const isKnown = address.length > 0 && address.length <= ADDRESS_LENGTH_MAX;
       pending.set(keyId, { at: nowMs, address: isKnown ? address : null });
-      if (timer === undefined) {
-        timer = setTimeout(flush, FLUSH_DELAY_MS);
-        timer.unref();
-      }
+      timer ??= setTimeout(flush, FLUSH_DELAY_MS).unref();
     },
     /** Writes all notes now, for the server's shutdown. */
     flush,

@@ -79,8 +79,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
   }
 
   function remember(subject: string, alert: Alert): void {
-    const timer = setTimeout(() => turn(subject), times.repeatMs);
-    timer.unref();
+    const timer = setTimeout(() => turn(subject), times.repeatMs).unref();
     subjects.set(subject, { timer, count: 0, latest: alert, at: clock() });
   }
 

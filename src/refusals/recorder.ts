@@ -131,10 +131,7 @@ export function createRefusalRecorder(dependencies: {
       if (group.isDirty) return;
       group.isDirty = true;
       dirty.push(group);
-      if (timer === undefined) {
-        timer = setTimeout(flush, FLUSH_DELAY_MS);
-        timer.unref();
-      }
+      timer ??= setTimeout(flush, FLUSH_DELAY_MS).unref();
     },
     /** Writes all notes now, for the server's shutdown. */
     flush,

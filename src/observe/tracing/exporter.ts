@@ -79,7 +79,7 @@ export function createExporter<Item>(options: ExporterOptions<Item>): Exporter<I
   function schedule(): void {
     if (isClosing) return;
     if (queue.length >= bounds.batchMax) start();
-    else timer ??= unreferenced(setTimeout(start, bounds.delayMs));
+    else timer ??= setTimeout(start, bounds.delayMs).unref();
   }
 
   /** Leaves less than a batch for later, unless the first batch was no full one. */
@@ -175,9 +175,4 @@ async function rejectedSpans(response: Response): Promise<number> {
   } catch {
     return 0;
   }
-}
-
-function unreferenced(timer: Timer): Timer {
-  timer.unref();
-  return timer;
 }
