@@ -62,13 +62,12 @@ async function create(context: Context, options: CreateOptions): Promise<Output>
   }
   const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires);
   const { amount, reason } = options;
-  const made = await createNewCodes(
+  const data = await createNewCodes(
     await openParts(context),
     { amount, reason, count, expiresAt },
     OPERATOR,
   );
-  const texts = made.map(({ text }) => text);
-  const data = made.map(({ text, code }) => ({ code: text, ...codeRecord(code, context.clock()) }));
+  const texts = data.map(({ code }) => code);
   const each = data[0]?.amount ?? amount;
   const worth = `worth ${each} service tokens${count === 1 ? '' : ' each'}`;
   const heading =

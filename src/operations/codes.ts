@@ -34,8 +34,8 @@ export type CodesRequest = {
   readonly expiresAt?: number | undefined;
 };
 
-/** `text` is the code itself, which cannot be shown again. */
-export type NewCode = { readonly text: string; readonly code: CodeRow };
+/** With the code itself, which cannot be shown again. */
+export type NewCode = { readonly code: string } & ReturnType<typeof codeRecord>;
 
 /** Throws `invalid_amount`, `invalid_reason` and `invalid_expiry`. */
 export async function createNewCodes(
@@ -52,9 +52,10 @@ export async function createNewCodes(
   }
   const texts = Array.from({ length: count }, () => createRedemptionCode(books.randomBytes));
   const codes = await openCodes(books, actor).add(texts, { amount, reason, expiresAt, nowMs });
-  return texts.flatMap((text, index) => {
-    const code = codes[index];
-    return code === undefined ? [] : [{ text, code }];
+  const madeMs = books.clock();
+  return texts.flatMap((code, index) => {
+    const row = codes[index];
+    return row === undefined ? [] : [{ code, ...codeRecord(row, madeMs) }];
   });
 }
 

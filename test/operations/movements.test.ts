@@ -3,6 +3,7 @@
 
 import { afterAll, expect, test } from 'bun:test';
 import { formatTokens } from '../../src/core/money.ts';
+import { codeDigest } from '../../src/ledger/codes.ts';
 import type { CreditCommand } from '../../src/ledger/contract.ts';
 import { LedgerRefusal, LedgerSilent } from '../../src/ledger/error.ts';
 import { createNewCodes, redeemCode } from '../../src/operations/codes.ts';
@@ -133,7 +134,7 @@ describeOnEachDatabase('movements', async () => {
     const terms = { amount: '3', reason: 'spring', count: 1 };
     const [made] = await createNewCodes(parts, terms, ACTOR);
     if (made === undefined) throw new Error('no code');
-    const request = { accountId: account.id, typed: made.text.toLowerCase() };
+    const request = { accountId: account.id, typed: made.code.toLowerCase() };
     const byOwner = { name: account.id, address: '198.51.100.4' };
     const first = await redeemCode(parts, request, byOwner);
     expect(await redeemCode(parts, request, byOwner)).toEqual(first);
@@ -150,8 +151,8 @@ describeOnEachDatabase('movements', async () => {
       },
     ]);
     const text = JSON.stringify(await readTrail(database));
-    expect(text).not.toContain(made.text);
-    expect(text).not.toContain(made.code.digest);
+    expect(text).not.toContain(made.code);
+    expect(text).not.toContain(codeDigest(made.code));
   });
 
   test('codes that are over, wrong or unknown are refused by name', async () => {
@@ -171,7 +172,7 @@ describeOnEachDatabase('movements', async () => {
       ACTOR,
     );
     parts.advance(1);
-    expect(await codeOf(short?.text ?? '')).toBe('code_expired');
+    expect(await codeOf(short?.code ?? '')).toBe('code_expired');
     expect(await codeOf('TG-0000-0000-0000-0000')).toBe('code_not_found');
     expect(await codeOf('TG-0000-0000-0000-0001')).toBe('invalid_code');
     await expect(

@@ -5,7 +5,6 @@ import type { Actor } from '../../identity/audit.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { approvalRecord, listApprovals } from '../../operations/approval-records.ts';
 import { type Approver, approve, createApprovedCodes, reject } from '../../operations/approvals.ts';
-import { codeRecord } from '../../operations/codes.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { ApprovalRecord, CreatedCodesRecord } from '../records/operator-lists.ts';
@@ -58,12 +57,7 @@ export function approvalRoutes(
       permission: 'money.move',
       async handle({ param, who, actor }): Promise<CreatedCodesRecord> {
         const approver = approverOf(dependencies, who, actor);
-        const made = await createApprovedCodes(parts, approver, param('id'));
-        const nowMs = clock();
-        return {
-          object: 'list',
-          data: made.map(({ text: code, code: row }) => ({ ...codeRecord(row, nowMs), code })),
-        };
+        return { object: 'list', data: await createApprovedCodes(parts, approver, param('id')) };
       },
     }),
   ];

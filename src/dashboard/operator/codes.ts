@@ -53,12 +53,8 @@ export function codeRoutes(dependencies: PeopleDependencies): readonly Route<Sig
           const row = await askCodes(approverOf(dependencies, who, actor), asked);
           return approvalRecord(row, clock());
         }
-        const made = await createNewCodes(parts, { amount, reason, count, expiresAt }, actor);
-        const nowMs = clock();
-        return {
-          object: 'list',
-          data: made.map(({ text: code, code: row }) => ({ ...codeRecord(row, nowMs), code })),
-        };
+        const data = await createNewCodes(parts, { amount, reason, count, expiresAt }, actor);
+        return { object: 'list', data };
       },
     }),
     stepUpRoute({

@@ -3,7 +3,7 @@
 import type { approvalRecord } from '../../operations/approval-records.ts';
 import type { auditEventRecord } from '../../operations/audit.ts';
 import type { blockRecord } from '../../operations/blocks.ts';
-import type { codeRecord } from '../../operations/codes.ts';
+import type { codeRecord, NewCode } from '../../operations/codes.ts';
 
 export type BlockRecord = ReturnType<typeof blockRecord>;
 
@@ -18,7 +18,7 @@ export type CodeRecord = ReturnType<typeof codeRecord>;
 /** The only response that contains the codes. */
 export type CreatedCodesRecord = {
   readonly object: 'list';
-  readonly data: readonly (CodeRecord & { readonly code: string })[];
+  readonly data: readonly NewCode[];
 };
 
 /** What waits for a second operator, or did. */
