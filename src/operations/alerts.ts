@@ -1,7 +1,7 @@
 // Alerts as the console keeps them: one row per kind and subject over all nodes, acknowledged by an
 // operator, bounded in number and age.
 
-import { count, desc, eq, lt, or, sql } from 'drizzle-orm';
+import { count, desc, eq, getTableColumns, lt, or, sql } from 'drizzle-orm';
 import type { AlertGroup } from '../core/activity.ts';
 import { type Alert, alertWords } from '../core/alert.ts';
 import { DAY_MS, isoTime } from '../core/calendar.ts';
@@ -10,6 +10,7 @@ import { auditChange, type Change } from '../identity/audit.ts';
 import { alerts } from '../store/console-tables.ts';
 import type { Database } from '../store/contract.ts';
 import { larger, smaller } from '../store/portable.ts';
+import { inserted } from '../store/statement.ts';
 import { sweepTable } from '../store/sweep.ts';
 import { OperationError } from './error.ts';
 
@@ -36,8 +37,7 @@ export async function recordAlerts(
   groups: readonly AlertGroup[],
   randomBytes: RandomBytes,
 ): Promise<void> {
-  const excluded = (column: { readonly name: string }) =>
-    sql`excluded.${sql.identifier(column.name)}`;
+  const added = inserted(getTableColumns(alerts));
   await database.concurrently(async (tx) => {
     // In one order, so that two nodes cannot wait for each other.
     const ordered = groups.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
@@ -50,10 +50,10 @@ export async function recordAlerts(
         .onConflictDoUpdate({
           target: [alerts.kind, alerts.subject],
           set: {
-            alert: excluded(alerts.alert),
-            count: sql`${alerts.count} + ${excluded(alerts.count)}`,
-            firstAt: smaller(alerts.firstAt, excluded(alerts.firstAt)),
-            lastAt: larger(alerts.lastAt, excluded(alerts.lastAt)),
+            alert: added.alert,
+            count: sql`${alerts.count} + ${added.count}`,
+            firstAt: smaller(alerts.firstAt, added.firstAt),
+            lastAt: larger(alerts.lastAt, added.lastAt),
           },
         })
         .run();

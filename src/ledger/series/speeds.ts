@@ -7,7 +7,7 @@ import { DAY_MS } from '../../core/calendar.ts';
 import { mergePacked, packHistogram } from '../../core/histogram.ts';
 import type { Database } from '../../store/contract.ts';
 import { usageSpeeds } from '../../store/series-tables.ts';
-import { placeholders } from '../../store/statement.ts';
+import { inserted, placeholders } from '../../store/statement.ts';
 import { HOUR_MS } from './figures.ts';
 import { addSpeeds, emptySpeeds, type SpeedSum, type Speeds } from './speed-sums.ts';
 
@@ -30,12 +30,7 @@ export function prepareSpeedWriter(database: Database): (sum: SpeedSum) => Promi
       .values(placeholders(usageSpeeds) as never)
       .onConflictDoUpdate({
         target: [subject, length, start, model],
-        set: Object.fromEntries(
-          Object.entries(getTableColumns(usageSpeeds)).map(([name, column]) => [
-            name,
-            sql`excluded.${sql.identifier(column.name)}`,
-          ]),
-        ),
+        set: inserted(getTableColumns(usageSpeeds)),
       }),
   );
   return async (sum) => {
