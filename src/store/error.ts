@@ -44,22 +44,17 @@ export function isUnknownOutcome(cause: unknown): boolean {
   return cause instanceof UnknownOutcome || cause instanceof UnknownCommit;
 }
 
+const hasSqlState = (state: string) => (cause: unknown) =>
+  cause instanceof PostgresFailure && cause.code === state;
+
 /** Whether another node has changed the rows on which this transaction decided. */
-export function isConflict(cause: unknown): boolean {
-  return cause instanceof PostgresFailure && cause.code === '40001';
-}
+export const isConflict = hasSqlState('40001');
 
 /** Whether the database rolled this transaction back to resolve a deadlock. */
-export function isDeadlock(cause: unknown): boolean {
-  return cause instanceof PostgresFailure && cause.code === '40P01';
-}
+export const isDeadlock = hasSqlState('40P01');
 
 /** Whether the database rolled this transaction back because it waited too long for a lock. */
-export function isLockTimeout(cause: unknown): boolean {
-  return cause instanceof PostgresFailure && cause.code === '55P03';
-}
+export const isLockTimeout = hasSqlState('55P03');
 
 /** Whether the database cancelled a statement that took too long, or that an operator ended. */
-export function isStatementTimeout(cause: unknown): boolean {
-  return cause instanceof PostgresFailure && cause.code === '57014';
-}
+export const isStatementTimeout = hasSqlState('57014');
