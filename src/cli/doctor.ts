@@ -14,9 +14,10 @@ import { findDifferences } from '../ledger/audit.ts';
 import { keptThinking } from '../reasoning/reasoning.ts';
 import { databaseFile } from '../store/connect.ts';
 import type { Database } from '../store/contract.ts';
-import { isSqlite, type SqliteDatabase } from '../store/database.ts';
+import { isSqlite } from '../store/database.ts';
 import { droppedTriggers, migrationStatus } from '../store/migrate.ts';
 import { movements, openHolds, requests } from '../store/money-tables.ts';
+import { isIntact } from '../store/sqlite-copy.ts';
 import { type FileSpace, fileSpace } from '../store/sqlite-space.ts';
 import { accounts } from '../store/tables.ts';
 import { readOpenFileLimit } from '../upstream/descriptors.ts';
@@ -126,7 +127,8 @@ function databaseChecks(context: Context): [string, (database: Database) => Awai
 }
 
 async function checkDatabase(database: Database): Promise<Finding> {
-  if (isSqlite(database) && !isIntact(database)) {
+  // PostgreSQL checks its own files.
+  if (isSqlite(database) && !isIntact(database, 'quick')) {
     return { ok: false, detail: 'the file is damaged; keep a copy of it and restore a backup' };
   }
   await checkWritable(database);
@@ -146,12 +148,6 @@ function spaceWords({ bytes, freeBytes }: FileSpace): string {
 }
 
 const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(1);
-
-/** PostgreSQL checks its own files. */
-function isIntact({ connection }: SqliteDatabase): boolean {
-  const rows = connection.query<{ quick_check: string }, []>('PRAGMA quick_check').all();
-  return rows.length === 1 && rows[0]?.quick_check === 'ok';
-}
 
 async function checkMigrationsBeforeStart(database: Database): Promise<Finding> {
   const { applied, pending } = await migrationStatus(database);

@@ -19,7 +19,7 @@ export type Differences = number | null;
 export async function checkCopy(path: string): Promise<CopyCheck> {
   const copy = openCopy(path);
   try {
-    return isIntact(copy) ? await checkBooks(copy) : { kind: 'damaged' };
+    return isIntact(copy, 'integrity') ? await checkBooks(copy) : { kind: 'damaged' };
   } finally {
     await copy.close();
   }
