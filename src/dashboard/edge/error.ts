@@ -35,7 +35,7 @@ const STATUS = {
 
 export type DashboardErrorCode = keyof typeof STATUS;
 
-/** Identity codes other than invalid input. */
+/** Codes of identity alone, other than invalid input. */
 const IDENTITY_STATUS: Readonly<Record<string, number>> = {
   account_not_found: 404,
   key_not_found: 404,
@@ -47,11 +47,8 @@ const IDENTITY_STATUS: Readonly<Record<string, number>> = {
   key_limit_reached: 409,
   already_blocked: 409,
   key_creation_limit_reached: 429,
-  invalid_credentials: 401,
   invalid_code: 401,
   sign_in_again: 401,
-  too_many_attempts: 429,
-  sign_up_closed: 403,
   invalid_invite: 403,
   invite_not_found: 404,
   operator_exists: 409,
