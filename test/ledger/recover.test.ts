@@ -49,6 +49,26 @@ describeOnEachDatabase('recovery', () => {
     await closeBooks(open);
   });
 
+  test('only the holds of the named incarnations end, the empty one for holds without any', async () => {
+    const open = await openBooks(directory);
+    await fundAccount(open, 'ada', 100n);
+    for (const boot of ['boot-1', 'boot-2', undefined]) {
+      await open.ledger.hold({ ...holdOf(`r-${boot}`, 'ada', 30n), boot });
+    }
+    const recover = async (...incarnations: string[]) => {
+      const command = { live: [], createdBefore: NOW + 1, phase: 'ended' } as const;
+      const terms = { usdPerMillion: usdRate(1n), nowMs: NOW + 2 };
+      const ended = await recoverAll(open.ledger, { incarnations, ...command, ...terms });
+      return ended.map(({ requestId }) => requestId);
+    };
+    expect(await recover('boot-3')).toEqual([]);
+    expect(await recover('boot-1')).toEqual(['r-boot-1']);
+    expect(await recover('')).toEqual(['r-undefined']);
+    expect(await recover('boot-2')).toEqual(['r-boot-2']);
+    expect(await open.books.audit()).toEqual([]);
+    await closeBooks(open);
+  });
+
   test('a disk that fails ends a recovery, which leaves nothing half done', async () => {
     const open = await openBooks(directory);
     await fundAccount(open, 'ada', 100n);
