@@ -117,7 +117,7 @@ function textEvent(text: string): GenerationEvent[] {
  * repetitive sequences that a hostile caller can send.
  */
 function createWatch(sequence: string) {
-  const borders = bordersOf(sequence);
+  const borders = createBorders(sequence);
   let matched = 0;
   return {
     length: sequence.length,
@@ -127,7 +127,7 @@ function createWatch(sequence: string) {
       for (let at = 0; at < delta.length; at += 1) {
         const unit = delta.charCodeAt(at);
         while (matched > 0 && sequence.charCodeAt(matched) !== unit) {
-          matched = borders[matched - 1] ?? 0;
+          matched = borders(matched - 1);
         }
         if (sequence.charCodeAt(matched) === unit) matched += 1;
         if (matched === sequence.length) first ??= at + 1;
@@ -142,15 +142,20 @@ function createWatch(sequence: string) {
   };
 }
 
-/** For each prefix of the sequence, the length of its longest proper border. */
-function bordersOf(sequence: string): Int32Array {
-  const borders = new Int32Array(sequence.length);
-  let border = 0;
-  for (let at = 1; at < sequence.length; at += 1) {
-    const unit = sequence.charCodeAt(at);
-    while (border > 0 && sequence.charCodeAt(border) !== unit) border = borders[border - 1] ?? 0;
-    if (sequence.charCodeAt(border) === unit) border += 1;
-    borders[at] = border;
-  }
-  return borders;
+/**
+ * Returns the length of the longest proper border of the prefix that ends at an index. Computed as
+ * far as the answer has matched, because callers can send sequences of megabytes.
+ */
+function createBorders(sequence: string) {
+  const borders = [0];
+  return (last: number): number => {
+    for (let at = borders.length; at <= last; at += 1) {
+      let border = borders[at - 1] ?? 0;
+      while (border > 0 && sequence.charCodeAt(border) !== sequence.charCodeAt(at)) {
+        border = borders[border - 1] ?? 0;
+      }
+      borders.push(sequence.charCodeAt(border) === sequence.charCodeAt(at) ? border + 1 : 0);
+    }
+    return borders[last] ?? 0;
+  };
 }

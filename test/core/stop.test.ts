@@ -58,6 +58,16 @@ describe('which stop sequences an upstream gets', () => {
 });
 
 const text = (value: string): GenerationEvent => ({ kind: 'text-delta', text: value });
+
+test('a sequence takes memory only as far as the answer has matched it', () => {
+  const before = process.memoryUsage();
+  const cutters = Array.from({ length: 8 }, () => createStopCutter(['ab'.repeat(1_000_000)]));
+  for (const cutter of cutters) cutter.push(text('abab'));
+  const after = process.memoryUsage();
+  const grown = after.arrayBuffers - before.arrayBuffers + after.heapUsed - before.heapUsed;
+  expect(grown).toBeLessThan(8_000_000);
+  expect(cutters.flatMap((cutter) => cutter.end())).toEqual(Array(8).fill(text('abab')));
+});
 const STOPPED: GenerationEvent = { kind: 'finish', reason: 'stop' };
 
 /** What each event gives, and what the end of the bytes gives. */
