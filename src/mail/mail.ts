@@ -10,6 +10,8 @@ type Mail = {
   readonly subject: string;
   readonly text: string;
   readonly link?: string;
+  /** To an address that a visitor chose, which may take no mail. */
+  readonly isSignUp?: boolean;
 };
 
 /**
@@ -42,8 +44,9 @@ const PAUSES_MS = [2_000, 15_000, 60_000];
 const TIMEOUT_MS = 15_000;
 
 /**
- * More than a server sends while one mail is being tried. Mails with a link, which visitors request,
- * and notices of changes by signed-in users are counted apart, so that neither crowds out the other.
+ * More than a server sends while one mail is being tried. Mails of sign-ups, other mails with a link,
+ * which visitors request for addresses with an account, and notices of changes by signed-in users are
+ * counted apart, so that none crowds out the others.
  */
 const WAITING_MAX = 250;
 
@@ -61,8 +64,11 @@ export function createMailer(options: MailerOptions): Mailer {
       close: async () => undefined,
     };
   }
-  const links = new Set<Promise<MailOutcome>>();
-  const notices = new Set<Promise<MailOutcome>>();
+  const queues = {
+    signUps: new Set<Promise<MailOutcome>>(),
+    links: new Set<Promise<MailOutcome>>(),
+    notices: new Set<Promise<MailOutcome>>(),
+  };
   const closing = Promise.withResolvers<void>();
   let isClosing = false;
   let transport: Promise<Transporter> | undefined;
@@ -114,7 +120,8 @@ export function createMailer(options: MailerOptions): Mailer {
   return {
     mode: 'smtp',
     async send(mail) {
-      const sending = mail.link === undefined ? notices : links;
+      const ofUsers = mail.link === undefined ? queues.notices : queues.links;
+      const sending = mail.isSignUp ? queues.signUps : ofUsers;
       if (sending.size >= WAITING_MAX) {
         log.error(
           'a mail was dropped: the queue for the mail server is full. Check the mail server.',
@@ -128,7 +135,7 @@ export function createMailer(options: MailerOptions): Mailer {
     async close() {
       isClosing = true;
       closing.resolve();
-      await Promise.all([...links, ...notices]);
+      await Promise.all(Object.values(queues).flatMap((sending) => [...sending]));
       if (transport !== undefined) (await transport).close();
     },
   };

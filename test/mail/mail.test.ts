@@ -100,10 +100,13 @@ test('bounds the queue while the mail server is unreachable', async () => {
   await mailer.close();
 });
 
-test('keeps places for links while notices fill theirs, and for notices while links do', async () => {
+test('keeps places for sign-ups, links and notices while others fill theirs', async () => {
   for (const [many, one] of [
     [NOTICE, MAIL],
     [MAIL, NOTICE],
+    [{ ...MAIL, isSignUp: true }, MAIL],
+    [{ ...MAIL, isSignUp: true }, NOTICE],
+    [MAIL, { ...MAIL, isSignUp: true }],
   ] as const) {
     const { mailer, lines } = open('smtp://127.0.0.1:1');
     for (let count = 0; count < 600; count += 1) mailer.send(many);

@@ -11,6 +11,8 @@ export type SendMail = (mail: {
   readonly text: string;
   /** The link in the text, if any: logged by a server without a mail server. */
   readonly link?: string;
+  /** The address has no account yet. */
+  readonly isSignUp?: boolean;
 }) => void;
 
 export type Mail = Omit<Parameters<SendMail>[0], 'to'>;
@@ -33,15 +35,12 @@ function mail(subject: string, paragraphs: readonly string[], link?: string): Ma
 
 export function verificationMail(pages: string, token: string): Mail {
   const link = `${pages}/verify?token=${token}`;
-  return mail(
-    'Confirm your e-mail address',
-    [
-      'You signed up with this e-mail address.',
-      `To confirm your address, open this page and enter the password you chose:\n${link}`,
-      'The link works once and expires after 30 minutes. If you did not sign up, ignore this mail: no account is created.',
-    ],
-    link,
-  );
+  const paragraphs = [
+    'You signed up with this e-mail address.',
+    `To confirm your address, open this page and enter the password you chose:\n${link}`,
+    'The link works once and expires after 30 minutes. If you did not sign up, ignore this mail: no account is created.',
+  ];
+  return { ...mail('Confirm your e-mail address', paragraphs, link), isSignUp: true };
 }
 
 export function alreadySignedUpMail(pages: string): Mail {
