@@ -63,13 +63,14 @@ export async function runRoute<Who extends SignedIn>(
     if (writes) refuseForeign(request, dependencies.origin);
     if (writes && dependencies.isReadOnly?.()) throw new DashboardError('unavailable', READ_ONLY);
     let who = await admit(dependencies, route, request.headers);
+    // Before the body, which takes memory until it has arrived.
+    if (changes && who !== undefined) dependencies.limitChanges?.(who, route);
     const address = dependencies.address(request, server);
     const takesJson = route.body !== undefined && route.body !== 'unread';
     const limits = route.access === 'public' ? { bytesMax: PUBLIC_BODY_BYTES_MAX } : {};
     const body = route.readBody(takesJson ? await readJson(request, limits) : {});
     // A slow body can outlast the session, so the session is checked again.
     if (takesJson) who = await admit(dependencies, route, request.headers);
-    if (changes && who !== undefined) dependencies.limitChanges?.(who, route);
     if (!writes && who !== undefined) dependencies.limitReads?.(who);
     // Starts one of several requests per turn of the event loop, so that streams continue.
     if (!writes) await nextTurn();

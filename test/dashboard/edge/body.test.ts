@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { readJson } from '../../../src/dashboard/edge/body.ts';
+import { DashboardError } from '../../../src/dashboard/edge/error.ts';
 import { type GuardDependencies, runRoute } from '../../../src/dashboard/edge/guard.ts';
 import { publicRoute, type Route, sessionRoute } from '../../../src/dashboard/edge/route.ts';
 import type { SignedInCustomer } from '../../../src/identity/signed-in.ts';
@@ -99,6 +100,18 @@ test('a body that does not end within the deadline is rejected and no longer rea
     message: 'The request body did not arrive within 0.02 seconds. Send it again.',
   });
   await cancelled;
+});
+
+test('a change above the limit is rejected before its body has arrived', async () => {
+  const limited: GuardDependencies<SignedInCustomer> = {
+    ...guard,
+    limitChanges() {
+      throw new DashboardError('too_many_attempts', 'Too many.', { retryAfterSeconds: 60 });
+    },
+  };
+  const users = sessionRoute<SignedInCustomer, typeof shape.body>(shape);
+  const { body } = stalled(['{"text":']);
+  expect((await runRoute(limited, users, requestOf(body), null, {})).status).toBe(429);
 });
 
 test('a body that breaks off is an invalid request', async () => {
