@@ -1,7 +1,7 @@
 // Streams files: they are read only as fast as the client takes them. Limits concurrent files per
 // account, because one of a million rows takes long. Used by the routes that return files.
 
-import { yieldToEventLoop } from '../../async/yield.ts';
+import { nextTurn } from '../../async/yield.ts';
 import { takeOff } from '../../core/counts.ts';
 import { DashboardError } from '../edge/error.ts';
 import type { RouteCall } from '../edge/route.ts';
@@ -116,7 +116,7 @@ export function fileResponse(
       onPiece?.();
       const piece = await pieces.next();
       if (piece.done || piece.value !== '') return piece;
-      await yieldToEventLoop();
+      await nextTurn();
     }
   }
 
@@ -151,7 +151,7 @@ export function fileResponse(
           onEnd?.();
           throw error;
         }
-        await yieldToEventLoop();
+        await nextTurn();
       },
       cancel: leave,
     },

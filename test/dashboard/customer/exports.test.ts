@@ -36,6 +36,32 @@ const FILES: readonly (readonly [string, (read: ReadPage) => AsyncIterator<strin
   ],
 ];
 
+test('files of many accounts take turns', async () => {
+  let now = 0;
+  let most = 0;
+  async function* pieces() {
+    for (let piece = 0; piece < 20; piece += 1) {
+      now += 1;
+      // All are opened in one turn.
+      if (piece > 2) most = Math.max(most, now);
+      yield 'x'.repeat(100_000);
+    }
+  }
+  const files = Array.from({ length: 10 }, () =>
+    fileResponse({ pieces: pieces(), type: 'text/csv', filename: 'x.csv' }),
+  );
+  let isDone = false;
+  const done = Promise.all(files.map((file) => file.arrayBuffer())).finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await new Promise((resolve) => setImmediate(resolve));
+    now = 0;
+  }
+  await done;
+  expect(most).toBeLessThanOrEqual(2);
+});
+
 describe.each(FILES)('a file of %s without a match', (_name, piecesOf) => {
   function open(read: ReadPage) {
     let isOver = false;
