@@ -113,15 +113,19 @@ export function createKeyQueries({ database, clock }: Pick<Basics, 'database' | 
      * Rotations leave any number of keys behind.
      */
     async listed(accountId: string, most = LISTED) {
-      const found = await db
-        .select()
-        .from(apiKeys)
-        .where(eq(apiKeys.accountId, accountId))
-        .orderBy(sql`(${isActiveKey(clock())}) desc`, desc(apiKeys.createdAt), sql`rowid desc`)
+      const own = eq(apiKeys.accountId, accountId);
+      const newest = await newestFirst(own)
         .limit(most + 1)
         .all();
-      const rows = found.slice(0, most).toSorted((a, b) => b.createdAt - a.createdAt);
-      return { rows, isCut: found.length > most };
+      if (newest.length <= most) return { rows: newest, isCut: false };
+      // An index has this order, so that no list of all keys is sorted.
+      const active = await newestFirst(and(own, isActiveKey(clock())))
+        .limit(most)
+        .all();
+      const ids = new Set(active.map(({ id }) => id));
+      const others = newest.filter(({ id }) => !ids.has(id)).slice(0, most - active.length);
+      const rows = [...active, ...others].toSorted((a, b) => b.createdAt - a.createdAt);
+      return { rows, isCut: true };
     },
 
     /** All keys of an account in every state, newest first. */

@@ -19,6 +19,7 @@ import { createdKeyRecord, rotatedKeyRecord } from '../../operations/keys.ts';
 import type { SortedPage, SortPlace } from '../../store/keyset.ts';
 import { type List, sortedList, sortedQuery, wholeList } from '../edge/page.ts';
 import { oneOf, type Route, sessionRoute } from '../edge/route.ts';
+import type { ReadTurns } from '../edge/turns.ts';
 import { BOUNDS_BODY, readBounds } from '../key-bounds.ts';
 import type {
   BoundKeyRecord,
@@ -31,7 +32,10 @@ import type {
 } from '../records/key.ts';
 import { connectionOf, type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 
-export function keyRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {
+export function keyRoutes(
+  dependencies: OwnDependencies,
+  inTurn: ReadTurns,
+): readonly Route<SignedInCustomer>[] {
   const { store, operator, clock } = dependencies;
   const { keys, accounts } = store;
   const record = (row: ApiKey): KeyRecord => keyRecord(row, clock());
@@ -75,15 +79,17 @@ export function keyRoutes(dependencies: OwnDependencies): readonly Route<SignedI
         /** Part of the name or of the masked key, or the id. */
         q: Type.Optional(Type.String({ maxLength: 100 })),
       },
-      async handle({ who: { accountId }, query }): Promise<KeyListRecord> {
+      async handle({ who: { accountId }, query, request }): Promise<KeyListRecord> {
         const filter = { state: query.state ?? 'all', text: query.q?.trim() ?? '' };
         const { usdPerMillion } = operator().catalog;
         return sortedList(
           query,
           '-created',
           async (page: SortedPage<KeySort>) => {
-            const spend = await readSpend(accountId, clock());
-            const placed = await readKeys(accountId, page, filter, spend);
+            const { spend, placed } = await inTurn(accountId, request, async () => {
+              const spend = await readSpend(accountId, clock());
+              return { spend, placed: await readKeys(accountId, page, filter, spend) };
+            });
             const rows = placed.map(({ row }) => row);
             const bound = await boundKeyRecords(parts, rows);
             return placed.map(({ row, place }) => {

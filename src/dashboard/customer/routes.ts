@@ -32,7 +32,7 @@ export function customerRoutes(
     ...accountRoutes(dependencies),
     ...overviewRoutes(dependencies),
     ...feedRoutes(dependencies),
-    ...keyRoutes(dependencies),
+    ...keyRoutes(dependencies, inTurn),
     ...modelRoutes(dependencies),
     ...auditRoutes(dependencies),
     ...usageRoutes(dependencies, inTurn),

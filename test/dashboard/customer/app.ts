@@ -125,7 +125,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
       ...accountRoutes(dependencies),
       ...overviewRoutes(dependencies),
       ...feedRoutes(dependencies),
-      ...keyRoutes(dependencies),
+      ...keyRoutes(dependencies, inTurn),
       ...modelRoutes(dependencies),
       ...auditRoutes(dependencies),
       ...usageRoutes(dependencies, inTurn),
