@@ -31,6 +31,8 @@ const OPENAI: ChatProfile = {
 
 const VLLM: ChatProfile = {
   ...CHAT,
+  // It fetches an address from inside of the operator's network, and customers choose it.
+  imageUrls: 'data',
   // Open models: all that they think is in the answer.
   thinkingShown: 'all',
   // Its own name since 0.16; newer versions read the other one as well.
@@ -49,6 +51,8 @@ const VLLM: ChatProfile = {
 
 const LLAMA_CPP: ChatProfile = {
   ...CHAT,
+  // As for vLLM.
+  imageUrls: 'data',
   // Open models: all that they think is in the answer.
   thinkingShown: 'all',
   // A choice by name counts as `auto`, with no more than a warning in the server's log.
