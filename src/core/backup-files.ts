@@ -44,12 +44,9 @@ export function isDue(newestMs: number | undefined, nowMs: number, everyMs: numb
   return newestMs === undefined || nowMs - newestMs >= everyMs || newestMs > nowMs;
 }
 
-/**
- * Whether a backup is of a database that was new at `beganMs`. Names have whole seconds. Where the
- * clock was ahead at that time, every backup counts.
- */
-export function isSince({ atMs }: BackupFile, beganMs: number, nowMs: number): boolean {
-  return beganMs > nowMs || atMs > beganMs - 1_000;
+/** Whether a backup is of a database that was new at `beganMs`. Names have whole seconds. */
+export function isSince({ atMs }: BackupFile, beganMs: number): boolean {
+  return atMs > beganMs - 1_000;
 }
 
 /** The newest verified backup; one from the future, whose clock was ahead, only without any other. */

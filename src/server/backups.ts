@@ -2,7 +2,7 @@
 // seconds after a start that finds none, and removes the oldest ones. A failed backup is an alert
 // and is tried again in some minutes; it never affects serving.
 
-import { mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { every, type Stop } from '../async/every.ts';
 import type { Config } from '../config/settings.ts';
@@ -21,7 +21,7 @@ import {
 } from '../core/backup-files.ts';
 import type { Log } from '../observe/log.ts';
 import type { BackupState } from '../observe/upkeep.ts';
-import { spareBytes } from '../store/disk-reserve.ts';
+import { databaseBytes, spareBytes } from '../store/disk-reserve.ts';
 import { ownBackups } from '../store/owner.ts';
 import { type BackupRun, createBackupRunner, type RunBackup } from './backup-run.ts';
 
@@ -96,6 +96,7 @@ export function createBackups(options: BackupsOptions): Backups {
   let release: (() => void) | undefined;
   const done = { made: 0, failed: 0, bytes: 0, seconds: 0 };
 
+  const isClockBehind = (): boolean => clock() < (beganMs ?? 0);
   const newestMs = (): number | undefined => newestVerified(files ?? [], clock())?.atMs;
 
   async function look(): Promise<void> {
@@ -167,9 +168,14 @@ export function createBackups(options: BackupsOptions): Backups {
     if (isFirst && older > 0) log.warn(olderText(older, directory));
   }
 
-  /** Without those of a database that was here before: this one must not take their place. */
+  /**
+   * Without those of a database that was here before. A clock that is behind cannot tell them from
+   * those that this one makes now: all of them count then, and none of these is removed.
+   */
   function ownFiles(names: readonly string[]): BackupFile[] {
-    return findBackups(names, stem).filter((file) => isSince(file, beganMs ?? 0, clock()));
+    return findBackups(names, stem).filter(
+      (file) => isClockBehind() || isSince(file, beganMs ?? 0),
+    );
   }
 
   /** Makes one backup, and removes the oldest ones. */
@@ -220,7 +226,8 @@ export function createBackups(options: BackupsOptions): Backups {
   }
 
   async function prune(made: string): Promise<void> {
-    for (const { name } of prunable(files ?? [], options.keep, made, clock())) {
+    const own = (files ?? []).filter((file) => isSince(file, beganMs ?? 0));
+    for (const { name } of prunable(own, options.keep, made, clock())) {
       await rm(join(directory, name), { force: true });
     }
     files = ownFiles(await readdir(directory));
@@ -243,6 +250,7 @@ export function createBackups(options: BackupsOptions): Backups {
       const warnings: string[] = [];
       if (failure !== undefined) warnings.push('the last backup failed');
       if (files === undefined) return warnings;
+      if (isClockBehind()) warnings.push(BEHIND);
       if (ageMs === undefined) warnings.push('there is no verified backup');
       else if (ageMs > everyMs * (1 + LATE_SHARE) + RETRY_MS) {
         warnings.push(`the newest backup is ${ageWords(ageMs)} old`);
@@ -264,6 +272,9 @@ const FAILURES: ReadonlyMap<string, BackupFailure> = new Map([
   ['file_not_writable', 'folder'],
 ]);
 
+const BEHIND =
+  'the clock is behind the time at which the database began, so new backups are never removed';
+
 function olderText(count: number, directory: string): string {
   return `backup: ${directory} has backups that are older than this database or its restore (${count}). They do not count and are never removed: delete those that you do not need. If this database should not be new, stop the server and restore one of them: tollgate restore FILE`;
 }
@@ -276,18 +287,6 @@ async function flush(path: string): Promise<void> {
   } finally {
     await file.close();
   }
-}
-
-/** With its log, of which a part is in the copy. */
-async function databaseBytes(path: string): Promise<number> {
-  const [own, log] = await Promise.all(
-    [path, `${path}-wal`].map((name) =>
-      stat(name)
-        .then(({ size }) => size)
-        .catch(() => 0),
-    ),
-  );
-  return (own ?? 0) + (log ?? 0);
 }
 
 function ageWords(ageMs: number): string {

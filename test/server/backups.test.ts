@@ -116,6 +116,26 @@ test('backups from before the database was new neither count nor give way', asyn
   ]);
 });
 
+test('a clock that is behind the beginning of the database removes none of those before it', async () => {
+  const directory = mkdtempSync(join(folder, 'backups-'));
+  const old = ['tollgate-20261125T000000Z.db', 'tollgate-20261126T000000Z.db'];
+  const own = ['tollgate-20261128T000000Z.db', 'tollgate-20261129T000000Z.db'];
+  for (const name of [...old, ...own]) writeFileSync(join(directory, name), 'a copy');
+  using backups = startBackups({ directory, keep: 1, beganMs: async () => Date.UTC(2026, 10, 27) });
+  backups.time.nowMs = 0;
+  await waitUntil(() => backups.state().made === 1);
+  expect(backups.names()).toEqual(expect.arrayContaining(old));
+  expect(backups.warnings()).toEqual([expect.stringContaining('the clock is behind')]);
+  backups.time.nowMs = Date.UTC(2026, 10, 30);
+  await waitUntil(() => backups.state().made === 2);
+  expect(backups.warnings()).toEqual([]);
+  expect(backups.names().toSorted()).toEqual([
+    'tollgate-19700101T000000Z.db',
+    ...old,
+    'tollgate-20261130T000000Z.db',
+  ]);
+});
+
 test('a database began when a server first asked, or before, where it had accounts by then', async () => {
   const empty = await openBooks(folder);
   expect(await databaseBegan(empty.database, NOW - 7)).toBe(NOW - 7);
