@@ -1,7 +1,7 @@
 // Notes between a server and commands: one row per name, as text. The next server ignores them, except
 // when the database began; a reader validates what it finds.
 
-import { eq, lte } from 'drizzle-orm';
+import { eq, lte, min } from 'drizzle-orm';
 import type { Database } from './contract.ts';
 import { accounts, serverNotes } from './tables.ts';
 
@@ -47,14 +47,17 @@ export async function writeNewestNote(
 }
 
 /**
- * When a database was new or restored, in Unix milliseconds: when a server first asked, and 0 where
- * there were accounts by then. Copies of the database have the same time.
+ * When a database was new or restored, in Unix milliseconds: its first account, or the first server
+ * that asked before there was one. Copies of the database have the same time.
  */
 export async function databaseBegan(database: Database, nowMs: number): Promise<number> {
   const noted = Number(await readNote(database, 'began'));
   if (Number.isSafeInteger(noted)) return noted;
-  const account = await database.db.select({ id: accounts.id }).from(accounts).limit(1).get();
-  const beganMs = account === undefined ? nowMs : 0;
+  const first = await database.db
+    .select({ at: min(accounts.createdAt) })
+    .from(accounts)
+    .get();
+  const beganMs = first?.at ?? nowMs;
   // The next server asks again: where its disk is full, a database needs its backup most.
   await writeNote(database, 'began', String(beganMs), nowMs).catch(() => undefined);
   return beganMs;
