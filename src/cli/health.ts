@@ -37,7 +37,9 @@ export async function isHealthy(
   path: '/healthz' | '/readyz',
 ): Promise<boolean> {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  const answer = fetch(`${httpUrl(name, port)}${path}`, { signal: AbortSignal.timeout(ANSWER_MS) });
+  const signal = AbortSignal.timeout(ANSWER_MS);
+  // A proxy of the process environment is for upstreams: it may not reach this machine, or answer for it.
+  const answer = fetch(`${httpUrl(name, port)}${path}`, { signal, proxy: false });
   return answer.then(
     ({ ok }) => ok,
     () => false,

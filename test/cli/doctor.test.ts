@@ -214,13 +214,16 @@ test('doctor before a start leaves out the audit of the books, and finds bad set
   expect((await run({ CATALOG: 'missing.toml' })).exitCode).toBe(1);
 });
 
-test('health asks the server of the settings, and readiness on request', async () => {
+test('health asks the server of the settings, and readiness on request, without a proxy', async () => {
+  await using proxy = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('') });
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     fetch: ({ url }) => new Response('', { status: url.endsWith('/healthz') ? 200 : 503 }),
   });
-  const at = createTollgate(directory, { PORT: String(server.port), HOST: '0.0.0.0' });
+  const at = createTollgate(directory, {
+    ...{ PORT: String(server.port), HOST: '0.0.0.0', HTTP_PROXY: proxy.url.origin },
+  });
   expect((await at.run('health')).exitCode).toBe(0);
   expect((await at.run('health', '--ready')).exitCode).toBe(1);
   await server.stop(true);
