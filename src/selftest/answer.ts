@@ -18,7 +18,12 @@ export type ReceivedAnswer = Content & {
   readonly complete: boolean;
 };
 
-export type Caller = { readonly url: string; readonly key: string };
+export type Caller = {
+  readonly url: string;
+  readonly key: string;
+  /** Replaces the default in tests. */
+  readonly answerMs?: number;
+};
 
 export type Question = {
   readonly format: Format;
@@ -35,13 +40,21 @@ const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as cons
 /** So large that the gateway reads a stream from the upstream for a whole answer, too. */
 const MAX_TOKENS = 8_000;
 
-/** Throws where the connection breaks before the status; later the answer is not complete. */
+const ANSWER_MS = 30_000;
+
+/**
+ * Throws where the connection breaks, or the time is up, before the status; later the answer is not
+ * complete.
+ */
 export async function ask(
-  { url, key }: Caller,
+  { url, key, answerMs = ANSWER_MS }: Caller,
   { format, model, stream }: Question,
 ): Promise<ReceivedAnswer> {
   const response = await fetch(`${url}${PATHS[format]}`, {
     method: 'POST',
+    // One of the process environment is for upstreams.
+    proxy: false,
+    signal: AbortSignal.timeout(answerMs),
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({
       ...{ model, stream, max_tokens: MAX_TOKENS },

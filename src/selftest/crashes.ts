@@ -35,7 +35,7 @@ export async function checkCrashes(
     await Bun.sleep(KILL_MS.least + random() * (KILL_MS.most - KILL_MS.least));
     const cutBefore = seen.cutOff;
     await gateway.kill();
-    await load.ended;
+    await load.end();
     if (seen.cutOff === cutBefore) wrong.loads.push(`kill ${round} cut no answer off`);
     // Recovers what the killed one has left.
     const again = await scratch.start();
@@ -71,7 +71,7 @@ export async function checkBackup(
   const load = startLoad(scratch.callerOf(gateway, options.key), seen, options.random);
   const { backup } = await scratch.run('backup', 'copy.db');
   await gateway.kill();
-  await load.ended;
+  await load.end();
   const { bytes, differences } = backup as {
     readonly bytes: number;
     readonly differences: number | null;
@@ -86,14 +86,19 @@ export async function checkBackup(
   return [checkOf('backup under load', wrong, `${bytes} bytes copied, audited, restored, audited`)];
 }
 
-type Load = { readonly answered: Promise<void>; readonly ended: Promise<unknown> };
+type Load = {
+  readonly answered: Promise<void>;
+  /** After the kill; resolves when the last client has its answer. */
+  readonly end: () => Promise<unknown>;
+};
 
 /** Clients that ask again and again until the gateway is gone. */
 function startLoad(caller: Caller, seen: Seen, random: () => number): Load {
   const answered = Promise.withResolvers<void>();
+  let isKilled = false;
 
   async function client(number: number): Promise<void> {
-    for (;;) {
+    while (!isKilled) {
       try {
         const answer = await ask(caller, {
           format: number % 2 === 0 ? 'chat' : 'messages',
@@ -112,7 +117,13 @@ function startLoad(caller: Caller, seen: Seen, random: () => number): Load {
     }
   }
   const clients = Array.from({ length: CLIENTS }, (_, number) => client(number));
-  return { answered: answered.promise, ended: Promise.all(clients) };
+  return {
+    answered: answered.promise,
+    end() {
+      isKilled = true;
+      return Promise.all(clients);
+    },
+  };
 }
 
 type Books = { readonly booked: ReadonlyMap<string, bigint>; readonly openHolds: number };

@@ -10,6 +10,7 @@ import { RECORDINGS } from './recordings.ts';
 import { FAST_MODEL, type Part, SLOW_MODEL } from './upstream.ts';
 
 const START_MS = 30_000;
+const COMMAND_MS = 120_000;
 
 /** In service tokens. */
 export const CREDIT = 1_000_000_000;
@@ -37,6 +38,7 @@ export type Scratch = {
 /** `command` starts the program. The upstream starts first, because the catalog has its address. */
 export async function openScratch(
   command: readonly string[],
+  commandMs = COMMAND_MS,
 ): Promise<Scratch & { readonly upstream: Process }> {
   const directory = mkdtempSync(join(tmpdir(), 'tollgate-selftest-'));
   const environment = {
@@ -79,11 +81,15 @@ export async function openScratch(
     requireOpen();
     const child = Bun.spawn([...command, ...args, '--json'], {
       ...{ cwd: directory, env: environment, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+      ...{ timeout: commandMs, killSignal: 'SIGKILL' },
     });
     running.add(child);
     const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    await child.exited;
     running.delete(child);
-    if (stdout === '') throw new Error(`tollgate ${args.join(' ')}: ${stderr.trim()}`);
+    const isKilled = child.signalCode !== null;
+    const error = isKilled ? `was killed; it may take ${commandMs / 1_000} s` : stderr.trim();
+    if (isKilled || stdout === '') throw new Error(`tollgate ${args.join(' ')}: ${error}`);
     return JSON.parse(stdout);
   }
 

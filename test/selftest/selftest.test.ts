@@ -2,6 +2,7 @@
 
 import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { ask } from '../../src/selftest/answer.ts';
 import type { Check } from '../../src/selftest/check.ts';
 import { checkCrashes } from '../../src/selftest/crashes.ts';
 import { checkFormats } from '../../src/selftest/formats.ts';
@@ -30,20 +31,7 @@ describe('a wrong gateway', () => {
 
   /** What the format checks find where a proxy changes the answers. */
   async function behind(change: (text: string) => string): Promise<string[]> {
-    const proxy = Bun.serve({
-      hostname: '127.0.0.1',
-      port: 0,
-      async fetch(request) {
-        const { pathname } = new URL(request.url);
-        const answer = await fetch(`${gateway.url}${pathname}`, {
-          method: 'POST',
-          headers: request.headers,
-          body: await request.text(),
-        });
-        const { status, headers } = answer;
-        return new Response(change(await answer.text()), { status, headers });
-      },
-    });
+    const proxy = serve((request) => forward(request, gateway, change));
     const callerOf = (key: string) => ({ url: proxy.url.origin, key });
     const checks = await checkFormats(callerOf(keys.rich), callerOf(keys.poor));
     await proxy.stop(true);
@@ -81,6 +69,25 @@ describe('a wrong gateway', () => {
     expect(failed(checks)).toEqual(['rejections']);
   });
 
+  test('ends its clients by the kill, also where a proxy answers in its place', async () => {
+    await gateway.kill();
+    let killed = gateway;
+    const rejection = () => new Response('', { status: 502 });
+    await using proxy = serve((request) => forward(request, killed, String).catch(rejection));
+    const checks = await checkCrashes(
+      {
+        ...scratch,
+        async start() {
+          killed = await scratch.start();
+          return killed;
+        },
+        callerOf: (_gateway, key) => ({ url: proxy.url.origin, key }),
+      },
+      { key: keys.rich, rounds: 1, random: () => 0.5 },
+    );
+    expect(failed(checks)).toEqual(['load at each kill']);
+  });
+
   test.each([
     ['a lost bill', 'DELETE FROM requests'],
     ['another charge', 'UPDATE requests SET charged = charged + 1'],
@@ -106,12 +113,68 @@ describe('a wrong gateway', () => {
   });
 });
 
+describe('the clients', () => {
+  const question = { format: 'chat', stream: false, model: 'fast' } as const;
+
+  test('use no proxy of the environment', async () => {
+    await using server = serve(() => new Response('', { status: 402 }));
+    await using proxy = serve(() => new Response('', { status: 502 }));
+    const before = process.env['HTTP_PROXY'];
+    process.env['HTTP_PROXY'] = proxy.url.origin;
+    try {
+      const { status } = await ask({ url: server.url.origin, key: 'any' }, question);
+      expect(status).toBe(402);
+    } finally {
+      if (before === undefined) delete process.env['HTTP_PROXY'];
+      else process.env['HTTP_PROXY'] = before;
+    }
+  });
+
+  test('wait for an answer that does not come until its time is up', async () => {
+    await using server = serve(() => new Promise(() => undefined));
+    const asked = ask({ url: server.url.origin, key: 'any', answerMs: 50 }, question);
+    await expect(asked).rejects.toThrow('timed out');
+  });
+});
+
+test('a command that does not end is killed when its time is up', async () => {
+  const program = gatewayCommand().map((word) => `'${word}'`);
+  const hanging = `if [ "$1" = account ]; then exec sleep 600; else exec ${program.join(' ')} "$@"; fi`;
+  const scratch = await openScratch(['sh', '-c', hanging, 'sh'], 200);
+  try {
+    await expect(scratch.createAccount('ann@example.com', 1)).rejects.toThrow(
+      'tollgate account create --email ann@example.com --plan selftest --verified --credit 1: was killed; it may take 0.2 s',
+    );
+  } finally {
+    await scratch.close();
+  }
+});
+
 test('an overhead above the bound fails', () => {
   const at = (gateway: number) => ({ direct: 0.1, forwarder: 0.2, gateway });
   const overhead = { p50Ms: at(50), p99Ms: at(60), perSecond: at(0) };
   expect(failed(checkOverhead(overhead))).toEqual(['added latency', 'throughput']);
   expect(failed(checkOverhead({ ...overhead, p50Ms: at(2), perSecond: at(100) }))).toEqual([]);
 });
+
+async function forward(
+  request: Request,
+  gateway: Process,
+  change: (text: string) => string,
+): Promise<Response> {
+  const { pathname } = new URL(request.url);
+  const answer = await fetch(`${gateway.url}${pathname}`, {
+    method: 'POST',
+    headers: request.headers,
+    body: await request.text(),
+  });
+  const { status, headers } = answer;
+  return new Response(change(await answer.text()), { status, headers });
+}
+
+function serve(answer: (request: Request) => Response | Promise<Response>) {
+  return Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer });
+}
 
 /** The triggers keep the books from being changed, so they go first. */
 function tamper(path: string, statement: string): void {
