@@ -1,8 +1,8 @@
 // `tollgate serve`: only the options. Loads the server lazily, so that the other commands start
 // fast.
 
-import type { Command } from 'commander';
-import { liftRequestCap } from '../server/runtime.ts';
+import { type Command, Option } from 'commander';
+import { exitWithInput, liftRequestCap } from '../server/runtime.ts';
 import { addCommand, CommandError, type Perform } from './command.ts';
 
 /** For the last lines of the log. An unread connection would keep the process alive forever. */
@@ -13,6 +13,7 @@ type ServeOptions = {
   readonly new?: true;
   readonly port?: string;
   readonly host?: string;
+  readonly whileInput?: true;
 };
 
 export function addServeCommand(program: Command, perform: Perform): void {
@@ -20,10 +21,13 @@ export function addServeCommand(program: Command, perform: Perform): void {
     .option('--demo', 'make a demo account with a key on the first start, and print both')
     .option('--new', 'start with an empty database although there was one at this path')
     .option('--port <number>', 'listen on this port instead of PORT')
-    .option('--host <address>', 'listen on this address instead of HOST');
+    .option('--host <address>', 'listen on this address instead of HOST')
+    // The gateway of the self-test ends with it.
+    .addOption(new Option('--while-input').hideHelp());
   perform<ServeOptions>(command, async (context, options) => {
     const port = options.port === undefined ? undefined : parsePort(options.port);
     liftRequestCap();
+    if (options.whileInput === true) void exitWithInput();
     const { serve } = await import('../server/serve.ts');
     const demo = options.demo === true;
     try {

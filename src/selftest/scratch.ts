@@ -2,7 +2,7 @@
 // catalog and ports that nothing else uses. No setting of the operator reaches it.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemVariables } from '../server/runtime.ts';
 import type { Caller } from './answer.ts';
@@ -40,6 +40,7 @@ export async function openScratch(
   command: readonly string[],
   commandMs = COMMAND_MS,
 ): Promise<Scratch & { readonly upstream: Process }> {
+  const stopListening = onSignal(() => close());
   const directory = mkdtempSync(join(tmpdir(), 'tollgate-selftest-'));
   const environment = {
     ...systemVariables(),
@@ -95,12 +96,15 @@ export async function openScratch(
 
   const startPart = (part: Part, target = ''): Promise<Process> =>
     launch(['selftest', '--part', part, '--target', target], /listening on (http:\S+)\n/);
-  const close = async (): Promise<void> => {
+
+  async function close(): Promise<void> {
     isClosed = true;
     for (const child of running) child.kill('SIGKILL');
     await Promise.all([...running].map(({ exited }) => exited));
     rmSync(directory, { recursive: true, force: true });
-  };
+    stopListening();
+  }
+
   try {
     const upstream = await startPart('upstream');
     writeFileSync(join(directory, 'catalog.toml'), catalog(upstream.url));
@@ -108,7 +112,7 @@ export async function openScratch(
       directory,
       database: join(directory, 'data/tollgate.db'),
       upstream,
-      start: () => launch(['serve'], /tollgate listening on (http:\S+)\n/),
+      start: () => launch(['serve', '--while-input'], /tollgate listening on (http:\S+)\n/),
       startPart,
       run,
       async createAccount(email, credit) {
@@ -125,6 +129,18 @@ export async function openScratch(
     await close();
     throw error;
   }
+}
+
+/** Ends the process by a signal only once it has cleared up. Returns a function that undoes this. */
+function onSignal(clearUp: () => Promise<void>): () => void {
+  const ends = (['SIGHUP', 'SIGINT', 'SIGTERM'] as const).map((signal) => {
+    const code = 128 + constants.signals[signal];
+    return [signal, () => void clearUp().finally(() => process.exit(code))] as const;
+  });
+  for (const [signal, end] of ends) process.once(signal, end);
+  return () => {
+    for (const [signal, end] of ends) process.off(signal, end);
+  };
 }
 
 async function findAddress(

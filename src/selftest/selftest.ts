@@ -1,7 +1,7 @@
 // `tollgate selftest`: proves on the operator's own machine what the documentation promises, with a
 // second gateway in a folder of its own. The data of the operator is not opened.
 
-import { constants, cpus, loadavg, release, totalmem, type } from 'node:os';
+import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { isExecutable, ownCommand } from '../server/runtime.ts';
 import { VERSION } from '../version.ts';
 import { type Check, checkOf } from './check.ts';
@@ -50,7 +50,6 @@ export async function selfTest(options: SelfTestOptions): Promise<SelfTest> {
   };
   await run('scratch gateway', async () => {
     const scratch = await openScratch(options.command ?? ownCommand());
-    const stopListening = onSignal(scratch.close);
     try {
       const keys = {
         rich: await scratch.createAccount('rich@example.com', CREDIT),
@@ -66,7 +65,6 @@ export async function selfTest(options: SelfTestOptions): Promise<SelfTest> {
       });
     } finally {
       await scratch.close();
-      stopListening();
     }
     return [];
   });
@@ -80,18 +78,6 @@ export async function selfTest(options: SelfTestOptions): Promise<SelfTest> {
     seconds: Math.round((Date.now() - startedAt) / 1_000),
     checks,
     overhead,
-  };
-}
-
-/** Ends the process by a signal only once it has cleared up. Returns a function that undoes this. */
-function onSignal(clearUp: () => Promise<void>): () => void {
-  const ends = (['SIGHUP', 'SIGINT', 'SIGTERM'] as const).map((signal) => {
-    const code = 128 + constants.signals[signal];
-    return [signal, () => void clearUp().finally(() => process.exit(code))] as const;
-  });
-  for (const [signal, end] of ends) process.once(signal, end);
-  return () => {
-    for (const [signal, end] of ends) process.off(signal, end);
   };
 }
 

@@ -1,6 +1,7 @@
 // The scripted upstream and the bare forwarder of the self-test: processes of their own, because a
 // gateway is compared with a process that does nothing but forward.
 
+import { exitWithInput } from '../server/runtime.ts';
 import { RECORDINGS } from './recordings.ts';
 
 /** Models beside those that play a recording. */
@@ -29,9 +30,7 @@ export async function servePart(
     fetch: part === 'upstream' ? answer : (request) => forward(request, target),
   });
   onListening(server.url.origin);
-  // Ends with its parent, whose end closes the input.
-  for await (const _ of Bun.stdin.stream());
-  process.exit(0);
+  return exitWithInput();
 }
 
 async function forward(request: Request, target: string): Promise<Response> {

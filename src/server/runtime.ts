@@ -36,6 +36,12 @@ export function systemVariables(): Record<string, string> {
   return Object.fromEntries(set);
 }
 
+/** Ends this process with its parent, whose end closes the input. */
+export async function exitWithInput(): Promise<never> {
+  for await (const _ of Bun.stdin.stream());
+  process.exit(0);
+}
+
 /**
  * Restarts this process with the cap lifted, under the same process id. Returns only where the
  * variable lifts it already. Call it before anything is open.
