@@ -10,7 +10,7 @@ import { unindexed } from '../store/portable.ts';
 import { apiKeys, auditEvents, type KeyPause } from '../store/tables.ts';
 import { type Actor, type AuditAction, type Basics, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
-import { normaliseNetworks } from './key-bounds.ts';
+import { listOf, normaliseNetworks } from './key-bounds.ts';
 import { checkExpiry, normaliseKeyName } from './key-checks.ts';
 import { type ApiKey, isActive } from './key-record.ts';
 import { createPauseMails, type RunawayPause, type RunawaySpend } from './pause-mails.ts';
@@ -198,12 +198,21 @@ function changesOf(row: ApiKey, wanted: Partial<ApiKey>): Partial<ApiKey> {
   );
 }
 
+/** Audit events are never removed, and an owner may change these lists at any time. */
+const LIST_CHARACTERS_MAX = 300;
+
+/** A list as the trail has it: of a long one, the beginning and the count. */
+function shortened(stored: string | null): string | null {
+  if (stored === null || stored.length <= LIST_CHARACTERS_MAX) return stored;
+  return `${stored.slice(0, LIST_CHARACTERS_MAX)}… (${listOf(stored).length})`;
+}
+
 /** For the detail of an event; absent members are left out. */
 export function boundsDetail({ expiresAt, models, networks, isGuarded }: Partial<ApiKey>): Detail {
   return {
     ...(expiresAt !== undefined && { expires_at: expiresAt === null ? null : isoTime(expiresAt) }),
-    ...(models !== undefined && { models }),
-    ...(networks !== undefined && { networks }),
+    ...(models !== undefined && { models: shortened(models) }),
+    ...(networks !== undefined && { networks: shortened(networks) }),
     ...(isGuarded !== undefined && { runaway_guard: isGuarded ? 'on' : 'off' }),
   };
 }

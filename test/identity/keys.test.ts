@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { asc, eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { isWellFormedKey } from '../../src/core/id.ts';
+import { listOf } from '../../src/identity/key-bounds.ts';
 import { digestKey } from '../../src/identity/key-digest.ts';
 import type { KeyListState, PlacedKey } from '../../src/identity/key-list.ts';
 import { type ApiKey, keyRecord } from '../../src/identity/key-record.ts';
@@ -93,6 +94,22 @@ describeOnEachDatabase('keys', async () => {
         ...{ networks: '["192.0.2.7/32"]', runaway_guard: 'off' },
       };
       expect(made.map((event) => JSON.parse(event.detail))).toMatchObject([detail, detail]);
+    });
+
+    test('leaves the beginning and the count of long lists in the trail', async () => {
+      const { id: accountId } = await addAccount(identity);
+      const { row } = await keys.create({ accountId }, 'operator');
+      const networks = Array.from({ length: 50 }, (_, at) => `2001:db8::${at + 1}`);
+      const models = JSON.stringify(Array.from({ length: 200 }, (_, at) => `model-${at}`));
+      const edited = await keys.edit(row.id, { networks, models }, accountId);
+      expect([edited.models, listOf(edited.networks)?.length]).toEqual([models, 50]);
+      const [event] = await accountEvents(database, accountId, 1);
+      const detail = JSON.parse(event?.detail ?? '');
+      expect(detail).toEqual({
+        masked: row.masked,
+        models: `${models.slice(0, 300)}… (200)`,
+        networks: `${edited.networks?.slice(0, 300)}… (50)`,
+      });
     });
 
     sqliteTest('it looks into a file')(
