@@ -146,16 +146,10 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
         import('../dashboard/edge/files.ts'),
         import('../dashboard/edge/call-limit.ts'),
       ]);
-    const limitChanges = limits.createCallLimit({ monotonic, ...limits.CHANGES });
-    const limitOwn = limits.createCallLimit({ monotonic, ...limits.CHANGES });
     const limitReads = limits.createCallLimit({ monotonic, ...limits.READS });
     return createDashboardApp({
       ...guard<SignedInCustomer>(signIn().customer.read, standingOf, async () => true),
-      // By session: a thief of one must not keep its owner from ending it.
-      limitChanges: ({ accountId, sessionId }, { access, permission }) =>
-        access === 'session' && permission === 'sign-in.own'
-          ? limitOwn(sessionId)
-          : limitChanges(accountId),
+      limitChanges: limits.createChangeLimit({ monotonic }),
       limitReads: ({ accountId }) => limitReads(accountId),
       prefix: '/dashboard',
       routes: customerRoutes(dependencies()),

@@ -19,7 +19,11 @@ import { requestChartRoutes } from '../../../src/dashboard/customer/request-char
 import { requestRoutes } from '../../../src/dashboard/customer/requests.ts';
 import { usageRoutes } from '../../../src/dashboard/customer/usage.ts';
 import { createDashboardApp } from '../../../src/dashboard/edge/app.ts';
-import { CHANGES, createCallLimit, READS } from '../../../src/dashboard/edge/call-limit.ts';
+import {
+  createCallLimit,
+  createChangeLimit,
+  READS,
+} from '../../../src/dashboard/edge/call-limit.ts';
 import type { RouteServer } from '../../../src/dashboard/edge/route.ts';
 import { createTurns } from '../../../src/dashboard/edge/turns.ts';
 import { createAccounts } from '../../../src/identity/accounts.ts';
@@ -90,7 +94,6 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
     clock,
     randomBytes,
   };
-  const limitChanges = createCallLimit({ monotonic: clock, ...CHANGES });
   const limitReads = createCallLimit({ monotonic: clock, ...READS });
   const inTurn = createTurns();
   const handle = createDashboardApp<SignedInCustomer>({
@@ -107,7 +110,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
       const { standing } = await accounts.get(accountId);
       return standing === 'active' ? undefined : standing;
     },
-    limitChanges: ({ accountId }) => limitChanges(accountId),
+    limitChanges: createChangeLimit({ monotonic: clock }),
     limitReads: ({ accountId }) => limitReads(accountId),
     address: () => address,
     origin: ORIGIN,

@@ -18,6 +18,7 @@ describeOnEachDatabase("a customer's keys", () => {
   afterAll(() => app.close());
 
   const HOUR_MS = 3_600_000;
+  const MINUTE_MS = 60_000;
   /** What the list adds to a key without requests. */
   const UNUSED = {
     ...{ last_used_address: null, spent_today: '0', spent_today_usd: '0' },
@@ -534,5 +535,27 @@ describeOnEachDatabase("a customer's keys", () => {
         expect((await app.ask(other, method, path, body)).status).toBe(404);
       }
     });
+  });
+
+  test('an account makes 200 changes an hour, and may revoke keys after that', async () => {
+    const account = await app.customer();
+    const { id } = await create(account);
+    const path = `/keys/${id}`;
+    for (let change = 1; change < 200; change += 1) {
+      if (change % 60 === 0) app.advance(MINUTE_MS);
+      expect((await app.ask(account, 'PATCH', path, { name: `ci ${change}` })).status).toBe(200);
+    }
+    app.advance(MINUTE_MS);
+    const refused = await app.open(account, 'POST', `${path}/pause`);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3360']);
+    expect(await refused.json()).toMatchObject({
+      error: {
+        code: 'too_many_attempts',
+        message: 'The limit of 200 changes an hour is reached. Try again in 3360 seconds.',
+      },
+    });
+    expect((await app.ask(account, 'POST', `${path}/revoke`)).status).toBe(200);
+    app.advance(HOUR_MS);
+    expect((await app.ask(account, 'POST', '/keys')).status).toBe(200);
   });
 });

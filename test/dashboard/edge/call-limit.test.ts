@@ -4,7 +4,7 @@ import { createCallLimit } from '../../../src/dashboard/edge/call-limit.ts';
 function open(callersMax?: number) {
   let now = 0;
   const limit = createCallLimit({
-    ...{ monotonic: () => now, perMinute: 3, what: 'changes' },
+    ...{ monotonic: () => now, most: 3, per: 'minute', what: 'changes' },
     ...(callersMax !== undefined && { callersMax }),
   });
   /** The seconds to wait; undefined for an admitted call. */

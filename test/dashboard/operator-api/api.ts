@@ -93,8 +93,8 @@ export async function openOperatorApi(directory: string) {
       return user;
     },
     /** For later calls. */
-    limit(perMinute: number): void {
-      limitCalls = createCallLimit({ monotonic: clock, perMinute, what: 'calls' });
+    limit(most: number): void {
+      limitCalls = createCallLimit({ monotonic: clock, most, per: 'minute', what: 'calls' });
     },
     /** Later internal errors are passed on, and no longer thrown. */
     catchInternal(take: (error: unknown) => void): void {
