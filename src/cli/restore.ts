@@ -20,6 +20,8 @@ import {
   logsOf,
   openPresent,
   replaceDatabase,
+  requireUnchanged,
+  stateOf,
 } from '../store/sqlite-replace.ts';
 import { addCommand, CommandError, type Output, type Perform, shortTime } from './command.ts';
 import type { Context } from './context.ts';
@@ -61,6 +63,7 @@ async function restore(context: Context, { yes }: Options, file = ''): Promise<O
   try {
     const differences = await prepare(source, replacement);
     const present = await lookAt(path, replacement, yes === true);
+    const seen = stateOf(path);
     const isAllowed = yes === true || present.kind === 'none';
     const name = asideName(path, context.clock());
     const aside = isAllowed && existsSync(path) ? name : undefined;
@@ -70,7 +73,7 @@ async function restore(context: Context, { yes }: Options, file = ''): Promise<O
         kept_as: aside ?? null,
         ...(present.kind === 'compared' ? newerRecord(present.newer) : {}),
       });
-      replaceDatabase(path, replacement, name);
+      replaceDatabase(path, replacement, { aside: name, seen });
     }
     return restoreOutput({ source, path, aside, logs, present, differences, isAllowed });
   } finally {
@@ -159,8 +162,12 @@ async function lookAt(path: string, replacement: string, isReplaced: boolean): P
   let database: SqliteDatabase | undefined;
   try {
     database = openPresent(path);
+    const seen = stateOf(path);
     const newer = compareWithCopy(database, replacement);
-    if (isReplaced) absorbLog(database);
+    if (isReplaced) {
+      requireUnchanged(path, seen);
+      absorbLog(database);
+    }
     return { kind: 'compared', newer };
   } catch (error) {
     if (!isUnreadable(error)) throw error;

@@ -1,7 +1,7 @@
 // Puts another SQLite file into the place of a database that no process serves. At each moment the
 // path names one whole database, the old one or the new one; the old one is kept beside it.
 
-import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { openDatabase, type SqliteDatabase } from './database.ts';
 import { StoreError } from './error.ts';
@@ -42,6 +42,24 @@ export function logsOf(path: string): string[] {
   return LOGS.filter((suffix) => existsSync(`${path}${suffix}`));
 }
 
+/** Of a database and its logs: each commit of another process changes it. */
+export function stateOf(path: string): string {
+  return ['', ...LOGS]
+    .map((suffix) => {
+      const file = statSync(`${path}${suffix}`, { bigint: true, throwIfNoEntry: false });
+      return file === undefined ? '' : `${file.ino} ${file.size} ${file.mtimeNs}`;
+    })
+    .join();
+}
+
+/** Throws `StoreError`. */
+export function requireUnchanged(path: string, seen: string): void {
+  if (stateOf(path) === seen) return;
+  throw new StoreError(
+    'Another process has changed the database since it was compared with the backup. Nothing was replaced; run the command again.',
+  );
+}
+
 /** A name that no database and no log has: two replacements may run within a second. */
 export function asideName(path: string, nowMs: number): string {
   const name = `${path}.replaced-${new Date(nowMs).toISOString().replace(/\.\d+|[-:]/g, '')}`;
@@ -53,10 +71,16 @@ export function asideName(path: string, nowMs: number): string {
 
 /**
  * Replaces the database by a file in the same folder. Keeps the old one as `aside`, and each log
- * beside it, also that of a database that is gone: SQLite would apply it to the new file.
+ * beside it, also that of a database that is gone: SQLite would apply it to the new file. Throws
+ * `StoreError` where the old one is not as it was `seen`: what was committed since would be lost.
  */
-export function replaceDatabase(path: string, replacement: string, aside: string): void {
+export function replaceDatabase(
+  path: string,
+  replacement: string,
+  { aside, seen }: { readonly aside: string; readonly seen: string },
+): void {
   syncFile(replacement);
+  requireUnchanged(path, seen);
   if (existsSync(path)) linkSync(path, aside);
   for (const suffix of logsOf(path)) renameSync(`${path}${suffix}`, `${aside}${suffix}`);
   rmSync(`${path}-shm`, { force: true });

@@ -14,9 +14,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { Command } from 'commander';
+import type { Work } from '../../src/cli/command.ts';
+import { createContext } from '../../src/cli/context.ts';
+import { addRestoreCommand } from '../../src/cli/restore.ts';
+import { messageOf } from '../../src/core/message-of.ts';
 import { ownDatabase } from '../../src/store/owner.ts';
 import { temporaryDirectory } from '../support/database.ts';
-import { createTollgate } from './tollgate.ts';
+import { createTollgate, MAIN } from './tollgate.ts';
 
 setDefaultTimeout(60_000);
 
@@ -144,6 +149,36 @@ test('refuses while another process has the database open', async () => {
   other.close();
   expect(await tollgate.json('restore', 'copy.db', '--yes')).toMatchObject({
     restore: { replaced: true },
+  });
+});
+
+test('refuses where a command books after the comparison, whose credit would be lost', async () => {
+  const { directory, tollgate, ann, database } = await newInstallation();
+  await tollgate.json('backup', 'copy.db');
+  let restore: Work<{ yes: boolean }> | undefined;
+  addRestoreCommand(new Command(), (_command, work) => {
+    restore = work as unknown as typeof restore;
+  });
+  const context = createContext({ DATABASE_URL: `sqlite:${database}` }, directory);
+  let booked: string | undefined;
+  /** First read between the comparison and the replacement. */
+  const clock = (): number => {
+    booked ??= Bun.spawnSync([process.execPath, MAIN, 'account', 'credit', ann, '7'], {
+      ...{ cwd: directory, env: {} },
+    }).stdout.toString();
+    return context.clock();
+  };
+  const restored = (async () => restore?.({ ...context, clock }, { yes: true }, 'copy.db'))();
+  expect(await restored.then(() => 'restored', messageOf)).toContain('has changed the database');
+  expect(booked).toContain('7');
+  expect(readdirSync(join(directory, 'data')).filter((name) => /restor|replac/.test(name))).toEqual(
+    [],
+  );
+  expect(existsSync(database)).toBe(true);
+  const { stdout } = await tollgate.run('restore', 'copy.db', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ restore: { newer: { credited_tokens: '7' } } });
+  expect(await tollgate.json('restore', 'copy.db', '--yes')).toMatchObject({
+    restore: { newer: { credited_tokens: '7' }, replaced: true },
   });
 });
 

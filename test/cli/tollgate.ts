@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { runProgram } from '../support/program.ts';
 
-const MAIN = resolve(import.meta.dir, '../../src/main.ts');
+export const MAIN = resolve(import.meta.dir, '../../src/main.ts');
 
 export type Run = {
   readonly exitCode: number;
