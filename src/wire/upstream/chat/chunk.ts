@@ -12,7 +12,7 @@ import type {
 import { isObject } from '../../../core/json.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { CallNames, type Conversation } from '../call-names.ts';
-import { malformed, readErrorRecord } from '../failure.ts';
+import { errorEventFailure, malformed, readErrorRecord } from '../failure.ts';
 import { laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { rawUsage } from '../raw-usage.ts';
@@ -66,7 +66,7 @@ export class ChunkReader implements DeltaSink {
   }
 
   /** `text` is the source of the chunk `value`. */
-  read(value: unknown, text: string): UpstreamFailure | undefined {
+  readChunk(value: unknown, text: string): UpstreamFailure | undefined {
     // Data after a finish reason, such as "[DONE]" in quotes, does not invalidate the answer.
     if (!isObject(value)) return this.hasFinish() ? undefined : malformed('no object');
     const error = readErrorRecord(value, this.#conversation.wrote);
@@ -110,6 +110,11 @@ export class ChunkReader implements DeltaSink {
     if (this.#finishWord !== '') this.#wentOn = true;
     if (delta.kind === 'text-delta') this.#tools?.flush();
     this.#prose.push(delta);
+  }
+
+  /** The failure of a record whose event name is an error. */
+  error(text: string): UpstreamFailure {
+    return errorEventFailure(text, this.#conversation.wrote);
   }
 
   /** Whether a finish reason has been read. */

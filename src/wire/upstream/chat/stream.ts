@@ -8,7 +8,6 @@ import type { ChatProfile } from '../../../core/profile.ts';
 import type { StreamDecoder } from '../../format.ts';
 import { type Conversation, NO_CONVERSATION } from '../call-names.ts';
 import { EventStream } from '../event-stream.ts';
-import { errorEventFailure } from '../failure.ts';
 import { ChunkReader } from './chunk.ts';
 import { type FrameLane, LearningLane } from './frame.ts';
 
@@ -22,10 +21,9 @@ export function createChatStream(
   return new EventStream(new ChatEvents(onEvent, profile, conversation, lane));
 }
 
-class ChatEvents {
-  readonly #chunks: ChunkReader;
+/** Reads the records of a stream. */
+class ChatEvents extends ChunkReader {
   readonly #lane: FrameLane;
-  readonly #conversation: Conversation;
 
   constructor(
     onEvent: (event: GenerationEvent) => void,
@@ -33,14 +31,13 @@ class ChatEvents {
     conversation: Conversation,
     lane: FrameLane,
   ) {
-    this.#chunks = new ChunkReader(onEvent, profile, conversation);
+    super(onEvent, profile, conversation);
     this.#lane = lane;
-    this.#conversation = conversation;
   }
 
   readFast(text: string, from: number, to: number): boolean {
     const delta = this.#lane.match(text, from, to);
-    if (delta !== undefined) this.#chunks.readPlain(delta);
+    if (delta !== undefined) this.readPlain(delta);
     return delta !== undefined;
   }
 
@@ -48,24 +45,8 @@ class ChatEvents {
     if (this.readFast(text, 0, text.length)) return undefined;
     const value = parseJson(text);
     if (value === undefined) return 'not JSON';
-    const failure = this.#chunks.read(value, text);
+    const failure = this.readChunk(value, text);
     if (failure === undefined) this.#lane.learn(text, value);
     return failure;
-  }
-
-  error(text: string): UpstreamFailure {
-    return errorEventFailure(text, this.#conversation.wrote);
-  }
-
-  end(): UpstreamFailure | undefined {
-    return this.#chunks.end();
-  }
-
-  hasFinish(): boolean {
-    return this.#chunks.hasFinish();
-  }
-
-  isFinishing(): boolean {
-    return this.#chunks.isFinishing();
   }
 }
