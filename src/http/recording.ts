@@ -32,33 +32,21 @@ export type Begun =
 
 export class Recording {
   readonly fingerprint: Uint8Array;
-  readonly begun: Promise<Begun>;
+  readonly #begun = Promise.withResolvers<Begun>();
+  readonly #ended = Promise.withResolvers<void>();
+  readonly begun = this.#begun.promise;
   /** Resolves when its answer is stored, or its row removed. */
-  readonly ended: Promise<void>;
+  readonly ended = this.#ended.promise;
+  /** Later calls have no effect. */
+  readonly begin = this.#begun.resolve;
+  readonly end = this.#ended.resolve;
   readonly #transcript: Transcript;
-  readonly #begin: (begun: Begun) => void;
-  readonly #end: () => void;
   #head: AnswerHead | undefined;
   #isFinal: boolean | undefined;
 
   constructor(fingerprint: Uint8Array, options: TranscriptOptions) {
-    const begun = Promise.withResolvers<Begun>();
-    const ended = Promise.withResolvers<void>();
     this.fingerprint = fingerprint;
-    this.begun = begun.promise;
-    this.ended = ended.promise;
     this.#transcript = new Transcript(options);
-    this.#begin = begun.resolve;
-    this.#end = ended.resolve;
-  }
-
-  /** Later calls have no effect. */
-  begin(begun: Begun): void {
-    this.#begin(begun);
-  }
-
-  end(): void {
-    this.#end();
   }
 
   /** Ends the answer for its readers, incomplete. */
