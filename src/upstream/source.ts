@@ -3,7 +3,7 @@
 // is a failure.
 
 import type { Awaitable } from '../async/awaitable.ts';
-import type { Deadline, Deadlines } from '../core/deadlines.ts';
+import type { Deadlines } from '../core/deadlines.ts';
 import { isFailure, type UpstreamFailure } from '../core/failure.ts';
 import { answerEvents } from '../core/fold.ts';
 import type { GenerationEvent } from '../core/generation.ts';
@@ -77,14 +77,10 @@ class WholeSource implements AnswerSource {
 
   read(): Awaitable<Batch> {
     const body = this.#answer.text();
-    return body instanceof Promise ? this.#takeLater(body) : this.#take(body);
+    return body instanceof Promise ? body.then((late) => this.#take(late)) : this.#take(body);
   }
 
   cancel(): void {}
-
-  async #takeLater(body: Promise<string | UpstreamFailure>): Promise<Batch> {
-    return this.#take(await body);
-  }
 
   #take(body: string | UpstreamFailure): Batch {
     if (typeof body !== 'string') return { events: [], end: body };
@@ -196,13 +192,9 @@ const ENDED: Read = { done: true };
 /** The next read after a finish reason, or an end if nothing arrives in time. */
 async function readFinishing(reader: ByteReader, deadlines: Deadlines): Promise<Read> {
   const late = Promise.withResolvers<Read>();
-  const deadline: Deadline = {
-    at: deadlines.now() + FINISHING_MS,
-    fire: () => late.resolve(ENDED),
-  };
-  deadlines.add(deadline);
+  const stopDeadline = deadlines.start(FINISHING_MS, () => late.resolve(ENDED));
   const chunk = await Promise.race([readOrEnd(reader), late.promise]);
-  deadlines.remove(deadline);
+  stopDeadline();
   if (chunk.done) cancel(reader);
   return chunk;
 }
@@ -217,12 +209,11 @@ function cancel(reader: ByteReader): void {
  * keeps it open delays neither the client nor the request.
  */
 function drain(reader: ByteReader, deadlines: Deadlines): void {
-  const deadline: Deadline = { at: deadlines.now() + DRAIN_MS, fire: () => cancel(reader) };
-  deadlines.add(deadline);
+  const stopDeadline = deadlines.start(DRAIN_MS, () => cancel(reader));
   const read = async (): Promise<void> => {
     while (!(await reader.read()).done);
   };
   read()
     .catch(() => cancel(reader))
-    .finally(() => deadlines.remove(deadline));
+    .finally(stopDeadline);
 }
