@@ -26,7 +26,7 @@ import type { Idempotency } from './idempotency.ts';
 import type { KnownHosts } from './known-hosts.ts';
 import type { ListDependencies } from './lists.ts';
 import type { OperatorAccess } from './operator-access.ts';
-import { respondError } from './respond.ts';
+import { refusalOf, respondError } from './respond.ts';
 import type { Tallies, Tally } from './tally.ts';
 
 export type HandlerDependencies = {
@@ -235,18 +235,12 @@ export function refuse(
   const { requestId, format, request, tally } = exchange;
   exchange.limitIdle();
   const isAway = dependencies.isAway(cause);
-  if (isAway) dependencies.onInternal(requestId, cause);
-  const error = isAway ? away() : cause;
-  const response = respondError({
-    requestId,
-    format,
-    error,
-    onInternal: () => dependencies.onInternal(requestId, cause),
-    ...(allow === undefined ? {} : { allow }),
-  });
-  const refusal = error instanceof GatewayError ? error : new GatewayError('internal_error');
-  tally.answered(response.status, refusal.code);
-  if (tally.answer === undefined) noteRefusal(dependencies, exchange, refusal);
+  const onInternal = (): void => dependencies.onInternal(requestId, cause);
+  if (isAway) onInternal();
+  const error = isAway ? away() : refusalOf(cause, onInternal);
+  const response = respondError(error, requestId, format, allow);
+  tally.answered(response.status, error.code);
+  if (tally.answer === undefined) noteRefusal(dependencies, exchange, error);
   return beforeClosing(request, response, dependencies);
 }
 

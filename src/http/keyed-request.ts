@@ -22,7 +22,7 @@ import type { Idempotency } from './idempotency.ts';
 import { lostAnswer, untilEnded } from './keyed-books.ts';
 import { type Asked, type Decision, decide, nameOf } from './keyed-decision.ts';
 import { follow, type Recorded, type Recording } from './recording.ts';
-import { announcedHeaders, replayedHeaders } from './respond.ts';
+import { announcedHeaders, refusalOf, replayedHeaders } from './respond.ts';
 
 /** Open requests with a key per concurrent request of the plan: the first one and a repeat. */
 const PLACES = 2;
@@ -198,11 +198,8 @@ class KeyedRequest {
       signal,
       onEnd: () => this.#end(),
       answer: this.#answerAfter(asked, ended),
-      errorOf: (error) => {
-        if (error instanceof GatewayError) return error;
-        onInternal(this.#exchange.requestId, error);
-        return new GatewayError('internal_error');
-      },
+      errorOf: (thrown) =>
+        refusalOf(thrown, (error) => onInternal(this.#exchange.requestId, error)),
     });
     const headers = announcedHeaders(
       requestId,

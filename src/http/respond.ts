@@ -67,26 +67,23 @@ export function replayedHeaders(
   return headers;
 }
 
+/** An unexpected error becomes internal: `onInternal` logs it, and the caller gets no details. */
+export function refusalOf(thrown: unknown, onInternal: (error: unknown) => void): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  onInternal(thrown);
+  return new GatewayError('internal_error');
+}
+
 /**
- * Turns a thrown value into the caller's envelope. An unexpected error is answered as internal:
- * `onInternal` logs it, and the caller gets no details. The connection stays open over an unread
- * body, whose rest the runtime discards; `beforeClosing` is for those that end.
+ * The error in the caller's envelope. The connection stays open over an unread body, whose rest the
+ * runtime discards; `beforeClosing` is for those that end.
  */
-export function respondError(options: {
-  readonly requestId: string;
-  readonly format: ClientFormat;
-  readonly error: unknown;
-  readonly onInternal: (error: unknown) => void;
-  readonly allow?: string;
-}): Response {
-  const { requestId, format } = options;
-  let error: GatewayError;
-  if (options.error instanceof GatewayError) {
-    error = options.error;
-  } else {
-    options.onInternal(options.error);
-    error = new GatewayError('internal_error');
-  }
+export function respondError(
+  error: GatewayError,
+  requestId: string,
+  format: ClientFormat,
+  allow?: string,
+): Response {
   const headers = baseHeaders(requestId, 'application/json');
   if (error.retryAfterSeconds !== undefined) {
     headers['retry-after'] = String(error.retryAfterSeconds);
@@ -94,6 +91,6 @@ export function respondError(options: {
   if (error.closesConnection) headers['connection'] = 'close';
   if (error.forbidsRetry) headers['x-should-retry'] = 'false';
   if (error.limits !== undefined) addLimits(headers, error.limits);
-  if (options.allow !== undefined) headers['allow'] = options.allow;
+  if (allow !== undefined) headers['allow'] = allow;
   return new Response(format.error(error, requestId), { status: error.status, headers });
 }

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { ERRORS, GatewayError } from '../../src/core/error.ts';
-import { respondError } from '../../src/http/respond.ts';
+import { refusalOf, respondError } from '../../src/http/respond.ts';
 import { chatFormat } from '../../src/wire/chat/format.ts';
 import { messagesFormat } from '../../src/wire/messages/format.ts';
 
@@ -32,7 +32,7 @@ describe.each([
     async (_what, error) => {
       const reported: unknown[] = [];
       const onInternal = (cause: unknown) => void reported.push(cause);
-      const response = respondError({ requestId: 'req_1', format, error, onInternal });
+      const response = respondError(refusalOf(error, onInternal), 'req_1', format);
       expect(response.status).toBe(500);
       expect(Object.fromEntries(response.headers)).toEqual({
         'content-type': 'application/json',
@@ -47,7 +47,7 @@ describe.each([
   test('an error of ours is returned as it is, and not logged as internal', async () => {
     const error = new GatewayError('rate_limit_exceeded', { retryAfterSeconds: 7 });
     const onInternal = () => expect.unreachable();
-    const response = respondError({ requestId: 'req_1', format, error, onInternal });
+    const response = respondError(refusalOf(error, onInternal), 'req_1', format);
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '7']);
     expect(await response.text()).toContain(ERRORS.rate_limit_exceeded.text);
   });

@@ -32,9 +32,9 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
     does: 'an internal error reaches the caller in its own words',
     edits: [
       {
-        in: 'respondError',
-        find: "error = new GatewayError('internal_error');",
-        put: "error = new GatewayError('internal_error', { message: String(options.error) });",
+        in: 'refusalOf',
+        find: "return new GatewayError('internal_error');",
+        put: "return new GatewayError('internal_error', { message: String(thrown) });",
       },
     ],
     tests: ['test/http/respond.test.ts'],
