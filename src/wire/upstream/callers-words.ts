@@ -8,8 +8,6 @@ import { isObject } from '../../core/json.ts';
 /** Whether the caller wrote this text somewhere in its request. */
 export type WroteWords = (words: string) => boolean;
 
-export const NOT_THE_CALLERS: WroteWords = () => false;
-
 /**
  * How many characters of a request are searched per error, which bounds the time. If exceeded, the
  * text counts as the caller's.

@@ -5,7 +5,7 @@
 import type { FailureClass, UpstreamFailure } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/generation.ts';
 import { isObject, parseJson } from '../../core/json.ts';
-import { NOT_THE_CALLERS, says, type WroteWords } from './callers-words.ts';
+import { says, type WroteWords } from './callers-words.ts';
 import { ERROR_LENGTH_MAX } from './limits.ts';
 import { toObject } from './narrow.ts';
 
@@ -75,11 +75,7 @@ export function unsupported(detail: string): UpstreamFailure {
 }
 
 /** Classifies a response whose status is not 2xx. */
-export function statusFailure(
-  status: number,
-  body: string,
-  wrote: WroteWords = NOT_THE_CALLERS,
-): UpstreamFailure {
+export function statusFailure(status: number, body: string, wrote: WroteWords): UpstreamFailure {
   return {
     class: classifyStatus(status, readSaid(body.slice(0, ERROR_LENGTH_MAX), wrote)),
     detail: `the upstream answered with status ${status}`,
@@ -146,10 +142,7 @@ function saidBy(error: unknown, wrote: WroteWords): Pick<Said, 'inWords'> {
  * not an error: `{error: {…}}`, `{error: "text"}` (Ollama), `{object: "error", …}` (older vLLM),
  * `{type: "error", …}`, and other replacements for an answer.
  */
-export function readErrorRecord(
-  value: JsonObject,
-  wrote: WroteWords = NOT_THE_CALLERS,
-): UpstreamFailure | undefined {
+export function readErrorRecord(value: JsonObject, wrote: WroteWords): UpstreamFailure | undefined {
   const error = value['error'];
   const hasChoices = (value['choices'] ?? null) !== null;
   // Some gateways send an empty error record with every chunk.
@@ -175,10 +168,7 @@ function readBareRecord(value: JsonObject): unknown {
 }
 
 /** The failure of an event whose name is an error, regardless of its data. */
-export function errorEventFailure(
-  data: string,
-  wrote: WroteWords = NOT_THE_CALLERS,
-): UpstreamFailure {
+export function errorEventFailure(data: string, wrote: WroteWords): UpstreamFailure {
   const value = parseJson(data);
   return (isObject(value) && readErrorRecord(value, wrote)) || errorFailure(value ?? data, wrote);
 }

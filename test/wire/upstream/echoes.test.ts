@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { GenerationRequest, JsonValue } from '../../../src/core/generation.ts';
+import { NO_CONVERSATION } from '../../../src/wire/upstream/call-names.ts';
 import { wordsOf } from '../../../src/wire/upstream/callers-words.ts';
 import {
   errorEventFailure,
@@ -154,14 +155,15 @@ describe('an echo never decides', () => {
             echo,
           );
         const [body, plain] = [bodyOf(spelling(value)), bodyOf('x')];
+        const { wrote: none } = NO_CONVERSATION;
         // Words of the server that the caller wrote as well count for neither side.
         const own = message.split('ECHO').some((words) => BAIT.some((bait) => isIn(bait, words)));
         const isOwn = own && BAIT.some((bait) => isIn(bait, value) && isIn(bait, message));
         fc.pre(!isOwn);
-        expect(statusFailure(status, body, wrote)).toEqual(statusFailure(status, plain));
-        expect(messagesFailure(status, body, wrote)).toEqual(messagesFailure(status, plain));
-        expect(errorEventFailure(body, wrote)).toEqual(errorEventFailure(plain));
-        expect(messagesErrorEvent(body, wrote)).toEqual(messagesErrorEvent(plain));
+        expect(statusFailure(status, body, wrote)).toEqual(statusFailure(status, plain, none));
+        expect(messagesFailure(status, body, wrote)).toEqual(messagesFailure(status, plain, none));
+        expect(errorEventFailure(body, wrote)).toEqual(errorEventFailure(plain, none));
+        expect(messagesErrorEvent(body, wrote)).toEqual(messagesErrorEvent(plain, none));
       }),
       { numRuns: 2_000 },
     );

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import type { FailureClass } from '../../../src/core/failure.ts';
+import { NO_CONVERSATION } from '../../../src/wire/upstream/call-names.ts';
 import {
   errorEventFailure,
   readErrorRecord,
   statusFailure,
 } from '../../../src/wire/upstream/failure.ts';
+
+const { wrote } = NO_CONVERSATION;
 
 describe('answers that are not 2xx', () => {
   const cases: readonly (readonly [status: number, body: string, expected: FailureClass])[] = [
@@ -76,7 +79,7 @@ describe('answers that are not 2xx', () => {
   ];
   for (const [status, body, expected] of cases) {
     test(`${status} ${body}`, () => {
-      expect(statusFailure(status, body)).toEqual({
+      expect(statusFailure(status, body, wrote)).toEqual({
         class: expected,
         detail: `the upstream answered with status ${status}`,
         status,
@@ -110,7 +113,7 @@ describe('answers that are not 2xx', () => {
   ];
   for (const message of overflows) {
     test(`the prompt does not fit: ${message}`, () => {
-      expect(statusFailure(400, JSON.stringify({ error: { message } })).class).toBe(
+      expect(statusFailure(400, JSON.stringify({ error: { message } }), wrote).class).toBe(
         'context_length',
       );
     });
@@ -118,20 +121,22 @@ describe('answers that are not 2xx', () => {
 
   test('only the start of a huge body is looked at', () => {
     const body = `${'x'.repeat(1_000_000)}context_length_exceeded`;
-    expect(statusFailure(400, body).class).toBe('bad_request');
+    expect(statusFailure(400, body, wrote).class).toBe('bad_request');
   });
 });
 
 test('an event named error is one, with any data', () => {
   for (const data of ['', 'null', '[]', '{}', 'boom', '{"choices":[]}', '{"error":null}']) {
-    expect(errorEventFailure(data)).toEqual({
+    expect(errorEventFailure(data, wrote)).toEqual({
       class: 'server_error',
       detail: 'the upstream reported an error in place of an answer',
     });
   }
-  expect(errorEventFailure('{"error":{"code":429}}').class).toBe('rate_limited');
-  expect(errorEventFailure('{"error":{"code":529}}').class).toBe('overloaded');
-  expect(errorEventFailure('{"message":"maximum context length"}').class).toBe('context_length');
+  expect(errorEventFailure('{"error":{"code":429}}', wrote).class).toBe('rate_limited');
+  expect(errorEventFailure('{"error":{"code":529}}', wrote).class).toBe('overloaded');
+  expect(errorEventFailure('{"message":"maximum context length"}', wrote).class).toBe(
+    'context_length',
+  );
 });
 
 describe('error records inside a 200', () => {
@@ -163,7 +168,7 @@ describe('error records inside a 200', () => {
   ];
   for (const [record, expected] of cases) {
     test(JSON.stringify(record), () =>
-      expect(readErrorRecord({ ...record })?.class).toBe(expected),
+      expect(readErrorRecord({ ...record }, wrote)?.class).toBe(expected),
     );
   }
 });

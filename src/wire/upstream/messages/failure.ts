@@ -4,7 +4,7 @@
 import type { FailureClass, UpstreamFailure } from '../../../core/failure.ts';
 import type { JsonObject } from '../../../core/generation.ts';
 import { isObject, parseJson } from '../../../core/json.ts';
-import { NOT_THE_CALLERS, says, type WroteWords } from '../callers-words.ts';
+import { says, type WroteWords } from '../callers-words.ts';
 import { errorEventFailure, readErrorRecord, statusFailure } from '../failure.ts';
 import { ERROR_LENGTH_MAX } from '../limits.ts';
 import { toObject, toText } from '../narrow.ts';
@@ -35,11 +35,7 @@ const CLASSES: ReadonlyMap<string, FailureClass> = new Map([
 ]);
 
 /** Classifies a response whose status is not 2xx. */
-export function messagesFailure(
-  status: number,
-  body: string,
-  wrote: WroteWords = NOT_THE_CALLERS,
-): UpstreamFailure {
+export function messagesFailure(status: number, body: string, wrote: WroteWords): UpstreamFailure {
   const failure = statusFailure(status, body, wrote);
   return failure.class === 'bad_request' ? withClass(failure, wordsClass(body, wrote)) : failure;
 }
@@ -47,7 +43,7 @@ export function messagesFailure(
 /** The failure that a parsed event or body reports despite a status of 200, if any. */
 export function readMessagesError(
   value: JsonObject,
-  wrote: WroteWords = NOT_THE_CALLERS,
+  wrote: WroteWords,
 ): UpstreamFailure | undefined {
   const failure = readErrorRecord(value, wrote);
   if (failure?.class !== 'server_error') return failure;
@@ -55,10 +51,7 @@ export function readMessagesError(
 }
 
 /** The failure of an event whose name is an error, regardless of its data. */
-export function messagesErrorEvent(
-  data: string,
-  wrote: WroteWords = NOT_THE_CALLERS,
-): UpstreamFailure {
+export function messagesErrorEvent(data: string, wrote: WroteWords): UpstreamFailure {
   const value = parseJson(data);
   return (isObject(value) && readMessagesError(value, wrote)) || errorEventFailure(data, wrote);
 }

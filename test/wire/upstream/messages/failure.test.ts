@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import type { FailureClass } from '../../../../src/core/failure.ts';
+import { NO_CONVERSATION } from '../../../../src/wire/upstream/call-names.ts';
 import { messagesFailure } from '../../../../src/wire/upstream/messages/failure.ts';
 
 const error = (type: string, message = 'SECRET'): string => {
@@ -59,7 +60,7 @@ const ROWS: [status: number, body: string, failure: FailureClass][] = [
 
 describe('a Messages upstream that answers', () => {
   test.each(ROWS)('%p with %p has failed as %p', (status, body, failure) => {
-    expect(messagesFailure(status, body)).toEqual({
+    expect(messagesFailure(status, body, NO_CONVERSATION.wrote)).toEqual({
       class: failure,
       detail: `the upstream answered with status ${status}`,
       status,
