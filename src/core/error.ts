@@ -1,12 +1,6 @@
 // The error that request code throws on purpose: a code of the table with its details.
 
-import {
-  type ChatErrorType,
-  ERRORS,
-  type ErrorCode,
-  type ErrorRow,
-  type ErrorType,
-} from './error-table.ts';
+import { type ChatErrorType, ERRORS, type ErrorCode, type ErrorType } from './error-table.ts';
 import type { LimitView } from './plan.ts';
 
 export { ERRORS, type ErrorCode } from './error-table.ts';
@@ -65,8 +59,8 @@ export class GatewayError extends Error {
   }
 
   get chatType(): ChatErrorType {
-    const row: ErrorRow = ERRORS[this.code];
-    return row.chatType ?? row.type;
+    const { chatType, type } = ERRORS[this.code];
+    return chatType ?? type;
   }
 
   /**

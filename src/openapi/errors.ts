@@ -71,7 +71,7 @@ export function errorAnswers(
   headersOf: (codes: readonly ErrorCode[]) => AnswerHeaders,
 ): readonly (readonly [status: number, answer: JsonRecord])[] {
   const envelope = format === 'chat' ? chatError : messagesError;
-  const byStatus = Map.groupBy(codes, (each) => ERRORS[each].status as number);
+  const byStatus = Map.groupBy(codes, (each) => ERRORS[each].status);
   return [...byStatus]
     .map(
       ([status, those]) => [status, errorAnswer(envelope, those, { ...headersOf(those) })] as const,
