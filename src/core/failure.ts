@@ -6,39 +6,6 @@ import type { GenerationEvent } from './generation.ts';
 import type { LimitView } from './plan.ts';
 
 /**
- * unreachable     no connection, or it broke before an answer
- * timeout         one of our timers expired, or the upstream's own: 408
- * rate_limited    the upstream limits our requests: 429
- * overloaded      it has no capacity for any client: 503, 529, `insufficient_system_resource`
- * no_capacity     it was not called: breaker open, credentials in cooldown, or queue full
- * credential      it refuses *our* key or balance: 401, 402, 403
- * server_error    5xx and every other status, or an error object inside a 200
- * mismatch        it disagrees with our catalog: 404, 405, 410, a redirect, an unknown model, or
- *                 a field that we added and it rejects
- * bad_request     it refuses the caller's request: 400, 413, 422
- * context_length  a bad request because of the prompt's size
- * unsupported     the request needs a feature that this upstream's profile lacks
- * malformed       an unreadable answer, or one that exceeds a limit of the decoder
- * cut             a stream without a finish reason, or a truncated body
- * gateway         not the upstream's fault: the gateway could not continue
- */
-export type FailureClass =
-  | 'unreachable'
-  | 'timeout'
-  | 'rate_limited'
-  | 'overloaded'
-  | 'no_capacity'
-  | 'credential'
-  | 'server_error'
-  | 'mismatch'
-  | 'bad_request'
-  | 'context_length'
-  | 'unsupported'
-  | 'malformed'
-  | 'cut'
-  | 'gateway';
-
-/**
  * The consequences of a failure class. `failover.ts` chooses among the allowed steps, and
  * `upstream/health.ts` applies the fault to the upstream's health.
  */
@@ -61,7 +28,25 @@ type FailureRow = {
 };
 
 /**
- * The table of the classes. Three rows need an explanation:
+ * The classes:
+ *
+ * unreachable     no connection, or it broke before an answer
+ * timeout         one of our timers expired, or the upstream's own: 408
+ * rate_limited    the upstream limits our requests: 429
+ * overloaded      it has no capacity for any client: 503, 529, `insufficient_system_resource`
+ * no_capacity     it was not called: breaker open, credentials in cooldown, or queue full
+ * credential      it refuses *our* key or balance: 401, 402, 403
+ * server_error    5xx and every other status, or an error object inside a 200
+ * mismatch        it disagrees with our catalog: 404, 405, 410, a redirect, an unknown model, or
+ *                 a field that we added and it rejects
+ * bad_request     it refuses the caller's request: 400, 413, 422
+ * context_length  a bad request because of the prompt's size
+ * unsupported     the request needs a feature that this upstream's profile lacks
+ * malformed       an unreadable answer, or one that exceeds a limit of the decoder
+ * cut             a stream without a finish reason, or a truncated body
+ * gateway         not the upstream's fault: the gateway could not continue
+ *
+ * Three rows need an explanation:
  *
  * `rate_limited` counts against the credential if there are several, because limits belong to keys.
  *
@@ -71,7 +56,7 @@ type FailureRow = {
  *
  * `malformed` is not retried: a server that sends a web page as its answer will send it again.
  */
-export const FAILURES: Readonly<Record<FailureClass, FailureRow>> = {
+export const FAILURES = {
   unreachable: { again: 'connection', next: true, fault: 'upstream' },
   timeout: { again: 'jitter', next: true, fault: 'upstream' },
   rate_limited: { again: 'delay', next: true, fault: 'upstream' },
@@ -86,7 +71,9 @@ export const FAILURES: Readonly<Record<FailureClass, FailureRow>> = {
   malformed: { again: 'never', next: true, fault: 'upstream' },
   cut: { again: 'jitter', next: true, fault: 'upstream' },
   gateway: { again: 'never', next: false, fault: 'neither' },
-};
+} as const satisfies Readonly<Record<string, FailureRow>>;
+
+export type FailureClass = keyof typeof FAILURES;
 
 /**
  * The stage at which an attempt failed; for a `timeout`, which timer expired.
