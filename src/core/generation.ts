@@ -136,6 +136,9 @@ export type FinishReason =
   | 'content_filter'
   | 'insufficient_system_resource';
 
+/** Where counts come from. The books store positions in this list: append new ones at the end. */
+export const BASES = ['reported', 'estimated', 'recovered'] as const;
+
 /**
  * Token counts of one answer. `inputTokens` is the whole prompt; cache reads and cache writes are
  * disjoint parts of it. `outputTokens` includes `reasoningTokens`. Invariants: `cachedInputTokens +
@@ -148,7 +151,7 @@ export type Usage = {
   readonly cacheWriteTokens: number;
   readonly outputTokens: number;
   readonly reasoningTokens: number;
-  readonly basis: 'reported' | 'estimated' | 'recovered';
+  readonly basis: (typeof BASES)[number];
   /** The operator's warning about the upstream's report, whether or not it is charged. */
   readonly doubt?: UsageDoubt;
 };
@@ -160,9 +163,10 @@ export type Usage = {
  * zero           zero for an answer that has content: charged as reported
  *
  * For a malformed or inconsistent report, our own count is charged. For an implausible one, the
- * larger of our own count and the bound of the request.
+ * larger of our own count and the bound of the request. Append new ones at the end, as above.
  */
-export type UsageDoubt = 'malformed' | 'inconsistent' | 'implausible' | 'zero';
+export const DOUBTS = ['malformed', 'inconsistent', 'implausible', 'zero'] as const;
+export type UsageDoubt = (typeof DOUBTS)[number];
 
 /** An upstream's report: consistent counts, or the reason why it was rejected. */
 export type UsageReport =
@@ -212,13 +216,15 @@ export type Answer = {
   readonly thinking?: readonly ThinkingBlock[];
 };
 
-/** How a dispatched request ended. Every request has exactly one. */
-export type Outcome =
-  | 'completed'
-  | 'stopped_balance'
-  | 'client_cancelled'
-  | 'upstream_failed'
-  | 'gateway_failed';
+/** How a dispatched request ended; every one has exactly one. Append new ones at the end, as above. */
+export const OUTCOMES = [
+  'completed',
+  'stopped_balance',
+  'client_cancelled',
+  'upstream_failed',
+  'gateway_failed',
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
 
 /**
  * The amount debited and the remaining balance, as both formats print them: decimal strings, never

@@ -4,7 +4,7 @@
 // changes.
 
 import { isoTime } from './calendar.ts';
-import type { Outcome, Usage } from './generation.ts';
+import { BASES, OUTCOMES, type Outcome, type Usage } from './generation.ts';
 import {
   formatDecimal,
   formatTokens,
@@ -202,15 +202,6 @@ function requestOf(value: Members): Omit<RequestFacts, 'kind'> {
 }
 
 type Members = { readonly [name: string]: unknown };
-
-const OUTCOMES: readonly Outcome[] = [
-  'completed',
-  'stopped_balance',
-  'client_cancelled',
-  'upstream_failed',
-  'gateway_failed',
-];
-const BASES: readonly Usage['basis'][] = ['reported', 'estimated', 'recovered'];
 
 function usageOf(value: Members): Usage {
   return {

@@ -2,6 +2,7 @@
 // of the description. Answers may gain members, so nothing here forbids others; the tests do.
 
 import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import { OUTCOMES } from '../core/generation.ts';
 
 export const oneOf = (...words: readonly string[]): TSchema =>
   Type.Unsafe({ type: 'string', enum: [...words] });
@@ -21,7 +22,7 @@ export const instant = Type.String({ format: 'date-time' });
 export const outcome = Type.Unsafe({
   $id: 'Outcome',
   type: 'string',
-  enum: ['completed', 'stopped_balance', 'client_cancelled', 'upstream_failed', 'gateway_failed'],
+  enum: [...OUTCOMES],
   description: 'How the request ended.',
 });
 

@@ -5,7 +5,6 @@
 import { sql } from 'drizzle-orm';
 import { customType } from 'drizzle-orm/sqlite-core';
 import type { ClientFormatName } from '../core/admit.ts';
-import type { Outcome, Usage, UsageDoubt } from '../core/generation.ts';
 import { requestIdBytes, requestIdOf } from '../core/id.ts';
 import { type Micro, micro, type Pico, pico, type UsdRate, usdRate } from '../core/money.ts';
 import { REQUEST_FAILURES, type RequestFailure } from '../core/request-failure.ts';
@@ -64,18 +63,6 @@ function wordAt<Word extends string>(words: readonly Word[], place: number): Wor
 }
 
 export const FORMATS: readonly ClientFormatName[] = ['chat', 'messages'];
-
-export const OUTCOMES: readonly Outcome[] = [
-  'completed',
-  'stopped_balance',
-  'client_cancelled',
-  'upstream_failed',
-  'gateway_failed',
-];
-
-export const BASES: readonly Usage['basis'][] = ['reported', 'estimated', 'recovered'];
-
-export const DOUBTS: readonly UsageDoubt[] = ['malformed', 'inconsistent', 'implausible', 'zero'];
 
 /**
  * settled, released   how a request ended its hold: with a charge or without one

@@ -4,20 +4,18 @@
 
 import { sql } from 'drizzle-orm';
 import { check, index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { BASES, DOUBTS, OUTCOMES } from '../core/generation.ts';
 import type { Tokens } from '../core/money.ts';
 import { MOVEMENT_KINDS } from '../core/receipt.ts';
 import {
   amount,
-  BASES,
   bytes,
   code,
   count,
-  DOUBTS,
   FORMATS,
   flag,
   instant,
   LARGEST,
-  OUTCOMES,
   price,
   requestId,
   serial,

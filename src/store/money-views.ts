@@ -2,20 +2,18 @@
 // the rows of `money-tables.ts`.
 
 import { sqliteView, text } from 'drizzle-orm/sqlite-core';
+import { BASES, DOUBTS, OUTCOMES } from '../core/generation.ts';
 import type { Tokens } from '../core/money.ts';
 import { REQUEST_FAILURES } from '../core/request-failure.ts';
 import {
   amount,
-  BASES,
   bytes,
   code,
   count,
-  DOUBTS,
   FORMATS,
   flag,
   HOLD_ENDS,
   instant,
-  OUTCOMES,
   requestId,
   usdPerMillion,
 } from './columns.ts';

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { Outcome, Usage } from '../../src/core/generation.ts';
+import { BASES, DOUBTS, OUTCOMES, type Outcome, type Usage } from '../../src/core/generation.ts';
 import { createRequestId } from '../../src/core/id.ts';
 import { type Micro, micro, pico, smaller, usdRate } from '../../src/core/money.ts';
 import { chargeServed, type Price } from '../../src/core/price.ts';
@@ -12,7 +12,6 @@ import { chainState, findReceipt, ReceiptReader } from '../../src/ledger/booked-
 import type { Ledger, ReleaseCommand } from '../../src/ledger/contract.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { findSlice, receiptPages } from '../../src/ledger/receipt-slices.ts';
-import { BASES, DOUBTS, OUTCOMES } from '../../src/store/columns.ts';
 import {
   connectAgain,
   describeOnEachDatabase,

@@ -2,8 +2,9 @@
 // codes, and the hold of a request whether open or ended.
 
 import { Database } from 'bun:sqlite';
+import { BASES, OUTCOMES } from '../../src/core/generation.ts';
 import { unpackText } from '../../src/core/shape.ts';
-import { BASES, FORMATS, HOLD_ENDS, OUTCOMES } from '../../src/store/columns.ts';
+import { FORMATS, HOLD_ENDS } from '../../src/store/columns.ts';
 
 /** A connection that only reads; close it. */
 export function readBooks(

@@ -3,8 +3,8 @@
 
 import { eq, sql } from 'drizzle-orm';
 import { DAY_MS } from '../../core/calendar.ts';
+import { OUTCOMES } from '../../core/generation.ts';
 import { micro, subtract } from '../../core/money.ts';
-import { OUTCOMES } from '../../store/columns.ts';
 import type { Database } from '../../store/contract.ts';
 import { balances, requests } from '../../store/money-tables.ts';
 import { BookedNames } from '../booked-names.ts';
