@@ -2,7 +2,8 @@
 // first: a row without one still prevents a second charge. Rows of other processes count after the
 // next read.
 
-import type { prepareStatements, Sum } from './statements.ts';
+import type { KeptRows } from '../store/kept-rows.ts';
+import type { prepareStatements } from './statements.ts';
 
 export type IdempotencyBounds = {
   /** Of one sealed answer. */
@@ -24,69 +25,28 @@ const DROPPED_MAX = 100;
 /** The most rows that one call removes for each bound. It adds one. */
 const REMOVED_MAX = 100;
 
-/** Above this many accounts, cached sums are dropped and read again. */
-const ACCOUNTS_MAX = 10_000;
-
 type Statements = ReturnType<typeof prepareStatements>;
 
-export function createRoom(statements: Statements, bounds: IdempotencyBounds) {
-  /** Cached, so that no answer computes them. */
-  const sums = new Map<string, Sum>();
-  let total: Sum | undefined;
-
-  async function sumOf(accountId: string): Promise<Sum> {
-    const known = sums.get(accountId);
-    if (known !== undefined) return known;
-    if (sums.size >= ACCOUNTS_MAX) sums.clear();
-    const sum = await statements.sumOf(accountId);
-    sums.set(accountId, sum);
-    return sum;
-  }
-
-  async function totalSum(): Promise<Sum> {
-    total ??= await statements.sum();
-    return total;
-  }
-
-  /** An unknown sum is read when it is needed. */
-  function count(accountId: string, rows: number, bytes: number): void {
-    const known = sums.get(accountId);
-    if (known !== undefined) sums.set(accountId, plus(known, rows, bytes));
-    if (total !== undefined) total = plus(total, rows, bytes);
-  }
-
-  function forget(): void {
-    sums.clear();
-    total = undefined;
-  }
-
+export function createRoom(statements: Statements, kept: KeptRows, bounds: IdempotencyBounds) {
   /**
    * Drops the oldest answers until the others fit: a large one may need the room of thousands of small
    * ones. Sums that count missing rows are wrong, and are read again.
    */
-  async function shrinkBytes(
-    sum: () => Promise<Sum>,
-    most: number,
-    accountId?: string,
-  ): Promise<void> {
+  async function shrinkBytes(most: number, accountId?: string): Promise<void> {
     for (;;) {
-      const excess = (await sum()).bytes - most;
+      const excess = (await kept.sum(accountId)).bytes - most;
       if (excess <= 0) return;
       if (await dropOldest(excess, accountId)) continue;
-      forget();
+      kept.forget();
       return;
     }
   }
 
   /** As above, for rows without an answer. */
-  async function shrinkRows(
-    sum: () => Promise<Sum>,
-    most: number,
-    accountId?: string,
-  ): Promise<void> {
-    for (let left = REMOVED_MAX; left > 0 && (await sum()).rows > most; left -= 1) {
+  async function shrinkRows(most: number, accountId?: string): Promise<void> {
+    for (let left = REMOVED_MAX; left > 0 && (await kept.sum(accountId)).rows > most; left -= 1) {
       if (await removeOldest(accountId)) continue;
-      forget();
+      kept.forget();
       return;
     }
   }
@@ -109,34 +69,22 @@ export function createRoom(statements: Statements, bounds: IdempotencyBounds) {
     const last = rows.at(-1);
     if (last === undefined) return false;
     const dropped = await (accountId === undefined ? drop(last.id) : dropOf(accountId, last.id));
-    if (dropped === rows.length) for (const row of rows) count(row.accountId, 0, -row.bytes);
-    else forget();
+    if (dropped === rows.length) for (const row of rows) kept.count(row.accountId, 0, -row.bytes);
+    else kept.forget();
     return true;
   }
 
   async function removeOldest(accountId?: string): Promise<boolean> {
     const { removeLost, removeLostOf } = statements;
-    const row = await (accountId === undefined ? removeLost() : removeLostOf(accountId));
-    if (row !== undefined) count(row.accountId, -1, -row.bytes);
-    return row !== undefined;
+    return kept.countOut(await (accountId === undefined ? removeLost() : removeLostOf(accountId)));
   }
 
-  return {
-    count,
-    /** The rows of other processes changed: sums are read again when they are needed. */
-    forget,
-    /** Makes room after an account got a row or an answer. */
-    async make(accountId: string): Promise<void> {
-      const { accountBytes, accountRows, totalBytes, totalRows } = bounds;
-      const own = () => sumOf(accountId);
-      await shrinkBytes(own, accountBytes, accountId);
-      await shrinkRows(own, accountRows, accountId);
-      await shrinkBytes(totalSum, totalBytes);
-      await shrinkRows(totalSum, totalRows);
-    },
+  /** Makes room after an account got a row or an answer. */
+  return async function make(accountId: string): Promise<void> {
+    const { accountBytes, accountRows, totalBytes, totalRows } = bounds;
+    await shrinkBytes(accountBytes, accountId);
+    await shrinkRows(accountRows, accountId);
+    await shrinkBytes(totalBytes);
+    await shrinkRows(totalRows);
   };
-}
-
-function plus(sum: Sum, rows: number, bytes: number): Sum {
-  return { rows: sum.rows + rows, bytes: sum.bytes + bytes };
 }

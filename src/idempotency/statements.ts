@@ -1,7 +1,7 @@
-// The prepared statements on requests with an `Idempotency-Key`. IdempotentRow numbers follow the order of
+// The prepared statements on requests with an `Idempotency-Key`. Row numbers follow the order of
 // insertion, so the oldest row has the lowest number.
 
-import { and, eq, notBetween, type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../store/contract.ts';
 import { IDEMPOTENT_STATES, idempotentRequests } from '../store/tables.ts';
 
@@ -19,11 +19,6 @@ export type Sized = { readonly id: number; readonly accountId: string; readonly 
 
 type SizedRow = [id: bigint, accountId: string, size: bigint];
 
-/** How much is kept: rows, and bytes of sealed answers. */
-export type Sum = { readonly rows: number; readonly bytes: number };
-
-type SumRow = [rows: bigint, bytes: bigint];
-
 /** The row of one request, for as long as it belongs to that request. */
 export type Owned = { readonly digest: Uint8Array; readonly requestId: Uint8Array };
 
@@ -40,15 +35,11 @@ export function prepareStatements(database: Database) {
   const { db } = database;
   const value = sql.placeholder;
   const sized = { id: table.id, accountId: table.accountId, size: table.size };
-  const sums = {
-    rows: sql<bigint>`count(*)`,
-    bytes: sql<bigint>`coalesce(sum(${table.size}), 0)`,
-  };
   const ofAccount = sql`${table.accountId} = ${value('accountId')}`;
   const isKept = sql`${table.state} = ${KEPT}`;
   const isLost = sql`${table.state} = ${LOST}`;
   const isOwned = sql`${table.digest} = ${value('digest')} and ${table.requestId} = ${value('requestId')} and ${table.state} = ${RUNNING}`;
-  const lowest = (where: SQL = sql`true`) =>
+  const lowest = (where: SQL) =>
     sql`${table.id} = (select min(${table.id}) from ${table} where ${where})`;
   const isUpToLast = sql`${table.id} <= ${value('last')}`;
   const selectOldest = (where: SQL) =>
@@ -119,16 +110,6 @@ export function prepareStatements(database: Database) {
   const removeLostOf = database.prepare<{ accountId: string }, SizedRow>(
     remove(lowest(sql`${ofAccount} and ${isLost}`)),
   );
-  const removeOutside = database.prepare<{ from: number; to: number }, SizedRow>(
-    remove(and(lowest(), notBetween(table.createdAt, value('from'), value('to')))),
-  );
-  const oldest = database.prepare<object, [createdAt: bigint]>(
-    db.select({ createdAt: table.createdAt }).from(table).where(lowest()),
-  );
-  const sum = database.prepare<object, SumRow>(db.select(sums).from(table));
-  const sumOf = database.prepare<{ accountId: string }, SumRow>(
-    db.select(sums).from(table).where(ofAccount),
-  );
 
   return {
     find: async (digest: Uint8Array): Promise<IdempotentRow | undefined> => find.get({ digest }),
@@ -150,16 +131,6 @@ export function prepareStatements(database: Database) {
       (await oldestKeptOf.all({ accountId, most })).map(sizedFrom),
     removeLost: async () => sizedOf(await removeLost.get({})),
     removeLostOf: async (accountId: string) => sizedOf(await removeLostOf.get({ accountId })),
-    /** When the oldest row was claimed, in Unix milliseconds. */
-    async oldestAt(): Promise<number | undefined> {
-      const row = await oldest.get({});
-      return row === undefined ? undefined : Number(row[0]);
-    },
-    /** Removes the oldest row if its time lies outside these bounds, in Unix milliseconds. */
-    removeOutside: async (from: number, to: number) =>
-      sizedOf(await removeOutside.get({ from, to })),
-    sum: async () => sumFrom(await sum.get({})),
-    sumOf: async (accountId: string) => sumFrom(await sumOf.get({ accountId })),
   };
 }
 
@@ -169,8 +140,4 @@ function sizedOf(row: SizedRow | undefined): Sized | undefined {
 
 function sizedFrom([id, accountId, size]: SizedRow): Sized {
   return { id: Number(id), accountId, bytes: Number(size) };
-}
-
-function sumFrom(row: SumRow | undefined): Sum {
-  return { rows: Number(row?.[0] ?? 0), bytes: Number(row?.[1] ?? 0) };
 }

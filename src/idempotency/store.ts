@@ -2,7 +2,7 @@
 // is written before the hold of its request, so that a crash never hides a charge. Answers are
 // sealed, and belong to one API key of one account.
 
-import { and, count, eq, isNull, sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import { createBackoff } from '../async/backoff.ts';
 import { createSerialize } from '../async/serialize.ts';
 import { type RandomBytes, requestIdBytes } from '../core/id.ts';
@@ -10,6 +10,7 @@ import { BODY_KEY } from '../core/idempotency-key.ts';
 import { nodes } from '../store/cluster-tables.ts';
 import type { Database } from '../store/contract.ts';
 import { isStoreFailure } from '../store/error.ts';
+import { createKeptRows, readSum, type Sum } from '../store/kept-rows.ts';
 import { createSealer, deriveKey } from '../store/seal.ts';
 import { sweepTable } from '../store/sweep.ts';
 import { idempotentRequests } from '../store/tables.ts';
@@ -60,9 +61,6 @@ export const BOUNDS: IdempotencyBounds = {
 /** With the pauses between them some 16 s: less than a repeat at another node waits. */
 const CONCLUDE_TRIES = 9;
 
-/** The most rows that one sweep removes, in about a millisecond. */
-const SWEEP_ROWS = 32;
-
 export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>;
 
 export function createIdempotencyStore(dependencies: {
@@ -87,7 +85,8 @@ export function createIdempotencyStore(dependencies: {
   const sealKey = deriveKey(secret, 'tollgate idempotency: sealing, version 1');
   const sealer = createSealer(sealKey, randomBytes);
   const statements = prepareStatements(database);
-  const room = createRoom(statements, bounds);
+  const kept = createKeptRows({ database, table: idempotentRequests, clock, ageMs: bounds.ageMs });
+  const makeRoom = createRoom(statements, kept, bounds);
   /** Serializes changes, because the sums are valid only between them. */
   const inTurn = createSerialize();
   const aliveNode = database.db
@@ -104,7 +103,7 @@ export function createIdempotencyStore(dependencies: {
         await inTurn(work);
         return;
       } catch (error) {
-        room.forget();
+        kept.forget();
         if (left === 0 || !isStoreFailure(error)) {
           onTrouble(error);
           return;
@@ -169,7 +168,7 @@ export function createIdempotencyStore(dependencies: {
         ...owned(lookup, requestId),
         ...{ accountId: lookup.accountId, fingerprint, owner: incarnation(), createdAt: clock() },
       });
-      if (isFirst) room.count(lookup.accountId, 1, 0);
+      if (isFirst) kept.count(lookup.accountId, 1, 0);
       return isFirst;
     },
     /** Keeps the answer of a request that was charged. Never rejects. */
@@ -183,19 +182,17 @@ export function createIdempotencyStore(dependencies: {
         }
         const sealed = sealer.seal(answer, contextOf(lookup, requestId));
         if (!(await statements.keep({ ...row, size: sealed.length, sealed }))) return;
-        room.count(accountId, 0, sealed.length);
-        await room.make(accountId);
+        kept.count(accountId, 0, sealed.length);
+        await makeRoom(accountId);
       }),
     /** Removes the row of a request that was charged nothing. Never rejects. */
     release: (lookup: KeyLookup, requestId: string): Promise<void> =>
       attempt(CONCLUDE_TRIES, async () => {
-        const removed = await statements.release(owned(lookup, requestId));
-        if (removed !== undefined) room.count(removed.accountId, -1, -removed.bytes);
+        kept.countOut(await statements.release(owned(lookup, requestId)));
       }),
     /** Removes a row that is expired, or whose request is gone and was charged nothing. */
     async remove({ id, requestId }: Pick<KeptRequest, 'id' | 'requestId'>): Promise<void> {
-      const removed = await statements.remove({ id, requestId: requestIdBytes(requestId) });
-      if (removed !== undefined) room.count(removed.accountId, -1, -removed.bytes);
+      kept.countOut(await statements.remove({ id, requestId: requestIdBytes(requestId) }));
     },
     /** Whether another node runs the request of a row that is `running`. */
     async isElsewhere({ owner }: Pick<KeptRequest, 'owner'>): Promise<boolean> {
@@ -205,18 +202,10 @@ export function createIdempotencyStore(dependencies: {
     /** Removes a few expired rows; call it at intervals. Never rejects. */
     sweep: (): Promise<void> =>
       attempt(1, async () => {
-        const oldestAt = await statements.oldestAt();
-        if (oldestAt === undefined || Math.abs(clock() - oldestAt) < bounds.ageMs) return;
-        for (let left = SWEEP_ROWS; left > 0; left -= 1) {
-          const now = clock();
-          // Rows dated into the future by a wrong clock would otherwise never expire.
-          const row = await statements.removeOutside(now - bounds.ageMs + 1, now + bounds.ageMs);
-          if (row === undefined) return;
-          room.count(row.accountId, -1, -row.bytes);
-        }
+        if (await kept.isDue()) await kept.sweep();
       }),
     /** Call it when another process may have removed rows. */
-    recount: () => void inTurn(async () => room.forget()),
+    recount: () => void inTurn(async () => kept.forget()),
   };
 }
 
@@ -228,14 +217,8 @@ export async function forgetIdempotent(database: Database, accountId?: string): 
 }
 
 /** How much is kept, for an operator. */
-export async function keptAnswers({ db }: Database): Promise<{
-  readonly rows: number;
-  readonly bytes: number;
-}> {
-  const sum = sql<number>`coalesce(sum(${idempotentRequests.size}), 0)`.mapWith(Number);
-  const row = await db.select({ rows: count(), bytes: sum }).from(idempotentRequests).get();
-  return { rows: Number(row?.rows ?? 0), bytes: row?.bytes ?? 0 };
-}
+export const keptAnswers = (database: Database): Promise<Sum> =>
+  readSum(database, idempotentRequests);
 
 function digestOf(key: Uint8Array, parts: readonly string[]): Uint8Array {
   return new Bun.CryptoHasher('sha256', key).update(JSON.stringify(parts)).digest();

@@ -2,10 +2,11 @@
 // models reject a tool turn without it. It must never delay or fail an answer, give one account the
 // thinking of another, or expose it: rows are sealed, and logs contain nothing of them.
 
-import { count, eq, sql } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import type { SignedThinking, ToolCall } from '../core/generation.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Database } from '../store/contract.ts';
+import { readSum } from '../store/kept-rows.ts';
 import { createSealer, deriveKey } from '../store/seal.ts';
 import { sweepTable } from '../store/sweep.ts';
 import { reasoning } from '../store/tables.ts';
@@ -115,13 +116,11 @@ export async function forgetThinking(database: Database, accountId?: string): Pr
 }
 
 /** How much is kept, for an operator. */
-export async function keptThinking({ db }: Database): Promise<{
-  readonly entries: number;
-  readonly bytes: number;
-}> {
-  const sum = sql<number>`coalesce(sum(${reasoning.size}), 0)`.mapWith(Number);
-  const row = await db.select({ entries: count(), bytes: sum }).from(reasoning).get();
-  return { entries: Number(row?.entries ?? 0), bytes: row?.bytes ?? 0 };
+export async function keptThinking(
+  database: Database,
+): Promise<{ readonly entries: number; readonly bytes: number }> {
+  const { rows: entries, bytes } = await readSum(database, reasoning);
+  return { entries, bytes };
 }
 
 function contextOf(accountId: string, key: Uint8Array): Uint8Array {

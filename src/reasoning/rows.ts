@@ -4,6 +4,8 @@
 
 import { createSerialize } from '../async/serialize.ts';
 import type { Database } from '../store/contract.ts';
+import { createKeptRows } from '../store/kept-rows.ts';
+import { reasoning } from '../store/tables.ts';
 import { prepareStatements, type Removed } from './statements.ts';
 
 export type Bounds = {
@@ -16,9 +18,6 @@ export type Bounds = {
 /** The overhead of a row: digest, account and two index entries. */
 const ROW_BYTES = 256;
 
-/** The most rows that one sweep removes, in about a millisecond. */
-const SWEEP_ROWS = 32;
-
 /** The most rows that one `put` removes for each bound, since an answer waits for it. */
 const EVICTED_ROWS = 1_000;
 
@@ -30,39 +29,11 @@ export async function createRows(dependencies: {
 }) {
   const { database, clock, bounds } = dependencies;
   const statements = prepareStatements(database);
-  /** Cached sums of sizes, so that no answer computes them: of all, and of recent accounts. */
-  const accountSums = new Map<string, number>();
-  let totalSum: number | undefined = await statements.size();
+  const kept = createKeptRows({ database, table: reasoning, clock, ageMs: bounds.ageMs });
+  // Read at the start, so that no answer waits for it.
+  await kept.sum();
   /** Serializes changes, because the sums are valid only between them. */
   const inTurn = createSerialize();
-
-  /** An unknown sum is read when it is needed, and then includes this row or not. */
-  function count(accountId: string, change: number): void {
-    const sum = accountSums.get(accountId);
-    if (sum !== undefined) accountSums.set(accountId, sum + change);
-    if (totalSum !== undefined) totalSum += change;
-  }
-
-  function countOut(row: Removed | undefined): boolean {
-    if (row !== undefined) count(row.accountId, -row.size);
-    return row !== undefined;
-  }
-
-  async function accountBytes(accountId: string): Promise<number> {
-    const sum = accountSums.get(accountId) ?? (await statements.sizeOf(accountId));
-    accountSums.set(accountId, sum);
-    return sum;
-  }
-
-  async function totalBytes(): Promise<number> {
-    totalSum ??= await statements.size();
-    return totalSum;
-  }
-
-  function forgetSums(): void {
-    accountSums.clear();
-    totalSum = undefined;
-  }
 
   /** Sums that count missing rows are wrong, and are read again. */
   async function evict(
@@ -70,8 +41,8 @@ export async function createRows(dependencies: {
     removeOne: () => Promise<Removed | undefined>,
   ): Promise<void> {
     for (let left = EVICTED_ROWS; left > 0 && (await isFull()); left -= 1) {
-      if (countOut(await removeOne())) continue;
-      forgetSums();
+      if (kept.countOut(await removeOne())) continue;
+      kept.forget();
       return;
     }
   }
@@ -83,22 +54,13 @@ export async function createRows(dependencies: {
       statements.removeSame(digest),
       statements.insert({ accountId, digest, createdAt: clock(), size, sealed }),
     ]);
-    countOut(same);
-    count(accountId, size);
+    kept.countOut(same);
+    kept.count(accountId, 1, size);
     await evict(
-      async () => (await accountBytes(accountId)) > bounds.accountBytes,
+      async () => (await kept.sum(accountId)).bytes > bounds.accountBytes,
       () => statements.removeOldestOf(accountId),
     );
-    await evict(async () => (await totalBytes()) > bounds.totalBytes, statements.removeOldest);
-  }
-
-  async function sweep(): Promise<void> {
-    const now = clock();
-    for (let left = SWEEP_ROWS; left > 0; left -= 1) {
-      // Rows dated into the future by a wrong clock would otherwise never expire.
-      const row = await statements.removeOldestOutside(now - bounds.ageMs + 1, now + bounds.ageMs);
-      if (!countOut(row)) return;
-    }
+    await evict(async () => (await kept.sum()).bytes > bounds.totalBytes, statements.removeOldest);
   }
 
   /** A reader finds either the old or the new row. */
@@ -107,7 +69,7 @@ export async function createRows(dependencies: {
       // Nodes do not wait for each other: only this process's sums decide anything here.
       await database.concurrently(work);
     } catch (error) {
-      forgetSums();
+      kept.forget();
       throw error;
     }
   }
@@ -122,14 +84,12 @@ export async function createRows(dependencies: {
       const row = await statements.find(digest);
       return row !== undefined && row.createdAt > clock() - bounds.ageMs ? row.sealed : undefined;
     },
-    /** Rows may have been removed elsewhere: sums are read again when they are needed. */
-    recount: () => void inTurn(async () => forgetSums()),
+    /** Rows may have been removed elsewhere. */
+    recount: () => void inTurn(async () => kept.forget()),
     /** Removes a few expired rows; locks nothing where there are none. */
     sweep: () =>
       inTurn(async () => {
-        const oldestAt = await statements.oldestAt();
-        const isDue = oldestAt !== undefined && Math.abs(clock() - oldestAt) >= bounds.ageMs;
-        if (isDue) await changing(sweep);
+        if (await kept.isDue()) await changing(kept.sweep);
       }),
   };
 }

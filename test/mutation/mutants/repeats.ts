@@ -166,8 +166,8 @@ export const REPEAT_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'make',
-        find: 'await shrinkBytes(own, accountBytes, accountId);',
-        put: 'await shrinkRows(own, Math.min(0, accountBytes), accountId);',
+        find: 'await shrinkBytes(accountBytes, accountId);',
+        put: 'await shrinkRows(Math.min(0, accountBytes), accountId);',
       },
     ],
     tests: ['test/idempotency/store.test.ts'],
