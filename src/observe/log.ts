@@ -11,18 +11,7 @@ import { createRequestLines } from './request-lines.ts';
 
 type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-export type Log = {
-  /** One line per ended request; the lines of refused ones are rate-limited. */
-  readonly request: (summary: RequestSummary) => void;
-  readonly info: (message: string) => void;
-  /** Written at every level: for what the operator must see, such as links without a mail server. */
-  readonly always: (message: string) => void;
-  readonly warn: (message: string) => void;
-  /** `message` is ours. `errorWords` selects what is logged of `error`. */
-  readonly error: (message: string, error?: unknown) => void;
-  /** Flushes, for a bounded time, because a pipe may have no reader. Must be the last call. */
-  readonly close: () => Promise<void>;
-};
+export type Log = ReturnType<typeof createLog>;
 
 const FLUSH_EVERY_MS = 250;
 
@@ -32,7 +21,7 @@ const CLOSE_MS = 1_000;
 /** Characters that wait for the disk; further lines are dropped. */
 const WAITING_MAX = 4_194_304;
 
-export function createLog(level: LogLevel): Log {
+export function createLog(level: LogLevel) {
   const destination = pino.destination({
     dest: 2,
     sync: false,
@@ -64,23 +53,27 @@ export function createLog(level: LogLevel): Log {
     onLeftOut: (count) => inOrder().warn({ count }, 'lines of refused requests were left out'),
   });
   return {
-    request(summary) {
+    /** One line per ended request; the lines of refused ones are rate-limited. */
+    request(summary: RequestSummary): void {
       if (!logger.isLevelEnabled(levelOf(summary))) return;
       const isRefused = summary.code !== undefined && summary.answer === undefined;
       if (isRefused && !refused.mayWrite()) return;
       requests.add(summary);
     },
-    info: (message) => inOrder().info(message),
-    always(message) {
+    info: (message: string): void => inOrder().info(message),
+    /** Written at every level: for what the operator must see, such as links without a mail server. */
+    always(message: string): void {
       requests.flush();
       unfiltered.info(message);
     },
-    warn: (message) => inOrder().warn(message),
-    error(message, error) {
+    warn: (message: string): void => inOrder().warn(message),
+    /** `message` is ours. `errorWords` selects what is logged of `error`. */
+    error(message: string, error?: unknown): void {
       if (error === undefined) inOrder().error(message);
       else inOrder().error({ error: errorWords(error) }, message);
     },
-    async close() {
+    /** Flushes, for a bounded time, because a pipe may have no reader. Must be the last call. */
+    async close(): Promise<void> {
       requests.flush();
       const flushed = (): Promise<unknown> => new Promise((resolve) => destination.flush(resolve));
       // The first flush may only end a write that was in progress, and leave later lines. A

@@ -13,21 +13,10 @@ import {
   createRepeatCounter,
   createRequestCounter,
 } from './request-metrics.ts';
-import { createCounter, createHistogram, createTable, type Observe } from './series.ts';
+import { createCounter, createHistogram, createTable } from './series.ts';
+import type { SpanResult } from './tracing/exporter.ts';
 
-export type Metrics = {
-  readonly request: (summary: RequestSummary) => void;
-  readonly alert: (alert: Alert) => void;
-  /** Called by the ledger for each written batch. */
-  readonly batch: (size: number, durationMs: number) => void;
-  readonly webhook: (result: 'delivered' | 'failed' | 'dropped') => void;
-  /** Counts spans by what became of them. */
-  readonly spans: (result: 'exported' | 'rejected' | 'failed' | 'dropped', count: number) => void;
-  readonly loopLag: Observe;
-  /** Sets the sources of the gauges. Called once, when all parts exist. */
-  readonly watch: (sources: Omit<GaugeSources, 'catalogsRefused'>) => void;
-  readonly print: () => Promise<{ readonly contentType: string; readonly text: string }>;
-};
+export type Metrics = ReturnType<typeof createMetrics>;
 
 const SECOND_MS = 1_000;
 
@@ -38,7 +27,7 @@ const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 const LAG_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 const BATCH_COMMANDS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-export function createMetrics({ version }: { readonly version: string }): Metrics {
+export function createMetrics({ version }: { readonly version: string }) {
   const build: Family = {
     name: 'tollgate_build_info',
     type: 'gauge',
@@ -97,7 +86,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   })({});
 
   return {
-    request(summary) {
+    request(summary: RequestSummary): void {
       const model = summary.model ?? UNKNOWN;
       countRequest(summary, model);
       countRepeat(summary);
@@ -105,26 +94,29 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       countAnswer(summary, summary.answer, model);
       for (const attempt of summary.answer.attempts) countAttempt(attempt);
     },
-    alert(alert) {
+    alert(alert: Alert): void {
       alertOf(alert.kind).value += 1;
       if (alert.kind === 'ledger_failing') troubleOf(alert.trouble).value += 1;
     },
-    batch(size, durationMs) {
+    /** Called by the ledger for each written batch. */
+    batch(size: number, durationMs: number): void {
       batchSize(size);
       commitSeconds(durationMs / SECOND_MS);
     },
-    webhook(result) {
+    webhook(result: 'delivered' | 'failed' | 'dropped'): void {
       webhookOf(result).value += 1;
     },
-    spans(result, count) {
+    /** Counts spans by what became of them. */
+    spans(result: SpanResult, count: number): void {
       spansOf(result).value += count;
     },
     loopLag,
-    watch(sources) {
+    /** Sets the sources of the gauges. Called once, when all parts exist. */
+    watch(sources: Omit<GaugeSources, 'catalogsRefused'>): void {
       const catalogsRefused = (): number => alertOf('catalog_refused').value;
       readGauges = createGauges({ ...sources, catalogsRefused });
     },
-    async print() {
+    async print(): Promise<{ readonly contentType: string; readonly text: string }> {
       const gauges = await readGauges();
       const text = printFamilies([build, ...counted.map((read) => read()), ...gauges]);
       return { contentType: CONTENT_TYPE, text };

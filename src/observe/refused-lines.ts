@@ -7,17 +7,12 @@ const LINES_EACH_SECOND = 200;
 
 const SECOND_MS = 1_000;
 
-type RefusedLines = {
-  /** Whether this line may be written. */
-  readonly mayWrite: () => boolean;
-};
-
 export function createRefusedLines(dependencies: {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
   /** Called once per second in which lines were left out, with their number. */
   readonly onLeftOut: (count: number) => void;
-}): RefusedLines {
+}) {
   const { monotonic, onLeftOut } = dependencies;
   let since = monotonic();
   let written = 0;
@@ -32,7 +27,8 @@ export function createRefusedLines(dependencies: {
   }
 
   return {
-    mayWrite() {
+    /** Whether this line may be written. */
+    mayWrite(): boolean {
       if (monotonic() - since >= SECOND_MS) turn();
       if (written < LINES_EACH_SECOND) {
         written += 1;

@@ -7,11 +7,7 @@ import { withTimeout } from '../async/timeout.ts';
 import { type Alert, alertSubject, alertWords } from '../core/alert.ts';
 import { discard, type PostTarget, post } from './post.ts';
 
-export type Webhook = {
-  readonly send: (alert: Alert) => void;
-  /** Sends the counts of pending repetitions, waits briefly for requests in progress, and stops. */
-  readonly close: () => Promise<void>;
-};
+export type Webhook = ReturnType<typeof createWebhook>;
 
 export type WebhookOptions = PostTarget & {
   /** Signs each body; absent: unsigned. */
@@ -51,7 +47,7 @@ type Message = { readonly alert: Alert; readonly at: number; readonly repeated: 
 /** Repetitions since the last one was sent. */
 type Repeated = { readonly timer: Timer; count: number; latest: Alert; at: number };
 
-export function createWebhook(options: WebhookOptions): Webhook {
+export function createWebhook(options: WebhookOptions) {
   const { clock, onResult, onFailure } = options;
   const times = { ...TIMES, ...options.times };
   const queue: Message[] = [];
@@ -128,7 +124,8 @@ export function createWebhook(options: WebhookOptions): Webhook {
 
   return {
     send,
-    async close() {
+    /** Sends the counts of pending repetitions, waits briefly for requests in progress, and stops. */
+    async close(): Promise<void> {
       for (const [subject, { timer }] of [...subjects]) {
         clearTimeout(timer);
         turn(subject);

@@ -43,14 +43,7 @@ const BOUNDS = {
 
 const ANSWER_BYTES_MAX = 65_536;
 
-export type Exporter<Item> = {
-  /** Never waits and never throws. `item` must not change afterwards. */
-  readonly add: (item: Item) => void;
-  /** Exports the queue, for a bounded time; drops what is left. */
-  readonly close: () => Promise<void>;
-};
-
-export function createExporter<Item>(options: ExporterOptions<Item>): Exporter<Item> {
+export function createExporter<Item>(options: ExporterOptions<Item>) {
   const { onResult } = options;
   const bounds = { ...BOUNDS, ...options.bounds };
   const headers = { 'content-type': 'application/json', ...options.headers };
@@ -120,7 +113,8 @@ export function createExporter<Item>(options: ExporterOptions<Item>): Exporter<I
   }
 
   return {
-    add(item) {
+    /** Never waits and never throws. `item` must not change afterwards. */
+    add(item: Item): void {
       if (isClosing || queue.length >= bounds.queueMax) {
         drop([item]);
         return;
@@ -128,7 +122,8 @@ export function createExporter<Item>(options: ExporterOptions<Item>): Exporter<I
       queue.push(item);
       if (running === undefined) schedule();
     },
-    async close() {
+    /** Exports the queue, for a bounded time; drops what is left. */
+    async close(): Promise<void> {
       isClosing = true;
       closing.resolve();
       const flush = async (): Promise<void> => {

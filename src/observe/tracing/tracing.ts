@@ -2,20 +2,13 @@
 // collector.
 
 import type { RequestSummary } from '../../core/request-summary.ts';
-import type { StartTrace } from '../../core/trace.ts';
 import { createRefusedLines } from '../refused-lines.ts';
 import { createExporter, type ExporterOptions } from './exporter.ts';
 import { requestSpans } from './request-spans.ts';
 import { createRandomHex, createSampler, createTracer, type SamplerName } from './request-trace.ts';
 import { attributes, exportBody } from './span.ts';
 
-export type Tracing = {
-  /** Begins the trace of a request. */
-  readonly start: StartTrace;
-  /** Exports an ended request, if it is sampled. Never waits. */
-  readonly request: (summary: RequestSummary) => void;
-  readonly close: () => Promise<void>;
-};
+export type Tracing = ReturnType<typeof createTracing>;
 
 /** `url` is the collector's path for traces. */
 type TracingOptions = Omit<ExporterOptions<RequestSummary>, 'encode' | 'spansOf'> & {
@@ -30,7 +23,7 @@ type TracingOptions = Omit<ExporterOptions<RequestSummary>, 'encode' | 'spansOf'
   readonly fill: (bytes: Uint8Array) => void;
 };
 
-export function createTracing(options: TracingOptions): Tracing {
+export function createTracing(options: TracingOptions) {
   const { monotonic, random, version, propagates } = options;
   const resource = attributes(options.resource);
   const exporter = createExporter<RequestSummary>({
@@ -46,13 +39,15 @@ export function createTracing(options: TracingOptions): Tracing {
   // Any client can be refused thousands of times a second, and must not displace other spans.
   const refused = createRefusedLines({ monotonic, onLeftOut: () => {} });
   return {
+    /** Begins the trace of a request. */
     start: createTracer({
       sampler: createSampler(options.sampler, options.ratio, random),
       propagates,
       monotonic,
       randomHex: createRandomHex(options.fill),
     }),
-    request(summary) {
+    /** Exports an ended request, if it is sampled. Never waits. */
+    request(summary: RequestSummary): void {
       if (summary.trace?.isSampled !== true) return;
       const isRefused = summary.code !== undefined && summary.answer === undefined;
       if (isRefused && !refused.mayWrite()) options.onResult('dropped', spansOf(summary));
