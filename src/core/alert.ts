@@ -61,27 +61,6 @@ export type Alert =
   /** An unexpected error of our own. */
   | { readonly kind: 'internal_error'; readonly requestId: string };
 
-/** Why an automatic backup was not made, or is not verified. */
-export type BackupFailure =
-  | 'folder'
-  | 'shared'
-  | 'space'
-  | 'damaged'
-  | 'differences'
-  | 'unaudited'
-  | 'failed';
-
-/**
- * Why old requests were not archived, or archived ones not removed:
- *
- * files      files of earlier archives are missing or were changed
- * unproven   the rows of a month do not give the account's receipts
- * space      the disk is full, but for what the database needs
- * folder     files cannot be written for another reason
- * failed     anything else
- */
-export type ArchiveFailure = 'files' | 'unproven' | 'space' | 'folder' | 'failed';
-
 /** Groups repetitions: alerts of the same kind and subject are suppressed for some minutes. */
 export function alertSubject(alert: Alert): string {
   switch (alert.kind) {
@@ -151,7 +130,8 @@ export function alertWords(alert: Alert): string {
   }
 }
 
-const BACKUP_FAILURES: Readonly<Record<BackupFailure, string>> = {
+/** Why an automatic backup was not made, or is not verified. */
+const BACKUP_FAILURES = {
   folder: 'the folder of BACKUP_DIR cannot be used; check that this user may write it',
   shared:
     'another server keeps the backups of its database in the folder of BACKUP_DIR; give each one its own',
@@ -164,16 +144,23 @@ const BACKUP_FAILURES: Readonly<Record<BackupFailure, string>> = {
   unaudited:
     'the executable was replaced by a later version, which cannot audit these books, so the copy is kept as unverified; restart the server',
   failed: 'no backup was made; see the log for the cause',
-};
+} as const;
 
-/** Without names: `/readyz` shows it to everyone. */
-export const ARCHIVE_FAILURES: Readonly<Record<ArchiveFailure, string>> = {
+export type BackupFailure = keyof typeof BACKUP_FAILURES;
+
+/**
+ * Why old requests were not archived, or archived ones not removed. Without names: `/readyz` shows
+ * it to everyone.
+ */
+export const ARCHIVE_FAILURES = {
   files: 'files of earlier archives are missing or were changed',
   unproven: 'the rows of a month do not give the receipts of its account',
   space: 'the disk of the archives has too little space left',
   folder: 'the folder of the archives cannot be written',
   failed: 'the run failed',
-};
+} as const;
+
+export type ArchiveFailure = keyof typeof ARCHIVE_FAILURES;
 
 /** How each kind of doubtful report was charged. */
 const CHARGED: Readonly<Record<UsageDoubt, string>> = {
