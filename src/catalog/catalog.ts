@@ -5,7 +5,7 @@
 import { basename } from 'node:path';
 import { DAY_MS } from '../core/calendar.ts';
 import type { Environment } from '../core/environment.ts';
-import type { Catalog, Model, Upstream } from '../core/model.ts';
+import type { Catalog, Model } from '../core/model.ts';
 import { MICRO_DECIMALS, micro, parseDecimal, usdRate } from '../core/money.ts';
 import { BUILT_IN_PLANS, type IncidentLimits, type Plan } from '../core/plan.ts';
 import type { Logo } from '../core/service.ts';
@@ -19,6 +19,7 @@ import {
   type ModelEntry,
   type PlanEntry,
   type Problem,
+  type UpstreamEntry,
 } from './schema.ts';
 import { toService } from './service.ts';
 import { CatalogError, parseToml, substitute } from './source.ts';
@@ -71,7 +72,8 @@ function snapshot(document: CatalogDocument, { nowMs, readLogo }: CatalogSource)
   const upstreams = new Map(
     document.upstream.map((entry) => [entry.id, toUpstream(entry, profiles)]),
   );
-  const models = document.model.map((entry) => toModel(entry, upstreams, nowMs));
+  const entries = new Map(document.upstream.map((entry) => [entry.id, entry]));
+  const models = document.model.map((entry) => toModel(entry, entries, nowMs));
   const byName = new Map<string, Model>();
   for (const model of models) {
     for (const name of [model.slug, ...model.aliases]) byName.set(name, model);
@@ -95,7 +97,7 @@ function snapshot(document: CatalogDocument, { nowMs, readLogo }: CatalogSource)
 
 function toModel(
   entry: ModelEntry,
-  upstreams: ReadonlyMap<string, Upstream>,
+  upstreams: ReadonlyMap<string, UpstreamEntry>,
   nowMs: number,
 ): Model {
   const createdMs = entry.created === undefined ? nowMs : Date.parse(entry.created);

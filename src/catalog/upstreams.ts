@@ -29,15 +29,6 @@ export const UPSTREAM_DEFAULTS = {
   allow_link_local: false,
 } as const;
 
-const TIMEOUTS: UpstreamTimeouts = {
-  connectMs: UPSTREAM_DEFAULTS.connect_seconds * 1_000,
-  firstByteMs: UPSTREAM_DEFAULTS.first_byte_seconds * 1_000,
-  firstContentMs: UPSTREAM_DEFAULTS.first_content_seconds * 1_000,
-  idleMs: UPSTREAM_DEFAULTS.idle_seconds * 1_000,
-  minTokensPerSecond: UPSTREAM_DEFAULTS.min_tokens_per_second,
-  totalMs: UPSTREAM_DEFAULTS.total_seconds * 1_000,
-};
-
 export function toUpstream(
   entry: UpstreamEntry,
   profiles: ReadonlyMap<string, UpstreamProfile>,
@@ -46,7 +37,7 @@ export function toUpstream(
   const set = { ...UPSTREAM_DEFAULTS, ...entry };
   const base = {
     id,
-    timeouts: toTimeouts(entry, TIMEOUTS),
+    timeouts: toTimeouts(entry),
     credentials: toCredentials(entry),
     concurrency: {
       maxInFlight: set.max_in_flight,
@@ -76,14 +67,14 @@ export function toUpstream(
 /** The rules guarantee that `upstreams` has the placement's upstream. */
 export function toPlacement(
   entry: PlacementEntry,
-  upstreams: ReadonlyMap<string, Upstream>,
+  upstreams: ReadonlyMap<string, UpstreamEntry>,
 ): Placement {
   const { upstream, model, weight = 1, cost } = entry;
   return {
     upstream,
     model,
     weight,
-    timeouts: toTimeouts(entry, upstreams.get(upstream)?.timeouts ?? TIMEOUTS),
+    timeouts: toTimeouts({ ...upstreams.get(upstream), ...entry }),
     ...(cost === undefined ? {} : { cost: toCost(upstream, model, cost) }),
   };
 }
@@ -97,21 +88,14 @@ function toCredentials(entry: UpstreamEntry): Upstream['credentials'] {
   return [credential(first, 0), ...others.map((apiKey, index) => credential(apiKey, index + 1))];
 }
 
-function toTimeouts(
-  entry: Pick<
-    UpstreamEntry,
-    Extract<keyof UpstreamEntry, keyof PlacementEntry> | 'connect_seconds'
-  >,
-  defaults: UpstreamTimeouts,
-): UpstreamTimeouts {
-  const milliseconds = (seconds: number | undefined, otherwise: number): number =>
-    seconds === undefined ? otherwise : seconds * 1_000;
+function toTimeouts(entry: Partial<UpstreamEntry>): UpstreamTimeouts {
+  const set = { ...UPSTREAM_DEFAULTS, ...entry };
   return {
-    connectMs: milliseconds(entry.connect_seconds, defaults.connectMs),
-    firstByteMs: milliseconds(entry.first_byte_seconds, defaults.firstByteMs),
-    firstContentMs: milliseconds(entry.first_content_seconds, defaults.firstContentMs),
-    idleMs: milliseconds(entry.idle_seconds, defaults.idleMs),
-    minTokensPerSecond: entry.min_tokens_per_second ?? defaults.minTokensPerSecond,
-    totalMs: milliseconds(entry.total_seconds, defaults.totalMs),
+    connectMs: set.connect_seconds * 1_000,
+    firstByteMs: set.first_byte_seconds * 1_000,
+    firstContentMs: set.first_content_seconds * 1_000,
+    idleMs: set.idle_seconds * 1_000,
+    minTokensPerSecond: set.min_tokens_per_second,
+    totalMs: set.total_seconds * 1_000,
   };
 }
