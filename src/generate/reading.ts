@@ -6,7 +6,7 @@ import type { GenerationEvent } from '../core/generation.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
 import { isAnswer } from '../upstream/content.ts';
 
-type Until = {
+export type Until = {
   /** `content`: up to the first content event. `end`: up to a complete answer. */
   readonly until: 'content' | 'end';
   /**

@@ -18,8 +18,8 @@ import type { AccountHealth, Asking, CandidateRefusal, Queued } from '../upstrea
 import type { Permit } from '../upstream/permit.ts';
 import type { StartTimer } from '../upstream/timer.ts';
 import type { AttemptLog } from './attempt-log.ts';
-import type { Followed } from './lifetime.ts';
-import { readUntil } from './reading.ts';
+import type { Lifetime } from './lifetime.ts';
+import { readUntil, type Until } from './reading.ts';
 
 /** An attempt that was started, and its first events. */
 export type StartedAttempt<A extends Attempt> = { readonly attempt: A; readonly first: Batch };
@@ -46,14 +46,9 @@ export type Routed<A extends Attempt> =
    */
   | { readonly kind: 'silent'; readonly found: Promise<Found<A>> };
 
-type RouteLifetime = {
-  /** Whether the client disconnected or shutdown ends the request. */
-  readonly isOver: () => boolean;
-  /** Sets what is aborted in that case, replacing the previous value. */
-  readonly follow: (wait: Followed) => void;
-};
+type RouteLifetime = Pick<Lifetime, 'isOver' | 'follow'>;
 
-type RouteOptions<A extends Attempt> = {
+type RouteOptions<A extends Attempt> = Until & {
   /**
    * The callback ends the permit of each attempt and stops the attempt when the client disconnects.
    */
@@ -62,15 +57,6 @@ type RouteOptions<A extends Attempt> = {
   readonly candidates: readonly Candidate[];
   readonly request: GenerationRequest;
   readonly streamUpstream: boolean;
-  /** `content`: serve from the first content event on. `end`: serve only a complete answer. */
-  readonly until: 'content' | 'end';
-  /**
-   * Whether the client's format has a finish reason for an answer cut for lack of upstream
-   * capacity.
-   */
-  readonly tellsExhaustion: boolean;
-  /** Whether the client sees thinking. Hidden thinking is not content. */
-  readonly showsReasoning: boolean;
   /** After this silence a streamed response begins without content. */
   readonly silentCommitMs: number;
   readonly lifetime: RouteLifetime;
