@@ -4,27 +4,16 @@
 import { requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
 import type { GenerationRequest } from '../core/generation.ts';
 import { requireForKey } from '../identity/key-bounds.ts';
-import type { AccountLimits } from '../limits/contract.ts';
-import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import type { ParsedBody } from '../wire/format.ts';
-import type { RequestEntrance } from './entrance.ts';
 import { requireBudget } from './minute-budget.ts';
-import type { GenerationCall } from './pipeline-types.ts';
+import type { GenerateDependencies, GenerationCall } from './pipeline-types.ts';
 import { countPrompt } from './size.ts';
 import { restoreThinking } from './thinking.ts';
-import type { Tokenizer } from './tokenizer.ts';
-
-type CountDependencies = {
-  readonly limits: AccountLimits;
-  readonly reasoning: ReasoningStore | undefined;
-  readonly tokenizer: Tokenizer;
-  readonly entrance: RequestEntrance;
-};
 
 type CountCall = Pick<GenerationCall, 'operator' | 'authorize' | 'readBody' | 'tally'>;
 
 export async function countTokens(
-  dependencies: CountDependencies,
+  dependencies: Pick<GenerateDependencies, 'limits' | 'reasoning' | 'tokenizer' | 'entrance'>,
   call: CountCall,
   parse: (body: ParsedBody) => GenerationRequest,
 ): Promise<number> {
