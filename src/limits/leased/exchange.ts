@@ -9,7 +9,7 @@ import { type Counters, type PeriodCounter, periodOf, slotsUsed, windowOf } from
 import type { Decide, Missing, ScriptCall, ScriptDecision } from './script.ts';
 import { type SeedDependencies, seedOf } from './seed.ts';
 
-type ExchangeDependencies = SeedDependencies & {
+export type ExchangeDependencies = SeedDependencies & {
   readonly decide: Decide;
   /** Identifies this holder; new at each start. */
   readonly holder: string;

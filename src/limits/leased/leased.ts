@@ -9,16 +9,16 @@ import type { Redis } from '../../store/redis/client.ts';
 import type {
   AccountLeft,
   AccountLimits,
-  AdmissionHistory,
   ClaimRequest,
   ClaimResult,
+  LimitsDependencies,
   LimitUsage,
   Refusal,
 } from '../contract.ts';
 import { createLeasedAccounts, type Known, type LeasedAccount } from './accounts.ts';
 import { createClaims, type OpenLeasedClaim } from './claims.ts';
 import { covers, isBelieved, take } from './counters.ts';
-import { createExchange } from './exchange.ts';
+import { createExchange, type ExchangeDependencies } from './exchange.ts';
 import {
   believedRefusal,
   countRefusal,
@@ -54,28 +54,15 @@ type LeasedCounts = {
   readonly exchanges: number;
 };
 
-type LeasedDependencies = {
-  readonly redis: Pick<Redis, 'run' | 'isUp'>;
-  /** The limits of this process alone. */
-  readonly local: AccountLimits;
-  /** Identifies this process among all holders; new at each start. */
-  readonly holder: string;
-  /** How many nodes share the limits while Redis is unavailable, at least 1. */
-  readonly liveNodes: () => number;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  /** Milliseconds of a monotonic clock. */
-  readonly monotonic: () => number;
-  readonly isLive: (requestId: string) => boolean;
-  readonly history: AdmissionHistory;
-  /** Real time, except in tests. */
-  readonly sleep: (ms: number) => Promise<unknown>;
-  readonly every: Every;
-  /** The prefix of every key. */
-  readonly prefix?: string;
-  /** Replaces Redis's clock in tests. */
-  readonly redisClock?: () => number;
-};
+type LeasedDependencies = LimitsDependencies &
+  Omit<ExchangeDependencies, 'decide'> & {
+    readonly redis: Pick<Redis, 'run' | 'isUp'>;
+    /** The limits of this process alone. */
+    readonly local: AccountLimits;
+    readonly every: Every;
+    /** The prefix of every key. */
+    readonly prefix?: string;
+  };
 
 /** The most retries: unused permits of other nodes are reported within a second. */
 const TURNS_MAX = 10;

@@ -3,18 +3,14 @@
 
 import type { Limits } from '../../core/plan.ts';
 import { resumeWindow, WINDOW_MS } from '../../core/window.ts';
-import type { AdmissionHistory } from '../contract.ts';
+import type { LimitsDependencies } from '../contract.ts';
 import { type Counters, LAPSE_MS, modelName } from './counters.ts';
 import type { SeedWindow } from './script.ts';
 
-export type SeedDependencies = {
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  /** Milliseconds of a monotonic clock. */
-  readonly monotonic: () => number;
+export type SeedDependencies = Pick<LimitsDependencies, 'clock' | 'monotonic' | 'history'> & {
   /** The number of nodes that lease, at least 1. */
   readonly liveNodes: () => number;
-  readonly history: AdmissionHistory;
+  /** Real time, except in tests. */
   readonly sleep: (ms: number) => Promise<unknown>;
 };
 
