@@ -333,12 +333,12 @@ describeOnEachDatabase('the books', () => {
       ['a code of another worth', 'UPDATE redemption_codes SET amount = 2', 'keeps its worth'],
       [
         'a code that is used, but by no account',
-        'UPDATE redemption_codes SET redeemed_at = 1',
+        'UPDATE redemption_codes SET redeemed_at = 1 WHERE redeemed_at IS NULL',
         'keeps its worth',
       ],
       [
         'a code that is used and revoked',
-        "UPDATE redemption_codes SET redeemed_at = 1, redeemed_by = 'ada', revoked_at = 1",
+        "UPDATE redemption_codes SET redeemed_at = 1, redeemed_by = 'ada', revoked_at = 1 WHERE redeemed_at IS NULL",
         'keeps its worth',
       ],
       [
