@@ -10,8 +10,8 @@ import type {
 import { rich } from '../text/rich.ts';
 import { t } from '../text/t.ts';
 import {
-  Amount,
   AmountField,
+  amountColumn,
   amountText,
   Collection,
   type DialogProps,
@@ -82,12 +82,7 @@ export function View() {
           ),
         },
         { label: t('Status'), card: 'state', show: (code) => <Status code={code} /> },
-        {
-          label: t('Amount'),
-          sort: 'amount',
-          end: true,
-          show: ({ amount }) => <Amount tokens={amount} />,
-        },
+        amountColumn(t('Amount'), 'amount', { sort: 'amount' }),
         { label: t('Reason'), wrap: true, show: ({ reason }) => reason },
         timeColumn(t('Created'), 'created_at', { sort: 'created', card: 'hidden', detail: 'day' }),
         timeColumn(t('Expires'), 'expires_at', { sort: 'expires', relative: true }),

@@ -22,8 +22,8 @@ export function Amount({
   detail = 'table',
 }: {
   readonly tokens?: string | null;
-  readonly usd?: string | null;
-  readonly detail?: Detail;
+  readonly usd?: string | null | undefined;
+  readonly detail?: Detail | undefined;
 }) {
   const amount = asAmount(tokens, usd);
   if (amount === undefined) return <Nothing />;

@@ -4,7 +4,7 @@ import type { CalculationRecord } from '../../records/customer-request.ts';
 import { rich } from '../text/rich.ts';
 import { t } from '../text/t.ts';
 import { Amount } from './amount.tsx';
-import { formatCount } from './format.ts';
+import { amountColumn, countColumn } from './common-columns.tsx';
 import { labelOf } from './labels.ts';
 import { Table } from './table.tsx';
 
@@ -16,17 +16,9 @@ export function ChargeTable({ model, buckets }: Pick<CalculationRecord, 'model' 
       rowKey={({ name }) => name}
       columns={[
         { label: t('Type'), show: ({ name }) => labelOf(name) },
-        { label: t('Tokens'), end: true, show: ({ tokens }) => formatCount(tokens) },
-        {
-          label: t('Unit price'),
-          end: true,
-          show: ({ price }) => <Amount tokens={price} detail="exact" />,
-        },
-        {
-          label: t('Amount'),
-          end: true,
-          show: ({ amount }) => <Amount tokens={amount} detail="exact" />,
-        },
+        countColumn(t('Tokens'), 'tokens'),
+        amountColumn(t('Unit price'), 'price', { detail: 'exact' }),
+        amountColumn(t('Amount'), 'amount', { detail: 'exact' }),
       ]}
     />
   );

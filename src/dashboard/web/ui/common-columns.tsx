@@ -1,10 +1,15 @@
 // Columns that many tables have.
 
+import { Amount } from './amount.tsx';
+import { formatCount } from './format.ts';
 import type { Column } from './table-column.ts';
 import { StateBadge, Time, type Tone } from './text.tsx';
 
 type TimeOptions = Pick<Column<never>, 'card' | 'sort'> &
   Pick<Parameters<typeof Time>[0], 'relative' | 'detail'>;
+
+type AmountOptions<Usd> = Pick<Column<never>, 'card' | 'sort'> &
+  Pick<Parameters<typeof Amount>[0], 'detail'> & { readonly usd?: Usd };
 
 export function timeColumn<Field extends string>(
   label: string,
@@ -17,6 +22,28 @@ export function timeColumn<Field extends string>(
     show: ({ [field]: at }) => <Time at={at} relative={relative} detail={detail} />,
     ...column,
   };
+}
+
+/** `tokens` and `usd` are the fields of the amount. */
+export function amountColumn<Tokens extends string, Usd extends string = never>(
+  label: string,
+  tokens: Tokens,
+  { usd, detail, ...column }: AmountOptions<Usd> = {},
+): Column<Readonly<Record<Tokens, string | null> & Record<NoInfer<Usd>, string>>> {
+  return {
+    label,
+    end: true,
+    show: (row) => <Amount tokens={row[tokens]} usd={usd && row[usd]} detail={detail} />,
+    ...column,
+  };
+}
+
+export function countColumn<Field extends string>(
+  label: string,
+  field: Field,
+  more: Partial<Column<Readonly<Record<Field, number>>>> = {},
+): Column<Readonly<Record<Field, number>>> {
+  return { label, end: true, show: ({ [field]: count }) => formatCount(count), ...more };
 }
 
 /** Set `tones` if the states do not imply them. */

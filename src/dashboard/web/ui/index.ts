@@ -52,7 +52,7 @@ export {
   useDialog,
 } from './collection.tsx';
 export { ComboboxField } from './combobox.tsx';
-export { stateColumn, timeColumn } from './common-columns.tsx';
+export { amountColumn, countColumn, stateColumn, timeColumn } from './common-columns.tsx';
 export { endOfDay, LastDayField } from './day-field.tsx';
 export { ConfirmDialog, Dialog, DialogClose, FormDialog } from './dialog.tsx';
 export {

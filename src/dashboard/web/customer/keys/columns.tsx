@@ -5,7 +5,7 @@ import type { KeyRecord, ListedKeyRecord } from '../../../records/key.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import {
-  Amount,
+  amountColumn,
   Button,
   type Column,
   isFrozen,
@@ -68,22 +68,12 @@ export const keyColumns = (refresh: () => void): Columns => [
     show: (record) => <KeyBounds record={record} />,
   },
   timeColumn(t('Created'), 'created_at', { sort: 'created', detail: 'day' }),
-  {
-    label: t('Spent today'),
+  amountColumn(t('Spent today'), 'spent_today', {
+    usd: 'spent_today_usd',
     sort: 'spent_today',
-    end: true,
     card: 'detail',
-    show: ({ spent_today, spent_today_usd }) => (
-      <Amount tokens={spent_today} usd={spent_today_usd} />
-    ),
-  },
-  {
-    label: t('Spent in 30 days'),
-    sort: 'spent',
-    end: true,
-    card: 'value',
-    show: ({ spent, spent_usd }) => <Amount tokens={spent} usd={spent_usd} />,
-  },
+  }),
+  amountColumn(t('Spent in 30 days'), 'spent', { usd: 'spent_usd', sort: 'spent', card: 'value' }),
 ];
 
 /** The name, edited where it stands. */

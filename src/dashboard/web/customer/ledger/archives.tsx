@@ -2,7 +2,7 @@
 
 import type { ArchiveRecord } from '../../../records/customer-ledger.ts';
 import { t } from '../../text/t.ts';
-import { Amount, apiUrl, Card, LinkButton, ListTable, useList } from '../../ui/index.ts';
+import { amountColumn, apiUrl, Card, LinkButton, ListTable, useList } from '../../ui/index.ts';
 
 export function ArchivesCard() {
   const list = useList<ArchiveRecord>('/archives');
@@ -17,12 +17,7 @@ export function ArchivesCard() {
         columns={[
           { label: t('Month'), show: ({ month }) => month },
           { label: t('Requests'), end: true, show: ({ requests }) => String(requests) },
-          {
-            label: t('Balance at the end'),
-            card: 'value',
-            end: true,
-            show: ({ closing_balance }) => <Amount tokens={closing_balance} />,
-          },
+          amountColumn(t('Balance at the end'), 'closing_balance', { card: 'value' }),
           { label: t('Receipts'), end: true, show: (archive) => <Receipts archive={archive} /> },
         ]}
         empty={null}

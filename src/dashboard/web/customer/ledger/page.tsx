@@ -7,6 +7,7 @@ import type { LedgerEntryRecord } from '../../../records/customer-ledger.ts';
 import { t } from '../../text/t.ts';
 import {
   Amount,
+  amountColumn,
   Card,
   Dialog,
   Empty,
@@ -80,17 +81,8 @@ export function View() {
             { label: t('When'), show: ({ at }) => <Time at={at} detail="second" /> },
             { label: t('Type'), card: 'state', show: ({ kind }) => labelOf(kind) },
             { label: t('Model'), show: (entry) => <Subject entry={entry} /> },
-            {
-              label: t('Amount'),
-              card: 'value',
-              end: true,
-              show: ({ amount, amount_usd }) => <Amount tokens={amount} usd={amount_usd} />,
-            },
-            {
-              label: t('Balance'),
-              end: true,
-              show: ({ balance }) => <Amount tokens={balance} />,
-            },
+            amountColumn(t('Amount'), 'amount', { usd: 'amount_usd', card: 'value' }),
+            amountColumn(t('Balance'), 'balance'),
             {
               label: t('Receipt'),
               end: true,

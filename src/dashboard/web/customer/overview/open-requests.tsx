@@ -2,7 +2,7 @@
 
 import type { LiveRecord } from '../../../records/customer-overview.ts';
 import { t } from '../../text/t.ts';
-import { Amount, Empty, formatCount, Table, Time } from '../../ui/index.ts';
+import { amountColumn, Empty, formatCount, Table, Time } from '../../ui/index.ts';
 
 export function OpenRequests({ live }: { readonly live: LiveRecord }) {
   const { open_requests: open, usage } = live;
@@ -31,11 +31,7 @@ export function OpenRequests({ live }: { readonly live: LiveRecord }) {
             ),
           },
           { label: t('Started'), show: ({ started_at }) => <Time relative at={started_at} /> },
-          {
-            label: t('Reserved'),
-            end: true,
-            show: ({ reserved }) => <Amount tokens={reserved} />,
-          },
+          amountColumn(t('Reserved'), 'reserved'),
         ]}
       />
       {usage.in_flight > open.length && (

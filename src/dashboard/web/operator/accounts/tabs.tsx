@@ -5,7 +5,7 @@ import type { AccountDetailRecord, MovementRecord } from '../../../records/opera
 import type { LoggedRequestRecord } from '../../../records/operator-request.ts';
 import { t } from '../../text/t.ts';
 import {
-  Amount,
+  amountColumn,
   Card,
   Collection,
   type Column,
@@ -83,17 +83,8 @@ function Movements({ id }: { readonly id: string }) {
       columns={[
         { label: t('When'), show: ({ at }) => <Time at={at} /> },
         { label: t('Kind'), show: ({ kind }) => labelOf(kind) },
-        {
-          label: t('Amount'),
-          card: 'value',
-          end: true,
-          show: ({ amount }) => <Amount tokens={amount} />,
-        },
-        {
-          label: t('Balance'),
-          end: true,
-          show: ({ balance }) => <Amount tokens={balance} />,
-        },
+        amountColumn(t('Amount'), 'amount', { card: 'value' }),
+        amountColumn(t('Balance'), 'balance'),
         { label: t('Reason'), wrap: true, show: ({ reason }) => reason ?? <Nothing /> },
       ]}
     />

@@ -2,7 +2,15 @@
 
 import type { MoneyAccountRecord, MoneyRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import { Amount, Card, Empty, formatCount, stateColumn, Table, Time } from '../../ui/index.ts';
+import {
+  amountColumn,
+  Card,
+  Empty,
+  formatCount,
+  stateColumn,
+  Table,
+  Time,
+} from '../../ui/index.ts';
 
 export function AccountsCard({
   title,
@@ -25,11 +33,7 @@ export function AccountsCard({
         href={({ account_id }) => `/accounts/${account_id}`}
         columns={[
           { label: t('Account'), show: ({ email }) => email },
-          {
-            label: what,
-            end: true,
-            show: ({ amount, amount_usd }) => <Amount tokens={amount} usd={amount_usd} />,
-          },
+          amountColumn(what, 'amount', { usd: 'amount_usd' }),
         ]}
       />
     </Card>
@@ -58,7 +62,7 @@ export function HoldsCard({ holds }: Pick<MoneyRecord, 'holds'>) {
           { label: t('Created'), show: ({ created_at }) => <Time at={created_at} relative /> },
           { label: t('Model'), show: ({ model }) => model },
           stateColumn(t('Phase'), 'phase'),
-          { label: t('Reserved'), end: true, show: ({ amount }) => <Amount tokens={amount} /> },
+          amountColumn(t('Reserved'), 'amount'),
         ]}
       />
     </Card>

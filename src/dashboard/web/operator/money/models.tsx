@@ -5,8 +5,8 @@ import { t } from '../../text/t.ts';
 import {
   Amount,
   Card,
+  countColumn,
   Empty,
-  formatCount,
   formatShare,
   groupDigits,
   Nothing,
@@ -26,12 +26,7 @@ export function ModelsMoney({ models }: Pick<MoneyRecord, 'models'>) {
         href={({ model }) => `/models/${model}`}
         columns={[
           { label: t('Model'), show: ({ model }) => model, sortBy: ({ model }) => model },
-          {
-            label: t('Requests'),
-            end: true,
-            show: ({ requests }) => formatCount(requests),
-            sortBy: ({ requests }) => requests,
-          },
+          countColumn(t('Requests'), 'requests', { sortBy: ({ requests }) => requests }),
           {
             label: t('Failed'),
             end: true,

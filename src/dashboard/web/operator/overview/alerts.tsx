@@ -9,9 +9,9 @@ import {
   ActionButton,
   Card,
   type Column,
+  countColumn,
   Empty,
   ErrorAlert,
-  formatCount,
   LinkButton,
   ListTable,
   Page,
@@ -38,12 +38,7 @@ const EVENT: Column<AlertRecord> = {
   ),
 };
 
-const COUNT: Column<AlertRecord> = {
-  label: t('Count'),
-  card: 'detail',
-  end: true,
-  show: ({ count }) => formatCount(count),
-};
+const COUNT = countColumn(t('Count'), 'count', { card: 'detail' });
 
 const LAST = timeColumn(t('Last'), 'last_at', { relative: true });
 

@@ -5,6 +5,7 @@ import { t } from '../../text/t.ts';
 import {
   Badge,
   Card,
+  countColumn,
   formatCount,
   LinkButton,
   Loaded,
@@ -79,13 +80,10 @@ function PlansTable({ rows }: { readonly rows: readonly OperatorPlanRecord[] }) 
           sortBy: ({ id }) => id,
         },
         { label: t('Name'), show: ({ name }) => name, optional: true },
-        {
-          label: t('Accounts'),
-          end: true,
+        countColumn(t('Accounts'), 'accounts', {
           card: 'detail',
-          show: ({ accounts }) => formatCount(accounts),
           sortBy: ({ accounts }) => accounts,
-        },
+        }),
         limit(t('Requests per minute'), (plan) => plan.requests_per_minute),
         limit(t('Tokens per minute'), (plan) => plan.tokens_per_minute),
         limit(t('Concurrent requests'), (plan) => plan.concurrent_requests),

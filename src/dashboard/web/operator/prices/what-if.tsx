@@ -5,9 +5,10 @@ import type { Draft, PreviewRecord, PreviewSumRecord } from '../../../records/op
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
 import {
-  Amount,
+  amountColumn,
   amountText,
   Button,
+  countColumn,
   Empty,
   ErrorAlert,
   formatCount,
@@ -78,7 +79,7 @@ function Result({
         rowKey={({ model }) => model}
         columns={[
           { label: t('Model'), show: ({ model }) => model },
-          { label: t('Requests'), end: true, show: ({ requests }) => formatCount(requests) },
+          countColumn(t('Requests'), 'requests'),
           {
             label: t('Input tokens'),
             end: true,
@@ -90,21 +91,9 @@ function Result({
             end: true,
             show: ({ tokens }) => formatCount(tokens.output),
           },
-          {
-            label: t('Charged'),
-            end: true,
-            show: ({ booked }) => <Amount tokens={booked} />,
-          },
-          {
-            label: t('At draft prices'),
-            end: true,
-            show: ({ would_be }) => <Amount tokens={would_be} />,
-          },
-          {
-            label: t('Difference'),
-            end: true,
-            show: ({ difference: each }) => <Amount tokens={each} />,
-          },
+          amountColumn(t('Charged'), 'booked'),
+          amountColumn(t('At draft prices'), 'would_be'),
+          amountColumn(t('Difference'), 'difference'),
         ]}
       />
       {left.map(({ model, requests }) => (

@@ -3,7 +3,7 @@
 import type { OperatorRequestRecord } from '../../../records/operator-request.ts';
 import { t } from '../../text/t.ts';
 import {
-  Amount,
+  amountColumn,
   Badge,
   formatCount,
   labelOf,
@@ -64,11 +64,7 @@ export function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }
               `${formatCount(usage.input_tokens)}, ${formatCount(usage.output_tokens)}`
             ),
         },
-        {
-          label: t('Cost'),
-          end: true,
-          show: ({ cost }) => <Amount tokens={cost} detail="exact" />,
-        },
+        amountColumn(t('Cost'), 'cost', { detail: 'exact' }),
       ]}
     />
   );

@@ -7,6 +7,7 @@ import {
   Alert,
   Badge,
   Card,
+  countColumn,
   Empty,
   formatCount,
   formatShare,
@@ -72,12 +73,7 @@ export function View() {
                       }),
                     sortBy: ({ in_flight }) => in_flight,
                   },
-                  {
-                    label: t('Queued'),
-                    card: 'hidden',
-                    end: true,
-                    show: ({ queued }) => formatCount(queued),
-                  },
+                  countColumn(t('Queued'), 'queued', { card: 'hidden' }),
                   {
                     label: t('Keys'),
                     card: 'hidden',
