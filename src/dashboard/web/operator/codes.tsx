@@ -15,6 +15,8 @@ import {
   amountText,
   Collection,
   type DialogProps,
+  expiryOf,
+  FOR_GOOD,
   FormDialog,
   fieldError,
   post,
@@ -24,13 +26,13 @@ import {
   type Tone,
   timeColumn,
   toast,
+  UntilField,
   useAction,
   useAmountInput,
   useSort,
 } from '../ui/index.ts';
 import { revokeAction } from './revoke.tsx';
 import { ShownOnceDialog } from './shown-once.tsx';
-import { expiryOf, FOR_GOOD, UntilField } from './until.tsx';
 
 const TONES: Readonly<Record<CodeRecord['status'], Tone>> = {
   open: 'accent',

@@ -7,6 +7,8 @@ import {
   Alert,
   Collection,
   type DialogProps,
+  expiryOf,
+  FOR_GOOD,
   FormDialog,
   fieldError,
   post,
@@ -14,11 +16,11 @@ import {
   TextField,
   type Tone,
   timeColumn,
+  UntilField,
   useAction,
 } from '../ui/index.ts';
 import { revokeAction } from './revoke.tsx';
 import { ShownOnceDialog } from './shown-once.tsx';
-import { expiryOf, FOR_GOOD, UntilField } from './until.tsx';
 
 const TONES: Readonly<Record<InviteRecord['status'], Tone>> = {
   open: 'accent',

@@ -11,6 +11,8 @@ import {
   CheckField,
   Collection,
   type DialogProps,
+  expiryOf,
+  FOR_GOOD,
   FormDialog,
   fieldError,
   post,
@@ -18,11 +20,11 @@ import {
   TextField,
   type Tone,
   timeColumn,
+  UntilField,
   useAction,
 } from '../ui/index.ts';
 import { revokeAction } from './revoke.tsx';
 import { ShownOnceDialog } from './shown-once.tsx';
-import { expiryOf, FOR_GOOD, UntilField } from './until.tsx';
 
 type Scope = OperatorTokenRecord['scopes'][number];
 

@@ -53,7 +53,6 @@ export {
 } from './collection.tsx';
 export { ComboboxField } from './combobox.tsx';
 export { amountColumn, countColumn, stateColumn, timeColumn } from './common-columns.tsx';
-export { endOfDay, LastDayField } from './day-field.tsx';
 export { ConfirmDialog, Dialog, DialogClose, FormDialog } from './dialog.tsx';
 export {
   CheckField,
@@ -133,3 +132,4 @@ export { useSort } from './table-sort.ts';
 export { CodeBlock, CodeTabs, Segments, Tabs } from './tabs.tsx';
 export { Badge, Nothing, StateBadge, Time, type Tone } from './text.tsx';
 export { toast } from './toast.tsx';
+export { expiryOf, FOR_GOOD, UntilField } from './until-field.tsx';

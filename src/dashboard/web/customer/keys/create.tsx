@@ -7,43 +7,32 @@ import {
   BOUNDS_FIELDS,
   BoundsFields,
   type DialogProps,
-  endOfDay,
+  expiryOf,
+  FOR_GOOD,
   FormDialog,
-  fieldError,
-  LastDayField,
   post,
-  SelectField,
   TextField,
+  UntilField,
   useAction,
   useBounds,
 } from '../../ui/index.ts';
 import type { ShownKey } from './actions.tsx';
 
-const DAY_MS = 86_400_000;
-
-const EXPIRIES = [
-  { value: '', label: t('Never') },
-  { value: '7', label: t('In 7 days') },
-  { value: '30', label: t('In 30 days') },
-  { value: '90', label: t('In 90 days') },
-  { value: '365', label: t('In 1 year') },
-  { value: 'day', label: t('On a date') },
+/** By number of hours. */
+const SPANS = [
+  { value: '168', label: t('In 7 days') },
+  { value: '720', label: t('In 30 days') },
+  { value: '2160', label: t('In 90 days') },
+  { value: '8760', label: t('In 1 year') },
 ] as const;
 
 export function CreateKeyDialog({ onShown, onClose }: DialogProps<ShownKey>) {
   const [name, setName] = useState('');
-  const [expiry, setExpiry] = useState('');
-  const [day, setDay] = useState('');
+  const [until, setUntil] = useState(FOR_GOOD);
   const bounds = useBounds();
   const action = useAction(async () => {
-    const expiresAt = expiryOf(expiry, day);
-    onShown({
-      created: await post<CreatedKeyRecord>('/keys', {
-        name,
-        expires_at: expiresAt,
-        ...bounds.body,
-      }),
-    });
+    const body = { name, expires_at: null, ...expiryOf(until), ...bounds.body };
+    onShown({ created: await post<CreatedKeyRecord>('/keys', body) });
   });
   return (
     <FormDialog
@@ -61,24 +50,14 @@ export function CreateKeyDialog({ onShown, onClose }: DialogProps<ShownKey>) {
         value={name}
         onInput={setName}
       />
-      <SelectField
-        label={t('Expires')}
+      <UntilField
         hint={t('Expiring keys are safer.')}
-        options={EXPIRIES}
-        value={expiry}
-        onChange={setExpiry}
-        error={expiry === 'day' ? undefined : fieldError(action, 'expires_at')}
+        spans={SPANS}
+        until={until}
+        action={action}
+        onChange={setUntil}
       />
-      {expiry === 'day' && (
-        <LastDayField day={day} error={fieldError(action, 'expires_at')} onChange={setDay} />
-      )}
       <BoundsFields bounds={bounds} action={action} />
     </FormDialog>
   );
-}
-
-function expiryOf(expiry: string, day: string): string | null {
-  if (expiry === '') return null;
-  if (expiry === 'day') return endOfDay(day);
-  return new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
 }

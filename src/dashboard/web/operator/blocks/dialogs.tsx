@@ -8,15 +8,17 @@ import {
   ApiError,
   type ChangeDialogProps,
   ConfirmDialog,
+  expiryOf,
+  FOR_GOOD,
   FormDialog,
   fieldError,
   post,
   SelectField,
   TextField,
   toast,
+  UntilField,
   useAction,
 } from '../../ui/index.ts';
-import { expiryOf, FOR_GOOD, UntilField } from '../until.tsx';
 
 type Kind = BlockRecord['kind'];
 

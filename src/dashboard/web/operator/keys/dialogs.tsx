@@ -9,6 +9,8 @@ import {
   BoundsFields,
   ConfirmDialog,
   type DialogProps,
+  expiryOf,
+  FOR_GOOD,
   FormDialog,
   fieldError,
   post,
@@ -16,11 +18,11 @@ import {
   StateBadge,
   TextField,
   Time,
+  UntilField,
   useAction,
   useBounds,
 } from '../../ui/index.ts';
 import { ShownOnceDialog } from '../shown-once.tsx';
-import { expiryOf, FOR_GOOD, UntilField } from '../until.tsx';
 
 type Props = DialogProps<KeyShownOnce> & { readonly record: KeyRecord };
 
