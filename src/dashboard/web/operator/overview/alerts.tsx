@@ -1,5 +1,6 @@
 // Alerts for the operator, one row per kind and subject, acknowledged here.
 
+import { computed } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { AlertRecord, MachineRecord } from '../../../records/operator-server.ts';
@@ -11,7 +12,6 @@ import {
   type Column,
   countColumn,
   Empty,
-  ErrorAlert,
   LinkButton,
   ListTable,
   Page,
@@ -52,7 +52,7 @@ export function View() {
   const list = useList<AlertRecord>('/alerts');
   const [which, setWhich] = useState<'open' | 'all'>('open');
   useRefresh(list, 15_000);
-  const rows = list.rows.value?.filter(({ open }) => open || which === 'all');
+  const rows = computed(() => list.rows.value?.filter(({ open }) => open || which === 'all'));
   const columns: readonly [Column<AlertRecord>, ...Column<AlertRecord>[]] = [
     EVENT,
     COUNT,
@@ -77,28 +77,13 @@ export function View() {
       }
     >
       <Card flush>
-        {rows === undefined ? (
-          <ListTable
-            caption={t('Alerts')}
-            list={list}
-            rowKey={({ id }) => id}
-            columns={columns}
-            empty={NONE}
-          />
-        ) : (
-          <>
-            {rows.length === 0 ? (
-              NONE
-            ) : (
-              <Table caption={t('Alerts')} rows={rows} rowKey={({ id }) => id} columns={columns} />
-            )}
-            {list.error.value && (
-              <div class="table-pad">
-                <ErrorAlert error={list.error.value} retry={list.reload} />
-              </div>
-            )}
-          </>
-        )}
+        <ListTable
+          caption={t('Alerts')}
+          list={{ ...list, rows }}
+          rowKey={({ id }) => id}
+          columns={columns}
+          empty={NONE}
+        />
       </Card>
     </Page>
   );
