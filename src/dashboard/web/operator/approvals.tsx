@@ -19,23 +19,12 @@ import {
   session,
   stateColumn,
   Time,
-  type Tone,
   toast,
   useList,
 } from '../ui/index.ts';
 import { actorWords } from './audit/labels.ts';
 import { useRefresh } from './refresh.ts';
 import { ShownOnceDialog } from './shown-once.tsx';
-
-const TONES: Readonly<Record<ApprovalRecord['state'], Tone>> = {
-  pending: 'accent',
-  approved: 'warning',
-  done: 'good',
-  failed: 'danger',
-  rejected: 'neutral',
-  withdrawn: 'neutral',
-  expired: 'neutral',
-};
 
 type Decision = {
   readonly what: 'approve' | 'reject' | 'codes';
@@ -108,7 +97,7 @@ const COLUMNS: readonly Column<ApprovalRecord>[] = [
       </>
     ),
   },
-  stateColumn(t('Status'), 'state', TONES),
+  stateColumn(t('Status'), 'state'),
   {
     label: t('Requested by'),
     show: ({ asked_by, asked_by_email, asked_at }) => (

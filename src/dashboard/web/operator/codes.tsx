@@ -23,7 +23,6 @@ import {
   StateBadge,
   TextField,
   Time,
-  type Tone,
   timeColumn,
   toast,
   UntilField,
@@ -33,13 +32,6 @@ import {
 } from '../ui/index.ts';
 import { revokeAction } from './revoke.tsx';
 import { ShownOnceDialog } from './shown-once.tsx';
-
-const TONES: Readonly<Record<CodeRecord['status'], Tone>> = {
-  open: 'accent',
-  redeemed: 'good',
-  revoked: 'neutral',
-  expired: 'neutral',
-};
 
 const REVOKE = revokeAction<CodeRecord, CreatedCodesRecord>({
   path: '/codes',
@@ -115,7 +107,7 @@ function Status({ code }: { readonly code: CodeRecord }) {
   const { status, redeemed_at, redeemed_by } = code;
   return (
     <>
-      <StateBadge state={status} tone={TONES[status]} />
+      <StateBadge state={status} />
       {redeemed_by !== null && (
         <div class="small">
           <Link href={`/accounts/${redeemed_by}`}>

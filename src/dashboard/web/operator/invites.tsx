@@ -14,20 +14,12 @@ import {
   post,
   stateColumn,
   TextField,
-  type Tone,
   timeColumn,
   UntilField,
   useAction,
 } from '../ui/index.ts';
 import { revokeAction } from './revoke.tsx';
 import { ShownOnceDialog } from './shown-once.tsx';
-
-const TONES: Readonly<Record<InviteRecord['status'], Tone>> = {
-  open: 'accent',
-  used: 'good',
-  revoked: 'neutral',
-  expired: 'neutral',
-};
 
 const REVOKE = revokeAction<InviteRecord, CreatedInviteRecord>({
   path: '/invites',
@@ -58,7 +50,7 @@ export function View() {
           label: t('For'),
           show: ({ email }) => email ?? <span class="soft">{t('Anyone with the link')}</span>,
         },
-        stateColumn(t('Status'), 'status', TONES),
+        stateColumn(t('Status'), 'status'),
         timeColumn(t('Created'), 'created_at'),
         timeColumn(t('Expires'), 'expires_at'),
       ]}

@@ -18,7 +18,6 @@ import {
   post,
   stateColumn,
   TextField,
-  type Tone,
   timeColumn,
   UntilField,
   useAction,
@@ -27,12 +26,6 @@ import { revokeAction } from './revoke.tsx';
 import { ShownOnceDialog } from './shown-once.tsx';
 
 type Scope = OperatorTokenRecord['scopes'][number];
-
-const TONES: Readonly<Record<OperatorTokenRecord['status'], Tone>> = {
-  active: 'good',
-  expired: 'neutral',
-  revoked: 'neutral',
-};
 
 const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
   'accounts:read': t('Read accounts and balances'),
@@ -85,7 +78,7 @@ export function View() {
           card: 'labelled',
           show: ({ masked }) => <code class="small nowrap">{masked}</code>,
         },
-        stateColumn(t('Status'), 'status', TONES),
+        stateColumn(t('Status'), 'status'),
         {
           label: t('Scopes'),
           wrap: true,

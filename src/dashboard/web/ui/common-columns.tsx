@@ -3,7 +3,7 @@
 import { Amount } from './amount.tsx';
 import { formatCount } from './format.ts';
 import type { Column } from './table-column.ts';
-import { StateBadge, Time, type Tone } from './text.tsx';
+import { StateBadge, Time } from './text.tsx';
 
 type TimeOptions = Pick<Column<never>, 'card' | 'sort'> &
   Pick<Parameters<typeof Time>[0], 'relative' | 'detail'>;
@@ -46,15 +46,9 @@ export function countColumn<Field extends string>(
   return { label, end: true, show: ({ [field]: count }) => formatCount(count), ...more };
 }
 
-/** Set `tones` if the states do not imply them. */
 export function stateColumn<Field extends string>(
   label: string,
   field: Field,
-  tones: Readonly<Record<string, Tone>> = {},
 ): Column<Readonly<Record<Field, string>>> {
-  return {
-    label,
-    card: 'state',
-    show: ({ [field]: state }) => <StateBadge state={state} tone={tones[state]} />,
-  };
+  return { label, card: 'state', show: ({ [field]: state }) => <StateBadge state={state} /> };
 }

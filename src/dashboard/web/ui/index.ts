@@ -130,6 +130,6 @@ export { SpeedsCard } from './speeds-card.tsx';
 export { type Column, ListTable, NoMatch, Table } from './table.tsx';
 export { useSort } from './table-sort.ts';
 export { CodeBlock, CodeTabs, Segments, Tabs } from './tabs.tsx';
-export { Badge, Nothing, StateBadge, Time, type Tone } from './text.tsx';
+export { Badge, Nothing, StateBadge, Time } from './text.tsx';
 export { toast } from './toast.tsx';
 export { expiryOf, FOR_GOOD, UntilField } from './until-field.tsx';

@@ -52,47 +52,48 @@ export function Badge({
   tone = 'neutral',
   children,
 }: {
-  readonly tone?: Tone;
+  readonly tone?: Tone | undefined;
   readonly children: ComponentChildren;
 }) {
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
+/** Others are neutral. */
 const TONES: Readonly<Record<string, Tone>> = {
   active: 'good',
-  succeeded: 'good',
   completed: 'good',
   settled: 'good',
   healthy: 'good',
-  ok: 'good',
-  closed: 'neutral',
-  live: 'good',
+  redeemed: 'good',
+  used: 'good',
+  done: 'good',
+  serving: 'good',
   expiring: 'warning',
   rotated: 'warning',
-  half_open: 'warning',
+  approved: 'warning',
   stopped_balance: 'warning',
   degraded: 'warning',
+  draining: 'warning',
   suspended: 'warning',
   pending_deletion: 'warning',
-  unverified: 'warning',
+  open: 'accent',
+  pending: 'accent',
   held: 'accent',
   delivering: 'accent',
-  running: 'accent',
   blocked: 'danger',
-  revoked: 'danger',
   failed: 'danger',
   upstream_failed: 'danger',
   gateway_failed: 'danger',
   refused: 'warning',
-  open: 'danger',
   down: 'danger',
   failing: 'danger',
   disabled: 'danger',
+  silent: 'danger',
 };
 
 type StateBadgeProps = { readonly state: string; readonly tone?: Tone | undefined };
 
 /** The badge of a state; set `tone` if the state does not imply it. */
 export function StateBadge({ state, tone }: StateBadgeProps) {
-  return <Badge tone={tone ?? TONES[state] ?? 'neutral'}>{labelOf(state)}</Badge>;
+  return <Badge tone={tone ?? TONES[state]}>{labelOf(state)}</Badge>;
 }

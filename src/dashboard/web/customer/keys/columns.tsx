@@ -194,7 +194,7 @@ function KeyState({ record }: { readonly record: KeyRecord }) {
   if (status === 'active') return <StateBadge state={ends < SOON_MS ? 'expiring' : 'active'} />;
   return (
     <>
-      <StateBadge state={status} tone="neutral" />
+      <StateBadge state={status} />
       {revoked_reason !== null && (
         <div class="soft small">
           {REVOKED[revoked_reason]}, <Time relative at={revoked_at} />

@@ -47,10 +47,7 @@ export function KeyState({ record }: { readonly record: KeyRecord }) {
   const reason = REASONS.find(({ value }) => value === revoked_reason)?.label ?? t('Rotated');
   return (
     <>
-      <StateBadge
-        state={status === 'active' && paused_at !== null ? 'paused' : status}
-        {...(status === 'active' ? {} : { tone: 'neutral' })}
-      />
+      <StateBadge state={status === 'active' && paused_at !== null ? 'paused' : status} />
       {revoked_at !== null && (
         <div class="soft small">
           {reason}, <Time relative at={revoked_at} />

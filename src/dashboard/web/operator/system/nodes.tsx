@@ -1,6 +1,6 @@
 // The server processes: leader, addresses and health.
 
-import type { NodeRecord, NodeState } from '../../../records/operator-server.ts';
+import type { NodeRecord } from '../../../records/operator-server.ts';
 import { t } from '../../text/t.ts';
 import {
   Alert,
@@ -14,17 +14,9 @@ import {
   Page,
   StateBadge,
   Time,
-  type Tone,
   useResource,
 } from '../../ui/index.ts';
 import { useRefresh } from '../refresh.ts';
-
-const TONES: Readonly<Record<NodeState, Tone>> = {
-  serving: 'good',
-  draining: 'warning',
-  silent: 'danger',
-  dead: 'neutral',
-};
 
 const REDIS: Readonly<Record<string, string>> = {
   off: t('Off'),
@@ -100,7 +92,7 @@ function NodeCard({ node }: { readonly node: NodeRecord }) {
           [
             t('State'),
             <span key="state">
-              <StateBadge state={node.state} tone={TONES[node.state]} />{' '}
+              <StateBadge state={node.state} />{' '}
               {node.leader && <Badge tone="accent">{t('Leader')}</Badge>}
             </span>,
           ],
