@@ -1,45 +1,33 @@
 // The playground's request as code: for the shell, and for two SDKs in two languages. The key is a
 // placeholder, because a session has no key.
 
-import type { Format, RequestBody } from './request.ts';
+import { type Format, PATHS, type RequestBody } from './request.ts';
 
-type Language = 'curl' | 'python' | 'javascript';
-
-export const LANGUAGES: readonly (readonly [Language, string])[] = [
+export const LANGUAGES = [
   ['curl', 'curl'],
   ['python', 'Python'],
   ['javascript', 'JavaScript'],
-];
+] as const;
+
+const WRITERS = { curl, python, javascript } as const;
 
 export const KEY_PLACEHOLDER = 'YOUR_API_KEY';
 
 /** `baseUrl` is without /v1. */
 export function codeFor(
-  language: Language,
+  language: keyof typeof WRITERS,
   format: Format,
   body: RequestBody,
   baseUrl: string,
 ): string {
-  switch (language) {
-    case 'curl':
-      return curl(format, body, baseUrl);
-    case 'python':
-      return python(format, body, baseUrl);
-    case 'javascript':
-      return javascript(format, body, baseUrl);
-  }
+  return WRITERS[language](format, body, baseUrl);
 }
-
-const PATHS: Readonly<Record<Format, string>> = {
-  chat: '/v1/chat/completions',
-  messages: '/v1/messages',
-};
 
 function curl(format: Format, body: RequestBody, baseUrl: string): string {
   const unbuffered = body['stream'] === true ? ' -N' : '';
   // Inside single quotes of a shell, only the quote itself needs escaping.
   const json = JSON.stringify(body, null, 2).replaceAll("'", "'\\''");
-  return `curl${unbuffered} ${baseUrl}${PATHS[format]} \\
+  return `curl${unbuffered} ${baseUrl}/v1${PATHS[format]} \\
   -H 'Authorization: Bearer ${KEY_PLACEHOLDER}' \\
   -H 'Content-Type: application/json' \\
   -d '${json}'`;

@@ -2,7 +2,6 @@
 
 import { t } from '../../text/t.ts';
 import {
-  type NumberName,
   numberProblem,
   numbersOf,
   readNumber,
@@ -10,7 +9,7 @@ import {
   STOP_MAX,
   USER_MAX,
 } from './parameters.ts';
-import type { Format, Settings } from './request.ts';
+import type { Format, NumberName, Settings } from './request.ts';
 import { readTools } from './tools.ts';
 
 export type Draft = Readonly<Record<NumberName, string>> & {

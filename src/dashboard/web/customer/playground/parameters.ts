@@ -3,15 +3,7 @@
 
 import { t } from '../../text/t.ts';
 import { formatCount } from '../../ui/format.ts';
-import type { Format } from './request.ts';
-
-export type NumberName =
-  | 'temperature'
-  | 'topP'
-  | 'frequencyPenalty'
-  | 'presencePenalty'
-  | 'maxTokens'
-  | 'thinkingBudget';
+import type { Format, NumberName } from './request.ts';
 
 export type NumberLimits = {
   readonly name: NumberName;

@@ -7,6 +7,9 @@ import type { Tool } from './tools.ts';
 
 export type Format = 'chat' | 'messages';
 
+/** Below the base URL of the API and of the playground. */
+export const PATHS = { chat: '/chat/completions', messages: '/messages' } as const;
+
 export type Turn =
   | { readonly kind: 'user'; readonly text: string; readonly pictures?: readonly Picture[] }
   | { readonly kind: 'assistant'; readonly answer: Answer; readonly facts: Facts }
@@ -27,17 +30,19 @@ export type Facts = {
   readonly end: 'complete' | 'stopped' | 'failed';
 };
 
+export type NumberName =
+  | 'temperature'
+  | 'topP'
+  | 'frequencyPenalty'
+  | 'presencePenalty'
+  | 'maxTokens'
+  | 'thinkingBudget';
+
 /** Undefined and empty values leave the choice to the model. */
-export type Settings = {
+export type Settings = Readonly<Partial<Record<NumberName, number | undefined>>> & {
   readonly format: Format;
   readonly model: string;
   readonly system: string;
-  readonly temperature?: number | undefined;
-  readonly topP?: number | undefined;
-  readonly maxTokens?: number | undefined;
-  readonly frequencyPenalty?: number | undefined;
-  readonly presencePenalty?: number | undefined;
-  readonly thinkingBudget?: number | undefined;
   readonly stop: readonly string[];
   /** `reasoning_effort`, of chat completions. */
   readonly reasoning: string;

@@ -8,18 +8,14 @@ import { type Draft, restoredDraft } from './draft.ts';
 import { createLibrary, type Library, type StoredConversation, titleOf } from './library.ts';
 import type { Picture } from './picture.ts';
 import { refusalInWords } from './refusal.ts';
-import type { Format, Turn } from './request.ts';
-
-const PATHS: Readonly<Record<Format, string>> = {
-  chat: '/playground/chat/completions',
-  messages: '/playground/messages',
-};
+import { PATHS, type Turn } from './request.ts';
 
 const DRAFT_DELAY_MS = 300;
 
 const createLane = () =>
   createConversation({
-    send: (format, body, signal) => request('POST', PATHS[format], body, { signal }),
+    send: (format, body, signal) =>
+      request('POST', `/playground${PATHS[format]}`, body, { signal }),
     refusalOf(error) {
       if (!(error instanceof ApiError)) return undefined;
       const { code, param, requestId, retryAfterSeconds } = error;
