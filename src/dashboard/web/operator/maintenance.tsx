@@ -78,7 +78,7 @@ export function View() {
   );
 }
 
-function TurnOnDialog({ onDone, onClose }: ChangeDialogProps) {
+function TurnOnDialog(dialog: ChangeDialogProps) {
   const [message, setMessage] = useState('');
   return (
     <ConfirmDialog
@@ -100,8 +100,7 @@ function TurnOnDialog({ onDone, onClose }: ChangeDialogProps) {
         });
       }}
       done={t('Maintenance is on.')}
-      onDone={onDone}
-      onClose={onClose}
+      {...dialog}
     >
       <TextField
         label={t('Message')}

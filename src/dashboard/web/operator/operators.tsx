@@ -82,7 +82,7 @@ const ACTIONS: readonly RowAction<OperatorRecord, OperatorLinkRecord>[] = [
     called: ({ email }) => email,
     danger: true,
     isOffered: isOther,
-    dialog: ({ id, email }, { onDone, onClose }) => (
+    dialog: ({ id, email }, dialog) => (
       <ConfirmDialog
         title={t('Remove {email}?', { email })}
         danger
@@ -93,8 +93,7 @@ const ACTIONS: readonly RowAction<OperatorRecord, OperatorLinkRecord>[] = [
         ]}
         act={() => remove(`/operators/${id}`)}
         done={t('Operator removed.')}
-        onDone={onDone}
-        onClose={onClose}
+        {...dialog}
       />
     ),
   },

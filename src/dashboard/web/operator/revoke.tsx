@@ -27,7 +27,7 @@ export function revokeAction<Row extends { readonly id: string }, Shown>({
     ...offer,
     label: t('Revoke'),
     danger: true,
-    dialog: (row, { onDone, onClose }) => (
+    dialog: (row, dialog) => (
       <ConfirmDialog
         title={title(row)}
         danger
@@ -35,8 +35,7 @@ export function revokeAction<Row extends { readonly id: string }, Shown>({
         consequences={consequences(row)}
         act={() => post(`${path}/${row.id}/revoke`)}
         done={done}
-        onDone={onDone}
-        onClose={onClose}
+        {...dialog}
       />
     ),
   };

@@ -172,7 +172,7 @@ export function EditKeyDialog({ record, onDone, onClose }: Props) {
   );
 }
 
-export function PauseKeyDialog({ record, onDone, onClose }: Props) {
+export function PauseKeyDialog({ record, ...dialog }: Props) {
   return (
     <ConfirmDialog
       title={t('Pause this key?')}
@@ -183,13 +183,12 @@ export function PauseKeyDialog({ record, onDone, onClose }: Props) {
       ]}
       act={() => post(`/keys/${record.id}/pause`)}
       done={t('Key paused.')}
-      onDone={onDone}
-      onClose={onClose}
+      {...dialog}
     />
   );
 }
 
-export function ResumeKeyDialog({ record, onDone, onClose }: Props) {
+export function ResumeKeyDialog({ record, ...dialog }: Props) {
   return (
     <ConfirmDialog
       title={t('Resume this key?')}
@@ -203,8 +202,7 @@ export function ResumeKeyDialog({ record, onDone, onClose }: Props) {
       ]}
       act={() => post(`/keys/${record.id}/resume`)}
       done={t('Key resumed.')}
-      onDone={onDone}
-      onClose={onClose}
+      {...dialog}
     />
   );
 }

@@ -123,7 +123,7 @@ function RotateDialog({ record, onShown, onClose }: Props) {
   );
 }
 
-function RevokeDialog({ record, onDone, onClose }: Props) {
+function RevokeDialog({ record, ...dialog }: Props) {
   const name = fullName(record);
   return (
     <ConfirmDialog
@@ -139,8 +139,7 @@ function RevokeDialog({ record, onDone, onClose }: Props) {
       ]}
       act={() => post(`/keys/${record.id}/revoke`)}
       done={t('Key {name} revoked.', { name })}
-      onDone={onDone}
-      onClose={onClose}
+      {...dialog}
     />
   );
 }

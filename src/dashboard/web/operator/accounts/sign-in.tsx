@@ -6,7 +6,7 @@ import { t } from '../../text/t.ts';
 import { ConfirmDialog, post, remove } from '../../ui/index.ts';
 import type { AccountDialogProps } from './action.ts';
 
-export function VerifyDialog({ account, onDone, onClose }: AccountDialogProps) {
+export function VerifyDialog({ account, ...dialog }: AccountDialogProps) {
   return (
     <ConfirmDialog
       title={t('Mark the address as verified?')}
@@ -19,13 +19,12 @@ export function VerifyDialog({ account, onDone, onClose }: AccountDialogProps) {
       ]}
       act={() => post(`/accounts/${account.id}/verify`)}
       done={t('Address marked as verified.')}
-      onDone={onDone}
-      onClose={onClose}
+      {...dialog}
     />
   );
 }
 
-export function DropFactorDialog({ account, onDone, onClose }: AccountDialogProps) {
+export function DropFactorDialog({ account, ...dialog }: AccountDialogProps) {
   return (
     <ConfirmDialog
       title={t('Turn off two-factor authentication?')}
@@ -43,8 +42,7 @@ export function DropFactorDialog({ account, onDone, onClose }: AccountDialogProp
       ]}
       act={() => remove(`/accounts/${account.id}/second-factor`)}
       done={t('Two-factor authentication is off.')}
-      onDone={onDone}
-      onClose={onClose}
+      {...dialog}
     />
   );
 }

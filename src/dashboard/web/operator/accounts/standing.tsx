@@ -65,8 +65,7 @@ const WORDS: Readonly<Record<StandingRecord, Words>> = {
 export function StandingDialog({
   account,
   standing,
-  onDone,
-  onClose,
+  ...dialog
 }: AccountDialogProps & { readonly standing: StandingRecord }) {
   const [reason, setReason] = useState('');
   const { title, confirm, done, consequences } = WORDS[standing];
@@ -82,8 +81,7 @@ export function StandingDialog({
       ]}
       act={() => post(`/accounts/${account.id}/standing`, { standing, reason })}
       done={done}
-      onDone={onDone}
-      onClose={onClose}
+      {...dialog}
     >
       <TextField
         label={t('Reason')}

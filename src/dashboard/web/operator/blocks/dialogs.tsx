@@ -132,8 +132,7 @@ export function BlockDialog({
 
 export function UnblockDialog({
   target: { kind, value, called },
-  onDone,
-  onClose,
+  ...dialog
 }: ChangeDialogProps & { readonly target: BlockTarget }) {
   return (
     <ConfirmDialog
@@ -147,8 +146,7 @@ export function UnblockDialog({
       ]}
       act={() => post('/blocks/remove', { kind, value })}
       done={t('Unblocked the {kind}.', { kind })}
-      onDone={onDone}
-      onClose={onClose}
+      {...dialog}
     />
   );
 }

@@ -71,7 +71,7 @@ export function ShownKeyDialog({
   );
 }
 
-export function RevokeKeyDialog({ record, onDone, onClose }: Props) {
+export function RevokeKeyDialog({ record, ...dialog }: Props) {
   const [reason, setReason] = useState<string>('operator');
   return (
     <ConfirmDialog
@@ -87,8 +87,7 @@ export function RevokeKeyDialog({ record, onDone, onClose }: Props) {
       ]}
       act={() => post(`/keys/${record.id}/revoke`, { reason })}
       done={t('Key revoked.')}
-      onDone={onDone}
-      onClose={onClose}
+      {...dialog}
     >
       <SelectField label={t('Reason')} options={REASONS} value={reason} onChange={setReason} />
     </ConfirmDialog>

@@ -111,7 +111,7 @@ function Shown({ model, reload }: Props) {
         }
       />
       {asking === 'limit' && (
-        <IncidentDialog model={model} reload={reload} onClose={() => setAsking(undefined)} />
+        <IncidentDialog model={model} onDone={reload} onClose={() => setAsking(undefined)} />
       )}
       {asking === 'clear' && (
         <ConfirmDialog

@@ -3,7 +3,15 @@
 import { useState } from 'preact/hooks';
 import type { IncidentRecord, OperatorModelRecord } from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
-import { FormDialog, fieldError, put, TextField, toast, useAction } from '../../ui/index.ts';
+import {
+  type ChangeDialogProps,
+  FormDialog,
+  fieldError,
+  put,
+  TextField,
+  toast,
+  useAction,
+} from '../../ui/index.ts';
 
 export function incidentWords(incident: IncidentRecord): string {
   const { requests_per_minute: requests, tokens_per_minute: tokens } = incident;
@@ -28,13 +36,9 @@ type FieldName = (typeof FIELDS)[number]['name'];
 
 export function IncidentDialog({
   model: { id, incident },
-  reload,
+  onDone,
   onClose,
-}: {
-  readonly model: OperatorModelRecord;
-  readonly reload: () => Promise<void>;
-  readonly onClose: () => void;
-}) {
+}: ChangeDialogProps & { readonly model: OperatorModelRecord }) {
   const [values, setValues] = useState<Readonly<Record<FieldName, string>>>({
     requests_per_minute: String(incident?.requests_per_minute ?? ''),
     tokens_per_minute: String(incident?.tokens_per_minute ?? ''),
@@ -47,7 +51,7 @@ export function IncidentDialog({
     );
     await put(`/models/${id}/incident`, { ...Object.fromEntries(limits), reason });
     toast(t('Limits of {id} lowered.', { id }));
-    await reload();
+    await onDone();
     onClose();
   });
   return (

@@ -62,7 +62,7 @@ export function View({ params }: PageProps) {
         {(record) => <Shown record={record} path={path} reload={upstream.reload} />}
       </Loaded>
       {asking === 'disable' && (
-        <DisableDialog path={path} reload={upstream.reload} onClose={() => setAsking(undefined)} />
+        <DisableDialog path={path} onDone={upstream.reload} onClose={() => setAsking(undefined)} />
       )}
       {asking === 'reset' && (
         <ConfirmDialog

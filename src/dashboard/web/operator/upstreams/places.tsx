@@ -8,6 +8,7 @@ import {
   ActionButton,
   Button,
   Card,
+  type ChangeDialogProps,
   ConfirmDialog,
   Empty,
   post,
@@ -70,7 +71,7 @@ export function PlacesCard({
         <DisableDialog
           path={path}
           model={disabling}
-          reload={reload}
+          onDone={reload}
           onClose={() => setDisabling(undefined)}
         />
       )}
@@ -138,14 +139,8 @@ export function EnableButton({
 export function DisableDialog({
   path,
   model,
-  reload,
-  onClose,
-}: {
-  readonly path: string;
-  readonly model?: string;
-  readonly reload: Reload;
-  readonly onClose: () => void;
-}) {
+  ...dialog
+}: ChangeDialogProps & { readonly path: string; readonly model?: string }) {
   const [reason, setReason] = useState('');
   return (
     <ConfirmDialog
@@ -165,8 +160,7 @@ export function DisableDialog({
       ]}
       act={() => post(`${path}/disable`, { reason, ...(model === undefined ? {} : { model }) })}
       done={t('Taken out of service.')}
-      onDone={reload}
-      onClose={onClose}
+      {...dialog}
     >
       <TextField
         label={t('Reason')}
