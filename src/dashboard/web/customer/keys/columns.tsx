@@ -130,7 +130,7 @@ function NameCell({
     );
   }
   return (
-    <div class="key-name">
+    <div>
       <div>
         {name ?? <span class="soft">{t('No name')}</span>}{' '}
         {record.status !== 'revoked' && (

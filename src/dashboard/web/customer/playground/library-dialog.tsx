@@ -31,7 +31,7 @@ export function LibraryDialog({ onClose }: { readonly onClose: () => void }) {
           {t('A conversation is kept when you send its first message.')}
         </Empty>
       ) : (
-        <ul class="library">
+        <ul class="plain library">
           {conversations.map((each) => (
             <Row
               key={each.id}

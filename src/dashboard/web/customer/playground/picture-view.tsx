@@ -16,7 +16,7 @@ export function Pictures({
 }) {
   if (pictures.length === 0) return null;
   return (
-    <ul class="pictures">
+    <ul class="plain pictures">
       {pictures.map((picture, index) => (
         <li key={`${picture.name} ${picture.data.length}`}>
           {picture.data === '' ? (
