@@ -32,30 +32,30 @@ export class ApiError extends Error {
   }
 }
 
+type Asked = readonly [
+  method: string,
+  path: string,
+  body?: object | undefined,
+  abort?: AbortSignal | undefined,
+];
+
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-type Options = { readonly signal?: AbortSignal };
-
 /** Reads `path` below the API, such as `get<List<KeyRecord>>('/keys')`. */
-export function get<Data>(path: string, options: Options = {}): Promise<Data> {
-  return call('GET', path, undefined, options);
+export function get<Data>(
+  path: string,
+  { signal: abort }: { readonly signal?: AbortSignal } = {},
+): Promise<Data> {
+  return call('GET', path, undefined, abort);
 }
 
-export function post<Data>(path: string, body: object = {}, options: Options = {}): Promise<Data> {
-  return call('POST', path, body, options);
-}
+export const post = sender('POST');
+export const patch = sender('PATCH');
+export const put = sender('PUT');
+export const remove = sender('DELETE');
 
-export function patch<Data>(path: string, body: object = {}): Promise<Data> {
-  return call('PATCH', path, body, {});
-}
-
-export function put<Data>(path: string, body: object = {}): Promise<Data> {
-  return call('PUT', path, body, {});
-}
-
-/** DELETE. */
-export function remove<Data>(path: string, body: object = {}): Promise<Data> {
-  return call('DELETE', path, body, {});
+function sender(method: string) {
+  return <Data>(path: string, body: object = {}): Promise<Data> => call(method, path, body);
 }
 
 /** `path`, which may have a query, with the members of `query` that have a value. */
@@ -74,45 +74,28 @@ export function apiUrl(path: string): string {
  * Sends a request like `get` and `post`, but returns the response: for bodies other than JSON, such
  * as streams. Rejects with `ApiError` unless the status is 2xx.
  */
-export async function request(
-  method: string,
-  path: string,
-  body: object | undefined,
-  { signal: abort }: Options = {},
-): Promise<Response> {
-  const response = await send(method, path, body, abort);
+export async function request(...asked: Asked): Promise<Response> {
+  const response = await send(...asked);
   if (response.ok) return response;
   let error = await readError(response);
   if (error.code === 'not_signed_in') {
     // Confirming the password renews the cookie; this request may have been sent with the old one.
-    const again = await send(method, path, body, abort);
+    const again = await send(...asked);
     if (again.ok) return again;
     error = await readError(again);
   }
-  if (error.code === 'step_up_required' && (await proveAgain())) {
-    return await request(method, path, body, abort === undefined ? {} : { signal: abort });
-  }
+  if (error.code === 'step_up_required' && (await proveAgain())) return await request(...asked);
   if (error.status === 401 && error.code === 'not_signed_in') onSignedOut();
   throw error;
 }
 
-async function call<Data>(
-  method: string,
-  path: string,
-  body: object | undefined,
-  options: Options,
-): Promise<Data> {
-  const response = await request(method, path, body, options);
+async function call<Data>(...asked: Asked): Promise<Data> {
+  const response = await request(...asked);
   if (response.status === 204) return undefined as Data;
   return (await response.json()) as Data;
 }
 
-async function send(
-  method: string,
-  path: string,
-  body: object | undefined,
-  abort: AbortSignal | undefined,
-): Promise<Response> {
+async function send(...[method, path, body, abort]: Asked): Promise<Response> {
   try {
     return await fetch(apiUrl(path), {
       method,
@@ -120,7 +103,7 @@ async function send(
       ...(body === undefined
         ? {}
         : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-      ...(abort === undefined ? {} : { signal: abort }),
+      signal: abort ?? null,
     });
   } catch (error) {
     if (abort?.aborted) throw error;

@@ -14,8 +14,7 @@ const DRAFT_DELAY_MS = 300;
 
 const createLane = () =>
   createConversation({
-    send: (format, body, signal) =>
-      request('POST', `/playground${PATHS[format]}`, body, { signal }),
+    send: (format, body, signal) => request('POST', `/playground${PATHS[format]}`, body, signal),
     refusalOf(error) {
       if (!(error instanceof ApiError)) return undefined;
       const { code, param, requestId, retryAfterSeconds } = error;
