@@ -3,8 +3,9 @@
 import type { AccountDetailRecord } from '../../../records/operator-account.ts';
 import { rich } from '../../text/rich.ts';
 import { t } from '../../text/t.ts';
-import { Alert, Button, Time } from '../../ui/index.ts';
+import { Alert, Time } from '../../ui/index.ts';
 import type { AccountAction } from './action.ts';
+import { buttonsFor } from './cards.tsx';
 
 export function AccountAlerts({
   account: { standing, block, email_verified, deletion },
@@ -13,15 +14,8 @@ export function AccountAlerts({
   readonly account: AccountDetailRecord;
   readonly act: (action: AccountAction) => void;
 }) {
-  const button = (action: AccountAction, label: string) => (
-    <Button
-      size="small"
-      needs={action === 'unblock' ? 'blocks.manage' : 'accounts.manage'}
-      onClick={() => act(action)}
-    >
-      {label}
-    </Button>
-  );
+  const button = (action: AccountAction, label: string) =>
+    buttonsFor(act)(action, label, { size: 'small' });
   return (
     <>
       {standing === 'suspended' && (

@@ -7,6 +7,21 @@ import type { AccountAction } from './action.ts';
 
 type Act = (action: AccountAction) => void;
 
+type Look = Pick<Parameters<typeof Button>[0], 'kind' | 'size'>;
+
+/** Makes buttons that open the dialogs of actions. */
+export function buttonsFor(act: Act) {
+  return (action: AccountAction, label: string, look: Look = {}) => (
+    <Button
+      {...look}
+      needs={action === 'block' || action === 'unblock' ? 'blocks.manage' : 'accounts.manage'}
+      onClick={() => act(action)}
+    >
+      {label}
+    </Button>
+  );
+}
+
 export function AccountFacts({
   account: { plan, created_at, email, balance, owner },
   act,
@@ -22,9 +37,7 @@ export function AccountFacts({
           t('Plan'),
           <span class="row" key="plan">
             {plan.name}
-            <Button size="small" kind="quiet" needs="accounts.manage" onClick={() => act('plan')}>
-              {t('Change plan')}
-            </Button>
+            {buttonsFor(act)('plan', t('Change plan'), { size: 'small', kind: 'quiet' })}
           </span>,
         ],
         [t('Plan since'), <Time key="since" at={plan.since} />],
@@ -87,6 +100,7 @@ export function AccessCard({
   readonly account: AccountDetailRecord;
   readonly act: Act;
 }) {
+  const button = buttonsFor(act);
   return (
     <Card title={t('Access')} danger>
       <p class="soft">
@@ -95,39 +109,13 @@ export function AccessCard({
         )}
       </p>
       <div class="row">
-        {standing !== 'active' && (
-          <Button needs="accounts.manage" onClick={() => act('active')}>
-            {standing === 'suspended' ? t('Activate') : t('Cancel deletion')}
-          </Button>
-        )}
-        {standing === 'active' && (
-          <Button needs="accounts.manage" onClick={() => act('suspended')}>
-            {t('Suspend')}
-          </Button>
-        )}
-        {blocked ? (
-          <Button needs="blocks.manage" onClick={() => act('unblock')}>
-            {t('Unblock')}
-          </Button>
-        ) : (
-          <Button needs="blocks.manage" onClick={() => act('block')}>
-            {t('Block')}
-          </Button>
-        )}
-        {owner?.two_factor && (
-          <Button needs="accounts.manage" onClick={() => act('drop-factor')}>
-            {t('Turn off two-factor authentication')}
-          </Button>
-        )}
-        {standing !== 'pending_deletion' && (
-          <Button
-            kind="quiet-danger"
-            needs="accounts.manage"
-            onClick={() => act('pending_deletion')}
-          >
-            {t('Mark for deletion')}
-          </Button>
-        )}
+        {standing !== 'active' &&
+          button('active', standing === 'suspended' ? t('Activate') : t('Cancel deletion'))}
+        {standing === 'active' && button('suspended', t('Suspend'))}
+        {blocked ? button('unblock', t('Unblock')) : button('block', t('Block'))}
+        {owner?.two_factor && button('drop-factor', t('Turn off two-factor authentication'))}
+        {standing !== 'pending_deletion' &&
+          button('pending_deletion', t('Mark for deletion'), { kind: 'quiet-danger' })}
       </div>
     </Card>
   );
