@@ -14,7 +14,11 @@ import {
 } from 'lucide';
 import { t } from '../text/t.ts';
 import { SIGN_IN_PAGES } from '../ui/auth/pages.ts';
-import { type PageEntry, pagesOf } from '../ui/page.ts';
+import { type PageEntry, pagesOf, signedOutPages } from '../ui/page.ts';
+
+const signUpPage = (page: 'SignUpPage' | 'VerifyPage') => async () => ({
+  View: (await import('./sign-up.tsx'))[page],
+});
 
 export const PAGES: readonly PageEntry[] = [
   ...pagesOf('', [
@@ -38,17 +42,9 @@ export const PAGES: readonly PageEntry[] = [
     ['/models/:id', t('Model'), Boxes, () => import('./models/detail.tsx')],
     ['/requests/:id', t('Request'), List, () => import('./requests/detail.tsx')],
   ]),
-  {
-    path: '/signup',
-    title: t('Create an account'),
-    signedOut: true,
-    load: async () => ({ View: (await import('./sign-up.tsx')).SignUpPage }),
-  },
-  {
-    path: '/verify',
-    title: t('Confirm your address'),
-    signedOut: true,
-    load: async () => ({ View: (await import('./sign-up.tsx')).VerifyPage }),
-  },
+  ...signedOutPages([
+    ['/signup', t('Create an account'), signUpPage('SignUpPage')],
+    ['/verify', t('Confirm your address'), signUpPage('VerifyPage')],
+  ]),
   ...SIGN_IN_PAGES,
 ];

@@ -25,8 +25,10 @@ import {
   Wrench,
 } from 'lucide';
 import { t } from '../text/t.ts';
-import { SIGN_IN_PAGES } from '../ui/auth/pages.ts';
-import { type PageEntry, pagesOf } from '../ui/page.ts';
+import { recoveryPage, SIGN_IN_PAGES } from '../ui/auth/pages.ts';
+import { type PageEntry, pagesOf, signedOutPages } from '../ui/page.ts';
+
+const entryForm = () => import('./entries/page.tsx');
 
 export const PAGES: readonly PageEntry[] = [
   ...pagesOf('', [['/', t('Overview'), LayoutDashboard, () => import('./overview/page.tsx')]]),
@@ -65,22 +67,9 @@ export const PAGES: readonly PageEntry[] = [
     ['/requests/:id', t('Request'), List, () => import('./requests/request.tsx')],
     ['/models/:id', t('Model'), Boxes, () => import('./models/detail.tsx')],
     ['/upstreams/:id', t('Upstream'), Server, () => import('./upstreams/detail.tsx')],
+    ['/catalog/new/:kind', t('New catalog entry'), undefined, entryForm],
+    ['/catalog/edit/:kind/:id', t('Edit catalog entry'), undefined, entryForm],
   ]),
-  {
-    path: '/catalog/new/:kind',
-    title: t('New catalog entry'),
-    load: () => import('./entries/page.tsx'),
-  },
-  {
-    path: '/catalog/edit/:kind/:id',
-    title: t('Edit catalog entry'),
-    load: () => import('./entries/page.tsx'),
-  },
-  {
-    path: '/welcome',
-    title: t('Set your password'),
-    signedOut: true,
-    load: async () => ({ View: (await import('../ui/auth/recovery.tsx')).WelcomePage }),
-  },
+  ...signedOutPages([['/welcome', t('Set your password'), recoveryPage('WelcomePage')]]),
   ...SIGN_IN_PAGES,
 ];

@@ -13,7 +13,7 @@ export type PageEntry = {
   /** The window title and the navigation label. */
   readonly title: string;
   /** In the navigation, and in empty states of the page. */
-  readonly icon?: IconNode;
+  readonly icon?: IconNode | undefined;
   /** The navigation group. A page without one is reached by links only. */
   readonly group?: string | undefined;
   /** Not in the navigation of operators whose role does not allow it. */
@@ -27,7 +27,7 @@ export type PageEntry = {
 type PageRow = readonly [
   path: string,
   title: string,
-  icon: IconNode,
+  icon: IconNode | undefined,
   load: PageEntry['load'],
   needs?: PageEntry['needs'],
 ];
@@ -42,4 +42,11 @@ export function pagesOf(group: PageEntry['group'], rows: readonly PageRow[]): Pa
     needs,
     load,
   }));
+}
+
+/** Pages without navigation. */
+export function signedOutPages(
+  rows: readonly (readonly [path: string, title: string, load: PageEntry['load']])[],
+): PageEntry[] {
+  return rows.map(([path, title, load]) => ({ path, title, load, signedOut: true }));
 }
