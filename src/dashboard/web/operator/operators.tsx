@@ -158,7 +158,7 @@ function AddDialog({ onShown, onClose }: DialogProps<OperatorLinkRecord>) {
     <FormDialog
       title={t('New operator')}
       action={action}
-      fields={['email', 'role']}
+      fields={['email']}
       submit={t('Create link')}
       onClose={onClose}
     >
@@ -192,7 +192,6 @@ function RoleDialog({
     <FormDialog
       title={t('Change the role of {email}', { email })}
       action={action}
-      fields={['role']}
       submit={t('Change role')}
       onClose={onClose}
     >
