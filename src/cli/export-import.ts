@@ -85,7 +85,8 @@ async function importFrom(context: Context, _options: object, file = ''): Promis
       await keepNodesOut(database);
       if (database.isolation === 'row locks') await database.rows(ONE_BY_ONE);
     };
-    const imported = await importInstallation(database, path, guard).catch(fileFailure(path));
+    const importing = importInstallation(database, path, guard, context.clock());
+    const imported = await importing.catch(fileFailure(path));
     return importOutput(path, imported);
   });
 }

@@ -11,6 +11,7 @@ import { createRowWriter, hasRows, readRows } from '../store/archive/rows.ts';
 import { type ArchiveTable, archiveTables } from '../store/archive/tables.ts';
 import { writeArchive } from '../store/archive/writer.ts';
 import type { Database } from '../store/contract.ts';
+import { writeNote } from '../store/server-notes.ts';
 import { OperationError } from './error.ts';
 
 export type Moved = {
@@ -56,6 +57,7 @@ export async function importInstallation(
   database: Database,
   path: string,
   guard: Guard,
+  nowMs: number,
 ): Promise<Imported> {
   const tables = archiveTables();
   return database.patiently(async () => {
@@ -72,6 +74,8 @@ export async function importInstallation(
         `The imported books differ from the exported ones (${wrong.join(', ')}). Nothing was imported.`,
       );
     }
+    // Backups that are there may be of the database that this one replaces.
+    await writeNote(database, 'began', String(nowMs), nowMs);
     return { tables: counts, ledger, madeBy, exported };
   });
 }

@@ -34,8 +34,8 @@ export type BackupsOptions = {
   readonly run: RunBackup;
   /** Whether the database file is the one that is served. */
   readonly isInPlace: () => boolean;
-  /** When the database was new, in Unix milliseconds. */
-  readonly beganMs: () => Promise<number>;
+  /** When the database was new, in Unix milliseconds: after `afterMs` if nothing is known of it. */
+  readonly beganMs: (afterMs: number) => Promise<number>;
   /** Unix milliseconds. */
   readonly clock: () => number;
   /** Milliseconds of a clock that never jumps. */
@@ -87,6 +87,8 @@ export function createBackups(options: BackupsOptions): Backups {
   /** Newest first; unknown before the first look. */
   let files: readonly BackupFile[] | undefined;
   let beganMs: number | undefined;
+  /** How many backups were here before. */
+  let older = 0;
   let failure: BackupFailure | undefined;
   /** Of the monotonic clock. */
   let notBefore = 0;
@@ -161,11 +163,12 @@ export function createBackups(options: BackupsOptions): Backups {
   async function refresh(): Promise<void> {
     const names = await readdir(directory);
     for (const name of findRemains(names, stem)) await rm(join(directory, name), { force: true });
-    const isFirst = beganMs === undefined;
-    beganMs ??= await options.beganMs();
+    const all = findBackups(names, stem);
+    beganMs ??= await options.beganMs(Math.max(0, ...all.map(({ atMs }) => atMs + 1_000)));
     files = ownFiles(names);
-    const older = findBackups(names, stem).length - files.length;
-    if (isFirst && older > 0) log.warn(olderText(older, directory));
+    const known = older;
+    older = all.length - files.length;
+    if (known === 0 && older > 0) log.warn(olderText(older, directory));
   }
 
   /**

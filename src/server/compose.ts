@@ -75,7 +75,7 @@ async function createOver(
   const backups = deployment.backups({
     ...{ config, clock, monotonic: base.monotonic, log, alert },
     isInPlace: () => store.file?.loss() === undefined,
-    beganMs: () => databaseBegan(database, clock()),
+    beganMs: (afterMs) => databaseBegan(database, clock(), afterMs),
   });
   const retention = retentionOf(base, inputs);
   const surface = createServingSurface({

@@ -47,17 +47,22 @@ export async function writeNewestNote(
 }
 
 /**
- * When a database was new or restored, in Unix milliseconds: its first account, or the first server
- * that asked before there was one. Copies of the database have the same time.
+ * When a database was new, imported or restored, in Unix milliseconds: its first account, or the
+ * first server that asked before there was one, though not before `afterMs`, because its clock may be
+ * behind. Copies of the database have the same time.
  */
-export async function databaseBegan(database: Database, nowMs: number): Promise<number> {
+export async function databaseBegan(
+  database: Database,
+  nowMs: number,
+  afterMs: number,
+): Promise<number> {
   const noted = Number(await readNote(database, 'began'));
   if (Number.isSafeInteger(noted)) return noted;
   const first = await database.db
     .select({ at: min(accounts.createdAt) })
     .from(accounts)
     .get();
-  const beganMs = first?.at ?? nowMs;
+  const beganMs = first?.at ?? Math.max(nowMs, afterMs);
   // The next server asks again: where its disk is full, a database needs its backup most.
   await writeNote(database, 'began', String(beganMs), nowMs).catch(() => undefined);
   return beganMs;

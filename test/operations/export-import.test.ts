@@ -18,6 +18,7 @@ import { archiveTables } from '../../src/store/archive/tables.ts';
 import type { Database } from '../../src/store/contract.ts';
 import type { SqliteDatabase } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres/database.ts';
+import { readNote } from '../../src/store/server-notes.ts';
 import {
   auditEvents,
   blocks,
@@ -158,9 +159,11 @@ describeOnEachDatabase('moving a deployment', async () => {
     describe(`from SQLite to ${name}`, () => {
       test('an import brings every row and the same books', async () => {
         const target = await open();
-        const moved = await importInstallation(target, exported, alone);
+        const moved = await importInstallation(target, exported, alone, NOW);
         expect(await allRows(target)).toEqual(await allRows(source));
         expect(moved).toEqual({ ...out, madeBy: '1.2.3', exported: out.ledger });
+        // Backups that were here before may be of another database.
+        expect(await readNote(target, 'began')).toBe(String(NOW));
         expect(out.tables).toMatchObject({
           accounts: 3,
           open_holds: 2,
@@ -181,20 +184,20 @@ describeOnEachDatabase('moving a deployment', async () => {
 
       test('what was imported, exported again, is the same file, and so the way back', async () => {
         const target = await open();
-        await importInstallation(target, exported, alone);
+        await importInstallation(target, exported, alone, NOW);
         const again = newFile();
         await exportInstallation(target, again, BY, alone);
         expect(unpacked(again)).toEqual(unpacked(exported));
         await target.close();
         const home = await openSqlite();
-        await importInstallation(home, again, alone);
+        await importInstallation(home, again, alone, NOW);
         expect(await allRows(home)).toEqual(await allRows(source));
         await home.close();
       });
 
       test('the target counts on, ends the open request, and keeps its triggers', async () => {
         const target = await open();
-        await importInstallation(target, exported, alone);
+        await importInstallation(target, exported, alone, NOW);
         const ledger = createLedger({ database: target });
         await ledger.settle(settleOf('req_open', 15n));
         await ledger.credit(creditOf('after', 'acct_empty', 3n));
@@ -259,11 +262,13 @@ describeOnEachDatabase('moving a deployment', async () => {
       ]) {
         await target.rows(sql.raw(statement));
       }
-      const failing = importInstallation(target, exported, alone).catch(({ name }: Error) => name);
+      const failing = importInstallation(target, exported, alone, NOW).catch(
+        ({ name }: Error) => name,
+      );
       expect(await failing).toBe('PostgresFailure');
       expect(await target.rows(sql`select 1 from accounts`)).toEqual([]);
       await target.rows(sql`drop trigger break_off on requests`);
-      await importInstallation(target, exported, alone);
+      await importInstallation(target, exported, alone, NOW);
       expect(await allRows(target)).toEqual(await allRows(source));
       await target.close();
     });
@@ -282,7 +287,7 @@ describeOnEachDatabase('moving a deployment', async () => {
   async function refusal(path: string, target: Database): Promise<string> {
     try {
       await checkArchive(path);
-      await importInstallation(target, path, alone);
+      await importInstallation(target, path, alone, NOW);
       return 'imported';
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
@@ -326,9 +331,9 @@ describeOnEachDatabase('moving a deployment', async () => {
     const end = { ...(JSON.parse(lines.at(-1) ?? '') as object), sha256 };
     writeFileSync(path, Bun.gzipSync(`${before}${JSON.stringify(end)}\n`));
     expect(await refusal(path, target)).toStartWith('The file was made by version 1.2.3, which');
-    expect(await importInstallation(target, path, alone).catch(({ name }: Error) => name)).toBe(
-      'ArchiveError',
-    );
+    expect(
+      await importInstallation(target, path, alone, NOW).catch(({ name }: Error) => name),
+    ).toBe('ArchiveError');
     await target.close();
   });
 });
