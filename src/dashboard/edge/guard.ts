@@ -1,5 +1,5 @@
 // The checks before a route, in this order: origin, session, role of the operator or standing of the
-// account, a recent password, the body, and how often the account reads or changes something.
+// account, a recent password, how often the account changes something, the body, and how often it reads.
 
 import type { Awaitable } from '../../async/awaitable.ts';
 import { nextTurn } from '../../async/yield.ts';

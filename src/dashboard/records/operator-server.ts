@@ -5,8 +5,6 @@ import type { alertRecord } from '../../operations/alerts.ts';
 import type { dayTotals, minuteRecord } from '../../operations/figure-records.ts';
 import type { placeRecord } from '../../operations/upstreams.ts';
 
-export type MinuteRecord = ReturnType<typeof minuteRecord>;
-
 /** Alerts of one kind and subject; `open` unless acknowledged. */
 export type AlertRecord = ReturnType<typeof alertRecord>;
 
@@ -33,7 +31,7 @@ export type MachineRecord = {
   };
   readonly today: ReturnType<typeof dayTotals>;
   /** The last hour. */
-  readonly minutes: readonly MinuteRecord[];
+  readonly minutes: readonly ReturnType<typeof minuteRecord>[];
   readonly upstreams: {
     readonly total: number;
     readonly troubled: number;

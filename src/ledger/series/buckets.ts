@@ -65,8 +65,8 @@ const SNAPSHOT_MS_MAX = 4;
 /** The most records that are read one by one; a longer backlog waits for the roll-up. */
 export const TAIL_MAX = 20_000;
 
-/** How many of them one statement reads: some 5 ms. */
-const TAIL_ROWS = 1_000;
+/** How many of them one statement reads: some 1 ms, and as long again to look up end users. */
+const TAIL_ROWS = 250;
 
 type ReadBuckets = <Figures>(
   /** Where the buckets begin, ascending, and where the last one ends. */

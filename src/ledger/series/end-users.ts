@@ -4,6 +4,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { Database } from '../../store/contract.ts';
 import { usageEndUsers } from '../../store/series-tables.ts';
+import type { RecordRange } from './statements.ts';
 import { type RecordSum, sumsByEndUser } from './sums.ts';
 
 /** The name under which a day without room sums further end users. */
@@ -28,36 +29,57 @@ const isOfDay = and(
 );
 const isNamed = and(isOfDay, eq(usageEndUsers.endUser, value('endUser')));
 
+/** Above this many days of accounts, their sizes are forgotten and read again. */
+const DAYS_MAX = 10_000;
+
 /**
- * Returns the sums with the name of all others in place of each end user for whom the day has no
- * room. For the transaction that writes them.
+ * Returns the sums of a range of records with the name of all others in place of each end user for
+ * whom the day has no room. For the transaction that writes them.
  */
 export function createEndUserBound(database: Database, daySizeMax: number = DAY_SIZE_MAX) {
   const hasRow = prepareHasRow(database);
   const size = sql`coalesce(sum(length(${usageEndUsers.endUser}) + ${sql.raw(`${ROW_SIZE}`)}), 0)`;
-  const taken = database.db
+  const readSize = database.db
     .select({ size: size.mapWith(Number) })
     .from(usageEndUsers)
     .where(isOfDay)
     .prepare();
+  /** What the rows of each day take; where it is not exact, at most. */
+  const days = new Map<string, { readonly size: number; readonly isExact: boolean }>();
+  let rolledUpTo = 0;
 
-  async function boundDay(sums: readonly RecordSum[]): Promise<readonly RecordSum[]> {
+  async function boundDay(day: string, sums: readonly RecordSum[]): Promise<readonly RecordSum[]> {
     const [first] = sums;
     if (first === undefined || sums.every(({ endUser }) => endUser === '')) return sums;
-    let room = daySizeMax - ((await taken.get(first))?.size ?? 0);
-    if (sums.reduce((all, sum) => all + sizeOf(sum), 0) <= room) return sums;
-    const known = await Promise.all(sums.map(hasRow));
-    return sums.map((sum, index) => {
-      if (known[index] === true || sum.endUser === '') return sum;
-      if (room < sizeOf(sum)) return { ...sum, endUser: OTHER_END_USERS };
-      room -= sizeOf(sum);
+    const more = sums.reduce((all, sum) => all + sizeOf(sum), 0);
+    let known = days.get(day);
+    if (known === undefined || (!known.isExact && known.size + more > daySizeMax)) {
+      known = { size: (await readSize.get(first))?.size ?? 0, isExact: true };
+    }
+    if (known.size + more <= daySizeMax) {
+      // Some of them have a row already.
+      days.set(day, { size: known.size + more, isExact: false });
+      return sums;
+    }
+    const has = await Promise.all(sums.map(hasRow));
+    let taken = known.size;
+    const bounded = sums.map((sum, index) => {
+      if (has[index] === true || sum.endUser === '') return sum;
+      if (taken + sizeOf(sum) > daySizeMax) return { ...sum, endUser: OTHER_END_USERS };
+      taken += sizeOf(sum);
       return sum;
     });
+    days.set(day, { size: taken, isExact: true });
+    return bounded;
   }
 
-  return async (sums: readonly RecordSum[]): Promise<readonly RecordSum[]> => {
-    const days = Map.groupBy(sums, ({ accountId, day }) => `${day} ${accountId}`);
-    return sumsByEndUser((await Promise.all(days.values().map(boundDay))).flat());
+  return async (sums: readonly RecordSum[], range: RecordRange): Promise<readonly RecordSum[]> => {
+    // Another process has rolled up, or our last step was rolled back.
+    if (range.after !== rolledUpTo || days.size > DAYS_MAX) days.clear();
+    rolledUpTo = range.until;
+    const byDay = Map.groupBy(sums, ({ accountId, day }) => `${day} ${accountId}`);
+    const bounded = byDay.entries().map(([day, own]) => boundDay(day, own));
+    return sumsByEndUser((await Promise.all(bounded)).flat());
   };
 }
 
@@ -87,8 +109,9 @@ export function createEndUserNames(database: Database) {
   };
 }
 
+/** In code points, as SQL counts. */
 function sizeOf({ endUser }: EndUserRow): number {
-  return endUser.length + ROW_SIZE;
+  return Array.from(endUser).length + ROW_SIZE;
 }
 
 function prepareHasRow({ db }: Database) {

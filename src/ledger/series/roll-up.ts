@@ -59,7 +59,7 @@ export function createRollUp(database: Database, endUsersSizeMax?: number) {
         const until = Math.min(settled, after + recordsMax);
         if (until <= after) return 0;
         const sums = await sumsOf({ after, until });
-        await write({ ...sums, endUsers: await bound(sums.endUsers) });
+        await write({ ...sums, endUsers: await bound(sums.endUsers, { after, until }) });
         await moveMark.run({ until });
         return until - after;
       });

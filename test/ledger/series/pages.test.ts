@@ -136,7 +136,9 @@ describeOnEachDatabase('pages of a series', () => {
   });
 
   test('records count once that are rolled up during a read of a day with little room', async () => {
-    const users = ['ann', 'annie', 'ben', 'cid', '\u{1f600}'];
+    // Of three characters, which are six units of JavaScript.
+    const smile = '\u{1f600}'.repeat(3);
+    const users = ['ann', 'annie', 'ben', 'cid', smile];
     await fc.assert(
       fc.asyncProperty(
         fc.shuffledSubarray(users, { minLength: users.length }),
@@ -166,6 +168,20 @@ describeOnEachDatabase('pages of a series', () => {
       { numRuns: 30 },
     );
   }, 60_000);
+
+  test('a process that rolls up after another one finds what a day has', async () => {
+    const database = await newDatabase(directory);
+    const rollUps = [createRollUp(database, 3 * 67), createRollUp(database, 3 * 67)];
+    for (const [turn, endUser] of ['ann', 'ben', 'cid', 'dan', 'eve'].entries()) {
+      await addRecords(database, [usageRecord({ endUser })]);
+      await rollUps[turn % 2]?.step(9);
+    }
+    const read = createSeriesReader(database);
+    const { cells } = await read({ accountId, edges: [DAY, DAY + DAY_MS], groupBy: 'end_user' });
+    const groups = cells.map(({ group, figures }) => `${group}: ${figures.requests}`).sort();
+    expect(groups).toEqual([`${OTHER_END_USERS}: 2`, 'ann: 1', 'ben: 1', 'cid: 1']);
+    await database.close();
+  });
 
   test('long names fill an answer earlier', async () => {
     const database = await newDatabase(directory);

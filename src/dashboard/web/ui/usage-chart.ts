@@ -83,12 +83,15 @@ function unitOf(measure: UsageMeasure): Pick<ChartProps, 'unit' | 'format' | 'fo
   return { unit, format: formatCount, formatAxis: formatCompact };
 }
 
+/** The name of the end users that the series has no room for (`ledger/series/end-users.ts`). */
+const OTHER_END_USERS = '(others)';
+
 /** The filter of a group for the list of requests. */
 export function filterOf(
   { group_by: groupBy }: UsageRecord,
   group: string | null,
 ): Readonly<Record<string, string>> {
-  if (group === null || groupBy === 'total') return {};
+  if (group === null || groupBy === 'total' || group === OTHER_END_USERS) return {};
   if (groupBy !== 'model') return { [groupBy]: group };
   const [served = '', requested = served] = group.split(' ');
   return { served, requested };
@@ -126,6 +129,7 @@ export function labelOf(
 ): string {
   if (name === null) return t('All others');
   if (requested !== null) return t('{served} for {requested}', { served: name, requested });
+  if (groupBy === 'end_user' && name === OTHER_END_USERS) return t('Further end users');
   if (name !== '') return name;
   return groupBy === 'end_user' ? t('No end user') : t('All');
 }
