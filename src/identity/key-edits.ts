@@ -201,10 +201,11 @@ function changesOf(row: ApiKey, wanted: Partial<ApiKey>): Partial<ApiKey> {
 /** Audit events are never removed, and an owner may change these lists at any time. */
 const LIST_CHARACTERS_MAX = 300;
 
-/** A list as the trail has it: of a long one, the beginning and the count. */
+/** A list as the trail has it: of a long one, the beginning, the count, and a digest of the whole. */
 function shortened(stored: string | null): string | null {
   if (stored === null || stored.length <= LIST_CHARACTERS_MAX) return stored;
-  return `${stored.slice(0, LIST_CHARACTERS_MAX)}… (${listOf(stored).length})`;
+  const digest = Bun.CryptoHasher.hash('sha256', stored, 'hex').slice(0, 16);
+  return `${stored.slice(0, LIST_CHARACTERS_MAX)}… (${listOf(stored).length}, sha256 ${digest})`;
 }
 
 /** For the detail of an event; absent members are left out. */

@@ -45,8 +45,8 @@ const TIMEOUT_MS = 15_000;
 
 /**
  * More than a server sends while one mail is being tried. Mails of sign-ups, other mails with a link,
- * which visitors request for addresses with an account, and notices of changes by signed-in users are
- * counted apart, so that none crowds out the others.
+ * nearly all of which visitors request for addresses with an account, and notices of changes by
+ * signed-in users are counted apart, so that none crowds out the others.
  */
 const WAITING_MAX = 250;
 

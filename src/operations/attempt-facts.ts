@@ -42,7 +42,7 @@ export function attemptFacts(attempt: BookedAttempt) {
     phase: attempt.phase ?? null,
     status: attempt.status ?? null,
     detail: attempt.detail ?? null,
-    usage: usage === undefined ? null : usageFacts(usage),
+    usage: usage ? usageFacts(usage) : null,
     /** In service tokens. */
     cost: attempt.cost ?? null,
   } as const;

@@ -111,7 +111,7 @@ function startLoad(caller: Caller, seen: Seen, random: () => number): Load {
           answered.resolve();
         } else seen.cutOff += 1;
       } catch {
-        // The gateway is gone.
+        // The gateway is gone, or does not answer.
         return;
       }
     }

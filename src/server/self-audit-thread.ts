@@ -13,7 +13,10 @@ export type AuditRequest = {
   readonly accountIds?: readonly string[];
 };
 
-/** Posted back, once. `differences` are the first ones of each account. */
+/**
+ * Posted back, once; `self-audit.ts` makes the other one of a failure. `differences` are the first
+ * ones of each account.
+ */
 export type AuditReport =
   | { readonly ok: true; readonly differences: readonly Difference[]; readonly count: number }
   | { readonly ok: false; readonly cause: string };

@@ -28,6 +28,9 @@ const UNBOUND = {
 };
 
 describeOnEachDatabase('keys', async () => {
+  const digestOf = (text: string): string =>
+    new Bun.CryptoHasher('sha256').update(text).digest('hex').slice(0, 16);
+
   const directory = temporaryDirectory();
   const database = await newDatabase(directory, 'keys');
   const identity = createIdentity(database);
@@ -107,8 +110,8 @@ describeOnEachDatabase('keys', async () => {
       const detail = JSON.parse(event?.detail ?? '');
       expect(detail).toEqual({
         masked: row.masked,
-        models: `${models.slice(0, 300)}… (200)`,
-        networks: `${edited.networks?.slice(0, 300)}… (50)`,
+        models: `${models.slice(0, 300)}… (200, sha256 ${digestOf(models)})`,
+        networks: `${edited.networks?.slice(0, 300)}… (50, sha256 ${digestOf(edited.networks ?? '')})`,
       });
     });
 

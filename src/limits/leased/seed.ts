@@ -8,7 +8,7 @@ import { type Counters, LAPSE_MS, modelName } from './counters.ts';
 import type { SeedWindow } from './script.ts';
 
 export type SeedDependencies = Pick<LimitsDependencies, 'clock' | 'monotonic' | 'history'> & {
-  /** The number of nodes that lease, at least 1. */
+  /** The number of nodes that lease, at least 1: each has its share while Redis is away. */
   readonly liveNodes: () => number;
   /** Real time, except in tests. */
   readonly sleep: (ms: number) => Promise<unknown>;
