@@ -7,30 +7,18 @@ import { addToExposure, type Exposure, NO_EXPOSURE } from '../core/exposure.ts';
 import type { BudgetSpend } from '../core/key-budget.ts';
 import { add, type Micro, subtract, ZERO } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
-import type { keyBudgets, movements, openHolds, requests } from '../store/money-tables.ts';
+import type * as money from '../store/money-tables.ts';
 import type { auditEvents } from '../store/tables.ts';
 import type { CodeRow } from './codes.ts';
 import type { RecoverCommand } from './contract.ts';
 import type { Names } from './names.ts';
 
-export type OpenHoldRow = typeof openHolds.$inferSelect;
-export type RequestRow = Omit<typeof requests.$inferSelect, 'number'>;
-export type MovementRow = Omit<typeof movements.$inferSelect, 'number'>;
-export type KeyBudgetRow = Omit<typeof keyBudgets.$inferSelect, 'number'>;
+export type BalanceRow = typeof money.balances.$inferSelect;
+export type OpenHoldRow = typeof money.openHolds.$inferSelect;
+export type RequestRow = Omit<typeof money.requests.$inferSelect, 'number'>;
+export type MovementRow = Omit<typeof money.movements.$inferSelect, 'number'>;
+export type KeyBudgetRow = Omit<typeof money.keyBudgets.$inferSelect, 'number'>;
 type AuditEvent = typeof auditEvents.$inferInsert;
-
-/** A row of `balances`. */
-export type BalanceRow = {
-  readonly number: number;
-  readonly accountId: string;
-  readonly posted: Micro;
-  readonly held: Micro;
-  readonly unpaid: Micro;
-  readonly sequence: number;
-  readonly head: Uint8Array | null;
-  readonly receipted: Micro;
-  readonly budgets: number;
-};
 
 /** A hold with what is needed to end it. */
 export type OpenHold = {
