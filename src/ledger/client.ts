@@ -18,13 +18,6 @@ export type ServingLedger = Ledger & {
   readonly unwritten: () => string[];
 };
 
-export type LedgerLink = {
-  /** Writes commands through this port from now on, and the domains' writes through `writer`. */
-  readonly link: (port: MessagePort, writer: MessagePort) => void;
-  /** The other end is gone; `mayBeWritten` says whether posted commands may have been written. */
-  readonly unlink: (cause: unknown, mayBeWritten: boolean) => void;
-};
-
 export type LedgerClientOptions = Pick<
   QueueOptions,
   'onTrouble' | 'onBatch' | 'bookingMs' | 'turnMs'
@@ -33,7 +26,7 @@ export type LedgerClientOptions = Pick<
   readonly writer?: Pick<WriterClient, 'link' | 'unlink'>;
 };
 
-export function createLedgerClient(options: LedgerClientOptions): ServingLedger & LedgerLink {
+export function createLedgerClient(options: LedgerClientOptions) {
   const { writer } = options;
   let port: MessagePort | undefined;
   let encoder = new CommandEncoder();
@@ -51,7 +44,8 @@ export function createLedgerClient(options: LedgerClientOptions): ServingLedger 
   });
   return {
     ...queue.ledger,
-    link(next, writerPort) {
+    /** Writes commands through this port from now on, and the domains' writes through `writerPort`. */
+    link(next: MessagePort, writerPort: MessagePort): void {
       port = next;
       encoder = new CommandEncoder();
       next.onmessage = ({ data }) => {
@@ -60,18 +54,19 @@ export function createLedgerClient(options: LedgerClientOptions): ServingLedger 
       };
       writer?.link(writerPort);
     },
-    unlink(cause, mayBeWritten) {
+    /** The other end is gone; `mayBeWritten` says whether posted commands may have been written. */
+    unlink(cause: unknown, mayBeWritten: boolean): void {
       port?.close();
       port = undefined;
       queue.lost(cause, mayBeWritten);
       writer?.unlink();
     },
-    problem() {
+    problem(): LedgerProblem {
       if (port === undefined) return 'stopped';
       return queue.failing() ? 'failing' : undefined;
     },
     unwritten: queue.unwritten,
-    async close() {
+    async close(): Promise<number> {
       const left = await queue.ledger.close();
       port?.close();
       port = undefined;

@@ -35,20 +35,6 @@ export type QueueOptions = {
   readonly turnMs?: number | undefined;
 };
 
-type Queue = {
-  readonly ledger: Ledger;
-  /** The answers to the posted holds, before they are on disk. */
-  readonly decided: (answers: readonly SentAnswer[]) => void;
-  /** The answers to the posted commands, in order, once they are on disk. */
-  readonly written: (answers: readonly SentAnswer[]) => void;
-  /** The posted batch gets no answer; `mayBeWritten` says whether a database received it. */
-  readonly lost: (cause: unknown, mayBeWritten: boolean) => void;
-  /** Whether the last write failed. */
-  readonly failing: () => boolean;
-  /** Requests whose hold, or its end, is not on disk yet. */
-  readonly unwritten: () => string[];
-};
-
 /** Commands that may wait for the disk; above it, new ones are rejected. */
 export const WAITING_MAX = 10_000;
 
@@ -64,7 +50,7 @@ const UNHURRIED_MS = 20;
 /** How long closing waits for the answers to posted commands. */
 const CLOSE_MS = 10_000;
 
-export function createQueue(options: QueueOptions): Queue {
+export function createQueue(options: QueueOptions) {
   const { post, onTrouble = () => undefined, onBatch, turnMs = TURN_MS } = options;
   const { bookingMs = Number.POSITIVE_INFINITY } = options;
   const waiting: WaitingCommand[] = [];
@@ -73,6 +59,7 @@ export function createQueue(options: QueueOptions): Queue {
   /** The last queued checkpoint of each request, where no caller waits for it. */
   const unhurried = new Map<string, WaitingCommand>();
   let flushing = false;
+  /** Whether the last write failed. */
   let failing = false;
   let reported = false;
   let closing = false;
@@ -177,6 +164,7 @@ export function createQueue(options: QueueOptions): Queue {
     stopRefusing = undefined;
   }
 
+  /** The answers to the posted holds, before they are on disk. */
   function decided(answers: readonly SentAnswer[]): void {
     for (const [index, entry] of posted.entries()) {
       const answer = answers[index];
@@ -184,6 +172,7 @@ export function createQueue(options: QueueOptions): Queue {
     }
   }
 
+  /** The answers to the posted commands, in order, once they are on disk. */
   function written(answers: readonly SentAnswer[]): void {
     const batch = posted.splice(0, answers.length);
     if (batch.length > 0) onBatch?.(batch.length, performance.now() - postedAt);
@@ -198,6 +187,7 @@ export function createQueue(options: QueueOptions): Queue {
     goOn();
   }
 
+  /** The posted batch gets no answer; `mayBeWritten` says whether a database received it. */
   function lost(cause: unknown, mayBeWritten: boolean): void {
     const Kind = mayBeWritten ? LedgerSilent : LedgerUnavailable;
     const error = new Kind('The ledger did not answer.', { cause });
@@ -292,9 +282,10 @@ export function createQueue(options: QueueOptions): Queue {
     pending,
     close,
   };
+  /** Requests whose hold, or its end, is not on disk yet. */
   const unwritten = (): string[] =>
     [...waiting, ...posted, ...kept].flatMap(({ request }) =>
       request.name === 'hold' ? request.command.requestId : (promisedFor(request) ?? []),
     );
-  return { ledger, decided, written, lost, failing: () => failing, unwritten };
+  return { ledger, decided, written, lost, failing: (): boolean => failing, unwritten };
 }
