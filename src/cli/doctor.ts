@@ -49,7 +49,8 @@ async function doctor(context: Context, options: DoctorOptions): Promise<Output>
   const checks: Check[] = [];
   const add = (name: string, finding: Finding): void => void checks.push({ name, ...finding });
   add('configuration', await attempt(() => checkConfig(context)));
-  const database = beforeStart ? await openBeforeStart(context) : await openForChecks(context);
+  const open = beforeStart ? openBeforeStart : openForChecks;
+  const database = await attempt(() => open(context));
   try {
     for (const [name, check] of beforeStart ? START_CHECKS : databaseChecks(context)) {
       add(name, 'db' in database ? await attempt(() => check(database)) : database);
@@ -70,16 +71,12 @@ async function doctor(context: Context, options: DoctorOptions): Promise<Output>
   return { json: { ok, checks }, text, exitCode: ok ? 0 : 1 };
 }
 
-function failed(error: unknown): Finding {
-  const detail = messageOf(error);
-  return { ok: false, detail: detail.replaceAll('\n', '; ') };
-}
-
-async function attempt(check: () => Awaitable<Finding>): Promise<Finding> {
+/** What `work` resolves with, or why it failed. */
+async function attempt<Result>(work: () => Awaitable<Result>): Promise<Result | Finding> {
   try {
-    return await check();
+    return await work();
   } catch (error) {
-    return failed(error);
+    return { ok: false, detail: messageOf(error).replaceAll('\n', '; ') };
   }
 }
 
@@ -88,24 +85,16 @@ function checkConfig(context: Context): Finding {
   return { ok: true, detail: 'all settings are valid' };
 }
 
-async function openForChecks(context: Context): Promise<Database | Finding> {
-  try {
-    // Read-only: a missing file is a finding, and must not be created.
-    await context.openDatabase({ readonly: true }).close();
-    return context.openDatabase({ readonly: false });
-  } catch (error) {
-    return failed(error);
-  }
+async function openForChecks(context: Context): Promise<Database> {
+  // Read-only: a missing file is a finding, and must not be created.
+  await context.openDatabase({ readonly: true }).close();
+  return context.openDatabase({ readonly: false });
 }
 
 /** A start makes the file where there is none, and says why where it does not. */
 async function openBeforeStart(context: Context): Promise<Database | Finding> {
-  try {
-    const file = databaseFile(context.config().databaseUrl);
-    if (file !== undefined && !existsSync(file)) return { ok: true, detail: 'made by this start' };
-  } catch (error) {
-    return failed(error);
-  }
+  const file = databaseFile(context.config().databaseUrl);
+  if (file !== undefined && !existsSync(file)) return { ok: true, detail: 'made by this start' };
   return openForChecks(context);
 }
 
