@@ -6,24 +6,11 @@ import { CACHE_TIME_MS } from '../identity/authenticate.ts';
 import type { Context } from './context.ts';
 import { isServing } from './is-server-running.ts';
 
-export type Confirmed = {
-  readonly json: readonly ConfirmationRecord[];
-  /** One sentence, and one more for each node that did not confirm. */
-  readonly text: string;
-};
-
-type ConfirmationRecord = {
-  readonly node: string;
-  readonly host: string;
-  /** Milliseconds; null where the node did not confirm in time. */
-  readonly confirmed_after_ms: number | null;
-};
-
 /**
  * Waits up to 5 s for every live node to apply the change. Never rejects: the change is committed,
  * and its result must be printed.
  */
-export async function confirmed(context: Context): Promise<Confirmed> {
+export async function confirmed(context: Context) {
   try {
     return await ask(context);
   } catch {
@@ -34,7 +21,7 @@ export async function confirmed(context: Context): Promise<Confirmed> {
   }
 }
 
-async function ask(context: Context): Promise<Confirmed> {
+async function ask(context: Context) {
   const { database } = await context.openStore();
   const monotonic = (): number => performance.now();
   const confirmations = (await isServing(context))
@@ -48,6 +35,7 @@ async function ask(context: Context): Promise<Confirmed> {
   return { json, text: textOf(confirmations) };
 }
 
+/** One sentence, and one more for each node that did not confirm. */
 function textOf(confirmations: readonly Confirmation[]): string {
   if (confirmations.length === 0) return 'No server is running.';
   const times = confirmations.flatMap(({ afterMs }) => afterMs ?? []);
