@@ -135,29 +135,16 @@ export async function boundKeyRecord(parts: RecordParts, row: ApiKey) {
   return (await boundKeyRecords(parts, [row]))(row);
 }
 
-export type BudgetRecord = Readonly<Record<BudgetPeriod, LimitRecord | null>> & {
-  /** What running requests reserve, in service tokens. */
-  readonly reserved: string;
-};
-
-type LimitRecord = {
-  readonly limit: string;
-  readonly limit_usd: string;
-  readonly spent: string;
-  readonly spent_usd: string;
-  readonly remaining: string;
-  /** Null for the total, which does not renew. */
-  readonly renews_at: string | null;
-};
+export type BudgetRecord = NonNullable<ReturnType<typeof budgetRecord>>;
 
 function budgetRecord(
   { limits, spend, reserved }: KeyBudget,
   usdPerMillion: UsdRate,
   nowMs: number,
-): BudgetRecord | null {
+) {
   const spent = spentIn(spend, nowMs);
   const renewals = { total: null, day: nextUtcDay(nowMs), month: nextUtcMonth(nowMs) };
-  const of = (period: BudgetPeriod): LimitRecord | null => {
+  const of = (period: BudgetPeriod) => {
     const limit = limits[period];
     if (limit === null) return null;
     const renewsAt = renewals[period];
@@ -167,10 +154,12 @@ function budgetRecord(
       spent: formatTokens(spent[period]),
       spent_usd: formatUsd(spent[period], usdPerMillion),
       remaining: formatTokens(larger(ZERO, subtract(limit, spent[period]))),
+      /** Null for the total, which does not renew. */
       renews_at: renewsAt === null ? null : isoTime(renewsAt),
-    };
+    } as const;
   };
   const record = { total: of('total'), day: of('day'), month: of('month') };
   if (BUDGET_PERIODS.every((period) => record[period] === null)) return null;
-  return { ...record, reserved: formatTokens(reserved) };
+  // What running requests reserve is in service tokens, too.
+  return { ...record, reserved: formatTokens(reserved) } as const;
 }
