@@ -88,59 +88,43 @@ export type Empty = Record<never, never>;
 export const oneOf = <const Text extends string>(texts: readonly Text[]) =>
   Type.Union(texts.map((text) => Type.Literal(text)));
 
+/** Makes the routes of one access, for some of its callers. */
+const routesOf =
+  <Callers>(access: RouteAccess) =>
+  <Who extends Callers, Body extends TProperties = Empty, Query extends TProperties = Empty>(
+    definition: Definition<Who, Body, Query>,
+  ): Route<Who> => {
+    const body = definition.body === 'unread' ? 'unread' : strict(definition.body);
+    const query = strict(definition.query);
+    return {
+      method: definition.method,
+      path: definition.path,
+      access,
+      permission: definition.permission as RoutePermission<Who>,
+      standings: definition.standings ?? [],
+      quiet: definition.quiet ?? false,
+      readBody: reader(body === 'unread' ? undefined : body, 'body'),
+      readQuery: reader(query, 'query'),
+      body,
+      query,
+      // The readers above guarantee these types.
+      handle: definition.handle as Handle<Who, unknown, unknown>,
+    };
+  };
+
 /** A route for signed-in users. */
-export function sessionRoute<
-  Who extends SignedIn,
-  Body extends TProperties = Empty,
-  Query extends TProperties = Empty,
->(definition: Definition<Who, Body, Query>): Route<Who> {
-  return build('session', definition);
-}
+export const sessionRoute = routesOf<SignedIn>('session');
 
 /** A route for actions that need a recently confirmed password. */
-export function stepUpRoute<
-  Who extends SignedIn,
-  Body extends TProperties = Empty,
-  Query extends TProperties = Empty,
->(definition: Definition<Who, Body, Query>): Route<Who> {
-  return build('step-up', definition);
-}
+export const stepUpRoute = routesOf<SignedIn>('step-up');
 
 /** A public route. */
-export function publicRoute<Body extends TProperties = Empty, Query extends TProperties = Empty>(
+export const publicRoute: <Body extends TProperties = Empty, Query extends TProperties = Empty>(
   definition: Definition<undefined, Body, Query>,
-): Route<undefined> {
-  return build('public', definition);
-}
+) => Route<undefined> = routesOf<undefined>('public');
 
 /** A route of the operators' API. */
-export function tokenRoute<Who, Body extends TProperties, Query extends TProperties>(
-  definition: Definition<Who, Body, Query>,
-): Route<Who> {
-  return build('token', definition);
-}
-
-function build<Who, Body extends TProperties, Query extends TProperties>(
-  access: RouteAccess,
-  definition: Definition<Who, Body, Query>,
-): Route<Who> {
-  const body = definition.body === 'unread' ? 'unread' : strict(definition.body);
-  const query = strict(definition.query);
-  return {
-    method: definition.method,
-    path: definition.path,
-    access,
-    permission: definition.permission as RoutePermission<Who>,
-    standings: definition.standings ?? [],
-    quiet: definition.quiet ?? false,
-    readBody: reader(body === 'unread' ? undefined : body, 'body'),
-    readQuery: reader(query, 'query'),
-    body,
-    query,
-    // The readers above guarantee these types.
-    handle: definition.handle as Handle<Who, unknown, unknown>,
-  };
-}
+export const tokenRoute = routesOf<unknown>('token');
 
 function strict(properties: TProperties | undefined): TObject | undefined {
   return properties === undefined
