@@ -1,7 +1,7 @@
 // The period of a page: a number of days, a month, or two instants, as whole UTC steps, and the
 // period before it. Pure; pages show what this returns, so that a total always has its period.
 
-import { Type } from '@sinclair/typebox';
+import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { DAY_MS, isoTime, nextUtcDay, nextUtcMonth, utcMonth } from '../core/calendar.ts';
 import { parseInstant } from '../core/instant.ts';
 import { HOUR_MS } from '../ledger/series/figures.ts';
@@ -29,22 +29,21 @@ export type PagePeriod = {
   readonly before: readonly number[];
 };
 
+export const SPAN_QUERY = {
+  from: Type.Optional(Type.String({ maxLength: 40 })),
+  to: Type.Optional(Type.String({ maxLength: 40 })),
+};
+
 /** `days` wins over `month`, and both win over `from` and `to`. */
 export const PERIOD_QUERY = {
   days: Type.Optional(oneOf(['1', '7', '30', '90'])),
   month: Type.Optional(Type.String({ pattern: '^20[0-9]{2}-(0[1-9]|1[0-2])$' })),
-  from: Type.Optional(Type.String({ maxLength: 40 })),
-  to: Type.Optional(Type.String({ maxLength: 40 })),
+  ...SPAN_QUERY,
   step: Type.Optional(oneOf(['hour', 'day'])),
 };
 
-type PeriodQuery = {
-  readonly days?: string;
-  readonly month?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly step?: 'hour' | 'day';
-};
+type SpanQuery = Static<TObject<typeof SPAN_QUERY>>;
+export type PeriodQuery = Static<TObject<typeof PERIOD_QUERY>>;
 
 /** `wholeDays`: the data has no hours. Throws `invalid_request`. */
 export function readPeriod(query: PeriodQuery, nowMs: number, wholeDays = false): PagePeriod {
@@ -75,6 +74,15 @@ export function readTime(
   );
 }
 
+/** The span of a file; undefined means everything. Throws `invalid_request`. */
+export function readSpan({ from, to }: SpanQuery) {
+  if (from === undefined && to === undefined) return undefined;
+  return {
+    fromMs: from === undefined ? 0 : readTime(from, 'from'),
+    untilMs: to === undefined ? Number.MAX_SAFE_INTEGER : readTime(to, 'to'),
+  };
+}
+
 /** The members that every response about a period has. */
 export function periodRecord({ step, edges }: PagePeriod) {
   const [from = 0] = edges;
@@ -86,7 +94,7 @@ export function periodRecord({ step, edges }: PagePeriod) {
   };
 }
 
-function span({ from, to }: PeriodQuery): readonly [number, number] {
+function span({ from, to }: SpanQuery): readonly [number, number] {
   const fromMs = readTime(from, 'from');
   const toMs = readTime(to, 'to');
   if (fromMs < toMs) return [fromMs, toMs];

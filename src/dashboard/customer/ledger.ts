@@ -12,12 +12,12 @@ import { findSlice } from '../../ledger/receipt-slices.ts';
 import { watchCut } from '../../operations/archive/cut.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
+import { readSpan, SPAN_QUERY } from '../period.ts';
 import type { LedgerEntryRecord } from '../records/customer-ledger.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 import { behind, type createExports } from './exports.ts';
 import { keyNames } from './key-names.ts';
 import { ledgerCsv } from './ledger-csv.ts';
-import { readSpan, SPAN_QUERY } from './ledger-span.ts';
 import { CSV_TYPE } from './requests-csv.ts';
 
 /** `movements` are entries without a request: top-ups, codes and adjustments. */

@@ -10,10 +10,10 @@ import { exportLines } from '../../operations/receipt-file.ts';
 import { checkReceipts } from '../../operations/receipt-steps.ts';
 import { exportReceipts, showReceipt } from '../../operations/receipts.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
+import { readSpan, SPAN_QUERY } from '../period.ts';
 import type { ReceiptCheckRecord, ReceiptRecord } from '../records/customer-ledger.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 import { behind, type createExports, fileResponse } from './exports.ts';
-import { readSpan, SPAN_QUERY } from './ledger-span.ts';
 
 /** Each receipt is verified when written: this many block the event loop for a few milliseconds. */
 const PIECE_RECEIPTS = 50;

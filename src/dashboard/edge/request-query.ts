@@ -3,7 +3,7 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { ERRORS, type ErrorCode } from '../../core/error.ts';
 import type { LogFilter } from '../../operations/request-log.ts';
-import { readTime } from '../period.ts';
+import { readTime, SPAN_QUERY } from '../period.ts';
 import { oneOf } from './route.ts';
 
 /**
@@ -28,8 +28,7 @@ export const REQUEST_QUERY = {
   status: Type.Optional(Type.String({ pattern: '^([245]xx|[2-5]\\d\\d)$' })),
   code: Type.Optional(oneOf(Object.keys(ERRORS) as ErrorCode[])),
   end_user: END_USER,
-  from: Type.Optional(Type.String({ maxLength: 40 })),
-  to: Type.Optional(Type.String({ maxLength: 40 })),
+  ...SPAN_QUERY,
 };
 
 export function readRequestFilter(query: Static<TObject<typeof REQUEST_QUERY>>): LogFilter {

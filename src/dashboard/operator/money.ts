@@ -1,7 +1,6 @@
 // Totals of all accounts in the console: balances, holds, revenue and loss per model, and the
 // accuracy of prompt estimates.
 
-import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens, formatUsd } from '../../core/money.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
@@ -15,11 +14,11 @@ import { type AccountAmount, createTotals } from '../../ledger/totals.ts';
 import { amountRecord, figuresRecord, holdRecord } from '../../operations/figure-records.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import { type List, wholeList } from '../edge/page.ts';
-import { oneOf, type Route, sessionRoute } from '../edge/route.ts';
-import { readPeriod } from '../period.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
+import { PERIOD_QUERY, type PeriodQuery, readPeriod } from '../period.ts';
 import type { MoneyAccountRecord, MoneyRecord } from '../records/operator-catalog.ts';
 
-const DAYS = oneOf(['1', '7', '30', '90']);
+const QUERY = { days: PERIOD_QUERY.days };
 const LISTED = 10;
 const KEPT_MS = 60_000;
 
@@ -29,13 +28,13 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
   const { store, catalog, clock } = dependencies;
   const totals = createTotals(store.database);
   const readSeries = createModelSeriesReader(store.database);
-  const asked = new Map<number, { at: number; rows: Promise<readonly AccountAmount[]> }>();
+  const asked = new Map<string, { at: number; rows: Promise<readonly AccountAmount[]> }>();
   return [
     sessionRoute({
       method: 'GET',
       path: '/money',
       permission: 'view',
-      query: { days: Type.Optional(DAYS) },
+      query: QUERY,
       async handle({ query: { days = '30' } }): Promise<MoneyRecord> {
         const period = readPeriod({ days }, clock());
         const { edges } = period;
@@ -87,21 +86,21 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
       method: 'GET',
       path: '/money/spenders',
       permission: 'view',
-      query: { days: Type.Optional(DAYS) },
+      query: QUERY,
       async handle({ query: { days = '30' } }): Promise<List<MoneyAccountRecord>> {
         const { usdPerMillion } = catalog();
-        const rows = await spenders(Number(days));
+        const rows = await spenders(days);
         return wholeList(rows.map((row) => amountRecord(row, usdPerMillion)));
       },
     }),
   ];
 
   /** Reads every account, so concurrent calls share one run. */
-  function spenders(days: number): Promise<readonly AccountAmount[]> {
+  function spenders(days: NonNullable<PeriodQuery['days']>): Promise<readonly AccountAmount[]> {
     const nowMs = clock();
     const kept = asked.get(days);
     if (kept !== undefined && Math.abs(nowMs - kept.at) < KEPT_MS) return kept.rows;
-    const { edges } = readPeriod({ days: String(days) }, nowMs);
+    const { edges } = readPeriod({ days }, nowMs);
     const rows = totals.spenders(edges[0] ?? 0, edges.at(-1) ?? 0, LISTED);
     asked.set(days, { at: nowMs, rows });
     rows.catch(() => asked.delete(days));
