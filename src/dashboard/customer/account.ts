@@ -14,17 +14,9 @@ import type { OwnAccountRecord } from '../records/account.ts';
 import type { ConnectionRecord } from '../records/key.ts';
 
 /** The dependencies of the customer routes. */
-export type OwnDependencies = Pick<
+export type OwnDependencies = Omit<
   DashboardDependencies,
-  | 'store'
-  | 'limits'
-  | 'operator'
-  | 'baseUrl'
-  | 'mailMode'
-  | 'draining'
-  | 'clock'
-  | 'randomBytes'
-  | 'archives'
+  'signIn' | 'inFlight' | 'answerPlayground'
 >;
 
 /** Suspended accounts and those pending deletion can still read their data and revoke keys. */

@@ -9,7 +9,6 @@ import { authorOf } from '../../identity/audit.ts';
 import { createThrottle } from '../../identity/sign-in/throttle.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { codeDigest } from '../../ledger/codes.ts';
-import type { DashboardDependencies } from '../dependencies.ts';
 import { DashboardError } from '../edge/error.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { RedeemedRecord } from '../records/customer-ledger.ts';
@@ -27,8 +26,7 @@ export function redemptionRoutes({
   operator,
   clock,
   randomBytes,
-}: OwnDependencies &
-  Pick<DashboardDependencies, 'randomBytes'>): readonly Route<SignedInCustomer>[] {
+}: OwnDependencies): readonly Route<SignedInCustomer>[] {
   const throttle = createThrottle({ database: store.database, clock });
 
   return [
