@@ -19,20 +19,18 @@ type AuditReading = {
   readonly events: readonly AuditTailEvent[];
 };
 
-export type AuditTail = {
-  /** If it rejects, the next call returns these events too. */
-  readonly read: () => Promise<AuditReading>;
-};
+export type AuditTail = ReturnType<typeof createAuditTail>;
 
 /**
  * Starts at the end of the trail at the first call. In both databases, events become visible in the
  * order of their numbers, so numbers above the last one are new.
  */
-export function createAuditTail(database: Database): AuditTail {
+export function createAuditTail(database: Database) {
   const { db, dialect, foreignCommits } = database;
   let commits: number | undefined;
   let lastId: number | undefined;
 
+  /** If it rejects, the next call returns these events too. */
   async function read(): Promise<AuditReading> {
     // SQLite takes the time after the snapshot of a statement, so it is read before.
     const before = foreignCommits === undefined ? undefined : await readDatabaseTime(database);

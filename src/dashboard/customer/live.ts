@@ -9,7 +9,7 @@ import { balanceRecord } from '../../ledger/balance-record.ts';
 import type { Balance } from '../../ledger/contract.ts';
 import { createSpend, type DaySpend, type OpenRequest, type Spend } from '../../ledger/spend.ts';
 import { limitUsage } from '../../operations/account-view.ts';
-import { createFeeds, type Feeds, type Reading } from '../edge/feed.ts';
+import { createFeeds, type Reading } from '../edge/feed.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { LiveRecord, OpenRequestRecord, SpendRecord } from '../records/customer-overview.ts';
 import { type OwnDependencies, planOf, WHILE_INACTIVE } from './account.ts';
@@ -24,10 +24,8 @@ type Stored = {
   readonly open: readonly OpenRequest[];
 };
 
-export function feedRoutes(
-  dependencies: OwnDependencies,
-  feeds: Feeds = createFeeds(dependencies),
-): readonly Route<SignedInCustomer>[] {
+export function feedRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {
+  const feeds = createFeeds(dependencies);
   const spend = createSpend(dependencies.store.database);
   return [
     sessionRoute({

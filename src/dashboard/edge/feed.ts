@@ -19,15 +19,7 @@ type FeedTopic = {
 
 type ReadFeed = () => Promise<Reading>;
 
-export type Feeds = {
-  /** Returns the stream. Rejects if reading fails, and beyond a few feeds per key. */
-  readonly open: (
-    call: Pick<RouteCall<unknown>, 'request' | 'server' | 'isAdmitted'>,
-    topic: FeedTopic,
-  ) => Promise<Response>;
-  /** The number of open feeds. */
-  readonly count: () => number;
-};
+type FeedCall = Pick<RouteCall<unknown>, 'request' | 'server' | 'isAdmitted'>;
 
 export type FeedOptions = {
   readonly draining: () => boolean;
@@ -74,7 +66,7 @@ type Feed = {
   readonly limitIdle: () => void;
 };
 
-export function createFeeds(options: FeedOptions): Feeds {
+export function createFeeds(options: FeedOptions) {
   const { draining, monotonic = () => performance.now() } = options;
   const { tickMs = TICK_MS, everyMs = EVERY_MS } = options;
   const { heartbeatMs = HEARTBEAT_MS, lifeMs = LIFE_MS } = options;
@@ -129,7 +121,8 @@ export function createFeeds(options: FeedOptions): Feeds {
   }
 
   return {
-    async open({ request, server, isAdmitted }, wanted) {
+    /** Returns the stream. Rejects if reading fails, and beyond a few feeds per key. */
+    async open({ request, server, isAdmitted }: FeedCall, wanted: FeedTopic): Promise<Response> {
       const started = topics.get(wanted.key) ?? (await startTopic(wanted));
       // Another viewer may have started it during the await.
       const topic = topics.get(wanted.key) ?? started;
@@ -161,7 +154,8 @@ export function createFeeds(options: FeedOptions): Feeds {
         headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
       });
     },
-    count: () => [...topics.values()].reduce((sum, { feeds }) => sum + feeds.size, 0),
+    /** The number of open feeds. */
+    count: (): number => [...topics.values()].reduce((sum, { feeds }) => sum + feeds.size, 0),
   };
 }
 

@@ -13,13 +13,7 @@ const PREFIXES: Readonly<Record<Realm, string>> = {
   operator: '/operator',
 };
 
-export type ServiceFiles = {
-  readonly record: ReturnType<typeof serviceRecord>;
-  /** The path of a style sheet with the operator's colours. */
-  readonly colours: string | undefined;
-  /** The file of this name below `service/`. */
-  readonly read: (name: string) => ServiceFile | undefined;
-};
+export type ServiceFiles = ReturnType<typeof createServiceFiles>;
 
 type ServiceFile = {
   readonly body: string | Uint8Array<ArrayBuffer>;
@@ -29,15 +23,17 @@ type ServiceFile = {
 /** An SVG that is opened by itself may contain scripts: it gets an origin of its own and runs none. */
 const LOGO_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-export function createServiceFiles(service: Service, app: Realm): ServiceFiles {
+export function createServiceFiles(service: Service, app: Realm) {
   const { logo } = service;
   const style = styleOf(service);
   const styleName = style === undefined ? undefined : `colours-${Bun.hash(style).toString(36)}.css`;
   const pathOf = (name: string) => `${PREFIXES[app]}/service/${name}`;
   return {
     record: serviceRecord(service, logo === undefined ? null : pathOf(logo.name)),
+    /** The path of a style sheet with the operator's colours. */
     colours: styleName === undefined ? undefined : pathOf(styleName),
-    read(name) {
+    /** The file of this name below `service/`. */
+    read(name: string): ServiceFile | undefined {
       if (style !== undefined && name === styleName) {
         return { body: style, headers: { 'content-type': 'text/css; charset=utf-8' } };
       }

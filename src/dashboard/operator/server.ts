@@ -23,10 +23,8 @@ const SUMS_MS = 10_000;
 
 type Sums = { readonly balances: BalanceTotals; readonly today: ModelFigures };
 
-type ReadMachine = () => Promise<Reading & { readonly data: MachineRecord }>;
-
 /** Shared by all viewers. */
-export function machineReader(dependencies: MachineDependencies): ReadMachine {
+export function machineReader(dependencies: MachineDependencies) {
   const { store, clock } = dependencies;
   const totals = createTotals(store.database);
   const readModels = createModelSeriesReader(store.database);
@@ -43,7 +41,7 @@ export function machineReader(dependencies: MachineDependencies): ReadMachine {
     return read;
   }
 
-  return async () => {
+  return async (): Promise<Reading & { readonly data: MachineRecord }> => {
     const read = await readSums();
     const data = await machineRecord(dependencies, read);
     // The lag changes constantly and must not trigger a message alone.

@@ -16,20 +16,15 @@ import type { PreviewRecord } from '../records/operator-catalog.ts';
 /** Blocks the event loop for some milliseconds. */
 const ROWS_AT_ONCE = 500;
 
-type WhatIf = (
-  candidate: Catalog,
-  draft: PriceDraft,
-  /** Such as 2026-10; absent means the previous month. */
-  month: string | undefined,
-  aborted: AbortSignal,
-) => Promise<PreviewRecord>;
-
-export function createWhatIf({
-  machine,
-  clock,
-}: Pick<MachineDependencies, 'machine' | 'clock'>): WhatIf {
+export function createWhatIf({ machine, clock }: Pick<MachineDependencies, 'machine' | 'clock'>) {
   let asking = false;
-  return async (candidate, draft, month, aborted) => {
+  return async (
+    candidate: Catalog,
+    draft: PriceDraft,
+    /** Such as 2026-10; absent means the previous month. */
+    month: string | undefined,
+    aborted: AbortSignal,
+  ): Promise<PreviewRecord> => {
     if (asking) {
       throw new DashboardError(
         'conflict',
