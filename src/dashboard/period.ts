@@ -5,7 +5,7 @@ import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { DAY_MS, isoTime, nextUtcDay, nextUtcMonth, utcMonth } from '../core/calendar.ts';
 import { parseInstant } from '../core/instant.ts';
 import { HOUR_MS } from '../ledger/series/figures.ts';
-import { DashboardError } from './edge/error.ts';
+import { invalidRequest } from './edge/error.ts';
 import { oneOf } from './edge/route.ts';
 
 /** More than a year of days, or 16 days of hours. */
@@ -67,10 +67,9 @@ export function readTime(
 ): number {
   const ms = text === undefined ? undefined : parseInstant(text);
   if (ms !== undefined) return ms;
-  throw new DashboardError(
-    'invalid_request',
+  throw invalidRequest(
     `The field ${param} of the ${of} is not a valid time. Include the time zone, such as 2027-01-31T12:00:00Z.`,
-    { param },
+    param,
   );
 }
 
@@ -98,11 +97,7 @@ function span({ from, to }: SpanQuery): readonly [number, number] {
   const fromMs = readTime(from, 'from');
   const toMs = readTime(to, 'to');
   if (fromMs < toMs) return [fromMs, toMs];
-  throw new DashboardError(
-    'invalid_request',
-    'The period ends before it starts. Choose a later end.',
-    { param: 'to' },
-  );
+  throw invalidRequest('The period ends before it starts. Choose a later end.', 'to');
 }
 
 /** One day is the last 24 hours with the current one; more are UTC days with today. */

@@ -9,7 +9,7 @@ import { authorOf } from '../../identity/audit.ts';
 import { createThrottle } from '../../identity/sign-in/throttle.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { codeDigest } from '../../ledger/codes.ts';
-import { DashboardError } from '../edge/error.ts';
+import { invalidRequest } from '../edge/error.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type { RedeemedRecord } from '../records/customer-ledger.ts';
 import type { OwnDependencies } from './account.ts';
@@ -36,7 +36,9 @@ export function redemptionRoutes({
       body: { code: Type.String({ minLength: 1, maxLength: 100 }) },
       async handle({ who: { accountId }, body, address, actor }): Promise<RedeemedRecord> {
         const code = readRedemptionCode(body.code);
-        if (code === undefined) throw refused('Invalid code: a character is wrong or missing.');
+        if (code === undefined) {
+          throw invalidRequest('Invalid code: a character is wrong or missing.', 'code');
+        }
         const attempt = await throttle.enter({
           realm: 'customer',
           kind: 'redemption',
@@ -47,7 +49,7 @@ export function redemptionRoutes({
         const by = authorOf(actor, createId('op_', randomBytes));
         const redeemed = store.ledger.redeem({ digest, accountId, by, nowMs: clock() });
         const result = await attempt.checked(redeemed);
-        if (result.kind === 'refused') throw refused(REFUSED[result.why]);
+        if (result.kind === 'refused') throw invalidRequest(REFUSED[result.why], 'code');
         await attempt.succeeded();
         return {
           amount: formatTokens(result.amount),
@@ -57,8 +59,4 @@ export function redemptionRoutes({
       },
     }),
   ];
-}
-
-function refused(message: string): DashboardError {
-  return new DashboardError('invalid_request', message, { param: 'code' });
 }

@@ -6,7 +6,7 @@ import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { HOUR_MS } from '../../ledger/series/figures.ts';
 import { createSeriesReader } from '../../ledger/series/read.ts';
 import { createRefusalList } from '../../refusals/list.ts';
-import { DashboardError } from '../edge/error.ts';
+import { invalidRequest } from '../edge/error.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import { readPeriod, STEPS_MAX } from '../period.ts';
 import type { RequestChartRecord } from '../records/customer-request.ts';
@@ -26,7 +26,9 @@ export function requestChartRoutes({
       query: { from: Type.String({ maxLength: 40 }), to: Type.String({ maxLength: 40 }) },
       async handle({ who: { accountId }, query }): Promise<RequestChartRecord> {
         const { step, edges } = readPeriod(query, clock());
-        if (step === 'month') throw tooLong();
+        if (step === 'month') {
+          throw invalidRequest(`Choose a period of at most ${STEPS_MAX} days.`, 'to');
+        }
         const stepMs = step === 'hour' ? HOUR_MS : DAY_MS;
         const [first = 0, last = 0] = [edges[0], edges.at(-1)];
         const [{ cells }, refused] = await Promise.all([
@@ -51,9 +53,4 @@ export function requestChartRoutes({
       },
     }),
   ];
-}
-
-function tooLong(): DashboardError {
-  const message = `Choose a period of at most ${STEPS_MAX} days.`;
-  return new DashboardError('invalid_request', message, { param: 'to' });
 }

@@ -18,7 +18,7 @@ import { watchCut } from '../../operations/archive/cut.ts';
 import { countRequests, createRequestLog, type LogEntry } from '../../operations/request-log.ts';
 import { explainToCustomer } from '../../operations/requests.ts';
 import { createRefusalList, type RefusedRequest } from '../../refusals/list.ts';
-import { DashboardError } from '../edge/error.ts';
+import { invalidRequest } from '../edge/error.ts';
 import { logList, PAGE_QUERY, readLogPlace, readPage, wholeList } from '../edge/page.ts';
 import { problemOf, refusedRecord, statusOf } from '../edge/problem.ts';
 import { REQUEST_QUERY, readRequestFilter } from '../edge/request-query.ts';
@@ -169,10 +169,9 @@ export function requestRoutes(
 function readPrefix(id: string): string {
   const prefix = id.trim();
   if (prefix.length >= REQUEST_PREFIX_MIN) return prefix;
-  throw new DashboardError(
-    'invalid_request',
+  throw invalidRequest(
     `Enter at least the first ${REQUEST_PREFIX_MIN} characters of the request id (req_…).`,
-    { param: 'id' },
+    'id',
   );
 }
 

@@ -2,7 +2,7 @@
 
 import { withTimeout } from '../../async/timeout.ts';
 import { JSON_WEIGHT_MAX, weighJson } from '../../core/json-weight.ts';
-import { DashboardError } from './error.ts';
+import { DashboardError, invalidRequest } from './error.ts';
 
 /** A price draft is the largest body that a page sends. */
 const BODY_BYTES_MAX = 262_144;
@@ -23,12 +23,12 @@ export async function readJson(request: Request, limits: BodyLimits = {}): Promi
   if (bytes.length === 0) return {};
   // Values may take a thousand times the memory of their text.
   if (weighJson(bytes, JSON_WEIGHT_MAX).excess !== undefined) {
-    throw new DashboardError('invalid_request', 'The body nests too deep, or has too many values.');
+    throw invalidRequest('The body nests too deep, or has too many values.');
   }
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw new DashboardError('invalid_request', 'The body is not valid JSON.');
+    throw invalidRequest('The body is not valid JSON.');
   }
 }
 
@@ -41,8 +41,7 @@ async function readBytes(request: Request, limits: BodyLimits): Promise<Uint8Arr
   try {
     const bytes = await withTimeout(deadlineMs, collect(reader, bytesMax));
     if (bytes !== undefined) return bytes;
-    throw new DashboardError(
-      'invalid_request',
+    throw invalidRequest(
       `The request body did not arrive within ${deadlineMs / 1_000} seconds. Send it again.`,
     );
   } catch (error) {
@@ -78,7 +77,7 @@ async function read<Value>(reader: Pick<ReadableStreamDefaultReader<Value>, 'rea
   try {
     return await reader.read();
   } catch {
-    throw new DashboardError('invalid_request', 'The request body broke off. Send it again.');
+    throw invalidRequest('The request body broke off. Send it again.');
   }
 }
 

@@ -133,7 +133,7 @@ export class DashboardError extends Error {
   constructor(
     code: DashboardErrorCode,
     message: string,
-    more: { readonly param?: string; readonly retryAfterSeconds?: number } = {},
+    more: { readonly param?: string | undefined; readonly retryAfterSeconds?: number } = {},
   ) {
     super(message);
     this.code = code;
@@ -179,6 +179,11 @@ export function refusalOf(error: unknown): ErrorReply | undefined {
     return { status: 503, code: 'unavailable', message };
   }
   return undefined;
+}
+
+/** `param` is the invalid field, where there is one. */
+export function invalidRequest(message: string, param?: string): DashboardError {
+  return new DashboardError('invalid_request', message, { param });
 }
 
 /** The same response for a missing record and for one of another account. */

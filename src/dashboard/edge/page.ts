@@ -3,7 +3,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { LogEntry, LogPage, LogPlace } from '../../operations/request-log.ts';
 import type { Order, SortedPage, SortPlace } from '../../store/keyset.ts';
-import { DashboardError } from './error.ts';
+import { type DashboardError, invalidRequest } from './error.ts';
 import { oneOf } from './route.ts';
 
 /** The query fields of every list; spread them into a route's query. */
@@ -67,9 +67,7 @@ function logCursor({ ended, refused }: LogPlace): string {
 }
 
 function wrongCursor(): DashboardError {
-  return new DashboardError('invalid_request', 'The field after of the query is not valid.', {
-    param: 'after',
-  });
+  return invalidRequest('The field after of the query is not valid.', 'after');
 }
 
 export type List<Row> = {

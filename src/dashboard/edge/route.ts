@@ -6,7 +6,7 @@ import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler';
 import type { Permission } from '../../core/role.ts';
 import type { Actor } from '../../identity/audit.ts';
 import type { SignedIn, SignedInOperator } from '../../identity/signed-in.ts';
-import { DashboardError } from './error.ts';
+import { invalidRequest } from './error.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
@@ -139,22 +139,13 @@ function reader(schema: TSchema | undefined, what: 'body' | 'query'): (value: un
     compiled ??= TypeCompiler.Compile(schema ?? Type.Object({}, { additionalProperties: false }));
     if (compiled.Check(value)) {
       if (!isUnstorable(value)) return value;
-      throw new DashboardError(
-        'invalid_request',
-        `The ${what} contains a null character or half of a surrogate pair.`,
-      );
+      throw invalidRequest(`The ${what} contains a null character or half of a surrogate pair.`);
     }
     const first = compiled.Errors(value).First();
     const path = first === undefined ? '' : first.path.slice(1).replaceAll('/', '.');
     // Unknown field names come from the client and are never echoed.
-    const param = /^[a-z0-9_.]{1,60}$/.test(path) ? path : '';
-    throw new DashboardError(
-      'invalid_request',
-      param === ''
-        ? `The ${what} is not valid.`
-        : `The field ${param} of the ${what} is not valid.`,
-      param === '' ? {} : { param },
-    );
+    if (!/^[a-z0-9_.]{1,60}$/.test(path)) throw invalidRequest(`The ${what} is not valid.`);
+    throw invalidRequest(`The field ${path} of the ${what} is not valid.`, path);
   };
 }
 

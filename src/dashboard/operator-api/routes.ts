@@ -8,7 +8,7 @@ import { createSpend } from '../../ledger/spend.ts';
 import { accountRecord, readAccount, searchAccounts } from '../../operations/account-records.ts';
 import { createAccount } from '../../operations/accounts.ts';
 import { priceSheet } from '../../operations/price-sheet.ts';
-import { DashboardError } from '../edge/error.ts';
+import { invalidRequest } from '../edge/error.ts';
 import { numberedList, PAGE_QUERY } from '../edge/page.ts';
 import { ACCOUNT_FILTER, accountFilter } from '../operator/accounts.ts';
 import { type PeopleDependencies, partsOf } from '../operator/dependencies.ts';
@@ -112,14 +112,10 @@ function readSpan(query: { readonly from?: string; readonly until?: string }, no
     if (text === undefined) return otherwise;
     const time = parseInstant(`${text}T00:00:00Z`);
     if (time !== undefined) return time;
-    throw new DashboardError('invalid_request', `${name} is a day such as 2026-11-23.`, {
-      param: name,
-    });
+    throw invalidRequest(`${name} is a day such as 2026-11-23.`, name);
   };
   const untilMs = dayOf('until', utcDay(nowMs).untilMs);
   const fromMs = dayOf('from', untilMs - 30 * DAY_MS);
   if (fromMs < untilMs && untilMs - fromMs <= USAGE_DAYS_MAX * DAY_MS) return { fromMs, untilMs };
-  throw new DashboardError('invalid_request', `Ask for 1 to ${USAGE_DAYS_MAX} days.`, {
-    param: 'from',
-  });
+  throw invalidRequest(`Ask for 1 to ${USAGE_DAYS_MAX} days.`, 'from');
 }

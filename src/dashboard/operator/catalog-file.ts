@@ -5,7 +5,7 @@ import { catalogDigest } from '../../catalog/live.ts';
 import { CatalogError } from '../../catalog/source.ts';
 import { whyNotWritable } from '../../operations/publish-catalog.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import { DashboardError } from '../edge/error.ts';
+import { invalidRequest } from '../edge/error.ts';
 import type { PriceBookRecord, PublishedRecord } from '../records/operator-catalog.ts';
 
 export function catalogFileRecord({
@@ -47,6 +47,6 @@ export function orRefused<T>(work: () => T): T {
     return work();
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;
-    throw new DashboardError('invalid_request', error.problems.join('; '));
+    throw invalidRequest(error.problems.join('; '));
   }
 }

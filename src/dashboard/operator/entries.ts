@@ -20,7 +20,7 @@ import {
   publishEntry,
 } from '../../operations/catalog-entries.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import { DashboardError, notFound } from '../edge/error.ts';
+import { invalidRequest, notFound } from '../edge/error.ts';
 import { oneOf, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type {
   EntryCheckRecord,
@@ -184,11 +184,9 @@ function kindOf(text: string): EntryDraft['kind'] {
 }
 
 function draftOf({ kind, id, entry, from }: Static<TObject<typeof DRAFT>>): EntryDraft {
-  if (!isPlain(entry ?? {}, DEPTH_MAX)) {
-    throw new DashboardError('invalid_request', 'The entry is not valid.', { param: 'entry' });
-  }
+  if (!isPlain(entry ?? {}, DEPTH_MAX)) throw invalidRequest('The entry is not valid.', 'entry');
   if ((id ?? null) === null && entry === null) {
-    throw new DashboardError('invalid_request', 'The entry is missing.', { param: 'entry' });
+    throw invalidRequest('The entry is missing.', 'entry');
   }
   return { kind, id: id ?? undefined, entry: entry ?? undefined, from: from ?? undefined };
 }
