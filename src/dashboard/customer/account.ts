@@ -1,6 +1,7 @@
 // The customer's own account: the data of /v1/account plus the e-mail address. Only ever for the
 // signed-in account.
 
+import type { TProperties } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import type { OperatorState } from '../../core/operator.ts';
 import { type Plan, planIncludes } from '../../core/plan.ts';
@@ -9,7 +10,13 @@ import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { accountView } from '../../operations/account-view.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
 import { DashboardError } from '../edge/error.ts';
-import { type Route, type RouteStanding, sessionRoute } from '../edge/route.ts';
+import {
+  type Definition,
+  type Empty,
+  type Route,
+  type RouteStanding,
+  sessionRoute,
+} from '../edge/route.ts';
 import type { OwnAccountRecord } from '../records/account.ts';
 import type { ConnectionRecord } from '../records/key.ts';
 
@@ -22,12 +29,17 @@ export type OwnDependencies = Omit<
 /** Suspended accounts and those pending deletion can still read their data and revoke keys. */
 export const WHILE_INACTIVE: readonly RouteStanding[] = ['suspended', 'pending_deletion'];
 
+/** A route that only reads, which accounts may call while they are inactive, too. */
+export function readRoute<Query extends TProperties = Empty>(
+  definition: Omit<Definition<SignedInCustomer, Empty, Query>, 'method' | 'standings' | 'body'>,
+): Route<SignedInCustomer> {
+  return sessionRoute({ ...definition, method: 'GET', standings: WHILE_INACTIVE });
+}
+
 export function accountRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {
   return [
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/account',
-      standings: WHILE_INACTIVE,
       handle: async ({ who }) =>
         ownAccount(dependencies, await dependencies.store.accounts.get(who.accountId)),
     }),

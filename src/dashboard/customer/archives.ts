@@ -7,9 +7,9 @@ import { type ArchivedMonth, listArchives } from '../../ledger/archive/anchors.t
 import { digestOf, monthFiles, sizeOf } from '../../operations/archive/files.ts';
 import { notFound } from '../edge/error.ts';
 import { type List, wholeList } from '../edge/page.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import type { Route } from '../edge/route.ts';
 import type { ArchiveRecord } from '../records/customer-ledger.ts';
-import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, readRoute } from './account.ts';
 import type { createExports } from './exports.ts';
 
 export function archiveRoutes(
@@ -24,10 +24,8 @@ export function archiveRoutes(
   }
 
   return [
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/archives',
-      standings: WHILE_INACTIVE,
       async handle({ who: { accountId } }): Promise<List<ArchiveRecord>> {
         const found = await listArchives(database.db, accountId);
         return wholeList(
@@ -43,10 +41,8 @@ export function archiveRoutes(
         );
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/archives/:month/receipts',
-      standings: WHILE_INACTIVE,
       async handle(call): Promise<Response> {
         const { accountId } = call.who;
         const found = await listArchives(database.db, accountId);

@@ -5,16 +5,14 @@ import { isoTime } from '../../core/calendar.ts';
 import { type StoredAuditEvent, searchAuditEvents } from '../../identity/audit-search.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import type { Route } from '../edge/route.ts';
 import type { AuditRecord } from '../records/customer-audit.ts';
-import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, readRoute } from './account.ts';
 
 export function auditRoutes({ store }: OwnDependencies): readonly Route<SignedInCustomer>[] {
   return [
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/audit',
-      standings: WHILE_INACTIVE,
       query: PAGE_QUERY,
       handle: ({ who: { accountId }, query }): Promise<List<AuditRecord>> =>
         numberedList(

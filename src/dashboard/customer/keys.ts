@@ -30,7 +30,7 @@ import type {
   ListedKeyRecord,
   RotatedKeyRecord,
 } from '../records/key.ts';
-import { connectionOf, type OwnDependencies, WHILE_INACTIVE } from './account.ts';
+import { connectionOf, type OwnDependencies, readRoute, WHILE_INACTIVE } from './account.ts';
 
 export function keyRoutes(
   dependencies: OwnDependencies,
@@ -69,10 +69,8 @@ export function keyRoutes(
   }
 
   return [
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/keys',
-      standings: WHILE_INACTIVE,
       query: {
         ...sortedQuery(SORTS),
         state: Type.Optional(oneOf(['all', 'kept', 'active', 'expiring', 'expired', 'revoked'])),
@@ -103,10 +101,8 @@ export function keyRoutes(
         );
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/keys/summary',
-      standings: WHILE_INACTIVE,
       async handle({ who: { accountId } }): Promise<KeySummaryRecord> {
         const { made, limit, nextAt } = await keys.creations(accountId);
         const plan = operator().catalog.plans.get((await accounts.get(accountId)).plan);
@@ -122,10 +118,8 @@ export function keyRoutes(
         };
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/connection',
-      standings: WHILE_INACTIVE,
       handle: async ({ who }) => connectionOf(dependencies, await accounts.get(who.accountId)),
     }),
     sessionRoute({

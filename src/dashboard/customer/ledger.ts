@@ -11,10 +11,10 @@ import { listReceipts } from '../../ledger/receipt-list.ts';
 import { findSlice } from '../../ledger/receipt-slices.ts';
 import { watchCut } from '../../operations/archive/cut.ts';
 import { type List, numberedList, PAGE_QUERY } from '../edge/page.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import type { Route } from '../edge/route.ts';
 import { readSpan, SPAN_QUERY } from '../period.ts';
 import type { LedgerEntryRecord } from '../records/customer-ledger.ts';
-import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, readRoute } from './account.ts';
 import { behind, type createExports } from './exports.ts';
 import { keyNames } from './key-names.ts';
 import { ledgerCsv } from './ledger-csv.ts';
@@ -29,10 +29,8 @@ export function ledgerRoutes(
 ): readonly Route<SignedInCustomer>[] {
   const { database } = store;
   return [
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/ledger',
-      standings: WHILE_INACTIVE,
       query: { ...PAGE_QUERY, ...ONLY },
       handle({ who: { accountId }, query }): Promise<List<LedgerEntryRecord>> {
         const { usdPerMillion } = operator().catalog;
@@ -45,10 +43,8 @@ export function ledgerRoutes(
         );
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/ledger/export',
-      standings: WHILE_INACTIVE,
       query: { ...SPAN_QUERY, ...ONLY },
       handle(call): Promise<Response> {
         const { accountId } = call.who;

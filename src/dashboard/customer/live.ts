@@ -10,9 +10,9 @@ import type { Balance } from '../../ledger/contract.ts';
 import { createSpend, type DaySpend, type OpenRequest, type Spend } from '../../ledger/spend.ts';
 import { limitUsage } from '../../operations/account-view.ts';
 import { createFeeds, type Reading } from '../edge/feed.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import type { Route } from '../edge/route.ts';
 import type { LiveRecord, OpenRequestRecord, SpendRecord } from '../records/customer-overview.ts';
-import { type OwnDependencies, planOf, WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, planOf, readRoute } from './account.ts';
 
 /** The most open requests listed; the count includes all. */
 const OPEN_REQUESTS_MAX = 20;
@@ -28,10 +28,8 @@ export function feedRoutes(dependencies: OwnDependencies): readonly Route<Signed
   const feeds = createFeeds(dependencies);
   const spend = createSpend(dependencies.store.database);
   return [
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/feed',
-      standings: WHILE_INACTIVE,
       quiet: true,
       handle: (call) =>
         feeds.open(call, {

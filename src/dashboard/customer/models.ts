@@ -4,23 +4,19 @@ import { modelRecord } from '../../catalog/model-record.ts';
 import { effectiveLimits, lowerIncident, planIncludes } from '../../core/plan.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import type { List } from '../edge/page.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import type { Route } from '../edge/route.ts';
 import { modelNames } from '../model-names.ts';
 import type { CustomerModelRecord, ModelListRecord, ModelNameRecord } from '../records/model.ts';
-import { type OwnDependencies, planOf, WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, planOf, readRoute } from './account.ts';
 
 export function modelRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {
   return [
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/models',
-      standings: WHILE_INACTIVE,
       handle: ({ who }) => listModels(dependencies, who.accountId),
     }),
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/model-names',
-      standings: WHILE_INACTIVE,
       async handle({ who: { accountId } }): Promise<List<ModelNameRecord>> {
         const state = dependencies.operator();
         const plan = planOf(state, await dependencies.store.accounts.get(accountId));

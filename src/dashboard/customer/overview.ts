@@ -8,9 +8,9 @@ import type { Account } from '../../identity/accounts.ts';
 import { keyRecord } from '../../identity/key-record.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { createSpend, type DaySpend } from '../../ledger/spend.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import type { Route } from '../edge/route.ts';
 import type { NoticeRecord, OverviewRecord, SpendDayRecord } from '../records/customer-overview.ts';
-import { connectionOf, type OwnDependencies, ownAccount, WHILE_INACTIVE } from './account.ts';
+import { connectionOf, type OwnDependencies, ownAccount, readRoute } from './account.ts';
 import { liveReader, spendRecord } from './live.ts';
 
 const DAYS_SHOWN = 30;
@@ -25,10 +25,8 @@ export function overviewRoutes(dependencies: OwnDependencies): readonly Route<Si
   const spend = createSpend(store.database);
 
   return [
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/overview',
-      standings: WHILE_INACTIVE,
       async handle({ who: { accountId } }): Promise<OverviewRecord> {
         const nowMs = clock();
         const today = nextUtcDay(nowMs) - DAY_MS;

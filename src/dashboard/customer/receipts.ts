@@ -9,10 +9,10 @@ import { receiptPages } from '../../ledger/receipt-slices.ts';
 import { exportLines } from '../../operations/receipt-file.ts';
 import { checkReceipts } from '../../operations/receipt-steps.ts';
 import { exportReceipts, showReceipt } from '../../operations/receipts.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import type { Route } from '../edge/route.ts';
 import { readSpan, SPAN_QUERY } from '../period.ts';
 import type { ReceiptCheckRecord, ReceiptRecord } from '../records/customer-ledger.ts';
-import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, readRoute } from './account.ts';
 import { behind, type createExports, fileResponse } from './exports.ts';
 
 /** Each receipt is verified when written: this many block the event loop for a few milliseconds. */
@@ -25,10 +25,8 @@ export function receiptRoutes(
   exports: ReturnType<typeof createExports>,
 ): readonly Route<SignedInCustomer>[] {
   return [
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/receipts/check',
-      standings: WHILE_INACTIVE,
       query: { after: Type.Optional(Type.String({ pattern: '^\\d{1,15}$' })) },
       async handle({ who: { accountId }, query }): Promise<ReceiptCheckRecord> {
         const { balance, ...step } = await checkReceipts(
@@ -40,10 +38,8 @@ export function receiptRoutes(
         return { ...step, balance: formatTokens(balance), next };
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/receipts/export',
-      standings: WHILE_INACTIVE,
       query: SPAN_QUERY,
       handle(call): Promise<Response> {
         const { accountId } = call.who;
@@ -58,17 +54,13 @@ export function receiptRoutes(
         });
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/receipts/:id',
-      standings: WHILE_INACTIVE,
       handle: async ({ who, param }): Promise<ReceiptRecord> =>
         showReceipt(database, param('id'), who.accountId),
     }),
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/receipts/:id/file',
-      standings: WHILE_INACTIVE,
       async handle({ who: { accountId }, param }): Promise<Response> {
         const { sequence } = (await showReceipt(database, param('id'), accountId)).receipt as {
           readonly sequence: number;

@@ -2,9 +2,9 @@
 
 import { ERRORS } from '../../core/error.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import type { Route } from '../edge/route.ts';
 import type { ReferenceRecord } from '../records/reference.ts';
-import { WHILE_INACTIVE } from './account.ts';
+import { readRoute } from './account.ts';
 
 /** Codes that no request of a customer gets. */
 const OPERATORS: ReadonlySet<string> = new Set(['operator_only', 'misdirected_request']);
@@ -18,10 +18,8 @@ const REFERENCE: ReferenceRecord = {
 
 export function referenceRoutes(): readonly Route<SignedInCustomer>[] {
   return [
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/reference',
-      standings: WHILE_INACTIVE,
       handle: () => REFERENCE,
     }),
   ];

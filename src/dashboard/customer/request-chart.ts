@@ -7,10 +7,10 @@ import { HOUR_MS } from '../../ledger/series/figures.ts';
 import { createSeriesReader } from '../../ledger/series/read.ts';
 import { createRefusalList } from '../../refusals/list.ts';
 import { invalidRequest } from '../edge/error.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import type { Route } from '../edge/route.ts';
 import { readPeriod, STEPS_MAX } from '../period.ts';
 import type { RequestChartRecord } from '../records/customer-request.ts';
-import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, readRoute } from './account.ts';
 
 export function requestChartRoutes({
   store,
@@ -19,10 +19,8 @@ export function requestChartRoutes({
   const readSeries = createSeriesReader(store.database);
   const refusals = createRefusalList(store.database);
   return [
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/requests/chart',
-      standings: WHILE_INACTIVE,
       query: { from: Type.String({ maxLength: 40 }), to: Type.String({ maxLength: 40 }) },
       async handle({ who: { accountId }, query }): Promise<RequestChartRecord> {
         const { step, edges } = readPeriod(query, clock());

@@ -22,7 +22,7 @@ import { invalidRequest } from '../edge/error.ts';
 import { logList, PAGE_QUERY, readLogPlace, readPage, wholeList } from '../edge/page.ts';
 import { problemOf, refusedRecord, statusOf } from '../edge/problem.ts';
 import { REQUEST_QUERY, readRequestFilter } from '../edge/request-query.ts';
-import { type Route, sessionRoute } from '../edge/route.ts';
+import type { Route } from '../edge/route.ts';
 import type { ReadTurns } from '../edge/turns.ts';
 import type {
   RefusedRequestRecord,
@@ -32,7 +32,7 @@ import type {
   RequestListRecord,
   RequestRecord,
 } from '../records/customer-request.ts';
-import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, readRoute } from './account.ts';
 import { behind, type createExports } from './exports.ts';
 import { CSV_TYPE, csvPages } from './requests-csv.ts';
 
@@ -76,10 +76,8 @@ export function requestRoutes(
   }
 
   return [
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/requests',
-      standings: WHILE_INACTIVE,
       query: {
         ...PAGE_QUERY,
         ...REQUEST_QUERY,
@@ -100,10 +98,8 @@ export function requestRoutes(
         );
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/requests/count',
-      standings: WHILE_INACTIVE,
       query: REQUEST_QUERY,
       async handle({ who: { accountId }, query, request }): Promise<RequestCountRecord> {
         const filter = readRequestFilter(query);
@@ -113,10 +109,8 @@ export function requestRoutes(
         return { count, is_more: isMore };
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/requests/filters',
-      standings: WHILE_INACTIVE,
       async handle({ who: { accountId } }): Promise<RequestFiltersRecord> {
         const { rows } = await store.keys.listed(accountId);
         return {
@@ -128,10 +122,8 @@ export function requestRoutes(
         };
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/requests/export',
-      standings: WHILE_INACTIVE,
       query: REQUEST_QUERY,
       handle(call): Promise<Response> {
         const { accountId } = call.who;
@@ -152,10 +144,8 @@ export function requestRoutes(
         });
       },
     }),
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/requests/:id',
-      standings: WHILE_INACTIVE,
       async handle({ who, param }): Promise<RequestHistoryRecord | RefusedRequestRecord> {
         const { accountId } = who;
         const [refused] = await lists.refusals.search(accountId, param('id'), 1);

@@ -9,13 +9,13 @@ import { createSeriesReader } from '../../ledger/series/read.ts';
 import { createSpeedReader } from '../../ledger/series/speeds.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import { END_USER } from '../edge/request-query.ts';
-import { oneOf, type Route, sessionRoute } from '../edge/route.ts';
+import { oneOf, type Route } from '../edge/route.ts';
 import type { ReadTurns } from '../edge/turns.ts';
 import { PERIOD_QUERY, periodRecord, readPeriod } from '../period.ts';
 import type { UsageRecord } from '../records/customer-usage.ts';
 import type { SpeedsRecord } from '../records/speeds.ts';
 import { speedsRecord } from '../speeds.ts';
-import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, readRoute } from './account.ts';
 import { keyNames } from './key-names.ts';
 import {
   figuresRecord,
@@ -50,18 +50,14 @@ export function usageRoutes(
   const read = createUsageReader({ store, clock, catalog: () => operator().catalog });
 
   return [
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/usage',
-      standings: WHILE_INACTIVE,
       query: USAGE_QUERY,
       handle: ({ who: { accountId }, query, request }): Promise<UsageRecord> =>
         inTurn(accountId, request, () => read(accountId, query)),
     }),
-    sessionRoute({
-      method: 'GET',
+    readRoute({
       path: '/usage/speeds',
-      standings: WHILE_INACTIVE,
       query: { ...PERIOD_QUERY, model: FILTER.model },
       async handle({ who: { accountId: subject }, query }): Promise<SpeedsRecord> {
         const period = readPeriod(query, clock());
