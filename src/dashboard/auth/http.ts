@@ -18,9 +18,6 @@ export const PASSWORD = Type.String({ minLength: 1, maxLength: 256 });
 export const EMAIL = Type.String({ minLength: 3, maxLength: 254 });
 export const TOKEN = Type.String({ minLength: 1, maxLength: 100 });
 
-/** Owners can manage their own sign-in in every status of the account. */
-export const EVERY_STANDING = ['suspended', 'pending_deletion', 'blocked'] as const;
-
 export const visitOf = ({ request, address }: RouteCall<unknown, unknown, unknown>): Visit => ({
   headers: request.headers,
   address,

@@ -16,7 +16,6 @@ import type {
 import {
   type AuthDependencies,
   EMAIL,
-  EVERY_STANDING,
   PASSWORD,
   provenUntil,
   signInResponse,
@@ -25,16 +24,19 @@ import {
   withCookies,
 } from './http.ts';
 
+/** Of all routes for the own sign-in, which owners can manage in every status of the account. */
+const OWN = {
+  permission: 'sign-in.own',
+  standings: ['suspended', 'pending_deletion', 'blocked'],
+} as const;
+
 const CODE = Type.String({ minLength: 6, maxLength: 20 });
 
 export function sharedRoutes(
   dependencies: AuthDependencies,
 ): readonly (Route<SignedIn, Permission> | Route<undefined>)[] {
   const own = [...sessionRoutes(dependencies), ...twoFactorRoutes(dependencies)];
-  return [
-    ...visitorRoutes(dependencies),
-    ...own.map((route) => ({ ...route, permission: 'sign-in.own' as const })),
-  ];
+  return [...visitorRoutes(dependencies), ...own.map((route) => ({ ...route, ...OWN }))];
 }
 
 function visitorRoutes({ realm, mailMode }: AuthDependencies): readonly Route<undefined>[] {
@@ -80,7 +82,6 @@ function sessionRoutes({ realm }: AuthDependencies): readonly Route<SignedIn>[] 
     sessionRoute({
       method: 'POST',
       path: '/auth/step-up',
-      standings: EVERY_STANDING,
       body: { password: PASSWORD },
       async handle(call) {
         const { password } = call.body;
@@ -92,7 +93,6 @@ function sessionRoutes({ realm }: AuthDependencies): readonly Route<SignedIn>[] 
     sessionRoute({
       method: 'POST',
       path: '/auth/password/change',
-      standings: EVERY_STANDING,
       body: { current: PASSWORD, password: PASSWORD },
       handle: async (call) =>
         withCookies(await realm.changePassword(call.who, call.body, visitOf(call))),
@@ -100,7 +100,6 @@ function sessionRoutes({ realm }: AuthDependencies): readonly Route<SignedIn>[] 
     sessionRoute({
       method: 'GET',
       path: '/auth/sessions',
-      standings: EVERY_STANDING,
       handle: async ({ who }): Promise<SessionListRecord> => ({
         object: 'list',
         data: (await realm.sessions(who)).map((row) => ({
@@ -118,13 +117,11 @@ function sessionRoutes({ realm }: AuthDependencies): readonly Route<SignedIn>[] 
     sessionRoute({
       method: 'DELETE',
       path: '/auth/sessions/:id',
-      standings: EVERY_STANDING,
       handle: (call) => realm.endSession(call.who, call.param('id'), visitOf(call)),
     }),
     sessionRoute({
       method: 'DELETE',
       path: '/auth/sessions',
-      standings: EVERY_STANDING,
       handle: (call) => realm.endOtherSessions(call.who, visitOf(call)),
     }),
   ];
@@ -140,7 +137,6 @@ function twoFactorRoutes({ realm }: AuthDependencies): readonly Route<SignedIn>[
     stepUpRoute({
       method: 'POST',
       path: '/auth/two-factor',
-      standings: EVERY_STANDING,
       handle: async ({ who }): Promise<TwoFactorStartRecord> => ({
         object: 'two_factor_start',
         ...(await realm.startTwoFactor(who)),
@@ -149,7 +145,6 @@ function twoFactorRoutes({ realm }: AuthDependencies): readonly Route<SignedIn>[
     stepUpRoute({
       method: 'POST',
       path: '/auth/two-factor/confirm',
-      standings: EVERY_STANDING,
       body: { code: CODE },
       async handle(call) {
         const { code } = call.body;
@@ -160,13 +155,11 @@ function twoFactorRoutes({ realm }: AuthDependencies): readonly Route<SignedIn>[
     stepUpRoute({
       method: 'DELETE',
       path: '/auth/two-factor',
-      standings: EVERY_STANDING,
       handle: async (call) => withCookies(await realm.disableTwoFactor(call.who, visitOf(call))),
     }),
     stepUpRoute({
       method: 'POST',
       path: '/auth/two-factor/recovery-codes',
-      standings: EVERY_STANDING,
       handle: async (call) => codesRecord(await realm.renewRecoveryCodes(call.who, visitOf(call))),
     }),
   ];
