@@ -59,20 +59,6 @@ export function createOperatorApi(dependencies: ApiDependencies) {
     );
   }
 
-  async function record(
-    caller: TokenCaller,
-    from: string,
-    method: string,
-    status: number,
-    path: string,
-  ) {
-    const change = { ...dependencies, actor: { name: nameOf(caller), address: from } };
-    const detail = { method, path, status };
-    await database.quickly(() =>
-      auditChange(change, 'operator_api.called', caller.token.id, detail),
-    );
-  }
-
   async function run(
     request: Request,
     server: RouteServer | null,
@@ -99,7 +85,7 @@ export function createOperatorApi(dependencies: ApiDependencies) {
     }
     const result = await route.handle({
       who,
-      actor: { name: nameOf(who), address: from },
+      actor: actorOf(who, from),
       address: from,
       body: route.readBody(given),
       query: route.readQuery(Object.fromEntries(targetOf(request).searchParams)),
@@ -143,12 +129,14 @@ export function createOperatorApi(dependencies: ApiDependencies) {
         (error: unknown) => refused(error, requestId, secure),
       );
       if (response.status === 405) response.headers.set('allow', found.allowed.join(', '));
+      const change = { ...dependencies, actor: actorOf(caller, from) };
       // Paths come from the client: only those of the table are recorded. A change is done and has its
       // own event, so a failure here does not change the answer.
       const known = found.api?.route.path ?? 'unknown';
-      await record(caller, from, method, response.status, known).catch((error: unknown) =>
-        dependencies.onInternal(requestId, error),
-      );
+      const detail = { method, path: known, status: response.status };
+      await database
+        .quickly(() => auditChange(change, 'operator_api.called', caller.token.id, detail))
+        .catch((error: unknown) => dependencies.onInternal(requestId, error));
       return response;
     } catch (error) {
       return refused(error, requestId, secure);
@@ -156,8 +144,8 @@ export function createOperatorApi(dependencies: ApiDependencies) {
   };
 }
 
-function nameOf({ token }: TokenCaller): string {
-  return `token:${token.name}`;
+function actorOf({ token }: TokenCaller, address: string) {
+  return { name: `token:${token.name}`, address };
 }
 
 function requireJson({ headers }: Request): void {
