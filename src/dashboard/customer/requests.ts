@@ -4,23 +4,19 @@
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import { PLAYGROUND_KEY_ID } from '../../core/id.ts';
-import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
+import type { UsdRate } from '../../core/money.ts';
 import { readNames } from '../../identity/names.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { archivedWithin } from '../../ledger/archive/anchors.ts';
 import { createNewestRequests } from '../../ledger/newest-requests.ts';
-import {
-  createRequestList,
-  type ListedRequest,
-  REQUEST_PREFIX_MIN,
-} from '../../ledger/request-list.ts';
+import { createRequestList, REQUEST_PREFIX_MIN } from '../../ledger/request-list.ts';
 import { watchCut } from '../../operations/archive/cut.ts';
 import { countRequests, createRequestLog, type LogEntry } from '../../operations/request-log.ts';
 import { explainToCustomer } from '../../operations/requests.ts';
-import { createRefusalList, type RefusedRequest } from '../../refusals/list.ts';
+import { createRefusalList } from '../../refusals/list.ts';
 import { invalidRequest } from '../edge/error.ts';
 import { logList, PAGE_QUERY, readLogPlace, readPage, wholeList } from '../edge/page.ts';
-import { problemOf, refusedRecord, statusOf } from '../edge/problem.ts';
+import { logEntryRecord, refusedRecord } from '../edge/problem.ts';
 import { REQUEST_QUERY, readRequestFilter } from '../edge/request-query.ts';
 import type { Route } from '../edge/route.ts';
 import type { ReadTurns } from '../edge/turns.ts';
@@ -166,59 +162,22 @@ function readPrefix(id: string): string {
 }
 
 function requestRecord(entry: LogEntry, usdPerMillion: UsdRate): RequestRecord {
-  const common = {
-    object: 'request',
-    status: statusOf(entry),
-    problem: problemOf(entry),
-  } as const;
-  return entry.kind === 'ended'
-    ? { ...common, ...endedRecord(entry.row, usdPerMillion) }
-    : { ...common, ...turnedAwayRecord(entry.row) };
-}
-
-type OwnFields = Omit<RequestRecord, 'object' | 'status' | 'problem'>;
-
-function endedRecord(row: ListedRequest, usdPerMillion: UsdRate): OwnFields {
+  const common = { object: 'request', ...logEntryRecord(entry, usdPerMillion) } as const;
+  if (entry.kind === 'refused') {
+    const { id, model } = entry.row;
+    const none = { format: null, stream: null, cached_input_tokens: 0, reasoning_tokens: 0 };
+    return { ...common, ...none, id, model, outcome: 'refused' };
+  }
+  const { row } = entry;
   const { outcome } = row;
   return {
+    ...common,
     id: row.requestId,
-    started_at: isoTime(row.startedAt),
-    duration_ms: row.endedAt - row.startedAt,
-    key_id: row.keyId,
     format: row.format,
     stream: row.stream,
     model: row.modelRequested,
-    model_served: row.modelServed,
     outcome: outcome === 'upstream_failed' || outcome === 'gateway_failed' ? 'failed' : outcome,
-    count: 1,
-    input_tokens: row.inputTokens,
     cached_input_tokens: row.cachedInputTokens,
-    output_tokens: row.outputTokens,
     reasoning_tokens: row.reasoningTokens,
-    debited: formatTokens(row.debited),
-    debited_usd: formatUsd(row.debited, usdPerMillion),
-    end_user: row.endUser,
-  };
-}
-
-function turnedAwayRecord(row: RefusedRequest): OwnFields {
-  return {
-    id: row.id,
-    started_at: isoTime(row.at),
-    duration_ms: 0,
-    key_id: row.keyId,
-    format: null,
-    stream: null,
-    model: row.model,
-    model_served: null,
-    outcome: 'refused',
-    count: row.count,
-    input_tokens: 0,
-    cached_input_tokens: 0,
-    output_tokens: 0,
-    reasoning_tokens: 0,
-    debited: '0',
-    debited_usd: '0',
-    end_user: null,
   };
 }

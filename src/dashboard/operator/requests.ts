@@ -2,18 +2,17 @@
 // history of one as in `tollgate explain`. Refused requests are among them.
 
 import { type Static, type TObject, Type } from '@sinclair/typebox';
-import { isoTime } from '../../core/calendar.ts';
-import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
+import type { UsdRate } from '../../core/money.ts';
 import { type NamesOfIds, readNames } from '../../identity/names.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { createNewestRequests } from '../../ledger/newest-requests.ts';
-import { createRequestList, type ListedRequest } from '../../ledger/request-list.ts';
-import { createRequestLog, type LogPage } from '../../operations/request-log.ts';
+import { createRequestList } from '../../ledger/request-list.ts';
+import { createRequestLog, type LogEntry, type LogPage } from '../../operations/request-log.ts';
 import { explainRequest } from '../../operations/requests.ts';
 import { createRefusalList, NO_ACCOUNT, type RefusedRequest } from '../../refusals/list.ts';
 import { createFeeds } from '../edge/feed.ts';
 import { type List, logList, PAGE_QUERY, readLogPlace, readPage } from '../edge/page.ts';
-import { problemOf, refusedRecord, statusOf } from '../edge/problem.ts';
+import { logEntryRecord, refusedRecord } from '../edge/problem.ts';
 import { REQUEST_QUERY, readRequestFilter } from '../edge/request-query.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
 import type {
@@ -48,17 +47,7 @@ export function requestRoutes(
       database,
       page.entries.map(({ row }) => row),
     );
-    return logList(page, (entry) => {
-      const common = {
-        problem: problemOf(entry),
-        status: statusOf(entry),
-        account_email: names.email(entry.row.accountId),
-        key_name: keyName(names, entry.row.keyId),
-      };
-      return entry.kind === 'ended'
-        ? { ...common, ...endedRecord(entry.row, catalog().usdPerMillion) }
-        : { ...common, ...refusedFields(entry.row) };
-    });
+    return logList(page, (entry) => loggedRecord(entry, names, catalog().usdPerMillion));
   }
 
   /** The newest request and the newest refusal: when one changes, pages read their list again. */
@@ -140,48 +129,26 @@ function keyName(names: NamesOfIds, keyId: string | null): string | null {
   return key === undefined ? null : (key.name ?? key.masked);
 }
 
-type OwnFields = Omit<LoggedRequestRecord, 'problem' | 'status' | 'account_email' | 'key_name'>;
-
-function endedRecord(row: ListedRequest, usdPerMillion: UsdRate): OwnFields {
-  return {
-    request_id: row.requestId,
-    account_id: row.accountId,
-    key_id: row.keyId,
-    started_at: isoTime(row.startedAt),
-    duration_ms: row.endedAt - row.startedAt,
-    model_requested: row.modelRequested,
-    model_served: row.modelServed,
-    upstream: row.upstream,
-    outcome: row.outcome,
-    cause: row.failure,
-    count: 1,
-    input_tokens: row.inputTokens,
-    output_tokens: row.outputTokens,
-    debited: formatTokens(row.debited),
-    debited_usd: formatUsd(row.debited, usdPerMillion),
-    end_user: row.endUser,
+function loggedRecord(
+  entry: LogEntry,
+  names: NamesOfIds,
+  usdPerMillion: UsdRate,
+): LoggedRequestRecord {
+  const { accountId, keyId } = entry.row;
+  const common = {
+    ...logEntryRecord(entry, usdPerMillion),
+    account_id: accountId,
+    account_email: names.email(accountId),
+    key_name: keyName(names, keyId),
   };
-}
-
-function refusedFields(row: RefusedRequest): OwnFields {
-  return {
-    request_id: row.id,
-    account_id: row.accountId,
-    key_id: row.keyId,
-    started_at: isoTime(row.at),
-    duration_ms: 0,
-    model_requested: row.model,
-    model_served: null,
-    upstream: null,
-    outcome: 'refused',
-    cause: null,
-    count: row.count,
-    input_tokens: 0,
-    output_tokens: 0,
-    debited: '0',
-    debited_usd: '0',
-    end_user: null,
-  };
+  if (entry.kind === 'refused') {
+    const { id, model } = entry.row;
+    const none = { upstream: null, cause: null };
+    return { ...common, ...none, request_id: id, model_requested: model, outcome: 'refused' };
+  }
+  const { requestId, modelRequested, upstream, outcome, failure } = entry.row;
+  const ended = { request_id: requestId, model_requested: modelRequested };
+  return { ...common, ...ended, upstream, outcome, cause: failure };
 }
 
 function refusalRecord(row: RefusedRequest, names: NamesOfIds): OperatorRefusalRecord {

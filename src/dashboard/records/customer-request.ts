@@ -3,7 +3,7 @@
 import type { RequestProblem } from '../../core/advice.ts';
 import type { customerExplanation } from '../../operations/customer-explanation.ts';
 import type { List } from '../edge/page.ts';
-import type { refusedRecord } from '../edge/problem.ts';
+import type { logEntryRecord, refusedRecord } from '../edge/problem.ts';
 import type { KeyRecord } from './key.ts';
 
 type RequestOutcomeRecord =
@@ -16,34 +16,19 @@ type RequestOutcomeRecord =
 /** What the client of a failed or refused request received, and what it can do. */
 export type ProblemRecord = RequestProblem;
 
-export type RequestRecord = {
+/** What the lists of customers and operators show alike. */
+export type LogEntryRecord = ReturnType<typeof logEntryRecord>;
+
+export type RequestRecord = LogEntryRecord & {
   readonly id: string;
   readonly object: 'request';
-  readonly started_at: string;
-  readonly duration_ms: number;
-  /** Null where many kinds of refusal were counted together; so is the model. */
-  readonly key_id: string | null;
   /** Null for a refused request, as are the streaming flag and often the model. */
   readonly format: 'chat' | 'messages' | null;
   readonly stream: boolean | null;
   readonly model: string | null;
-  /** Null without an answer; differs from `model` after a fallback. */
-  readonly model_served: string | null;
   readonly outcome: RequestOutcomeRecord;
-  /** As the client received it; null if it left before, or if the connection broke. */
-  readonly status: number | null;
-  /** Null unless the request failed or was refused. */
-  readonly problem: ProblemRecord | null;
-  /** Above 1 for equal refused requests of one minute. */
-  readonly count: number;
-  readonly input_tokens: number;
   readonly cached_input_tokens: number;
-  readonly output_tokens: number;
   readonly reasoning_tokens: number;
-  /** In service tokens. */
-  readonly debited: string;
-  readonly debited_usd: string;
-  readonly end_user: string | null;
 };
 
 /** Continues at `next`, even if `data` is short or empty: long searches end early. */
