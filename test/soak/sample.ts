@@ -8,6 +8,8 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 /** Windows of memory: several collections of each heap are in one. */
 const LEAST_MS = 5 * MINUTE_MS;
+/** More than the time between two samples. */
+const SLACK_MS = 15_000;
 
 type Memory = {
   readonly residentBytes: number;
@@ -106,7 +108,10 @@ export function growthOf(samples: readonly Sample[], settleMs: number): Growth[]
       ...(bound === undefined ? {} : { bound, verdict: judge(slope, bound) }),
     };
   };
-  const least = (points: readonly Point[]) => leasts(points, LEAST_MS / HOUR_MS);
+  // The last window counts once it is over: its least comes late.
+  const over = ((samples.at(-1)?.atMs ?? 0) + SLACK_MS) / HOUR_MS;
+  const least = (points: readonly Point[]) =>
+    leasts(points, LEAST_MS / HOUR_MS).filter(({ x }) => x + LEAST_MS / HOUR_MS / 2 <= over);
   const resident = ({ residentBytes }: Sample): number => residentBytes / MIB;
   return [
     series('least resident memory', 'MiB', resident, 1, least),

@@ -112,6 +112,14 @@ describe('a verdict', () => {
     expect([judged(0), judged(2)]).toEqual(['passed', 'failed']);
   });
 
+  test('leaves out a last window that is not over', () => {
+    const run = samples(0, 62).map((sample) => ({
+      ...sample,
+      residentBytes: sample.residentBytes + (sample.atMs < 3_600_000 ? 0 : 20 * MIB),
+    }));
+    expect(growthOf(run, 20 * 60_000)[0]).toMatchObject({ last: 150, verdict: 'passed' });
+  });
+
   test('counts no growth of the first minutes', () => {
     const grown = samples(0, 60).map((sample) => ({
       ...sample,
