@@ -6,8 +6,11 @@ import { leasts, medians, type Point, type Slope, slopeOf } from './slope.ts';
 const MIB = 1_024 * 1_024;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
-/** Windows of memory: several collections of each heap are in one. */
-const LEAST_MS = 5 * MINUTE_MS;
+/**
+ * Windows of memory: a quiet server drops its compiled code once in each, and its least is what is
+ * left then. Wider ones keep fewer of these floors, so their interval is wider.
+ */
+const LEAST_MS = MINUTE_MS;
 /** More than the time between two samples. */
 const SLACK_MS = 15_000;
 
@@ -84,7 +87,7 @@ export type Growth = {
 
 /**
  * The growth of each series after `settleMs`, per hour. That of memory is judged by the least of each
- * five minutes: garbage and bursts lie above it, and what is never returned raises it. The others
+ * minute: garbage and bursts lie above it, and what is never returned raises it. The others
  * are taken from the medians of each minute. A series passes where the whole interval of confidence
  * is below the bound, and fails where all of it is above.
  */
