@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { OTHER_END_USERS } from '../../../src/ledger/series/end-users.ts';
 import { createSeriesReader, type SeriesFilter } from '../../../src/ledger/series/read.ts';
-import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
+import { createRollUp, type RollUp } from '../../../src/ledger/series/roll-up.ts';
 import type { Database, Query } from '../../../src/store/contract.ts';
 import {
   describeOnEachDatabase,
@@ -32,6 +32,22 @@ async function addEndUsers(database: Database, count: number): Promise<void> {
       select '${accountId}', ${DAY}, 'user-' || number, 'swift-1', 'swift-1', 'key_1',
         1, 0, 0, 0, 100, 0, 20, 0, 10, 10, 0 from users`,
   );
+}
+
+/** Reads the end users of the day while a record is rolled up between two pages. */
+async function readWhileRollingUp(database: Database, rollUp: RollUp, pageRows: number) {
+  let time = 0;
+  const read = createSeriesReader(database, () => (time += 1_000), pageRows);
+  let isDone = false;
+  const reading = read({ accountId, edges: [DAY, DAY + DAY_MS], groupBy: 'end_user' });
+  const done = reading.finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await new Promise((resolve) => setImmediate(resolve));
+    await rollUp.step(1);
+  }
+  return (await done).cells;
 }
 
 describeOnEachDatabase('pages of a series', () => {
@@ -71,18 +87,8 @@ describeOnEachDatabase('pages of a series', () => {
         await add(users);
         await rollUp.step(users.length);
         await add(later);
-        let time = 0;
-        const read = createSeriesReader(database, () => (time += 1_000), 1 + more);
-        let isDone = false;
-        const reading = read({ accountId, edges: [DAY, DAY + DAY_MS], groupBy: 'end_user' });
-        const done = reading.finally(() => {
-          isDone = true;
-        });
-        while (!isDone) {
-          await new Promise((resolve) => setImmediate(resolve));
-          await rollUp.step(1);
-        }
-        const counts = (await done).cells.map(({ group, figures }) => [group, figures.requests]);
+        const cells = await readWhileRollingUp(database, rollUp, 1 + more);
+        const counts = cells.map(({ group, figures }) => [group, figures.requests]);
         expect(Object.fromEntries(counts)).toEqual(
           Object.fromEntries(users.map((user) => [user, 2])),
         );
@@ -149,18 +155,8 @@ describeOnEachDatabase('pages of a series', () => {
           const records = [...order, ...users].map((endUser) => usageRecord({ endUser }));
           await addRecords(database, records);
           if (rolledUp > 0) await rollUp.step(rolledUp);
-          let time = 0;
-          const read = createSeriesReader(database, () => (time += 1_000), 1 + more);
-          let isDone = false;
-          const reading = read({ accountId, edges: [DAY, DAY + DAY_MS], groupBy: 'end_user' });
-          const done = reading.finally(() => {
-            isDone = true;
-          });
-          while (!isDone) {
-            await new Promise((resolve) => setImmediate(resolve));
-            await rollUp.step(1);
-          }
-          const counts = (await done).cells.map(({ figures }) => figures.requests);
+          const cells = await readWhileRollingUp(database, rollUp, 1 + more);
+          const counts = cells.map(({ figures }) => figures.requests);
           expect(counts.reduce((all, count) => all + count, 0)).toBe(records.length);
           await database.close();
         },
