@@ -10,6 +10,7 @@ import { MICRO_DECIMALS, micro, parseDecimal, usdRate } from '../core/money.ts';
 import { BUILT_IN_PLANS, type IncidentLimits, type Plan } from '../core/plan.ts';
 import type { Logo } from '../core/service.ts';
 import { toPriceBook } from './prices.ts';
+import type { Profiles } from './profile-choice.ts';
 import { toProfiles } from './profiles.ts';
 import { ruleProblems } from './rules.ts';
 import {
@@ -68,12 +69,13 @@ function firstOfEachPath(problems: readonly Problem[]): Problem[] {
 }
 
 function snapshot(document: CatalogDocument, { nowMs, readLogo }: CatalogSource): Catalog {
-  const profiles = toProfiles(document.profile ?? {});
+  const tables = document.profile ?? {};
+  const profiles = { all: toProfiles(tables), tables: new Map(Object.entries(tables)) };
   const upstreams = new Map(
     document.upstream.map((entry) => [entry.id, toUpstream(entry, profiles)]),
   );
   const entries = new Map(document.upstream.map((entry) => [entry.id, entry]));
-  const models = document.model.map((entry) => toModel(entry, entries, nowMs));
+  const models = document.model.map((entry) => toModel(entry, entries, profiles, nowMs));
   const byName = new Map<string, Model>();
   for (const model of models) {
     for (const name of [model.slug, ...model.aliases]) byName.set(name, model);
@@ -98,6 +100,7 @@ function snapshot(document: CatalogDocument, { nowMs, readLogo }: CatalogSource)
 function toModel(
   entry: ModelEntry,
   upstreams: ReadonlyMap<string, UpstreamEntry>,
+  profiles: Profiles,
   nowMs: number,
 ): Model {
   const createdMs = entry.created === undefined ? nowMs : Date.parse(entry.created);
@@ -113,7 +116,7 @@ function toModel(
     features: new Set(entry.features ?? ['tools', 'json']),
     ...present('imageFactor', entry.image_factor),
     prices: toPriceBook(entry),
-    servedBy: entry.served_by.map((placement) => toPlacement(placement, upstreams)),
+    servedBy: entry.served_by.map((placement) => toPlacement(placement, upstreams, profiles)),
     fallbacks: entry.fallbacks ?? [],
     ...(limits === undefined ? {} : { incidentLimits: toLimits(limits) }),
   };

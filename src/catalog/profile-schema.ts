@@ -2,10 +2,18 @@
 // snake_case, with their allowed values. A test checks that both match.
 
 import { type Static, Type } from '@sinclair/typebox';
-import { closed, integer, oneOf, text, visible } from './shapes.ts';
+import { EFFORTS } from '../core/effort.ts';
+import { closed, integer, listOf, oneOf, text, visible } from './shapes.ts';
 
 const choice = (...values: readonly string[]) => Type.Optional(oneOf(...values));
 const word = () => Type.Optional(visible('a word, or "" for none', 64));
+const words = () =>
+  Type.Optional(
+    closed(
+      { off: word(), low: word(), high: word(), max: word() },
+      'a table such as { off = "none", max = "xhigh" }',
+    ),
+  );
 const budget = () => Type.Optional(integer(1_024, 1_000_000));
 
 const SharedFields = {
@@ -18,6 +26,12 @@ const SharedFields = {
   image_urls: choice('any', 'data'),
   image_tokens: choice('tiles', 'patches', 'area', 'large_area'),
   thinking_shown: choice('part', 'all'),
+  thinking_off: choice('send', 'lowest', 'between_tools'),
+  effort_words: words(),
+  efforts: Type.Optional(
+    listOf(oneOf(...EFFORTS), 'a list of different efforts', { uniqueItems: true }),
+  ),
+  cache_key: choice('send', 'omit'),
   parallel_tool_calls: choice('send', 'omit'),
   empty_tool_result: Type.Optional(text('text of at most 1,024 characters', { maxLength: 1_024 })),
   json_schema: choice('prompt', 'send', 'both'),
@@ -34,24 +48,33 @@ export const PROFILE_SCHEMAS = {
     credential: choice('bearer', 'api-key'),
     max_tokens_field: choice('max_tokens', 'max_completion_tokens'),
     sampling: choice('send', 'omit_when_thinking', 'omit'),
-    forced_choice: choice('send', 'required', 'auto', 'auto_when_thinking', 'without_thinking'),
+    forced_choice: choice(
+      'send',
+      'required',
+      'auto',
+      'auto_when_thinking',
+      'without_thinking',
+      'by_name',
+      'instruct',
+    ),
     forbidden_choice: choice('send', 'drop_tools'),
-    reasoning_field: choice('reasoning_content', 'reasoning', 'none'),
-    lost_reasoning: choice('omit', 'empty'),
+    reasoning_field: choice('reasoning_content', 'reasoning', 'parts', 'details', 'none'),
+    lost_reasoning: choice('omit', 'empty', 'space'),
     think_tags: choice('ignore', 'split', 'opened'),
     reasoning_switch: choice('thinking', 'effort', 'template', 'object', 'none'),
     thinking_with_tools: choice('send', 'off'),
-    effort_words: Type.Optional(
-      closed(
-        { off: word(), low: word(), high: word(), max: word() },
-        'a table such as { off = "none", max = "xhigh" }',
-      ),
-    ),
     content_parts: choice('images', 'always', 'never'),
     content_beside_calls: choice('null', 'empty'),
     turn_order: choice('any', 'alternate'),
     user_after_tool: choice('send', 'bridge'),
-    prefill: choice('send', 'without_thinking', 'continue_final_message', 'prefix'),
+    prefill: choice(
+      'send',
+      'without_thinking',
+      'continue_final_message',
+      'prefix',
+      'partial',
+      'bridge',
+    ),
     speaker_names: choice('send', 'fold'),
     stream_options: choice('send', 'omit'),
     json_mode: choice('send', 'omit'),
@@ -62,7 +85,8 @@ export const PROFILE_SCHEMAS = {
     ...SharedFields,
     credential: choice('x-api-key', 'bearer'),
     version: Type.Optional(visible('1 to 64 visible ASCII characters', 64, '+')),
-    forced_choice: choice('send', 'auto', 'auto_when_thinking', 'without_thinking'),
+    forced_choice: choice('send', 'auto', 'auto_when_thinking', 'without_thinking', 'instruct'),
+    prefill: choice('send', 'bridge'),
     sampling: choice('send', 'one', 'omit'),
     thinking_switch: choice('budget', 'adaptive', 'type', 'none'),
     thinking_budgets: Type.Optional(
@@ -72,7 +96,21 @@ export const PROFILE_SCHEMAS = {
       ),
     ),
     thinking_history: choice('signed', 'any', 'none'),
+    thinking_binding: choice('none', 'drop_block'),
     cache_marks: choice('conversations', 'always', 'none'),
+  }),
+  responses: closed({
+    ...SharedFields,
+    credential: choice('bearer', 'api-key'),
+    sampling: choice('send', 'omit_when_thinking', 'omit'),
+    forced_choice: choice('send', 'auto', 'without_thinking', 'instruct'),
+    reasoning_switch: choice('effort', 'none'),
+    reasoning_summary: choice('auto', 'omit'),
+    reasoning_history: choice('text', 'encrypted', 'none'),
+    phases: choice('omit', 'send'),
+    obfuscation: choice('omit', 'off'),
+    store: choice('send', 'omit'),
+    min_output_tokens: Type.Optional(integer(1, 1_024)),
   }),
 } as const;
 

@@ -2,6 +2,7 @@
 // for catalog.ts. No message contains a value.
 
 import { BUILT_IN_PROFILES } from '../core/built-in-profiles.ts';
+import { isEffort, wordsOf } from '../core/effort.ts';
 import { isObject } from '../core/json.ts';
 import { RESERVED_MEMBERS, type UpstreamProfile } from '../core/profile.ts';
 import { textAt } from './document.ts';
@@ -10,15 +11,7 @@ import { didYouMean, nameProblems, type Problem, shapeProblems, tomlKey } from '
 
 type Dialect = UpstreamProfile['dialect'];
 
-/**
- * An upstream without a profile uses the one named like its dialect, which a catalog may override.
- */
-export function profileNameOf(upstream: {
-  readonly dialect: Dialect;
-  readonly profile?: string;
-}): string {
-  return upstream.profile ?? upstream.dialect;
-}
+const DIALECTS = ['chat', 'messages', 'responses'] as const satisfies readonly Dialect[];
 
 /** Every profile that an upstream may name, built-in ones first. The tables must be valid. */
 export function toProfiles(tables: ProfileTables): Map<string, UpstreamProfile> {
@@ -45,10 +38,19 @@ export function profileNames(
   return [...known].map(([name, dialect]) => ({ name, dialect }));
 }
 
-/** Tables of words and numbers are merged; every other field is replaced. */
-function changed(base: UpstreamProfile, table: Readonly<Record<string, unknown>>): UpstreamProfile {
-  const { base: _, ...entries } = table;
-  const fields = Object.entries(entries).map(([key, value]) => {
+/**
+ * A profile with the fields of a table. Tables of words and numbers are merged; every other field
+ * is replaced. `efforts` sets the words.
+ */
+export function changed(
+  base: UpstreamProfile,
+  table: Readonly<Record<string, unknown>>,
+): UpstreamProfile {
+  const { base: _, efforts, ...entries } = table;
+  const words = Array.isArray(efforts)
+    ? { effort_words: wordsOf(efforts.filter(isEffort)), ...entries }
+    : entries;
+  const fields = Object.entries(words).map(([key, value]) => {
     const name = key.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
     const before = key === 'extra_body' ? undefined : Reflect.get(base, name);
     return [name, isObject(before) && isObject(value) ? { ...before, ...value } : value];
@@ -97,21 +99,25 @@ function fieldProblems(
   dialect: Dialect,
   path: string,
 ): Problem[] {
-  const other = dialect === 'chat' ? 'messages' : 'chat';
   const known = Object.keys(PROFILE_SCHEMAS[dialect].properties);
   const { base: _, ...fields } = table;
-  const foreign = Object.keys(fields).filter(
-    (key) => !known.includes(key) && Object.hasOwn(PROFILE_SCHEMAS[other].properties, key),
-  );
-  const own = Object.entries(fields).filter(([key]) => !foreign.includes(key));
+  const foreign = Object.keys(fields).flatMap((key) => {
+    const other = known.includes(key) ? undefined : dialectWith(key);
+    return other === undefined ? [] : [{ key, other }];
+  });
+  const own = Object.entries(fields).filter(([key]) => !foreign.some((each) => each.key === key));
   return [
-    ...foreign.map((key) => ({
+    ...foreign.map(({ key, other }) => ({
       path: `${path}.${key}`,
       text: `is a field of profiles of the ${other} dialect, and this one is of ${dialect}`,
     })),
     ...shapeProblems(Object.fromEntries(own), PROFILE_SCHEMAS[dialect], path),
     ...extraBodyProblems(fields['extra_body'], `${path}.extra_body`),
   ];
+}
+
+function dialectWith(field: string): Dialect | undefined {
+  return DIALECTS.find((dialect) => Object.hasOwn(PROFILE_SCHEMAS[dialect].properties, field));
 }
 
 /** Extra members must be JSON, and must not change what was requested and paid for. */
@@ -135,19 +141,44 @@ function notJson(value: unknown, path: string): string[] {
   return Object.entries(value).flatMap(([key, item]) => notJson(item, `${path}.${tomlKey(key)}`));
 }
 
-/** The problems of the profile name of an upstream with this dialect. */
-export function upstreamProfileProblems(
+/**
+ * The problems of the profile that an upstream or one of its models names; without a dialect, the
+ * profile's own counts.
+ */
+export function namedProfileProblems(
   name: string,
-  dialect: Dialect,
+  dialect: Dialect | undefined,
   path: string,
   entries: readonly (readonly [string, unknown])[],
 ): Problem[] {
   const tables = new Map(entries);
   if (!isKnown(name, tables)) return [{ path, text: unknownProfile(name, tables) }];
   const found = dialectOf(name, tables);
-  if (found === undefined || found === dialect) return [];
+  if (found === undefined || dialect === undefined || found === dialect) return [];
+  if (isKnown(`${name}-${dialect}`, tables)) return [];
   return [
     { path, text: `is a profile of the ${found} dialect, and this upstream speaks ${dialect}` },
+  ];
+}
+
+/** The problems of the profile of a model at an upstream: a name, or a table of changes. */
+export function placementProfileProblems(
+  profile: unknown,
+  upstreamProfile: string | undefined,
+  dialect: Dialect | undefined,
+  path: string,
+  entries: readonly (readonly [string, unknown])[],
+): Problem[] {
+  if (typeof profile === 'string') return namedProfileProblems(profile, dialect, path, entries);
+  if (!isObject(profile)) return [{ path, text: 'must be the name of a profile, or a table of its fields' }];
+  const { base } = profile;
+  if (base !== undefined && typeof base !== 'string') {
+    return [{ path: `${path}.base`, text: 'must be the name of a profile' }];
+  }
+  const known = dialect ?? dialectOf(base ?? upstreamProfile ?? '', new Map(entries));
+  return [
+    ...(base === undefined ? [] : namedProfileProblems(base, dialect, `${path}.base`, entries)),
+    ...(known === undefined ? [] : fieldProblems(profile, known, path)),
   ];
 }
 
@@ -174,7 +205,7 @@ function chainOf(name: string, tables: ReadonlyMap<string, unknown>): Set<string
 }
 
 /** The dialect of the built-in base; undefined if the bases do not lead to one. */
-function dialectOf(name: string, tables: ReadonlyMap<string, unknown>): Dialect | undefined {
+export function dialectOf(name: string, tables: ReadonlyMap<string, unknown>): Dialect | undefined {
   const end = [...chainOf(name, tables)].at(-1) ?? name;
   return BUILT_IN_PROFILES.get(end)?.dialect;
 }

@@ -6,9 +6,15 @@ import { BASE_URL_EXPECTS, isProxyUrl, PROXY_URL_EXPECTS, readBaseUrl } from '..
 import { isDay } from '../core/instant.ts';
 import { isLinkLocal } from '../core/link-local.ts';
 import { BUILT_IN_PLANS } from '../core/plan.ts';
+import type { UpstreamProfile } from '../core/profile.ts';
 import { listAt, sound, tableAt, textAt } from './document.ts';
 import { priceProblems } from './prices.ts';
-import { profileProblems, upstreamProfileProblems } from './profiles.ts';
+import {
+  dialectOf,
+  namedProfileProblems,
+  placementProfileProblems,
+  profileProblems,
+} from './profiles.ts';
 import {
   didYouMean,
   type ModelEntry,
@@ -40,6 +46,7 @@ export function ruleProblems(document: unknown): Problem[] {
     ...clashes(models.flatMap(modelNames)),
     ...models.flatMap((model, index) => [
       ...modelRules(sound(ModelSchema, model), `model[${index}]`, slugs, upstreamIds),
+      ...placementRules(sound(ModelSchema, model), `model[${index}]`, upstreams, profiles),
       ...priceProblems(model, `model[${index}]`),
     ]),
     ...tableAt(document, 'plan').flatMap(([slug, plan]) => [
@@ -91,24 +98,30 @@ function upstreamRules(
   profiles: readonly [string, unknown][],
 ): Problem[] {
   const { dialect, profile, proxy } = upstream;
-  if (dialect === undefined) return [];
+  if (dialect === undefined && profile === undefined) {
+    const text =
+      'is missing; must be "chat", "messages", "responses" or "demo", where no profile says it';
+    return [{ path: `${path}.dialect`, text }];
+  }
   if (dialect === 'demo') {
     const text = 'is not used by the demo dialect; remove it';
     const set = REMOTE_KEYS.filter((key) => upstream[key] !== undefined);
     return set.map((key) => ({ path: `${path}.${key}`, text }));
   }
-  const problems = baseUrlRules(upstream, `${path}.base_url`);
+  const spoken = dialect ?? dialectOf(profile ?? '', new Map(profiles));
+  const problems = baseUrlRules(upstream, spoken, `${path}.base_url`);
   const refuse = (key: string, text: string) => problems.push({ path: `${path}.${key}`, text });
   if (proxy !== undefined && !isProxyUrl(proxy)) refuse('proxy', `must be ${PROXY_URL_EXPECTS}`);
   if (upstream.api_key !== undefined && upstream.api_keys !== undefined) {
     refuse('api_keys', 'must not stand beside api_key; keep one of the two');
   }
   if (profile === undefined) return problems;
-  return [...problems, ...upstreamProfileProblems(profile, dialect, `${path}.profile`, profiles)];
+  return [...problems, ...namedProfileProblems(profile, dialect, `${path}.profile`, profiles)];
 }
 
 function baseUrlRules(
-  { dialect, base_url: text, allow_link_local: allowed }: Partial<UpstreamEntry>,
+  { base_url: text, allow_link_local: allowed }: Partial<UpstreamEntry>,
+  dialect: UpstreamProfile['dialect'] | undefined,
   path: string,
 ): Problem[] {
   const url = readBaseUrl(text ?? '');
@@ -151,6 +164,28 @@ function modelRules(
     }
   }
   return problems;
+}
+
+/** The profiles that a model names at its upstreams. Chat and Responses have the same address. */
+function placementRules(
+  { served_by: placements = [] }: Partial<ModelEntry>,
+  path: string,
+  upstreams: readonly unknown[],
+  profiles: readonly [string, unknown][],
+): Problem[] {
+  return placements.flatMap(({ upstream: id, profile }, index) => {
+    if (profile === undefined) return [];
+    const at = `${path}.served_by[${index}].profile`;
+    const found = upstreams.find((each) => textAt(each, 'id') === id);
+    const of = sound(UpstreamSchema, found ?? {});
+    if (of.dialect === 'demo') return [{ path: at, text: 'is not used by the demo dialect; remove it' }];
+    const tables = new Map(profiles);
+    const spoken = of.dialect ?? dialectOf(of.profile ?? '', tables);
+    const base = typeof profile === 'string' ? profile : textAt(profile, 'base');
+    const named = base === undefined ? undefined : dialectOf(base, tables);
+    const shares = named !== undefined && (named === 'messages') === (spoken === 'messages');
+    return placementProfileProblems(profile, of.profile, shares ? named : spoken, at, profiles);
+  });
 }
 
 const PLAN_LIMITS = [

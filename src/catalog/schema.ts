@@ -49,7 +49,7 @@ const apiKey = () => visible('visible ASCII characters', 4_096);
 
 export const UpstreamSchema = closed({
   id: slug(),
-  dialect: oneOf('chat', 'messages', 'demo'),
+  dialect: Type.Optional(oneOf('chat', 'messages', 'responses', 'demo')),
   base_url: Type.Optional(line('an http or https address', 2_048)),
   profile: Type.Optional(text('the name of a profile')),
   cancel_stops_billing: Type.Optional(flag()),
@@ -80,6 +80,12 @@ const PlacementSchema = closed({
       exclusiveMinimum: 0,
       maximum: 1_000_000,
       expects: 'a number above 0, at most 1,000,000',
+    }),
+  ),
+  /** A name, or a table of changes: rules.ts checks it. */
+  profile: Type.Optional(
+    Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
+      expects: 'the name of a profile, or a table of its fields',
     }),
   ),
   ...TimeoutFields,

@@ -3,9 +3,9 @@
 
 import { readBaseUrl } from '../core/base-url.ts';
 import type { Placement, Upstream, UpstreamCredential, UpstreamTimeouts } from '../core/model.ts';
-import type { UpstreamProfile } from '../core/profile.ts';
+import { DEMO_PROFILE } from '../core/profile.ts';
 import { toCost } from './prices.ts';
-import { profileNameOf } from './profiles.ts';
+import { chooseProfile, type Profiles, profileNameOf } from './profile-choice.ts';
 import type { PlacementEntry, UpstreamEntry } from './schema.ts';
 import { CatalogError } from './source.ts';
 
@@ -29,9 +29,14 @@ export const UPSTREAM_DEFAULTS = {
   allow_link_local: false,
 } as const;
 
+const DEMO = {
+  profile: DEMO_PROFILE,
+  choice: { name: 'demo', reason: 'the built-in demo models' },
+};
+
 export function toUpstream(
   entry: UpstreamEntry,
-  profiles: ReadonlyMap<string, UpstreamProfile>,
+  { all }: Profiles,
 ): Upstream {
   const { id, dialect } = entry;
   const set = { ...UPSTREAM_DEFAULTS, ...entry };
@@ -47,34 +52,45 @@ export function toUpstream(
     coolDownMs: set.cool_down_seconds * 1_000,
   };
   if (dialect === 'demo') return { ...base, dialect };
-  const profileName = profileNameOf({ ...entry, dialect });
-  const profile = profiles.get(profileName);
-  if (profile === undefined) throw new CatalogError(['an upstream has an unknown profile']);
+  const profileName = profileNameOf(entry, (name) => all.get(name)?.dialect);
+  const profile = all.get(profileName ?? '');
+  if (profileName === undefined || profile === undefined) throw unknownProfile();
   const remote = {
     ...base,
     baseUrl: readBaseUrl(entry.base_url ?? '') ?? '',
     profileName,
+    profile,
     cancelStopsBilling: set.cancel_stops_billing,
     transport: set.transport,
     allowLinkLocal: set.allow_link_local,
     ...(entry.proxy === undefined ? {} : { proxyUrl: entry.proxy }),
   };
-  return profile.dialect === 'chat'
-    ? { ...remote, dialect: 'chat', profile }
-    : { ...remote, dialect: 'messages', profile };
+  return { ...remote, dialect: profile.dialect };
+}
+
+/** The rules guarantee that every name is known. */
+function unknownProfile(): CatalogError {
+  return new CatalogError(['an upstream has an unknown profile']);
 }
 
 /** The rules guarantee that `upstreams` has the placement's upstream. */
 export function toPlacement(
   entry: PlacementEntry,
   upstreams: ReadonlyMap<string, UpstreamEntry>,
+  profiles: Profiles,
 ): Placement {
   const { upstream, model, weight = 1, cost } = entry;
+  const of = upstreams.get(upstream);
+  const chosen =
+    of === undefined || of.dialect === 'demo' ? DEMO : chooseProfile(of, entry, profiles);
+  if (chosen === undefined) throw unknownProfile();
   return {
     upstream,
     model,
     weight,
-    timeouts: toTimeouts({ ...upstreams.get(upstream), ...entry }),
+    profile: chosen.profile,
+    profileChoice: chosen.choice,
+    timeouts: toTimeouts({ ...of, ...entry }),
     ...(cost === undefined ? {} : { cost: toCost(upstream, model, cost) }),
   };
 }
@@ -88,7 +104,7 @@ function toCredentials(entry: UpstreamEntry): Upstream['credentials'] {
   return [credential(first, 0), ...others.map((apiKey, index) => credential(apiKey, index + 1))];
 }
 
-function toTimeouts(entry: Partial<UpstreamEntry>): UpstreamTimeouts {
+function toTimeouts(entry: Partial<Omit<UpstreamEntry, 'profile'>>): UpstreamTimeouts {
   const set = { ...UPSTREAM_DEFAULTS, ...entry };
   return {
     connectMs: set.connect_seconds * 1_000,

@@ -38,6 +38,11 @@ export function affinityOf(accountId: string, request: GenerationRequest): Affin
   };
 }
 
+/** A name of the conversation for the prompt caches of upstreams, which reveals nothing of it. */
+export function cacheKeyOf(affinity: Affinity): string {
+  return Math.floor(affinity('prompt cache') * 2 ** 52).toString(36);
+}
+
 function seedOf(accountId: string, { model, system, turns }: GenerationRequest): bigint {
   const first = turns.find((turn): turn is UserTurn => turn.role === 'user');
   const said = (first?.parts ?? []).map((part) => (part.kind === 'text' ? part.text : part.url));

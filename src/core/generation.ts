@@ -33,14 +33,34 @@ export type UserTurn = {
   readonly parts: readonly ContentPart[];
 };
 
-/** One block of thinking in its upstream's own form: with a signature, or encrypted. */
+/**
+ * One item of an answer's thinking in its upstream's own form, in the order of the answer. The
+ * list of a turn has marks between its blocks where text or calls stand between them, and ends
+ * with the last block that has to come back: the rest of the text and of the calls follows it.
+ *
+ * thinking   Messages: text with a signature
+ * redacted   Messages: encrypted
+ * native     an item as JSON text: a reasoning item of Responses, an entry of `reasoning_details`
+ * text       a mark: this many UTF-16 units of the turn's text, with the phase of the message
+ * call       a mark: the next call of the turn, with the signature that it carried as JSON text
+ */
 export type ThinkingBlock =
   | { readonly kind: 'thinking'; readonly text: string; readonly signature: string }
-  | { readonly kind: 'redacted'; readonly data: string };
+  | { readonly kind: 'redacted'; readonly data: string }
+  | { readonly kind: 'native'; readonly json: string }
+  | { readonly kind: 'text'; readonly length: number; readonly phase?: string }
+  | { readonly kind: 'call'; readonly signature?: string };
 
-/** Thinking that only the upstream with this id accepts; any other would refuse its signatures. */
+/** Thinking that only this upstream and this model of it accept; any other would refuse it. */
 export type SignedThinking = {
   readonly upstream: string;
+  /** Absent in thinking that was kept before models were compared. */
+  readonly model?: string;
+  /**
+   * Whether the upstream had refused the thinking of the turns before this one, so that they have
+   * to be sent without it.
+   */
+  readonly restarts?: true;
   readonly blocks: readonly ThinkingBlock[];
 };
 

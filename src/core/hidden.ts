@@ -6,15 +6,14 @@ import type { Candidate } from './route.ts';
 
 export function mayHideThinking({
   model,
-  upstream,
-}: Pick<Candidate, 'model' | 'upstream'>): boolean {
+  profile,
+}: Pick<Candidate, 'model' | 'profile'>): boolean {
   // The request's thinking setting is no evidence, because upstreams ignore it.
-  if (upstream.dialect === 'demo' || !model.features.has('reasoning')) return false;
-  return upstream.profile.thinkingShown === 'part';
+  return model.features.has('reasoning') && profile.thinkingShown === 'part';
 }
 
 /** Whether an answer that was cut or abandoned is read to the end of its upstream. */
-export function isReadOn(candidate: Pick<Candidate, 'model' | 'upstream'>): boolean {
+export function isReadOn(candidate: Pick<Candidate, 'model' | 'upstream' | 'profile'>): boolean {
   if (candidate.upstream.dialect === 'demo') return false;
   return !candidate.upstream.cancelStopsBilling || mayHideThinking(candidate);
 }

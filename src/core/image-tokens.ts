@@ -1,7 +1,7 @@
 // Computes an image's prompt tokens from its size by the vendors' formulas. An image of unknown
 // size costs the maximum of its formula.
 
-import type { Catalog, Model } from './model.ts';
+import type { Model } from './model.ts';
 import type { ImageFormula } from './profile.ts';
 
 /** In pixels, each at least 1. */
@@ -52,15 +52,9 @@ export function imageTokens(formula: ImageFormula, size: ImageSize | undefined):
 /** The image tokens at a model: the most expensive of its upstreams, times the model's factor. */
 export function modelImageTokens(
   { servedBy, imageFactor = 1 }: Pick<Model, 'servedBy' | 'imageFactor'>,
-  { upstreams }: Pick<Catalog, 'upstreams'>,
   size: ImageSize | undefined,
 ): number {
-  const counted = servedBy.map(({ upstream }) => {
-    const found = upstreams.get(upstream);
-    const formula =
-      found === undefined || found.dialect === 'demo' ? 'tiles' : found.profile.imageTokens;
-    return imageTokens(formula, size);
-  });
+  const counted = servedBy.map(({ profile }) => imageTokens(profile.imageTokens, size));
   return Math.ceil(Math.max(...counted) * imageFactor);
 }
 

@@ -5,7 +5,7 @@ import type { Micro, UsdRate } from './money.ts';
 import type { IncidentLimits, Plan } from './plan.ts';
 import type { Price } from './price.ts';
 import type { PriceBook } from './price-book.ts';
-import type { ChatProfile, MessagesProfile } from './profile.ts';
+import type { UpstreamProfile } from './profile.ts';
 import type { Service } from './service.ts';
 
 export type ModelFeature = 'tools' | 'json' | 'vision' | 'reasoning';
@@ -15,11 +15,18 @@ export type Placement = {
   readonly upstream: string;
   readonly model: string;
   readonly weight: number;
+  /** How the upstream's requests and answers differ from its dialect's for this model. */
+  readonly profile: UpstreamProfile;
+  /** For display, never for decisions. */
+  readonly profileChoice: ProfileChoice;
   /** The upstream's timers, with this placement's overrides. */
   readonly timeouts: UpstreamTimeouts;
   /** The upstream's price per token for the operator; absent if not configured. */
   readonly cost?: Price;
 };
+
+/** The name of a placement's profile, and why it is this one. */
+export type ProfileChoice = { readonly name: string; readonly reason: string };
 
 export type Model = {
   readonly slug: string;
@@ -56,6 +63,8 @@ type RemoteUpstream = UpstreamBase & {
   readonly baseUrl: string;
   /** The catalog's name of the profile; for display, never for decisions. */
   readonly profileName: string;
+  /** For models whose placement has no other. */
+  readonly profile: UpstreamProfile;
   /**
    * Whether aborting a request stops the upstream's billing. If so, a disconnect ends the attempt.
    * Otherwise the answer is drained, within bounds, to learn its real cost.
@@ -70,8 +79,9 @@ type RemoteUpstream = UpstreamBase & {
 };
 
 export type Upstream =
-  | (RemoteUpstream & { readonly dialect: 'chat'; readonly profile: ChatProfile })
-  | (RemoteUpstream & { readonly dialect: 'messages'; readonly profile: MessagesProfile })
+  | (RemoteUpstream & { readonly dialect: 'chat' })
+  | (RemoteUpstream & { readonly dialect: 'messages' })
+  | (RemoteUpstream & { readonly dialect: 'responses' })
   | (UpstreamBase & { readonly dialect: 'demo' });
 
 /** One key to an upstream. */

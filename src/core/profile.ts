@@ -8,6 +8,8 @@ import type { JsonObject } from './generation.ts';
 /** The depths of thinking that a request can select. */
 type Depth = 'low' | 'high' | 'max';
 
+export type EffortWords = Readonly<Record<Depth | 'off', string>>;
+
 /**
  * How an upstream counts images. `tiles`: OpenAI's for most models. `patches`: OpenAI's for its
  * mini and nano models. `area`: Anthropic's. `large_area`: Anthropic's since Opus 4.7.
@@ -36,6 +38,18 @@ type SharedProfile = {
    * that is charged (`part`).
    */
   readonly thinkingShown: 'all' | 'part';
+  /**
+   * How thinking is turned off. `lowest`: not at all, so the model's lowest effort is sent instead.
+   * `between_tools`: by that type of Anthropic's, the least thinking of some of its models.
+   */
+  readonly thinkingOff: 'send' | 'lowest' | 'between_tools';
+  /** The server's word for each depth and for off; an empty one is not sent. */
+  readonly effortWords: EffortWords;
+  /**
+   * Whether a key of the conversation is sent, by which the vendor routes the requests of one
+   * prompt prefix to one cache.
+   */
+  readonly cacheKey: 'send' | 'omit';
   /** Whether the hint to make one call at a time may be sent. */
   readonly parallelToolCalls: 'send' | 'omit';
   /** The text of an empty tool result; some servers refuse an empty one. */
@@ -60,15 +74,30 @@ export type ChatProfile = SharedProfile & {
   /**
    * How a tool is forced. `send`: as the client requested. `required`: by that word, with only the
    * named tool. `auto`: not at all; `auto_when_thinking`: not while the model thinks.
-   * `without_thinking`: as the client requested, with thinking turned off.
+   * `without_thinking`: as the client requested, with thinking turned off. `by_name`: the same if
+   * any tool will do; a named one is sent as it is. `instruct`: in words, in the system prompt.
    */
-  readonly forcedChoice: 'send' | 'required' | 'auto' | 'auto_when_thinking' | 'without_thinking';
+  readonly forcedChoice:
+    | 'send'
+    | 'required'
+    | 'auto'
+    | 'auto_when_thinking'
+    | 'without_thinking'
+    | 'by_name'
+    | 'instruct';
   /** How tools are forbidden: by the word `none`, or by omitting them if the server ignores it. */
   readonly forbiddenChoice: 'send' | 'drop_tools';
-  /** The field in which earlier thinking is sent back. Both names are always read. */
-  readonly reasoningField: 'reasoning_content' | 'reasoning' | 'none';
-  /** Whether an assistant turn whose thinking is lost carries the field empty. */
-  readonly lostReasoning: 'omit' | 'empty';
+  /**
+   * The field in which earlier thinking is sent back. Both names are always read. `parts`: as
+   * Mistral's parts of the content. `details`: as the `reasoning_details` that the server has sent;
+   * where those are lost, as `reasoning`.
+   */
+  readonly reasoningField: 'reasoning_content' | 'reasoning' | 'parts' | 'details' | 'none';
+  /**
+   * Whether an assistant turn whose thinking is lost carries the field empty, or with the one space
+   * that servers demand which refuse an empty one beside calls.
+   */
+  readonly lostReasoning: 'omit' | 'empty' | 'space';
   /**
    * Think tags in the answer's text. `ignore`: not parsed. `split`: if the text begins with one,
    * the text between the tags is thinking. `opened`: the text is thinking up to the first closing
@@ -83,8 +112,6 @@ export type ChatProfile = SharedProfile & {
   readonly reasoningSwitch: 'thinking' | 'effort' | 'template' | 'object' | 'none';
   /** Whether a model may think while it has tools. `off`: thinking is turned off with any tool. */
   readonly thinkingWithTools: 'send' | 'off';
-  /** The server's word for each depth and for off; an empty one is not sent. */
-  readonly effortWords: Readonly<Record<Depth | 'off', string>>;
   /** When content is sent as an array of parts: only with images, always, or never. */
   readonly contentParts: 'images' | 'always' | 'never';
   /** The content of an assistant turn that has calls and no text. */
@@ -96,9 +123,15 @@ export type ChatProfile = SharedProfile & {
   /**
    * How a trailing assistant turn is continued. `send`: the turn suffices. `without_thinking`:
    * thinking is turned off for it. `continue_final_message`: by that flag of vLLM. `prefix`: by
-   * that flag on the turn.
+   * that flag on the turn; `partial`: by Moonshot's. `bridge`: by a user turn that asks for it.
    */
-  readonly prefill: 'send' | 'without_thinking' | 'continue_final_message' | 'prefix';
+  readonly prefill:
+    | 'send'
+    | 'without_thinking'
+    | 'continue_final_message'
+    | 'prefix'
+    | 'partial'
+    | 'bridge';
   /** Speaker names: in a field of their own, or prepended to the user's text. */
   readonly speakerNames: 'send' | 'fold';
   readonly streamOptions: 'send' | 'omit';
@@ -106,8 +139,8 @@ export type ChatProfile = SharedProfile & {
   /** Whether each piece of a call's arguments is the next part or everything so far. */
   readonly argumentPieces: 'parts' | 'growing';
   /**
-   * The signature of thinking that the first call of each assistant turn carries; empty: none. No
-   * client keeps the real ones, and Gemini refuses calls without any.
+   * The signature of thinking that the first call of an assistant turn carries whose own ones are
+   * lost; empty: calls have no signatures. Gemini refuses calls without any.
    */
   readonly callSignature: string;
 };
@@ -119,8 +152,11 @@ export type MessagesProfile = SharedProfile & {
   readonly version: string;
   /**
    * Whether a tool may be forced, and whether that turns off thinking; otherwise `auto` is sent.
+   * `instruct`: with an instruction in the system prompt that names the tool.
    */
-  readonly forcedChoice: 'send' | 'auto' | 'auto_when_thinking' | 'without_thinking';
+  readonly forcedChoice: 'send' | 'auto' | 'auto_when_thinking' | 'without_thinking' | 'instruct';
+  /** Whether a trailing assistant turn is continued, or a user turn asks for its continuation. */
+  readonly prefill: 'send' | 'bridge';
   /** Temperature and `top_p`. `one`: `top_p` only without a temperature. */
   readonly sampling: 'send' | 'one' | 'omit';
   /**
@@ -136,13 +172,44 @@ export type MessagesProfile = SharedProfile & {
    */
   readonly thinkingHistory: 'signed' | 'any' | 'none';
   /**
+   * Whether thinking is bound to everything before it, so that the server has to be asked to drop
+   * what no longer fits instead of refusing the request: customers edit their histories.
+   */
+  readonly thinkingBinding: 'none' | 'drop_block';
+  /**
    * Which requests mark the prompt for the upstream's cache. `conversations`: those that expect
    * another turn. `none`: for servers that cache automatically or refuse the marks.
    */
   readonly cacheMarks: 'conversations' | 'always' | 'none';
 };
 
-export type UpstreamProfile = ChatProfile | MessagesProfile;
+export type ResponsesProfile = SharedProfile & {
+  readonly dialect: 'responses';
+  readonly credential: 'bearer' | 'api-key';
+  /** Temperature and `top_p`; the format has no penalties. */
+  readonly sampling: 'send' | 'omit_when_thinking' | 'omit';
+  /** As for chat. */
+  readonly forcedChoice: 'send' | 'auto' | 'without_thinking' | 'instruct';
+  /** How thinking is switched: by `reasoning: {effort}`, or not at all. */
+  readonly reasoningSwitch: 'effort' | 'none';
+  /** Whether a summary of the thinking is requested. */
+  readonly reasoningSummary: 'auto' | 'omit';
+  /**
+   * How earlier thinking is sent back. `encrypted`: as the server's own items, which it is asked to
+   * encrypt. `text`: as items with the text. `none`: not at all.
+   */
+  readonly reasoningHistory: 'encrypted' | 'text' | 'none';
+  /** Whether assistant messages carry the phase that the server has given them. */
+  readonly phases: 'send' | 'omit';
+  /** Whether streams are asked for without padding, by a member that some servers refuse. */
+  readonly obfuscation: 'off' | 'omit';
+  /** Whether `store: false` is sent; without it the server may keep the conversation. */
+  readonly store: 'send' | 'omit';
+  /** The least bound on an answer that the server accepts. */
+  readonly minOutputTokens: number;
+};
+
+export type UpstreamProfile = ChatProfile | MessagesProfile | ResponsesProfile;
 
 /**
  * Members that `extraBody` cannot set: they would change the cost or the meaning of the request
@@ -151,9 +218,12 @@ export type UpstreamProfile = ChatProfile | MessagesProfile;
 export const RESERVED_MEMBERS: ReadonlySet<string> = new Set([
   'model',
   'messages',
+  'input',
   'system',
+  'instructions',
   'max_tokens',
   'max_completion_tokens',
+  'max_output_tokens',
   'n',
   'tools',
   'tool_choice',
@@ -174,6 +244,8 @@ const CHAT: ChatProfile = {
   imageTokens: 'tiles',
   // The default for unknown servers. Think tags prove nothing, since a prompt can request them.
   thinkingShown: 'part',
+  thinkingOff: 'send',
+  cacheKey: 'omit',
   forcedChoice: 'send',
   forbiddenChoice: 'send',
   parallelToolCalls: 'send',
@@ -220,6 +292,10 @@ const MESSAGES: MessagesProfile = {
   imageTokens: 'area',
   // Models since Claude 4 show a summary of it.
   thinkingShown: 'part',
+  thinkingOff: 'send',
+  effortWords: { off: '', low: 'low', high: 'high', max: 'max' },
+  // Caches are marked instead.
+  cacheKey: 'omit',
   // Thinking and a forced tool in one request are answered with 400. The forced tool is a
   // requirement; thinking is a preference.
   forcedChoice: 'without_thinking',
@@ -235,9 +311,53 @@ const MESSAGES: MessagesProfile = {
   thinkingBudgets: { low: 4_096, high: 16_384, max: 32_768 },
   // A signature from another issuer is answered with 400.
   thinkingHistory: 'signed',
+  thinkingBinding: 'none',
+  prefill: 'send',
   // Servers without this feature ignore the marks: the coding agents of this format send them.
   cacheMarks: 'conversations',
 };
 
+/**
+ * What every stateless server of the Responses format takes
+ * (https://platform.openai.com/docs/api-reference/responses, read on 2026-11-28).
+ */
+const RESPONSES: ResponsesProfile = {
+  dialect: 'responses',
+  credential: 'bearer',
+  systemInMiddle: 'keep',
+  // The format has no stop sequences.
+  stopMax: 0,
+  stopWhenReasoning: 'hold',
+  blankStops: 'hold',
+  toolIds: 'any',
+  imageUrls: 'any',
+  imageTokens: 'tiles',
+  thinkingShown: 'part',
+  thinkingOff: 'send',
+  effortWords: { off: 'none', low: 'low', high: 'high', max: 'high' },
+  cacheKey: 'omit',
+  parallelToolCalls: 'send',
+  emptyToolResult: '',
+  jsonSchema: 'send',
+  extraBody: {},
+  sampling: 'send',
+  forcedChoice: 'send',
+  reasoningSwitch: 'effort',
+  reasoningSummary: 'auto',
+  // Servers of open models have no encrypted items, and refuse to be asked for them.
+  reasoningHistory: 'text',
+  phases: 'omit',
+  obfuscation: 'omit',
+  store: 'send',
+  minOutputTokens: 1,
+};
+
 /** The default for an upstream of a dialect whose catalog entry names no profile. */
-export const DEFAULT_PROFILE = { chat: CHAT, messages: MESSAGES } as const;
+export const DEFAULT_PROFILE = { chat: CHAT, messages: MESSAGES, responses: RESPONSES } as const;
+
+/** The built-in demo models. */
+export const DEMO_PROFILE: ChatProfile = {
+  ...CHAT,
+  thinkingShown: 'all',
+  reasoningField: 'none',
+};

@@ -10,12 +10,14 @@ import type { OperatorState } from './operator.ts';
 import { type Plan, planIncludes } from './plan.ts';
 import type { Price } from './price.ts';
 import { priceAt } from './price-book.ts';
+import type { UpstreamProfile } from './profile.ts';
 
 /** One possible attempt. `fallback` is true if a model other than the requested one serves. */
 export type Candidate = {
   readonly model: Model;
   readonly upstream: Upstream;
   readonly upstreamModel: string;
+  readonly profile: UpstreamProfile;
   /** The bound on generated tokens that is sent to the upstream. */
   readonly maxOutputTokens: number;
   /** The model's price when the request started. */
@@ -80,7 +82,7 @@ function addPlacements(
   const inService = placementsInService(of, isDisabled);
   const ordered =
     affinity === undefined ? drawByWeight(inService, random) : rank(inService, affinity);
-  for (const { upstream: id, model: upstreamModel, timeouts, cost } of ordered) {
+  for (const { upstream: id, model: upstreamModel, profile, timeouts, cost } of ordered) {
     const upstream = catalog.upstreams.get(id);
     if (upstream === undefined) continue;
     const fallback = of !== model;
@@ -88,6 +90,7 @@ function addPlacements(
       model: of,
       upstream,
       upstreamModel,
+      profile,
       maxOutputTokens,
       price,
       timeouts,

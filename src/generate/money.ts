@@ -65,9 +65,9 @@ export function boundByBalance(checked: CheckedRequest, payable: Micro): Tokens 
 
 /** Whether any upstream of the model is read on, by the rule that charges for it. */
 function hidesAnywhere(catalog: Catalog, model: Model): boolean {
-  return model.servedBy.some(({ upstream: id }) => {
+  return model.servedBy.some(({ upstream: id, profile }) => {
     const upstream = catalog.upstreams.get(id);
-    return upstream !== undefined && isReadOn({ model, upstream });
+    return upstream !== undefined && isReadOn({ model, upstream, profile });
   });
 }
 

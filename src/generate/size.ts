@@ -19,10 +19,10 @@ export type UncountedRequest = Omit<CheckedRequest, 'price' | 'promptTokens' | '
 /** Throws if the account has used its counting budget for this minute. */
 export function countPrompt(
   { counterFor }: Pick<Tokenizer, 'counterFor'>,
-  { facts, request, catalog, plan, model }: Omit<UncountedRequest, 'call'>,
+  { facts, request, plan, model }: Omit<UncountedRequest, 'call'>,
 ): Awaitable<Tokens> {
   return estimatePrompt(request, counterFor(facts.accountId, plan), ({ url }) => {
-    return modelImageTokens(model, catalog, imageSize(url));
+    return modelImageTokens(model, imageSize(url));
   });
 }
 

@@ -13,7 +13,9 @@ import type {
   Turn,
 } from '../core/generation.ts';
 import { jsonKind } from '../core/json-kind.ts';
-import type { Catalog, Model, Upstream } from '../core/model.ts';
+import type { Catalog, Model } from '../core/model.ts';
+import type { UpstreamProfile } from '../core/profile.ts';
+import type { Candidate } from '../core/route.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import { LookupBudget, lookupsOf, precedingDigests } from '../reasoning/lookup.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
@@ -90,9 +92,7 @@ async function restoreFrom(
 }
 
 function signedLength(blocks: readonly ThinkingBlock[]): number {
-  return blocks.reduce((sum, block) => {
-    return sum + (block.kind === 'redacted' ? block.data : block.text + block.signature).length;
-  }, 0);
+  return blocks.reduce((sum, block) => sum + JSON.stringify(block).length, 0);
 }
 
 export type ThinkingRecorder = {
@@ -100,7 +100,7 @@ export type ThinkingRecorder = {
   /**
    * Stores the thinking of the answer that has passed, if it is complete and led to a tool call.
    */
-  readonly keep: (upstream: Upstream) => Awaitable<void>;
+  readonly keep: (served: Pick<Candidate, 'upstream' | 'upstreamModel'>) => Awaitable<void>;
 };
 
 /** How long an answer waits for its thinking to be stored. A stalled database stores it later. */
@@ -134,14 +134,16 @@ export function recordThinking(
         finish = event.reason;
       }
     },
-    async keep(upstream) {
+    async keep({ upstream, upstreamModel }) {
       if (call === undefined || finish === undefined) return;
       if (thinking.length() > THINKING_LENGTH_MAX) return;
       const written = callArguments.text();
       // A truncated call cannot be answered, so this turn will not come back.
       if (finish === 'length' && jsonKind(written) === undefined) return;
       const reasoning = thinking.text();
-      const signed = blocks?.length ? { upstream: upstream.id, blocks } : undefined;
+      const signed = blocks?.length
+        ? { upstream: upstream.id, model: upstreamModel, blocks }
+        : undefined;
       if (signed === undefined && (reasoning === '' || !forms.text)) return;
       const toolCalls = [{ id: call.id, name: call.name, arguments: written }];
       const preceding = (): string => precedingDigests(request)(request.turns.length);
@@ -169,21 +171,24 @@ function lacksThinking(turn: Turn, forms: Forms): turn is AssistantTurn {
 function formsTaken(request: GenerationRequest, catalog: Catalog, model: Model): Forms | undefined {
   if (request.reasoning === 'off') return undefined;
   const fallbacks = model.fallbacks.flatMap((slug) => catalog.resolve(slug) ?? []);
-  const upstreams = [model, ...fallbacks]
+  const profiles = [model, ...fallbacks]
     .filter((each) => each.features.has('reasoning'))
-    .flatMap((each) => each.servedBy.map(({ upstream }) => catalog.upstreams.get(upstream)));
-  const text = upstreams.some(takesText);
-  const signed = upstreams.some(takesSigned);
+    .flatMap((each) => each.servedBy.map(({ profile }) => profile));
+  const text = profiles.some(takesText);
+  const signed = profiles.some(takesSigned);
   return text || signed ? { text, signed } : undefined;
 }
 
-function takesText(upstream: Upstream | undefined): boolean {
-  if (upstream?.dialect === 'chat') return upstream.profile.reasoningField !== 'none';
-  return upstream?.dialect === 'messages' && upstream.profile.thinkingHistory === 'any';
+function takesText(profile: UpstreamProfile): boolean {
+  if (profile.dialect === 'chat') return profile.reasoningField !== 'none';
+  if (profile.dialect === 'messages') return profile.thinkingHistory === 'any';
+  return profile.reasoningHistory === 'text';
 }
 
-function takesSigned(upstream: Upstream | undefined): boolean {
-  return upstream?.dialect === 'messages' && upstream.profile.thinkingHistory !== 'none';
+function takesSigned(profile: UpstreamProfile): boolean {
+  if (profile.dialect === 'messages') return profile.thinkingHistory !== 'none';
+  if (profile.dialect === 'responses') return profile.reasoningHistory === 'encrypted';
+  return profile.callSignature !== '' || profile.reasoningField === 'details';
 }
 
 function createGrowingText() {

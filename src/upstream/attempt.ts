@@ -3,6 +3,7 @@
 // were not sent (`cut.ts`), and ends exactly once, with a finished answer or a failure.
 
 import type { Awaitable } from '../async/awaitable.ts';
+import { cacheKeyOf } from '../core/conversation.ts';
 import type { Deadlines } from '../core/deadlines.ts';
 import {
   type AttemptPhase,
@@ -12,6 +13,7 @@ import {
 } from '../core/failure.ts';
 import type { GenerationRequest } from '../core/generation.ts';
 import type { UpstreamCredential } from '../core/model.ts';
+import type { UpstreamProfile } from '../core/profile.ts';
 import type { Candidate } from '../core/route.ts';
 import type { TraceHeaders } from '../core/trace.ts';
 import type { UpstreamDialect } from '../wire/format.ts';
@@ -55,6 +57,12 @@ export type AttemptOptions = {
 
 type CallHeaders = ReturnType<UpstreamDialect['headers']>;
 
+type HeadersOf = (
+  dialect: UpstreamDialect,
+  candidate: Candidate,
+  credential: UpstreamCredential,
+) => CallHeaders;
+
 export type StartAttempt = (options: AttemptOptions) => Attempt;
 
 type AttemptDependencies = {
@@ -65,14 +73,16 @@ type AttemptDependencies = {
 };
 
 export function createAttempts(dependencies: AttemptDependencies): StartAttempt {
-  const headers = new WeakMap<UpstreamCredential, CallHeaders>();
+  const headers = new WeakMap<UpstreamProfile, WeakMap<UpstreamCredential, CallHeaders>>();
 
-  /** Caches headers by credential, which belongs to one upstream in one state of the catalog. */
-  function headersOf(dialect: UpstreamDialect, credential: UpstreamCredential): CallHeaders {
-    const known = headers.get(credential) ?? dialect.headers(credential.apiKey);
-    headers.set(credential, known);
+  /** Caches headers by profile and credential, which belong to one state of the catalog. */
+  const headersOf: HeadersOf = (dialect, { profile }, credential) => {
+    const ofProfile = headers.get(profile) ?? new WeakMap<UpstreamCredential, CallHeaders>();
+    headers.set(profile, ofProfile);
+    const known = ofProfile.get(credential) ?? dialect.headers(credential.apiKey);
+    ofProfile.set(credential, known);
     return known;
-  }
+  };
 
   return (options) => new UpstreamAttempt(dependencies, headersOf, options);
 }
@@ -94,12 +104,12 @@ class UpstreamAttempt implements Attempt {
 
   constructor(
     { client, clock, deadlines }: AttemptDependencies,
-    headersOf: (dialect: UpstreamDialect, credential: UpstreamCredential) => CallHeaders,
+    headersOf: HeadersOf,
     options: AttemptOptions,
   ) {
     const { candidate, credential, request, maxOutputTokens, stream } = options;
-    const { upstream, timeouts, model } = candidate;
-    const dialect = dialectOf(upstream);
+    const { upstream, profile, timeouts, model } = candidate;
+    const dialect = dialectOf(profile);
     this.candidate = candidate;
     this.credential = credential.id;
     this.startedAt = clock();
@@ -110,19 +120,22 @@ class UpstreamAttempt implements Attempt {
     this.#streams = stream || this.#cut !== undefined;
     this.#charactersLeft = charactersAllowed(maxOutputTokens);
     this.#watch = new Watch(timeouts, deadlines, !this.#streams, this.#call);
+    const { affinity } = candidate;
+    const sendsKey = profile.cacheKey === 'send';
     const body = dialect.request(request, {
       upstream: upstream.id,
       model: candidate.upstreamModel,
       maxOutputTokens,
       stream: this.#streams,
       reasons: model.features.has('reasoning'),
+      cacheKey: sendsKey && affinity !== undefined ? cacheKeyOf(affinity) : undefined,
     });
     this.#answer =
       typeof body === 'string'
         ? client.send({
             upstream,
             path: dialect.path,
-            headers: headersOf(dialect, credential),
+            headers: headersOf(dialect, candidate, credential),
             body,
             connectMs: timeouts.connectMs,
             newConnection: options.newConnection,

@@ -12,10 +12,9 @@ const FINISH: GenerationEvent = { kind: 'finish', reason: 'stop' };
 
 /** Undefined if all sequences are sent to the upstream. */
 export function createCut(candidate: Candidate, request: Pick<GenerationRequest, 'stop'>) {
-  const { model, upstream } = candidate;
-  // The built-in demo upstream accepts any number of them.
-  if (request.stop.length === 0 || upstream.dialect === 'demo') return undefined;
-  const { cut } = splitStops(request.stop, upstream.profile, model.features.has('reasoning'));
+  const { model, profile } = candidate;
+  if (request.stop.length === 0) return undefined;
+  const { cut } = splitStops(request.stop, profile, model.features.has('reasoning'));
   if (cut.length === 0) return undefined;
   const cutter = createStopCutter(cut);
   const readsOn = isReadOn(candidate);

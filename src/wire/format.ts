@@ -87,6 +87,11 @@ export type UpstreamCall = {
   readonly stream: boolean;
   /** Whether the model can reason; if not, effort is not sent. */
   readonly reasons: boolean;
+  /**
+   * Identifies the conversation for the upstream's prompt cache; says nothing else. Absent for
+   * requests that belong to none.
+   */
+  readonly cacheKey?: string | undefined;
 };
 
 export type UpstreamDialect = {

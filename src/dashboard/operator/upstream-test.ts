@@ -3,6 +3,7 @@
 
 import type { Catalog, Upstream } from '../../core/model.ts';
 import { priceAt } from '../../core/price-book.ts';
+import { DEMO_PROFILE, type UpstreamProfile } from '../../core/profile.ts';
 import type { Candidate } from '../../core/route.ts';
 import { auditChange, type Change } from '../../identity/audit.ts';
 import type { Machine } from '../dependencies.ts';
@@ -62,13 +63,19 @@ function candidateOf(
   const model = placed[0]?.model ?? catalog.models[0];
   const upstreamModel = name || placed[0]?.place.model;
   if (model === undefined || upstreamModel === undefined) return undefined;
+  const same = placed.find(({ place }) => place.model === upstreamModel);
   return {
     model,
     upstream,
     upstreamModel,
+    profile: (same ?? placed[0])?.place.profile ?? ownProfile(upstream),
     maxOutputTokens: OUTPUT_TOKENS,
     price: priceAt(model.prices, nowMs),
     timeouts: upstream.timeouts,
     fallback: false,
   };
+}
+
+function ownProfile(upstream: Upstream): UpstreamProfile {
+  return upstream.dialect === 'demo' ? DEMO_PROFILE : upstream.profile;
 }

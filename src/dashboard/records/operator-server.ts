@@ -78,7 +78,7 @@ export type FailedAttemptRecord = {
 export type UpstreamRecord = {
   readonly id: string;
   readonly object: 'upstream';
-  readonly dialect: 'chat' | 'messages' | 'demo';
+  readonly dialect: 'chat' | 'messages' | 'responses' | 'demo';
   readonly profile: string | null;
   readonly base_url: string | null;
   readonly state: 'healthy' | 'degraded' | 'down' | 'disabled';

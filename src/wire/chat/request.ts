@@ -3,6 +3,7 @@
 // field change the generation.
 
 import { Type } from '@sinclair/typebox';
+import { EFFORTS, type Effort } from '../../core/effort.ts';
 import { invalidRequest } from '../../core/error.ts';
 import type { GenerationRequest, Reasoning, Tool, ToolChoice } from '../../core/generation.ts';
 import { isObject } from '../../core/json.ts';
@@ -24,7 +25,7 @@ import {
   shape,
   withoutUndefined,
 } from '../check.ts';
-import { EFFORT_REASONING, EFFORTS, type Effort } from '../effort.ts';
+import { EFFORT_REASONING } from '../effort.ts';
 import type { ParsedBody } from '../format.ts';
 import { exceedsCharacters, MESSAGES_MAX, STOP_MAX, TOOLS_MAX, USER_MAX } from '../limits.ts';
 import { assembleTurns } from '../turns.ts';

@@ -3,6 +3,7 @@
 // change the generation.
 
 import { Type } from '@sinclair/typebox';
+import { isEffort } from '../../core/effort.ts';
 import { GatewayError, invalidRequest } from '../../core/error.ts';
 import type {
   AnswerSchema,
@@ -30,7 +31,7 @@ import {
   shape,
   withoutUndefined,
 } from '../check.ts';
-import { EFFORT_REASONING, isEffort } from '../effort.ts';
+import { EFFORT_REASONING } from '../effort.ts';
 import type { ParsedBody } from '../format.ts';
 import { valueSources } from '../json-source.ts';
 import { MESSAGES_MAX, STOP_MAX, TOOLS_MAX, USER_MAX } from '../limits.ts';

@@ -1,20 +1,20 @@
 // Creates the codec for an upstream, once per attempt. It is the only module that knows all
 // dialects.
 
-import type { Upstream } from '../../core/model.ts';
-import { DEFAULT_PROFILE } from '../../core/profile.ts';
+import type { UpstreamProfile } from '../../core/profile.ts';
 import type { UpstreamDialect } from '../format.ts';
 import { chatDialect } from './chat/dialect.ts';
 import { messagesDialect } from './messages/dialect.ts';
+import { responsesDialect } from './responses/dialect.ts';
 import { CHAT_NAMES, MESSAGES_NAMES, withToolNames } from './tool-names.ts';
 
-export function dialectOf(upstream: Upstream): UpstreamDialect {
-  switch (upstream.dialect) {
+export function dialectOf(profile: UpstreamProfile): UpstreamDialect {
+  switch (profile.dialect) {
     case 'chat':
-      return withToolNames(chatDialect(upstream.profile), CHAT_NAMES);
+      return withToolNames(chatDialect(profile), CHAT_NAMES);
     case 'messages':
-      return withToolNames(messagesDialect(upstream.profile), MESSAGES_NAMES);
-    case 'demo':
-      return chatDialect(DEFAULT_PROFILE.chat);
+      return withToolNames(messagesDialect(profile), MESSAGES_NAMES);
+    case 'responses':
+      return withToolNames(responsesDialect(profile), CHAT_NAMES);
   }
 }

@@ -4,11 +4,11 @@
 import { isFailure, type UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
 import { isObject } from '../../../core/json.ts';
+import { AnswerBlocks, type Thought } from '../answer-blocks.ts';
 import { malformed } from '../failure.ts';
 import { OPEN_BLOCKS_MAX } from '../limits.ts';
 import { toText } from '../narrow.ts';
 import { SurrogateJoiner } from '../surrogates.ts';
-import { createSignedThinking, type Thought } from './signed-thinking.ts';
 import { createToolBlocks, type OpenCall } from './tool-calls.ts';
 
 /** A block that has started and not ended. */
@@ -32,13 +32,13 @@ export function createBlockReader(
   nameCall: (given: string, position: number) => string,
 ) {
   const tools = createToolBlocks(onEvent, nameCall);
-  const thoughts = createSignedThinking();
+  const thoughts = new AnswerBlocks();
   const open = new Map<number, Block>();
   let latest = -1;
 
   function emitText(text: string): void {
     if (text === '') return;
-    if (text.trim() !== '') thoughts.close();
+    thoughts.text(text.length);
     onEvent({ kind: 'text-delta', text });
   }
 
@@ -70,7 +70,7 @@ export function createBlockReader(
         thoughts.addRedacted(toText(block['data']));
         return { kind: 'ignored', pairs };
       case 'tool_use': {
-        thoughts.close();
+        thoughts.call();
         const input = readInput(block['input'], source);
         const call = tools.start(toText(block['id']), toText(block['name']), input);
         return isFailure(call) ? call : { kind: 'tool', call, pairs };
@@ -99,7 +99,7 @@ export function createBlockReader(
   return {
     hasCalls: () => tools.count() > 0,
     isFull: tools.isFull,
-    thinking: thoughts.blocks,
+    thinking: () => thoughts.blocks(),
     start(given: unknown, block: JsonObject, source: InputSource): UpstreamFailure | undefined {
       const index = numberOr(given, latest + 1);
       stop(index);

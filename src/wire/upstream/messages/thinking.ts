@@ -9,6 +9,7 @@ import type {
 } from '../../../core/generation.ts';
 import type { MessagesProfile } from '../../../core/profile.ts';
 import type { UpstreamCall } from '../../format.ts';
+import { ownThinking } from '../turn-pieces.ts';
 
 type Thinking = {
   /** Whether this request turns thinking on. */
@@ -66,11 +67,6 @@ export function decideThinking(
 
 function isForced({ toolChoice, tools }: GenerationRequest): boolean {
   return tools.length > 0 && (toolChoice?.kind === 'tool' || toolChoice?.kind === 'required');
-}
-
-/** The blocks of a turn's thinking that this upstream has signed. */
-export function ownThinking(turn: AssistantTurn, call: UpstreamCall) {
-  return turn.signed?.upstream === call.upstream ? turn.signed.blocks : [];
 }
 
 /** Undefined if thinking is off, or the bound leaves no room for it. */

@@ -17,9 +17,9 @@ import type { UpstreamCall } from '../../format.ts';
 import { toolInput } from '../../tool-input.ts';
 import { unsupported } from '../failure.ts';
 import { toolIdFor } from '../tool-id.ts';
+import { type OwnThinking, ownThinking, piecesOf } from '../turn-pieces.ts';
 import { markEnds } from './cache-marks.ts';
 import { type ImageSource, imageSource } from './image.ts';
-import { ownThinking } from './thinking.ts';
 
 type Role = 'user' | 'assistant' | 'system';
 
@@ -146,7 +146,7 @@ function resultBlock({ toolCallId, text, isError }: ToolTurn, profile: MessagesP
   });
 }
 
-/** Thinking first, then text, then calls: the order in which models produce them. */
+/** In the order of the answer: thinking, text and calls, as the model produced them. */
 function assistantBlocks(
   turn: AssistantTurn,
   isLast: boolean,
@@ -155,10 +155,22 @@ function assistantBlocks(
 ): string[] {
   // A prefilled answer must not end with white space.
   const text = isLast && turn.toolCalls.length === 0 ? turn.text.trimEnd() : turn.text;
-  const said = [...textBlocks(text), ...turn.toolCalls.map((made) => callBlock(made, profile))];
+  const said = { text, toolCalls: turn.toolCalls };
   // Thinking alone is not a message, and no server accepts it in a prefilled answer.
-  if (said.length === 0 || (isLast && profile.thinkingHistory === 'signed')) return said;
-  return [...thinkingBlocks(turn, call, profile), ...said];
+  const isAlone = text.trim() === '' && turn.toolCalls.length === 0;
+  const bare = isAlone || (isLast && profile.thinkingHistory === 'signed');
+  const thinking = bare ? [] : earlierThinking(turn, call, profile);
+  const pieces = piecesOf(said, thinking) ?? piecesOf(said, []) ?? [];
+  return pieces.flatMap((piece) => {
+    switch (piece.kind) {
+      case 'thinking':
+        return writeThinking(piece.block);
+      case 'text':
+        return textBlocks(piece.text);
+      case 'call':
+        return [callBlock(piece.call, profile)];
+    }
+  });
 }
 
 function callBlock(call: ToolCall, profile: MessagesProfile): string {
@@ -168,22 +180,28 @@ function callBlock(call: ToolCall, profile: MessagesProfile): string {
 }
 
 /** Signed thinking is sent back unchanged, and only to the upstream that signed it. */
-function thinkingBlocks(
+function earlierThinking(
   turn: AssistantTurn,
   call: UpstreamCall,
   { thinkingHistory }: MessagesProfile,
-): string[] {
+): readonly ThinkingBlock[] {
   if (!call.reasons || thinkingHistory === 'none') return [];
   const own = ownThinking(turn, call);
-  if (own.length > 0) return own.map(writeThinking);
+  if (own.length > 0) return own;
   if (thinkingHistory === 'signed' || turn.reasoning === '') return [];
-  return [writeThinking({ kind: 'thinking', text: turn.reasoning, signature: '' })];
+  return [{ kind: 'thinking', text: turn.reasoning, signature: '' }];
 }
 
-function writeThinking(block: ThinkingBlock): string {
-  if (block.kind === 'redacted') {
-    return JSON.stringify({ type: 'redacted_thinking', data: block.data });
+function writeThinking(block: OwnThinking): string[] {
+  switch (block.kind) {
+    case 'thinking': {
+      const { text: thinking, signature } = block;
+      return [JSON.stringify({ type: 'thinking', thinking, signature })];
+    }
+    case 'redacted':
+      return [JSON.stringify({ type: 'redacted_thinking', data: block.data })];
+    // Of another format.
+    case 'native':
+      return [];
   }
-  const { text: thinking, signature } = block;
-  return JSON.stringify({ type: 'thinking', thinking, signature });
 }

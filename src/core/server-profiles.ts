@@ -1,0 +1,127 @@
+// Model servers that operators run themselves, and marketplaces of many models.
+
+import { wordsOf } from './effort.ts';
+import { type ChatProfile, DEFAULT_PROFILE, type ResponsesProfile } from './profile.ts';
+
+const { chat: CHAT, responses: RESPONSES } = DEFAULT_PROFILE;
+
+export const VLLM: ChatProfile = {
+  ...CHAT,
+  // It fetches an address from inside of the operator's network, and customers choose it.
+  imageUrls: 'data',
+  // Open models: all that they think is in the answer.
+  thinkingShown: 'all',
+  // Its own name since 0.16; newer versions read the other one as well.
+  reasoningField: 'reasoning',
+  // Templates have a switch of their own; versions before 2026 do not derive it from the effort.
+  reasoningSwitch: 'template',
+  // Other words are refused by versions before May 2026, and for gpt-oss by all of them.
+  effortWords: { off: '', low: 'low', high: 'high', max: 'high' },
+  // Most templates ignore the member.
+  speakerNames: 'fold',
+  // It constrains the answer and shows the model nothing of the schema.
+  jsonSchema: 'both',
+  // Without the flag the template closes the turn and begins another.
+  prefill: 'continue_final_message',
+};
+
+/** The same flags, switches and templates; thinking goes back under the older name. */
+export const SGLANG: ChatProfile = { ...VLLM, reasoningField: 'reasoning_content' };
+
+export const LLAMA_CPP: ChatProfile = {
+  ...CHAT,
+  // As for vLLM.
+  imageUrls: 'data',
+  // Open models: all that they think is in the answer.
+  thinkingShown: 'all',
+  // A choice by name counts as `auto`, with no more than a warning in the server's log.
+  forcedChoice: 'required',
+  // The effort reaches templates only since August 2026, and turns thinking off only in part.
+  reasoningSwitch: 'template',
+  // Words go into the prompt as they are; templates know no others.
+  effortWords: { off: '', low: 'low', high: 'high', max: 'high' },
+  // The member is not read.
+  speakerNames: 'fold',
+  // "Assistant response prefill is incompatible with enable_thinking" is the answer otherwise.
+  prefill: 'without_thinking',
+};
+
+export const OLLAMA: ChatProfile = {
+  ...CHAT,
+  // Open models: all that they think is in the answer.
+  thinkingShown: 'all',
+  // It never fetches an address: "image URLs are not currently supported".
+  imageUrls: 'data',
+  // tool_choice is read by no version so far: a forced tool is a wish, and `none` forbids nothing.
+  forcedChoice: 'auto',
+  forbiddenChoice: 'drop_tools',
+  // Not one of the fields that it reads.
+  parallelToolCalls: 'omit',
+  speakerNames: 'fold',
+  // Since 0.5 it constrains the answer and shows the model nothing of the schema; its cloud ignores it.
+  jsonSchema: 'both',
+  // The other name is not read.
+  reasoningField: 'reasoning',
+  reasoningSwitch: 'effort',
+  // Versions before May 2026 answer 400 to `max`, and gpt-oss has no such depth.
+  effortWords: { off: 'none', low: 'low', high: 'high', max: 'high' },
+};
+
+export const LM_STUDIO: ChatProfile = {
+  ...CHAT,
+  // As for vLLM.
+  imageUrls: 'data',
+  thinkingShown: 'all',
+  // Only gpt-oss has efforts, and no other depth is known.
+  reasoningSwitch: 'effort',
+  effortWords: wordsOf(['low', 'medium', 'high']),
+  thinkingOff: 'lowest',
+  // A choice by name is refused.
+  forcedChoice: 'required',
+  speakerNames: 'fold',
+  jsonSchema: 'both',
+};
+
+/** Responses of vLLM, llama.cpp, Ollama and LM Studio: open models, and nothing is encrypted. */
+export const LOCAL_RESPONSES: ResponsesProfile = {
+  ...RESPONSES,
+  // As for vLLM.
+  imageUrls: 'data',
+  thinkingShown: 'all',
+  reasoningSummary: 'omit',
+  effortWords: wordsOf(['none', 'low', 'medium', 'high']),
+};
+
+export const OPENROUTER: ChatProfile = {
+  ...CHAT,
+  // "Stop sequences (up to 4)".
+  stopMax: 4,
+  // Signed and encrypted thinking of the vendors behind it must return unchanged.
+  reasoningField: 'details',
+  // It translates this object for every vendor behind it, and deprecates the plain field.
+  reasoningSwitch: 'object',
+  // The deepest word that it has taken from the start; it lowers what a model does not have.
+  effortWords: { off: 'none', low: 'low', high: 'high', max: 'xhigh' },
+};
+
+export const OPENROUTER_RESPONSES: ResponsesProfile = {
+  ...RESPONSES,
+  effortWords: OPENROUTER.effortWords,
+  reasoningHistory: 'encrypted',
+};
+
+/** They host open models behind the common format, with all thinking in the answer. */
+export const TOGETHER: ChatProfile = {
+  ...CHAT,
+  thinkingShown: 'all',
+  reasoningSwitch: 'effort',
+  effortWords: wordsOf(['low', 'medium', 'high']),
+  jsonSchema: 'both',
+  speakerNames: 'fold',
+};
+
+/** Also takes `none` and `max`. */
+export const FIREWORKS: ChatProfile = {
+  ...TOGETHER,
+  effortWords: wordsOf(['none', 'low', 'medium', 'high', 'max']),
+};

@@ -1,0 +1,99 @@
+// Collects the thinking of an answer in its upstream's own form and in its place among text and
+// calls: it may be sent back only complete and in order.
+
+import type { ThinkingBlock } from '../../core/generation.ts';
+import { SIGNED_THINKING_LENGTH_MAX } from './limits.ts';
+
+export type Thought = { readonly kind: 'thinking'; text: string; signature: string };
+
+type TextMark = { readonly kind: 'text'; length: number; phase?: string };
+
+type Item =
+  | Thought
+  | TextMark
+  | Exclude<ThinkingBlock, { readonly kind: 'thinking' | 'text' }>;
+
+/** Overhead counted per block, so that many empty ones are bounded too. */
+const BLOCK_LENGTH = 64;
+
+export class AnswerBlocks {
+  #items: Item[] = [];
+  #length = 0;
+  #isWhole = true;
+
+  /** Begins thinking whose text and signature follow. */
+  begin(): Thought {
+    const thought: Thought = { kind: 'thinking', text: '', signature: '' };
+    this.#add(thought, 0);
+    return thought;
+  }
+
+  addText(thought: Thought, text: string): void {
+    if (this.#makeRoom(text.length)) thought.text += text;
+  }
+
+  /** Signatures arrive whole; the last of several counts. */
+  sign(thought: Thought, signature: string): void {
+    if (signature !== '' && this.#makeRoom(signature.length)) thought.signature = signature;
+  }
+
+  /** Encrypted thinking. */
+  addRedacted(data: string): void {
+    if (data !== '') this.#add({ kind: 'redacted', data }, data.length);
+  }
+
+  /** A whole item as JSON text. */
+  addNative(json: string): void {
+    this.#add({ kind: 'native', json }, json.length);
+  }
+
+  /** Text of the answer follows; of a message with a phase, if the upstream says one. */
+  text(length: number, phase?: string): void {
+    const last = this.#items.at(-1);
+    if (last?.kind === 'text' && last.phase === phase) last.length += length;
+    else this.#add(phase === undefined ? { kind: 'text', length } : { kind: 'text', length, phase }, 0);
+  }
+
+  /** A call follows, with the signature that it carries, if any. */
+  call(signature?: string): void {
+    this.#add(signature === undefined ? { kind: 'call' } : { kind: 'call', signature }, signature?.length ?? 0);
+  }
+
+  /**
+   * The list up to the last item that has to come back; undefined if there is none, or if a part of
+   * the thinking was unsigned or too long to keep.
+   */
+  blocks(): readonly ThinkingBlock[] | undefined {
+    const said = this.#items.filter(
+      (item) => item.kind !== 'thinking' || item.text + item.signature !== '',
+    );
+    if (said.some((item) => item.kind === 'thinking' && item.signature === '')) return undefined;
+    const end = said.findLastIndex(isKept);
+    if (end === -1) return undefined;
+    return said.slice(0, end + 1);
+  }
+
+  #add(item: Item, more: number): void {
+    if (this.#makeRoom(BLOCK_LENGTH + more)) this.#items.push(item);
+  }
+
+  /** Whether `more` can still be kept. Servers refuse incomplete thinking. */
+  #makeRoom(more: number): boolean {
+    this.#length += more;
+    if (this.#length > SIGNED_THINKING_LENGTH_MAX) this.#isWhole = false;
+    if (!this.#isWhole) this.#items = [];
+    return this.#isWhole;
+  }
+}
+
+/** A bare mark says nothing by itself. */
+function isKept(item: Item): boolean {
+  switch (item.kind) {
+    case 'text':
+      return item.phase !== undefined;
+    case 'call':
+      return item.signature !== undefined;
+    default:
+      return true;
+  }
+}
