@@ -81,10 +81,7 @@ export function chooseProfile(
   const set = placement.profile;
   const named = typeof set === 'string' ? set : textAt(set, 'base');
   const dialectOf = (name: string): Dialect | undefined => all.get(name)?.dialect;
-  const name = profileNameOf(
-    named === undefined ? entry : { ...entry, profile: named },
-    dialectOf,
-  );
+  const name = profileNameOf(named === undefined ? entry : { ...entry, profile: named }, dialectOf);
   const own = all.get(name ?? '');
   if (name === undefined || own === undefined) return undefined;
   const chosen: Chosen =

@@ -170,7 +170,8 @@ export function placementProfileProblems(
   entries: readonly (readonly [string, unknown])[],
 ): Problem[] {
   if (typeof profile === 'string') return namedProfileProblems(profile, dialect, path, entries);
-  if (!isObject(profile)) return [{ path, text: 'must be the name of a profile, or a table of its fields' }];
+  if (!isObject(profile))
+    return [{ path, text: 'must be the name of a profile, or a table of its fields' }];
   const { base } = profile;
   if (base !== undefined && typeof base !== 'string') {
     return [{ path: `${path}.base`, text: 'must be the name of a profile' }];

@@ -178,7 +178,8 @@ function placementRules(
     const at = `${path}.served_by[${index}].profile`;
     const found = upstreams.find((each) => textAt(each, 'id') === id);
     const of = sound(UpstreamSchema, found ?? {});
-    if (of.dialect === 'demo') return [{ path: at, text: 'is not used by the demo dialect; remove it' }];
+    if (of.dialect === 'demo')
+      return [{ path: at, text: 'is not used by the demo dialect; remove it' }];
     const tables = new Map(profiles);
     const spoken = of.dialect ?? dialectOf(of.profile ?? '', tables);
     const base = typeof profile === 'string' ? profile : textAt(profile, 'base');

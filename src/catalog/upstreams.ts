@@ -34,10 +34,7 @@ const DEMO = {
   choice: { name: 'demo', reason: 'the built-in demo models' },
 };
 
-export function toUpstream(
-  entry: UpstreamEntry,
-  { all }: Profiles,
-): Upstream {
+export function toUpstream(entry: UpstreamEntry, { all }: Profiles): Upstream {
   const { id, dialect } = entry;
   const set = { ...UPSTREAM_DEFAULTS, ...entry };
   const base = {

@@ -4,10 +4,7 @@
 
 import type { Candidate } from './route.ts';
 
-export function mayHideThinking({
-  model,
-  profile,
-}: Pick<Candidate, 'model' | 'profile'>): boolean {
+export function mayHideThinking({ model, profile }: Pick<Candidate, 'model' | 'profile'>): boolean {
   // The request's thinking setting is no evidence, because upstreams ignore it.
   return model.features.has('reasoning') && profile.thinkingShown === 'part';
 }

@@ -6,6 +6,7 @@ import { micro, pico, usdRate } from '../../src/core/money.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plan.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import { DEFAULT_SERVICE } from '../../src/core/service.ts';
+import { CHAT_PLACEMENT } from '../support/model.ts';
 import { alwaysAt } from '../support/price.ts';
 import { thrownBy } from '../support/thrown.ts';
 
@@ -87,7 +88,15 @@ describe('loadCatalog', () => {
           cacheWrite: pico(150_000_000_000n),
           output: pico(1_000_000_000_000n),
         }),
-        servedBy: [{ upstream: 'up', model: 'swift', weight: 1, timeouts: DEFAULT_TIMEOUTS }],
+        servedBy: [
+          {
+            upstream: 'up',
+            model: 'swift',
+            weight: 1,
+            ...CHAT_PLACEMENT,
+            timeouts: DEFAULT_TIMEOUTS,
+          },
+        ],
         fallbacks: [],
       },
     ]);
@@ -214,8 +223,15 @@ describe('loadCatalog', () => {
         output: pico(10n ** 18n),
       }),
       servedBy: [
-        { upstream: 'a', model: 'x', weight: 2.5, timeouts: PLACED_TIMEOUTS, cost: COST },
-        { upstream: 'b', model: 'y', weight: 1, timeouts: DEFAULT_TIMEOUTS },
+        {
+          upstream: 'a',
+          model: 'x',
+          weight: 2.5,
+          ...CHAT_PLACEMENT,
+          timeouts: PLACED_TIMEOUTS,
+          cost: COST,
+        },
+        { upstream: 'b', model: 'y', weight: 1, ...CHAT_PLACEMENT, timeouts: DEFAULT_TIMEOUTS },
       ],
       fallbacks: ['two'],
       incidentLimits: { requestsPerMinute: 5 },

@@ -9,7 +9,7 @@ import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
 import { candidates } from '../../src/core/route.ts';
 import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import { createCredentials } from '../../src/upstream/credentials.ts';
-import { demoUpstream, TIMEOUTS } from '../support/model.ts';
+import { CHAT_PLACEMENT, demoUpstream, TIMEOUTS } from '../support/model.ts';
 import { alwaysAt, flatPrice } from '../support/price.ts';
 import { requestWith, user } from '../support/request.ts';
 
@@ -33,7 +33,7 @@ function orderOf(
     ...{ contextWindow: 1_000, maxOutput: 100, features: new Set(), fallbacks: [] },
     prices: alwaysAt(flatPrice('', 1n)),
     servedBy: Object.entries(weights).map(([upstream, weight]) => {
-      return { upstream, model: 'm', weight, timeouts: TIMEOUTS };
+      return { upstream, model: 'm', weight, ...CHAT_PLACEMENT, timeouts: TIMEOUTS };
     }),
   };
   const catalog: Catalog = {

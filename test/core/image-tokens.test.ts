@@ -4,8 +4,8 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type ImageSize, imageTokens, modelImageTokens } from '../../src/core/image-tokens.ts';
-import type { Upstream } from '../../src/core/model.ts';
-import { DEFAULT_PROFILE, type ImageFormula } from '../../src/core/profile.ts';
+import type { Placement } from '../../src/core/model.ts';
+import type { ImageFormula } from '../../src/core/profile.ts';
 
 test.each<[ImageFormula, number, number, number]>([
   ['tiles', 512, 512, 255],
@@ -49,26 +49,17 @@ test.each(FORMULAS)('%s: an unknown size costs %i, and no known one more', (form
 });
 
 test('the dearest upstream of a model counts, times the factor of the model', () => {
-  const upstream = (imageTokens: ImageFormula) =>
-    ({ dialect: 'chat', profile: { ...DEFAULT_PROFILE.chat, imageTokens } }) as Upstream;
-  const upstreams = new Map([
-    ['tiles', upstream('tiles')],
-    ['area', upstream('area')],
-    ['demo', { dialect: 'demo' } as Upstream],
-  ]);
-  const cost = (ids: readonly string[], size: ImageSize, imageFactor?: number) =>
+  const cost = (formulas: readonly ImageFormula[], size: ImageSize, imageFactor?: number) =>
     modelImageTokens(
       {
-        servedBy: ids.map((id) => ({ upstream: id }) as never),
+        servedBy: formulas.map((imageTokens) => ({ profile: { imageTokens } }) as Placement),
         ...(imageFactor === undefined ? {} : { imageFactor }),
       },
-      { upstreams },
       size,
     );
   const square = { width: 1_024, height: 1_024 };
   expect(cost(['tiles'], square)).toBe(765);
   expect(cost(['tiles', 'area'], square)).toBe(1_399);
-  expect(cost(['demo'], square)).toBe(765);
   // What OpenAI's page says of gpt-4o-mini: 2,833 and 5,667 a tile.
   expect(cost(['tiles'], square, 33.4)).toBeGreaterThanOrEqual(2_833 + 4 * 5_667);
 });

@@ -10,7 +10,7 @@ import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
 import { candidates, type RouteFacts } from '../../src/core/route.ts';
 import { DEFAULT_SERVICE } from '../../src/core/service.ts';
-import { demoUpstream, TIMEOUTS } from '../support/model.ts';
+import { CHAT_PLACEMENT, demoUpstream, TIMEOUTS } from '../support/model.ts';
 import { alwaysAt, flatPrice } from '../support/price.ts';
 import { requestWith } from '../support/request.ts';
 
@@ -65,6 +65,7 @@ const at = (upstream: string, weight = 1): Placement => ({
   upstream,
   model: `${upstream}-x`,
   weight,
+  ...CHAT_PLACEMENT,
   timeouts: TIMEOUTS,
 });
 

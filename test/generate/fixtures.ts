@@ -7,7 +7,7 @@ import { micro, usdRate } from '../../src/core/money.ts';
 import type { Candidate } from '../../src/core/route.ts';
 import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import type { Attempt, Batch } from '../../src/upstream/attempt.ts';
-import { demoUpstream, TIMEOUTS } from '../support/model.ts';
+import { DEMO_PLACEMENT, demoUpstream, TIMEOUTS } from '../support/model.ts';
 import { alwaysAt, flatPrice } from '../support/price.ts';
 
 export const HELLO: GenerationEvent = { kind: 'text-delta', text: 'Hello' };
@@ -28,10 +28,11 @@ export function candidate(slug: string, fallback = false): Candidate {
       maxOutput: 100,
       features: new Set(),
       prices: alwaysAt(flatPrice(slug, 1n)),
-      servedBy: [{ upstream: slug, model: slug, weight: 1, timeouts: TIMEOUTS }],
+      servedBy: [{ upstream: slug, model: slug, weight: 1, ...DEMO_PLACEMENT, timeouts: TIMEOUTS }],
       fallbacks: [],
     },
     upstream: demoUpstream(slug),
+    profile: DEMO_PLACEMENT.profile,
     upstreamModel: slug,
     maxOutputTokens: 100,
     timeouts: TIMEOUTS,

@@ -8,7 +8,7 @@ import { BUILT_IN_PROFILES } from '../../src/core/built-in-profiles.ts';
 import { createDeadlines } from '../../src/core/deadlines.ts';
 import type { Catalog, Model, Upstream } from '../../src/core/model.ts';
 import { micro, pico } from '../../src/core/money.ts';
-import { type ChatProfile, DEFAULT_PROFILE } from '../../src/core/profile.ts';
+import { type ChatProfile, DEFAULT_PROFILE, DEMO_PROFILE } from '../../src/core/profile.ts';
 import { generate } from '../../src/generate/generate.ts';
 import { moneyFor } from '../../src/generate/money.ts';
 import type { CheckedRequest } from '../../src/generate/pipeline-types.ts';
@@ -84,7 +84,16 @@ function catalogOf(upstream: Upstream): Catalog {
     maxOutput: MAX_OUTPUT,
     features: new Set(['reasoning']),
     prices: alwaysAt(PRICE),
-    servedBy: [{ upstream: upstream.id, model: 'thinker', weight: 1, timeouts: TIMEOUT }],
+    servedBy: [
+      {
+        upstream: upstream.id,
+        model: 'thinker',
+        weight: 1,
+        profile: upstream.dialect === 'demo' ? DEMO_PROFILE : upstream.profile,
+        profileChoice: { name: 'test', reason: 'a test' },
+        timeouts: TIMEOUT,
+      },
+    ],
   };
   return catalogWith(PLAN, [model], [upstream]);
 }

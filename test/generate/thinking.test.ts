@@ -120,7 +120,7 @@ function setUp(slug: string, accountId = crypto.randomUUID()) {
       for (const event of events) recorder.push(event);
       const served = catalog.upstreams.get(upstream);
       if (served === undefined) throw new Error(upstream);
-      await recorder.keep(served);
+      await recorder.keep({ upstream: served, upstreamModel: slug });
     },
     restore: (of: GenerationRequest) => restoreThinking({ reasoning }, asked(of)),
   };
@@ -297,7 +297,9 @@ describe('kept is', () => {
     expect(await restoreThinking({ reasoning: undefined }, asked)).toBe(asked.request);
     const recorder = recordThinking({ reasoning: undefined }, asked);
     recorder.push(think('Hm.'));
-    expect(await recorder.keep(demoUpstream('a'))).toBeUndefined();
+    expect(
+      await recorder.keep({ upstream: demoUpstream('a'), upstreamModel: 'a' }),
+    ).toBeUndefined();
   });
 });
 

@@ -1,7 +1,7 @@
 // Upstreams for tests that need one by type and send it nothing.
 
-import type { Upstream, UpstreamTimeouts } from '../../src/core/model.ts';
-import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
+import type { Placement, Upstream, UpstreamTimeouts } from '../../src/core/model.ts';
+import { DEFAULT_PROFILE, DEMO_PROFILE } from '../../src/core/profile.ts';
 
 /** A second for everything, and no least speed. */
 export const TIMEOUTS: UpstreamTimeouts = {
@@ -19,6 +19,17 @@ const BASE = {
   concurrency: { maxInFlight: 1_000, queueLength: 0, queueMs: 0 },
   coolDownMs: 1_000,
 } as const;
+
+/** What a placement at a chat upstream has where the catalog says nothing else. */
+export const CHAT_PLACEMENT = {
+  profile: DEFAULT_PROFILE.chat,
+  profileChoice: { name: 'chat', reason: 'the profile of the upstream' },
+} as const satisfies Partial<Placement>;
+
+export const DEMO_PLACEMENT = {
+  profile: DEMO_PROFILE,
+  profileChoice: { name: 'demo', reason: 'the built-in demo models' },
+} as const satisfies Partial<Placement>;
 
 export function demoUpstream(id: string): Extract<Upstream, { readonly dialect: 'demo' }> {
   return { ...BASE, id, dialect: 'demo' };

@@ -5,7 +5,7 @@ import { createDeadlines } from '../../src/core/deadlines.ts';
 import type { UpstreamFailure } from '../../src/core/failure.ts';
 import type { GenerationEvent } from '../../src/core/generation.ts';
 import type { UpstreamTimeouts } from '../../src/core/model.ts';
-import { type ChatProfile, DEFAULT_PROFILE } from '../../src/core/profile.ts';
+import { type ChatProfile, DEFAULT_PROFILE, DEMO_PROFILE } from '../../src/core/profile.ts';
 import type { Candidate } from '../../src/core/route.ts';
 import { type Attempt, createAttempts } from '../../src/upstream/attempt.ts';
 import type { Behaviour } from '../support/behaviours.ts';
@@ -127,6 +127,8 @@ function served(
 }
 
 function candidate(model: string, upstream: Candidate['upstream']): Candidate {
+  const profile = upstream.dialect === 'demo' ? DEMO_PROFILE : upstream.profile;
+  const placed = { profile, profileChoice: { name: 'test', reason: 'a test' } };
   return {
     model: {
       slug: model,
@@ -138,10 +140,13 @@ function candidate(model: string, upstream: Candidate['upstream']): Candidate {
       maxOutput: 8_192,
       features: new Set(),
       prices: alwaysAt(flatPrice(model, 1n)),
-      servedBy: [{ upstream: 'scripted', model, weight: 1, timeouts: upstream.timeouts }],
+      servedBy: [
+        { upstream: 'scripted', model, weight: 1, ...placed, timeouts: upstream.timeouts },
+      ],
       fallbacks: [],
     },
     upstream,
+    profile: placed.profile,
     upstreamModel: model,
     timeouts: upstream.timeouts,
     price: flatPrice(model, 1n),

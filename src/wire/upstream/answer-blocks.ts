@@ -8,10 +8,7 @@ export type Thought = { readonly kind: 'thinking'; text: string; signature: stri
 
 type TextMark = { readonly kind: 'text'; length: number; phase?: string };
 
-type Item =
-  | Thought
-  | TextMark
-  | Exclude<ThinkingBlock, { readonly kind: 'thinking' | 'text' }>;
+type Item = Thought | TextMark | Exclude<ThinkingBlock, { readonly kind: 'thinking' | 'text' }>;
 
 /** Overhead counted per block, so that many empty ones are bounded too. */
 const BLOCK_LENGTH = 64;
@@ -51,12 +48,19 @@ export class AnswerBlocks {
   text(length: number, phase?: string): void {
     const last = this.#items.at(-1);
     if (last?.kind === 'text' && last.phase === phase) last.length += length;
-    else this.#add(phase === undefined ? { kind: 'text', length } : { kind: 'text', length, phase }, 0);
+    else
+      this.#add(
+        phase === undefined ? { kind: 'text', length } : { kind: 'text', length, phase },
+        0,
+      );
   }
 
   /** A call follows, with the signature that it carries, if any. */
   call(signature?: string): void {
-    this.#add(signature === undefined ? { kind: 'call' } : { kind: 'call', signature }, signature?.length ?? 0);
+    this.#add(
+      signature === undefined ? { kind: 'call' } : { kind: 'call', signature },
+      signature?.length ?? 0,
+    );
   }
 
   /**

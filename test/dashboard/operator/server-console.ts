@@ -9,6 +9,7 @@ import { createLiveCatalog } from '../../../src/catalog/live.ts';
 import { createContext } from '../../../src/cli/context.ts';
 import type { UpstreamFailure } from '../../../src/core/failure.ts';
 import { withDisabled, withTrouble } from '../../../src/core/health.ts';
+import { DEMO_PROFILE } from '../../../src/core/profile.ts';
 import type { Candidate } from '../../../src/core/route.ts';
 import type { MachineDependencies } from '../../../src/dashboard/dependencies.ts';
 import { alertRoutes } from '../../../src/dashboard/operator/alerts.ts';
@@ -194,6 +195,7 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
       const { timeouts } = place;
       return {
         ...{ model: found, upstream: place, upstreamModel: 'x', maxOutputTokens: 1 },
+        profile: DEMO_PROFILE,
         ...{ price, timeouts, fallback: false },
       };
     },

@@ -127,5 +127,16 @@ function eventLength(event: GenerationEvent): number {
 }
 
 function blockLength(block: ThinkingBlock): number {
-  return block.kind === 'thinking' ? block.text.length + block.signature.length : block.data.length;
+  switch (block.kind) {
+    case 'thinking':
+      return block.text.length + block.signature.length;
+    case 'redacted':
+      return block.data.length;
+    case 'native':
+      return block.json.length;
+    case 'text':
+      return block.phase?.length ?? 0;
+    case 'call':
+      return block.signature?.length ?? 0;
+  }
 }

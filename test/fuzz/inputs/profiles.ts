@@ -7,6 +7,7 @@ import type { ChatProfile, MessagesProfile, UpstreamProfile } from '../../../src
 import type { UpstreamDialect } from '../../../src/wire/format.ts';
 import { chatDialect } from '../../../src/wire/upstream/chat/dialect.ts';
 import { messagesDialect } from '../../../src/wire/upstream/messages/dialect.ts';
+import { responsesDialect } from '../../../src/wire/upstream/responses/dialect.ts';
 
 /** A built-in profile by name, with changed fields: what a catalog can say. */
 export type ProfileChoice = {
@@ -114,5 +115,12 @@ export function profileOf({ name, fields }: ProfileChoice): UpstreamProfile {
 }
 
 export function codecOf(profile: UpstreamProfile): UpstreamDialect {
-  return profile.dialect === 'chat' ? chatDialect(profile) : messagesDialect(profile);
+  switch (profile.dialect) {
+    case 'chat':
+      return chatDialect(profile);
+    case 'messages':
+      return messagesDialect(profile);
+    case 'responses':
+      return responsesDialect(profile);
+  }
 }

@@ -111,9 +111,10 @@ function checkCatalog(catalog: Catalog): void {
     for (const { upstream } of model.servedBy) assert.ok(catalog.upstreams.has(upstream));
     for (const slug of model.fallbacks) assert.ok(catalog.resolve(slug) !== undefined);
   }
-  for (const upstream of catalog.upstreams.values()) {
+  const profiles = catalog.models.flatMap(({ servedBy }) => servedBy.map(({ profile }) => profile));
+  for (const profile of profiles) {
     const call = { upstream: 'u', model: 'm', maxOutputTokens: 10, stream: true, reasons: true };
-    const written = dialectOf(upstream).request(QUESTION, call);
+    const written = dialectOf(profile).request(QUESTION, call);
     assert.ok(typeof written === 'string', 'every upstream can be asked');
     JSON.parse(written);
   }

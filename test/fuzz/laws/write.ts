@@ -98,7 +98,7 @@ function checkWritten({ request: given, profile: choice, call, signed }: Asked):
   if (!mayShowSigned)
     assert.ok(!text.includes(SIGNATURE), 'a signature goes to its upstream alone');
   if (profile.dialect === 'chat') checkChat(body, request, call, profile);
-  else checkMessages(body, text, request, call, profile);
+  if (profile.dialect === 'messages') checkMessages(body, text, request, call, profile);
 }
 
 function checkNothingLost({ request: { format, body }, profile: choice, call }: Asked): void {

@@ -2,7 +2,6 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { Upstream } from '../../../src/core/model.ts';
 import { DEFAULT_PROFILE } from '../../../src/core/profile.ts';
 import { dialectOf } from '../../../src/wire/upstream/dialect.ts';
 import { CALL, REQUEST } from './chat/request-support.ts';
@@ -11,9 +10,8 @@ import { decodeWith } from './support.ts';
 const LONG = `mcp__plugin_chrome-devtools-mcp_chrome-devtools__performance_analyze_insight`;
 const DOTTED = 'fs.read file';
 
-const chat = () => dialectOf({ dialect: 'chat', profile: DEFAULT_PROFILE.chat } as Upstream);
-const messages = () =>
-  dialectOf({ dialect: 'messages', profile: DEFAULT_PROFILE.messages } as Upstream);
+const chat = () => dialectOf(DEFAULT_PROFILE.chat);
+const messages = () => dialectOf(DEFAULT_PROFILE.messages);
 
 function requestWith(names: readonly string[], chosen?: string) {
   return {

@@ -17,7 +17,7 @@ import type { UpstreamCall } from '../../format.ts';
 import { toolInput } from '../../tool-input.ts';
 import { unsupported } from '../failure.ts';
 import { toolIdFor } from '../tool-id.ts';
-import { type OwnThinking, ownThinking, piecesOf } from '../turn-pieces.ts';
+import { type OwnThinking, ownThinking, piecesOf, type TurnPiece } from '../turn-pieces.ts';
 import { markEnds } from './cache-marks.ts';
 import { type ImageSource, imageSource } from './image.ts';
 
@@ -161,16 +161,18 @@ function assistantBlocks(
   const bare = isAlone || (isLast && profile.thinkingHistory === 'signed');
   const thinking = bare ? [] : earlierThinking(turn, call, profile);
   const pieces = piecesOf(said, thinking) ?? piecesOf(said, []) ?? [];
-  return pieces.flatMap((piece) => {
-    switch (piece.kind) {
-      case 'thinking':
-        return writeThinking(piece.block);
-      case 'text':
-        return textBlocks(piece.text);
-      case 'call':
-        return [callBlock(piece.call, profile)];
-    }
-  });
+  return pieces.flatMap((piece) => pieceBlocks(piece, profile));
+}
+
+function pieceBlocks(piece: TurnPiece, profile: MessagesProfile): string[] {
+  switch (piece.kind) {
+    case 'thinking':
+      return writeThinking(piece.block);
+    case 'text':
+      return textBlocks(piece.text);
+    case 'call':
+      return [callBlock(piece.call, profile)];
+  }
 }
 
 function callBlock(call: ToolCall, profile: MessagesProfile): string {

@@ -30,6 +30,9 @@ const PROFILE: MessagesProfile = {
   imageUrls: 'any',
   imageTokens: 'area',
   thinkingShown: 'part',
+  thinkingOff: 'send',
+  effortWords: { off: '', low: 'low', high: 'high', max: 'max' },
+  cacheKey: 'omit',
   forcedChoice: 'auto_when_thinking',
   parallelToolCalls: 'send',
   emptyToolResult: '',
@@ -39,6 +42,8 @@ const PROFILE: MessagesProfile = {
   thinkingSwitch: 'budget',
   thinkingBudgets: { low: 4_096, high: 16_384, max: 32_768 },
   thinkingHistory: 'signed',
+  thinkingBinding: 'none',
+  prefill: 'send',
   // Marks are tested by themselves.
   cacheMarks: 'none',
 };
