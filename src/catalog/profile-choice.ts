@@ -23,7 +23,7 @@ type Chosen = { readonly profile: UpstreamProfile; readonly choice: ProfileChoic
 /**
  * The name of an upstream's profile. A vendor's name stands for its profile of the upstream's
  * dialect: with `dialect = "responses"`, `openai` is `openai-responses`. Without a name, the host
- * tells the vendor, else the dialect's default serves.
+ * names the vendor, else the dialect's default serves.
  */
 export function profileNameOf(
   upstream: Pick<UpstreamEntry, 'dialect' | 'profile' | 'base_url'>,

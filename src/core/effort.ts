@@ -14,7 +14,7 @@ export function isEffort(value: unknown): value is Effort {
 
 /**
  * The words of a model that accepts exactly these. Without `none`, off becomes the lowest word:
- * such a model cannot be told not to think.
+ * thinking cannot be turned off for such a model.
  */
 export function wordsOf(accepted: readonly Effort[]): EffortWords {
   const known = EFFORTS.filter((word) => accepted.includes(word));

@@ -70,7 +70,7 @@ export const GENERATIONS: readonly Generation[] = [
       of,
       models: /^gpt-(?:6\.[2-9]|6-astra|6\.1-sol|[7-9]|\d\d)/,
       profile: chat ? `${prefix}-chat-6` : `${prefix}-6`,
-      reason: 'GPT-6 Astra, 6.1 Sol, 6.2 and later cannot be told not to think',
+      reason: 'GPT-6 Astra, 6.1 Sol, 6.2 and later always think',
     },
     ...(chat
       ? []
@@ -129,7 +129,7 @@ export const GENERATIONS: readonly Generation[] = [
     of: ['xai'],
     models: /grok-4\.3/,
     profile: 'xai-4.3',
-    reason: 'Grok 4.3 can be told not to think',
+    reason: 'thinking of Grok 4.3 can be turned off',
   },
   {
     of: ['xai'],
@@ -148,7 +148,7 @@ export const GENERATIONS: readonly Generation[] = [
     of: ['cerebras'],
     models: /qwen|glm/,
     profile: 'cerebras-open',
-    reason: 'Qwen and GLM at Cerebras can be told not to think',
+    reason: 'thinking of Qwen and GLM can be turned off at Cerebras',
   },
 ];
 

@@ -3,66 +3,11 @@
 // and never a server's name. A new server is an entry in built-in-profiles.ts or a table in a
 // catalog.
 
-import type { JsonObject } from './generation.ts';
+import { RESPONSES, type ResponsesProfile } from './responses-profile.ts';
+import type { Depth, SharedProfile } from './shared-profile.ts';
 
-/** The depths of thinking that a request can select. */
-type Depth = 'low' | 'high' | 'max';
-
-export type EffortWords = Readonly<Record<Depth | 'off', string>>;
-
-/**
- * How an upstream counts images. `tiles`: OpenAI's for most models. `patches`: OpenAI's for its
- * mini and nano models. `area`: Anthropic's. `large_area`: Anthropic's since Opus 4.7.
- */
-export type ImageFormula = 'tiles' | 'patches' | 'area' | 'large_area';
-
-type SharedProfile = {
-  /** System text in the middle of a conversation: kept in place, or folded into its neighbour. */
-  readonly systemInMiddle: 'fold' | 'keep';
-  /** Stop sequences accepted per request; the gateway cuts the answer at any others itself. */
-  readonly stopMax: number;
-  /** Whether reasoning models are sent stop sequences; some vendors' models refuse them. */
-  readonly stopWhenReasoning: 'send' | 'hold';
-  /**
-   * Whether blank stop sequences are sent or, if the server refuses them, handled by the gateway.
-   */
-  readonly blankStops: 'send' | 'hold';
-  /** Which tool-call ids are accepted; others are rewritten in both the call and its result. */
-  readonly toolIds: 'any' | 'word' | 'nine';
-  /** Whether images may be URLs, or have to be data URLs. */
-  readonly imageUrls: 'any' | 'data';
-  /** How the server counts images in tokens. */
-  readonly imageTokens: ImageFormula;
-  /**
-   * Whether an answer shows all of the model's thinking (`all`), or may hide or summarize thinking
-   * that is charged (`part`).
-   */
-  readonly thinkingShown: 'all' | 'part';
-  /**
-   * How thinking is turned off. `lowest`: not at all, so the model's lowest effort is sent instead.
-   * `between_tools`: by that type of Anthropic's, the least thinking of some of its models.
-   */
-  readonly thinkingOff: 'send' | 'lowest' | 'between_tools';
-  /** The server's word for each depth and for off; an empty one is not sent. */
-  readonly effortWords: EffortWords;
-  /**
-   * Whether a key of the conversation is sent, by which the vendor routes the requests of one
-   * prompt prefix to one cache.
-   */
-  readonly cacheKey: 'send' | 'omit';
-  /** Whether the hint to make one call at a time may be sent. */
-  readonly parallelToolCalls: 'send' | 'omit';
-  /** The text of an empty tool result; some servers refuse an empty one. */
-  readonly emptyToolResult: string;
-  /**
-   * How a JSON schema for the answer is sent. `prompt`: in the system prompt. `send`: by the
-   * server's switch, which also shows it to the model. `both`: the server enforces the schema, but
-   * its models see only the prompt.
-   */
-  readonly jsonSchema: 'prompt' | 'send' | 'both';
-  /** Members added to every request, such as routing preferences. The request's own members win. */
-  readonly extraBody: JsonObject;
-};
+export type { ResponsesProfile } from './responses-profile.ts';
+export type { EffortWords, ImageFormula } from './shared-profile.ts';
 
 export type ChatProfile = SharedProfile & {
   readonly dialect: 'chat';
@@ -183,32 +128,6 @@ export type MessagesProfile = SharedProfile & {
   readonly cacheMarks: 'conversations' | 'always' | 'none';
 };
 
-export type ResponsesProfile = SharedProfile & {
-  readonly dialect: 'responses';
-  readonly credential: 'bearer' | 'api-key';
-  /** Temperature and `top_p`; the format has no penalties. */
-  readonly sampling: 'send' | 'omit_when_thinking' | 'omit';
-  /** As for chat. */
-  readonly forcedChoice: 'send' | 'auto' | 'without_thinking' | 'instruct';
-  /** How thinking is switched: by `reasoning: {effort}`, or not at all. */
-  readonly reasoningSwitch: 'effort' | 'none';
-  /** Whether a summary of the thinking is requested. */
-  readonly reasoningSummary: 'auto' | 'omit';
-  /**
-   * How earlier thinking is sent back. `encrypted`: as the server's own items, which it is asked to
-   * encrypt. `text`: as items with the text. `none`: not at all.
-   */
-  readonly reasoningHistory: 'encrypted' | 'text' | 'none';
-  /** Whether assistant messages carry the phase that the server has given them. */
-  readonly phases: 'send' | 'omit';
-  /** Whether streams are asked for without padding, by a member that some servers refuse. */
-  readonly obfuscation: 'off' | 'omit';
-  /** Whether `store: false` is sent; without it the server may keep the conversation. */
-  readonly store: 'send' | 'omit';
-  /** The least bound on an answer that the server accepts. */
-  readonly minOutputTokens: number;
-};
-
 export type UpstreamProfile = ChatProfile | MessagesProfile | ResponsesProfile;
 
 /**
@@ -315,41 +234,6 @@ const MESSAGES: MessagesProfile = {
   prefill: 'send',
   // Servers without this feature ignore the marks: the coding agents of this format send them.
   cacheMarks: 'conversations',
-};
-
-/**
- * What every stateless server of the Responses format takes
- * (https://platform.openai.com/docs/api-reference/responses, read on 2026-11-28).
- */
-const RESPONSES: ResponsesProfile = {
-  dialect: 'responses',
-  credential: 'bearer',
-  systemInMiddle: 'keep',
-  // The format has no stop sequences.
-  stopMax: 0,
-  stopWhenReasoning: 'hold',
-  blankStops: 'hold',
-  toolIds: 'any',
-  imageUrls: 'any',
-  imageTokens: 'tiles',
-  thinkingShown: 'part',
-  thinkingOff: 'send',
-  effortWords: { off: 'none', low: 'low', high: 'high', max: 'high' },
-  cacheKey: 'omit',
-  parallelToolCalls: 'send',
-  emptyToolResult: '',
-  jsonSchema: 'send',
-  extraBody: {},
-  sampling: 'send',
-  forcedChoice: 'send',
-  reasoningSwitch: 'effort',
-  reasoningSummary: 'auto',
-  // Servers of open models have no encrypted items, and refuse to be asked for them.
-  reasoningHistory: 'text',
-  phases: 'omit',
-  obfuscation: 'omit',
-  store: 'send',
-  minOutputTokens: 1,
 };
 
 /** The default for an upstream of a dialect whose catalog entry names no profile. */

@@ -262,7 +262,7 @@ export const GROQ_QWEN: ChatProfile = {
 /** gpt-oss at Cerebras (inference-docs.cerebras.ai, 2026-11-28). */
 export const CEREBRAS: ChatProfile = { ...GROQ, speakerNames: 'fold' };
 
-/** Qwen and GLM at Cerebras can be told not to think. */
+/** Thinking of Qwen and GLM can be turned off at Cerebras. */
 export const CEREBRAS_OPEN: ChatProfile = {
   ...CEREBRAS,
   effortWords: wordsOf(['none', 'low', 'medium', 'high']),

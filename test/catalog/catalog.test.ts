@@ -6,7 +6,7 @@ import { micro, pico, usdRate } from '../../src/core/money.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plan.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import { DEFAULT_SERVICE } from '../../src/core/service.ts';
-import { CHAT_PLACEMENT } from '../support/model.ts';
+import { CHAT_PLACEMENT, DEMO_PLACEMENT } from '../support/model.ts';
 import { alwaysAt } from '../support/price.ts';
 import { thrownBy } from '../support/thrown.ts';
 
@@ -231,7 +231,7 @@ describe('loadCatalog', () => {
           timeouts: PLACED_TIMEOUTS,
           cost: COST,
         },
-        { upstream: 'b', model: 'y', weight: 1, ...CHAT_PLACEMENT, timeouts: DEFAULT_TIMEOUTS },
+        { upstream: 'b', model: 'y', weight: 1, ...DEMO_PLACEMENT, timeouts: DEFAULT_TIMEOUTS },
       ],
       fallbacks: ['two'],
       incidentLimits: { requestsPerMinute: 5 },
@@ -422,7 +422,7 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
   [
     'dialect = "chat"',
     'dialect = "soap"',
-    ['upstream[0].dialect: must be "chat", "messages" or "demo"'],
+    ['upstream[0].dialect: must be "chat", "messages", "responses" or "demo"'],
   ],
   [
     'dialect = "chat"',

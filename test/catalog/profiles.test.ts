@@ -199,9 +199,9 @@ describe('a table', () => {
 
 describe('laws', () => {
   test('the fields of a dialect are those of its profiles', () => {
-    for (const dialect of ['chat', 'messages'] as const) {
+    for (const dialect of ['chat', 'messages', 'responses'] as const) {
       const { dialect: _, ...fields } = DEFAULT_PROFILE[dialect];
-      const { base: __, ...known } = PROFILE_SCHEMAS[dialect].properties;
+      const { base: __, efforts: ___, ...known } = PROFILE_SCHEMAS[dialect].properties;
       expect(Object.keys(known).toSorted()).toEqual(Object.keys(fields).map(snake).toSorted());
     }
   });

@@ -24,7 +24,12 @@ function setUp(upstream: Upstream, inFlight = createInFlight(), features: ModelF
   lifetime.onLeave({ accountId: 'acct_1', most: 2, free });
   const { model, ...rest } = candidate('a');
   lifetime.follow({
-    candidate: { ...rest, model: { ...model, features: new Set(features) }, upstream },
+    candidate: {
+      ...rest,
+      model: { ...model, features: new Set(features) },
+      upstream,
+      profile: upstream.dialect === 'demo' ? rest.profile : upstream.profile,
+    },
     abort: () => {
       aborts += 1;
     },

@@ -40,7 +40,7 @@ const CALL = { id: 'call_0123456789abcdefghij', name: 'f', arguments: '{}' };
 test.each([true, false])('earlier thinking is looked up behind the balance: %p', async (isPaid) => {
   let looks = 0;
   const refused = new GatewayError('insufficient_balance');
-  const profile = { thinkingHistory: 'any' };
+  const profile = { dialect: 'messages', thinkingHistory: 'any' };
   const dependencies = {
     funds: { require: () => (isPaid ? Promise.resolve() : Promise.reject(refused)) },
     limits: { claim: () => ({ kind: 'claimed', claim: { cancel: () => VIEW } }) },
@@ -59,7 +59,11 @@ test.each([true, false])('earlier thinking is looked up behind the balance: %p',
     request: { system: '', turns: [turn], stop: [], tools: [] },
     catalog: { upstreams: new Map([['up', { dialect: 'messages', profile }]]) },
     plan: {},
-    model: { fallbacks: [], features: new Set(['reasoning']), servedBy: [{ upstream: 'up' }] },
+    model: {
+      fallbacks: [],
+      features: new Set(['reasoning']),
+      servedBy: [{ upstream: 'up', profile }],
+    },
   };
   const sized = sizePrompt(...([dependencies, asked] as unknown as Parameters<typeof sizePrompt>));
   if (isPaid) {

@@ -160,7 +160,7 @@ describe('put back is', () => {
   test('the signed form beside any text the client has', async () => {
     const { answer, restore } = setUp('signing');
     await answer(request(HELLO), [think('Hm.'), ...called(CALL), SIGNED]);
-    const signed = { upstream: 'signing', blocks: BLOCKS };
+    const signed = { upstream: 'signing', model: 'signing', blocks: BLOCKS };
     expect((await restore(request(LOST))).turns[1]).toEqual(
       assistant({ reasoning: 'Hm.', signed }),
     );
@@ -181,7 +181,7 @@ describe('put back is', () => {
       assistant({ reasoning: 'Hm.' }),
       assistant({
         reasoning: 'Ah.',
-        signed: { upstream: 'signing', blocks: BLOCKS },
+        signed: { upstream: 'signing', model: 'both', blocks: BLOCKS },
         toolCalls: [second],
       }),
     ]);

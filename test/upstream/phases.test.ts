@@ -43,13 +43,12 @@ function attemptAt(
     },
   };
   const profile = { ...DEFAULT_PROFILE.chat, contentParts: 'never' } as const;
-  const upstream = { ...chatUpstream('a'), profile };
   return createAttempts({
     client,
     clock: () => 0,
     deadlines: createDeadlines(() => nowMs),
   })({
-    candidate: { ...candidate('a'), upstream },
+    candidate: { ...candidate('a'), upstream: chatUpstream('a'), profile },
     credential: { id: '3', apiKey: 'key' },
     request: requestWith({ model: 'a', turns: [{ role: 'user', parts }], stream: true }),
     maxOutputTokens: 100,

@@ -140,11 +140,7 @@ function expected({ blocks, counts }: Message): Omit<Answer, 'toolCalls'> {
       .map((part) => (part.type === type && type in part ? toText(part, type) : ''))
       .join('');
   };
-  const thinking = blocks.flatMap((part): ThinkingBlock[] => {
-    if (part.type === 'redacted_thinking') return [{ kind: 'redacted', data: part.data }];
-    if (part.type !== 'thinking' || part.signature === '') return [];
-    return [{ kind: 'thinking', text: part.thinking, signature: part.signature }];
-  });
+  const thinking = listed(blocks);
   const [input = 0, read = 0, creation = 0, output = 0] = counts;
   return {
     reasoning: joined('thinking'),
@@ -159,19 +155,28 @@ function expected({ blocks, counts }: Message): Omit<Answer, 'toolCalls'> {
       basis: 'reported',
     },
     rawUsage: JSON.stringify(usageOf(counts)),
-    ...(thinking.length === 0 || !isWholeAndFirst(blocks) ? {} : { thinking }),
+    ...(thinking === undefined ? {} : { thinking }),
   };
 }
 
-/** Only thinking that was signed, all of it and before anything else, can go back as it came. */
-function isWholeAndFirst(blocks: readonly Block[]): boolean {
-  const said = blocks.findIndex((part) => {
-    return part.type === 'tool_use' || (part.type === 'text' && part.text.trim() !== '');
-  });
-  return blocks.every((part, index) => {
-    if (part.type === 'thinking' && part.thinking !== '' && part.signature === '') return false;
-    return !/thinking/.test(part.type) || said === -1 || index < said;
-  });
+/** Thinking, with marks for text and calls before its last block; only if all of it was signed. */
+function listed(blocks: readonly Block[]): readonly ThinkingBlock[] | undefined {
+  const list: ThinkingBlock[] = [];
+  for (const part of blocks) {
+    const last = list.at(-1);
+    if (part.type === 'redacted_thinking') list.push({ kind: 'redacted', data: part.data });
+    else if (part.type === 'tool_use') list.push({ kind: 'call' });
+    else if (part.type === 'text' && part.text !== '' && last?.kind === 'text') {
+      list.splice(-1, 1, { kind: 'text', length: last.length + part.text.length });
+    } else if (part.type === 'text' && part.text !== '') {
+      list.push({ kind: 'text', length: part.text.length });
+    } else if (part.type === 'thinking' && part.thinking + part.signature !== '') {
+      if (part.signature === '') return undefined;
+      list.push({ kind: 'thinking', text: part.thinking, signature: part.signature });
+    }
+  }
+  const end = list.findLastIndex(({ kind }) => kind !== 'text' && kind !== 'call');
+  return end === -1 ? undefined : list.slice(0, end + 1);
 }
 
 function toText(part: Block, type: 'text' | 'thinking'): string {

@@ -1,0 +1,64 @@
+// The profiles of the Responses dialect, and its default.
+
+import type { SharedProfile } from './shared-profile.ts';
+
+export type ResponsesProfile = SharedProfile & {
+  readonly dialect: 'responses';
+  readonly credential: 'bearer' | 'api-key';
+  /** Temperature and `top_p`; the format has no penalties. */
+  readonly sampling: 'send' | 'omit_when_thinking' | 'omit';
+  /** As for chat. */
+  readonly forcedChoice: 'send' | 'auto' | 'without_thinking' | 'instruct';
+  /** How thinking is switched: by `reasoning: {effort}`, or not at all. */
+  readonly reasoningSwitch: 'effort' | 'none';
+  /** Whether a summary of the thinking is requested. */
+  readonly reasoningSummary: 'auto' | 'omit';
+  /**
+   * How earlier thinking is sent back. `encrypted`: as the server's own items, which it is asked to
+   * encrypt. `text`: as items with the text. `none`: not at all.
+   */
+  readonly reasoningHistory: 'encrypted' | 'text' | 'none';
+  /** Whether assistant messages carry the phase that the server has given them. */
+  readonly phases: 'send' | 'omit';
+  /** Whether streams are asked for without padding, by a member that some servers refuse. */
+  readonly obfuscation: 'off' | 'omit';
+  /** Whether `store: false` is sent; without it the server may keep the conversation. */
+  readonly store: 'send' | 'omit';
+  /** The least bound on an answer that the server accepts. */
+  readonly minOutputTokens: number;
+};
+
+/**
+ * What every stateless server of the Responses format takes
+ * (https://platform.openai.com/docs/api-reference/responses, read on 2026-11-28).
+ */
+export const RESPONSES: ResponsesProfile = {
+  dialect: 'responses',
+  credential: 'bearer',
+  systemInMiddle: 'keep',
+  // The format has no stop sequences.
+  stopMax: 0,
+  stopWhenReasoning: 'hold',
+  blankStops: 'hold',
+  toolIds: 'any',
+  imageUrls: 'any',
+  imageTokens: 'tiles',
+  thinkingShown: 'part',
+  thinkingOff: 'send',
+  effortWords: { off: 'none', low: 'low', high: 'high', max: 'high' },
+  cacheKey: 'omit',
+  parallelToolCalls: 'send',
+  emptyToolResult: '',
+  jsonSchema: 'send',
+  extraBody: {},
+  sampling: 'send',
+  forcedChoice: 'send',
+  reasoningSwitch: 'effort',
+  reasoningSummary: 'auto',
+  // Servers of open models have no encrypted items, and refuse to be asked for them.
+  reasoningHistory: 'text',
+  phases: 'omit',
+  obfuscation: 'omit',
+  store: 'send',
+  minOutputTokens: 1,
+};
