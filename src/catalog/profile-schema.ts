@@ -62,6 +62,7 @@ export const PROFILE_SCHEMAS = {
     lost_reasoning: choice('omit', 'empty', 'space'),
     think_tags: choice('ignore', 'split', 'opened'),
     reasoning_switch: choice('thinking', 'effort', 'template', 'object', 'none'),
+    tool_schemas: choice('any', 'properties'),
     thinking_with_tools: choice('send', 'off'),
     content_parts: choice('images', 'always', 'never'),
     content_beside_calls: choice('null', 'empty'),

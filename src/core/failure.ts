@@ -99,6 +99,11 @@ export type UpstreamFailure = {
   /** For the operator's log and `explain`: our own text and numbers, never the upstream's text. */
   readonly detail: string;
   readonly status?: number;
+  /**
+   * It refuses earlier thinking that we gave back, of another model or bound to another
+   * conversation: the attempt asks once more without it.
+   */
+  readonly refusesThinking?: true;
   /** The delay that the upstream requests. */
   readonly retryAfterMs?: number;
   /** The broken connection had served an earlier request: it may just have been idle too long. */

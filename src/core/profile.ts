@@ -55,6 +55,8 @@ export type ChatProfile = SharedProfile & {
    * `reasoning_effort`. `object`: by OpenRouter's `reasoning: {…}`. `none`: not at all.
    */
   readonly reasoningSwitch: 'thinking' | 'effort' | 'template' | 'object' | 'none';
+  /** Which schemas of tools are accepted. `properties`: none of an object without that member. */
+  readonly toolSchemas: 'any' | 'properties';
   /** Whether a model may think while it has tools. `off`: thinking is turned off with any tool. */
   readonly thinkingWithTools: 'send' | 'off';
   /** When content is sent as an array of parts: only with images, always, or never. */
@@ -180,6 +182,7 @@ const CHAT: ChatProfile = {
   // one.
   thinkTags: 'split',
   reasoningSwitch: 'thinking',
+  toolSchemas: 'any',
   thinkingWithTools: 'send',
   effortWords: { off: '', low: 'low', high: 'high', max: 'max' },
   contentParts: 'images',

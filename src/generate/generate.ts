@@ -159,7 +159,7 @@ async function serveWhole(
   try {
     const thinking = recordThinking(dependencies, checked);
     answer = foldAnswer(first.events, thinking);
-    await thinking.keep(attempt.candidate);
+    await thinking.keep(attempt);
   } catch (error) {
     await finish(dependencies, admitted, 'gateway');
     throw error;
@@ -246,7 +246,7 @@ async function deliver(
     });
     const attempt = answer.attempt();
     // Stored before the final events are sent: the client's next request may follow immediately.
-    if (attempt !== undefined) await thinking.keep(attempt.candidate);
+    if (attempt !== undefined) await thinking.keep(attempt);
     if (pumped.kind === 'client_left') {
       // One that was aborted ends at once, with what was held back for a stop sequence.
       if (attempt !== undefined && !pumped.over) await readToEnd(attempt);

@@ -148,6 +148,10 @@ export class MeteredAttempt implements Attempt {
     return this.#unread?.estimate(0);
   }
 
+  droppedThinking(): boolean {
+    return this.#attempt.droppedThinking?.() === true;
+  }
+
   /** Whether the upstream received the request and did not fail by itself. */
   hasWorked(): boolean {
     return this.#hasWorked;

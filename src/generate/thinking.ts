@@ -69,6 +69,7 @@ async function restoreFrom(
   const budget = new LookupBudget();
   const turns = [...request.turns];
   let room = RESTORED_LENGTH_MAX;
+  let isRefused = false;
   for (let at = turns.length - 1; at >= 0 && room > 0; at -= 1) {
     const turn = turns[at];
     if (turn === undefined || !lacksThinking(turn, forms)) continue;
@@ -85,8 +86,10 @@ async function restoreFrom(
     turns[at] = {
       ...turn,
       reasoning: turn.reasoning === '' ? reasoning : turn.reasoning,
-      ...(signed === undefined ? {} : { signed }),
+      ...(signed === undefined || isRefused ? {} : { signed }),
     };
+    // What its upstream has refused once, it would refuse on every later turn.
+    isRefused ||= signed?.restarts === true;
   }
   return { ...request, turns };
 }
@@ -95,12 +98,17 @@ function signedLength(blocks: readonly ThinkingBlock[]): number {
   return blocks.reduce((sum, block) => sum + JSON.stringify(block).length, 0);
 }
 
+type ServingAttempt = {
+  readonly candidate: Pick<Candidate, 'upstream' | 'upstreamModel'>;
+  readonly droppedThinking?: () => boolean;
+};
+
 export type ThinkingRecorder = {
   readonly push: (event: GenerationEvent) => void;
   /**
    * Stores the thinking of the answer that has passed, if it is complete and led to a tool call.
    */
-  readonly keep: (served: Pick<Candidate, 'upstream' | 'upstreamModel'>) => Awaitable<void>;
+  readonly keep: (attempt: ServingAttempt) => Awaitable<void>;
 };
 
 /** How long an answer waits for its thinking to be stored. A stalled database stores it later. */
@@ -134,7 +142,7 @@ export function recordThinking(
         finish = event.reason;
       }
     },
-    async keep({ upstream, upstreamModel }) {
+    async keep(attempt) {
       if (call === undefined || finish === undefined) return;
       if (thinking.length() > THINKING_LENGTH_MAX) return;
       const written = callArguments.text();
@@ -142,7 +150,12 @@ export function recordThinking(
       if (finish === 'length' && jsonKind(written) === undefined) return;
       const reasoning = thinking.text();
       const signed = blocks?.length
-        ? { upstream: upstream.id, model: upstreamModel, blocks }
+        ? {
+            upstream: attempt.candidate.upstream.id,
+            model: attempt.candidate.upstreamModel,
+            blocks,
+            ...(attempt.droppedThinking?.() === true && { restarts: true as const }),
+          }
         : undefined;
       if (signed === undefined && (reasoning === '' || !forms.text)) return;
       const toolCalls = [{ id: call.id, name: call.name, arguments: written }];

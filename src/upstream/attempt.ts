@@ -11,7 +11,7 @@ import {
   isFailure,
   type UpstreamFailure,
 } from '../core/failure.ts';
-import type { GenerationRequest } from '../core/generation.ts';
+import type { GenerationRequest, Turn } from '../core/generation.ts';
 import type { UpstreamCredential } from '../core/model.ts';
 import type { UpstreamProfile } from '../core/profile.ts';
 import type { Candidate } from '../core/route.ts';
@@ -39,6 +39,8 @@ export type Attempt = {
   readonly next: () => Promise<Batch>;
   /** Aborts the call; a pending `next` ends with a failure. */
   readonly abort: () => void;
+  /** Whether the upstream refused earlier thinking, and was asked once more without it. */
+  readonly droppedThinking?: () => boolean;
 };
 
 export type AttemptOptions = {
@@ -97,7 +99,11 @@ class UpstreamAttempt implements Attempt {
   readonly #cut: ReturnType<typeof createCut>;
   readonly #call = new StopSwitch();
   readonly #watch: Watch;
-  readonly #answer: Awaitable<UpstreamAnswer | UpstreamFailure>;
+  readonly #send: (request: GenerationRequest) => Awaitable<UpstreamAnswer | UpstreamFailure>;
+  #answer: Awaitable<UpstreamAnswer | UpstreamFailure>;
+  /** The request, as long as it may be sent once more without thinking of the upstream's. */
+  #signed: GenerationRequest | undefined;
+  #hasDropped = false;
   #source: AnswerSource | undefined;
   #charactersLeft: number;
   #hasEnded = false;
@@ -122,27 +128,34 @@ class UpstreamAttempt implements Attempt {
     this.#watch = new Watch(timeouts, deadlines, !this.#streams, this.#call);
     const { affinity } = candidate;
     const sendsKey = profile.cacheKey === 'send';
-    const body = dialect.request(request, {
+    const call = {
       upstream: upstream.id,
       model: candidate.upstreamModel,
       maxOutputTokens,
       stream: this.#streams,
       reasons: model.features.has('reasoning'),
       cacheKey: sendsKey && affinity !== undefined ? cacheKeyOf(affinity) : undefined,
-    });
-    this.#answer =
-      typeof body === 'string'
-        ? client.send({
-            upstream,
-            path: dialect.path,
-            headers: headersOf(dialect, candidate, credential),
-            body,
-            connectMs: timeouts.connectMs,
-            newConnection: options.newConnection,
-            trace: options.trace,
-            signal: this.#call,
-          })
-        : body;
+    };
+    this.#send = (asked) => {
+      const body = dialect.request(asked, call);
+      if (typeof body !== 'string') return body;
+      return client.send({
+        upstream,
+        path: dialect.path,
+        headers: headersOf(dialect, candidate, credential),
+        body,
+        connectMs: timeouts.connectMs,
+        newConnection: options.newConnection,
+        trace: options.trace,
+        signal: this.#call,
+      });
+    };
+    this.#signed = request.turns.some(isSigned) ? request : undefined;
+    this.#answer = this.#send(request);
+  }
+
+  droppedThinking(): boolean {
+    return this.#hasDropped;
   }
 
   times(): AttemptTimes {
@@ -154,7 +167,9 @@ class UpstreamAttempt implements Attempt {
     if (this.#source === undefined) {
       const opening = openSource(await this.#answer, this.#dialect, this.#deadlines, this.#streams);
       const opened = opening instanceof Promise ? await opening : opening;
-      if (isFailure(opened)) return this.#take({ events: [], end: opened });
+      if (isFailure(opened)) {
+        return this.#dropThinking(opened) ? this.next() : this.#take({ events: [], end: opened });
+      }
       this.#source = opened;
     }
     const read = this.#source.read();
@@ -166,6 +181,16 @@ class UpstreamAttempt implements Attempt {
     this.#watch.stop();
     this.#source?.cancel();
     this.#call.abort();
+  }
+
+  /** Asks once more without the thinking that was refused; whether it did. */
+  #dropThinking({ refusesThinking }: UpstreamFailure): boolean {
+    const signed = this.#signed;
+    if (refusesThinking !== true || signed === undefined) return false;
+    this.#signed = undefined;
+    this.#hasDropped = true;
+    this.#answer = this.#send({ ...signed, turns: signed.turns.map(withoutSigned) });
+    return true;
   }
 
   #take(read: Batch): Batch {
@@ -187,6 +212,16 @@ class UpstreamAttempt implements Attempt {
     if (how === 'finished') return batch;
     return { ...batch, end: this.#watch.timedOut() ?? placed(how, this.#watch.phase()) };
   }
+}
+
+function isSigned(turn: Turn): boolean {
+  return turn.role === 'assistant' && turn.signed !== undefined;
+}
+
+function withoutSigned(turn: Turn): Turn {
+  if (turn.role !== 'assistant') return turn;
+  const { signed: _, ...rest } = turn;
+  return rest;
 }
 
 /** Failure classes in which the upstream may not have responded at all. */

@@ -120,7 +120,7 @@ function setUp(slug: string, accountId = crypto.randomUUID()) {
       for (const event of events) recorder.push(event);
       const served = catalog.upstreams.get(upstream);
       if (served === undefined) throw new Error(upstream);
-      await recorder.keep({ upstream: served, upstreamModel: slug });
+      await recorder.keep({ candidate: { upstream: served, upstreamModel: slug } });
     },
     restore: (of: GenerationRequest) => restoreThinking({ reasoning }, asked(of)),
   };
@@ -298,7 +298,7 @@ describe('kept is', () => {
     const recorder = recordThinking({ reasoning: undefined }, asked);
     recorder.push(think('Hm.'));
     expect(
-      await recorder.keep({ upstream: demoUpstream('a'), upstreamModel: 'a' }),
+      await recorder.keep({ candidate: { upstream: demoUpstream('a'), upstreamModel: 'a' } }),
     ).toBeUndefined();
   });
 });

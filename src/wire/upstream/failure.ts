@@ -64,6 +64,18 @@ const FLAGGED_WORDS = /requires moderation|input was flagged|flagged (?:for|by) 
 const MODEL_WORDS =
   /model_not_found|model[_ ]not[_ ]exist|not a valid model|invalid[_ ]model|unknown model/gi;
 
+/** Thinking that was given back is refused: by Anthropic; by Responses servers; by Gemini. */
+const THINKING_WORDS = new RegExp(
+  [
+    'invalid `?signature`? in `?thinking|bound to a different conversation',
+    'blocks .{0,40}cannot be modified|expected `?thinking`? or',
+    'invalid_encrypted_content|encrypted content .{0,80}could not be (?:verified|decrypted)',
+    'without its required following item|items are not persisted when',
+    'missing a thought_signature|thought[ _]signature is not valid|corrupted thought signature',
+  ].join('|'),
+  'gi',
+);
+
 /** The failure of an unreadable answer; `what` is our own description. */
 export function malformed(what: string): UpstreamFailure {
   return { class: 'malformed', detail: `the upstream sent ${what}` };
@@ -76,11 +88,17 @@ export function unsupported(detail: string): UpstreamFailure {
 
 /** Classifies a response whose status is not 2xx. */
 export function statusFailure(status: number, body: string, wrote: WroteWords): UpstreamFailure {
-  return {
-    class: classifyStatus(status, readSaid(body.slice(0, ERROR_LENGTH_MAX), wrote)),
-    detail: `the upstream answered with status ${status}`,
-    status,
-  };
+  const said = readSaid(body.slice(0, ERROR_LENGTH_MAX), wrote);
+  const detail = `the upstream answered with status ${status}`;
+  if (isRefused(status) && said.anywhere(THINKING_WORDS)) {
+    // Not the caller's fault: the gateway stored that thinking, and another upstream gets other.
+    return { class: 'mismatch', detail, status, refusesThinking: true };
+  }
+  return { class: classifyStatus(status, said), detail, status };
+}
+
+function isRefused(status: number): boolean {
+  return status === 400 || status === 404 || status === 422;
 }
 
 function classifyStatus(status: number, said: Said): FailureClass {

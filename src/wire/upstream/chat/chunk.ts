@@ -19,6 +19,7 @@ import { rawUsage } from '../raw-usage.ts';
 import { type ChunkMember, createArgumentSources } from './arguments.ts';
 import { CharacterJoiner } from './characters.ts';
 import { type DeltaSink, type PlainDelta, readAnswerText, readReasoning } from './delta.ts';
+import { NativeThinking } from './native-thinking.ts';
 import { ThinkSplitter } from './think-tags.ts';
 import { createToolReader } from './tool-calls.ts';
 import { readUsage } from './usage.ts';
@@ -39,6 +40,8 @@ export class ChunkReader implements DeltaSink {
   readonly #conversation: Conversation;
   readonly #characters: CharacterJoiner;
   readonly #prose: ThinkSplitter;
+  /** Created for the first part of it, because most answers have none. */
+  #native: NativeThinking | undefined;
   /** Created for the first tool call, because most answers have none. */
   #tools: ReturnType<typeof createToolReader> | undefined;
   #answerId = '';
@@ -154,7 +157,10 @@ export class ChunkReader implements DeltaSink {
         raw: rawUsage(toObject(this.#usageValue)),
       });
     }
-    this.#onEvent({ kind: 'finish', reason });
+    const thinking = this.#native?.blocks();
+    this.#onEvent(
+      thinking === undefined ? { kind: 'finish', reason } : { kind: 'finish', reason, thinking },
+    );
     return undefined;
   }
 
@@ -188,6 +194,10 @@ export class ChunkReader implements DeltaSink {
    * One delta can hold all three kinds; they are read in the order in which models produce them.
    */
   #readContent(content: JsonObject, choice: Choice): UpstreamFailure | undefined {
+    if (this.#profile.reasoningField === 'details' && isPresent(content['reasoning_details'])) {
+      this.#native ??= new NativeThinking();
+      this.#native.addDetails(content);
+    }
     const thought = readReasoning(content);
     if (thought !== '') this.#prose.push({ kind: 'reasoning-delta', text: thought });
     const said = readAnswerText(content);
@@ -214,6 +224,10 @@ export class ChunkReader implements DeltaSink {
       const piece = member === 'message' ? { ...toObject(call), index } : call;
       const failure = tools.piece(piece, () => sources.ofCall(position, index));
       if (failure !== undefined) return failure;
+      if (this.#profile.callSignature !== '') {
+        this.#native ??= new NativeThinking();
+        this.#native.addCall(call, tools.count() - 1);
+      }
     }
     if (!isObject(legacy)) return undefined;
     return tools.piece({ function: legacy }, () => sources.ofLegacyCall(position));
@@ -257,6 +271,10 @@ export class ChunkReader implements DeltaSink {
     this.#hasDelta ||= saysSomething(toObject(choice['delta']));
     return this.#hasDelta ? 'delta' : 'message';
   }
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 /** Whether a delta has any content; a role alone may precede a whole message. */

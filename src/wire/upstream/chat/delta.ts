@@ -20,7 +20,9 @@ export function readReasoning(delta: JsonObject): string {
     // vLLM, Ollama, OpenRouter.
     toText(delta['reasoning']) ||
     // Mistral: parts of the content, each with text parts of its own.
-    joinParts(delta['content'], readThinkingPart)
+    joinParts(delta['content'], readThinkingPart) ||
+    // MiniMax.
+    joinParts(delta['reasoning_details'], readDetail)
   );
 }
 
@@ -39,7 +41,8 @@ export function readPlainDelta(value: unknown): PlainDelta | undefined {
   if ((choice['index'] ?? 0) !== 0 || toText(choice['finish_reason']) !== '') return undefined;
   const delta = toObject(choice['delta']);
   const hasCalls = toList(delta['tool_calls']).length > 0 || isObject(delta['function_call']);
-  if (hasCalls) return undefined;
+  // Their entries are kept as well.
+  if (hasCalls || hasValue(delta['reasoning_details'])) return undefined;
   const reasoning = readReasoning(delta);
   const text = readAnswerText(delta);
   if ((reasoning === '') === (text === '')) return undefined;
@@ -55,6 +58,11 @@ function hasValue(value: unknown): boolean {
 function readThinkingPart(part: unknown): string {
   const { type, thinking } = toObject(part);
   return type === 'thinking' ? readText(thinking) : '';
+}
+
+function readDetail(entry: unknown): string {
+  const { text, summary } = toObject(entry);
+  return toText(text) || toText(summary);
 }
 
 /** A string, or the text parts of an array. */

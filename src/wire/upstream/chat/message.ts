@@ -5,6 +5,7 @@ import type {
   AssistantTurn,
   ContentPart,
   GenerationRequest,
+  ThinkingBlock,
   ToolCall,
   ToolTurn,
   Turn,
@@ -13,6 +14,7 @@ import type { ChatProfile } from '../../../core/profile.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { toolInput } from '../../tool-input.ts';
 import { toolIdFor } from '../tool-id.ts';
+import { ownThinking } from '../turn-pieces.ts';
 import { isThinking } from './reasoning.ts';
 import { isContinued } from './turns.ts';
 
@@ -20,6 +22,7 @@ import { isContinued } from './turns.ts';
 const TOOL_ERROR_MARK = 'The tool reported an error:\n';
 
 type Style = {
+  readonly call: UpstreamCall;
   readonly profile: ChatProfile;
   /** Whether the model can reason, and whether it should. */
   readonly reasons: boolean;
@@ -33,14 +36,15 @@ export function writeMessages(
   call: UpstreamCall,
   profile: ChatProfile,
 ): object[] {
-  const style = { profile, reasons: call.reasons, thinks: isThinking(request, call) };
+  const style = { call, profile, reasons: call.reasons, thinks: isThinking(request, call) };
   const messages: object[] = [];
   if (request.system !== '') {
     messages.push({ role: 'system', content: writeText(request.system, profile) });
   }
   for (const turn of turns) messages.push(writeTurn(turn, style));
-  if (profile.prefill === 'prefix' && isContinued(turns)) {
-    messages.push({ ...messages.pop(), prefix: true });
+  const { prefill } = profile;
+  if ((prefill === 'prefix' || prefill === 'partial') && isContinued(turns)) {
+    messages.push({ ...messages.pop(), [prefill]: true });
   }
   return messages;
 }
@@ -92,14 +96,15 @@ function written(parts: object[]): string | object[] {
 
 function writeAssistant(turn: AssistantTurn, style: Style): object {
   const { profile } = style;
+  const own = style.reasons ? ownThinking(turn, style.call) : [];
   const hasCalls = turn.toolCalls.length > 0;
   const isNull = hasCalls && turn.text === '' && profile.contentBesideCalls === 'null';
   return {
     role: 'assistant',
     name: turn.name,
     content: isNull ? null : writeText(turn.text, profile),
-    ...writeEarlierThinking(turn, style),
-    tool_calls: hasCalls ? writeToolCalls(turn.toolCalls, profile) : undefined,
+    ...writeEarlierThinking(turn, own, style),
+    tool_calls: hasCalls ? writeToolCalls(turn.toolCalls, own, profile) : undefined,
   };
 }
 
@@ -107,24 +112,59 @@ function writeAssistant(turn: AssistantTurn, style: Style): object {
  * Thinking is sent back only to a model that reasons. Some of those refuse a tool turn without it,
  * while servers of other models refuse an unknown field.
  */
-function writeEarlierThinking({ reasoning }: AssistantTurn, style: Style): object {
+function writeEarlierThinking(
+  { text, reasoning }: AssistantTurn,
+  own: readonly ThinkingBlock[],
+  style: Style,
+): object {
   const { reasoningField: field, lostReasoning } = style.profile;
   if (field === 'none' || !style.reasons) return {};
-  const isWritten = reasoning !== '' || (lostReasoning === 'empty' && style.thinks);
-  return isWritten ? { [field]: reasoning } : {};
+  const details = own.flatMap((block) => (block.kind === 'native' ? JSON.parse(block.json) : []));
+  if (field === 'details' && details.length > 0) return { reasoning_details: details };
+  const lost = style.thinks ? LOST_REASONING[lostReasoning] : undefined;
+  const written = reasoning === '' ? lost : reasoning;
+  if (written === undefined) return {};
+  switch (field) {
+    case 'parts':
+      return { content: [thinkingPart(written), ...writePart({ kind: 'text', text })] };
+    case 'details':
+      return { reasoning: written };
+    default:
+      return { [field]: written };
+  }
 }
 
-function writeToolCalls(calls: readonly ToolCall[], profile: ChatProfile): object[] {
-  const { callSignature: signature } = profile;
+/** The text in place of thinking that is lost; undefined: the field is left out. */
+const LOST_REASONING = { omit: undefined, empty: '', space: ' ' } as const;
+
+function thinkingPart(text: string): object {
+  return { type: 'thinking', thinking: [{ type: 'text', text }] };
+}
+
+function writeToolCalls(
+  calls: readonly ToolCall[],
+  own: readonly ThinkingBlock[],
+  profile: ChatProfile,
+): object[] {
+  const signatures = own.filter((block) => block.kind === 'call');
+  const isSigned = signatures.some(({ signature }) => signature !== undefined);
   return calls.map((call, at) => ({
     id: toolIdFor(profile.toolIds, call.id),
     type: 'function',
     // vLLM, SGLang and llama.cpp parse them: one truncated call would end the conversation.
     function: { name: call.name, arguments: toolInput(call.arguments) },
-    ...(at === 0 && signature !== ''
-      ? { extra_content: { google: { thought_signature: signature } } }
-      : {}),
+    ...(isSigned ? writeSignature(signatures[at]) : standInSignature(at, profile)),
   }));
+}
+
+/** The vendor's own member, as it was received. */
+function writeSignature(mark: { readonly signature?: string } | undefined): object {
+  return mark?.signature === undefined ? {} : { extra_content: JSON.parse(mark.signature) };
+}
+
+function standInSignature(at: number, { callSignature }: ChatProfile): object {
+  if (at > 0 || callSignature === '') return {};
+  return { extra_content: { google: { thought_signature: callSignature } } };
 }
 
 function writeToolResult(turn: ToolTurn, profile: ChatProfile): object {

@@ -16,7 +16,8 @@ export function isThinking(request: GenerationRequest, call: UpstreamCall): bool
 
 /**
  * Adapts the request to this upstream: if thinking excludes something else that was requested,
- * thinking is turned off. Thinking is a preference; a forced tool is a requirement.
+ * thinking is turned off. Thinking is a preference; a forced tool is a requirement. A model that
+ * always thinks gets its lowest depth instead.
  */
 export function settleReasoning(
   request: GenerationRequest,
@@ -29,7 +30,10 @@ export function settleReasoning(
     (hasTools && profile.thinkingWithTools === 'off') ||
     (hasTools && isForced(request.toolChoice) && profile.forcedChoice === 'without_thinking') ||
     (isContinued(turns) && profile.prefill === 'without_thinking');
-  return call.reasons && isExcluded ? { ...request, reasoning: 'off' } : request;
+  if (!call.reasons) return request;
+  if (isExcluded && profile.thinkingOff === 'send') return { ...request, reasoning: 'off' };
+  const isLowest = request.reasoning === 'off' && profile.thinkingOff !== 'send';
+  return isLowest ? { ...request, reasoning: 'low' } : request;
 }
 
 /** Writes the members that request this depth of thinking. */

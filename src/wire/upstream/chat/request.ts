@@ -10,9 +10,10 @@ import { splitStops } from '../../../core/stop.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { addConstants, type Members } from '../extra-body.ts';
 import { unsupported } from '../failure.ts';
+import { bridgePrefill } from '../prefill-bridge.ts';
 import { writeMessages } from './message.ts';
 import { isThinking, settleReasoning, writeReasoning } from './reasoning.ts';
-import { writeTools } from './tool-choice.ts';
+import { withInstructedTool, writeTools } from './tool-choice.ts';
 import { arrangeTurns, isContinued } from './turns.ts';
 
 /** The JSON text of the request. Absent members are left out, never sent as null. */
@@ -23,8 +24,10 @@ export function writeChatRequest(
 ): string | UpstreamFailure {
   const refused = refuseImages(request.turns, profile);
   if (refused !== undefined) return refused;
-  const turns = arrangeTurns(request.turns, profile);
-  const asked = settleReasoning(withFormat(request, profile), turns, call, profile);
+  const arranged = arrangeTurns(request.turns, profile);
+  const turns = profile.prefill === 'bridge' ? bridgePrefill(arranged) : arranged;
+  const instructed = withInstructedTool(withFormat(request, profile), profile);
+  const asked = settleReasoning(instructed, turns, call, profile);
   const thinks = isThinking(asked, call);
   const stop = splitStops(asked.stop, profile, call.reasons).sent;
   const body: Members = {
@@ -38,6 +41,7 @@ export function writeChatRequest(
   writeJsonMode(body, asked, profile);
   writeReasoning(body, asked, call, profile);
   writeContinuation(body, turns, profile);
+  body['prompt_cache_key'] = call.cacheKey;
   writeStream(body, call, profile);
   addConstants(body, profile.extraBody);
   return JSON.stringify(body);

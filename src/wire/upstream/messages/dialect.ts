@@ -15,6 +15,7 @@ import { parseAnswer } from '../whole-answer.ts';
 import { createMessagesReader } from './event.ts';
 import { messagesErrorEvent, messagesFailure, readMessagesError } from './failure.ts';
 import { writeMessagesRequest } from './request.ts';
+import { BINDING_BETA } from './thinking.ts';
 
 export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
   let conversation = NO_CONVERSATION;
@@ -23,6 +24,7 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
     headers: (apiKey) => ({
       'content-type': 'application/json',
       'anthropic-version': profile.version,
+      ...(profile.thinkingBinding === 'drop_block' && { 'anthropic-beta': BINDING_BETA }),
       ...credentialHeader(profile.credential, apiKey),
     }),
     request(request, call) {

@@ -43,6 +43,9 @@ export function createMessagesReader(
     hasBegun = true;
     if (answerId === '') answerId = toText(message['id']);
     counts.readStart(message['usage']);
+    // For the operator's records: thinking that no longer fitted its conversation.
+    const dropped = toList(message['input_transformations']).length;
+    if (dropped > 0) counts.read({ dropped_thinking_blocks: dropped });
   }
 
   /** Reads a whole message. */

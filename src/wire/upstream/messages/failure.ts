@@ -17,11 +17,11 @@ const WALLET_WORDS =
   /credit balance is too low|insufficient balance|reached your specified .{0,20}usage limits|organization has been disabled/gi;
 
 /**
- * Errors about thinking or the bound are not the caller's: the gateway stored that thinking, and
- * our catalog sets the bound. Another upstream gets other thinking, and may have another bound.
+ * Errors about the switch of thinking or the bound are not the caller's: our catalog sets both.
+ * Another upstream may have others.
  */
 const OWN_WORDS =
-  /invalid `?signature`? in `?thinking|blocks .{0,40}cannot be modified|expected `?thinking`? or|thinking\.(?:type|adaptive|enabled|budget_tokens)|maximum allowed number of output tokens/gi;
+  /thinking\.(?:type|adaptive|enabled|budget_tokens|block_binding)|maximum allowed number of output tokens/gi;
 
 const CLASSES: ReadonlyMap<string, FailureClass> = new Map([
   ['invalid_request_error', 'bad_request'],

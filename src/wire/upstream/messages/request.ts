@@ -6,9 +6,11 @@ import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationRequest, Tool, ToolChoice, Turn } from '../../../core/generation.ts';
 import type { MessagesProfile } from '../../../core/profile.ts';
 import { splitStops } from '../../../core/stop.ts';
+import { withToolInstruction } from '../../../core/tool-instruction.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { addConstants } from '../extra-body.ts';
 import { foldSystem } from '../fold-system.ts';
+import { bridgePrefill } from '../prefill-bridge.ts';
 import { foldNames } from '../speaker-names.ts';
 import { takesSchema } from './answer-schema.ts';
 import { asksForCache, MARK, markLast } from './cache-marks.ts';
@@ -27,13 +29,15 @@ const TOP_P_MIN_WITH_THINKING = 0.95;
 
 /** The JSON text of the request. Absent members are left out, never sent as null. */
 export function writeMessagesRequest(
-  request: GenerationRequest,
+  asked: GenerationRequest,
   call: UpstreamCall,
   profile: MessagesProfile,
 ): string | UpstreamFailure {
+  const request = profile.forcedChoice === 'instruct' ? withToolInstruction(asked) : asked;
   const named = foldNames(request.turns);
   const placed = profile.systemInMiddle === 'fold' ? foldSystem(named) : named;
-  const turns = withDistinctIds(placed.filter(saysSomething));
+  const distinct = withDistinctIds(placed.filter(saysSomething));
+  const turns = profile.prefill === 'bridge' ? bridgePrefill(distinct) : distinct;
   const marks = asksForCache(request, profile);
   const messages = writeTurns(turns, call, profile, marks);
   if (typeof messages !== 'string') return messages;
@@ -139,7 +143,9 @@ function writeToolChoice(
   thinks: boolean,
 ): object | undefined {
   const { toolChoice, parallelToolCalls } = request;
-  const mayForce = profile.forcedChoice === 'send' || (profile.forcedChoice !== 'auto' && !thinks);
+  const { forcedChoice } = profile;
+  const isNever = forcedChoice === 'auto' || forcedChoice === 'instruct';
+  const mayForce = forcedChoice === 'send' || (!isNever && !thinks);
   const choice = toolChoice === undefined ? undefined : choiceOf(toolChoice, mayForce);
   const oneByOne = parallelToolCalls === false && profile.parallelToolCalls === 'send';
   if (!oneByOne || toolChoice?.kind === 'none') return choice;

@@ -29,8 +29,13 @@ const ANSWER_TOKENS = 1_024;
 /** The newest models show their thinking only if a summary is requested. */
 const ADAPTIVE = { type: 'adaptive', display: 'summarized' };
 
+/** Requires the beta of that name; the two belong together on every turn of a conversation. */
+const BOUND = { ...ADAPTIVE, block_binding: { prefix_mismatch_behavior: 'drop_block' } };
+export const BINDING_BETA = 'thinking-binding-controls-2026-08-01';
+
 const UNTOLD: Thinking = { on: false };
 const OFF: Thinking = { on: false, thinking: { type: 'disabled' } };
+const BETWEEN_TOOLS: Thinking = { on: true, thinking: { type: 'between_tools' } };
 
 /** `turns` are those that will be written. */
 export function decideThinking(
@@ -42,12 +47,15 @@ export function decideThinking(
   const { reasoning } = request;
   if (!call.reasons) return UNTOLD;
   if (isForced(request) && profile.forcedChoice === 'without_thinking') {
-    // With this switch, servers think by default.
-    const isUnasked = reasoning === undefined && profile.thinkingSwitch !== 'type';
+    // With the other switches, servers think by default.
+    const isUnasked = reasoning === undefined && profile.thinkingSwitch === 'budget';
     return isUnasked || profile.thinkingSwitch === 'none' ? UNTOLD : OFF;
   }
-  if (reasoning === undefined) return UNTOLD;
-  const depth = reasoning === 'on' || reasoning === 'off' ? {} : { effort: reasoning };
+  const adaptive = profile.thinkingBinding === 'drop_block' ? BOUND : ADAPTIVE;
+  if (reasoning === undefined) {
+    return adaptive === BOUND ? { on: true, thinking: adaptive } : UNTOLD;
+  }
+  const depth = effortOf(reasoning, profile);
   switch (profile.thinkingSwitch) {
     case 'none':
       return UNTOLD;
@@ -55,8 +63,8 @@ export function decideThinking(
       if (reasoning === 'off') return OFF;
       return { on: true, thinking: { type: 'enabled' }, ...depth };
     case 'adaptive':
-      if (reasoning === 'off') return OFF;
-      return { on: true, thinking: ADAPTIVE, ...depth };
+      if (reasoning === 'off') return thinkingOff(profile);
+      return { on: true, thinking: adaptive, ...depth };
     case 'budget': {
       const budget = budgetFor(reasoning, call.maxOutputTokens, profile);
       if (budget === undefined || !mayThink(turns, call, profile)) return OFF;
@@ -65,7 +73,27 @@ export function decideThinking(
   }
 }
 
-function isForced({ toolChoice, tools }: GenerationRequest): boolean {
+/** A model that always thinks gets no switch, and its lowest depth. */
+function thinkingOff(profile: MessagesProfile): Thinking {
+  switch (profile.thinkingOff) {
+    case 'send':
+      return OFF;
+    case 'lowest':
+      return { on: true, ...effortOf('off', profile) };
+    case 'between_tools':
+      return BETWEEN_TOOLS;
+  }
+}
+
+function effortOf(reasoning: Reasoning, { effortWords }: MessagesProfile): { effort?: string } {
+  const word = reasoning === 'on' ? '' : effortWords[reasoning];
+  return word === '' ? {} : { effort: word };
+}
+
+export function isForced({
+  toolChoice,
+  tools,
+}: Pick<GenerationRequest, 'toolChoice' | 'tools'>): boolean {
   return tools.length > 0 && (toolChoice?.kind === 'tool' || toolChoice?.kind === 'required');
 }
 

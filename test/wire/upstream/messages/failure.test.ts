@@ -34,9 +34,6 @@ const ROWS: [status: number, body: string, failure: FailureClass][] = [
   [400, error('invalid_request_error', 'insufficient balance (1008)'), 'credential'],
   [400, error('invalid_request_error', 'This organization has been disabled.'), 'credential'],
   ...[
-    'messages.1.content.0: Invalid `signature` in `thinking` block',
-    'messages.3.content.8: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.',
-    'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.',
     '"thinking.type.enabled" is not supported for this model.',
     'max_tokens: 64000 > 32000, which is the maximum allowed number of output tokens for SECRET',
   ].map((message): [number, string, FailureClass] => {
@@ -58,7 +55,28 @@ const ROWS: [status: number, body: string, failure: FailureClass][] = [
   [529, error('overloaded_error'), 'overloaded'],
 ];
 
+/** Answers to thinking that the gateway gave back. */
+const REFUSED_THINKING = [
+  'messages.1.content.0: Invalid `signature` in `thinking` block',
+  'messages.5.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.',
+  'messages.3.content.8: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.',
+  'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.',
+];
+
 describe('a Messages upstream that answers', () => {
+  test.each(REFUSED_THINKING)('%p refuses earlier thinking', (message) => {
+    const body = error('invalid_request_error', message);
+    const failure = messagesFailure(400, body, NO_CONVERSATION.wrote);
+    expect(failure).toEqual({
+      class: 'mismatch',
+      detail: 'the upstream answered with status 400',
+      status: 400,
+      refusesThinking: true,
+    });
+    // A caller who writes the same words must not cause the second request.
+    expect(messagesFailure(400, body, () => true)).not.toHaveProperty('refusesThinking');
+  });
+
   test.each(ROWS)('%p with %p has failed as %p', (status, body, failure) => {
     expect(messagesFailure(status, body, NO_CONVERSATION.wrote)).toEqual({
       class: failure,

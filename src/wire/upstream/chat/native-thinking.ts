@@ -1,0 +1,67 @@
+// Collects the thinking of a chat answer in its upstream's own form: entries of
+// `reasoning_details`, and the signatures that calls carry. Both must return unchanged.
+
+import type { JsonObject, ThinkingBlock } from '../../../core/generation.ts';
+import { isObject } from '../../../core/json.ts';
+import { SIGNED_THINKING_LENGTH_MAX } from '../limits.ts';
+import { toList, toObject } from '../narrow.ts';
+
+/** Members of an entry that arrive in pieces (openrouter.ai/docs, "Preserving reasoning blocks"). */
+const PIECES = ['text', 'summary', 'data'] as const;
+
+type Entry = Record<string, unknown>;
+
+export class NativeThinking {
+  readonly #entries: Entry[] = [];
+  readonly #signatures = new Map<number, string>();
+  #length = 0;
+
+  /** Takes the entries of one delta. A later piece of an entry has its type and index. */
+  addDetails(content: JsonObject): void {
+    for (const value of toList(content['reasoning_details'])) {
+      if (!isObject(value) || !this.#makeRoom(JSON.stringify(value).length)) continue;
+      const last = this.#entries.at(-1);
+      const continues = (name: string): boolean => last?.[name] === value[name];
+      if (last !== undefined && continues('type') && continues('index')) join(last, value);
+      else this.#entries.push({ ...value });
+    }
+  }
+
+  /** Takes the signature of the call at a position of the answer, if it carries one. */
+  addCall(call: unknown, position: number): void {
+    const extra = toObject(call)['extra_content'];
+    if (!isObject(extra)) return;
+    const signature = JSON.stringify(extra);
+    if (this.#makeRoom(signature.length)) this.#signatures.set(position, signature);
+  }
+
+  /** Undefined if there is none, or more than is kept. */
+  blocks(): readonly ThinkingBlock[] | undefined {
+    const last = Math.max(-1, ...this.#signatures.keys());
+    if (this.#length > SIGNED_THINKING_LENGTH_MAX) return undefined;
+    if (last === -1 && this.#entries.length === 0) return undefined;
+    const calls = Array.from({ length: last + 1 }, (_, at): ThinkingBlock => {
+      const signature = this.#signatures.get(at);
+      return signature === undefined ? { kind: 'call' } : { kind: 'call', signature };
+    });
+    const entries = this.#entries.map((entry): ThinkingBlock => {
+      return { kind: 'native', json: JSON.stringify(entry) };
+    });
+    return [...entries, ...calls];
+  }
+
+  #makeRoom(more: number): boolean {
+    this.#length += more;
+    return this.#length <= SIGNED_THINKING_LENGTH_MAX;
+  }
+}
+
+function join(entry: Entry, more: JsonObject): void {
+  for (const [name, value] of Object.entries(more)) {
+    const known = entry[name];
+    const isPiece = PIECES.some((piece) => piece === name);
+    if (isPiece && typeof known === 'string' && typeof value === 'string') {
+      entry[name] = known + value;
+    } else if (value !== null) entry[name] = value;
+  }
+}
