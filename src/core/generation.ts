@@ -90,11 +90,29 @@ export type SystemTurn = { readonly role: 'system'; readonly text: string };
 
 export type Turn = UserTurn | AssistantTurn | ToolTurn | SystemTurn;
 
+/**
+ * A function that the client runs. `custom` and `typed` are declarations that some upstreams accept
+ * as they are; for all others, `description` and `parameters` describe the same tool as a function.
+ */
 export type Tool = {
   readonly name: string;
   readonly description?: string;
   /** A JSON schema; never evaluated here. */
   readonly parameters: JsonObject;
+  readonly custom?: CustomTool;
+  /** The caller's declaration of a tool that Anthropic defines, such as `bash_20250124`. */
+  readonly typed?: JsonObject;
+};
+
+/**
+ * A chat-completions tool whose input is text. The arguments of its calls are `{"input": "…"}`, in
+ * the history and in answers of every dialect; the client's encoder extracts the text.
+ */
+export type CustomTool = {
+  /** The caller's own; that of the tool adds the grammar. */
+  readonly description?: string;
+  /** The caller's `format`, such as a grammar. */
+  readonly format?: JsonObject;
 };
 
 export type ToolChoice =
@@ -138,6 +156,15 @@ export type GenerationRequest = {
   /** `false` requests one tool call at a time: a hint, not enforced. */
   readonly parallelToolCalls?: boolean;
   readonly reasoning?: Reasoning;
+  /** `true` requests an answer without the text of its thinking, which is charged all the same. */
+  readonly hidesThinking?: boolean;
+  /** How long the answer should be; a hint. */
+  readonly verbosity?: 'low' | 'medium' | 'high';
+  /**
+   * The caller's key for requests that share a prompt prefix. Never sent as it is: upstreams see all
+   * accounts as one, so another account's key must not lead to the same cache.
+   */
+  readonly promptCacheKey?: string;
   /** The answer must be one JSON object. */
   readonly json: boolean;
   /** The schema for this JSON; set only with `json`. */
