@@ -111,8 +111,8 @@ export type Tool = {
 export type CustomTool = {
   /** The caller's own; that of the tool adds the grammar. */
   readonly description?: string;
-  /** The caller's `format`, such as a grammar. */
-  readonly format?: JsonObject;
+  /** What the input has to match. */
+  readonly grammar?: { readonly syntax: 'lark' | 'regex'; readonly definition: string };
 };
 
 export type ToolChoice =
