@@ -99,6 +99,7 @@ export const PROFILE_SCHEMAS = {
     thinking_history: choice('signed', 'any', 'none'),
     thinking_binding: choice('none', 'drop_block'),
     cache_marks: choice('conversations', 'always', 'none'),
+    typed_tools: choice('send', 'function'),
   }),
   responses: closed({
     ...SharedFields,

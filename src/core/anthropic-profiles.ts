@@ -19,10 +19,16 @@ export const ANTHROPIC: MessagesProfile = {
   thinkingSwitch: 'adaptive',
   // "The conversation must end with a user message", since 4.6.
   prefill: 'bridge',
+  // Its models are trained on them.
+  typedTools: 'send',
 };
 
 /** Since 4.5 schemas have a switch; budgets are the only way to think. */
-export const ANTHROPIC_4_5: MessagesProfile = { ...DEFAULT_PROFILE.messages, jsonSchema: 'send' };
+export const ANTHROPIC_4_5: MessagesProfile = {
+  ...DEFAULT_PROFILE.messages,
+  jsonSchema: 'send',
+  typedTools: 'send',
+};
 
 /** The last ones that take a temperature; `xhigh` came later. */
 export const ANTHROPIC_4_6: MessagesProfile = {

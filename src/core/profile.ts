@@ -128,6 +128,11 @@ export type MessagesProfile = SharedProfile & {
    * another turn. `none`: for servers that cache automatically or refuse the marks.
    */
   readonly cacheMarks: 'conversations' | 'always' | 'none';
+  /**
+   * Tools of Anthropic's own types, such as `bash_20250124`: as the client declared them, or as
+   * functions with a schema.
+   */
+  readonly typedTools: 'send' | 'function';
 };
 
 export type UpstreamProfile = ChatProfile | MessagesProfile | ResponsesProfile;
@@ -237,6 +242,8 @@ const MESSAGES: MessagesProfile = {
   prefill: 'send',
   // Servers without this feature ignore the marks: the coding agents of this format send them.
   cacheMarks: 'conversations',
+  // Other servers of this format refuse or ignore the types.
+  typedTools: 'function',
 };
 
 /** The default for an upstream of a dialect whose catalog entry names no profile. */

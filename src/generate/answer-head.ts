@@ -1,6 +1,7 @@
 // The id and model with which an answer begins in either format, and whether the client sees its
 // thinking.
 
+import type { Tool } from '../core/generation.ts';
 import { requestTimeMs } from '../core/id.ts';
 import type { AnswerHead } from '../wire/format.ts';
 import type { CheckedRequest } from './pipeline-types.ts';
@@ -26,10 +27,20 @@ export function answerHead(checked: CheckedRequest): AnswerHead {
     createdSeconds: Math.floor((requestTimeMs(call.requestId) ?? call.startedAt) / 1_000),
     includeUsage: request.includeUsage,
     showReasoning: showsReasoning(checked),
+    marksThinking: request.hidesThinking === true && mayThink(checked),
+    customTools: customTools(request.tools),
   };
 }
 
 /** Whether the client receives the thinking of its answer. */
-export function showsReasoning({ request, model }: CheckedRequest): boolean {
+export function showsReasoning(checked: CheckedRequest): boolean {
+  return checked.request.hidesThinking !== true && mayThink(checked);
+}
+
+function mayThink({ request, model }: CheckedRequest): boolean {
   return request.reasoning !== 'off' && model.features.has('reasoning');
+}
+
+function customTools(tools: readonly Tool[]): readonly string[] {
+  return tools.filter((tool) => tool.custom !== undefined).map((tool) => tool.name);
 }

@@ -60,6 +60,20 @@ export const completionHead = {
   model: Type.String(),
 };
 
+const toolCall = named('ToolCall', {
+  id: Type.String(),
+  type: Type.Literal('function'),
+  function: Type.Object({
+    name: Type.String(),
+    arguments: Type.String({ description: 'JSON in a string.' }),
+  }),
+});
+const customToolCall = named('CustomToolCall', {
+  id: Type.String(),
+  type: Type.Literal('custom'),
+  custom: Type.Object({ name: Type.String(), input: Type.String() }),
+});
+
 export const chatCompletion = named('ChatCompletion', {
   ...completionHead,
   object: Type.Literal('chat.completion'),
@@ -71,18 +85,7 @@ export const chatCompletion = named('ChatCompletion', {
         content: nullable(Type.String()),
         refusal: Type.Null(),
         reasoning_content: Type.Optional(Type.String()),
-        tool_calls: Type.Optional(
-          Type.Array(
-            named('ToolCall', {
-              id: Type.String(),
-              type: Type.Literal('function'),
-              function: Type.Object({
-                name: Type.String(),
-                arguments: Type.String({ description: 'JSON in a string.' }),
-              }),
-            }),
-          ),
-        ),
+        tool_calls: Type.Optional(Type.Array(Type.Union([toolCall, customToolCall]))),
       }),
       logprobs: Type.Null(),
       finish_reason: finishReason,

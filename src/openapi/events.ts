@@ -13,6 +13,7 @@ import {
   messagesUsage,
   named,
   nullable,
+  oneOf,
   stopDetails,
   stopReason,
   textBlock,
@@ -30,8 +31,13 @@ const delta = Type.Object({
       Type.Object({
         index: count,
         id: Type.Optional(Type.String()),
-        type: Type.Optional(Type.Literal('function')),
-        function: Type.Object({ name: Type.Optional(Type.String()), arguments: Type.String() }),
+        type: Type.Optional(oneOf('function', 'custom')),
+        function: Type.Optional(
+          Type.Object({ name: Type.Optional(Type.String()), arguments: Type.String() }),
+        ),
+        custom: Type.Optional(
+          Type.Object({ name: Type.Optional(Type.String()), input: Type.String() }),
+        ),
       }),
     ),
   ),

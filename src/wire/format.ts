@@ -20,6 +20,10 @@ export type AnswerHead = {
    * Whether thinking is shown: false if the client turned it off, or the model does not offer it.
    */
   readonly showReasoning: boolean;
+  /** Messages only: whether hidden thinking has a block with a signature and no text. */
+  readonly marksThinking?: boolean;
+  /** Chat only: names of tools whose calls have text for input, extracted from `{"input": "…"}`. */
+  readonly customTools?: readonly string[];
 };
 
 /**

@@ -8,10 +8,10 @@ import type {
   ContentPart,
   ImagePart,
   JsonObject,
-  ToolCall,
   ToolTurn,
   Turn,
 } from '../../core/generation.ts';
+import { isObject } from '../../core/json.ts';
 import {
   checkMessageText,
   described,
@@ -26,6 +26,7 @@ import {
 } from '../check.ts';
 import { MESSAGE_TEXT_MAX } from '../limits.ts';
 import { TOOL_IMAGE_MARK, textPart } from '../turns.ts';
+import { readToolCalls } from './tool-calls.ts';
 
 /** A tool result may contain images, which only a user turn can hold. */
 type PicturedResult = { readonly entry: ToolTurn; readonly images: readonly ImagePart[] };
@@ -50,25 +51,15 @@ const NAME_MAX = 64;
 
 const NONE: readonly never[] = [];
 
-const readToolCalls = listOf(
-  objectOf(
-    {
-      id: readNonEmpty,
-      type: oneOf('function'),
-      function: objectOf({ name: readNonEmpty, arguments: readString }, ['name', 'arguments']),
-    },
-    ['id', 'function'],
-  ),
-  {},
-);
-
-const partsOf = (readType: Reader<'text' | 'image_url'>, ...parts: readonly TSchema[]) =>
+const partsOf = (
+  readType: Reader<'text' | 'image_url' | 'refusal'>,
+  ...parts: readonly TSchema[]
+) =>
   listOf(
     described(Type.Union([...parts]), (value, path): ContentPart => {
       const part = readObject(value, path);
-      if (readType(part['type'], `${path}.type`) === 'text') {
-        return textPart(readString(part['text'], `${path}.text`));
-      }
+      const type = readType(part['type'], `${path}.type`);
+      if (type !== 'image_url') return textPart(readString(part[type], `${path}.${type}`));
       const image = part['image_url'];
       // Older clients send the URL itself.
       if (typeof image === 'string')
@@ -82,20 +73,35 @@ const IMAGE_PART = Type.Object({
   type: Type.Literal('image_url'),
   image_url: Type.Union([readImage.schema, readImageUrl.schema]),
 });
+const REFUSAL_PART = Type.Object({ type: Type.Literal('refusal'), refusal: Type.String() });
 const readTextParts = partsOf(oneOf('text'), TEXT_PART);
+const readAssistantParts = partsOf(oneOf('text', 'refusal'), TEXT_PART, REFUSAL_PART);
 const readAnyParts = partsOf(oneOf('text', 'image_url'), TEXT_PART, IMAGE_PART);
+
+const READERS = {
+  text: readTextParts,
+  'text and images': readAnyParts,
+  'text and refusals': readAssistantParts,
+};
+type Kinds = keyof typeof READERS;
 
 const TEXT = Type.String({ maxLength: MESSAGE_TEXT_MAX });
 const NO_PARTS = Type.Array(Type.Unknown(), { maxItems: 0 });
 const CONTENT = Type.Union([TEXT, readAnyParts.schema]);
 const TEXT_CONTENT = Type.Union([TEXT, readTextParts.schema]);
+const ASSISTANT_CONTENT = Type.Union([TEXT, readAssistantParts.schema]);
+const NO_CONTENT = Type.Optional(Type.Union([ASSISTANT_CONTENT, NO_PARTS, Type.Null()]));
 const NO_CALLS = { tool_calls: Type.Optional(nullable(NO_PARTS)) };
 const NAME = { name: Type.Optional(nullable(Type.String())) };
 const ASSISTANT = {
   role: Type.Literal('assistant'),
   reasoning_content: Type.Optional(nullable(Type.String())),
+  reasoning: Type.Optional(Type.Unknown()),
+  reasoning_details: Type.Optional(Type.Unknown()),
+  refusal: Type.Optional(nullable(TEXT)),
   ...NAME,
 };
+const CALLS = Type.Optional(nullable(readToolCalls.schema));
 
 const MESSAGE = Type.Union(
   [
@@ -105,15 +111,17 @@ const MESSAGE = Type.Union(
       ...NO_CALLS,
     }),
     Type.Object({ role: Type.Literal('user'), content: CONTENT, ...NAME, ...NO_CALLS }),
+    Type.Object({ ...ASSISTANT, content: ASSISTANT_CONTENT, tool_calls: CALLS }),
     Type.Object({
       ...ASSISTANT,
-      content: TEXT_CONTENT,
-      tool_calls: Type.Optional(nullable(readToolCalls.schema)),
+      content: NO_CONTENT,
+      tool_calls: { ...readToolCalls.schema, minItems: 1 },
     }),
     Type.Object({
       ...ASSISTANT,
-      content: Type.Optional(Type.Union([TEXT_CONTENT, NO_PARTS, Type.Null()])),
-      tool_calls: { ...readToolCalls.schema, minItems: 1 },
+      content: NO_CONTENT,
+      refusal: Type.String({ minLength: 1, maxLength: MESSAGE_TEXT_MAX }),
+      tool_calls: CALLS,
     }),
     Type.Object({
       role: Type.Literal('tool'),
@@ -172,19 +180,39 @@ function isTurn(message: Message): message is Turn {
   return 'role' in message;
 }
 
-/** `content` may be null or absent only if there are tool calls. */
+/** `content` may be null or absent only if there are tool calls or a refusal. */
 function readAssistant(message: JsonObject, path: string): AssistantTurn {
   const calls = message['tool_calls'] ?? null;
-  const toolCalls =
-    calls === null ? NONE : readToolCalls(calls, `${path}.tool_calls`).map(toolCall);
+  const toolCalls = calls === null ? NONE : readToolCalls(calls, `${path}.tool_calls`);
+  const refusal = readString(message['refusal'] ?? '', `${path}.refusal`);
+  checkMessageText([refusal], `${path}.refusal`);
   const content = message['content'] ?? null;
-  const isEmpty = toolCalls.length > 0 && (content === null || hasNoParts(content));
-  const text = isEmpty ? '' : readText(message, path);
+  const mayBeEmpty = toolCalls.length > 0 || refusal !== '';
+  const isEmpty = mayBeEmpty && (content === null || hasNoParts(content));
+  const said = isEmpty ? '' : readText(message, path, 'text and refusals');
+  const text = [said, refusal].filter((part) => part !== '').join('\n');
   const name = readName(message, path);
-  const thinking = message['reasoning_content'] ?? '';
-  const reasoning = readString(thinking, `${path}.reasoning_content`);
+  const reasoning = readThinking(message, path);
   const turn: AssistantTurn = { role: 'assistant', reasoning, text, toolCalls };
   return name === '' ? turn : { ...turn, name };
+}
+
+/** The field of DeepSeek, else that of vLLM and OpenRouter, else the text of OpenRouter's details. */
+function readThinking(message: JsonObject, path: string): string {
+  const given = readString(message['reasoning_content'] ?? '', `${path}.reasoning_content`);
+  if (given !== '') return given;
+  const { reasoning, reasoning_details: details } = message;
+  if (typeof reasoning === 'string' && reasoning !== '') return reasoning;
+  if (!Array.isArray(details)) return '';
+  return details.map(detailText).join('');
+}
+
+/** Encrypted details have no text. */
+function detailText(detail: unknown): string {
+  if (!isObject(detail)) return '';
+  const { type, text, summary } = detail;
+  const said = type === 'reasoning.text' ? text : type === 'reasoning.summary' ? summary : '';
+  return typeof said === 'string' ? said : '';
 }
 
 /**
@@ -197,10 +225,6 @@ function readName(message: JsonObject, path: string): string {
   return Array.from(given.replace(/[\s<|\\/>\p{Cc}]+/gu, '_').slice(0, 2 * NAME_MAX))
     .slice(0, NAME_MAX)
     .join('');
-}
-
-function toolCall(call: ReturnType<typeof readToolCalls>[number]): ToolCall {
-  return { id: call.id, name: call.function.name, arguments: call.function.arguments };
 }
 
 function readToolResult(message: JsonObject, path: string): Message {
@@ -216,20 +240,16 @@ function readToolResult(message: JsonObject, path: string): Message {
   return images.length === 0 ? entry : { entry, images };
 }
 
-function readText(message: JsonObject, path: string): string {
+function readText(message: JsonObject, path: string, kinds: Kinds = 'text'): string {
   const content = message['content'];
   if (typeof content !== 'string') {
-    return readContent(message, path, 'text').map(partText).join('\n');
+    return readContent(message, path, kinds).map(partText).join('\n');
   }
   checkMessageText([content], `${path}.content`);
   return content;
 }
 
-function readContent(
-  message: JsonObject,
-  path: string,
-  kinds: 'text' | 'text and images',
-): ContentPart[] {
+function readContent(message: JsonObject, path: string, kinds: Kinds): ContentPart[] {
   const param = `${path}.content`;
   const content = message['content'];
   const parts = readParts(content, param, kinds);
@@ -237,7 +257,7 @@ function readContent(
   return parts;
 }
 
-function readParts(content: unknown, param: string, kinds: 'text' | 'text and images') {
+function readParts(content: unknown, param: string, kinds: Kinds) {
   if (typeof content === 'string') return [textPart(content)];
   if (content === undefined) throw invalidRequest(param, 'is required');
   if (content === null) {
@@ -246,7 +266,7 @@ function readParts(content: unknown, param: string, kinds: 'text' | 'text and im
   if (!Array.isArray(content)) {
     throw invalidRequest(param, 'must be a string or an array of parts');
   }
-  return (kinds === 'text' ? readTextParts : readAnyParts)(content, param);
+  return READERS[kinds](content, param);
 }
 
 /** Libraries send this for a tool without a result, and for a turn with nothing but calls. */

@@ -3,9 +3,9 @@
 // field change the generation.
 
 import { Type } from '@sinclair/typebox';
-import { EFFORTS, type Effort } from '../../core/effort.ts';
+import { EFFORTS, type Effort, isEffort } from '../../core/effort.ts';
 import { invalidRequest } from '../../core/error.ts';
-import type { GenerationRequest, Reasoning, Tool, ToolChoice } from '../../core/generation.ts';
+import type { GenerationRequest, Reasoning } from '../../core/generation.ts';
 import { isObject } from '../../core/json.ts';
 import { readAnswerSchema } from '../answer-schema.ts';
 import {
@@ -17,47 +17,28 @@ import {
   readBoolean,
   readFields,
   readNonEmpty,
-  readObject,
   readOutputLimit,
   readString,
-  readToolName,
   requireBody,
   shape,
   withoutUndefined,
 } from '../check.ts';
 import { EFFORT_REASONING } from '../effort.ts';
 import type { ParsedBody } from '../format.ts';
-import { exceedsCharacters, MESSAGES_MAX, STOP_MAX, TOOLS_MAX, USER_MAX } from '../limits.ts';
+import { exceedsCharacters, MESSAGES_MAX, STOP_MAX, USER_MAX } from '../limits.ts';
 import { assembleTurns } from '../turns.ts';
 import { messageEntries, readMessage } from './message.ts';
+import { chosenTools, readToolChoice, readTools } from './tools.ts';
 
 const readPenalty = shape(Type.Number({ minimum: -2, maximum: 2 }));
 const readStopList = listOf(readNonEmpty, { max: STOP_MAX });
 
-const readTool = objectOf(
-  {
-    type: oneOf('function'),
-    function: objectOf(
-      {
-        name: readToolName,
-        description: readString,
-        parameters: readObject,
-      },
-      ['name'],
-    ),
-  },
-  ['type', 'function'],
-);
-
 const readFormatType = objectOf({ type: oneOf('text', 'json_object', 'json_schema') }, ['type']);
 
-const TOOL_CHOICE = Type.Union([
-  Type.Unsafe({ type: 'string', enum: ['none', 'auto', 'required'] }),
-  Type.Object({
-    type: Type.Literal('function'),
-    function: Type.Object({ name: readNonEmpty.schema }),
-  }),
-]);
+const VERBOSITIES = ['low', 'medium', 'high'] as const;
+
+/** Only a hash of it is ever sent, so a long key loses nothing but its end. */
+const CACHE_KEY_MAX = 256;
 
 const FIELDS = {
   model: readNonEmpty,
@@ -72,15 +53,22 @@ const FIELDS = {
   stream: readBoolean,
   stream_options: objectOf({ include_usage: readBoolean }, []),
   response_format: described(readFormatType.schema, readResponseFormat),
-  tools: described(Type.Array(readTool.schema, { maxItems: TOOLS_MAX }), readTools),
-  tool_choice: described(TOOL_CHOICE, readToolChoice),
+  tools: readTools,
+  tool_choice: readToolChoice,
   reasoning_effort: oneOf(...EFFORTS),
-  thinking: objectOf({ type: oneOf('enabled', 'disabled') }, ['type']),
+  thinking: objectOf({ type: oneOf('enabled', 'disabled', 'adaptive') }, ['type']),
   user: described(Type.String({ maxLength: USER_MAX, pattern: '^[^\\u0000]*$' }), readUser),
   n: shape(Type.Literal(1)),
-  /** Undocumented: a hint that is passed on, and ignored unless it is a boolean. */
+  // Fields that the contract does not have were ignored before, so no value of theirs is refused.
   parallel_tool_calls: described(Type.Unknown(), (value) =>
     typeof value === 'boolean' ? value : undefined,
+  ),
+  reasoning: described(Type.Unknown(), readReasoning),
+  verbosity: described(Type.Unknown(), (value) =>
+    VERBOSITIES.find((verbosity) => verbosity === value),
+  ),
+  prompt_cache_key: described(Type.Unknown(), (value) =>
+    typeof value === 'string' && value !== '' ? value.slice(0, CACHE_KEY_MAX) : undefined,
   ),
 };
 
@@ -98,7 +86,8 @@ export function parseChat(body: ParsedBody): GenerationRequest {
   if (system === '' && turns.length === 0) {
     throw invalidRequest('messages', 'must have a message that is not an empty system message');
   }
-  const tools = fields.tools ?? NONE;
+  const { tools, choice } = chosenTools(fields.tools ?? NONE, fields.tool_choice);
+  const { reasoning: object } = fields;
   return withoutUndefined<GenerationRequest>({
     model: fields.model,
     system,
@@ -108,9 +97,12 @@ export function parseChat(body: ParsedBody): GenerationRequest {
     topP: fields.top_p,
     frequencyPenalty: fields.frequency_penalty,
     presencePenalty: fields.presence_penalty,
-    toolChoice: usableChoice(fields.tool_choice, tools),
+    toolChoice: choice,
     parallelToolCalls: fields.parallel_tool_calls,
-    reasoning: reasoning(fields.reasoning_effort, fields.thinking?.type),
+    reasoning: reasoning(fields.reasoning_effort, fields.thinking?.type, object?.depth),
+    hidesThinking: object?.hides,
+    verbosity: fields.verbosity,
+    promptCacheKey: fields.prompt_cache_key,
     schema: fields.response_format?.schema,
     endUser: fields.user,
     stop: fields.stop ?? NONE,
@@ -143,57 +135,26 @@ function readUser(value: unknown, path: string): string {
   return user;
 }
 
-function readTools(value: unknown, path: string): Tool[] {
-  const names = new Set<string>();
-  const read = described(readTool.schema, (item, itemPath): Tool => {
-    const { name, description, parameters } = readTool(item, itemPath).function;
-    if (names.has(name)) {
-      throw invalidRequest(`${itemPath}.function.name`, 'is the name of an earlier tool too');
-    }
-    names.add(name);
-    const tool = { name, parameters: parameters ?? { type: 'object', properties: {} } };
-    return description === undefined ? tool : { ...tool, description };
-  });
-  return listOf(read, { max: TOOLS_MAX })(value, path);
+/** OpenRouter's object. Its budget is not applied, like that of the other format. */
+function readReasoning(value: unknown) {
+  if (!isObject(value)) return undefined;
+  const { effort, enabled, max_tokens: budget, exclude } = value;
+  return { depth: depthOf(effort, enabled, budget), hides: exclude === true ? true : undefined };
 }
 
-/** Refusals always name `tool_choice`, whichever part of it is wrong. */
-function readToolChoice(value: unknown, path: string): ToolChoice {
-  if (value === 'none' || value === 'auto' || value === 'required') return { kind: value };
-  const name = chosenName(value);
-  if (typeof name === 'string' && name !== '') return { kind: 'tool', name };
-  throw invalidRequest(
-    path,
-    'must be "none", "auto", "required" or {"type": "function", "function": {"name": …}}',
-  );
+function depthOf(effort: unknown, enabled: unknown, budget: unknown): Reasoning | undefined {
+  if (enabled === false || budget === 0) return 'off';
+  if (isEffort(effort)) return EFFORT_REASONING[effort];
+  return enabled === true || typeof budget === 'number' ? 'on' : undefined;
 }
 
-function chosenName(value: unknown): unknown {
-  if (!isObject(value) || value['type'] !== 'function') return undefined;
-  const chosen = value['function'];
-  return isObject(chosen) ? chosen['name'] : undefined;
-}
-
-/** Without tools there is nothing to choose from. */
-function usableChoice(
-  choice: ToolChoice | undefined,
-  tools: readonly Tool[],
-): ToolChoice | undefined {
-  if (choice === undefined) return undefined;
-  if (choice.kind === 'tool' && !tools.some((tool) => tool.name === choice.name)) {
-    throw invalidRequest('tool_choice', 'names a function that is not in tools');
-  }
-  if (tools.length > 0) return choice;
-  if (choice.kind === 'required') throw invalidRequest('tool_choice', 'needs tools to choose from');
-  return undefined;
-}
-
-/** Either field may turn thinking off; otherwise the effort decides. */
+/** `thinking` may turn thinking off; otherwise the effort decides, and then the object. */
 function reasoning(
   effort: Effort | undefined,
-  thinking: 'enabled' | 'disabled' | undefined,
+  thinking: 'enabled' | 'disabled' | 'adaptive' | undefined,
+  depth: Reasoning | undefined,
 ): Reasoning | undefined {
   if (thinking === 'disabled') return 'off';
   if (effort !== undefined) return EFFORT_REASONING[effort];
-  return thinking === 'enabled' ? 'on' : undefined;
+  return depth ?? (thinking === undefined ? undefined : 'on');
 }

@@ -3,9 +3,10 @@
 // come from the receipt.
 
 import type { GatewayError } from '../../core/error.ts';
-import type { Answer, FinishReason, Receipt } from '../../core/generation.ts';
+import type { Answer, FinishReason, Receipt, ToolCall } from '../../core/generation.ts';
 import { bill } from '../bill.ts';
 import type { AnswerHead } from '../format.ts';
+import { customInput } from './custom-input.ts';
 
 /**
  * Clients compare it between answers to detect a changed backend. Ours is constant and carries no
@@ -23,7 +24,7 @@ export function encodeResponse(head: AnswerHead, answer: Answer, receipt: Receip
     choices: [
       {
         index: 0,
-        message: message(answer, head.showReasoning),
+        message: message(answer, head),
         logprobs: null,
         finish_reason: finishReason(answer.finish, receipt),
       },
@@ -73,7 +74,7 @@ export function usage(receipt: Receipt) {
 }
 
 /** Undefined members are not written. */
-function message(answer: Answer, showReasoning: boolean) {
+function message(answer: Answer, { showReasoning, customTools }: AnswerHead) {
   const { text, toolCalls } = answer;
   return {
     role: 'assistant',
@@ -81,16 +82,14 @@ function message(answer: Answer, showReasoning: boolean) {
     // OpenAI's schema requires the member, and so do clients generated from it.
     refusal: null,
     reasoning_content: (showReasoning && answer.reasoning) || undefined,
-    tool_calls: toolCalls.length === 0 ? undefined : toolCalls.map(toolCall),
+    tool_calls:
+      toolCalls.length === 0 ? undefined : toolCalls.map((call) => toolCall(call, customTools)),
   };
 }
 
 /** Some clients cannot parse empty arguments, so a call without arguments has `{}`. */
-function toolCall(call: Answer['toolCalls'][number]) {
-  const callArguments = call.arguments === '' ? '{}' : call.arguments;
-  return {
-    id: call.id,
-    type: 'function',
-    function: { name: call.name, arguments: callArguments },
-  };
+function toolCall({ id, name, arguments: json }: ToolCall, custom: AnswerHead['customTools']) {
+  if (custom?.includes(name))
+    return { id, type: 'custom', custom: { name, input: customInput(json) } };
+  return { id, type: 'function', function: { name, arguments: json === '' ? '{}' : json } };
 }

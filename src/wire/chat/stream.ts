@@ -6,6 +6,7 @@
 import type { GatewayError } from '../../core/error.ts';
 import type { FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
 import type { AnswerHead, StreamEncoder } from '../format.ts';
+import { CustomInput } from './custom-input.ts';
 import { completionId, encodeError, finishReason, SYSTEM_FINGERPRINT, usage } from './response.ts';
 
 const DONE = 'data: [DONE]\n\n';
@@ -28,6 +29,8 @@ class ChatStreamEncoder implements StreamEncoder {
   #reason: FinishReason = 'stop';
   /** Calls without arguments so far: some clients cannot parse an empty text. */
   #bareCalls: Set<number> | undefined;
+  /** The inputs of calls of custom tools. */
+  #inputs: Map<number, CustomInput> | undefined;
 
   constructor(head: AnswerHead) {
     this.#head = head;
@@ -52,17 +55,10 @@ class ChatStreamEncoder implements StreamEncoder {
       case 'reasoning-delta':
         if (event.text === '' || !this.#head.showReasoning) return '';
         return this.#beforeReasoning + JSON.stringify(event.text) + AFTER_TEXT;
-      case 'tool-start': {
-        this.#bareCalls ??= new Set();
-        this.#bareCalls.add(event.index);
-        const [id, name] = [JSON.stringify(event.id), JSON.stringify(event.name)];
-        const named = `"function":{"name":${name},"arguments":""}`;
-        return this.#callDelta(event.index, `"id":${id},"type":"function",${named}`);
-      }
+      case 'tool-start':
+        return this.#callStart(event);
       case 'tool-delta':
-        if (event.json === '') return '';
-        this.#bareCalls?.delete(event.index);
-        return this.#callArguments(event.index, event.json);
+        return event.json === '' ? '' : this.#callPiece(event.index, event.json);
       case 'finish':
         this.#reason = event.reason;
         return '';
@@ -100,6 +96,30 @@ class ChatStreamEncoder implements StreamEncoder {
     this.#before = `data: ${members},"choices":[{"index":0,"delta":`;
     this.#beforeText = `${this.#before}{"content":`;
     this.#beforeReasoning = `${this.#before}{"reasoning_content":`;
+  }
+
+  #callStart({ index, id, name }: Extract<GenerationEvent, { kind: 'tool-start' }>): string {
+    const start = `"id":${JSON.stringify(id)},"type":`;
+    if (this.#head.customTools?.includes(name)) {
+      this.#inputs ??= new Map();
+      this.#inputs.set(index, new CustomInput());
+      const named = `"custom","custom":{"name":${JSON.stringify(name)},"input":""}`;
+      return this.#callDelta(index, start + named);
+    }
+    this.#bareCalls ??= new Set();
+    this.#bareCalls.add(index);
+    const named = `"function","function":{"name":${JSON.stringify(name)},"arguments":""}`;
+    return this.#callDelta(index, start + named);
+  }
+
+  #callPiece(index: number, json: string): string {
+    const input = this.#inputs?.get(index);
+    if (input === undefined) {
+      this.#bareCalls?.delete(index);
+      return this.#callArguments(index, json);
+    }
+    const text = input.push(json);
+    return text === '' ? '' : this.#callDelta(index, `"custom":{"input":${JSON.stringify(text)}}`);
   }
 
   #callDelta(index: number, members: string): string {

@@ -2,24 +2,23 @@
 // role may have, and their meaning. Blocks of unknown types are ignored everywhere. A tool's input
 // is never parsed: it stays text.
 
-import { type TSchema, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import { invalidRequest } from '../../core/error.ts';
 import type { ContentPart, ImagePart, JsonObject, ToolTurn, Turn } from '../../core/generation.ts';
 import {
   checkMessageText,
   described,
   listOf,
-  nullable,
   objectOf,
   oneOf,
   readNonEmpty,
   readObject,
   readString,
 } from '../check.ts';
-import { MESSAGE_TEXT_MAX } from '../limits.ts';
 import { TOOL_IMAGE_MARK } from '../turns.ts';
 import { readImage } from './image.ts';
-import { resultTexts } from './result-text.ts';
+import { MESSAGE, RESULT_CONTENT, SYSTEM } from './request-content.ts';
+import { refuseFile, resultTexts } from './result-text.ts';
 import { decodeToolId } from './tool-id.ts';
 
 /** A call whose input is not located yet: `block` is its index in the message. */
@@ -53,37 +52,6 @@ const readToolUse = objectOf({ id: readNonEmpty, name: readNonEmpty, input: read
   'name',
 ]);
 
-const TEXT = Type.String({ maxLength: MESSAGE_TEXT_MAX });
-const textBlock = (text: TSchema) => Type.Object({ type: Type.Literal('text'), text });
-const TEXT_BLOCK = textBlock(TEXT);
-const IMAGE_BLOCK = Type.Object({ type: Type.Literal('image'), source: readImage.schema });
-const THINKING_BLOCK = Type.Object({ type: Type.Literal('thinking'), thinking: TEXT });
-const TOOL_USE_BLOCK = Type.Object({
-  type: Type.Literal('tool_use'),
-  id: readNonEmpty.schema,
-  name: readNonEmpty.schema,
-  input: Type.Optional(nullable(readObject.schema)),
-});
-
-/** Content with these kinds of blocks, or blocks of an ignored type. */
-function contentOf(
-  blocks: readonly TSchema[],
-  refused: readonly string[],
-  minItems: number,
-  text: TSchema = TEXT,
-) {
-  const known = blocks.map((block) => block['properties'].type.const);
-  const ignored = Type.Object(
-    { type: Type.Unsafe({ type: 'string', not: { enum: [...known, ...refused] } }) },
-    { description: 'A block of another type. It is ignored.' },
-  );
-  return Type.Union([text, Type.Array(Type.Union([...blocks, ignored]), { minItems })]);
-}
-
-const SYSTEM_MESSAGE = contentOf([TEXT_BLOCK], [], 0);
-/** Bounded only by the size of the body. */
-const SYSTEM = contentOf([textBlock(Type.String())], [], 0, Type.String());
-const RESULT_CONTENT = contentOf([TEXT_BLOCK, IMAGE_BLOCK], [], 0);
 const readToolResult = objectOf(
   {
     tool_use_id: readNonEmpty,
@@ -91,27 +59,6 @@ const readToolResult = objectOf(
   },
   ['tool_use_id'],
 );
-const TOOL_RESULT_BLOCK = Type.Object({
-  type: Type.Literal('tool_result'),
-  tool_use_id: readNonEmpty.schema,
-  content: Type.Optional(nullable(RESULT_CONTENT)),
-});
-
-const MESSAGE = Type.Union(
-  [
-    Type.Object({
-      role: Type.Literal('user'),
-      content: contentOf([TEXT_BLOCK, IMAGE_BLOCK, TOOL_RESULT_BLOCK], ['tool_use'], 1),
-    }),
-    Type.Object({
-      role: Type.Literal('assistant'),
-      content: contentOf([TEXT_BLOCK, THINKING_BLOCK, TOOL_USE_BLOCK], ['tool_result', 'image'], 0),
-    }),
-    Type.Object({ role: Type.Literal('system'), content: SYSTEM_MESSAGE }),
-  ],
-  { $id: 'InputMessage' },
-);
-
 const readRoleAndContent = objectOf(
   { role: readRole, content: described(Type.Unknown(), readBlocks) },
   ['role', 'content'],
@@ -200,6 +147,14 @@ function userMessage(blocks: readonly Block[], path: string): Message {
       }
       case 'image':
         parts.push(readImage(block.fields['source'], `${block.path}.source`));
+        break;
+      case 'document':
+      case 'search_result':
+        if (block.type === 'document') refuseFile(block.fields, block.path);
+        for (const text of resultTexts(block.type, block.fields)) {
+          ownTexts.push(text);
+          parts.push({ kind: 'text', text });
+        }
         break;
       case 'tool_result':
         results.push(toolResult(block, images, ownTexts));

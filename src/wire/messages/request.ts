@@ -5,13 +5,7 @@
 import { Type } from '@sinclair/typebox';
 import { isEffort } from '../../core/effort.ts';
 import { GatewayError, invalidRequest } from '../../core/error.ts';
-import type {
-  AnswerSchema,
-  GenerationRequest,
-  Reasoning,
-  Tool,
-  ToolChoice,
-} from '../../core/generation.ts';
+import type { AnswerSchema, GenerationRequest, Reasoning } from '../../core/generation.ts';
 import { isObject } from '../../core/json.ts';
 import { readAnswerSchema } from '../answer-schema.ts';
 import {
@@ -19,14 +13,11 @@ import {
   fieldsSchema,
   listOf,
   objectOf,
-  oneOf,
   readBoolean,
   readFields,
   readNonEmpty,
-  readObject,
   readOutputLimit,
   readString,
-  readToolName,
   requireBody,
   shape,
   withoutUndefined,
@@ -34,44 +25,17 @@ import {
 import { EFFORT_REASONING } from '../effort.ts';
 import type { ParsedBody } from '../format.ts';
 import { valueSources } from '../json-source.ts';
-import { MESSAGES_MAX, STOP_MAX, TOOLS_MAX, USER_MAX } from '../limits.ts';
+import { MESSAGES_MAX, STOP_MAX, USER_MAX } from '../limits.ts';
 import { assembleTurns } from '../turns.ts';
 import { type Message, messageEntries, readMessage, readSystem } from './message.ts';
-
-const readChoiceFields = objectOf(
-  {
-    type: oneOf('auto', 'any', 'none', 'tool'),
-    name: readNonEmpty,
-    disable_parallel_tool_use: readBoolean,
-  },
-  ['type'],
-);
-const readDefinition = objectOf(
-  {
-    name: readToolName,
-    description: readString,
-    input_schema: readObject,
-  },
-  ['name', 'input_schema'],
-);
-
-/** Types of tools that the client runs; the second belongs to the other format, sent by mistake. */
-const CLIENT_TYPES: readonly unknown[] = ['custom', 'function'];
-
-const TOOL = Type.Union([
-  readDefinition.schema,
-  Type.Object(
-    {
-      type: Type.Unsafe({ not: { enum: [...CLIENT_TYPES, null] } }),
-      input_schema: Type.Optional(Type.Null()),
-    },
-    { description: 'A tool that another service would run. It is ignored.' },
-  ),
-]);
+import { distinctTools, readChoice, readTools, toolChoice } from './tools.ts';
 
 const OWN_HISTORY = Type.Unsafe({
   not: { type: 'object', properties: { type: { const: 'continue' } }, required: ['type'] },
 });
+
+/** Undocumented by the contract, so other values are ignored. */
+const readDisplay = described(Type.Unknown(), (value) => value);
 
 const FIELDS = {
   model: readNonEmpty,
@@ -82,10 +46,13 @@ const FIELDS = {
   top_p: shape(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
   stop_sequences: listOf(readNonEmpty, { max: STOP_MAX }),
   stream: readBoolean,
-  tools: listOf(described(TOOL, readTool), { max: TOOLS_MAX }),
-  tool_choice: described(readChoiceFields.schema, readChoice),
+  tools: readTools,
+  tool_choice: readChoice,
   /** The budget is not applied, so any value is accepted: agents do send -1. */
-  thinking: objectOf({ type: readString, budget_tokens: shape(Type.Number()) }, []),
+  thinking: objectOf(
+    { type: readString, budget_tokens: shape(Type.Number()), display: readDisplay },
+    [],
+  ),
   metadata: objectOf(
     { user_id: described(Type.String({ pattern: '^[^\\u0000]*$' }), readUserId) },
     [],
@@ -156,6 +123,7 @@ function toRequest(fields: Fields, text: string): GenerationRequest {
     toolChoice: choice === undefined ? undefined : toolChoice(choice, tools),
     parallelToolCalls: choice?.disable_parallel_tool_use === true ? false : undefined,
     reasoning: reasoning(fields.thinking?.type, fields.output_config?.['effort']),
+    hidesThinking: fields.thinking?.display === 'omitted' ? true : undefined,
     schema,
     endUser: fields.metadata?.user_id,
     stop: fields.stop_sequences ?? [],
@@ -174,47 +142,6 @@ function toolInputs(messages: readonly Message[], text: string): ReadonlyMap<str
     (message) => message.role === 'assistant' && message.calls.length > 0,
   );
   return called ? valueSources(text, INPUT_PATH) : new Map();
-}
-
-/** `undefined` for a tool run by another service: it has a type and no schema. */
-function readTool(value: unknown, path: string): Tool | undefined {
-  const definition = readObject(value, path);
-  const type = definition['type'] ?? 'custom';
-  const isOurs = CLIENT_TYPES.includes(type);
-  if ((definition['input_schema'] ?? null) === null && !isOurs) return undefined;
-  const { name, description, input_schema: parameters } = readDefinition(definition, path);
-  return description === undefined ? { name, parameters } : { name, description, parameters };
-}
-
-/** The last of several tools with the same name counts. */
-function distinctTools(tools: readonly (Tool | undefined)[]): Tool[] {
-  const byName = new Map<string, Tool>();
-  for (const tool of tools) if (tool !== undefined) byName.set(tool.name, tool);
-  return [...byName.values()];
-}
-
-/** A choice without its name is refused even where there are no tools to choose from. */
-function readChoice(value: unknown, path: string) {
-  const choice = readChoiceFields(value, path);
-  if (choice.type === 'tool' && choice.name === undefined) {
-    throw invalidRequest(`${path}.name`, 'is required');
-  }
-  return choice;
-}
-
-function toolChoice(choice: ReturnType<typeof readChoice>, tools: readonly Tool[]): ToolChoice {
-  switch (choice.type) {
-    case 'auto':
-    case 'none':
-      return { kind: choice.type };
-    case 'any':
-      return { kind: 'required' };
-    case 'tool': {
-      const { name = '' } = choice;
-      if (tools.some((tool) => tool.name === name)) return { kind: 'tool', name };
-      throw invalidRequest('tool_choice.name', 'names a tool that is not in tools');
-    }
-  }
 }
 
 /** A schema for the answer; other kinds of formats are ignored. */

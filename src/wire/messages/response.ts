@@ -105,7 +105,10 @@ export function stopDetails(finish: FinishReason): object {
 
 function blocks(head: AnswerHead, answer: Answer): string[] {
   const all: string[] = [];
-  if (head.showReasoning && answer.reasoning !== '') all.push(thinkingBlock(answer.reasoning));
+  if (answer.reasoning !== '') {
+    if (head.showReasoning) all.push(thinkingBlock(answer.reasoning));
+    else if (head.marksThinking) all.push(thinkingBlock(''));
+  }
   if (showsText(answer)) all.push(JSON.stringify({ type: 'text', text: answer.text }));
   for (const call of answer.toolCalls) {
     const id = JSON.stringify(encodeToolId(call.id));

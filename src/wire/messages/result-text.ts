@@ -1,9 +1,22 @@
-// Extracts text from tool results that is not in text blocks: documents, search results and found
-// tools. Without it, the model would see an empty tool result. Anything else is ignored and never
-// refused.
+// Extracts text that is not in text blocks: documents, search results and found tools. In a tool
+// result, anything else is ignored and never refused: a result cannot be taken back, so a refusal
+// would end an agent's conversation.
 
+import { invalidRequest } from '../../core/error.ts';
 import type { JsonObject } from '../../core/generation.ts';
 import { isObject } from '../../core/json.ts';
+
+/** Types of a document's source that have no text. */
+export const FILES: readonly unknown[] = ['base64', 'url', 'file'];
+
+/** Refuses a document that is a file: a user asks about it, and no model would see it. */
+export function refuseFile({ source }: JsonObject, path: string): void {
+  if (!isObject(source) || !FILES.includes(source['type'])) return;
+  throw invalidRequest(
+    `${path}.source.type`,
+    'must be "text" or "content": this service reads no files, so send the text of the document',
+  );
+}
 
 /** The texts of a block other than `text` and `image`; none if its type is unknown. */
 export function resultTexts(type: string, fields: JsonObject): string[] {

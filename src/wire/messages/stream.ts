@@ -94,8 +94,10 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
 
   /** Thinking after other blocks gets its own block, because sent blocks cannot be extended. */
   function thinking(text: string): string {
-    if (!head.showReasoning || text === '') return '';
-    if (open.kind === 'thinking') return open.deltaStart + JSON.stringify(text) + DELTA_END;
+    if (!(head.showReasoning || head.marksThinking) || text === '') return '';
+    if (open.kind === 'thinking') {
+      return head.showReasoning ? open.deltaStart + JSON.stringify(text) + DELTA_END : '';
+    }
     // White space alone would only split the text.
     if (nextIndex > 0 && isBlank(text)) return '';
     return mustWait() ? wait('thinking', text) : openThinking(text);

@@ -83,6 +83,7 @@ const messagesFields: fc.Arbitrary<Partial<MessagesProfile>> = fc.record(
     }),
     thinkingHistory: fc.constantFrom('signed', 'any', 'none'),
     cacheMarks: fc.constantFrom('conversations', 'always', 'none'),
+    typedTools: fc.constantFrom('send', 'function'),
   },
   { requiredKeys: [] },
 );

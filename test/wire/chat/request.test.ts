@@ -26,6 +26,10 @@ function tool(name: unknown, more: object = {}): object {
   return { type: 'function', function: { name, ...more } };
 }
 
+function allowed(mode: string, ...tools: readonly object[]): object {
+  return { type: 'allowed_tools', allowed_tools: { mode, tools } };
+}
+
 function repeat<Item>(count: number, item: Item): Item[] {
   return Array.from({ length: count }, () => item);
 }
@@ -156,6 +160,34 @@ describe('an accepted chat body', () => {
       { thinking: { type: 'enabled' }, reasoning_effort: 'low' },
       { reasoning: 'low' },
     ],
+    ['adaptive thinking', { thinking: { type: 'adaptive' } }, { reasoning: 'on' }],
+    ['an effort in an object', { reasoning: { effort: 'xhigh' } }, { reasoning: 'high' }],
+    ['an object that turns thinking on', { reasoning: { enabled: true } }, { reasoning: 'on' }],
+    [
+      'an object that turns thinking off',
+      { reasoning: { enabled: false, effort: 'high' } },
+      { reasoning: 'off' },
+    ],
+    ['a budget of thinking', { reasoning: { max_tokens: 2_000 } }, { reasoning: 'on' }],
+    ['a budget of nothing', { reasoning: { max_tokens: 0 } }, { reasoning: 'off' }],
+    [
+      'an effort beside an object',
+      { reasoning_effort: 'low', reasoning: { effort: 'max', exclude: true } },
+      { reasoning: 'low', hidesThinking: true },
+    ],
+    ['thinking that is shown', { reasoning: { exclude: false } }, {}],
+    ['odd reasoning', { reasoning: 'high' }, {}],
+    ['odd members of reasoning', { reasoning: { effort: 5, exclude: 'yes', x: 1 } }, {}],
+    ['a verbosity', { verbosity: 'low' }, { verbosity: 'low' }],
+    ['an odd verbosity', { verbosity: 'terse' }, {}],
+    ['a cache key', { prompt_cache_key: 'session-1' }, { promptCacheKey: 'session-1' }],
+    [
+      'a long cache key',
+      { prompt_cache_key: 'k'.repeat(999) },
+      { promptCacheKey: 'k'.repeat(256) },
+    ],
+    ['odd cache keys', { prompt_cache_key: 5 }, {}],
+    ['an empty cache key', { prompt_cache_key: '' }, {}],
   ];
 
   test.each(FIELDS)('may hold %s', (_name, more, expected) => {
@@ -197,6 +229,64 @@ describe('an accepted chat body', () => {
       { name: 'f', parameters: { type: 'object', properties: {} } },
     ]);
   });
+});
+
+describe('an accepted custom tool', () => {
+  const PARAMETERS = {
+    type: 'object',
+    properties: { input: { type: 'string' } },
+    required: ['input'],
+    additionalProperties: false,
+  };
+  const grammar = { syntax: 'lark', definition: 'start: "a"' } as const;
+  const RULE = 'The input must match this lark grammar:\nstart: "a"';
+  test.each<[name: string, given: object, expected: object]>([
+    ['without a description', {}, { custom: {} }],
+    [
+      'with a description',
+      { description: 'Runs it.', format: { type: 'text' } },
+      { description: 'Runs it.', custom: { description: 'Runs it.' } },
+    ],
+    [
+      'with a grammar',
+      { format: { type: 'grammar', grammar } },
+      { description: RULE, custom: { grammar } },
+    ],
+    [
+      'with both',
+      { description: 'Runs it.', format: { type: 'grammar', grammar } },
+      {
+        description: `Runs it.\n\n${RULE}`,
+        custom: { description: 'Runs it.', grammar },
+      },
+    ],
+  ])('is a function of one text, too: %s', (_name, given, expected) => {
+    const tools = [{ type: 'custom', custom: { name: 'run', ...given } }];
+    expect(parse(body({ tools })).tools).toEqual([
+      { name: 'run', parameters: PARAMETERS, ...expected },
+    ]);
+  });
+
+  test('may be forced', () => {
+    const tools = [{ type: 'custom', custom: { name: 'run' } }];
+    const choice = { type: 'custom', custom: { name: 'run' } };
+    expect(parse(body({ tools, tool_choice: choice })).toolChoice).toEqual({
+      kind: 'tool',
+      name: 'run',
+    });
+  });
+
+  test.each(['auto', 'required'] as const)(
+    'offers only the allowed tools, with mode %s',
+    (mode) => {
+      const run = { type: 'custom', custom: { name: 'run' } };
+      const { tools, toolChoice } = parse(
+        body({ tools: [tool('f'), tool('g'), run], tool_choice: allowed(mode, run, tool('f')) }),
+      );
+      expect(tools.map(({ name }) => name)).toEqual(['f', 'run']);
+      expect(toolChoice).toEqual({ kind: mode });
+    },
+  );
 });
 
 describe('accepted messages', () => {
@@ -288,6 +378,54 @@ describe('accepted messages', () => {
     });
   });
 
+  test.each<[name: string, given: object, text: string]>([
+    ['in the place of content', { content: null, refusal: 'No.' }, 'No.'],
+    ['without content', { refusal: 'No.' }, 'No.'],
+    ['beside content', { content: 'Hm.', refusal: 'No.' }, 'Hm.\nNo.'],
+    ['as a part', { content: [text('Hm.'), { type: 'refusal', refusal: 'No.' }] }, 'Hm.\nNo.'],
+    ['that is null', { content: 'Yes.', refusal: null }, 'Yes.'],
+  ])('keep a refusal as text: %s', (_name, given, expected) => {
+    const { turns } = parse(withMessages(HELLO, { role: 'assistant', ...given }));
+    expect(turns[1]).toEqual({ role: 'assistant', reasoning: '', text: expected, toolCalls: [] });
+  });
+
+  const DETAILS = [
+    { type: 'reasoning.summary', summary: 'Sum' },
+    { type: 'reasoning.encrypted', data: 'QQ==' },
+    { type: 'reasoning.text', text: 'Text', signature: 'x' },
+    ...[{ type: 'reasoning.text', text: 5 }, null, 'x', {}],
+  ];
+  test.each<[name: string, given: object, reasoning: string]>([
+    ['by its other name', { reasoning: 'R' }, 'R'],
+    ['by both names', { reasoning_content: 'C', reasoning: 'R' }, 'C'],
+    ['beside an empty field', { reasoning_content: '', reasoning: 'R' }, 'R'],
+    ['in details', { reasoning: null, reasoning_details: DETAILS }, 'SumText'],
+    ['beside details', { reasoning: 'R', reasoning_details: DETAILS }, 'R'],
+    ['of a kind that was ignored before', { reasoning: 5, reasoning_details: 'x' }, ''],
+  ])('keep earlier thinking: %s', (_name, given, reasoning) => {
+    const { turns } = parse(withMessages(HELLO, { role: 'assistant', content: 'A', ...given }));
+    expect(turns[1]).toEqual({ role: 'assistant', reasoning, text: 'A', toolCalls: [] });
+  });
+
+  test('keep the input of a custom call as the arguments of a function, with its result', () => {
+    const call = { id: 'call_1', type: 'custom', custom: { name: 'patch', input: 'a "b"\n' } };
+    const { turns } = parse(
+      withMessages(
+        HELLO,
+        { role: 'assistant', content: null, tool_calls: [call, { ...CALL, id: 'call_2' }] },
+        { role: 'tool', tool_call_id: 'call_1', content: 'Done.' },
+        { role: 'tool', tool_call_id: 'call_2', content: 'Done.' },
+      ),
+    );
+    expect(turns[1]).toMatchObject({
+      toolCalls: [
+        { id: 'call_1', name: 'patch', arguments: '{"input":"a \\"b\\"\\n"}' },
+        { id: 'call_2', name: 'f', arguments: '{"a": 1}' },
+      ],
+    });
+    expect(turns[2]).toMatchObject({ role: 'tool', toolCallId: 'call_1', text: 'Done.' });
+  });
+
   test.each(['', 'not JSON', '{"2":1,"1":12345678901234567890}'])(
     'keep tool arguments byte for byte: %s',
     (callArguments) => {
@@ -338,7 +476,8 @@ describe('a refused chat body', () => {
 
   const ABOVE_1 = 'must be a whole number from 1 to 9007199254740991';
   const CHOICE =
-    'must be "none", "auto", "required" or {"type": "function", "function": {"name": …}}';
+    'must be "none", "auto", "required", or {"type": …} with the type "function" or "custom" and ' +
+    'the name of a tool, or with the type "allowed_tools", a mode and tools';
   const NON_EMPTY = 'must be a string that is not empty';
   const NAME = 'must be a name of 1 to 128 characters without control characters';
 
@@ -408,11 +547,28 @@ describe('a refused chat body', () => {
     ['tools[0].type', 'is required', [body({ tools: [{ function: { name: 'f' } }] })]],
     [
       'tools[1].type',
-      'must be "function"',
-      [
-        body({ tools: [tool('f'), { ...tool('g'), type: 'custom' }] }),
-        body({ tools: [tool('f'), { type: 'custom', custom: { name: 'g' } }] }),
-      ],
+      'must be one of "function", "custom"',
+      ['web_search', '', 5].map((type) => body({ tools: [tool('f'), { ...tool('g'), type }] })),
+    ],
+    [
+      'tools[1].custom',
+      'is required',
+      [body({ tools: [tool('f'), { ...tool('g'), type: 'custom' }] })],
+    ],
+    [
+      'tools[0].custom.format.type',
+      'must be one of "text", "grammar"',
+      [body({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'json' } } }] })],
+    ],
+    [
+      'tools[0].custom.format.grammar',
+      'is required',
+      [body({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'grammar' } } }] })],
+    ],
+    [
+      'tools[1].custom.name',
+      'is the name of an earlier tool too',
+      [body({ tools: [tool('f'), { type: 'custom', custom: { name: 'f' } }] })],
     ],
     ['tools[0].function', 'is required', [body({ tools: [{ type: 'function' }] })]],
     [
@@ -448,9 +604,16 @@ describe('a refused chat body', () => {
     [
       'tool_choice',
       CHOICE,
-      ['any', 5, {}, { type: 'function' }, { type: 'tool', function: { name: 'f' } }].map(
-        (choice) => body({ tools: [tool('f')], tool_choice: choice }),
-      ),
+      [
+        ...['any', 5, {}, { type: 'function' }, { type: 'tool', function: { name: 'f' } }],
+        ...[{ type: 'custom', function: { name: 'f' } }, allowed('none', tool('f'))],
+        ...[allowed('auto'), allowed('auto', {}), { type: 'allowed_tools' }],
+      ].map((choice) => body({ tools: [tool('f')], tool_choice: choice })),
+    ],
+    [
+      'tool_choice',
+      'allows a tool that is not in tools',
+      [body({ tools: [tool('f')], tool_choice: allowed('auto', tool('f'), tool('g')) })],
     ],
     ['tool_choice', 'needs tools to choose from', [body({ tool_choice: 'required' })]],
     [
@@ -467,8 +630,8 @@ describe('a refused chat body', () => {
     ['thinking.type', 'is required', [body({ thinking: {} })]],
     [
       'thinking.type',
-      'must be one of "enabled", "disabled"',
-      ['on', 'adaptive'].map((type) => body({ thinking: { type } })),
+      'must be one of "enabled", "disabled", "adaptive"',
+      ['on', 'between_tools'].map((type) => body({ thinking: { type } })),
     ],
     ['user', 'must be a string', [body({ user: 5 }), body({ user: {} })]],
     ['user', 'must have at most 256 characters', [body({ user: 'x'.repeat(257) })]],
@@ -515,10 +678,11 @@ describe('a refused message', () => {
     ['.content[1]', 'must be an object', [null, 'x', []].map((part) => user([text('x'), part]))],
     ['.content[0].type', 'is required', [user([{ text: 'x' }])]],
     ['.content[0].type', PARTS, ['input_audio', 'file', 5].map((type) => user([{ type }]))],
+    ['.content[0].type', 'must be "text"', [{ role: 'system', content: [image(PNG)] }]],
     [
       '.content[0].type',
-      'must be "text"',
-      [assistant({ content: [image(PNG)] }), { role: 'system', content: [image(PNG)] }],
+      'must be one of "text", "refusal"',
+      [assistant({ content: [image(PNG)] })],
     ],
     ['.content[0].text', 'is required', [user([{ type: 'text' }])]],
     ['.content[0].text', 'must be a string', [5, null].map((value) => user([text(value)]))],
@@ -546,9 +710,15 @@ describe('a refused message', () => {
     ['.tool_calls[0].id', NON_EMPTY, [assistant({ tool_calls: [{ ...CALL, id: '' }] })]],
     [
       '.tool_calls[0].type',
-      'must be "function"',
+      'must be one of "function", "custom"',
+      ['tool', '', 5].map((type) => assistant({ tool_calls: [{ ...CALL, type }] })),
+    ],
+    [
+      '.tool_calls[0].custom',
+      'is required',
       [assistant({ tool_calls: [{ ...CALL, type: 'custom' }] })],
     ],
+    ['.refusal', 'must be a string', [assistant({ refusal: 5 })]],
     [
       '.tool_calls[0].function.arguments',
       'must be a string',

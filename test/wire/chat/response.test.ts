@@ -43,6 +43,22 @@ describe('a whole chat answer', () => {
     );
   });
 
+  test('has the text of a custom call', () => {
+    const toolCalls = [
+      { id: 'call_1', name: 'patch', arguments: '{"input":"a\\nb"}' },
+      { id: 'call_2', name: 'f', arguments: '{"input":"x"}' },
+    ];
+    const head = { ...HEAD, customTools: ['patch'] };
+    const answer = { ...EMPTY, toolCalls, finish: 'tool_calls' } as const;
+    const calls = [
+      { id: 'call_1', type: 'custom', custom: { name: 'patch', input: 'a\nb' } },
+      { id: 'call_2', type: 'function', function: { name: 'f', arguments: '{"input":"x"}' } },
+    ];
+    expect(JSON.parse(chatFormat.response(head, answer, RECEIPT))).toEqual(
+      expected({ content: null, tool_calls: calls }, 'tool_calls'),
+    );
+  });
+
   test('has null content beside tool calls alone, whose arguments stay as they were', () => {
     const toolCalls = [
       { id: 'call_1', name: 'f', arguments: '{"2":1,"1":12345678901234567890}' },

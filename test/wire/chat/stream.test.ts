@@ -59,6 +59,30 @@ function payloads(text: string): unknown[] {
 }
 
 describe('a chat stream', () => {
+  test('has the text of a custom call, without an event for what adds none', () => {
+    const head = { ...HEAD, customTools: ['patch'] };
+    const text = stream(
+      [
+        { kind: 'tool-start', index: 0, id: 'call_1', name: 'patch' },
+        { kind: 'tool-delta', index: 0, json: '{"in' },
+        { kind: 'tool-delta', index: 0, json: 'put": "a\\' },
+        { kind: 'tool-start', index: 1, id: 'call_2', name: 'patch' },
+        { kind: 'tool-delta', index: 0, json: 'nb"' },
+        { kind: 'tool-delta', index: 0, json: '}' },
+        { kind: 'finish', reason: 'tool_calls' },
+      ],
+      head,
+    );
+    const call = (index: number, more: object) => chunk({ tool_calls: [{ index, ...more }] });
+    const start = { type: 'custom', custom: { name: 'patch', input: '' } };
+    expect(payloads(text).slice(1, -2)).toEqual([
+      call(0, { id: 'call_1', ...start }),
+      call(0, { custom: { input: 'a' } }),
+      call(1, { id: 'call_2', ...start }),
+      call(0, { custom: { input: '\nb' } }),
+    ]);
+  });
+
   test('says role, reasoning, text and reason once each, and ends with usage and bill', () => {
     const text = stream([
       { kind: 'reasoning-delta', text: 'Hm.' },

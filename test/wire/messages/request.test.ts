@@ -213,7 +213,8 @@ describe('thinking', () => {
     [{ type: 'enabled', budget_tokens: 1_000_000_000 }, undefined, 'on'],
     [{ type: 'enabled', budget_tokens: -1 }, undefined, 'on'],
     [{ type: 'enabled', budget_tokens: 0.5 }, undefined, 'on'],
-    [{ type: 'adaptive', display: 'omitted' }, undefined, 'on'],
+    [{ type: 'adaptive', display: 'summarized' }, undefined, 'on'],
+    [{ type: 'adaptive', display: 5 }, undefined, 'on'],
     [{ type: 'between_tools' }, undefined, 'on'],
     [{ type: 'never heard of' }, undefined, 'absent'],
     [{}, undefined, 'absent'],
@@ -238,6 +239,70 @@ describe('thinking', () => {
   ])('%j with output_config %j is %s', (thinking, output, expected) => {
     const reasoning = expected === 'absent' ? {} : { reasoning: expected };
     expect(parse(body({ thinking, output_config: output }))).toEqual({ ...MINIMAL, ...reasoning });
+  });
+
+  test('is hidden where its display is omitted', () => {
+    const thinking = { type: 'adaptive', display: 'omitted' };
+    expect(parse(body({ thinking }))).toEqual({
+      ...MINIMAL,
+      reasoning: 'on',
+      hidesThinking: true,
+    });
+  });
+});
+
+describe('a tool of a type that Anthropic defines', () => {
+  test.each([
+    ['bash_20250124', 'bash', ['command', 'restart']],
+    ['text_editor_20250124', 'str_replace_editor', ['command', 'path', 'new_str']],
+    ['text_editor_20250728', 'str_replace_based_edit_tool', ['command', 'path', 'insert_text']],
+    ['memory_20250818', 'memory', ['command', 'path', 'old_path', 'new_path']],
+    ['bash_20300101', 'bash', ['command']],
+  ])('is a function with a schema, too: %s', (type, name, members) => {
+    const { tools } = parse(body({ tools: [{ type, name, cache_control: {}, x: 1 }] }));
+    expect(tools).toEqual([
+      {
+        name,
+        description: expect.stringMatching(/\.$/),
+        parameters: {
+          type: 'object',
+          properties: expect.objectContaining(
+            Object.fromEntries(members.map((member) => [member, expect.any(Object)])),
+          ),
+          required: expect.any(Array),
+        },
+        typed: { type, name },
+      },
+    ]);
+  });
+
+  test('keeps the bound of a view', () => {
+    const declared = { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' };
+    const tools = [{ ...declared, max_characters: 500 }];
+    expect(parse(body({ tools })).tools[0]?.typed).toEqual(tools[0]);
+  });
+
+  test.each([
+    ['bash_20241022', 'bash'],
+    ['text_editor_20241022', 'str_replace_editor'],
+  ])('is a function alone where upstreams need a header for it: %s', (type, name) => {
+    const [found] = parse(body({ tools: [{ type, name }] })).tools;
+    expect(found).toMatchObject({ name, parameters: { type: 'object' } });
+    expect(found?.typed).toBeUndefined();
+  });
+
+  test('with a schema of its own is that function', () => {
+    const tools = [tool('bash', { type: 'bash_20250124' })];
+    expect(parse(body({ tools })).tools).toEqual([{ ...TOOL, name: 'bash' }]);
+  });
+
+  test('may be forced', () => {
+    const tools = [{ type: 'bash_20250124', name: 'bash' }];
+    const choice = { type: 'tool', name: 'bash' };
+    expect(parse(body({ tools, tool_choice: choice })).toolChoice).toEqual({
+      kind: 'tool',
+      name: 'bash',
+    });
   });
 });
 
@@ -437,6 +502,32 @@ describe('messages with', () => {
         { type: 'tool_reference', tool_name: 'g' },
       ]),
       resultTurns('A\nT\nD\nA\nE\nS\nhttps://a.example\nF\ng'),
+    ],
+    [
+      'documents and search results of a user, in their order',
+      [
+        {
+          role: 'user',
+          content: [
+            text,
+            {
+              type: 'document',
+              title: 'T',
+              context: 'C',
+              source: { type: 'text', media_type: 'text/plain', data: 'D' },
+            },
+            { type: 'document', source: { type: 'content', content: [text] } },
+            {
+              type: 'search_result',
+              title: 'S',
+              source: 'https://a.example',
+              content: [{ type: 'text', text: 'F' }],
+            },
+            { type: 'text', text: 'B' },
+          ],
+        },
+      ],
+      [userTurn('A', 'T', 'C', 'D', 'A', 'S', 'https://a.example', 'F', 'B')],
     ],
     [
       'blocks without text in a result',
@@ -650,6 +741,36 @@ describe('refused is', () => {
       'a bad text in a result',
       result({ content: [{ type: 'text', text: 5 }] }),
       'messages[0].content[0].content[0].text',
+    ],
+    ...['base64', 'url', 'file'].map((type): [string, object, string] => [
+      `a document of ${type}`,
+      userBlocks({ type: 'text', text: 'A' }, { type: 'document', source: { type } }),
+      'messages[0].content[1].source.type',
+    ]),
+    [
+      'too long a document',
+      userBlocks(
+        { type: 'text', text: half },
+        { type: 'document', source: { type: 'text', data: half } },
+      ),
+      'messages[0].content',
+    ],
+    ...['computer_20250124', 'computer_toolset_20260801', 'browser_toolset_20260801'].map(
+      (type): [string, object, string] => [
+        `the tool ${type}`,
+        body({ tools: [tool('f'), { type, name: 'computer' }] }),
+        'tools[1].type',
+      ],
+    ),
+    [
+      'another name of a typed tool',
+      body({ tools: [{ type: 'bash_20250124', name: 'shell' }] }),
+      'tools[0].name',
+    ],
+    [
+      'a typed tool without a name',
+      body({ tools: [{ type: 'memory_20250818' }] }),
+      'tools[0].name',
     ],
     ['a picture without a source', userBlocks({ type: 'image' }), 'messages[0].content[0].source'],
     [

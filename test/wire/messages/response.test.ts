@@ -64,6 +64,15 @@ describe('a whole answer', () => {
     expect(respond({ reasoning: 'Hm', text: 'Hi' }, head)).toEqual(message([TEXT], 'end_turn'));
   });
 
+  test('marks hidden thinking with a block that has a signature and no text', () => {
+    const head = { ...HEAD, showReasoning: false, marksThinking: true };
+    const block = { type: 'thinking', thinking: '', signature: expect.stringMatching(/./) };
+    expect(respond({ reasoning: 'Hm', text: 'Hi' }, head)).toEqual(
+      message([block, TEXT], 'end_turn'),
+    );
+    expect(respond({ text: 'Hi' }, head)).toEqual(message([TEXT], 'end_turn'));
+  });
+
   test('keeps the bytes of tool inputs', () => {
     fc.assert(
       fc.property(jsonObjectText, (text) => {

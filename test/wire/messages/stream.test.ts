@@ -268,6 +268,16 @@ describe('a stream', () => {
     ]);
   });
 
+  test('marks hidden thinking with a block that has a signature and no text', () => {
+    const events = [reasoning('a'), reasoning('b'), text('T'), reasoning('c'), finish('stop')];
+    const head = { ...HEAD, showReasoning: false, marksThinking: true };
+    const isThought = (event: { readonly delta?: unknown }) =>
+      (event.delta as { readonly type?: string } | undefined)?.type === 'thinking_delta';
+    expect(encode(events, head) as object[]).toEqual(
+      (encode(events) as object[]).filter((event) => !isThought(event)),
+    );
+  });
+
   test('that the balance stopped ends as if by the length limit', () => {
     const receipt: Receipt = { ...RECEIPT, outcome: 'stopped_balance' };
     expect(encode([text('T')], HEAD, receipt)).toEqual([

@@ -108,7 +108,7 @@ function writeTools(
   marks: boolean,
 ): object {
   const write = (tools: readonly Tool[]): object[] => {
-    const written = tools.map(writeTool);
+    const written = tools.map((tool) => writeTool(tool, profile));
     return marks ? markLast(written) : written;
   };
   if (request.tools.length > 0) {
@@ -128,7 +128,11 @@ function calledTools(turns: readonly Turn[]): string[] {
   return [...new Set(calls.map((call) => call.name))];
 }
 
-function writeTool({ name, description, parameters }: Tool): object {
+function writeTool(
+  { name, description, parameters, typed }: Tool,
+  profile: MessagesProfile,
+): object {
+  if (typed !== undefined && profile.typedTools === 'send') return typed;
   const isObject = parameters['type'] === 'object';
   return {
     name,

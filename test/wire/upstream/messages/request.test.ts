@@ -100,6 +100,16 @@ describe('a request with', () => {
     expect(written(request)).toEqual({ ...PLAIN, ...members });
   });
 
+  test('a tool of a type is sent as declared to upstreams that know it', () => {
+    const typed = { type: 'bash_20250124', name: 'bash' };
+    const tools = [TOOL, { ...TOOL, name: 'bash', typed }];
+    const asFunction = { ...WRITTEN_TOOL, name: 'bash' };
+    expect(written({ tools }, { typedTools: 'send' })['tools']).toEqual([WRITTEN_TOOL, typed]);
+    expect(written({ tools })['tools']).toEqual([WRITTEN_TOOL, asFunction]);
+    const marked = written({ tools }, { typedTools: 'send', cacheMarks: 'always' })['tools'];
+    expect(marked).toEqual([WRITTEN_TOOL, { ...typed, cache_control: { type: 'ephemeral' } }]);
+  });
+
   test('calls in its history and no tools names those that were called, for no further use', () => {
     const turns = [
       user('Hi'),

@@ -46,6 +46,7 @@ const PROFILE: MessagesProfile = {
   prefill: 'send',
   // Marks are tested by themselves.
   cacheMarks: 'none',
+  typedTools: 'function',
 };
 
 export const CALL: UpstreamCall = {

@@ -1,0 +1,196 @@
+// Reads the tools of a chat-completions body and the choice among them. A custom tool also gets the
+// form of a function, because most upstreams have no other.
+
+import { Type } from '@sinclair/typebox';
+import { invalidRequest } from '../../core/error.ts';
+import type { CustomTool, Tool, ToolChoice } from '../../core/generation.ts';
+import { isObject } from '../../core/json.ts';
+import {
+  described,
+  listOf,
+  objectOf,
+  oneOf,
+  readNonEmpty,
+  readObject,
+  readString,
+  readToolName,
+} from '../check.ts';
+import { TOOLS_MAX } from '../limits.ts';
+
+/** A choice that offers only some of the tools. */
+type AllowedTools = {
+  readonly kind: 'allowed';
+  readonly mode: 'auto' | 'required';
+  readonly names: readonly string[];
+};
+
+type Choice = ToolChoice | AllowedTools;
+
+const readType = oneOf('function', 'custom');
+const readFunctionTool = objectOf(
+  {
+    type: oneOf('function'),
+    function: objectOf(
+      {
+        name: readToolName,
+        description: readString,
+        parameters: readObject,
+      },
+      ['name'],
+    ),
+  },
+  ['type', 'function'],
+);
+const readGrammar = objectOf({ syntax: oneOf('lark', 'regex'), definition: readString }, [
+  'syntax',
+  'definition',
+]);
+const readText = objectOf({ type: oneOf('text', 'grammar') }, ['type']);
+const readGrammarFormat = objectOf({ type: oneOf('grammar'), grammar: readGrammar }, [
+  'type',
+  'grammar',
+]);
+const FORMAT = Type.Union([Type.Object({ type: Type.Literal('text') }), readGrammarFormat.schema]);
+const readFormat = described(FORMAT, (value, path) =>
+  readText(value, path).type === 'text' ? undefined : readGrammarFormat(value, path).grammar,
+);
+const readCustomTool = objectOf(
+  {
+    type: oneOf('custom'),
+    custom: objectOf({ name: readToolName, description: readString, format: readFormat }, ['name']),
+  },
+  ['type', 'custom'],
+);
+const TOOL = Type.Union([readFunctionTool.schema, readCustomTool.schema]);
+
+const NAMED_TOOL = Type.Union(
+  (['function', 'custom'] as const).map((type) =>
+    Type.Object({
+      type: Type.Literal(type),
+      [type]: Type.Object({ name: readNonEmpty.schema }),
+    }),
+  ),
+);
+const TOOL_CHOICE = Type.Union([
+  Type.Unsafe({ type: 'string', enum: ['none', 'auto', 'required'] }),
+  NAMED_TOOL,
+  Type.Object({
+    type: Type.Literal('allowed_tools'),
+    allowed_tools: Type.Object({
+      mode: Type.Unsafe({ type: 'string', enum: ['auto', 'required'] }),
+      tools: Type.Array(NAMED_TOOL, { minItems: 1 }),
+    }),
+  }),
+]);
+
+/** What a custom tool takes as a function; its calls are turned back for the client. */
+const CUSTOM_PARAMETERS = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+  additionalProperties: false,
+} as const;
+
+/** The `tools` of a body. */
+export const readTools = described(Type.Array(TOOL, { maxItems: TOOLS_MAX }), (value, path) => {
+  const names = new Set<string>();
+  const read = described(TOOL, (item, itemPath): Tool => {
+    const type = toolType(item, itemPath);
+    const tool = type === 'custom' ? customTool(item, itemPath) : functionTool(item, itemPath);
+    if (names.has(tool.name)) {
+      throw invalidRequest(`${itemPath}.${type}.name`, 'is the name of an earlier tool too');
+    }
+    names.add(tool.name);
+    return tool;
+  });
+  return listOf(read, { max: TOOLS_MAX })(value, path);
+});
+
+/** The `tool_choice` of a body. Refusals always name it, whichever part of it is wrong. */
+export const readToolChoice = described(TOOL_CHOICE, (value, path): Choice => {
+  if (value === 'none' || value === 'auto' || value === 'required') return { kind: value };
+  const allowed = allowedTools(value);
+  if (allowed !== undefined) return allowed;
+  const name = chosenName(value);
+  if (name !== undefined) return { kind: 'tool', name };
+  throw invalidRequest(
+    path,
+    'must be "none", "auto", "required", or {"type": …} with the type "function" or "custom" and ' +
+      'the name of a tool, or with the type "allowed_tools", a mode and tools',
+  );
+});
+
+/**
+ * The tools to offer and the choice among them. Of allowed tools, only those are offered, since few
+ * upstreams could be kept from the others. Without tools there is nothing to choose from.
+ */
+export function chosenTools(
+  tools: readonly Tool[],
+  choice: Choice | undefined,
+): { readonly tools: readonly Tool[]; readonly choice: ToolChoice | undefined } {
+  if (choice === undefined) return { tools, choice };
+  if (choice.kind === 'allowed') {
+    const names = new Set(choice.names);
+    const allowed = tools.filter((tool) => names.has(tool.name));
+    if (allowed.length < names.size) {
+      throw invalidRequest('tool_choice', 'allows a tool that is not in tools');
+    }
+    return { tools: allowed, choice: { kind: choice.mode } };
+  }
+  if (choice.kind === 'tool' && !tools.some((tool) => tool.name === choice.name)) {
+    throw invalidRequest('tool_choice', 'names a function that is not in tools');
+  }
+  if (tools.length > 0) return { tools, choice };
+  if (choice.kind === 'required') throw invalidRequest('tool_choice', 'needs tools to choose from');
+  return { tools, choice: undefined };
+}
+
+function toolType(value: unknown, path: string): 'function' | 'custom' {
+  const type = readObject(value, path)['type'];
+  return type === undefined ? 'function' : readType(type, `${path}.type`);
+}
+
+function functionTool(value: unknown, path: string): Tool {
+  const { name, description, parameters } = readFunctionTool(value, path).function;
+  const tool = { name, parameters: parameters ?? { type: 'object', properties: {} } };
+  return description === undefined ? tool : { ...tool, description };
+}
+
+function customTool(value: unknown, path: string): Tool {
+  const { name, description, format: grammar } = readCustomTool(value, path).custom;
+  const custom: CustomTool = {
+    ...(description === undefined ? {} : { description }),
+    ...(grammar === undefined ? {} : { grammar }),
+  };
+  const hint = grammarHint(custom);
+  return { name, parameters: CUSTOM_PARAMETERS, custom, ...(hint && { description: hint }) };
+}
+
+function grammarHint({ description = '', grammar }: CustomTool): string {
+  if (grammar === undefined) return description;
+  const rule = `The input must match this ${grammar.syntax} grammar:\n${grammar.definition}`;
+  return description === '' ? rule : `${description}\n\n${rule}`;
+}
+
+function allowedTools(value: unknown): AllowedTools | undefined {
+  if (!isObject(value) || value['type'] !== 'allowed_tools') return undefined;
+  const allowed = value['allowed_tools'];
+  if (!isObject(allowed) || !Array.isArray(allowed['tools'])) return undefined;
+  const { mode, tools } = allowed;
+  if ((mode !== 'auto' && mode !== 'required') || tools.length === 0) return undefined;
+  const names: string[] = [];
+  for (const tool of tools) {
+    const name = chosenName(tool);
+    if (name === undefined) return undefined;
+    names.push(name);
+  }
+  return { kind: 'allowed', mode, names };
+}
+
+function chosenName(value: unknown): string | undefined {
+  if (!isObject(value)) return undefined;
+  const { type } = value;
+  const chosen = type === 'function' || type === 'custom' ? value[type] : undefined;
+  const name = isObject(chosen) ? chosen['name'] : undefined;
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
