@@ -81,6 +81,7 @@ export const PROFILE_SCHEMAS = {
     json_mode: choice('send', 'omit'),
     argument_pieces: choice('parts', 'growing'),
     call_signature: word(),
+    verbosity: choice('send', 'omit'),
   }),
   messages: closed({
     ...SharedFields,

@@ -29,6 +29,8 @@ export const OPENAI: ChatProfile = {
   thinkingWithTools: 'off',
   // Since GPT-5.6 a prefix is seldom found again without it.
   cacheKey: 'send',
+  // Other models than those that reason take one value only.
+  verbosity: 'send',
 };
 
 /** GPT-6 Astra, 6.1 Sol and 6.2 refuse `none`, and with it every tool on this API. */

@@ -90,6 +90,8 @@ export type ChatProfile = SharedProfile & {
    * lost; empty: calls have no signatures. Gemini refuses calls without any.
    */
   readonly callSignature: string;
+  /** Whether reasoning models are sent the wanted length of the answer. */
+  readonly verbosity: 'send' | 'omit';
 };
 
 export type MessagesProfile = SharedProfile & {
@@ -200,6 +202,8 @@ const CHAT: ChatProfile = {
   jsonMode: 'send',
   argumentPieces: 'parts',
   callSignature: '',
+  // Most servers do not know the member, and some refuse what they do not know.
+  verbosity: 'omit',
 };
 
 /** What nearly every Messages server takes, Anthropic's own for its models before 4.6 included. */

@@ -37,9 +37,11 @@ export const MESSAGES_FIELDS: Texts = {
   ...SHARED,
   system: 'The system prompt.',
   stop_sequences: 'Sequences that end the answer.',
-  tools: 'Tools that the model may call.',
+  tools:
+    'Tools that the model may call: with a schema, or of a type such as `bash_20250124` that the client runs.',
   tool_choice: 'Which tool the model calls. It must be one of `tools`.',
-  thinking: 'Type `enabled` turns thinking on, `disabled` off. The budget is not applied.',
+  thinking:
+    'Type `enabled` turns thinking on, `disabled` off. The budget is not applied. Display `omitted` hides its text.',
   metadata: '`user_id` is your own id of an end user, cut at 256 characters.',
   thread: 'Conversations are not kept: a thread to continue is refused.',
   output_config: '`effort` sets how much the model thinks, `format` asks for a schema.',

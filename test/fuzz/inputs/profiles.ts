@@ -65,6 +65,7 @@ const chatFields: fc.Arbitrary<Partial<ChatProfile>> = fc.record(
     jsonMode: fc.constantFrom('send', 'omit'),
     argumentPieces: fc.constantFrom('parts', 'growing'),
     callSignature: fc.constantFrom('', 'skip'),
+    verbosity: fc.constantFrom('send', 'omit'),
   },
   { requiredKeys: [] },
 );

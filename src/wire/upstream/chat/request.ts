@@ -40,6 +40,7 @@ export function writeChatRequest(
   writeTools(body, asked, thinks, profile);
   writeJsonMode(body, asked, profile);
   writeReasoning(body, asked, call, profile);
+  if (profile.verbosity === 'send' && call.reasons) body['verbosity'] = request.verbosity;
   writeContinuation(body, turns, profile);
   body['prompt_cache_key'] = call.cacheKey;
   writeStream(body, call, profile);
