@@ -19,6 +19,7 @@ const DOUBTS: Readonly<Record<NonNullable<Usage['doubt']>, string>> = {
   implausible:
     'not charged as such: it is more than the model could have read, or was allowed to write; the larger of our count and the bound of the request is charged',
   zero: 'charged as it is, although there was something to count',
+  service_tier: 'charged as the ordinary tier: the price has no factor for the one it names',
 };
 
 export function addExplainCommand(program: Command, perform: Perform): void {

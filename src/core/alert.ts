@@ -169,6 +169,8 @@ const CHARGED: Readonly<Record<UsageDoubt, string>> = {
   implausible:
     'is implausible; the larger of our own count and the bound of the request was charged; check context_window and max_output of the model',
   zero: 'is zero although there was something to count; it was charged as zero',
+  service_tier:
+    'names a service tier that the price has no factor for; it was charged as the ordinary tier; add the tier to service_tiers of the price, or change extra_body of the upstream',
 };
 
 /**

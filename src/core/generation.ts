@@ -190,7 +190,7 @@ export const BASES = ['reported', 'estimated', 'recovered'] as const;
  * Token counts of one answer. `inputTokens` is the whole prompt; cache reads and cache writes are
  * disjoint parts of it. `outputTokens` includes `reasoningTokens`. Invariants: `cachedInputTokens +
  * cacheWriteTokens <= inputTokens` and `reasoningTokens <= outputTokens`. `recovered` counts are
- * those known when the gateway crashed during the request.
+ * those known when the gateway crashed during the request. Optional counts are absent rather than 0.
  */
 export type Usage = {
   readonly inputTokens: number;
@@ -199,6 +199,14 @@ export type Usage = {
   readonly outputTokens: number;
   readonly reasoningTokens: number;
   readonly basis: (typeof BASES)[number];
+  /** The part of `cachedInputTokens` that an explicit mark made; absent: none. */
+  readonly cachedExplicitTokens?: number;
+  /** The part of `cacheWriteTokens` that lives for an hour or longer; absent: none. */
+  readonly cacheWriteLongTokens?: number;
+  /**
+   * The tier or speed that the answer names, as one word (`serviceTierOf`). Absent: the ordinary one.
+   */
+  readonly serviceTier?: string;
   /** The operator's warning about the upstream's report, whether or not it is charged. */
   readonly doubt?: UsageDoubt;
 };
@@ -208,11 +216,12 @@ export type Usage = {
  * inconsistent   the counts contradict each other or their own total
  * implausible    more than the model could have read, or was allowed to write
  * zero           zero for an answer that has content: charged as reported
+ * service_tier   a service tier without a factor in the price: charged as the ordinary tier
  *
  * For a malformed or inconsistent report, our own count is charged. For an implausible one, the
  * larger of our own count and the bound of the request. Append new ones at the end, as above.
  */
-export const DOUBTS = ['malformed', 'inconsistent', 'implausible', 'zero'] as const;
+export const DOUBTS = ['malformed', 'inconsistent', 'implausible', 'zero', 'service_tier'] as const;
 export type UsageDoubt = (typeof DOUBTS)[number];
 
 /** An upstream's report: consistent counts, or the reason why it was rejected. */

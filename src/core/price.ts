@@ -13,14 +13,42 @@ import {
   tokenCount,
 } from './money.ts';
 
-/** One version of a model's price. `version` is stored on the hold and the usage record. */
-export type Price = {
-  readonly version: string;
+/** What each kind of token costs. */
+export type Rates = {
   readonly input: Pico;
   readonly cachedInput: Pico;
   /** For the part of the prompt that the upstream wrote to its cache. */
   readonly cacheWrite: Pico;
   readonly output: Pico;
+};
+
+/** Rates that differ from those of all reads or writes of the cache; absent: they do not differ. */
+export type CacheRates = {
+  /** For cache reads that an explicit mark made. */
+  readonly cachedInputExplicit?: Pico;
+  /** For cache writes that live for an hour or longer. */
+  readonly cacheWriteLong?: Pico;
+};
+
+/** The rates of a whole request whose prompt exceeds `aboveTokens`. */
+export type PriceTier = Rates & CacheRates & { readonly aboveTokens: number };
+
+/** What a service tier's answers cost, in ten-thousandths of the ordinary tier. */
+export type TierFactor = { readonly name: string; readonly factor: number };
+
+/** What a price may have beyond its four rates. Absent members say nothing. */
+export type PriceTerms = CacheRates & {
+  /** In strictly ascending order. */
+  readonly tiers?: readonly PriceTier[];
+  /** In the order of their names. */
+  readonly serviceTiers?: readonly TierFactor[];
+};
+
+/** One version of a model's price. `version` is stored on the hold and the usage record. */
+export type Price = Rates & {
+  readonly version: string;
+  /** Absent or null, as in the books: none. */
+  readonly terms?: PriceTerms | null;
 };
 
 /** Output tokens covered by one hold or one extension. */

@@ -52,4 +52,5 @@ const DOUBTS: Readonly<Record<NonNullable<Usage['doubt']>, string>> = {
   inconsistent: t('the model reported contradictory counts'),
   implausible: t('the model reported more tokens than possible'),
   zero: t('the model reported no usage'),
+  service_tier: t('the model named an unknown service tier'),
 };

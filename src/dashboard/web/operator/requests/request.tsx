@@ -245,4 +245,5 @@ const DOUBTS: Readonly<Record<string, string>> = {
     'exceeds what the model could read or write; the larger of the gateway’s count and the request’s bound is charged',
   ),
   zero: t('charged as reported, although tokens were expected'),
+  service_tier: t('charged as the ordinary tier: the price has no factor for this one'),
 };
