@@ -7,7 +7,7 @@ import { Value } from '@sinclair/typebox/value';
 import { isoTime } from '../core/calendar.ts';
 import { parseInstant } from '../core/instant.ts';
 import { listAt, memberOf, textAt } from './document.ts';
-import { type PeriodEntry, PeriodSchema } from './price-schema.ts';
+import { type PeriodEntry, PeriodSchema, type TierEntry } from './price-schema.ts';
 import { CatalogError, parseToml, substitute } from './source.ts';
 import { editToml, plainDocument } from './toml-edit.ts';
 import { renderSection } from './toml-values.ts';
@@ -133,14 +133,27 @@ const PAST = 'must be later than now: what has been sold keeps its price';
 
 /** In the order of the file. */
 function periodOf(entry: PeriodEntry): PeriodEntry {
-  const { valid_from, input, cached_input, cache_write, output, windows } = entry;
+  const { valid_from, windows, tiers, service_tiers } = entry;
   return {
     valid_from,
+    ...ratesOf(entry),
+    ...(tiers !== undefined && {
+      tiers: tiers.map((tier) => ({ above_tokens: tier.above_tokens, ...ratesOf(tier) })),
+    }),
+    ...(service_tiers !== undefined && { service_tiers }),
+    ...(windows !== undefined && windows.length > 0 && { windows }),
+  };
+}
+
+function ratesOf(entry: PeriodEntry | TierEntry) {
+  const { input, cached_input, cached_input_explicit, cache_write, cache_write_1h, output } = entry;
+  return {
     input,
     ...(cached_input !== undefined && { cached_input }),
+    ...(cached_input_explicit !== undefined && { cached_input_explicit }),
     ...(cache_write !== undefined && { cache_write }),
+    ...(cache_write_1h !== undefined && { cache_write_1h }),
     output,
-    ...(windows !== undefined && windows.length > 0 && { windows }),
   };
 }
 

@@ -2,7 +2,7 @@
 // across several values are in prices.ts.
 
 import { type Static, Type } from '@sinclair/typebox';
-import { closed, decimal, listOf, oneOf, text } from './shapes.ts';
+import { closed, decimal, integer, listOf, oneOf, text } from './shapes.ts';
 
 const RATES = 'input = "0.15", cached_input = "0.03", output = "0.60"';
 
@@ -12,11 +12,33 @@ const rate = () => decimal(12, '0.60');
 const timeOfDay = (hours: string, expects: string) =>
   text(expects, { pattern: `^(?:${hours})(?::00)?$` });
 
+/** In the order in which files have them. */
 const RateFields = {
   input: rate(),
   cached_input: Type.Optional(rate()),
+  cached_input_explicit: Type.Optional(rate()),
   cache_write: Type.Optional(rate()),
+  cache_write_1h: Type.Optional(rate()),
   output: rate(),
+};
+
+export const TierSchema = closed(
+  { above_tokens: integer(1, 100_000_000), ...RateFields },
+  'a table such as { above_tokens = 200000, input = "0.30", output = "0.90" }',
+);
+
+const PriceFields = {
+  ...RateFields,
+  tiers: Type.Optional(
+    listOf(TierSchema, 'a list of 1 to 8 tiers by prompt length', { minItems: 1, maxItems: 8 }),
+  ),
+  service_tiers: Type.Optional(
+    Type.Record(Type.String(), decimal(4, '0.5', true), {
+      minProperties: 1,
+      maxProperties: 16,
+      expects: 'a table of 1 to 16 factors such as { flex = "0.5", priority = "2" }',
+    }),
+  ),
 };
 
 const weekday = oneOf('mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun');
@@ -37,7 +59,7 @@ export const WindowSchema = closed(
         uniqueItems: true,
       }),
     ),
-    ...RateFields,
+    ...PriceFields,
   },
   `a table such as { from = "16:30", to = "00:30", ${RATES} }`,
 );
@@ -45,10 +67,10 @@ export const WindowSchema = closed(
 const windows = Type.Optional(listOf(WindowSchema, 'a list of windows'));
 
 /** The price from the beginning. */
-export const PriceSchema = closed({ ...RateFields, windows }, `a table such as { ${RATES} }`);
+export const PriceSchema = closed({ ...PriceFields, windows }, `a table such as { ${RATES} }`);
 
 /** An upstream's cost to the operator, the same at any time. */
-export const CostSchema = closed(RateFields, `a table such as { ${RATES} }`);
+export const CostSchema = closed(PriceFields, `a table such as { ${RATES} }`);
 
 /** A price that applies from a later instant. */
 export const PeriodSchema = closed(
@@ -57,12 +79,13 @@ export const PeriodSchema = closed(
       pattern:
         '^\\d{4}-\\d{2}-\\d{2}[Tt ]\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:[Zz]|[+-]\\d{2}:\\d{2})$',
     }),
-    ...RateFields,
+    ...PriceFields,
     windows,
   },
   `a table such as { valid_from = 2026-10-01T00:00:00Z, ${RATES} }`,
 );
 
 export type RatesEntry = Static<typeof PriceSchema>;
+export type TierEntry = Static<typeof TierSchema>;
 export type WindowEntry = Static<typeof WindowSchema>;
 export type PeriodEntry = Static<typeof PeriodSchema>;

@@ -1,17 +1,18 @@
 // A model's prices: rules that the schema cannot express, and the conversion to a price book.
 
 import { createHash } from 'node:crypto';
+import { FACTOR_DECIMALS, FACTOR_ONE, PICO_PER_MICRO } from '../core/exact.ts';
+import { SERVICE_TIER } from '../core/generation.ts';
 import { parseInstant } from '../core/instant.ts';
 import {
   AMOUNT_MAX,
   formatDecimal,
-  MICRO_DECIMALS,
   PICO_DECIMALS,
   type Pico,
   parseDecimal,
   pico,
 } from '../core/money.ts';
-import type { Price } from '../core/price.ts';
+import type { CacheRates, Price, PriceTerms, PriceTier, Rates, TierFactor } from '../core/price.ts';
 import {
   type Hours,
   overlap,
@@ -20,18 +21,18 @@ import {
   SINCE_EVER,
   WEEKDAYS,
 } from '../core/price-book.ts';
+import { termsText } from '../core/price-terms.ts';
 import { listAt, memberOf, sound } from './document.ts';
 import {
   type PeriodEntry,
   PeriodSchema,
   PriceSchema,
   type RatesEntry,
+  type TierEntry,
   type WindowEntry,
   WindowSchema,
 } from './price-schema.ts';
-import { type ModelEntry, ModelSchema, type Problem } from './schema.ts';
-
-const PICO_PER_MICRO = 10n ** BigInt(PICO_DECIMALS - MICRO_DECIMALS);
+import { type ModelEntry, ModelSchema, type Problem, tomlKey } from './schema.ts';
 
 /**
  * The most context windows that one answer may cost. An upstream's prompt count is accepted up to
@@ -59,18 +60,46 @@ export function priceProblems(model: unknown, path: string): Problem[] {
 }
 
 function ratesProblems(rates: Partial<RatesEntry>, path: string, contextWindow: number): Problem[] {
-  const { input, cached_input: cached } = rates;
-  const problems = sizeProblems(rates, path, contextWindow);
-  if (input === undefined || cached === undefined || rateOf(cached) <= rateOf(input))
-    return problems;
-  const text = 'must not be above input: a hold covers the prompt at that price';
-  return [...problems, { path: `${path}.cached_input`, text }];
+  const factors = Object.values(rates.service_tiers ?? {}).map(factorOf);
+  const factor = BigInt(Math.max(FACTOR_ONE, ...factors));
+  return [
+    ...rowProblems(rates, path, contextWindow, factor),
+    ...(rates.tiers ?? []).flatMap((tier, index) =>
+      rowProblems(tier, `${path}.tiers[${index}]`, contextWindow, factor),
+    ),
+    ...termProblems(rates, path),
+  ];
+}
+
+const CACHE_READS = ['cached_input', 'cached_input_explicit'] as const;
+const CACHE_WRITES = ['cache_write', 'cache_write_1h'] as const;
+
+function rowProblems(
+  rates: Partial<RatesEntry>,
+  path: string,
+  contextWindow: number,
+  factor: bigint,
+): Problem[] {
+  const { input } = rates;
+  const problems = sizeProblems(rates, path, contextWindow, factor);
+  const reads = CACHE_READS.flatMap((name) => {
+    const read = rates[name];
+    if (input === undefined || read === undefined || rateOf(read) <= rateOf(input)) return [];
+    const text = 'must not be above input: a hold covers the prompt at that price';
+    return [{ path: `${path}.${name}`, text }];
+  });
+  return [...problems, ...reads];
 }
 
 /** No answer may cost more than the ledger can book, or it could not be booked at all. */
-function sizeProblems(rates: Partial<RatesEntry>, path: string, contextWindow: number): Problem[] {
-  const most = AMOUNT_MAX * PICO_PER_MICRO;
-  return (['input', 'cache_write', 'output'] as const).flatMap((name) => {
+function sizeProblems(
+  rates: Partial<RatesEntry>,
+  path: string,
+  contextWindow: number,
+  factor: bigint,
+): Problem[] {
+  const most = (AMOUNT_MAX * BigInt(PICO_PER_MICRO * FACTOR_ONE)) / factor;
+  return (['input', ...CACHE_WRITES, 'output'] as const).flatMap((name) => {
     const rate = rates[name];
     const tokens = WINDOWS_CHARGED * BigInt(contextWindow);
     if (rate === undefined || rateOf(rate) * tokens <= most) return [];
@@ -78,6 +107,46 @@ function sizeProblems(rates: Partial<RatesEntry>, path: string, contextWindow: n
     const text = `must not be above ${limit} with this context_window: an answer could cost more than the books can hold`;
     return [{ path: `${path}.${name}`, text }];
   });
+}
+
+/** Tiers and service tiers, of a price or of an upstream's cost. */
+export function termProblems(rates: Partial<RatesEntry>, path: string): Problem[] {
+  const { tiers = [], service_tiers: factors = {} } = rates;
+  return [
+    ...tiers.flatMap((tier, index) => tierProblems(rates, tiers[index - 1], tier, index, path)),
+    ...Object.keys(factors).flatMap((name) =>
+      SERVICE_TIER.test(name)
+        ? []
+        : [
+            {
+              path: `${path}.service_tiers.${tomlKey(name)}`,
+              text: 'must have a name that is 1 to 32 of a-z, 0-9, "_" and "-", beginning with a letter',
+            },
+          ],
+    ),
+  ];
+}
+
+/**
+ * Every rate that the price sets, each tier sets too. The defaults would make a tier's cache
+ * writes, for one, cheaper than the upstream's.
+ */
+function tierProblems(
+  rates: Partial<RatesEntry>,
+  before: TierEntry | undefined,
+  tier: TierEntry,
+  index: number,
+  path: string,
+): Problem[] {
+  const place = `${path}.tiers[${index}]`;
+  const problems = [...CACHE_READS, ...CACHE_WRITES].flatMap((name) => {
+    if (rates[name] === undefined || tier[name] !== undefined) return [];
+    const text = `is missing; a tier sets every rate that ${path} sets`;
+    return [{ path: `${place}.${name}`, text }];
+  });
+  if (before === undefined || tier.above_tokens > before.above_tokens) return problems;
+  const text = `must be above ${before.above_tokens}, the bound of the tier before it`;
+  return [...problems, { path: `${place}.above_tokens`, text }];
 }
 
 function windowProblems(period: unknown, path: string, contextWindow: number): Problem[] {
@@ -141,18 +210,47 @@ export function toCost(upstream: string, model: string, rates: RatesEntry): Pric
 }
 
 /** The version is a digest of the price, so that every process computes the same one. */
-function toPrice(slug: string, rates: Omit<RatesEntry, 'windows'>): Price {
-  const input = rateOf(rates.input);
-  const cachedInput = rateOf(rates.cached_input ?? rates.input);
-  const cacheWrite = rateOf(rates.cache_write ?? rates.input);
-  const output = rateOf(rates.output);
-  // Cache writes had no price at first: if theirs equals the input price, versions stay the same.
+function toPrice(slug: string, entry: Omit<RatesEntry, 'windows'>): Price {
+  const { cachedInputExplicit, cacheWriteLong, ...rates } = toRates(entry);
+  const { input, cachedInput, cacheWrite, output } = rates;
+  const terms: PriceTerms = {
+    ...(cachedInputExplicit === undefined ? {} : { cachedInputExplicit }),
+    ...(cacheWriteLong === undefined ? {} : { cacheWriteLong }),
+    ...(entry.tiers === undefined ? {} : { tiers: entry.tiers.map(toTier) }),
+    ...(entry.service_tiers === undefined ? {} : { serviceTiers: toFactors(entry.service_tiers) }),
+  };
+  const hasTerms = Object.keys(terms).length > 0;
+  // Cache writes and terms had no price at first: a price without its own keeps its version.
   const parts = [input, cachedInput, output, ...(cacheWrite === input ? [] : [cacheWrite])];
   const amounts = parts.map((each) => formatDecimal(each, PICO_DECIMALS));
   const digest = createHash('sha256')
-    .update([slug, ...amounts].join('\n'))
+    .update([slug, ...amounts, ...(hasTerms ? [termsText(terms)] : [])].join('\n'))
     .digest('hex');
-  return { version: `price_${digest.slice(0, 16)}`, input, cachedInput, cacheWrite, output };
+  return { version: `price_${digest.slice(0, 16)}`, ...rates, ...(hasTerms ? { terms } : {}) };
+}
+
+/** A rate that equals its default is left out of the terms. */
+function toRates(entry: TierEntry | Omit<RatesEntry, 'windows'>): Rates & CacheRates {
+  const input = rateOf(entry.input);
+  const cachedInput = rateOf(entry.cached_input ?? entry.input);
+  const cacheWrite = rateOf(entry.cache_write ?? entry.input);
+  const explicit = rateOf(entry.cached_input_explicit ?? entry.cached_input ?? entry.input);
+  const long = rateOf(entry.cache_write_1h ?? entry.cache_write ?? entry.input);
+  return {
+    ...{ input, cachedInput, cacheWrite, output: rateOf(entry.output) },
+    ...(explicit === cachedInput ? {} : { cachedInputExplicit: explicit }),
+    ...(long === cacheWrite ? {} : { cacheWriteLong: long }),
+  };
+}
+
+function toTier(entry: TierEntry): PriceTier {
+  return { aboveTokens: entry.above_tokens, ...toRates(entry) };
+}
+
+function toFactors(factors: NonNullable<RatesEntry['service_tiers']>): TierFactor[] {
+  return Object.entries(factors)
+    .map(([name, factor]) => ({ name, factor: factorOf(factor) }))
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 function toHours({ from, to, days }: Pick<WindowEntry, 'from' | 'to' | 'days'>): Hours {
@@ -168,4 +266,9 @@ function minuteOf(time: string): number {
 /** The schema guarantees a decimal that fits. */
 function rateOf(rate: string | number): Pico {
   return pico(parseDecimal(String(rate), PICO_DECIMALS) ?? 0n);
+}
+
+/** In ten-thousandths. */
+function factorOf(factor: string | number): number {
+  return Number(parseDecimal(String(factor), FACTOR_DECIMALS) ?? 0n);
 }

@@ -8,7 +8,7 @@ import { isLinkLocal } from '../core/link-local.ts';
 import { BUILT_IN_PLANS } from '../core/plan.ts';
 import type { UpstreamProfile } from '../core/profile.ts';
 import { listAt, sound, tableAt, textAt } from './document.ts';
-import { priceProblems } from './prices.ts';
+import { priceProblems, termProblems } from './prices.ts';
 import {
   dialectOf,
   namedProfileProblems,
@@ -153,7 +153,8 @@ function modelRules(
   if (model.created !== undefined && !isDay(model.created)) {
     refuse('created', 'must be a day that the calendar has');
   }
-  for (const [index, { upstream }] of (model.served_by ?? []).entries()) {
+  for (const [index, { upstream, cost = {} }] of (model.served_by ?? []).entries()) {
+    problems.push(...termProblems(cost, `${path}.served_by[${index}].cost`));
     if (upstreamIds.includes(upstream)) continue;
     refuse(`served_by[${index}].upstream`, unknownName('upstream', upstream, upstreamIds));
   }

@@ -204,12 +204,15 @@ export type Usage = {
   /** The part of `cacheWriteTokens` that lives for an hour or longer; absent: none. */
   readonly cacheWriteLongTokens?: number;
   /**
-   * The tier or speed that the answer names, as one word (`serviceTierOf`). Absent: the ordinary one.
+   * The service tier or speed that the answer names, a `SERVICE_TIER`. Absent: the ordinary one.
    */
   readonly serviceTier?: string;
   /** The operator's warning about the upstream's report, whether or not it is charged. */
   readonly doubt?: UsageDoubt;
 };
+
+/** The form of a service tier's name: it is an upstream's word, and the books keep it. */
+export const SERVICE_TIER = /^[a-z][a-z0-9_-]{0,31}$/;
 
 /**
  * malformed      a count is missing, or is no whole number between 0 and 10⁹

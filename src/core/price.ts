@@ -1,17 +1,8 @@
 // Multiplies usage by price. Rounds once, half up, on the total of a request.
 
+import { type Exact, FACTOR_ONE, PICO_PER_MICRO, plus, product, toMicro } from './exact.ts';
 import type { Usage } from './generation.ts';
-import {
-  larger,
-  MICRO_DECIMALS,
-  type Micro,
-  micro,
-  PICO_DECIMALS,
-  type Pico,
-  smaller,
-  type Tokens,
-  tokenCount,
-} from './money.ts';
+import { larger, type Micro, type Pico, smaller, type Tokens, tokenCount } from './money.ts';
 
 /** What each kind of token costs. */
 export type Rates = {
@@ -57,15 +48,69 @@ export const SLICE_TOKENS = tokenCount(4_096);
 export const NO_TOKENS = tokenCount(0);
 const MOST_TOKENS = tokenCount(Number.MAX_SAFE_INTEGER);
 
-const PICO_PER_MICRO = 10 ** (PICO_DECIMALS - MICRO_DECIMALS);
+/** Tokens that cost the same, for the charge and for its explanation. */
+export type Bucket = {
+  readonly name:
+    | 'input'
+    | 'cached_input'
+    | 'cached_input_explicit'
+    | 'cache_write'
+    | 'cache_write_1h'
+    | 'output';
+  readonly tokens: number;
+  readonly rate: Pico;
+};
 
-/** What `usage` costs at `price`. */
-export function charge(usage: Usage, price: Price): Micro {
+/**
+ * `usage` by kind of token, at the rates for a prompt of that length. The two kinds that only some
+ * upstreams charge apart are left out where there are no such tokens.
+ */
+export function bucketsOf(usage: Usage, price: Price): readonly Bucket[] {
   const { inputTokens, cachedInputTokens: cached, cacheWriteTokens: written } = usage;
-  const output = product(usage.outputTokens, price.output);
-  const uncached = product(inputTokens - cached - written, price.input);
-  const cache = sum(product(cached, price.cachedInput), product(written, price.cacheWrite));
-  return toMicro(sum(sum(uncached, cache), output), PICO_PER_MICRO / 2);
+  const { cachedExplicitTokens: explicit = 0, cacheWriteLongTokens: long = 0 } = usage;
+  const rates = ratesFor(price, inputTokens);
+  const { cachedInputExplicit = rates.cachedInput, cacheWriteLong = rates.cacheWrite } = rates;
+  const buckets: Bucket[] = [
+    { name: 'input', tokens: inputTokens - cached - written, rate: rates.input },
+    { name: 'cached_input', tokens: cached - explicit, rate: rates.cachedInput },
+    { name: 'cache_write', tokens: written - long, rate: rates.cacheWrite },
+    { name: 'output', tokens: usage.outputTokens, rate: rates.output },
+  ];
+  if (explicit > 0)
+    buckets.push({ name: 'cached_input_explicit', tokens: explicit, rate: cachedInputExplicit });
+  if (long > 0) buckets.push({ name: 'cache_write_1h', tokens: long, rate: cacheWriteLong });
+  return buckets;
+}
+
+/** The whole request has the rates of the highest tier whose bound its prompt exceeds. */
+export function ratesFor(price: Price, inputTokens: number): Rates & CacheRates {
+  const { terms } = price;
+  if (terms === undefined || terms === null) return price;
+  const tier = terms.tiers?.findLast(({ aboveTokens }) => inputTokens > aboveTokens);
+  return tier ?? { ...terms, ...price };
+}
+
+/** The factor of a service tier; undefined where the price does not name it. */
+export function factorOf(price: Price, serviceTier: string): number | undefined {
+  return price.terms?.serviceTiers?.find(({ name }) => name === serviceTier)?.factor;
+}
+
+/** The price of requests that can have no other service tier than the ordinary one. */
+export function withoutServiceTiers(price: Price): Price {
+  if (price.terms?.serviceTiers === undefined) return price;
+  const { serviceTiers: _, ...terms } = price.terms;
+  return { ...price, terms };
+}
+
+/** What `usage` costs at `price`. A service tier that the price does not name has a factor of one. */
+export function charge(usage: Usage, price: Price): Micro {
+  const total = bucketsOf(usage, price).reduce<Exact>(
+    (sum, { tokens, rate }) => plus(sum, product(tokens, rate)),
+    0,
+  );
+  const { serviceTier } = usage;
+  const factor = serviceTier === undefined ? undefined : factorOf(price, serviceTier);
+  return toMicro(total, 'half up', factor);
 }
 
 /** A fallback costs the lower of the requested and the serving model's price for that usage. */
@@ -94,23 +139,37 @@ export function holdAmount(
  */
 const WORST_PROMPT_FACTOR = 16;
 
-/** The most that a prompt may cost beyond its estimate. `contextWindow` is the model's. */
-export function promptExcess(promptTokens: Tokens, contextWindow: number, price: Price): Micro {
-  const most = Math.min(promptTokens * WORST_PROMPT_FACTOR, contextWindow);
-  return coverAmount(tokenCount(Math.max(0, most - promptTokens)), NO_TOKENS, price);
+/**
+ * The most that a request may cost because its prompt exceeds the estimate: its tokens, and all
+ * output at the rate of a higher tier. `contextWindow` is the model's.
+ */
+export function promptExcess(
+  promptTokens: Tokens,
+  outputBound: Tokens,
+  contextWindow: number,
+  price: Price,
+): Micro {
+  const most = Math.max(promptTokens, Math.min(promptTokens * WORST_PROMPT_FACTOR, contextWindow));
+  const expected = worstRates(price, promptTokens);
+  const worst = worstRates(price, most);
+  const prompt = BigInt(most) * worst.prompt - BigInt(promptTokens) * expected.prompt;
+  const output = BigInt(outputBound) * (worst.output - expected.output);
+  return toMicro(prompt + output, 'up', worst.factor);
 }
 
 /** The most that hidden thinking may cost. It is reported only when the answer is complete. */
-export function hiddenOutput(outputBound: Tokens, price: Price): Micro {
-  return coverAmount(NO_TOKENS, tokenCount(Math.max(0, outputBound - SLICE_TOKENS)), price);
+export function hiddenOutput(promptTokens: Tokens, outputBound: Tokens, price: Price): Micro {
+  const { output, factor } = worstRates(price, promptTokens);
+  return toMicro(product(Math.max(0, outputBound - SLICE_TOKENS), output), 'up', factor);
 }
 
 /**
  * The amount that covers a prompt and that much output, however the prompt splits into token kinds.
  */
 export function coverAmount(promptTokens: Tokens, outputTokens: Tokens, price: Price): Micro {
-  const input = product(promptTokens, dearestInput(price));
-  return toMicro(sum(input, product(outputTokens, price.output)), PICO_PER_MICRO - 1);
+  const { prompt, output, factor } = worstRates(price, promptTokens);
+  const total = plus(product(promptTokens, prompt), product(outputTokens, output));
+  return toMicro(total, 'up', factor);
 }
 
 /**
@@ -118,36 +177,34 @@ export function coverAmount(promptTokens: Tokens, outputTokens: Tokens, price: P
  * slice is lowered to this, so that the upstream never runs far past an empty balance.
  */
 export function affordableOutput(available: Micro, promptTokens: Tokens, price: Price): Tokens {
-  if (price.output === 0n) return MOST_TOKENS;
-  const left = available * BigInt(PICO_PER_MICRO) - BigInt(promptTokens) * dearestInput(price);
+  const { prompt, output, factor } = worstRates(price, promptTokens);
+  if (output === 0n) return MOST_TOKENS;
+  const money = (available * BigInt(PICO_PER_MICRO * FACTOR_ONE)) / BigInt(factor);
+  const left = money - BigInt(promptTokens) * prompt;
   if (left <= 0n) return NO_TOKENS;
-  const tokens = left / price.output;
+  const tokens = left / output;
   return smaller(MOST_TOKENS, tokenCount(Number(tokens)));
 }
 
-/** The highest price of a prompt token; cached input never costs more than input. */
-function dearestInput({ input, cacheWrite }: Price): Pico {
-  return larger(input, cacheWrite);
+type WorstRates = { readonly prompt: Pico; readonly output: Pico; readonly factor: number };
+
+/**
+ * The highest rates of a prompt of up to `promptTokens`. A prompt that just reaches the bound of a
+ * tier has the tier's: an upstream may count a token more. Cached input never costs more than input.
+ */
+function worstRates(price: Price, promptTokens: number): WorstRates {
+  const { terms } = price;
+  let prompt = dearestInput(price, terms ?? {});
+  let { output } = price;
+  for (const tier of terms?.tiers ?? []) {
+    if (tier.aboveTokens > promptTokens) break;
+    prompt = larger(prompt, dearestInput(tier, tier));
+    output = larger(output, tier.output);
+  }
+  const factors = terms?.serviceTiers?.map(({ factor }) => factor) ?? [];
+  return { prompt, output, factor: Math.max(FACTOR_ONE, ...factors) };
 }
 
-/** An exact integer: a number up to 2⁵³, which saves allocating a bigint, and a bigint beyond. */
-type Exact = number | bigint;
-
-function product(tokens: number, price: Pico): Exact {
-  // The product is inexact only beyond 2⁵³, or zero.
-  const near = tokens * Number(price);
-  return Number.isSafeInteger(near) ? near : BigInt(tokens) * price;
-}
-
-function sum(a: Exact, b: Exact): Exact {
-  const near = typeof a === 'number' && typeof b === 'number' ? a + b : Number.NaN;
-  return Number.isSafeInteger(near) ? near : BigInt(a) + BigInt(b);
-}
-
-/** `raise` is added before the division truncates, so it sets the rounding. */
-function toMicro(total: Exact, raise: number): Micro {
-  const raised = sum(total, raise);
-  if (typeof raised === 'bigint') return micro(raised / BigInt(PICO_PER_MICRO));
-  // Division of two numbers would round, so the remainder is subtracted first.
-  return micro(BigInt((raised - (raised % PICO_PER_MICRO)) / PICO_PER_MICRO));
+function dearestInput({ input, cacheWrite }: Rates, { cacheWriteLong }: CacheRates): Pico {
+  return larger(larger(input, cacheWrite), cacheWriteLong ?? cacheWrite);
 }

@@ -20,11 +20,10 @@ import {
   usdRate,
 } from './money.ts';
 import type { Price } from './price.ts';
+import { termsOf, termsOfPrice } from './price-terms.ts';
 
 /** The `previous` of an account's first receipt. */
 export const NO_PREVIOUS_RECEIPT = '0'.repeat(64);
-
-const RECEIPT_VERSION = 1;
 
 /** The position of a receipt in its account's chain. */
 export type ReceiptLink = {
@@ -86,8 +85,8 @@ export function movedBy(
 }
 
 /**
- * The receipt as text. The order of the members is fixed and none is optional, because the hash
- * covers exactly these characters. Amounts and prices are decimals of service tokens.
+ * The receipt as text. The order of the members is fixed, because the hash covers exactly these
+ * characters. Amounts and prices are decimals of service tokens.
  */
 export function receiptBody(receipt: AccountReceipt): string {
   return linkedBody(receipt, receipt);
@@ -97,10 +96,35 @@ export function receiptBody(receipt: AccountReceipt): string {
 export function linkedBody(link: ReceiptLink, facts: RequestFacts | MovementFacts): string {
   const { accountId, sequence, previous, posted, available } = link;
   return (
-    `{"version":${RECEIPT_VERSION},"account":${quote(accountId)},"sequence":${sequence},` +
+    `{"version":${versionOf(facts)},"account":${quote(accountId)},"sequence":${sequence},` +
     `"previous":"${previous}",` +
     (facts.kind === 'request' ? requestMembers(facts) : movementMembers(facts)) +
     `,"balance":"${formatTokens(posted)}","available":"${formatTokens(available)}"}`
+  );
+}
+
+/**
+ * 2 with members that only some usage and some prices have. A receipt without them is of version 1,
+ * so each receipt has only one form.
+ */
+function versionOf(facts: RequestFacts | MovementFacts): 1 | 2 {
+  if (facts.kind !== 'request') return 1;
+  const { usage, price, priceServed } = facts;
+  const terms = price.terms ?? priceServed?.terms ?? null;
+  return terms === null && detailMembers(usage) === '' ? 1 : 2;
+}
+
+/** What an upstream reports apart, and only some of them. */
+function detailMembers(usage: Usage): string {
+  const { cachedExplicitTokens, cacheWriteLongTokens, serviceTier } = usage;
+  return (
+    (cachedExplicitTokens === undefined
+      ? ''
+      : `,"cached_explicit_tokens":${cachedExplicitTokens}`) +
+    (cacheWriteLongTokens === undefined
+      ? ''
+      : `,"cache_write_long_tokens":${cacheWriteLongTokens}`) +
+    (serviceTier === undefined ? '' : `,"service_tier":${quote(serviceTier)}`)
   );
 }
 
@@ -114,7 +138,8 @@ function requestMembers(receipt: RequestFacts): string {
     `"outcome":"${receipt.outcome}","usage":{"input_tokens":${usage.inputTokens},` +
     `"cached_input_tokens":${usage.cachedInputTokens},` +
     `"cache_write_tokens":${usage.cacheWriteTokens},"output_tokens":${usage.outputTokens},` +
-    `"reasoning_tokens":${usage.reasoningTokens},"basis":"${usage.basis}"},` +
+    `"reasoning_tokens":${usage.reasoningTokens},"basis":"${usage.basis}"` +
+    `${detailMembers(usage)}},` +
     `"price":${priceMembers(receipt.price)},` +
     `"price_served":${priceServed === null ? 'null' : priceMembers(priceServed)},` +
     `"held":"${formatTokens(receipt.held)}","charged":"${formatTokens(receipt.charged)}",` +
@@ -138,12 +163,14 @@ function priceMembers(price: Price): string {
   return text;
 }
 
-function priceText({ version, input, cachedInput, cacheWrite, output }: Price): string {
+function priceText(price: Price): string {
+  const { version, input, cachedInput, cacheWrite, output } = price;
+  const terms = termsOfPrice(price);
   return (
     `{"version":${quote(version)},"input":"${formatDecimal(input, PICO_DECIMALS)}",` +
     `"cached_input":"${formatDecimal(cachedInput, PICO_DECIMALS)}",` +
     `"cache_write":"${formatDecimal(cacheWrite, PICO_DECIMALS)}",` +
-    `"output":"${formatDecimal(output, PICO_DECIMALS)}"}`
+    `"output":"${formatDecimal(output, PICO_DECIMALS)}"${terms === null ? '' : `,${terms.slice(1, -1)}`}}`
   );
 }
 
@@ -211,16 +238,25 @@ function usageOf(value: Members): Usage {
     outputTokens: whole(value, 'output_tokens'),
     reasoningTokens: whole(value, 'reasoning_tokens'),
     basis: oneOf(BASES, value['basis']),
+    ...('cached_explicit_tokens' in value && {
+      cachedExplicitTokens: whole(value, 'cached_explicit_tokens'),
+    }),
+    ...('cache_write_long_tokens' in value && {
+      cacheWriteLongTokens: whole(value, 'cache_write_long_tokens'),
+    }),
+    ...('service_tier' in value && { serviceTier: text(value, 'service_tier') }),
   };
 }
 
 function priceOf(value: Members): Price {
+  const terms = termsOf(value);
   return {
     version: text(value, 'version'),
     input: rate(value, 'input'),
     cachedInput: rate(value, 'cached_input'),
     cacheWrite: rate(value, 'cache_write'),
     output: rate(value, 'output'),
+    ...(terms === undefined ? {} : { terms }),
   };
 }
 

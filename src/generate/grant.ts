@@ -72,9 +72,9 @@ export class Grant implements Slot {
     money: Money,
     { available, written, budget }: PlacedHold,
   ) {
-    const { amount, excess } = money;
+    const { amount, excess, price } = money;
     const { clock, ledger } = dependencies;
-    const { call, model, plan, price, promptTokens } = checked;
+    const { call, model, plan, promptTokens } = checked;
     this.#dependencies = dependencies;
     this.#checked = checked;
     this.#claim = claim;
@@ -86,7 +86,7 @@ export class Grant implements Slot {
     const incident = incidentOn(model, call.operator.incidentOf);
     this.most = effectiveLimits(plan, incident).concurrentRequests;
     const left = budget !== undefined && 'left' in budget ? budget.left : available;
-    const outputBound = boundByBalance(checked, add(amount, smaller(available, left)));
+    const outputBound = boundByBalance(checked, money, add(amount, smaller(available, left)));
     const lowered = outputBound < checked.outputBound;
     const { requestId } = call;
     this.cover = new Cover({

@@ -21,8 +21,10 @@ import {
   affordableOutput,
   hiddenOutput,
   holdAmount,
+  type Price,
   promptExcess,
   SLICE_TOKENS,
+  withoutServiceTiers,
 } from '../core/price.ts';
 import type { BudgetRoom, HoldResult } from '../ledger/contract.ts';
 import type { CheckedRequest } from './pipeline-types.ts';
@@ -37,28 +39,49 @@ export type Money = {
   readonly excess: Micro;
   /** The most that output may cost which no slice of the balance stops. */
   readonly hidden: Micro;
+  /** The price that the amounts are computed with: without service tiers that cannot occur. */
+  readonly price: Price;
 };
 
 export function moneyFor(checked: CheckedRequest): Money {
-  const { catalog, model, price, promptTokens, outputBound, request } = checked;
+  const { catalog, model, promptTokens, outputBound, request } = checked;
   let widest = model.contextWindow;
+  let asks = asksForTier(catalog, model);
   let hides = hidesAnywhere(catalog, model) || request.stop.some(mayHoldBack);
   for (const slug of model.fallbacks) {
     const fallback = catalog.resolve(slug);
     if (fallback === undefined) continue;
     widest = Math.max(widest, fallback.contextWindow);
     hides ||= hidesAnywhere(catalog, fallback);
+    asks ||= asksForTier(catalog, fallback);
   }
+  const price = asks ? checked.price : withoutServiceTiers(checked.price);
   return {
     amount: holdAmount(promptTokens, outputBound, price, catalog.minimumHold),
-    excess: promptExcess(promptTokens, widest, price),
-    hidden: hides ? hiddenOutput(outputBound, price) : ZERO,
+    excess: promptExcess(promptTokens, outputBound, widest, price),
+    hidden: hides ? hiddenOutput(promptTokens, outputBound, price) : ZERO,
+    price,
   };
 }
 
+/** Members of a request that select a service tier. Only `extra_body` of an upstream sets them. */
+const TIER_MEMBERS = ['service_tier', 'speed'];
+
+/** Whether any upstream of the model is asked for another service tier than its ordinary one. */
+function asksForTier(catalog: Catalog, model: Model): boolean {
+  return model.servedBy.some(({ upstream: id }) => {
+    const upstream = catalog.upstreams.get(id);
+    if (upstream === undefined || upstream.dialect === 'demo') return false;
+    return TIER_MEMBERS.some((name) => Object.hasOwn(upstream.profile.extraBody, name));
+  });
+}
+
 /** Lowers a bound above the first slice to what the account can pay. */
-export function boundByBalance(checked: CheckedRequest, payable: Micro): Tokens {
-  const { outputBound, promptTokens, price } = checked;
+export function boundByBalance(
+  { outputBound, promptTokens }: CheckedRequest,
+  { price }: Money,
+  payable: Micro,
+): Tokens {
   if (outputBound <= SLICE_TOKENS) return outputBound;
   return smaller(outputBound, larger(SLICE_TOKENS, affordableOutput(payable, promptTokens, price)));
 }

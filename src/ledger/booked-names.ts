@@ -41,8 +41,8 @@ export class BookedNames {
     this.#texts.set(number, text);
   }
 
-  addPrice({ number, model: _, firstUsedAt: _at, ...price }: typeof priceVersions.$inferSelect) {
-    this.#prices.set(number, price);
+  addPrice(row: typeof priceVersions.$inferSelect): void {
+    this.#prices.set(row.number, bookedPrice(row));
   }
 
   /** Throws `RangeError` for a number that was not read. */
@@ -52,6 +52,11 @@ export class BookedNames {
   price(number: number): Price {
     return found(this.#prices.get(number), 'price version', number);
   }
+}
+
+export function bookedPrice(row: typeof priceVersions.$inferSelect): Price {
+  const { number: _, model: _model, firstUsedAt: _at, terms, ...price } = row;
+  return terms === null ? price : { ...price, terms };
 }
 
 /** Those of the given numbers that are not known, each once. */

@@ -16,6 +16,7 @@ import {
 } from 'drizzle-orm';
 import { type Micro, subtract } from '../core/money.ts';
 import { type AccountReceipt, NO_PREVIOUS_RECEIPT } from '../core/receipt.ts';
+import { tierNumber, unpackDetails } from '../core/usage-details.ts';
 import { archivedMonths } from '../store/archive-tables.ts';
 import type { Queries } from '../store/contract.ts';
 import { balances, movements, requests } from '../store/money-tables.ts';
@@ -169,7 +170,11 @@ const {
 type RequestRow = Awaited<ReturnType<ReturnType<typeof prepareRequestRows>['all']>>[number];
 type MovementRow = typeof movements.$inferSelect;
 
-const textsOf = ({ model, modelServed }: RequestRow) => [model, modelServed];
+const textsOf = ({ model, modelServed, details }: RequestRow) => [
+  model,
+  modelServed,
+  tierNumber(details),
+];
 const pricesOf = ({ price, priceServed }: RequestRow) => [price, priceServed];
 
 function prepareRequestRows(db: Queries, order: ReceiptRange['order']) {
@@ -266,7 +271,10 @@ export function receiptOfRow(
     model: names.text(row.model),
     modelServed: modelServed === null ? null : names.text(modelServed),
     outcome: row.outcome,
-    usage: { ...prompt, outputTokens, reasoningTokens, basis },
+    usage: {
+      ...{ ...prompt, outputTokens, reasoningTokens, basis },
+      ...unpackDetails(row.details, names.text),
+    },
     price: names.price(price),
     priceServed: isOtherPrice ? names.price(priceServed) : null,
     held: row.held,

@@ -2,10 +2,12 @@
 
 import { eq, inArray } from 'drizzle-orm';
 import { shapeNumber, unpackText } from '../core/shape.ts';
+import { tierNumber, type UsageDetails, unpackDetails } from '../core/usage-details.ts';
 import type { HoldEnd } from '../store/columns.ts';
 import type { Database, Queries } from '../store/contract.ts';
 import { priceVersions, texts } from '../store/money-tables.ts';
 import { holds, ledgerEntries, usageRecords } from '../store/money-views.ts';
+import { BookedNames } from './booked-names.ts';
 import { NO_ATTEMPTS } from './end-hold.ts';
 import { hashText } from './receipts.ts';
 
@@ -47,7 +49,8 @@ type HoldHistory = Pick<
 
 type UsageRecord = typeof usageRecords.$inferSelect;
 
-type RecordHistory = Omit<UsageRecord, 'report' | 'attempts' | 'hash'> & {
+type RecordHistory = Omit<UsageRecord, 'report' | 'attempts' | 'hash' | 'details'> & {
+  readonly details: UsageDetails;
   /** The usage as the upstream reported it. */
   readonly rawUsage: string | null;
   readonly attempts: string;
@@ -70,7 +73,9 @@ export async function explain(
 }
 
 async function explainEnded(tx: Queries, row: UsageRecord): Promise<RequestHistory> {
-  const { report, attempts, hash, ...record } = row;
+  const { report, attempts, hash, details, ...record } = row;
+  const names = new BookedNames();
+  await names.read(tx, [tierNumber(details)]);
   const { requestId, priceVersionRequested, priceVersionServed } = row;
   const entries = await tx
     .select()
@@ -81,6 +86,7 @@ async function explainEnded(tx: Queries, row: UsageRecord): Promise<RequestHisto
     hold: endedHold(record),
     record: {
       ...record,
+      details: unpackDetails(details, names.text),
       rawUsage: await unpacked(tx, report),
       attempts: (await unpacked(tx, attempts)) ?? NO_ATTEMPTS,
     },
@@ -98,7 +104,9 @@ function openHold({ checkpointAt, ...hold }: Hold): HoldHistory {
   return { ...hold, phase: 'delivering', endedAt: null, checkpoint };
 }
 
-function endedHold(record: Omit<UsageRecord, 'report' | 'attempts' | 'hash'>): HoldHistory {
+function endedHold(
+  record: Omit<UsageRecord, 'report' | 'attempts' | 'hash' | 'details'>,
+): HoldHistory {
   return {
     ...record,
     model: record.modelRequested,

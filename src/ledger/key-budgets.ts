@@ -78,10 +78,10 @@ export function reserve(
 ): Reservation | undefined {
   const room = roomFor(account, family, command.nowMs, undefined);
   if (room === undefined) return undefined;
-  const { amount, excess = ZERO, outputBound, price } = command;
+  const { amount, excess = ZERO, promptTokens, outputBound, price } = command;
   const least = add(amount, excess);
   if (least > room.room) return { kind: 'refused', room };
-  const more = smaller(hiddenOutput(outputBound, price), left);
+  const more = smaller(hiddenOutput(promptTokens, outputBound, price), left);
   return { kind: 'reserved', amount: smaller(room.room, add(least, more)) };
 }
 

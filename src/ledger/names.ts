@@ -5,9 +5,10 @@
 import { inArray } from 'drizzle-orm';
 import { assert } from '../core/assert.ts';
 import type { Price } from '../core/price.ts';
+import { termsOfPrice } from '../core/price-terms.ts';
 import type { Database } from '../store/contract.ts';
 import { priceVersions, texts } from '../store/money-tables.ts';
-import { unknownOf } from './booked-names.ts';
+import { bookedPrice, unknownOf } from './booked-names.ts';
 import type { HoldCommand, LedgerRequest } from './contract.ts';
 
 /** A price with its model and time. */
@@ -100,6 +101,7 @@ export class Names {
         need(command.served.model);
         need(command.served.upstream);
         needPrice(command.served.price, command.served.model, command.nowMs);
+        if ('usage' in command) need(command.usage.serviceTier);
       }
     }
     for (const shape of this.#newShapes) need(shape);
@@ -155,9 +157,9 @@ export class Names {
     this.#texts.set(number, text);
   }
 
-  #knowPrice({ number, model, firstUsedAt, ...price }: typeof priceVersions.$inferSelect): void {
-    this.#prices.set(number, price);
-    this.#priceNumbers.set(price.version, number);
+  #knowPrice(row: typeof priceVersions.$inferSelect): void {
+    this.#prices.set(row.number, bookedPrice(row));
+    this.#priceNumbers.set(row.version, row.number);
   }
 
   #forget(): void {
@@ -174,6 +176,7 @@ function requireSame(price: Price, known: Price): void {
     (known.input === price.input &&
       known.cachedInput === price.cachedInput &&
       known.cacheWrite === price.cacheWrite &&
-      known.output === price.output);
+      known.output === price.output &&
+      termsOfPrice(known) === termsOfPrice(price));
   assert(isSame, `price version ${price.version} was used before with other prices`);
 }

@@ -7,7 +7,9 @@ import { assert } from '../core/assert.ts';
 import type { Outcome, Usage, UsageDoubt } from '../core/generation.ts';
 import { micro, pico, tokenCount, usdRate } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
+import { readTerms, termsOfPrice } from '../core/price-terms.ts';
 import type { RequestFailure } from '../core/request-failure.ts';
+import { detailsOf, type UsageDetails } from '../core/usage-details.ts';
 import type {
   CheckpointCommand,
   ExtendCommand,
@@ -21,7 +23,11 @@ import { boxInteger, type Integer, integer, unbox } from './integers.ts';
 
 type PriceValue =
   | string
-  | readonly [version: string, ...prices: [Integer, Integer, Integer, Integer]];
+  | readonly [
+      version: string,
+      ...prices: [Integer, Integer, Integer, Integer],
+      terms: string | null,
+    ];
 
 type ServedValues = readonly [model: string, upstream: string, price: PriceValue];
 type HoldValues = readonly [
@@ -72,6 +78,7 @@ type EndValues = readonly [
   attempts: string,
   usdPerMillion: Integer,
   nowMs: number,
+  details: UsageDetails | null,
   ...served: ServedValues | readonly [],
 ];
 
@@ -159,6 +166,7 @@ export class CommandEncoder {
       command.attempts,
       integer(command.usdPerMillion),
       command.nowMs,
+      detailsOf(usage) ?? null,
       ...(served === undefined ? ([] as const) : this.#served(served)),
     ];
   }
@@ -168,10 +176,15 @@ export class CommandEncoder {
   }
 
   /** Sends the numbers of a version once. */
-  #price({ version, input, cachedInput, cacheWrite, output }: Price): PriceValue {
+  #price(price: Price): PriceValue {
+    const { version, input, cachedInput, cacheWrite, output } = price;
     if (this.#prices.has(version)) return version;
     this.#prices.add(version);
-    return [version, integer(input), integer(cachedInput), integer(cacheWrite), integer(output)];
+    return [
+      version,
+      ...([integer(input), integer(cachedInput), integer(cacheWrite), integer(output)] as const),
+      termsOfPrice(price),
+    ];
   }
 }
 
@@ -242,8 +255,8 @@ export class CommandDecoder {
   #settle(values: EndValues): SettleCommand {
     const [, requestId, charge, withinHold, outcome, failure, ...counts] = values;
     const [inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, ...rest] = counts;
-    const [reasoningTokens, basis, doubt, rawUsage, attempts, usdPerMillion, nowMs] = rest;
-    const served = values.slice(17) as unknown as ServedValues | readonly [];
+    const [reasoningTokens, basis, doubt, rawUsage, attempts, usdPerMillion, nowMs, details] = rest;
+    const served = values.slice(18) as unknown as ServedValues | readonly [];
     return {
       requestId,
       charge: micro(BigInt(charge)),
@@ -258,6 +271,7 @@ export class CommandDecoder {
         reasoningTokens,
         basis,
         ...(doubt !== null && { doubt }),
+        ...details,
       },
       rawUsage: rawUsage ?? undefined,
       attempts,
@@ -277,13 +291,14 @@ export class CommandDecoder {
       assert(known !== undefined, `the meaning of price version ${value} came before`);
       return known;
     }
-    const [version, input, cachedInput, cacheWrite, output] = value;
-    const price = {
+    const [version, input, cachedInput, cacheWrite, output, terms] = value;
+    const price: Price = {
       version,
       input: pico(BigInt(input)),
       cachedInput: pico(BigInt(cachedInput)),
       cacheWrite: pico(BigInt(cacheWrite)),
       output: pico(BigInt(output)),
+      ...(terms !== null && { terms: readTerms(terms) }),
     };
     this.#prices.set(version, price);
     return price;

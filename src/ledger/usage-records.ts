@@ -3,9 +3,11 @@
 
 import { and, eq, gt, gte, lt, lte } from 'drizzle-orm';
 import type { Usage } from '../core/generation.ts';
+import { tierNumber, unpackDetails } from '../core/usage-details.ts';
 import type { Database } from '../store/contract.ts';
 import { usageRecords } from '../store/money-views.ts';
 import { unindexed } from '../store/portable.ts';
+import { BookedNames } from './booked-names.ts';
 import { prepareSeriesStatements, type RecordRange } from './series/statements.ts';
 
 /** The usage and charge of a request. Its prices are those of `startedAt`. */
@@ -33,9 +35,10 @@ export async function* eachUsedRequest(
   { fromMs, untilMs, accountId, rows }: UsageSpan,
 ): AsyncGenerator<UsedRequest, void, undefined> {
   const until = rows?.until ?? (await lastUsageRow(database));
+  const names = new BookedNames();
   const first = await prepareSeriesStatements(database).first();
   for (let after = Math.max(rows?.after ?? 0, first - 1); after < until; after += PAGE_ROWS) {
-    yield* await database.db
+    const page = await database.db
       .select(USED)
       .from(usageRecords)
       .where(
@@ -47,8 +50,12 @@ export async function* eachUsedRequest(
           // `unindexed`, so that the index by account is not used: each page would scan it.
           accountId === undefined ? undefined : eq(unindexed(usageRecords.accountId), accountId),
         ),
-      )
-      .then((page) => page.map(fromRow));
+      );
+    await names.read(
+      database.db,
+      page.map(({ details }) => tierNumber(details)),
+    );
+    yield* page.map((row) => fromRow(row, names));
   }
 }
 
@@ -68,6 +75,7 @@ const USED = {
   priceVersionRequested: usageRecords.priceVersionRequested,
   priceVersionServed: usageRecords.priceVersionServed,
   usage: { ...TOKENS_OF_RECORD, basis: usageRecords.usageBasis },
+  details: usageRecords.details,
   charged: usageRecords.charged,
   loss: usageRecords.loss,
 };
@@ -77,9 +85,13 @@ type Row = Pick<typeof usageRecords.$inferSelect, Exclude<keyof typeof USED, 'us
 };
 
 /** Without a `modelServed` no upstream answered, and nothing was charged. */
-function fromRow({ modelServed, priceVersionServed, ...row }: Row) {
+function fromRow(
+  { modelServed, priceVersionServed, usage, details, ...row }: Row,
+  names: BookedNames,
+) {
   return {
     ...row,
+    usage: details === null ? usage : { ...usage, ...unpackDetails(details, names.text) },
     modelServed: modelServed ?? undefined,
     priceVersionServed: priceVersionServed ?? undefined,
   };

@@ -7,6 +7,8 @@ import { customType } from 'drizzle-orm/sqlite-core';
 import type { ClientFormatName } from '../core/admit.ts';
 import { requestIdBytes, requestIdOf } from '../core/id.ts';
 import { type Micro, micro, type Pico, pico, type UsdRate, usdRate } from '../core/money.ts';
+import type { PriceTerms } from '../core/price.ts';
+import { readTerms, termsText } from '../core/price-terms.ts';
 import { REQUEST_FAILURES, type RequestFailure } from '../core/request-failure.ts';
 
 /** Unix milliseconds. */
@@ -24,6 +26,13 @@ export const count = customType<{ data: number; driverData: number | bigint }>({
 export const amount = customType<{ data: Micro; driverData: number | bigint }>({
   dataType: () => 'integer',
   fromDriver: (value) => micro(BigInt(value)),
+});
+
+/** What a price has beyond its four rates, as canonical JSON. */
+export const priceTerms = customType<{ data: PriceTerms; driverData: string }>({
+  dataType: () => 'text',
+  fromDriver: readTerms,
+  toDriver: termsText,
 });
 
 export const price = customType<{ data: Pico; driverData: number | bigint }>({

@@ -2,7 +2,9 @@
 // A test compares the lists with the journals of their folders.
 
 import postgresInitial from '../../drizzle/postgres/0000_initial.sql' with { type: 'text' };
+import postgresPrices from '../../drizzle/postgres/0001_upstream_prices.sql' with { type: 'text' };
 import initial from '../../drizzle/sqlite/0000_initial.sql' with { type: 'text' };
+import prices from '../../drizzle/sqlite/0001_upstream_prices.sql' with { type: 'text' };
 import type { Dialect } from './contract.ts';
 
 export type Migration = {
@@ -12,10 +14,14 @@ export type Migration = {
   readonly sql: string;
 };
 
-const SQLITE: readonly Migration[] = [{ tag: '0000_initial', when: 1795438883781, sql: initial }];
+const SQLITE: readonly Migration[] = [
+  { tag: '0000_initial', when: 1795438883781, sql: initial },
+  { tag: '0001_upstream_prices', when: 1795889760170, sql: prices },
+];
 
 const POSTGRES: readonly Migration[] = [
   { tag: '0000_initial', when: 1795438885419, sql: postgresInitial },
+  { tag: '0001_upstream_prices', when: 1795889760605, sql: postgresPrices },
 ];
 
 export const MIGRATIONS: Readonly<Record<Dialect, readonly Migration[]>> = {

@@ -17,6 +17,7 @@ import {
   instant,
   LARGEST,
   price,
+  priceTerms,
   requestId,
   serial,
   usdPerMillion,
@@ -42,6 +43,8 @@ export const priceVersions = sqliteTable(
     cacheWrite: price('cache_write').notNull(),
     output: price().notNull(),
     firstUsedAt: instant('first_used_at').notNull(),
+    /** Null for a price of four rates. */
+    terms: priceTerms(),
   },
   (table) => [
     uniqueIndex('price_versions_version').on(table.version),
@@ -214,6 +217,8 @@ export const requests = sqliteTable(
     report: bytes(),
     /** The attempts, packed the same way. */
     attempts: bytes(),
+    /** What only some upstreams report (`core/usage-details.ts`); null for all others. */
+    details: bytes(),
   },
   (table) => [
     uniqueIndex('requests_id').on(table.id),

@@ -1,5 +1,5 @@
-// The books with public ids, for readers. The first migration creates the views; each shows exactly
-// the rows of `money-tables.ts`.
+// The books with public ids, for readers. Migrations create the views; each shows exactly the
+// rows of `money-tables.ts`.
 
 import { sqliteView, text } from 'drizzle-orm/sqlite-core';
 import { BASES, DOUBTS, OUTCOMES } from '../core/generation.ts';
@@ -85,6 +85,7 @@ export const usageRecords = sqliteView('usage_records', {
   attempts: bytes(),
   /** Null for a request that did not fail. */
   failure: code(REQUEST_FAILURES)('failure'),
+  details: bytes(),
 }).existing();
 
 /**

@@ -102,7 +102,7 @@ describeOnEachDatabase('the books', () => {
         checkpoint: undefined,
         endedAt: null,
       };
-      const price = { number: expect.any(Number), model: 'swift-1', firstUsedAt: NOW };
+      const price = { number: expect.any(Number), model: 'swift-1', firstUsedAt: NOW, terms: null };
       const asked = { ...PRICE, ...price };
       expect(await open.books.explain('r1')).toEqual({
         hold: expect.objectContaining(hold),
@@ -155,6 +155,7 @@ describeOnEachDatabase('the books', () => {
           reasoningTokens: 5,
           usageBasis: 'reported',
           usageDoubt: null,
+          details: {},
           rawUsage,
           estimatedPromptTokens: tokenCount(100),
           outputBound: tokenCount(8_192),

@@ -107,6 +107,7 @@ function storyOf(attempts: unknown): RequestHistory {
       usageBasis: 'reported',
       rawUsage: null,
       usageDoubt: null,
+      details: {},
       estimatedPromptTokens: tokenCount(20),
       outputBound: tokenCount(10),
       priceVersionRequested: 'price_a',

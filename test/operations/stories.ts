@@ -16,6 +16,7 @@ export const PRICE: RequestHistory['prices'][number] = {
   cacheWrite: pico(125n * 10n ** 10n),
   output: pico(2n * 10n ** 12n),
   firstUsedAt: T0,
+  terms: null,
 };
 
 /** 4,096 tokens of output and ten of the prompt, at most 1.25 each. */
@@ -64,6 +65,7 @@ const RECORD: NonNullable<RequestHistory['record']> = {
   usageBasis: 'reported',
   rawUsage: '{"prompt_tokens":20,"completion_tokens":5000}',
   usageDoubt: null,
+  details: {},
   estimatedPromptTokens: tokenCount(10),
   outputBound: tokenCount(32_000),
   priceVersionRequested: PRICE.version,

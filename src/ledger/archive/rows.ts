@@ -4,6 +4,7 @@
 import { getTableColumns, sql } from 'drizzle-orm';
 import { requestIdBytes } from '../../core/id.ts';
 import { shapeNumber } from '../../core/shape.ts';
+import { tierNumber } from '../../core/usage-details.ts';
 import type { Row } from '../../store/archive/format.ts';
 import { rawRow } from '../../store/archive/rows.ts';
 import { type ArchiveTable, archiveTable } from '../../store/archive/tables.ts';
@@ -96,12 +97,14 @@ export const movementOf = (row: Row): BookedMovement => decode(MOVEMENT, row);
 
 /** The numbers of the texts and prices that a request refers to. */
 export function referencesOf(row: BookedRequest) {
-  const { key, model, upstream, modelServed, report, attempts, price, priceServed } = row;
+  const { key, model, upstream, modelServed, details, report, attempts } = row;
+  const { price, priceServed } = row;
+  const optional = [upstream, modelServed, tierNumber(details)].flatMap((number) => number ?? []);
   const shapes = [report, attempts].flatMap((packed) =>
     packed === null ? [] : (shapeNumber(packed) ?? []),
   );
   return {
-    texts: [key, model, ...shapes, ...[upstream, modelServed].flatMap((number) => number ?? [])],
+    texts: [key, model, ...shapes, ...optional],
     prices: [price, ...(priceServed === null ? [] : [priceServed])],
   };
 }
