@@ -40,7 +40,8 @@ export const RESPONSES: ResponsesProfile = {
   stopMax: 0,
   stopWhenReasoning: 'hold',
   blankStops: 'hold',
-  toolIds: 'any',
+  // An id of more than 64 characters is answered with 400.
+  toolIds: 'word',
   imageUrls: 'any',
   imageTokens: 'tiles',
   thinkingShown: 'part',

@@ -144,9 +144,12 @@ function isUntouched(exchange: Exchange): boolean {
 /** In the order of the calls; of calls with the same id, the first ones count as answered. */
 function missingResults({ ids, unanswered }: Exchange): ToolTurn[] {
   const missing = ids.toReversed().filter((id) => takeOne(unanswered, id));
-  return missing.reverse().map((toolCallId) => {
-    return { role: 'tool', toolCallId, text: UNANSWERED, isError: true };
-  });
+  return missing.reverse().map(missingResult);
+}
+
+/** The result of a call that has none. */
+export function missingResult(toolCallId: string): ToolTurn {
+  return { role: 'tool', toolCallId, text: UNANSWERED, isError: true };
 }
 
 function unmatched(turn: ToolTurn): TextPart {

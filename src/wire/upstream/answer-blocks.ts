@@ -6,9 +6,16 @@ import { SIGNED_THINKING_LENGTH_MAX } from './limits.ts';
 
 export type Thought = { readonly kind: 'thinking'; text: string; signature: string };
 
+/** An item whose place is known before it is whole. */
+export type Native = { readonly kind: 'native'; json: string };
+
 type TextMark = { readonly kind: 'text'; length: number; phase?: string };
 
-type Item = Thought | TextMark | Exclude<ThinkingBlock, { readonly kind: 'thinking' | 'text' }>;
+type Item =
+  | Thought
+  | TextMark
+  | Native
+  | Exclude<ThinkingBlock, { readonly kind: 'thinking' | 'text' | 'native' }>;
 
 /** Overhead counted per block, so that many empty ones are bounded too. */
 const BLOCK_LENGTH = 64;
@@ -39,9 +46,15 @@ export class AnswerBlocks {
     if (data !== '') this.#add({ kind: 'redacted', data }, data.length);
   }
 
-  /** A whole item as JSON text. */
-  addNative(json: string): void {
-    this.#add({ kind: 'native', json }, json.length);
+  /** Begins an item whose JSON text follows; without it, there is none. */
+  beginNative(): Native {
+    const native: Native = { kind: 'native', json: '' };
+    this.#add(native, 0);
+    return native;
+  }
+
+  fill(native: Native, json: string): void {
+    if (this.#makeRoom(json.length)) native.json = json;
   }
 
   /** Text of the answer follows; of a message with a phase, if the upstream says one. */
@@ -68,9 +81,7 @@ export class AnswerBlocks {
    * the thinking was unsigned or too long to keep.
    */
   blocks(): readonly ThinkingBlock[] | undefined {
-    const said = this.#items.filter(
-      (item) => item.kind !== 'thinking' || item.text + item.signature !== '',
-    );
+    const said = this.#items.filter(saysSomething);
     if (said.some((item) => item.kind === 'thinking' && item.signature === '')) return undefined;
     const end = said.findLastIndex(isKept);
     if (end === -1) return undefined;
@@ -88,6 +99,11 @@ export class AnswerBlocks {
     if (!this.#isWhole) this.#items = [];
     return this.#isWhole;
   }
+}
+
+function saysSomething(item: Item): boolean {
+  if (item.kind === 'native') return item.json !== '';
+  return item.kind !== 'thinking' || item.text + item.signature !== '';
 }
 
 /** A bare mark says nothing by itself. */

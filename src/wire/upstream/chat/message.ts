@@ -14,12 +14,10 @@ import type { ChatProfile } from '../../../core/profile.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { toolInput } from '../../tool-input.ts';
 import { toolIdFor } from '../tool-id.ts';
+import { resultText } from '../tool-result.ts';
 import { ownThinking } from '../turn-pieces.ts';
 import { isThinking } from './reasoning.ts';
 import { isContinued } from './turns.ts';
-
-/** The format has no flag for a failed tool, and the model must not mistake it for a success. */
-const TOOL_ERROR_MARK = 'The tool reported an error:\n';
 
 type Style = {
   readonly call: UpstreamCall;
@@ -168,10 +166,9 @@ function standInSignature(at: number, { callSignature }: ChatProfile): object {
 }
 
 function writeToolResult(turn: ToolTurn, profile: ChatProfile): object {
-  const text = turn.text === '' ? profile.emptyToolResult : turn.text;
   return {
     role: 'tool',
     tool_call_id: toolIdFor(profile.toolIds, turn.toolCallId),
-    content: writeText(turn.isError ? TOOL_ERROR_MARK + text : text, profile),
+    content: writeText(resultText(turn, profile), profile),
   };
 }

@@ -9,7 +9,7 @@ import { malformed } from '../failure.ts';
 import { OPEN_BLOCKS_MAX } from '../limits.ts';
 import { toText } from '../narrow.ts';
 import { SurrogateJoiner } from '../surrogates.ts';
-import { createToolBlocks, type OpenCall } from './tool-calls.ts';
+import { createToolBlocks, type OpenCall } from '../tool-blocks.ts';
 
 /** A block that has started and not ended. */
 type Block = { readonly pairs: SurrogateJoiner } & (

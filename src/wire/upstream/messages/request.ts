@@ -8,13 +8,13 @@ import type { MessagesProfile } from '../../../core/profile.ts';
 import { splitStops } from '../../../core/stop.ts';
 import { withToolInstruction } from '../../../core/tool-instruction.ts';
 import type { UpstreamCall } from '../../format.ts';
+import { withDistinctIds } from '../call-ids.ts';
 import { addConstants } from '../extra-body.ts';
 import { foldSystem } from '../fold-system.ts';
 import { bridgePrefill } from '../prefill-bridge.ts';
 import { foldNames } from '../speaker-names.ts';
 import { takesSchema } from './answer-schema.ts';
 import { asksForCache, MARK, markLast } from './cache-marks.ts';
-import { withDistinctIds } from './call-ids.ts';
 import { decideThinking } from './thinking.ts';
 import { saysSomething, writeTurns } from './turns.ts';
 

@@ -1,10 +1,20 @@
-// The Responses dialect. This file only combines its parts for the profile of one upstream.
+// The Responses dialect. This file only combines its parts for the profile of one upstream; streams
+// and whole answers share one reader.
 
+import type { UpstreamFailure } from '../../../core/failure.ts';
+import { Fold } from '../../../core/fold.ts';
+import type { Answer } from '../../../core/generation.ts';
+import { parseJson } from '../../../core/json.ts';
 import type { ResponsesProfile } from '../../../core/profile.ts';
 import type { UpstreamDialect } from '../../format.ts';
-import { conversationOf, NO_CONVERSATION } from '../call-names.ts';
+import { type Conversation, conversationOf, NO_CONVERSATION } from '../call-names.ts';
 import { credentialHeader } from '../credential.ts';
-import { statusFailure, unsupported } from '../failure.ts';
+import { EventStream } from '../event-stream.ts';
+import { malformed } from '../failure.ts';
+import { parseAnswer } from '../whole-answer.ts';
+import { createResponsesReader } from './event.ts';
+import { readResponsesError, responsesErrorEvent, responsesFailure } from './failure.ts';
+import { writeResponsesRequest } from './request.ts';
 
 export function responsesDialect(profile: ResponsesProfile): UpstreamDialect {
   let conversation = NO_CONVERSATION;
@@ -14,16 +24,39 @@ export function responsesDialect(profile: ResponsesProfile): UpstreamDialect {
       'content-type': 'application/json',
       ...credentialHeader(profile.credential, apiKey),
     }),
-    request(request) {
+    request(request, call) {
       conversation = conversationOf(request);
-      return unsupported('Responses');
+      return writeResponsesRequest(request, call, profile);
     },
-    response: () => unsupported('Responses'),
-    stream: () => ({
-      feed: () => unsupported('Responses'),
-      end: () => unsupported('Responses'),
-      isFinishing: () => false,
-    }),
-    failure: (status, body) => statusFailure(status, body, conversation.wrote),
+    response: (body) => readWhole(body, profile, conversation),
+    stream(onEvent) {
+      const { read, end, isFinishing } = createResponsesReader(onEvent, profile, conversation);
+      return new EventStream({
+        read(text, event) {
+          const value = parseJson(text);
+          return value === undefined ? 'not JSON' : read(value, event);
+        },
+        error: (text) => responsesErrorEvent(text, conversation.wrote),
+        end,
+        hasFinish: isFinishing,
+        isFinishing,
+      });
+    },
+    failure: (status, body) => responsesFailure(status, body, conversation.wrote),
   };
+}
+
+function readWhole(
+  body: string,
+  profile: ResponsesProfile,
+  conversation: Conversation,
+): Answer | UpstreamFailure {
+  const response = parseAnswer(body);
+  if (typeof response === 'string') return malformed(response);
+  const error = readResponsesError(response, conversation.wrote);
+  if (error !== undefined) return error;
+  if (!Array.isArray(response['output'])) return malformed('an answer without output');
+  const fold = new Fold();
+  const reader = createResponsesReader((event) => fold.push(event), profile, conversation);
+  return reader.readWhole(response) ?? reader.end() ?? fold.answer();
 }

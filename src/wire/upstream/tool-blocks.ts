@@ -1,10 +1,10 @@
-// Reads tool calls from the blocks of a Messages answer. Emits `tool-start` once per call, numbered
-// from 0 without gaps, and passes arguments on unchanged.
+// Reads tool calls that arrive as blocks or items of their own, in Messages and Responses. Emits
+// `tool-start` once per call, numbered from 0 without gaps, and passes arguments on unchanged.
 
-import type { UpstreamFailure } from '../../../core/failure.ts';
-import type { GenerationEvent } from '../../../core/generation.ts';
-import { malformed } from '../failure.ts';
-import { HELD_LENGTH_MAX, LEFT_OUT, TOOL_CALLS_MAX } from '../limits.ts';
+import type { UpstreamFailure } from '../../core/failure.ts';
+import type { GenerationEvent } from '../../core/generation.ts';
+import { malformed } from './failure.ts';
+import { HELD_LENGTH_MAX, LEFT_OUT, TOOL_CALLS_MAX } from './limits.ts';
 
 /** A call while its block is open. */
 export type OpenCall = {

@@ -1,7 +1,7 @@
 // Makes repeated tool-call ids of a conversation distinct, for upstreams that refuse duplicates.
 // Appending turns does not change earlier names, because upstreams cache prompt prefixes.
 
-import type { ToolCall, Turn } from '../../../core/generation.ts';
+import type { ToolCall, Turn } from '../../core/generation.ts';
 
 /**
  * The same turns with unique call ids: the second call `a` becomes `a-2`, and so does its result.

@@ -1,0 +1,138 @@
+// Converts one parsed event of a Responses stream, or one whole response, to our events. Streams and
+// whole answers share this reader, so both are normalized alike. Unknown events are skipped. No
+// upstream text reaches a failure's `detail`.
+
+import type { UpstreamFailure } from '../../../core/failure.ts';
+import type { GenerationEvent, JsonObject, UsageReport } from '../../../core/generation.ts';
+import { isObject } from '../../../core/json.ts';
+import type { ResponsesProfile } from '../../../core/profile.ts';
+import { CallNames, type Conversation } from '../call-names.ts';
+import { malformed } from '../failure.ts';
+import { readFinish, repairFinish, wasCut } from '../finish.ts';
+import { toList, toObject, toText } from '../narrow.ts';
+import { rawUsage } from '../raw-usage.ts';
+import { type PlainDelta, readPlainDelta, toIndex } from './delta.ts';
+import { readResponsesError } from './failure.ts';
+import { createOutputReader } from './output.ts';
+import { readUsage } from './usage.ts';
+
+/**
+ * Creates a reader for the answer to a conversation. After a failure no further call may be made.
+ */
+export function createResponsesReader(
+  onEvent: (event: GenerationEvent) => void,
+  profile: ResponsesProfile,
+  conversation: Conversation,
+) {
+  const names = new CallNames(conversation);
+  const output = createOutputReader(emitContent, nameCall, profile);
+  let answerId = '';
+  let finishWord = '';
+  let usage: { readonly usage: UsageReport; readonly raw: string } | undefined;
+  let hasContent = false;
+
+  function emitContent(event: GenerationEvent): void {
+    hasContent = true;
+    onEvent(event);
+  }
+
+  function nameCall(given: string, position: number): string {
+    return names.name(given, answerId, position);
+  }
+
+  function readHead(response: JsonObject): void {
+    if (answerId === '') answerId = toText(response['id']);
+  }
+
+  /** Reads the last event's response, which repeats the whole answer. */
+  function readEnd(response: JsonObject, status: string): UpstreamFailure | undefined {
+    readHead(response);
+    const error = readResponsesError(response, conversation.wrote);
+    if (error !== undefined) return error;
+    if (status === 'failed') return FAILED;
+    if (status === 'in_progress' || status === 'queued') return malformed('an unfinished response');
+    const reason = toText(toObject(response['incomplete_details'])['reason']);
+    finishWord = status === 'incomplete' ? reason || status : status;
+    const report = readUsage(response['usage']);
+    if (report !== undefined) usage = { usage: report, raw: rawUsage(toObject(response['usage'])) };
+    // Caches and proxies may send a whole answer as the only event of a stream.
+    return output.hasItems() ? undefined : readItems(response);
+  }
+
+  function readItems(response: JsonObject): UpstreamFailure | undefined {
+    for (const [index, item] of toList(response['output']).entries()) {
+      const failure = output.stop(index, toObject(item));
+      if (failure !== undefined) return failure;
+    }
+    return undefined;
+  }
+
+  function readEvent(value: JsonObject, type: string): UpstreamFailure | 'over' | undefined {
+    const index = toIndex(value['output_index']);
+    switch (type) {
+      case 'response.created':
+      case 'response.in_progress':
+        readHead(toObject(value['response']));
+        return undefined;
+      case 'response.output_item.added':
+        return output.start(index, toObject(value['item']));
+      case 'response.output_item.done':
+        return output.stop(index, toObject(value['item']));
+      case 'response.function_call_arguments.delta':
+        output.arguments(index, toText(value['delta']), false);
+        return undefined;
+      case 'response.function_call_arguments.done':
+        output.arguments(index, toText(value['arguments']), true);
+        return undefined;
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+      case 'response.cancelled':
+        return readEnd(toObject(value['response']), type.slice('response.'.length)) ?? 'over';
+      default:
+        return undefined;
+    }
+  }
+
+  return {
+    /** Reads a whole response. */
+    readWhole: (response: JsonObject) =>
+      readEnd(response, toText(response['status']) || 'completed'),
+    /** Reads an event that is nothing but this delta. */
+    readPlain: (delta: PlainDelta) => output.plain(delta),
+    /** `name` is the event's name. `over`: the response ended. */
+    read(value: unknown, name: string): UpstreamFailure | 'over' | undefined {
+      const plain = readPlainDelta(value);
+      if (plain !== undefined) return output.plain(plain);
+      if (!isObject(value)) return malformed('no object');
+      // Some servers omit one of the two.
+      const type = toText(value['type']) || name;
+      if (type === 'error' || type === '' || (value['error'] ?? '') !== '') {
+        const error = readResponsesError(value, conversation.wrote);
+        if (error !== undefined) return error;
+      }
+      return readEvent(value, type);
+    },
+    /** Whether a final event has been read. */
+    isFinishing: () => finishWord !== '',
+    /** Ends the answer: emits the usage, if any was reported, and then the finish event. */
+    end(): UpstreamFailure | undefined {
+      const sent = readFinish(finishWord);
+      if (typeof sent !== 'string') return sent;
+      const meant = output.isFull() ? 'length' : sent;
+      const failure = output.end(wasCut(meant));
+      if (failure !== undefined) return failure;
+      const reason = repairFinish(meant, output.hasCalls(), hasContent);
+      if (typeof reason !== 'string') return reason;
+      if (usage !== undefined) onEvent({ kind: 'usage', ...usage });
+      const thinking = output.thinking();
+      onEvent({ kind: 'finish', reason, ...(thinking === undefined ? {} : { thinking }) });
+      return undefined;
+    },
+  };
+}
+
+const FAILED: UpstreamFailure = {
+  class: 'server_error',
+  detail: 'the upstream reported a failed response without a reason',
+};

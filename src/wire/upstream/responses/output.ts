@@ -1,0 +1,223 @@
+// Reads the items of a Responses answer, sequential or interleaved, and emits their content as
+// events. Tolerates items without a start, an end or an index, and items that arrive only whole.
+
+import { isFailure, type UpstreamFailure } from '../../../core/failure.ts';
+import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
+import type { ResponsesProfile } from '../../../core/profile.ts';
+import { AnswerBlocks, type Native } from '../answer-blocks.ts';
+import { malformed } from '../failure.ts';
+import { OPEN_BLOCKS_MAX } from '../limits.ts';
+import { toList, toObject, toText } from '../narrow.ts';
+import { SurrogateJoiner } from '../surrogates.ts';
+import { createToolBlocks, type OpenCall } from '../tool-blocks.ts';
+import type { PlainDelta } from './delta.ts';
+import { keptItem } from './reasoning-item.ts';
+
+type Kind = PlainDelta['kind'];
+
+/** An item that has started and not ended. */
+type Item = { readonly pairs: SurrogateJoiner } & (
+  | {
+      readonly kind: 'prose';
+      /** What it says: the first kind of its parts, since others tell the same thinking again. */
+      says?: Kind;
+      /** The index of its last part that has been heard; a whole item repeats those. */
+      heard: number;
+      readonly phase?: string;
+      readonly native?: Native;
+    }
+  | { readonly kind: 'call'; call?: OpenCall }
+  /** Tools run by the server itself, and unknown types. */
+  | { readonly kind: 'ignored' }
+);
+
+type Prose = Extract<Item, { kind: 'prose' }>;
+type Call = Extract<Item, { kind: 'call' }>;
+
+/** Between two parts of thinking. */
+const BLANK_LINE = '\n\n';
+
+/**
+ * `nameCall` gives a call its id, from the upstream's and the call's index. An index of undefined
+ * means the latest item.
+ */
+export function createOutputReader(
+  onEvent: (event: GenerationEvent) => void,
+  nameCall: (given: string, position: number) => string,
+  profile: ResponsesProfile,
+) {
+  const tools = createToolBlocks(emit, nameCall);
+  const blocks = new AnswerBlocks();
+  const open = new Map<number, Item>();
+  let latest = -1;
+  let lastKind: GenerationEvent['kind'] | undefined;
+
+  function emit(event: GenerationEvent): void {
+    lastKind = event.kind;
+    onEvent(event);
+  }
+
+  function emitText(item: Prose, text: string): void {
+    if (text === '') return;
+    blocks.text(text.length, item.phase);
+    emit({ kind: 'text-delta', text });
+  }
+
+  function emitThinking(text: string): void {
+    if (text !== '') emit({ kind: 'reasoning-delta', text });
+  }
+
+  function say(item: Prose, { kind, part, text }: PlainDelta): void {
+    item.says ??= kind;
+    if (item.says !== kind) return;
+    const begins = item.heard < part;
+    if (begins) item.heard = part;
+    const piece = item.pairs.push(text);
+    if (kind === 'text') emitText(item, piece);
+    else emitThinking(begins && lastKind === 'reasoning-delta' ? BLANK_LINE + piece : piece);
+  }
+
+  /** Nothing follows that completes a held half of a character. */
+  function flush(item: Prose): void {
+    const rest = item.pairs.flush();
+    if (item.says === 'text') emitText(item, rest);
+    else emitThinking(rest);
+  }
+
+  function begin(value: JsonObject): Item {
+    const pairs = new SurrogateJoiner();
+    switch (value['type']) {
+      case 'message': {
+        const phase = profile.phases === 'send' ? toText(value['phase']) : '';
+        return { kind: 'prose', heard: -1, pairs, ...(phase === '' ? {} : { phase }) };
+      }
+      case 'reasoning': {
+        const native = profile.reasoningHistory === 'encrypted' ? blocks.beginNative() : undefined;
+        return { kind: 'prose', heard: -1, pairs, ...(native && { native }) };
+      }
+      case 'function_call':
+      case 'custom_tool_call':
+        return { kind: 'call', pairs };
+      default:
+        return { kind: 'ignored', pairs };
+    }
+  }
+
+  /** Starts a call as soon as it has a name. */
+  function startCall(item: Call, value: JsonObject): UpstreamFailure | undefined {
+    const name = toText(value['name']);
+    if (item.call !== undefined || name === '') return undefined;
+    blocks.call();
+    const given = toText(value['call_id']) || toText(value['id']);
+    const call = tools.start(given, name, '');
+    if (isFailure(call)) return call;
+    item.call = call;
+    return undefined;
+  }
+
+  function add(index: number, item: Item): UpstreamFailure | undefined {
+    latest = index;
+    if (open.size === OPEN_BLOCKS_MAX) return malformed(`more than ${OPEN_BLOCKS_MAX} open items`);
+    open.set(index, item);
+    return undefined;
+  }
+
+  /** Emits the parts of a whole item that no delta has said. */
+  function completeProse(item: Prose, value: JsonObject): void {
+    const { heard } = item;
+    for (const plain of wholeParts(value)) if (plain.part > heard) say(item, plain);
+    flush(item);
+    const kept = item.native === undefined ? undefined : keptItem(value);
+    if (item.native !== undefined && kept !== undefined) blocks.fill(item.native, kept);
+  }
+
+  function completeCall(item: Call, value: JsonObject): UpstreamFailure | undefined {
+    const failure = startCall(item, value);
+    if (failure !== undefined) return failure;
+    const call = item.call ?? tools.start('', '', '');
+    if (isFailure(call)) return call;
+    const rest = call.hasArguments ? '' : item.pairs.push(argumentsOf(value));
+    tools.piece(call, rest + item.pairs.flush());
+    tools.stop(call);
+    return undefined;
+  }
+
+  return {
+    hasCalls: () => tools.count() > 0,
+    isFull: tools.isFull,
+    hasItems: () => latest !== -1,
+    thinking: () => blocks.blocks(),
+    start(index: number | undefined, value: JsonObject): UpstreamFailure | undefined {
+      const item = begin(value);
+      tools.next();
+      if (item.kind === 'call') {
+        const failure = startCall(item, value);
+        if (failure !== undefined) return failure;
+      }
+      return add(index ?? latest + 1, item);
+    },
+    /** Deltas carry their own type, so a missing start loses little. */
+    plain(delta: PlainDelta): UpstreamFailure | undefined {
+      const index = delta.item ?? Math.max(latest, 0);
+      const known = open.get(index);
+      if (known?.kind === 'prose') {
+        say(known, delta);
+        return undefined;
+      }
+      if (known !== undefined) return undefined;
+      const item = begin({ type: delta.kind === 'text' ? 'message' : 'reasoning' });
+      if (item.kind === 'prose') say(item, delta);
+      return add(index, item);
+    },
+    /** A piece of a call's arguments; `isWhole`: all of them, which may repeat the pieces. */
+    arguments(index: number | undefined, json: string, isWhole: boolean): void {
+      const item = open.get(index ?? latest);
+      if (item?.kind !== 'call' || item.call === undefined) return;
+      if (!isWhole || !item.call.hasArguments) tools.piece(item.call, item.pairs.push(json));
+    },
+    /** The end of an item, which repeats it as a whole. */
+    stop(index: number | undefined, value: JsonObject): UpstreamFailure | undefined {
+      const at = index ?? Math.max(latest, 0);
+      const known = open.get(at);
+      const item = known ?? begin(value);
+      if (known === undefined) tools.next();
+      latest = Math.max(latest, at);
+      open.delete(at);
+      if (item.kind === 'call') return completeCall(item, value);
+      if (item.kind === 'prose') completeProse(item, value);
+      return undefined;
+    },
+    /** Ends the answer and every item. `wasCut`: by a limit, and not by the model. */
+    end(wasCut: boolean): UpstreamFailure | undefined {
+      for (const item of open.values()) {
+        if (item.kind === 'call') {
+          const call = item.call ?? tools.start('', '', '');
+          if (isFailure(call)) return call;
+          tools.piece(call, item.pairs.flush());
+          tools.stop(call);
+        } else if (item.kind === 'prose') {
+          flush(item);
+        }
+      }
+      return tools.end(wasCut);
+    },
+  };
+}
+
+/** The text and the thinking of a whole item. */
+function wholeParts(value: JsonObject): PlainDelta[] {
+  const parts = (list: unknown, kind: Kind): PlainDelta[] =>
+    toList(list).flatMap((given, part) => {
+      const { text, refusal } = toObject(given);
+      const said = toText(text) || toText(refusal);
+      return said === '' ? [] : [{ kind, item: undefined, part, text: said }];
+    });
+  if (value['type'] !== 'reasoning') return parts(value['content'], 'text');
+  return [...parts(value['summary'], 'summary'), ...parts(value['content'], 'thought')];
+}
+
+/** A custom tool takes text, which becomes a member of its input. */
+function argumentsOf(value: JsonObject): string {
+  if (value['type'] !== 'custom_tool_call') return toText(value['arguments']);
+  return JSON.stringify({ input: toText(value['input']) });
+}

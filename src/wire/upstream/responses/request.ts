@@ -1,0 +1,84 @@
+// Writes a request for a Responses upstream, according to its profile. The output is deterministic
+// and contains no id or user of ours but the key of the conversation, because upstream prompt caches
+// compare prefixes.
+
+import { formatInstruction, saysJson } from '../../../core/answer-format.ts';
+import type { UpstreamFailure } from '../../../core/failure.ts';
+import type { GenerationRequest, Turn } from '../../../core/generation.ts';
+import type { ResponsesProfile } from '../../../core/profile.ts';
+import { withToolInstruction } from '../../../core/tool-instruction.ts';
+import type { UpstreamCall } from '../../format.ts';
+import { addConstants, type Members } from '../extra-body.ts';
+import { arrangeInput, writeInput } from './input.ts';
+import { mayThink, settleReasoning, writeReasoning } from './thinking.ts';
+import { writeTools } from './tools.ts';
+
+/** The JSON text of the request. Absent members are left out, never sent as null. */
+export function writeResponsesRequest(
+  request: GenerationRequest,
+  call: UpstreamCall,
+  profile: ResponsesProfile,
+): string | UpstreamFailure {
+  const turns = arrangeInput([...formatTurns(request, profile), ...request.turns], profile);
+  const input = writeInput(turns, call, profile);
+  if (typeof input !== 'string') return input;
+  const asked = profile.forcedChoice === 'instruct' ? withToolInstruction(request) : request;
+  const reasoning = settleReasoning(request, profile);
+  const returns = call.reasons && profile.reasoningHistory === 'encrypted';
+  const body: Members = {
+    model: call.model,
+    instructions: asked.system.trim() === '' ? undefined : asked.system,
+    store: profile.store === 'send' ? false : undefined,
+    include: returns ? ['reasoning.encrypted_content'] : undefined,
+    // The guard cuts the answer at the caller's bound, which may be lower.
+    max_output_tokens: Math.max(call.maxOutputTokens, profile.minOutputTokens),
+    reasoning: writeReasoning(reasoning, call, profile),
+    ...writeSampling(request, mayThink(reasoning, call, profile), profile),
+    prompt_cache_key: call.cacheKey,
+    ...writeTools(request, profile),
+    text: writeFormat(request, profile),
+    ...writeStream(call, profile),
+  };
+  addConstants(body, profile.extraBody);
+  // The items are already text.
+  return `${JSON.stringify(body).slice(0, -1)},"input":${input}}`;
+}
+
+/**
+ * The instruction about the answer's format as a turn of its own, for what the upstream has no
+ * switch for. JSON mode needs the word among the turns: servers refuse one in `instructions` alone.
+ */
+function formatTurns(request: GenerationRequest, profile: ResponsesProfile): readonly Turn[] {
+  const { json, schema } = request;
+  if (!json) return [];
+  const isSent =
+    schema === undefined ? saysJson({ ...request, system: '' }) : profile.jsonSchema === 'send';
+  return isSent ? [] : [{ role: 'system', text: formatInstruction(request) }];
+}
+
+function writeFormat(
+  { json, schema: wanted }: GenerationRequest,
+  { jsonSchema }: ResponsesProfile,
+): object | undefined {
+  if (!json) return undefined;
+  if (wanted === undefined || jsonSchema === 'prompt') return { format: { type: 'json_object' } };
+  const { name, description, schema, strict } = wanted;
+  return { format: { type: 'json_schema', name, description, schema, strict } };
+}
+
+/** The format has no penalties. */
+function writeSampling(
+  { temperature, topP }: GenerationRequest,
+  thinks: boolean,
+  { sampling }: ResponsesProfile,
+): object {
+  if (sampling === 'omit' || (sampling === 'omit_when_thinking' && thinks)) return {};
+  return { temperature, top_p: topP };
+}
+
+/** Usage comes with the last event, unasked. */
+function writeStream(call: UpstreamCall, profile: ResponsesProfile): object {
+  if (!call.stream) return {};
+  const options = profile.obfuscation === 'off' ? { include_obfuscation: false } : undefined;
+  return { stream: true, stream_options: options };
+}
