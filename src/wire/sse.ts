@@ -17,10 +17,10 @@ type RecordReader = {
   /** `event` is empty if the stream names none. */
   readonly record: (data: string, event: string) => void;
   /**
-   * Offered the data of an event without other fields, as the part of `text` from `from` to `to`.
-   * Returns true if it was handled; otherwise the event is passed to `record`.
+   * Offered the data of an event without other fields than its name, as the part of `text` from
+   * `from` to `to`. Returns true if it was handled; otherwise the event is passed to `record`.
    */
-  readonly glance?: (text: string, from: number, to: number) => boolean;
+  readonly glance?: (text: string, from: number, to: number, event: string) => boolean;
 };
 
 const LF = 10;
@@ -133,10 +133,14 @@ export class SseDecoder {
     if (text.includes('\r')) text = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
     let from = 0;
     for (let to = text.indexOf('\n'); to !== -1; to = text.indexOf('\n', from)) {
-      // Most events are one line of data and an empty one.
-      const isWhole = text.charCodeAt(to + 1) === LF && text.startsWith('data: ', from);
-      if (isWhole && this.#only(text, from + 6, to)) {
-        from = to + 2;
+      // Most events are one line of data and an empty one, behind a name or not.
+      const isNamed = text.startsWith('event: ', from);
+      const start = isNamed ? to + 1 : from;
+      const end = isNamed ? text.indexOf('\n', start) : to;
+      const isWhole = text.charCodeAt(end + 1) === LF && text.startsWith('data: ', start);
+      const name = isNamed ? text.slice(from + 7, to) : '';
+      if (isWhole && end !== -1 && this.#only(text, start + 6, end, name)) {
+        from = end + 2;
         continue;
       }
       const failure = this.#line(text.slice(from, to));
@@ -146,12 +150,12 @@ export class SseDecoder {
     return from < text.length ? this.#line(text.slice(from)) : undefined;
   }
 
-  /** An event whose only line is this data. False if it has to be read line by line. */
-  #only(text: string, from: number, to: number): boolean {
+  /** An event of this data and this name alone. False if it has to be read line by line. */
+  #only(text: string, from: number, to: number, event: string): boolean {
     const isLong = to - from > this.#limits.eventLength;
     if (this.#hasData || this.#event !== '' || isLong) return false;
-    if (this.#reader.glance?.(text, from, to) !== true)
-      this.#reader.record(text.slice(from, to), '');
+    if (this.#reader.glance?.(text, from, to, event) !== true)
+      this.#reader.record(text.slice(from, to), event);
     return true;
   }
 

@@ -63,8 +63,9 @@ export class EventStream implements StreamDecoder {
   }
 
   /** Called by the SSE decoder. */
-  glance(text: string, from: number, to: number): boolean {
-    return !this.#isOver() && this.#reader.readFast?.(text, from, to) === true;
+  glance(text: string, from: number, to: number, event: string): boolean {
+    if (event === 'error' || this.#isOver()) return false;
+    return this.#reader.readFast?.(text, from, to) === true;
   }
 
   #isOver(): boolean {

@@ -9,8 +9,8 @@ import type { GenerationEvent } from '../../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../../src/core/profile.ts';
 import type { UpstreamDialect } from '../../../src/wire/format.ts';
 import { chatDialect } from '../../../src/wire/upstream/chat/dialect.ts';
-import type { FrameLane } from '../../../src/wire/upstream/chat/frame.ts';
 import { createChatStream } from '../../../src/wire/upstream/chat/stream.ts';
+import type { FrameLane } from '../../../src/wire/upstream/frame.ts';
 import { isObject, parsed } from '../checks/answer.ts';
 import { checkAnswer, checkEvents, shownLength } from '../checks/events.ts';
 import { jsonText } from '../inputs/json-text.ts';
@@ -103,7 +103,7 @@ function checkFinish({ profile, bytes }: Stream): void {
   assert.notEqual(failure, undefined, 'an answer without its end is not whole');
 }
 
-const PARSER_ONLY: FrameLane = { match: () => undefined, learn: () => {} };
+const PARSER_ONLY: FrameLane<never> = { match: () => undefined, learn: () => {} };
 
 function checkLane(bytes: Uint8Array): void {
   const { chat } = DEFAULT_PROFILE;

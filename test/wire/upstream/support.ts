@@ -5,8 +5,9 @@ import type { GenerationEvent } from '../../../src/core/generation.ts';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../../src/core/profile.ts';
 import type { UpstreamDialect } from '../../../src/wire/format.ts';
 import { type Conversation, NO_CONVERSATION } from '../../../src/wire/upstream/call-names.ts';
-import type { FrameLane } from '../../../src/wire/upstream/chat/frame.ts';
+import type { PlainDelta } from '../../../src/wire/upstream/chat/delta.ts';
 import { createChatStream } from '../../../src/wire/upstream/chat/stream.ts';
+import type { FrameLane } from '../../../src/wire/upstream/frame.ts';
 import { LEFT_OUT } from '../../../src/wire/upstream/limits.ts';
 
 export type Decoded = {
@@ -20,7 +21,7 @@ export const AFTER_ONE_TURN: Conversation = { ...NO_CONVERSATION, turns: 1 };
 /** Decodes a stream whose bytes arrive in these reads. */
 export function decodeReads(
   reads: readonly Uint8Array[],
-  lane?: FrameLane,
+  lane?: FrameLane<PlainDelta>,
   profile: ChatProfile = DEFAULT_PROFILE.chat,
 ): Decoded {
   return decode(reads, (onEvent) => createChatStream(onEvent, profile, AFTER_ONE_TURN, lane));

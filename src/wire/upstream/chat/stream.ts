@@ -8,28 +8,29 @@ import type { ChatProfile } from '../../../core/profile.ts';
 import type { StreamDecoder } from '../../format.ts';
 import { type Conversation, NO_CONVERSATION } from '../call-names.ts';
 import { EventStream } from '../event-stream.ts';
+import { type FrameLane, LearningLane } from '../frame.ts';
 import { ChunkReader } from './chunk.ts';
-import { type FrameLane, LearningLane } from './frame.ts';
+import { type PlainDelta, readPlainDelta } from './delta.ts';
 
 /** A test passes a fast path that matches nothing, and checks that the events are the same. */
 export function createChatStream(
   onEvent: (event: GenerationEvent) => void,
   profile: ChatProfile,
   conversation: Conversation = NO_CONVERSATION,
-  lane: FrameLane = new LearningLane(),
+  lane: FrameLane<PlainDelta> = new LearningLane(readPlainDelta),
 ): StreamDecoder {
   return new EventStream(new ChatEvents(onEvent, profile, conversation, lane));
 }
 
 /** Reads the records of a stream. */
 class ChatEvents extends ChunkReader {
-  readonly #lane: FrameLane;
+  readonly #lane: FrameLane<PlainDelta>;
 
   constructor(
     onEvent: (event: GenerationEvent) => void,
     profile: ChatProfile,
     conversation: Conversation,
-    lane: FrameLane,
+    lane: FrameLane<PlainDelta>,
   ) {
     super(onEvent, profile, conversation);
     this.#lane = lane;

@@ -3,7 +3,7 @@
 import { isObject } from '../../../core/json.ts';
 import { toText } from '../narrow.ts';
 
-export type PlainDelta = {
+export type ItemDelta = {
   readonly kind: 'text' | 'summary' | 'thought';
   /** The index of its item in the answer; undefined if the server sends none. */
   readonly item: number | undefined;
@@ -12,7 +12,7 @@ export type PlainDelta = {
   readonly text: string;
 };
 
-const KINDS: ReadonlyMap<unknown, PlainDelta['kind']> = new Map([
+const KINDS: ReadonlyMap<unknown, ItemDelta['kind']> = new Map([
   ['response.output_text.delta', 'text'],
   ['response.refusal.delta', 'text'],
   ['response.reasoning_summary_text.delta', 'summary'],
@@ -23,7 +23,7 @@ const KINDS: ReadonlyMap<unknown, PlainDelta['kind']> = new Map([
 /** The members whose values differ from event to event and say nothing. */
 export const VARYING = ['sequence_number', 'obfuscation'] as const;
 
-export function readPlainDelta(value: unknown): PlainDelta | undefined {
+export function readItemDelta(value: unknown): ItemDelta | undefined {
   if (!isObject(value) || value['error'] !== undefined) return undefined;
   const kind = KINDS.get(value['type']);
   const text = toText(value['delta']);

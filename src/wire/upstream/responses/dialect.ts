@@ -4,17 +4,16 @@
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import { Fold } from '../../../core/fold.ts';
 import type { Answer } from '../../../core/generation.ts';
-import { parseJson } from '../../../core/json.ts';
-import type { ResponsesProfile } from '../../../core/profile.ts';
+import type { ResponsesProfile } from '../../../core/responses-profile.ts';
 import type { UpstreamDialect } from '../../format.ts';
 import { type Conversation, conversationOf, NO_CONVERSATION } from '../call-names.ts';
 import { credentialHeader } from '../credential.ts';
-import { EventStream } from '../event-stream.ts';
 import { malformed } from '../failure.ts';
 import { parseAnswer } from '../whole-answer.ts';
 import { createResponsesReader } from './event.ts';
-import { readResponsesError, responsesErrorEvent, responsesFailure } from './failure.ts';
+import { readResponsesError, responsesFailure } from './failure.ts';
 import { writeResponsesRequest } from './request.ts';
+import { createResponsesStream } from './stream.ts';
 
 export function responsesDialect(profile: ResponsesProfile): UpstreamDialect {
   let conversation = NO_CONVERSATION;
@@ -30,17 +29,7 @@ export function responsesDialect(profile: ResponsesProfile): UpstreamDialect {
     },
     response: (body) => readWhole(body, profile, conversation),
     stream(onEvent) {
-      const { read, end, isFinishing } = createResponsesReader(onEvent, profile, conversation);
-      return new EventStream({
-        read(text, event) {
-          const value = parseJson(text);
-          return value === undefined ? 'not JSON' : read(value, event);
-        },
-        error: (text) => responsesErrorEvent(text, conversation.wrote),
-        end,
-        hasFinish: isFinishing,
-        isFinishing,
-      });
+      return createResponsesStream(onEvent, profile, conversation);
     },
     failure: (status, body) => responsesFailure(status, body, conversation.wrote),
   };

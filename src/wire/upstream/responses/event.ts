@@ -5,13 +5,13 @@
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject, UsageReport } from '../../../core/generation.ts';
 import { isObject } from '../../../core/json.ts';
-import type { ResponsesProfile } from '../../../core/profile.ts';
+import type { ResponsesProfile } from '../../../core/responses-profile.ts';
 import { CallNames, type Conversation } from '../call-names.ts';
 import { malformed } from '../failure.ts';
 import { readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { rawUsage } from '../raw-usage.ts';
-import { type PlainDelta, readPlainDelta, toIndex } from './delta.ts';
+import { type ItemDelta, readItemDelta, toIndex } from './delta.ts';
 import { readResponsesError } from './failure.ts';
 import { createOutputReader } from './output.ts';
 import { readUsage } from './usage.ts';
@@ -98,12 +98,12 @@ export function createResponsesReader(
     /** Reads a whole response. */
     readWhole: (response: JsonObject) =>
       readEnd(response, toText(response['status']) || 'completed'),
-    /** Reads an event that is nothing but this delta. */
-    readPlain: (delta: PlainDelta) => output.plain(delta),
+    /** Reads an event that is nothing but this delta; false if its item is not open. */
+    readKnown: (delta: ItemDelta) => output.more(delta),
     /** `name` is the event's name. `over`: the response ended. */
     read(value: unknown, name: string): UpstreamFailure | 'over' | undefined {
-      const plain = readPlainDelta(value);
-      if (plain !== undefined) return output.plain(plain);
+      const delta = readItemDelta(value);
+      if (delta !== undefined) return output.delta(delta);
       if (!isObject(value)) return malformed('no object');
       // Some servers omit one of the two.
       const type = toText(value['type']) || name;

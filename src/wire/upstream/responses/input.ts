@@ -3,7 +3,7 @@
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { AssistantTurn, ContentPart, ToolCall, Turn } from '../../../core/generation.ts';
-import type { ResponsesProfile } from '../../../core/profile.ts';
+import type { ResponsesProfile } from '../../../core/responses-profile.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { toolInput } from '../../tool-input.ts';
 import { missingResult } from '../../turns.ts';

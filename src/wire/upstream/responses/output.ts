@@ -3,17 +3,17 @@
 
 import { isFailure, type UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
-import type { ResponsesProfile } from '../../../core/profile.ts';
+import type { ResponsesProfile } from '../../../core/responses-profile.ts';
 import { AnswerBlocks, type Native } from '../answer-blocks.ts';
 import { malformed } from '../failure.ts';
 import { OPEN_BLOCKS_MAX } from '../limits.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { SurrogateJoiner } from '../surrogates.ts';
 import { createToolBlocks, type OpenCall } from '../tool-blocks.ts';
-import type { PlainDelta } from './delta.ts';
+import type { ItemDelta } from './delta.ts';
 import { keptItem } from './reasoning-item.ts';
 
-type Kind = PlainDelta['kind'];
+type Kind = ItemDelta['kind'];
 
 /** An item that has started and not ended. */
 type Item = { readonly pairs: SurrogateJoiner } & (
@@ -67,7 +67,7 @@ export function createOutputReader(
     if (text !== '') emit({ kind: 'reasoning-delta', text });
   }
 
-  function say(item: Prose, { kind, part, text }: PlainDelta): void {
+  function say(item: Prose, { kind, part, text }: ItemDelta): void {
     item.says ??= kind;
     if (item.says !== kind) return;
     const begins = item.heard < part;
@@ -75,6 +75,14 @@ export function createOutputReader(
     const piece = item.pairs.push(text);
     if (kind === 'text') emitText(item, piece);
     else emitThinking(begins && lastKind === 'reasoning-delta' ? BLANK_LINE + piece : piece);
+  }
+
+  /** Adds a delta to its item; false if there is no such item of text. */
+  function more(delta: ItemDelta): boolean {
+    const item = open.get(delta.item ?? Math.max(latest, 0));
+    if (item?.kind !== 'prose') return false;
+    say(item, delta);
+    return true;
   }
 
   /** Nothing follows that completes a held half of a character. */
@@ -156,15 +164,11 @@ export function createOutputReader(
       }
       return add(index ?? latest + 1, item);
     },
+    more,
     /** Deltas carry their own type, so a missing start loses little. */
-    plain(delta: PlainDelta): UpstreamFailure | undefined {
+    delta(delta: ItemDelta): UpstreamFailure | undefined {
       const index = delta.item ?? Math.max(latest, 0);
-      const known = open.get(index);
-      if (known?.kind === 'prose') {
-        say(known, delta);
-        return undefined;
-      }
-      if (known !== undefined) return undefined;
+      if (more(delta) || open.has(index)) return undefined;
       const item = begin({ type: delta.kind === 'text' ? 'message' : 'reasoning' });
       if (item.kind === 'prose') say(item, delta);
       return add(index, item);
@@ -205,8 +209,8 @@ export function createOutputReader(
 }
 
 /** The text and the thinking of a whole item. */
-function wholeParts(value: JsonObject): PlainDelta[] {
-  const parts = (list: unknown, kind: Kind): PlainDelta[] =>
+function wholeParts(value: JsonObject): ItemDelta[] {
+  const parts = (list: unknown, kind: Kind): ItemDelta[] =>
     toList(list).flatMap((given, part) => {
       const { text, refusal } = toObject(given);
       const said = toText(text) || toText(refusal);

@@ -5,7 +5,7 @@
 import { formatInstruction, saysJson } from '../../../core/answer-format.ts';
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationRequest, Turn } from '../../../core/generation.ts';
-import type { ResponsesProfile } from '../../../core/profile.ts';
+import type { ResponsesProfile } from '../../../core/responses-profile.ts';
 import { withToolInstruction } from '../../../core/tool-instruction.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { addConstants, type Members } from '../extra-body.ts';

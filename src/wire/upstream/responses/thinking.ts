@@ -2,7 +2,7 @@
 // such member.
 
 import type { GenerationRequest, Reasoning } from '../../../core/generation.ts';
-import type { ResponsesProfile } from '../../../core/profile.ts';
+import type { ResponsesProfile } from '../../../core/responses-profile.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { isForced } from './tools.ts';
 

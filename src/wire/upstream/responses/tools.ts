@@ -2,7 +2,7 @@
 // profile. Tools are flat here: their members stand beside the type.
 
 import type { GenerationRequest, JsonObject, Tool, ToolChoice } from '../../../core/generation.ts';
-import type { ResponsesProfile } from '../../../core/profile.ts';
+import type { ResponsesProfile } from '../../../core/responses-profile.ts';
 
 /** Whether the answer has to call a tool: this one, or any. */
 export function isForced({ tools, toolChoice: choice }: GenerationRequest): boolean {

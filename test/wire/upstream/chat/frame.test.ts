@@ -1,16 +1,19 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../../../src/core/profile.ts';
-import { type FrameLane, LearningLane } from '../../../../src/wire/upstream/chat/frame.ts';
+import { type PlainDelta, readPlainDelta } from '../../../../src/wire/upstream/chat/delta.ts';
+import { type FrameLane as Lane, LearningLane } from '../../../../src/wire/upstream/frame.ts';
 import { recordings } from '../../../support/golden.ts';
 import { decodeReads, profileOf } from '../support.ts';
+
+type FrameLane = Lane<PlainDelta>;
 
 const encoder = new TextEncoder();
 const PARSER_ONLY: FrameLane = { match: () => undefined, learn: () => {} };
 
 /** A lane that counts how often it served. */
 function countingLane(): { readonly lane: FrameLane; readonly served: () => number } {
-  const inner = new LearningLane();
+  const inner = new LearningLane(readPlainDelta);
   let served = 0;
   const match: FrameLane['match'] = (text, from, to) => {
     const delta = inner.match(text, from, to);
