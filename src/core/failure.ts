@@ -41,8 +41,6 @@ type FailureRow = {
  *                 a field that we added and it rejects
  * bad_request     it refuses the caller's request: 400, 413, 422
  * context_length  a bad request because of the prompt's size
- * stale_thinking  the upstream refuses earlier thinking that we gave back; the attempt is repeated
- *                 once without it
  * unsupported     the request needs a feature that this upstream's profile lacks
  * malformed       an unreadable answer, or one that exceeds a limit of the decoder
  * cut             a stream without a finish reason, or a truncated body
@@ -69,7 +67,6 @@ export const FAILURES = {
   mismatch: { again: 'never', next: true, fault: 'neither' },
   bad_request: { again: 'never', next: false, fault: 'neither' },
   context_length: { again: 'never', next: false, fault: 'neither' },
-  stale_thinking: { again: 'never', next: true, fault: 'neither' },
   unsupported: { again: 'never', next: true, fault: 'neither' },
   malformed: { again: 'never', next: true, fault: 'upstream' },
   cut: { again: 'jitter', next: true, fault: 'upstream' },

@@ -78,7 +78,6 @@ const TABLE: Readonly<Record<FailureClass, Row>> = {
   credential: { ...MOVES_ON, withCredential: 'again 0' },
   server_error: LAST_RESORT,
   mismatch: MOVES_ON,
-  stale_thinking: MOVES_ON,
   bad_request: ENDS,
   context_length: ENDS,
   unsupported: MOVES_ON,

@@ -10,6 +10,7 @@ import type {
   ToolTurn,
   Turn,
 } from '../../../core/generation.ts';
+import { parseJson } from '../../../core/json.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { toolInput } from '../../tool-input.ts';
@@ -117,7 +118,9 @@ function writeEarlierThinking(
 ): object {
   const { reasoningField: field, lostReasoning } = style.profile;
   if (field === 'none' || !style.reasons) return {};
-  const details = own.flatMap((block) => (block.kind === 'native' ? JSON.parse(block.json) : []));
+  const details = own.flatMap((block) =>
+    block.kind === 'native' ? (parseJson(block.json) ?? []) : [],
+  );
   if (field === 'details' && details.length > 0) return { reasoning_details: details };
   const lost = style.thinks ? LOST_REASONING[lostReasoning] : undefined;
   const written = reasoning === '' ? lost : reasoning;
@@ -157,7 +160,7 @@ function writeToolCalls(
 
 /** The vendor's own member, as it was received. */
 function writeSignature(mark: { readonly signature?: string } | undefined): object {
-  return mark?.signature === undefined ? {} : { extra_content: JSON.parse(mark.signature) };
+  return mark?.signature === undefined ? {} : { extra_content: parseJson(mark.signature) };
 }
 
 function standInSignature(at: number, { callSignature }: ChatProfile): object {

@@ -8,10 +8,10 @@ import type { ResponsesProfile } from '../../../core/responses-profile.ts';
 import type { UpstreamDialect } from '../../format.ts';
 import { type Conversation, conversationOf, NO_CONVERSATION } from '../call-names.ts';
 import { credentialHeader } from '../credential.ts';
-import { malformed } from '../failure.ts';
+import { malformed, statusFailure } from '../failure.ts';
 import { parseAnswer } from '../whole-answer.ts';
 import { createResponsesReader } from './event.ts';
-import { readResponsesError, responsesFailure } from './failure.ts';
+import { readResponsesError } from './failure.ts';
 import { writeResponsesRequest } from './request.ts';
 import { createResponsesStream } from './stream.ts';
 
@@ -31,7 +31,7 @@ export function responsesDialect(profile: ResponsesProfile): UpstreamDialect {
     stream(onEvent) {
       return createResponsesStream(onEvent, profile, conversation);
     },
-    failure: (status, body) => responsesFailure(status, body, conversation.wrote),
+    failure: (status, body) => statusFailure(status, body, conversation.wrote),
   };
 }
 
