@@ -61,3 +61,19 @@ export const ANTHROPIC_SONNET_5_5: MessagesProfile = {
 
 /** Thinking can be turned off, and is bound to its conversation. */
 export const ANTHROPIC_HAIKU_5_5: MessagesProfile = { ...ANTHROPIC, thinkingBinding: 'drop_block' };
+
+/** Amazon's addresses for this format, with a key of Bedrock. They fetch no images. */
+export const BEDROCK: MessagesProfile = {
+  ...ANTHROPIC,
+  credential: 'bearer',
+  imageUrls: 'data',
+};
+
+/** Google's addresses. Sources: the Vertex page of docs.claude.com and @anthropic-ai/vertex-sdk 1.1. */
+export const VERTEX: MessagesProfile = {
+  ...BEDROCK,
+  address: 'vertex',
+  version: 'vertex-2023-10-16',
+  // The switch needs the permission of each organization, for each model.
+  jsonSchema: 'prompt',
+};

@@ -12,7 +12,7 @@ type Generation = {
 };
 
 /** Names at Bedrock begin with `anthropic.`, and those at Vertex end with `@` and a date. */
-const ANTHROPIC = ['anthropic'];
+const ANTHROPIC = ['anthropic', 'bedrock', 'vertex'];
 const OPENAI = ['openai-responses'];
 const AZURE = ['azure-responses'];
 
@@ -169,6 +169,8 @@ const HOSTS: readonly (readonly [RegExp, string])[] = [
   [/^api\.openai\.com$/, 'openai'],
   [/\.(?:openai|services\.ai)\.azure\.com$/, 'azure'],
   [/^api\.anthropic\.com$/, 'anthropic'],
+  [/^bedrock-(?:mantle|runtime)\.[a-z0-9-]+\.(?:api\.aws|amazonaws\.com)$/, 'bedrock'],
+  [/^(?:[a-z0-9-]+-)?aiplatform\.(?:(?:eu|us)\.rep\.)?googleapis\.com$/, 'vertex'],
   [/^generativelanguage\.googleapis\.com$/, 'gemini'],
   [/^api\.x\.ai$/, 'xai'],
   [/^api\.deepseek\.com$/, 'deepseek'],

@@ -97,6 +97,11 @@ export type ChatProfile = SharedProfile & {
 export type MessagesProfile = SharedProfile & {
   readonly dialect: 'messages';
   readonly credential: 'x-api-key' | 'bearer';
+  /**
+   * Where the model and the version go. `messages`: the model into the body, the version into the
+   * header `anthropic-version`. `vertex`: the model into the path, the version into the body.
+   */
+  readonly address: 'messages' | 'vertex';
   /** The value of `anthropic-version`. */
   readonly version: string;
   /**
@@ -210,6 +215,7 @@ const CHAT: ChatProfile = {
 const MESSAGES: MessagesProfile = {
   dialect: 'messages',
   credential: 'x-api-key',
+  address: 'messages',
   // The version of 2026-10-21 refuses more and adds nothing needed here.
   version: '2023-06-01',
   systemInMiddle: 'fold',

@@ -141,7 +141,7 @@ class UpstreamAttempt implements Attempt {
       if (typeof body !== 'string') return body;
       return client.send({
         upstream,
-        path: dialect.path,
+        path: dialect.path(call),
         headers: headersOf(dialect, candidate, credential),
         body,
         connectMs: timeouts.connectMs,

@@ -100,7 +100,7 @@ export type UpstreamCall = {
 
 export type UpstreamDialect = {
   /** Path below the upstream's base URL. */
-  readonly path: string;
+  readonly path: (call: UpstreamCall) => string;
   readonly headers: (apiKey: string) => Readonly<Record<string, string>>;
   /**
    * The JSON text to send, or the failure `unsupported` if the upstream's profile cannot express a

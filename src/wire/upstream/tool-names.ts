@@ -22,16 +22,18 @@ export function withToolNames(dialect: UpstreamDialect, taken: RegExp): Upstream
 }
 
 class ShortNames implements UpstreamDialect {
-  readonly path: string;
   readonly #dialect: UpstreamDialect;
   readonly #taken: RegExp;
   /** The client's names by the shortened ones. */
   #given: Map<string, string> | undefined;
 
   constructor(dialect: UpstreamDialect, taken: RegExp) {
-    this.path = dialect.path;
     this.#dialect = dialect;
     this.#taken = taken;
+  }
+
+  path(call: UpstreamCall): string {
+    return this.#dialect.path(call);
   }
 
   headers(apiKey: string): Readonly<Record<string, string>> {

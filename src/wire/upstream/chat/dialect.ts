@@ -19,7 +19,6 @@ export function chatDialect(profile: ChatProfile): UpstreamDialect {
 }
 
 class ChatDialect implements UpstreamDialect {
-  readonly path = '/chat/completions';
   readonly #profile: ChatProfile;
   /** A codec serves one attempt, because how its answer is read may depend on the request. */
   #answerProfile: ChatProfile;
@@ -28,6 +27,10 @@ class ChatDialect implements UpstreamDialect {
   constructor(profile: ChatProfile) {
     this.#profile = profile;
     this.#answerProfile = profile;
+  }
+
+  path(): string {
+    return '/chat/completions';
   }
 
   headers(apiKey: string): Readonly<Record<string, string>> {

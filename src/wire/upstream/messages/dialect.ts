@@ -6,7 +6,7 @@ import { Fold } from '../../../core/fold.ts';
 import type { Answer } from '../../../core/generation.ts';
 import { parseJson } from '../../../core/json.ts';
 import type { MessagesProfile } from '../../../core/profile.ts';
-import type { UpstreamDialect } from '../../format.ts';
+import type { UpstreamCall, UpstreamDialect } from '../../format.ts';
 import { type Conversation, conversationOf, NO_CONVERSATION } from '../call-names.ts';
 import { credentialHeader } from '../credential.ts';
 import { EventStream } from '../event-stream.ts';
@@ -20,10 +20,10 @@ import { BINDING_BETA } from './thinking.ts';
 export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
   let conversation = NO_CONVERSATION;
   return {
-    path: '/v1/messages',
+    path: (call) => (profile.address === 'vertex' ? vertexPath(call) : '/v1/messages'),
     headers: (apiKey) => ({
       'content-type': 'application/json',
-      'anthropic-version': profile.version,
+      ...(profile.address === 'vertex' ? {} : { 'anthropic-version': profile.version }),
       ...(profile.thinkingBinding === 'drop_block' && { 'anthropic-beta': BINDING_BETA }),
       ...credentialHeader(profile.credential, apiKey),
     }),
@@ -47,6 +47,12 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
     },
     failure: (status, body) => messagesFailure(status, body, conversation.wrote),
   };
+}
+
+/** Google names a version of a model after "@", and the method after ":". */
+function vertexPath({ model, stream }: UpstreamCall): string {
+  const name = encodeURIComponent(model).replaceAll('%40', '@');
+  return `/${name}:${stream ? 'streamRawPredict' : 'rawPredict'}`;
 }
 
 function readMessagesResponse(body: string, conversation: Conversation): Answer | UpstreamFailure {

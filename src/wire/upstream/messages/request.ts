@@ -44,8 +44,10 @@ export function writeMessagesRequest(
   const { on: thinks, thinking, effort } = decideThinking(request, turns, call, profile);
   const format = writeFormat(request, profile);
   const stop = splitStops(request.stop, profile, call.reasons).sent;
+  const isVertex = profile.address === 'vertex';
   const body = {
-    model: call.model,
+    model: isVertex ? undefined : call.model,
+    anthropic_version: isVertex ? profile.version : undefined,
     max_tokens: call.maxOutputTokens,
     system: writeSystem(withFormat(request, format, profile), marks),
     ...writeTools(request, profile, thinks, marks),

@@ -18,7 +18,7 @@ import { createResponsesStream } from './stream.ts';
 export function responsesDialect(profile: ResponsesProfile): UpstreamDialect {
   let conversation = NO_CONVERSATION;
   return {
-    path: '/responses',
+    path: () => '/responses',
     headers: (apiKey) => ({
       'content-type': 'application/json',
       ...credentialHeader(profile.credential, apiKey),

@@ -171,5 +171,5 @@ test('an upstream without a key is sent no credential', () => {
     authorization: 'Bearer k',
   });
   expect(dialect.headers('')).toEqual({ 'content-type': 'application/json' });
-  expect(dialect.path).toBe('/chat/completions');
+  expect(dialect.path(CALL)).toBe('/chat/completions');
 });

@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test';
 import { DEFAULT_PROFILE, type MessagesProfile } from '../../../../src/core/profile.ts';
 import { messagesDialect } from '../../../../src/wire/upstream/messages/dialect.ts';
+import { CALL, written } from './support.ts';
 
 const json = { 'content-type': 'application/json' };
 const versioned = { ...json, 'anthropic-version': '2023-06-01' };
@@ -22,8 +23,26 @@ const ROWS: [
 
 test.each(ROWS)('the headers with %s', (_name, profile, key, headers) => {
   const dialect = messagesDialect({ ...DEFAULT_PROFILE.messages, ...profile });
-  expect({ path: dialect.path, headers: dialect.headers(key) }).toEqual({
+  expect({ path: dialect.path(CALL), headers: dialect.headers(key) }).toEqual({
     path: '/v1/messages',
     headers,
   });
+});
+
+const VERTEX = { address: 'vertex', version: 'vertex-2023-10-16' } as const;
+
+test.each([
+  ['claude-opus-5-5@20261001', false, '/claude-opus-5-5@20261001:rawPredict'],
+  ['claude-opus-5-5@20261001', true, '/claude-opus-5-5@20261001:streamRawPredict'],
+  ['a/../b:c?d#e', true, '/a%2F..%2Fb%3Ac%3Fd%23e:streamRawPredict'],
+])('the path of %s at Vertex, stream: %p', (model, stream, path) => {
+  const dialect = messagesDialect({ ...DEFAULT_PROFILE.messages, ...VERTEX });
+  expect(dialect.path({ ...CALL, model, stream })).toBe(path);
+});
+
+test('the body for Vertex has the version in place of the model', () => {
+  const dialect = messagesDialect({ ...DEFAULT_PROFILE.messages, ...VERTEX });
+  expect(dialect.headers('')).toEqual(json);
+  const { model: _, ...rest } = written({});
+  expect(written({}, VERTEX)).toEqual({ ...rest, anthropic_version: 'vertex-2023-10-16' });
 });

@@ -21,6 +21,7 @@ export { assistant, picture, user } from '../../../support/request.ts';
 const PROFILE: MessagesProfile = {
   dialect: 'messages',
   credential: 'x-api-key',
+  address: 'messages',
   version: '2023-06-01',
   systemInMiddle: 'fold',
   stopMax: 16,
