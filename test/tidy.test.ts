@@ -75,7 +75,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   ...Object.fromEntries(DOMAINS.map((name) => [name, domain])),
   catalog: { ...domain, packages: [...domain.packages, 'toml-eslint-parser'] },
-  upstream: { folders: ['wire', 'core', 'async'], packages: PLATFORM },
+  upstream: {
+    folders: ['wire', 'core', 'async'],
+    packages: [...PLATFORM, 'aws4fetch', 'google-auth-library'],
+  },
   generate: {
     folders: [
       'identity',

@@ -84,6 +84,8 @@ const REMOTE_KEYS = [
   'base_url',
   'api_key',
   'api_keys',
+  'aws',
+  'google',
   'profile',
   'cancel_stops_billing',
   'connect_seconds',
@@ -91,6 +93,9 @@ const REMOTE_KEYS = [
   'proxy',
   'allow_link_local',
 ] as const satisfies readonly (keyof UpstreamEntry)[];
+
+/** The ways to authenticate, of which an upstream has one or none. */
+const AUTH_KEYS = ['api_key', 'api_keys', 'aws', 'google'] as const;
 
 function upstreamRules(
   upstream: Partial<UpstreamEntry>,
@@ -112,9 +117,8 @@ function upstreamRules(
   const problems = baseUrlRules(upstream, spoken, `${path}.base_url`);
   const refuse = (key: string, text: string) => problems.push({ path: `${path}.${key}`, text });
   if (proxy !== undefined && !isProxyUrl(proxy)) refuse('proxy', `must be ${PROXY_URL_EXPECTS}`);
-  if (upstream.api_key !== undefined && upstream.api_keys !== undefined) {
-    refuse('api_keys', 'must not stand beside api_key; keep one of the two');
-  }
+  const [kept, ...others] = AUTH_KEYS.filter((key) => upstream[key] !== undefined);
+  for (const key of others) refuse(key, `must not stand beside ${kept}; keep one of the two`);
   if (profile === undefined) return problems;
   return [...problems, ...namedProfileProblems(profile, dialect, `${path}.profile`, profiles)];
 }

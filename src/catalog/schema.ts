@@ -47,6 +47,23 @@ const TimeoutFields = {
 
 const apiKey = () => visible('visible ASCII characters', 4_096);
 
+const awsKey = () => visible('1 to 4,096 visible ASCII characters', 4_096, '+');
+
+const AwsSchema = closed(
+  {
+    region: text('a region such as "us-east-1"', { maxLength: 64, pattern: '^[a-z0-9-]+$' }),
+    access_key_id: awsKey(),
+    secret_access_key: awsKey(),
+    session_token: Type.Optional(apiKey()),
+  },
+  'a table with region, access_key_id and secret_access_key',
+);
+
+const GoogleSchema = closed(
+  { credentials_file: Type.Optional(label(4_096)) },
+  'a table such as { credentials_file = "account.json" }, or {} for the default credentials',
+);
+
 export const UpstreamSchema = closed({
   id: slug(),
   dialect: Type.Optional(oneOf('chat', 'messages', 'responses', 'demo')),
@@ -61,6 +78,8 @@ export const UpstreamSchema = closed({
       uniqueItems: true,
     }),
   ),
+  aws: Type.Optional(AwsSchema),
+  google: Type.Optional(GoogleSchema),
   connect_seconds: seconds(),
   ...TimeoutFields,
   max_in_flight: Type.Optional(integer(1, 1_000_000)),

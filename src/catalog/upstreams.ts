@@ -2,7 +2,13 @@
 // satisfy all rules.
 
 import { readBaseUrl } from '../core/base-url.ts';
-import type { Placement, Upstream, UpstreamCredential, UpstreamTimeouts } from '../core/model.ts';
+import type {
+  Placement,
+  Upstream,
+  UpstreamAuth,
+  UpstreamCredential,
+  UpstreamTimeouts,
+} from '../core/model.ts';
 import { DEMO_PROFILE } from '../core/profile.ts';
 import { toCost } from './prices.ts';
 import { chooseProfile, type Profiles, profileNameOf } from './profile-choice.ts';
@@ -59,6 +65,7 @@ export function toUpstream(entry: UpstreamEntry, { all }: Profiles): Upstream {
     profile,
     cancelStopsBilling: set.cancel_stops_billing,
     transport: set.transport,
+    auth: toAuth(entry),
     allowLinkLocal: set.allow_link_local,
     ...(entry.proxy === undefined ? {} : { proxyUrl: entry.proxy }),
   };
@@ -99,6 +106,22 @@ function toCredentials(entry: UpstreamEntry): Upstream['credentials'] {
     apiKey,
   });
   return [credential(first, 0), ...others.map((apiKey, index) => credential(apiKey, index + 1))];
+}
+
+function toAuth({ aws, google }: UpstreamEntry): UpstreamAuth {
+  if (aws !== undefined) {
+    const { region, access_key_id, secret_access_key, session_token = '' } = aws;
+    return {
+      kind: 'aws',
+      region,
+      accessKeyId: access_key_id,
+      secretAccessKey: secret_access_key,
+      ...(session_token !== '' && { sessionToken: session_token }),
+    };
+  }
+  if (google === undefined) return { kind: 'key' };
+  const { credentials_file: credentialsFile } = google;
+  return { kind: 'google', ...(credentialsFile !== undefined && { credentialsFile }) };
 }
 
 function toTimeouts(entry: Partial<Omit<UpstreamEntry, 'profile'>>): UpstreamTimeouts {

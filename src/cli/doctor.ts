@@ -238,7 +238,9 @@ function checkProfiles(context: Context): Finding {
 function checkSecrets(context: Context): Finding {
   const upstreams = [...context.catalog().upstreams.values()];
   const without = upstreams.flatMap((upstream) =>
-    upstream.dialect !== 'demo' && upstream.credentials.some(({ apiKey }) => apiKey === '')
+    upstream.dialect !== 'demo' &&
+    upstream.auth.kind === 'key' &&
+    upstream.credentials.some(({ apiKey }) => apiKey === '')
       ? [upstream.id]
       : [],
   );

@@ -12,6 +12,8 @@ export type Alert =
       /** Position in the catalog's list, starting at 1. */
       readonly credential: string;
       readonly status?: number;
+      /** Why there is no credential to send, in our own words. */
+      readonly reason?: string;
       /** The upstream refuses requests of several accounts but accepts our probe. */
       readonly some?: true;
     }
@@ -97,6 +99,9 @@ export function alertWords(alert: Alert): string {
     case 'credential_refused':
       if (alert.some === true) {
         return `upstream ${alert.upstream} refuses some requests with our credential ${alert.credential} and accepts others; check the balance of its account, and run tollgate explain`;
+      }
+      if (alert.reason !== undefined) {
+        return `upstream ${alert.upstream} cannot be used with credential ${alert.credential}: ${alert.reason}`;
       }
       return `upstream ${alert.upstream} refuses our credential ${alert.credential} or its account (status ${alert.status ?? 'unknown'}); check its api_key and balance`;
     case 'breaker_opened':

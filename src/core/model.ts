@@ -74,6 +74,7 @@ type RemoteUpstream = UpstreamBase & {
   readonly transport: 'sockets' | 'fetch';
   /** An HTTP proxy for connections to the upstream. */
   readonly proxyUrl?: string;
+  readonly auth: UpstreamAuth;
   /** Whether a link-local address is allowed, where clouds keep their machines' secrets. */
   readonly allowLinkLocal: boolean;
 };
@@ -84,11 +85,29 @@ export type Upstream =
   | (RemoteUpstream & { readonly dialect: 'responses' })
   | (UpstreamBase & { readonly dialect: 'demo' });
 
+/**
+ * How requests to an upstream are authenticated. `key`: by the credential's key, in the header that
+ * the profile names. `aws`: by an AWS signature (SigV4) of each request. `google`: by a token that
+ * Google issues for a service account or a user. Without a file, the credentials of the environment
+ * are used.
+ */
+export type UpstreamAuth =
+  | { readonly kind: 'key' }
+  | {
+      readonly kind: 'aws';
+      readonly region: string;
+      readonly accessKeyId: string;
+      readonly secretAccessKey: string;
+      /** Of temporary credentials. */
+      readonly sessionToken?: string;
+    }
+  | { readonly kind: 'google'; readonly credentialsFile?: string };
+
 /** One key to an upstream. */
 export type UpstreamCredential = {
   /** Position in the catalog's list, starting at 1. Never a part of the key. */
   readonly id: string;
-  /** Empty if the upstream requires none. */
+  /** Empty if the upstream requires none, or is authenticated otherwise. */
   readonly apiKey: string;
 };
 

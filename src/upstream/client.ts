@@ -2,11 +2,20 @@
 // or a failure as a value. It never follows redirects, since a redirect could send our credential
 // elsewhere. An aborting caller never waits for the runtime. It selects the transport of each call.
 
+import { isFailure, type UpstreamFailure } from '../core/failure.ts';
+import { createAuthorize } from './authorize.ts';
 import { createFetchClient, readAnswer, whenAborted } from './fetch-client.ts';
 import { createResolver } from './resolver.ts';
 import { createSocketClient } from './sockets/client.ts';
 import { NO_DESCRIPTOR } from './sockets/dial.ts';
-import type { UpstreamClient, UpstreamClientDependencies } from './transport.ts';
+import {
+  type RemoteUpstream,
+  UNCONNECTED,
+  type UpstreamAnswer,
+  type UpstreamClient,
+  type UpstreamClientDependencies,
+  type UpstreamRequest,
+} from './transport.ts';
 
 /**
  * `close` ends idle connections. Answers in progress continue, and their connections close
@@ -21,10 +30,24 @@ export function createUpstreamClient(
   const transport = { ...dependencies, resolver: createResolver(dependencies) };
   const sockets = createSocketClient(transport);
   const runtime = createFetchClient(transport);
+  const authorize = createAuthorize(dependencies);
 
   function isProxiedScheme(url: string): boolean {
     if (proxiedSchemes.size === 0) return false;
     return proxiedSchemes.has(url.slice(0, url.indexOf(':') + 1).toLowerCase());
+  }
+
+  function transmit(
+    upstream: RemoteUpstream,
+    call: UpstreamRequest,
+  ): Promise<UpstreamAnswer | UpstreamFailure> {
+    // Our own client does not support proxies. The runtime's client reads them from the
+    // environment.
+    const isProxied = upstream.proxyUrl !== undefined || isProxiedScheme(upstream.baseUrl);
+    if (!isProxied && upstream.transport !== 'fetch') return sockets.send(upstream, call);
+    // The runtime pools its connections itself, so a descriptor is lent for the call alone.
+    if (!descriptors.lend()) return Promise.resolve(NO_DESCRIPTOR);
+    return runtime.send(upstream, call, isProxied).finally(descriptors.returned);
   }
 
   return {
@@ -34,13 +57,12 @@ export function createUpstreamClient(
         const answer = readAnswer(answerDemo(call.body), whenAborted(call.signal), clock);
         return Promise.resolve(answer);
       }
-      // Our own client does not support proxies. The runtime's client reads them from the
-      // environment.
-      const isProxied = upstream.proxyUrl !== undefined || isProxiedScheme(upstream.baseUrl);
-      if (!isProxied && upstream.transport !== 'fetch') return sockets.send(upstream, call);
-      // The runtime pools its connections itself, so a descriptor is lent for the call alone.
-      if (!descriptors.lend()) return Promise.resolve(NO_DESCRIPTOR);
-      return runtime.send(upstream, call, isProxied).finally(descriptors.returned);
+      const ready = authorize(upstream, call);
+      if (!(ready instanceof Promise)) return transmit(upstream, ready);
+      return Promise.race([ready, whenAborted(call.signal)]).then((authorized) => {
+        if (call.signal.aborted) return UNCONNECTED;
+        return isFailure(authorized) ? authorized : transmit(upstream, authorized);
+      });
     },
     close: sockets.close,
   };

@@ -181,9 +181,11 @@ export function createHealth(
   };
 }
 
-/** The address of an upstream. Correcting it discards earlier failures. */
+/** The address of an upstream and its account there. Correcting them discards earlier failures. */
 function placeOf(upstream: Upstream): string {
-  return upstream.dialect === 'demo' ? '' : `${upstream.baseUrl} ${upstream.proxyUrl ?? ''}`;
+  if (upstream.dialect === 'demo') return '';
+  const { baseUrl, proxyUrl = '', auth } = upstream;
+  return `${baseUrl} ${proxyUrl} ${JSON.stringify(auth)}`;
 }
 
 const CLOSED: BreakersState = { kind: 'closed', waitMs: 0 };

@@ -50,12 +50,15 @@ export function createNode(place: string, dependencies: NodeDependencies) {
     const probed = { credential, model: upstreamModel };
     const judgement = credentials.judged(upstream, probed, outcome, nowMs);
     if (judgement !== 'nothing') {
-      const status = outcome === 'finished' ? undefined : outcome.status;
+      const failure = outcome === 'finished' || judgement === 'some' ? undefined : outcome;
+      // Nothing was sent, so there is no status.
+      const isUnsent = failure?.class === 'credential' && failure.phase === 'connect';
       alert({
         kind: 'credential_refused',
         upstream: upstream.id,
         credential: credential.id,
-        ...(status === undefined || judgement === 'some' ? {} : { status }),
+        ...(failure?.status === undefined ? {} : { status: failure.status }),
+        ...(isUnsent ? { reason: failure.detail } : {}),
         ...(judgement === 'some' ? { some: true as const } : {}),
       });
     }

@@ -46,6 +46,7 @@ export function chatUpstream(id: string): Extract<Upstream, { readonly dialect: 
     profile: DEFAULT_PROFILE.chat,
     cancelStopsBilling: true,
     transport: 'sockets',
+    auth: { kind: 'key' },
     allowLinkLocal: false,
   };
 }
