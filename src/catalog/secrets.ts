@@ -16,7 +16,8 @@ const REFERENCES = /\$\{([^}]*)\}/g;
 const KEPT = /^<kept (\d+)>$/;
 
 /** Names of members whose text is hidden in shown text, in any table. */
-const SECRET_NAME = /(?:^|[_-])(?:api[_-]?keys?|secret|password|authorization|proxy|token)$/i;
+const SECRET_NAME =
+  /(?:^|[_-])(?:api[_-]?keys?|access[_-]?key(?:[_-]?id)?|secret|password|authorization|proxy|token)$/i;
 
 /** A password within an address is hidden as well. */
 function isPlain(text: string): boolean {
@@ -29,17 +30,42 @@ function keysOf(upstream: unknown): readonly unknown[] {
   return key === undefined ? listAt(upstream, 'api_keys') : [key];
 }
 
-/** An upstream as a form may have it: literal secrets are replaced by marks. */
-export function masked(upstream: CatalogEntry): CatalogEntry {
-  const mark = (value: unknown, at: number) =>
-    typeof value !== 'string' || isPlain(value) ? value : `<kept ${at + 1}>`;
-  const { api_key, api_keys, proxy } = upstream;
+/** An upstream with each of its secrets replaced; `at` is the place in a list of keys. */
+function mapSecrets(
+  upstream: CatalogEntry,
+  replace: (path: string, value: unknown, at: number) => unknown,
+): CatalogEntry {
+  const { api_key, api_keys, proxy, aws } = upstream;
   return {
     ...upstream,
-    ...(api_key !== undefined && { api_key: mark(api_key, 0) }),
-    ...(Array.isArray(api_keys) && { api_keys: api_keys.map(mark) }),
-    ...(proxy !== undefined && { proxy: mark(proxy, 0) }),
+    ...(api_key !== undefined && { api_key: replace('api_key', api_key, 0) }),
+    ...(Array.isArray(api_keys) && {
+      api_keys: api_keys.map((key, at) => replace(`api_keys[${at}]`, key, at)),
+    }),
+    ...(proxy !== undefined && { proxy: replace('proxy', proxy, 0) }),
+    ...(isObject(aws) && {
+      aws: Object.fromEntries(
+        Object.entries(aws).map(([name, value]) => [
+          name,
+          name === 'region' ? value : replace(`aws.${name}`, value, 0),
+        ]),
+      ),
+    }),
   };
+}
+
+/** An upstream as a form may have it: literal secrets are replaced by marks. */
+export function masked(upstream: CatalogEntry): CatalogEntry {
+  return mapSecrets(upstream, (_, value, at) =>
+    typeof value !== 'string' || isPlain(value) ? value : `<kept ${at + 1}>`,
+  );
+}
+
+/** The secrets of an upstream that a mark at this path can stand for. */
+function secretsAt(path: string, source: CatalogEntry | undefined): readonly unknown[] {
+  const [table = '', member] = path.split('.');
+  if (member !== undefined) return [memberOf(memberOf(source, table), member)];
+  return path === 'proxy' ? [memberOf(source, path)] : keysOf(source);
 }
 
 /**
@@ -55,29 +81,26 @@ export function unmasked(
     const value = memberOf(upstream, member);
     return !KEPT.test(String(value)) && value !== memberOf(source, member);
   });
-  const restore = (path: string, value: unknown, known: readonly unknown[]): unknown => {
+  const entry = mapSecrets(upstream, (path, value) => {
     const number = KEPT.exec(String(value))?.[1];
     if (number === undefined) return value;
-    const secret = known[Number(number) - 1];
+    const secret = secretsAt(path, source)[Number(number) - 1];
     if (isMoved) problems.push({ path, text: MOVED });
     else if (secret === undefined) problems.push({ path, text: 'is no longer in the file' });
     return secret ?? value;
-  };
-  const { api_key, api_keys, proxy } = upstream;
-  const keys = keysOf(source);
-  const entry = {
-    ...upstream,
-    ...(api_key !== undefined && { api_key: restore('api_key', api_key, keys) }),
-    ...(Array.isArray(api_keys) && {
-      api_keys: api_keys.map((key, at) => restore(`api_keys[${at}]`, key, keys)),
-    }),
-    ...(proxy !== undefined && { proxy: restore('proxy', proxy, [memberOf(source, 'proxy')]) }),
-  };
+  });
+  const { google } = upstream;
+  const isSame = JSON.stringify(google) === JSON.stringify(memberOf(source, 'google'));
+  if (google !== undefined && (isMoved || !isSame)) problems.push({ path: 'google', text: GOOGLE });
   return { entry, problems };
 }
 
 const MOVED =
   'must be set again as a reference, because the address or the proxy changes and the key of the file would be sent there';
+
+/** A form needs no secret to set it, and could send a token of the server to any address. */
+const GOOGLE =
+  'must be changed in the catalog file, as must the address and the proxy beside it: they receive tokens of the Google account of the server';
 
 const LITERAL =
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the catalog's own syntax.
@@ -97,7 +120,7 @@ export function secretProblems(
   return texts(entry).flatMap(({ path, text }) => {
     if (known.has(text)) return [];
     const names = [...text.matchAll(REFERENCES)].map(([, name = '']) => name);
-    const isSecret = /^(?:api_key|api_keys\[\d+\]|proxy)$/.test(path);
+    const isSecret = /^(?:api_key|api_keys\[\d+\]|proxy|aws\.(?!region$).+)$/.test(path);
     if (!isSecret) {
       return names.length === 0
         ? []
@@ -121,9 +144,9 @@ function texts(value: unknown, path = ''): { readonly path: string; readonly tex
 
 /** The names of variables that an upstream's keys refer to. */
 export function variablesOf(upstream: CatalogEntry): string[] {
-  return [...keysOf(upstream), upstream['proxy']].flatMap((key) =>
-    [...String(key ?? '').matchAll(REFERENCES)].map(([, name = '']) => name),
-  );
+  const secrets: string[] = [];
+  mapSecrets(upstream, (_, value) => secrets.push(String(value)));
+  return secrets.flatMap((secret) => [...secret.matchAll(REFERENCES)].map(([, name = '']) => name));
 }
 
 /**

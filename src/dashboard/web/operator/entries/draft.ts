@@ -1,7 +1,7 @@
 // The unpublished draft of an entry, kept in this browser. Keys are kept only as names of variables.
 
 import { readStoredJson, store } from '../../ui/stored.ts';
-import { type FormValue, listOf, withMember } from './values.ts';
+import { type FormValue, listOf, tableOf, withMember } from './values.ts';
 
 export type StoredDraft = {
   /** The entry of the file when the draft was begun, to find changes of the file since. */
@@ -28,12 +28,18 @@ export function dropDraft(name: string): void {
 }
 
 function withoutKeys(value: FormValue): FormValue {
-  const { api_key: key, api_keys: keys, proxy } = value;
+  const { api_key: key, api_keys: keys, proxy, aws } = value;
   const hasPassword = String(proxy ?? '').includes('@') && !SHOWABLE.test(String(proxy));
   const shown = (each: unknown) => SHOWABLE.test(String(each));
   return [
     ['api_key', key === undefined || shown(key) ? key : ''] as const,
     ['api_keys', keys === undefined ? undefined : listOf(keys).filter(shown)] as const,
     ['proxy', hasPassword ? '' : proxy] as const,
+    [
+      'aws',
+      Object.fromEntries(
+        Object.entries(tableOf(aws)).filter(([name, each]) => name === 'region' || shown(each)),
+      ),
+    ] as const,
   ].reduce<FormValue>((draft, [name, member]) => withMember(draft, name, member), value);
 }

@@ -6,6 +6,7 @@ import { t } from '../../text/t.ts';
 type FieldText = { readonly label: string; readonly hint?: string };
 
 const SECONDS = t('In seconds.');
+const VARIABLE = t('The name of a variable, such as {example}.', { example: `\${AWS_KEY}` });
 
 const FIELDS: Readonly<Record<string, FieldText>> = {
   slug: {
@@ -50,6 +51,10 @@ const FIELDS: Readonly<Record<string, FieldText>> = {
   },
   profile: { label: t('Profile'), hint: t('The differences of this server from its dialect.') },
   api_keys: { label: t('Keys') },
+  region: { label: t('AWS region') },
+  access_key_id: { label: t('AWS access key ID'), hint: VARIABLE },
+  secret_access_key: { label: t('AWS secret access key'), hint: VARIABLE },
+  session_token: { label: t('AWS session token'), hint: VARIABLE },
   cancel_stops_billing: {
     label: t('Cancelling stops billing'),
     hint: t('If not, answers are read to their end after a client disconnects.'),
@@ -140,7 +145,7 @@ export const GROUPS: Readonly<Record<CatalogEntryKind, readonly FieldGroup[]>> =
       lead: t(
         'Keys are set in the environment or the .env file of the server, and the catalog names the variable. A key that is written in the file itself stays there and is never shown.',
       ),
-      names: ['api_keys'],
+      names: ['api_keys', 'aws'],
     },
     {
       title: t('Load'),
@@ -165,8 +170,8 @@ export const GROUPS: Readonly<Record<CatalogEntryKind, readonly FieldGroup[]>> =
   ],
 };
 
-/** Shown by another field, or by a page of its own. */
-export const ELSEWHERE: ReadonlySet<string> = new Set(['api_key', 'prices', 'windows']);
+/** Shown by another field or by a page of its own, or changed in the file alone. */
+export const ELSEWHERE: ReadonlySet<string> = new Set(['api_key', 'google', 'prices', 'windows']);
 
 type KindText = {
   readonly created: string;
