@@ -438,6 +438,32 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
   ],
   [
     'dialect = "chat"',
+    'dialect = "chat"\napi_key = "a"\naws = { region = "r", access_key_id = "a", secret_access_key = "b" }\ngoogle = {}',
+    [
+      'upstream[0].aws: must not stand beside api_key; keep one of the two',
+      'upstream[0].google: must not stand beside api_key; keep one of the two',
+    ],
+  ],
+  [
+    'dialect = "chat"',
+    'dialect = "chat"\naws = { region = "US East", access_key_id = "", session_token = "a b" }',
+    [
+      'upstream[0].aws.secret_access_key: is missing; must be 1 to 4,096 visible ASCII characters',
+      'upstream[0].aws.region: must be a region such as "us-east-1"',
+      'upstream[0].aws.access_key_id: must be 1 to 4,096 visible ASCII characters',
+      'upstream[0].aws.session_token: must be visible ASCII characters',
+    ],
+  ],
+  [
+    'dialect = "chat"',
+    'dialect = "chat"\ngoogle = { credentials_file = "", key = "k" }',
+    [
+      'upstream[0].google.key: is not a known key',
+      'upstream[0].google.credentials_file: must be text of 1 to 4096 characters on one line',
+    ],
+  ],
+  [
+    'dialect = "chat"',
     'dialect = "chat"\nidle_seconds = 0',
     ['upstream[0].idle_seconds: must be a number of seconds from 0.01 to 86,400'],
   ],

@@ -48,6 +48,25 @@ describe('catalog page', () => {
     expect([shown.name, shown.isPublic.docs, asked]).toEqual(['Acme AI', false, ['acme.svg']]);
   });
 
+  test('the examples of clouds load, and mean what the page says', () => {
+    const environment = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' };
+    const chosen = blocks(operatorPage('clouds'), 'toml').map((text) => {
+      const { upstreams, models } = loadCatalog({ text, environment, nowMs: 0 });
+      const [upstream] = upstreams.values();
+      const placement = models[0]?.servedBy[0];
+      const named = placement?.profileChoice.name;
+      return [upstream?.dialect === 'demo' ? undefined : upstream?.auth, named];
+    });
+    const aws = { region: 'us-east-1', accessKeyId: 'id', secretAccessKey: 'secret' };
+    expect(chosen).toEqual([
+      [{ kind: 'aws', ...aws }, 'bedrock with anthropic-5.5'],
+      [
+        { kind: 'google', credentialsFile: '/etc/tollgate/google.json' },
+        'vertex with anthropic-5.5',
+      ],
+    ]);
+  });
+
   test('the example of prices loads, and means what its comments say', () => {
     const [prices = ''] = blocks(operatorPage('pricing'), 'toml');
     const environment = { DEEPSEEK_API_KEY: 'upstream-secret' };

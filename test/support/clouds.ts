@@ -166,6 +166,8 @@ export type Vertex = Cloud & {
   readonly user: Readonly<Record<string, string>>;
   /** Every token that was issued, oldest first. */
   readonly tokens: string[];
+  /** A token as the metadata server of a machine gives it. */
+  readonly issueNow: () => string;
   /** How the next tokens are issued; `hang` never answers. */
   issue: { status: number; error?: string; seconds: number; hang?: boolean };
 };
@@ -190,12 +192,17 @@ export async function startVertex(): Promise<Vertex> {
       response.end(JSON.stringify({ error: error ?? 'invalid_grant', error_description: 'no' }));
       return;
     }
-    const token = `ya29.${crypto.randomUUID()}`;
-    tokens.push(token);
-    expiries.set(token, Date.now() + seconds * 1_000);
+    const token = newToken(seconds);
     response.end(
       JSON.stringify({ access_token: token, expires_in: seconds, token_type: 'Bearer' }),
     );
+  }
+
+  function newToken(seconds: number): string {
+    const token = `ya29.${crypto.randomUUID()}`;
+    tokens.push(token);
+    expiries.set(token, Date.now() + seconds * 1_000);
+    return token;
   }
 
   function isSigned(assertion: string): boolean {
@@ -230,7 +237,7 @@ export async function startVertex(): Promise<Vertex> {
     return true;
   });
   return Object.assign(issuing, {
-    ...{ ...cloud, tokens },
+    ...{ ...cloud, tokens, issueNow: () => newToken(3_600) },
     user: {
       ...{ type: 'authorized_user', client_id: 'c', client_secret: 's', refresh_token: 'r' },
       token_uri: `${new URL(cloud.baseUrl).origin}/token`,

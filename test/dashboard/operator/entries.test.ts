@@ -259,6 +259,108 @@ served_by = [{ upstream = "demo", model = "z" }]
       expect((await check(alone)).problems[0]?.path).toBe('api_keys[1]');
     });
 
+    describe('of clouds', () => {
+      const CLOUDS = `${CATALOG}
+[[upstream]]
+id = "bedrock"
+dialect = "messages"
+base_url = "http://127.0.0.1:9/anthropic"
+aws = { region = "us-east-1", access_key_id = "AKIALITERAL", secret_access_key = "literal-secret", session_token = "\${FAR_KEY}" }
+
+[[upstream]]
+id = "vertex"
+dialect = "messages"
+base_url = "http://127.0.0.1:9/models"
+google = {}
+`;
+      const AWS = { access_key_id: '<kept 1>', secret_access_key: '<kept 1>' };
+
+      test('literal keys of AWS are marks in the form, and stay in the file', async () => {
+        open.write(CLOUDS);
+        const record = await form('upstream', 'bedrock');
+        const session_token = `\${FAR_KEY}`;
+        expect(record.entry?.['aws']).toEqual({ region: 'us-east-1', ...AWS, session_token });
+        expect(record.variables).toEqual([{ name: 'FAR_KEY', is_set: true }]);
+        const aws = { region: 'eu-west-1', ...AWS };
+        const draft: Draft = {
+          ...{ kind: 'upstream', id: 'bedrock' },
+          entry: { ...record.entry, aws },
+        };
+        const shown = [
+          JSON.stringify(record),
+          (await open.post('/catalog/entries/check', draft)).text,
+          (await publish(draft)).text,
+          JSON.stringify(await open.events()),
+        ].join();
+        for (const secret of ['AKIALITERAL', 'literal-secret', ...SECRETS]) {
+          expect(shown).not.toContain(secret);
+        }
+        expect(text()).toContain(
+          'aws = { region = "eu-west-1", access_key_id = "AKIALITERAL", secret_access_key = "literal-secret" }',
+        );
+      });
+
+      test.each<[string, string, CatalogEntry, string, string]>([
+        [
+          'a literal key of AWS',
+          'bedrock',
+          { aws: { region: 'r', ...AWS, secret_access_key: 'plain' } },
+          'aws.secret_access_key',
+          'must be a reference',
+        ],
+        [
+          'keys of AWS for another address',
+          'bedrock',
+          { base_url: 'http://evil.example' },
+          'aws.access_key_id',
+          'must be set again',
+        ],
+        [
+          'a Google account for another address',
+          'vertex',
+          { base_url: 'http://evil.example' },
+          'google',
+          'must be changed in the catalog file',
+        ],
+        [
+          'a Google account through a proxy',
+          'vertex',
+          { proxy: 'http://evil.example:1' },
+          'google',
+          'must be changed in the catalog file',
+        ],
+        [
+          'another Google account',
+          'vertex',
+          { google: { credentials_file: 'other.json' } },
+          'google',
+          'must be changed in the catalog file',
+        ],
+        [
+          'a Google account for an upstream without one',
+          'far',
+          { google: {}, api_keys: [] },
+          'google',
+          'must be changed in the catalog file',
+        ],
+      ])('refuses %s', async (_, id, change, path, words) => {
+        open.write(CLOUDS);
+        const { entry } = await form('upstream', id);
+        const draft: Draft = { kind: 'upstream', id, entry: { ...entry, ...change } };
+        const { ok, problems } = await check(draft);
+        expect(ok).toBe(false);
+        expect(problems.find((problem) => problem.path === path)?.text).toStartWith(words);
+        expect(await refusal(draft)).toEqual([400, 'invalid_entry']);
+      });
+
+      test('other members of an upstream at Google can be changed', async () => {
+        open.write(CLOUDS);
+        const { entry } = await form('upstream', 'vertex');
+        const changed = { ...entry, max_in_flight: 7 };
+        expect((await check({ kind: 'upstream', id: 'vertex', entry: changed })).ok).toBe(true);
+      });
+    });
+
     test.each<[string, CatalogEntry, string, string]>([
       ['a literal key', { api_keys: ['sk-live-1'] }, 'api_keys[0]', 'must be a reference'],
       [
