@@ -101,6 +101,7 @@ test.each(Object.entries(ROWS))('%s', (_kind, [alert, subject, words]) => {
 test('the other words of those that have two', () => {
   const others: readonly Alert[] = [
     { kind: 'credential_refused', upstream: 'alpha', credential: '1' },
+    { kind: 'credential_refused', upstream: 'alpha', credential: '1', reason: 'no token' },
     { kind: 'usage_doubted', model: 'swift-1', upstream: 'alpha', doubt: 'zero', requestId },
     { kind: 'usage_doubted', model: 'swift-1', upstream: 'alpha', doubt: 'malformed', requestId },
     { kind: 'ledger_failing', trouble: 'given_up', requestId },
@@ -110,6 +111,7 @@ test('the other words of those that have two', () => {
   ];
   expect(others.map(alertWords)).toEqual([
     'upstream alpha refuses our credential 1 or its account (status unknown); check its api_key and balance',
+    'upstream alpha cannot be used with credential 1: no token',
     'the usage that upstream alpha reported of swift-1 for req_1 is zero although there was something to count; it was charged as zero',
     'the usage that upstream alpha reported of swift-1 for req_1 is malformed; our own count was charged instead',
     'ledger: given_up req_1: the ledger refused its end; run tollgate explain and tollgate doctor',

@@ -73,6 +73,9 @@ export const CANARIES = {
   // What an operator sets.
   upstreamKeyOne: SENT_ON,
   upstreamKeyTwo: SENT_ON,
+  awsKeyId: SENT_ON,
+  awsSecret: NOWHERE,
+  awsToken: SENT_ON,
   upstreamId: { found: ['operator', 'output', 'command', 'webhook', ...STORED] },
   upstreamModel: { found: ['upstream', 'command', ...STORED] },
   upstreamPath: { found: ['upstream'], allowed: ['command'] },

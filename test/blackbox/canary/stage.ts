@@ -72,8 +72,13 @@ function upstreamName({ upstreamModel }: Canaries, name: string): string {
 
 export function stagedCatalog(canaries: Canaries, upstream: Upstream, ports: DeadPorts): string {
   const { upstreamId, upstreamPath, upstreamKeyOne, upstreamKeyTwo } = canaries;
+  const { awsKeyId, awsSecret, awsToken } = canaries;
+  const aws = {
+    ...{ region: 'r', access_key_id: awsKeyId, secret_access_key: awsSecret },
+    session_token: awsToken,
+  };
   return catalogOf({
-    upstreams: MODELS.map(({ slug, dialect, stalls, door }) => {
+    upstreams: MODELS.map(({ slug, dialect, name, stalls, door }) => {
       const site = upstream.site(`${upstreamPath}-${slug}`);
       const { chat, messages } = { chat: site.baseUrl, messages: site.messagesBaseUrl };
       const scripted = dialect === 'chat' ? chat : messages;
@@ -82,7 +87,9 @@ export function stagedCatalog(canaries: Canaries, upstream: Upstream, ports: Dea
         id: `${upstreamId}.${slug}`.slice(0, 64),
         dialect,
         base_url: address ?? scripted,
-        api_keys: [upstreamKeyOne, upstreamKeyTwo],
+        ...(dialect === 'messages' && ANSWERS.includes(name)
+          ? { aws }
+          : { api_keys: [upstreamKeyOne, upstreamKeyTwo] }),
         transport: dialect === 'chat' ? 'sockets' : 'fetch',
         ...(stalls ? SHORT_TIMERS : LONG_TIMERS),
       };

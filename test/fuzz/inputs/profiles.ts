@@ -73,6 +73,7 @@ const chatFields: fc.Arbitrary<Partial<ChatProfile>> = fc.record(
 const messagesFields: fc.Arbitrary<Partial<MessagesProfile>> = fc.record(
   {
     ...shared,
+    address: fc.constantFrom('messages', 'vertex'),
     version: fc.constantFrom('2023-06-01', '2026-10-21'),
     forcedChoice: fc.constantFrom('send', 'auto', 'auto_when_thinking', 'without_thinking'),
     sampling: fc.constantFrom('send', 'one', 'omit'),

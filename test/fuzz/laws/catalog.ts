@@ -39,12 +39,19 @@ base_url = "http://127.0.0.1:1"
 api_key = "\${UP_KEY}"
 profile = "third"
 
+[[upstream]]
+id = "cloud"
+dialect = "messages"
+base_url = "http://127.0.0.1:1"
+profile = "vertex"
+aws = { region = "r", access_key_id = "${SECRET}", secret_access_key = "\${UP_KEY}" }
+
 [[model]]
 slug = "m"
 context_window = 1000
 max_output = 100
 price = { input = "0.15", output = 1 }
-served_by = [{ upstream = "up", model = "m" }, { upstream = "other", model = "m", weight = 0.5 }]
+served_by = [{ upstream = "up", model = "m" }, { upstream = "other", model = "m", weight = 0.5 }, { upstream = "cloud", model = "m" }]
 
 [profile.first]
 base = "second"
