@@ -11,16 +11,8 @@ type CallHeaders = UpstreamRequest['headers'];
 
 /** `clock` is in Unix milliseconds. AWS refuses signatures that are more than five minutes old. */
 export function createAwsSigner(clock: () => number) {
-  /** Keys derived from a secret for a day; one entry each. */
-  const derived = new WeakMap<AwsAuth, { readonly day: string; readonly keys: Keys }>();
-
-  function keysOf(auth: AwsAuth, day: string): Keys {
-    const known = derived.get(auth);
-    if (known?.day === day) return known.keys;
-    const keys: Keys = new Map();
-    derived.set(auth, { day, keys });
-    return keys;
-  }
+  /** The keys that are derived from a secret, one for each day. */
+  const derived = new WeakMap<AwsAuth, Map<string, ArrayBuffer>>();
 
   /** The headers of the call with its signature. */
   return async (
@@ -35,15 +27,13 @@ export function createAwsSigner(clock: () => number) {
       ...{ url, headers, body, region, accessKeyId, secretAccessKey, datetime },
       ...(sessionToken !== undefined && { sessionToken }),
       service: serviceOf(url),
-      cache: keysOf(auth, datetime.slice(0, 8)),
+      cache: derived.getOrInsertComputed(auth, () => new Map()),
       allHeaders: true,
     });
     const signed = await signer.sign();
     return Object.fromEntries(signed.headers);
   };
 }
-
-type Keys = Map<string, ArrayBuffer>;
 
 /** The name for the signature, which differs between Bedrock's two endpoints. */
 function serviceOf(url: string): string {

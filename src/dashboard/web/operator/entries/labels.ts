@@ -51,6 +51,7 @@ const FIELDS: Readonly<Record<string, FieldText>> = {
   },
   profile: { label: t('Profile'), hint: t('The differences of this server from its dialect.') },
   api_keys: { label: t('Keys') },
+  aws: { label: t('AWS keys') },
   region: { label: t('AWS region') },
   access_key_id: { label: t('AWS access key ID'), hint: VARIABLE },
   secret_access_key: { label: t('AWS secret access key'), hint: VARIABLE },
@@ -171,7 +172,9 @@ export const GROUPS: Readonly<Record<CatalogEntryKind, readonly FieldGroup[]>> =
 };
 
 /** Shown by another field or by a page of its own, or changed in the file alone. */
-export const ELSEWHERE: ReadonlySet<string> = new Set(['api_key', 'google', 'prices', 'windows']);
+export const ELSEWHERE: ReadonlySet<string> = new Set([
+  ...['api_key', 'google', 'credentials_file', 'prices', 'windows'],
+]);
 
 type KindText = {
   readonly created: string;
