@@ -120,7 +120,7 @@ export function termProblems(rates: Partial<RatesEntry>, path: string): Problem[
         : [
             {
               path: `${path}.service_tiers.${tomlKey(name)}`,
-              text: 'must have a name that is 1 to 32 of a-z, 0-9, "_" and "-", beginning with a letter',
+              text: 'must have a name that is 2 to 32 of a-z, 0-9, "_" and "-", beginning with a letter',
             },
           ],
     ),

@@ -35,6 +35,7 @@ const SharedFields = {
   parallel_tool_calls: choice('send', 'omit'),
   empty_tool_result: Type.Optional(text('text of at most 1,024 characters', { maxLength: 1_024 })),
   json_schema: choice('prompt', 'send', 'both'),
+  unreported_cache_writes: choice('count', 'ignore'),
   extra_body: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       expects: 'a table of members for every request',

@@ -85,7 +85,10 @@ function problemLines(problem: Explanation['problem']): string[] {
 }
 
 function usageLines(usage: Usage): string[] {
-  const input = `${usage.input_tokens} input (${usage.cached_input_tokens} of them cached, ${usage.cache_write_tokens} written to the cache)`;
+  const { cached_explicit_tokens: explicit, cache_write_long_tokens: long } = usage;
+  const marked = explicit === undefined ? '' : `, ${explicit} by explicit marks`;
+  const kept = long === undefined ? '' : `, ${long} for an hour or longer`;
+  const input = `${usage.input_tokens} input (${usage.cached_input_tokens} of them cached${marked}, ${usage.cache_write_tokens} written to the cache${kept})`;
   const output = `${usage.output_tokens} output (${usage.reasoning_tokens} of them reasoning)`;
   const lines = [`Usage   ${usage.basis ?? 'none'}: ${input}, ${output}`];
   if (usage.basis === 'recovered') {
@@ -103,14 +106,21 @@ function usageLines(usage: Usage): string[] {
 
 function priceLines({ calculations }: Explanation): string[] {
   const lines = calculations.flatMap((each) => [
-    `Price   ${each.price_version} of ${each.model} (${each.used_for})`,
+    `Price   ${each.price_version} of ${each.model} (${each.used_for})${tierWords(each)}`,
     ...each.buckets.map(({ name, tokens, price, amount }) => {
       return `        ${name}: ${tokens} × ${price} = ${amount}`;
     }),
+    ...(each.service_tier === undefined
+      ? []
+      : [`        service tier ${each.service_tier.name}: × ${each.service_tier.factor}`]),
     `        total ${each.exact}, rounded half up to ${each.rounded}`,
   ]);
   if (calculations.length > 1) lines.push('        The lower of the two is charged.');
   return lines;
+}
+
+function tierWords({ tier_above_tokens: bound }: Explanation['calculations'][number]): string {
+  return bound === undefined ? '' : `, for prompts above ${bound} tokens`;
 }
 
 function bookedLines(booked: Booked): string[] {
@@ -149,11 +159,12 @@ function timeWords({ first_byte_ms: byteMs, first_content_ms: contentMs }: Attem
   return `first byte after ${byteMs} ms${contentMs === null ? '' : `, content after ${contentMs} ms`}`;
 }
 
-function usageWords({ usage, cost }: AttemptFacts): string {
+function usageWords({ usage, cost, reported_cost_usd: usd }: AttemptFacts): string {
   if (usage === null) return '';
   const { input_tokens: input, output_tokens: output, basis } = usage;
   const priced = cost === null ? '' : `, costs ${cost}`;
-  return `${input} input and ${output} output ${basis ?? 'unknown'}${priced}`;
+  const reported = usd === undefined ? '' : `, ${usd} USD by its own report`;
+  return `${input} input and ${output} output ${basis ?? 'unknown'}${priced}${reported}`;
 }
 
 function costLines(costs: UpstreamCosts | null): string[] {

@@ -211,8 +211,8 @@ export type Usage = {
   readonly doubt?: UsageDoubt;
 };
 
-/** The form of a service tier's name: it is an upstream's word, and the books keep it. */
-export const SERVICE_TIER = /^[a-z][a-z0-9_-]{0,31}$/;
+/** The form of a service tier's name, an upstream's word: 2 to 32 characters. */
+export const SERVICE_TIER = /^[a-z][a-z0-9_-]{1,31}$/;
 
 /**
  * malformed      a count is missing, or is no whole number between 0 and 10⁹

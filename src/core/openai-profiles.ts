@@ -53,6 +53,8 @@ export const OPENAI_RESPONSES: ResponsesProfile = {
   // Padding of each delta, which costs bytes and hides nothing behind TLS to us.
   obfuscation: 'off',
   cacheKey: 'send',
+  // Since GPT-5.6 writes are billed, and many answers report none.
+  unreportedCacheWrites: 'count',
   // A smaller bound is answered with 400.
   minOutputTokens: 16,
 };
@@ -60,6 +62,7 @@ export const OPENAI_RESPONSES: ResponsesProfile = {
 /** GPT-5.4 and 5.5: `max` is a word since 5.6. */
 export const OPENAI_5_4: ResponsesProfile = {
   ...OPENAI_RESPONSES,
+  unreportedCacheWrites: 'ignore',
   effortWords: wordsOf(['none', 'low', 'medium', 'high', 'xhigh']),
 };
 

@@ -86,8 +86,12 @@ export function bucketsOf(usage: Usage, price: Price): readonly Bucket[] {
 export function ratesFor(price: Price, inputTokens: number): Rates & CacheRates {
   const { terms } = price;
   if (terms === undefined || terms === null) return price;
-  const tier = terms.tiers?.findLast(({ aboveTokens }) => inputTokens > aboveTokens);
-  return tier ?? { ...terms, ...price };
+  return tierOf(price, inputTokens) ?? { ...terms, ...price };
+}
+
+/** The highest tier whose bound the prompt exceeds; undefined if it exceeds none. */
+export function tierOf(price: Price, inputTokens: number): PriceTier | undefined {
+  return price.terms?.tiers?.findLast(({ aboveTokens }) => inputTokens > aboveTokens);
 }
 
 /** The factor of a service tier; undefined where the price does not name it. */

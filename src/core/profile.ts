@@ -185,6 +185,7 @@ const CHAT: ChatProfile = {
   emptyToolResult: '',
   // Servers without the switch refuse the request, while the prompt works with every model.
   jsonSchema: 'prompt',
+  unreportedCacheWrites: 'ignore',
   extraBody: {},
   maxTokensField: 'max_tokens',
   sampling: 'send',
@@ -240,6 +241,7 @@ const MESSAGES: MessagesProfile = {
   emptyToolResult: '',
   // Most servers of this format ignore the member, so the model would not see the schema.
   jsonSchema: 'prompt',
+  unreportedCacheWrites: 'ignore',
   extraBody: {},
   // Some models refuse temperature and top_p in one request.
   sampling: 'one',

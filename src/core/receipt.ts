@@ -21,6 +21,7 @@ import {
 } from './money.ts';
 import type { Price } from './price.ts';
 import { termsOf, termsOfPrice } from './price-terms.ts';
+import { detailMembers, readDetails } from './usage-details.ts';
 
 /** The `previous` of an account's first receipt. */
 export const NO_PREVIOUS_RECEIPT = '0'.repeat(64);
@@ -112,20 +113,6 @@ function versionOf(facts: RequestFacts | MovementFacts): 1 | 2 {
   const { usage, price, priceServed } = facts;
   const terms = price.terms ?? priceServed?.terms ?? null;
   return terms === null && detailMembers(usage) === '' ? 1 : 2;
-}
-
-/** What an upstream reports apart, and only some of them. */
-function detailMembers(usage: Usage): string {
-  const { cachedExplicitTokens, cacheWriteLongTokens, serviceTier } = usage;
-  return (
-    (cachedExplicitTokens === undefined
-      ? ''
-      : `,"cached_explicit_tokens":${cachedExplicitTokens}`) +
-    (cacheWriteLongTokens === undefined
-      ? ''
-      : `,"cache_write_long_tokens":${cacheWriteLongTokens}`) +
-    (serviceTier === undefined ? '' : `,"service_tier":${quote(serviceTier)}`)
-  );
 }
 
 function requestMembers(receipt: RequestFacts): string {
@@ -238,13 +225,7 @@ function usageOf(value: Members): Usage {
     outputTokens: whole(value, 'output_tokens'),
     reasoningTokens: whole(value, 'reasoning_tokens'),
     basis: oneOf(BASES, value['basis']),
-    ...('cached_explicit_tokens' in value && {
-      cachedExplicitTokens: whole(value, 'cached_explicit_tokens'),
-    }),
-    ...('cache_write_long_tokens' in value && {
-      cacheWriteLongTokens: whole(value, 'cache_write_long_tokens'),
-    }),
-    ...('service_tier' in value && { serviceTier: text(value, 'service_tier') }),
+    ...readDetails(value),
   };
 }
 

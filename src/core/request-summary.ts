@@ -96,4 +96,6 @@ export type AttemptSummary = {
   readonly firstContentMs?: number;
   /** The cost to the operator, in service tokens; absent if not configured. */
   readonly cost?: string;
+  /** The cost that the upstream itself reports, in USD; never charged. */
+  readonly reportedCostUsd?: string;
 };

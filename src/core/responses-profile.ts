@@ -51,6 +51,7 @@ export const RESPONSES: ResponsesProfile = {
   parallelToolCalls: 'send',
   emptyToolResult: '',
   jsonSchema: 'send',
+  unreportedCacheWrites: 'ignore',
   extraBody: {},
   sampling: 'send',
   forcedChoice: 'send',

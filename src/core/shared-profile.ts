@@ -57,6 +57,11 @@ export type SharedProfile = {
    * its models see only the prompt.
    */
   readonly jsonSchema: 'prompt' | 'send' | 'both';
+  /**
+   * Cache writes that the server charges and does not report, of prompts of at least 1,024 tokens.
+   * `count`: what was not read from the cache counts as written.
+   */
+  readonly unreportedCacheWrites: 'count' | 'ignore';
   /** Members added to every request, such as routing preferences. The request's own members win. */
   readonly extraBody: JsonObject;
 };

@@ -1,49 +1,78 @@
 // What only some upstreams report: parts of the cached and the written tokens, and a service tier. The
-// books keep them as a few bytes in one column, so that rows without them grow by one byte.
+// books keep them in the column of the report, behind the upstream's own numbers, so that rows
+// without them do not grow.
 
 import type { Usage } from './generation.ts';
-import { packNumbers, unpackNumbers } from './shape.ts';
+import { packText, shapeNumber, unpackText } from './shape.ts';
 
 export type UsageDetails = Pick<
   Usage,
   'cachedExplicitTokens' | 'cacheWriteLongTokens' | 'serviceTier'
 >;
 
-/** The details alone; undefined if there are none. */
-export function detailsOf(usage: Usage): UsageDetails | undefined {
-  const { cachedExplicitTokens, cacheWriteLongTokens, serviceTier } = usage;
-  const details = {
-    ...(cachedExplicitTokens !== undefined && { cachedExplicitTokens }),
-    ...(cacheWriteLongTokens !== undefined && { cacheWriteLongTokens }),
-    ...(serviceTier !== undefined && { serviceTier }),
+/** The details as members of a JSON object, each after a comma; empty if there are none. */
+export function detailMembers(usage: UsageDetails): string {
+  const { cachedExplicitTokens: explicit, cacheWriteLongTokens: long, serviceTier } = usage;
+  const members = [
+    explicit === undefined ? '' : `,"cached_explicit_tokens":${explicit}`,
+    long === undefined ? '' : `,"cache_write_long_tokens":${long}`,
+    serviceTier === undefined ? '' : `,"service_tier":${JSON.stringify(serviceTier)}`,
+  ];
+  return members.join('');
+}
+
+/** Reads them from parsed JSON. Throws `TypeError` for values of another type. */
+export function readDetails(value: { readonly [name: string]: unknown }): UsageDetails {
+  const {
+    cached_explicit_tokens: explicit,
+    cache_write_long_tokens: long,
+    service_tier: tier,
+  } = value;
+  return {
+    ...(explicit !== undefined && { cachedExplicitTokens: whole(explicit) }),
+    ...(long !== undefined && { cacheWriteLongTokens: whole(long) }),
+    ...(tier !== undefined && { serviceTier: word(tier) }),
   };
-  return Object.keys(details).length === 0 ? undefined : details;
 }
 
-/** Null if there are none. `numberOf` gives the number of a text in the books. */
-export function packDetails(usage: Usage, numberOf: (text: string) => number): Uint8Array | null {
-  const details = detailsOf(usage);
-  if (details === undefined) return null;
-  const { cachedExplicitTokens = 0, cacheWriteLongTokens = 0, serviceTier } = details;
-  const tier = serviceTier === undefined ? 0 : numberOf(serviceTier);
-  return packNumbers([cachedExplicitTokens, cacheWriteLongTokens, tier]);
+function whole(value: unknown): number {
+  if (!Number.isSafeInteger(value)) throw new TypeError('not a whole number');
+  return Number(value);
 }
 
-/** `textOf` gives the text of a number in the books. */
-export function unpackDetails(
+function word(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('not a text');
+  return value;
+}
+
+/** Between the upstream's numbers and the details; compact JSON contains none. */
+const BREAK = '\n';
+
+/** The report of an upstream and the details; null where there is neither. */
+export function packReport(
+  rawUsage: string | undefined,
+  usage: UsageDetails,
+  numberOf: (shape: string) => number | undefined,
+): Uint8Array | null {
+  const members = detailMembers(usage);
+  if (members === '') return rawUsage === undefined ? null : packText(rawUsage, numberOf);
+  return packText(`${rawUsage ?? ''}${BREAK}{${members.slice(1)}}`, numberOf);
+}
+
+/** What `packReport` packed. */
+export function unpackReport(
   bytes: Uint8Array | null,
   textOf: (number: number) => string,
-): UsageDetails {
-  if (bytes === null) return {};
-  const [cachedExplicitTokens = 0, cacheWriteLongTokens = 0, tier = 0] = unpackNumbers(bytes);
+): { readonly rawUsage: string | null; readonly details: UsageDetails } {
+  if (bytes === null) return { rawUsage: null, details: {} };
+  const [rawUsage = '', details] = unpackText(bytes, textOf).split(BREAK);
   return {
-    ...(cachedExplicitTokens > 0 && { cachedExplicitTokens }),
-    ...(cacheWriteLongTokens > 0 && { cacheWriteLongTokens }),
-    ...(tier > 0 && { serviceTier: textOf(tier) }),
+    rawUsage: rawUsage === '' ? null : rawUsage,
+    details: details === undefined ? {} : readDetails(JSON.parse(details)),
   };
 }
 
-/** The number of the service tier's text; null if there is none. */
-export function tierNumber(bytes: Uint8Array | null): number | null {
-  return bytes === null ? null : unpackNumbers(bytes)[2] || null;
+/** The number of the text that `unpackReport` needs; null if it needs none. */
+export function reportShape(bytes: Uint8Array | null): number | null {
+  return bytes === null ? null : (shapeNumber(bytes) ?? null);
 }

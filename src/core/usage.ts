@@ -1,6 +1,7 @@
 // Decides which token counts of an answer are charged.
 
 import type { Usage, UsageReport } from './generation.ts';
+import { factorOf, type Price } from './price.ts';
 
 /** For a request that no upstream has read. */
 export const NO_USAGE = {
@@ -47,6 +48,8 @@ const UNREAD_FREE_TOKENS = 1_024;
  */
 export function decideUsage(facts: {
   readonly reported: UsageReport | undefined;
+  /** The upstream's profile says whether it reports its cache writes; absent: it does. */
+  readonly unreportedWrites?: 'count' | 'ignore';
   /** Our own count; computed only if needed, because counting takes time. */
   readonly estimate: () => Usage;
   readonly contextWindow: number;
@@ -62,8 +65,9 @@ export function decideUsage(facts: {
 
 /** What the upstream generated, delivered or not, even beyond the bound. */
 function decideMade(facts: Parameters<typeof decideUsage>[0]): Usage {
-  const { reported, estimate } = facts;
-  if (reported === undefined) return estimate();
+  const { estimate, unreportedWrites = 'ignore' } = facts;
+  if (facts.reported === undefined) return estimate();
+  const reported = withUnreportedWrites(facts.reported, unreportedWrites);
   if (reported.basis === 'rejected') return { ...estimate(), doubt: reported.doubt };
   if (isImplausible(reported, facts)) return mostOf(reported, facts);
   return isGivenAway(reported, estimate) ? { ...reported, doubt: 'zero' } : reported;
@@ -112,6 +116,34 @@ function withoutUnread(made: Usage, own: Usage, unread: Usage): Usage {
     outputTokens,
     reasoningTokens: Math.min(own.reasoningTokens + hidden, outputTokens),
   };
+}
+
+/** The least prompt that upstreams store in their caches. */
+const CACHED_PROMPT_MIN = 1_024;
+
+/**
+ * For upstreams that charge cache writes and report none of them: all that was not read from the
+ * cache was written to it.
+ */
+export function withUnreportedWrites<Report extends UsageReport>(
+  usage: Report,
+  rule: 'count' | 'ignore',
+): Report {
+  if (rule === 'ignore' || usage.basis !== 'reported') return usage;
+  const { inputTokens, cachedInputTokens, cacheWriteTokens } = usage;
+  if (cacheWriteTokens > 0 || inputTokens < CACHED_PROMPT_MIN) return usage;
+  return { ...usage, cacheWriteTokens: inputTokens - cachedInputTokens };
+}
+
+/**
+ * Leaves out a service tier that none of the prices has a factor for, with a warning for operators:
+ * it is charged as the ordinary tier, and its word stays out of the books.
+ */
+export function withPricedTier(usage: Usage, prices: readonly Price[]): Usage {
+  const { serviceTier, ...ordinary } = usage;
+  if (serviceTier === undefined) return usage;
+  if (prices.some((price) => factorOf(price, serviceTier) !== undefined)) return usage;
+  return { ...ordinary, doubt: ordinary.doubt ?? 'service_tier' };
 }
 
 function isGivenAway({ inputTokens, outputTokens }: Usage, estimate: () => Usage): boolean {

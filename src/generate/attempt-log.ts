@@ -6,8 +6,10 @@ import type { AttemptPhase, UpstreamFailure } from '../core/failure.ts';
 import type { Usage } from '../core/generation.ts';
 import { formatTokens } from '../core/money.ts';
 import { charge } from '../core/price.ts';
+import { reportedCostUsd } from '../core/reported-cost.ts';
 import type { AttemptSummary } from '../core/request-summary.ts';
 import type { Candidate } from '../core/route.ts';
+import { withUnreportedWrites } from '../core/usage.ts';
 import type { Attempt } from '../upstream/attempt.ts';
 import type { OutputMeter } from './meter.ts';
 
@@ -23,7 +25,8 @@ export type AttemptEntry = AttemptSummary & {
 
 /** An attempt that may have a meter. With a meter, its output was counted. */
 export type LoggedAttempt = Attempt & {
-  readonly meter?: Pick<OutputMeter, 'output' | 'reported' | 'estimate'>;
+  readonly meter?: Pick<OutputMeter, 'output' | 'reported' | 'estimate'> &
+    Partial<Pick<OutputMeter, 'raw'>>;
 };
 
 type Entry =
@@ -106,6 +109,8 @@ function recordOf(
   record.usage = usage;
   const { cost } = attempt.candidate;
   if (cost !== undefined) record.cost = formatTokens(charge(usage, cost));
+  const reportedCost = reportedCostUsd(attempt.meter?.raw?.());
+  if (reportedCost !== undefined) record.reportedCostUsd = reportedCost;
   return record;
 }
 
@@ -123,9 +128,11 @@ function addFailure(record: Writable<AttemptEntry>, failure: UpstreamFailure): v
 }
 
 /** An upstream that delivered and reported nothing is assumed to charge nothing. */
-function usageOf({ meter }: LoggedAttempt, promptTokens: number): Usage | undefined {
+function usageOf({ meter, candidate }: LoggedAttempt, promptTokens: number): Usage | undefined {
   const reported = meter?.reported();
-  if (reported !== undefined && reported.basis !== 'rejected') return reported;
+  if (reported !== undefined && reported.basis !== 'rejected') {
+    return withUnreportedWrites(reported, candidate.profile.unreportedCacheWrites);
+  }
   return meter === undefined || meter.output() === 'none'
     ? undefined
     : meter.estimate(promptTokens);

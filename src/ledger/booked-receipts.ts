@@ -16,7 +16,7 @@ import {
 } from 'drizzle-orm';
 import { type Micro, subtract } from '../core/money.ts';
 import { type AccountReceipt, NO_PREVIOUS_RECEIPT } from '../core/receipt.ts';
-import { tierNumber, unpackDetails } from '../core/usage-details.ts';
+import { reportShape, unpackReport } from '../core/usage-details.ts';
 import { archivedMonths } from '../store/archive-tables.ts';
 import type { Queries } from '../store/contract.ts';
 import { balances, movements, requests } from '../store/money-tables.ts';
@@ -162,7 +162,6 @@ const {
   promptTokens: _promptTokens,
   outputBound: _outputBound,
   endUser: _endUser,
-  report: _report,
   attempts: _attempts,
   ...STATED
 } = getTableColumns(requests);
@@ -170,10 +169,10 @@ const {
 type RequestRow = Awaited<ReturnType<ReturnType<typeof prepareRequestRows>['all']>>[number];
 type MovementRow = typeof movements.$inferSelect;
 
-const textsOf = ({ model, modelServed, details }: RequestRow) => [
+const textsOf = ({ model, modelServed, report }: RequestRow) => [
   model,
   modelServed,
-  tierNumber(details),
+  reportShape(report),
 ];
 const pricesOf = ({ price, priceServed }: RequestRow) => [price, priceServed];
 
@@ -273,7 +272,7 @@ export function receiptOfRow(
     outcome: row.outcome,
     usage: {
       ...{ ...prompt, outputTokens, reasoningTokens, basis },
-      ...unpackDetails(row.details, names.text),
+      ...unpackReport(row.report, names.text).details,
     },
     price: names.price(price),
     priceServed: isOtherPrice ? names.price(priceServed) : null,

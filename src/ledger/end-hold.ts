@@ -5,7 +5,7 @@ import { assert } from '../core/assert.ts';
 import { isRestricted } from '../core/exposure.ts';
 import { AMOUNT_MAX, add, type Micro, smaller, subtract } from '../core/money.ts';
 import { packText } from '../core/shape.ts';
-import { packDetails } from '../core/usage-details.ts';
+import { packReport } from '../core/usage-details.ts';
 import { endingCode, type HoldEnd } from '../store/columns.ts';
 import type { LedgerBatch } from './batch.ts';
 import type { ReleaseCommand, SettleCommand, Settlement } from './contract.ts';
@@ -130,8 +130,7 @@ function requestRow(
     posted: stated.posted,
     reserved: stated.reserved,
     hash: stated.hash,
-    report: rawUsage === undefined ? null : packText(rawUsage, names.shapeNumber),
+    report: packReport(rawUsage, usage, names.shapeNumber),
     attempts: attempts === NO_ATTEMPTS ? null : packText(attempts, names.shapeNumber),
-    details: packDetails(usage, (text) => names.numberOf(text)),
   };
 }

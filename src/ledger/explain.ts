@@ -2,7 +2,7 @@
 
 import { eq, inArray } from 'drizzle-orm';
 import { shapeNumber, unpackText } from '../core/shape.ts';
-import { tierNumber, type UsageDetails, unpackDetails } from '../core/usage-details.ts';
+import { reportShape, type UsageDetails, unpackReport } from '../core/usage-details.ts';
 import type { HoldEnd } from '../store/columns.ts';
 import type { Database, Queries } from '../store/contract.ts';
 import { priceVersions, texts } from '../store/money-tables.ts';
@@ -49,7 +49,7 @@ type HoldHistory = Pick<
 
 type UsageRecord = typeof usageRecords.$inferSelect;
 
-type RecordHistory = Omit<UsageRecord, 'report' | 'attempts' | 'hash' | 'details'> & {
+type RecordHistory = Omit<UsageRecord, 'report' | 'attempts' | 'hash'> & {
   readonly details: UsageDetails;
   /** The usage as the upstream reported it. */
   readonly rawUsage: string | null;
@@ -73,9 +73,9 @@ export async function explain(
 }
 
 async function explainEnded(tx: Queries, row: UsageRecord): Promise<RequestHistory> {
-  const { report, attempts, hash, details, ...record } = row;
+  const { report, attempts, hash, ...record } = row;
   const names = new BookedNames();
-  await names.read(tx, [tierNumber(details)]);
+  await names.read(tx, [reportShape(report)]);
   const { requestId, priceVersionRequested, priceVersionServed } = row;
   const entries = await tx
     .select()
@@ -86,8 +86,7 @@ async function explainEnded(tx: Queries, row: UsageRecord): Promise<RequestHisto
     hold: endedHold(record),
     record: {
       ...record,
-      details: unpackDetails(details, names.text),
-      rawUsage: await unpacked(tx, report),
+      ...unpackReport(report, names.text),
       attempts: (await unpacked(tx, attempts)) ?? NO_ATTEMPTS,
     },
     entries,
@@ -104,9 +103,7 @@ function openHold({ checkpointAt, ...hold }: Hold): HoldHistory {
   return { ...hold, phase: 'delivering', endedAt: null, checkpoint };
 }
 
-function endedHold(
-  record: Omit<UsageRecord, 'report' | 'attempts' | 'hash' | 'details'>,
-): HoldHistory {
+function endedHold(record: Omit<UsageRecord, 'report' | 'attempts' | 'hash'>): HoldHistory {
   return {
     ...record,
     model: record.modelRequested,

@@ -101,7 +101,6 @@ export class Names {
         need(command.served.model);
         need(command.served.upstream);
         needPrice(command.served.price, command.served.model, command.nowMs);
-        if ('usage' in command) need(command.usage.serviceTier);
       }
     }
     for (const shape of this.#newShapes) need(shape);

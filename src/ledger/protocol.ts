@@ -9,7 +9,7 @@ import { micro, pico, tokenCount, usdRate } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
 import { readTerms, termsOfPrice } from '../core/price-terms.ts';
 import type { RequestFailure } from '../core/request-failure.ts';
-import { detailsOf, type UsageDetails } from '../core/usage-details.ts';
+import { detailMembers, readDetails } from '../core/usage-details.ts';
 import type {
   CheckpointCommand,
   ExtendCommand,
@@ -78,7 +78,7 @@ type EndValues = readonly [
   attempts: string,
   usdPerMillion: Integer,
   nowMs: number,
-  details: UsageDetails | null,
+  details: string,
   ...served: ServedValues | readonly [],
 ];
 
@@ -166,7 +166,7 @@ export class CommandEncoder {
       command.attempts,
       integer(command.usdPerMillion),
       command.nowMs,
-      detailsOf(usage) ?? null,
+      detailMembers(usage),
       ...(served === undefined ? ([] as const) : this.#served(served)),
     ];
   }
@@ -271,7 +271,7 @@ export class CommandDecoder {
         reasoningTokens,
         basis,
         ...(doubt !== null && { doubt }),
-        ...details,
+        ...(details !== '' && readDetails(JSON.parse(`{${details.slice(1)}}`))),
       },
       rawUsage: rawUsage ?? undefined,
       attempts,

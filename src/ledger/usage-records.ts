@@ -3,7 +3,7 @@
 
 import { and, eq, gt, gte, lt, lte } from 'drizzle-orm';
 import type { Usage } from '../core/generation.ts';
-import { tierNumber, unpackDetails } from '../core/usage-details.ts';
+import { reportShape, unpackReport } from '../core/usage-details.ts';
 import type { Database } from '../store/contract.ts';
 import { usageRecords } from '../store/money-views.ts';
 import { unindexed } from '../store/portable.ts';
@@ -53,7 +53,7 @@ export async function* eachUsedRequest(
       );
     await names.read(
       database.db,
-      page.map(({ details }) => tierNumber(details)),
+      page.map(({ report }) => reportShape(report)),
     );
     yield* page.map((row) => fromRow(row, names));
   }
@@ -75,7 +75,7 @@ const USED = {
   priceVersionRequested: usageRecords.priceVersionRequested,
   priceVersionServed: usageRecords.priceVersionServed,
   usage: { ...TOKENS_OF_RECORD, basis: usageRecords.usageBasis },
-  details: usageRecords.details,
+  report: usageRecords.report,
   charged: usageRecords.charged,
   loss: usageRecords.loss,
 };
@@ -86,12 +86,12 @@ type Row = Pick<typeof usageRecords.$inferSelect, Exclude<keyof typeof USED, 'us
 
 /** Without a `modelServed` no upstream answered, and nothing was charged. */
 function fromRow(
-  { modelServed, priceVersionServed, usage, details, ...row }: Row,
+  { modelServed, priceVersionServed, usage, report, ...row }: Row,
   names: BookedNames,
 ) {
   return {
     ...row,
-    usage: details === null ? usage : { ...usage, ...unpackDetails(details, names.text) },
+    usage: { ...usage, ...unpackReport(report, names.text).details },
     modelServed: modelServed ?? undefined,
     priceVersionServed: priceVersionServed ?? undefined,
   };

@@ -3,6 +3,7 @@
 
 import { isoTime } from '../core/calendar.ts';
 import { formatTokens, type Micro } from '../core/money.ts';
+import type { UsageDetails } from '../core/usage-details.ts';
 import type { BookedAttempt } from '../ledger/series/attempts.ts';
 import { costFigures } from '../ledger/series/costs.ts';
 
@@ -45,6 +46,25 @@ export function attemptFacts(attempt: BookedAttempt) {
     usage: usage ? usageFacts(usage) : null,
     /** In service tokens. */
     cost: attempt.cost ?? null,
+    /** What the upstream itself says that it charges, in USD; only where it does. */
+    ...(attempt.reportedCostUsd === undefined
+      ? {}
+      : { reported_cost_usd: attempt.reportedCostUsd }),
+  } as const;
+}
+
+/** Only what the upstream names. */
+export function detailFacts({
+  cachedExplicitTokens,
+  cacheWriteLongTokens,
+  serviceTier,
+}: UsageDetails) {
+  return {
+    ...(cachedExplicitTokens === undefined ? {} : { cached_explicit_tokens: cachedExplicitTokens }),
+    ...(cacheWriteLongTokens === undefined
+      ? {}
+      : { cache_write_long_tokens: cacheWriteLongTokens }),
+    ...(serviceTier === undefined ? {} : { service_tier: serviceTier }),
   } as const;
 }
 
@@ -57,5 +77,6 @@ function usageFacts(usage: NonNullable<BookedAttempt['usage']>) {
     cache_write_tokens: usage.cacheWriteTokens ?? 0,
     output_tokens: usage.outputTokens ?? 0,
     reasoning_tokens: usage.reasoningTokens ?? 0,
+    ...detailFacts(usage),
   } as const;
 }

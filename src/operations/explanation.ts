@@ -4,6 +4,8 @@
 
 import { failureProblem } from '../core/advice.ts';
 import { isoTime } from '../core/calendar.ts';
+import { FACTOR_DECIMALS, FACTOR_ONE } from '../core/exact.ts';
+import type { Usage } from '../core/generation.ts';
 import {
   formatDecimal,
   formatTokens,
@@ -14,10 +16,19 @@ import {
   subtract,
   type UsdRate,
 } from '../core/money.ts';
-import { charge, holdAmount, type Price } from '../core/price.ts';
+import {
+  bucketsOf,
+  charge,
+  factorOf,
+  holdAmount,
+  type Price,
+  tierOf,
+  withoutServiceTiers,
+} from '../core/price.ts';
+import { factorText } from '../core/price-terms.ts';
 import type { RequestHistory } from '../ledger/explain.ts';
 import { parseAttempts } from '../ledger/series/attempts.ts';
-import { attemptFacts, upstreamCosts } from './attempt-facts.ts';
+import { attemptFacts, detailFacts, upstreamCosts } from './attempt-facts.ts';
 
 type Hold = RequestHistory['hold'];
 type UsageRecord = NonNullable<RequestHistory['record']>;
@@ -84,8 +95,10 @@ function holdFacts({ hold, prices }: RequestHistory, minimumHold: Micro) {
 function firstAmount(hold: Hold, prices: RequestHistory['prices'], minimumHold: Micro): Micro {
   const price = prices.find((row) => row.version === hold.priceVersion);
   if (price === undefined) return hold.amount;
-  const first = holdAmount(hold.promptTokens, hold.outputBound, price, minimumHold);
-  return smaller(first, hold.amount);
+  const amountAt = (at: Price) => holdAmount(hold.promptTokens, hold.outputBound, at, minimumHold);
+  const first = amountAt(price);
+  // It had the factor of a service tier only if an upstream was asked for one.
+  return first <= hold.amount ? first : smaller(amountAt(withoutServiceTiers(price)), hold.amount);
 }
 
 function requestFacts(record: UsageRecord) {
@@ -110,6 +123,7 @@ function usageFacts(record: UsageRecord) {
     cache_write_tokens: cacheWriteTokens,
     output_tokens: outputTokens,
     reasoning_tokens: record.reasoningTokens,
+    ...detailFacts(record.details),
     /** What was wrong with the upstream's report. */
     doubt: record.usageDoubt,
     /** The numbers of that report, as the upstream wrote them. */
@@ -126,30 +140,38 @@ type PriceRow = RequestHistory['prices'][number];
 
 /** Usage times price, bucket by bucket, with the total rounded once. */
 function calculation(hold: Hold, row: PriceRow, record: UsageRecord) {
-  const price: Price = row;
-  const buckets = [
-    ['input', record.inputTokens - record.cachedInputTokens - record.cacheWriteTokens, price.input],
-    ['cached_input', record.cachedInputTokens, price.cachedInput],
-    ['cache_write', record.cacheWriteTokens, price.cacheWrite],
-    ['output', record.outputTokens, price.output],
-  ] as const;
-  const exact = buckets.reduce((sum, [, tokens, each]) => sum + BigInt(tokens) * each, 0n);
-  const { usageBasis: basis, inputTokens, cachedInputTokens, cacheWriteTokens } = record;
-  const { outputTokens, reasoningTokens } = record;
-  const prompt = { inputTokens, cachedInputTokens, cacheWriteTokens };
+  const usage = usageOf(record);
+  const { serviceTier, inputTokens } = usage;
+  const buckets = bucketsOf(usage, row);
+  const tier = tierOf(row, inputTokens);
+  const sum = buckets.reduce((total, { tokens, rate }) => total + BigInt(tokens) * rate, 0n);
+  const factor = serviceTier === undefined ? undefined : factorOf(row, serviceTier);
   return {
     model: row.model,
     used_for: row.version === hold.priceVersion ? 'requested' : 'served',
     price_version: row.version,
-    buckets: buckets.map(([name, tokens, each]) => ({
+    /** The bound of the tier whose rates apply; absent for the price's own. */
+    ...(tier === undefined ? {} : { tier_above_tokens: tier.aboveTokens }),
+    buckets: buckets.map(({ name, tokens, rate }) => ({
       name,
       tokens,
-      price: formatDecimal(each, PICO_DECIMALS),
-      amount: formatDecimal(BigInt(tokens) * each, PICO_DECIMALS),
+      price: formatDecimal(rate, PICO_DECIMALS),
+      amount: formatDecimal(BigInt(tokens) * rate, PICO_DECIMALS),
     })),
-    exact: formatDecimal(exact, PICO_DECIMALS),
-    rounded: formatTokens(charge({ ...prompt, outputTokens, reasoningTokens, basis }, price)),
+    /** Multiplies the total; absent for the ordinary service tier. */
+    ...(serviceTier === undefined || factor === undefined
+      ? {}
+      : { service_tier: { name: serviceTier, factor: factorText(factor) } }),
+    exact: formatDecimal(sum * BigInt(factor ?? FACTOR_ONE), PICO_DECIMALS + FACTOR_DECIMALS),
+    rounded: formatTokens(charge(usage, row)),
   } as const;
+}
+
+function usageOf(record: UsageRecord): Usage {
+  const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens } = record;
+  const prompt = { inputTokens, cachedInputTokens, cacheWriteTokens };
+  const { reasoningTokens, usageBasis: basis, details } = record;
+  return { ...prompt, outputTokens, reasoningTokens, basis, ...details };
 }
 
 function bookedFacts(history: RequestHistory, record: UsageRecord, usdPerMillion: UsdRate) {

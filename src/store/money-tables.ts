@@ -213,12 +213,10 @@ export const requests = sqliteTable(
     reserved: amount().notNull(),
     /** SHA-256 of the receipt's text (`core/receipt.ts`). */
     hash: bytes().notNull(),
-    /** The reported usage (`core/shape.ts`). */
+    /** The reported usage (`core/usage-details.ts`). */
     report: bytes(),
     /** The attempts, packed the same way. */
     attempts: bytes(),
-    /** What only some upstreams report (`core/usage-details.ts`); null for all others. */
-    details: bytes(),
   },
   (table) => [
     uniqueIndex('requests_id').on(table.id),

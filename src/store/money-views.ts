@@ -85,7 +85,6 @@ export const usageRecords = sqliteView('usage_records', {
   attempts: bytes(),
   /** Null for a request that did not fail. */
   failure: code(REQUEST_FAILURES)('failure'),
-  details: bytes(),
 }).existing();
 
 /**

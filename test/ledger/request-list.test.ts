@@ -181,7 +181,7 @@ describeOnEachDatabase('the request list', () => {
     const record = usageRecord({ endUser: 'ann', loss: micro(3n) });
     await addRecords(database, [record]);
     const { rows, next } = await createRequestList(database).list('acct_ada', {}, 10);
-    const { outputBound, usageDoubt, attempts, held, details, ...shown } = record;
+    const { outputBound, usageDoubt, attempts, held, ...shown } = record;
     const { priceVersionRequested, priceVersionServed, estimatedPromptTokens, ...facts } = shown;
     expect(rows).toEqual([{ ...facts, row: 1 } as (typeof rows)[number]]);
     expect(next).toBeUndefined();

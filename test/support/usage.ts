@@ -58,7 +58,6 @@ export function usageRecord(facts: Partial<UsageRecord> = {}): UsageRecord {
     reasoningTokens: 5,
     usageBasis: 'reported',
     usageDoubt: null,
-    details: null,
     estimatedPromptTokens: tokenCount(90),
     outputBound: tokenCount(1_000),
     priceVersionRequested: 'swift-1@1',

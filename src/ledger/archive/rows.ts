@@ -4,7 +4,6 @@
 import { getTableColumns, sql } from 'drizzle-orm';
 import { requestIdBytes } from '../../core/id.ts';
 import { shapeNumber } from '../../core/shape.ts';
-import { tierNumber } from '../../core/usage-details.ts';
 import type { Row } from '../../store/archive/format.ts';
 import { rawRow } from '../../store/archive/rows.ts';
 import { type ArchiveTable, archiveTable } from '../../store/archive/tables.ts';
@@ -97,9 +96,9 @@ export const movementOf = (row: Row): BookedMovement => decode(MOVEMENT, row);
 
 /** The numbers of the texts and prices that a request refers to. */
 export function referencesOf(row: BookedRequest) {
-  const { key, model, upstream, modelServed, details, report, attempts } = row;
+  const { key, model, upstream, modelServed, report, attempts } = row;
   const { price, priceServed } = row;
-  const optional = [upstream, modelServed, tierNumber(details)].flatMap((number) => number ?? []);
+  const optional = [upstream, modelServed].flatMap((number) => number ?? []);
   const shapes = [report, attempts].flatMap((packed) =>
     packed === null ? [] : (shapeNumber(packed) ?? []),
   );

@@ -15,6 +15,10 @@ export type Counts = {
   readonly prompt: number;
   readonly cached: number;
   readonly written: number;
+  /** The part of `cached` that an explicit mark made. */
+  readonly explicit?: number;
+  /** The part of `written` that lives for an hour or longer. */
+  readonly long: number;
   readonly completion: number;
   readonly reasoning: number;
   /** Undefined if the upstream reports no total. */
@@ -62,7 +66,7 @@ export function reconcile(counts: Counts): Usage | undefined {
 }
 
 function usageOf(
-  { cached, written }: Counts,
+  { cached, written, explicit = 0, long }: Counts,
   inputTokens: number,
   outputTokens: number,
   reasoningTokens: number,
@@ -76,6 +80,8 @@ function usageOf(
     outputTokens,
     reasoningTokens,
     basis: 'reported',
+    ...(explicit > 0 && { cachedExplicitTokens: explicit }),
+    ...(long > 0 && { cacheWriteLongTokens: long }),
   };
 }
 

@@ -16,6 +16,7 @@ import { errorEventFailure, malformed, readErrorRecord } from '../failure.ts';
 import { laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { rawUsage } from '../raw-usage.ts';
+import { readServiceTier, withServiceTier } from '../service-tier.ts';
 import { type ChunkMember, createArgumentSources } from './arguments.ts';
 import { CharacterJoiner } from './characters.ts';
 import { type DeltaSink, type PlainDelta, readAnswerText, readReasoning } from './delta.ts';
@@ -48,6 +49,7 @@ export class ChunkReader implements DeltaSink {
   #usage: UsageReport | undefined;
   /** The value from which `#usage` was read. */
   #usageValue: unknown;
+  #serviceTier: string | undefined;
   #finishWord = '';
   #hasDelta = false;
   #hasContent = false;
@@ -153,7 +155,7 @@ export class ChunkReader implements DeltaSink {
     if (this.#usage !== undefined) {
       this.#onEvent({
         kind: 'usage',
-        usage: this.#usage,
+        usage: withServiceTier(this.#usage, this.#serviceTier),
         raw: rawUsage(toObject(this.#usageValue)),
       });
     }
@@ -172,6 +174,7 @@ export class ChunkReader implements DeltaSink {
   }
 
   #readHead(value: JsonObject): void {
+    this.#serviceTier = readServiceTier(value['service_tier']) ?? this.#serviceTier;
     if (this.#answerId !== '') return;
     this.#answerId = `${toText(value['id'])}/${String(value['created'])}`;
   }

@@ -41,6 +41,15 @@ function readCounts(value: JsonObject): Counts | Doubt {
     value['cache_creation_input_tokens'],
   );
   if (typeof written === 'string') return written;
+  // OpenAI, since 5.6; gateways that pass on the counts of a Messages upstream.
+  const long = readPart(
+    toObject(read['cache_write_tokens_details'])['ttl_12h_tokens'],
+    toObject(value['cache_creation'])['ephemeral_1h_input_tokens'],
+  );
+  if (typeof long === 'string') return long;
+  if (long > written) return 'inconsistent';
+  // DashScope uses either explicit or implicit caching in a request, and names the explicit one.
+  const explicit = read['cache_type'] === 'ephemeral' ? cached : 0;
   const reasoning = readPart(made['reasoning_tokens'], value['reasoning_tokens']);
   if (typeof reasoning === 'string') return reasoning;
   // DeepSeek's hits and misses are the whole prompt.
@@ -50,5 +59,8 @@ function readCounts(value: JsonObject): Counts | Doubt {
   const total = readPart(value['total_tokens']);
   if (typeof total === 'string') return total;
   // Gateways fill a total that they do not track with 0.
-  return { prompt, cached, written, completion, reasoning, total: total || undefined };
+  return {
+    ...{ prompt, cached, written, explicit, long, completion, reasoning },
+    total: total || undefined,
+  };
 }

@@ -7,12 +7,14 @@ import { isObject } from '../../../core/json.ts';
 import { TOKEN_COUNT_MAX } from '../limits.ts';
 import { toCount, toObject } from '../narrow.ts';
 import { numericLeaves, rawUsage } from '../raw-usage.ts';
+import { readServiceTier, withServiceTier } from '../service-tier.ts';
 
 /** The counts in this format are disjoint: none of the three includes another. */
 const PROMPT_COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
 
 /** Cache writes by lifetime; the two add up to `cache_creation_input_tokens`. */
-const LIFETIMES = ['ephemeral_5m_input_tokens', 'ephemeral_1h_input_tokens'];
+const LONG = 'ephemeral_1h_input_tokens';
+const LIFETIMES = ['ephemeral_5m_input_tokens', LONG];
 
 const OUTPUT_MEMBERS = ['output_tokens', 'output_tokens_details'];
 
@@ -21,11 +23,15 @@ type Doubt = 'malformed' | 'inconsistent';
 
 export function createUsageReader() {
   const counts = new Map<string, number>();
+  let serviceTier: string | undefined;
   let raw: JsonObject = {};
   /** The last invalid report, merged with the counts before it. */
   let refused: { readonly doubt: Doubt; readonly raw: JsonObject } | undefined;
 
   function take(value: JsonObject): void {
+    // A fast answer is also of a service tier, mostly the standard one; its speed costs more.
+    serviceTier =
+      readServiceTier(value['speed']) ?? readServiceTier(value['service_tier']) ?? serviceTier;
     const fresh = readCounts(value);
     if (typeof fresh === 'string') {
       refused = { doubt: fresh, raw: merge(raw, value) };
@@ -52,7 +58,9 @@ export function createUsageReader() {
     report(): { readonly usage: UsageReport; readonly raw: string } | undefined {
       if (counts.size === 0 && refused === undefined) return undefined;
       const usage = usageOf(counts);
-      if (typeof usage !== 'string') return { usage, raw: rawUsage(raw) };
+      if (typeof usage !== 'string') {
+        return { usage: withServiceTier(usage, serviceTier), raw: rawUsage(raw) };
+      }
       const doubt = refused?.doubt ?? usage;
       return { usage: { basis: 'rejected', doubt }, raw: rawUsage(refused?.raw ?? raw) };
     },
@@ -90,9 +98,12 @@ function parted(counts: Map<string, number>): void {
 /** Keeps `cache_creation_input_tokens`, or computes it from its parts if it is missing. */
 function foldLifetimes(counts: Map<string, number>): Map<string, number> | Doubt {
   const parts = LIFETIMES.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
-  for (const name of LIFETIMES) counts.delete(name);
+  counts.delete('ephemeral_5m_input_tokens');
   // Gateways that know only the total fill in zeros.
-  if (parts === 0) return counts;
+  if (parts === 0) {
+    counts.delete(LONG);
+    return counts;
+  }
   const whole = counts.get('cache_creation_input_tokens');
   if (whole !== undefined && whole !== parts) return 'inconsistent';
   return counts.set('cache_creation_input_tokens', parts);
@@ -104,6 +115,8 @@ function usageOf(counts: Counts): Exclude<UsageReport, { basis: 'rejected' }> | 
   if (!counts.has('input_tokens') || outputTokens === undefined) return 'malformed';
   const reasoningTokens = counts.get('thinking_tokens') ?? 0;
   if (inputTokens > TOKEN_COUNT_MAX || reasoningTokens > outputTokens) return 'inconsistent';
+  const long = counts.get(LONG) ?? 0;
+  if (long > (counts.get('cache_creation_input_tokens') ?? 0)) return 'inconsistent';
   return {
     inputTokens,
     cachedInputTokens: counts.get('cache_read_input_tokens') ?? 0,
@@ -111,6 +124,7 @@ function usageOf(counts: Counts): Exclude<UsageReport, { basis: 'rejected' }> | 
     outputTokens,
     reasoningTokens,
     basis: 'reported',
+    ...(long > 0 && { cacheWriteLongTokens: long }),
   };
 }
 

@@ -11,6 +11,7 @@ import { malformed } from '../failure.ts';
 import { readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { rawUsage } from '../raw-usage.ts';
+import { readServiceTier, withServiceTier } from '../service-tier.ts';
 import { type ItemDelta, readItemDelta, toIndex } from './delta.ts';
 import { readResponsesError } from './failure.ts';
 import { createOutputReader } from './output.ts';
@@ -54,7 +55,11 @@ export function createResponsesReader(
     const reason = toText(toObject(response['incomplete_details'])['reason']);
     finishWord = status === 'incomplete' ? reason || status : status;
     const report = readUsage(response['usage']);
-    if (report !== undefined) usage = { usage: report, raw: rawUsage(toObject(response['usage'])) };
+    if (report !== undefined) {
+      const tier = readServiceTier(response['service_tier']);
+      const raw = rawUsage(toObject(response['usage']));
+      usage = { usage: withServiceTier(report, tier), raw };
+    }
     // Caches and proxies may send a whole answer as the only event of a stream.
     return output.hasItems() ? undefined : readItems(response);
   }

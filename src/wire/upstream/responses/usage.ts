@@ -28,10 +28,13 @@ function readCounts(value: JsonObject): Counts | Doubt {
   if (typeof cached === 'string') return cached;
   const written = readPart(read['cache_write_tokens']);
   if (typeof written === 'string') return written;
+  const long = readPart(toObject(read['cache_write_tokens_details'])['ttl_12h_tokens']);
+  if (typeof long === 'string') return long;
+  if (long > written) return 'inconsistent';
   const reasoning = readPart(made['reasoning_tokens']);
   if (typeof reasoning === 'string') return reasoning;
   const total = readPart(value['total_tokens']);
   if (typeof total === 'string') return total;
   // Gateways fill a total that they do not track with 0.
-  return { prompt, cached, written, completion, reasoning, total: total || undefined };
+  return { prompt, cached, written, long, completion, reasoning, total: total || undefined };
 }

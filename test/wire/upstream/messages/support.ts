@@ -38,6 +38,7 @@ const PROFILE: MessagesProfile = {
   parallelToolCalls: 'send',
   emptyToolResult: '',
   jsonSchema: 'prompt',
+  unreportedCacheWrites: 'ignore',
   extraBody: {},
   sampling: 'one',
   thinkingSwitch: 'budget',

@@ -69,7 +69,7 @@ describe('what is charged', () => {
         },
         { output_tokens: 5 },
       ],
-      { inputTokens: 19, cacheWriteTokens: 9 },
+      { inputTokens: 19, cacheWriteTokens: 9, cacheWriteLongTokens: 7 },
     ],
     [
       'what was written, reported by its parts alone',
@@ -81,7 +81,7 @@ describe('what is charged', () => {
         },
         { output_tokens: 5 },
       ],
-      { inputTokens: 19, cacheWriteTokens: 9 },
+      { inputTokens: 19, cacheWriteTokens: 9, cacheWriteLongTokens: 7 },
     ],
     [
       'parts of zero that were filled in',
