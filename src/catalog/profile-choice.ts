@@ -40,6 +40,17 @@ export function profileNameOf(
   return upstream.profile ?? dialect;
 }
 
+/** The profile for Responses of a model that needs it, where the operator leaves the choice. */
+export function responsesFor(
+  { dialect }: Pick<UpstreamEntry, 'dialect'>,
+  name: string,
+  upstreamModel: string,
+  tables: Profiles['tables'],
+): string | undefined {
+  const mayChange = dialect === undefined && !tables.has(name);
+  return mayChange ? responsesProfile(name, upstreamModel.toLowerCase()) : undefined;
+}
+
 /** The profile of a model that the operator has not named one for. */
 function generationOf(
   entry: UpstreamEntry,
@@ -47,13 +58,12 @@ function generationOf(
   upstreamModel: string,
   { all, tables }: Profiles,
 ): Chosen | undefined {
-  const own = all.get(name);
   const model = upstreamModel.toLowerCase();
-  const mayChange = entry.dialect === undefined && !tables.has(name);
-  const responses = mayChange ? responsesProfile(name, model) : undefined;
+  const responses = responsesFor(entry, name, upstreamModel, tables);
   const from = responses ?? name;
   const root = rootOf(from, tables);
   const row = GENERATIONS.find(({ of, models }) => of.includes(root) && models.test(model));
+  const own = all.get(from);
   const profile = all.get(row?.profile ?? from);
   if (own === undefined || profile === undefined) return undefined;
   if (row === undefined) {
@@ -61,13 +71,12 @@ function generationOf(
     const reason = 'tools with thinking need Responses since GPT-5.4';
     return { profile, choice: { name: responses, reason } };
   }
-  const [family = ''] = row.of;
-  const like = responses === undefined ? BUILT_IN_PROFILES.get(family) : undefined;
-  const own_ = like === undefined ? {} : differences(own, like);
-  const isOwn = Object.keys(own_).length > 0;
+  const builtIn = BUILT_IN_PROFILES.get(root);
+  const changes = builtIn === undefined ? {} : differences(own, builtIn);
+  const isChanged = Object.keys(changes).length > 0;
   return {
-    profile: { ...profile, ...own_ } as UpstreamProfile,
-    choice: { name: isOwn ? `${name} with ${row.profile}` : row.profile, reason: row.reason },
+    profile: { ...profile, ...changes } as UpstreamProfile,
+    choice: { name: isChanged ? `${from} with ${row.profile}` : row.profile, reason: row.reason },
   };
 }
 
@@ -88,7 +97,7 @@ export function chooseProfile(
     named === undefined
       ? (generationOf(entry, name, placement.model, profiles) ?? {
           profile: own,
-          choice: { name, reason: 'the profile of the upstream' },
+          choice: { name, reason: upstreamReason(entry, name) },
         })
       : { profile: own, choice: { name, reason: 'the catalog names it for this model' } };
   if (typeof set !== 'object') return chosen;
@@ -99,6 +108,11 @@ export function chooseProfile(
       reason: 'the catalog changes it for this model',
     },
   };
+}
+
+function upstreamReason({ profile, dialect }: UpstreamEntry, name: string): string {
+  if (profile !== undefined) return 'the profile of the upstream';
+  return name === dialect ? 'the default of the dialect' : "the vendor at the upstream's address";
 }
 
 /** The built-in profile at the end of the bases of a profile. */

@@ -9,6 +9,7 @@ import { BUILT_IN_PLANS } from '../core/plan.ts';
 import type { UpstreamProfile } from '../core/profile.ts';
 import { listAt, sound, tableAt, textAt } from './document.ts';
 import { priceProblems, termProblems } from './prices.ts';
+import { profileNameOf, responsesFor } from './profile-choice.ts';
 import {
   dialectOf,
   namedProfileProblems,
@@ -178,19 +179,23 @@ function placementRules(
   upstreams: readonly unknown[],
   profiles: readonly [string, unknown][],
 ): Problem[] {
-  return placements.flatMap(({ upstream: id, profile }, index) => {
+  const tables = new Map(profiles);
+  const dialectFor = (name: string) => dialectOf(name, tables);
+  return placements.flatMap(({ upstream: id, model, profile }, index) => {
     if (profile === undefined) return [];
     const at = `${path}.served_by[${index}].profile`;
     const found = upstreams.find((each) => textAt(each, 'id') === id);
     const of = sound(UpstreamSchema, found ?? {});
     if (of.dialect === 'demo')
       return [{ path: at, text: 'is not used by the demo dialect; remove it' }];
-    const tables = new Map(profiles);
-    const spoken = of.dialect ?? dialectOf(of.profile ?? '', tables);
+    const spoken = of.dialect ?? dialectFor(of.profile ?? '');
     const base = typeof profile === 'string' ? profile : textAt(profile, 'base');
-    const named = base === undefined ? undefined : dialectOf(base, tables);
-    const shares = named !== undefined && (named === 'messages') === (spoken === 'messages');
-    return placementProfileProblems(profile, of.profile, shares ? named : spoken, at, profiles);
+    const name =
+      profileNameOf(base === undefined ? of : { ...of, profile: base }, dialectFor) ?? '';
+    const own = base === undefined ? responsesFor(of, name, model, tables) : undefined;
+    const used = dialectFor(own ?? name);
+    const shares = used !== undefined && (used === 'messages') === (spoken === 'messages');
+    return placementProfileProblems(profile, of.profile, shares ? used : spoken, at, profiles);
   });
 }
 

@@ -11,7 +11,10 @@ type Generation = {
   readonly reason: string;
 };
 
-/** Names at Bedrock begin with `anthropic.`, and those at Vertex end with `@` and a date. */
+/**
+ * Names at Bedrock begin with `anthropic.`, and those at Vertex end with `@` and a date. A date may
+ * also follow the version, so no digit may follow a number of one.
+ */
 const ANTHROPIC = ['anthropic', 'bedrock', 'vertex'];
 const OPENAI = ['openai-responses'];
 const AZURE = ['azure-responses'];
@@ -19,44 +22,44 @@ const AZURE = ['azure-responses'];
 export const GENERATIONS: readonly Generation[] = [
   {
     of: ANTHROPIC,
-    models: /claude-sonnet-5-5/,
+    models: /claude-sonnet-5[-.]5(?!\d)/,
     profile: 'anthropic-sonnet-5.5',
     reason: 'Sonnet 5.5 thinks between tools at least, and refuses a forced tool',
   },
   {
     of: ANTHROPIC,
-    models: /claude-haiku-5-5/,
+    models: /claude-haiku-5[-.]5(?!\d)/,
     profile: 'anthropic-haiku-5.5',
     reason: 'the thinking of Haiku 5.5 is bound to its conversation',
   },
   {
     of: ANTHROPIC,
     // Later models too: they get the strictest rules known.
-    models: /claude-[a-z]+-(?:5-[1-9]|[6-9])/,
+    models: /claude-[a-z]+-(?:5[-.][1-9]|[6-9]|1\d)(?!\d)/,
     profile: 'anthropic-5.5',
     reason: 'Claude models since Fable 5.1 and Opus 5.5 always think, and refuse a forced tool',
   },
   {
     of: ANTHROPIC,
-    models: /claude-(?:fable|mythos)-5/,
+    models: /claude-(?:fable|mythos)-5(?!\d)/,
     profile: 'anthropic-fable-5',
     reason: 'Fable 5 always thinks',
   },
   {
     of: ANTHROPIC,
-    models: /claude-[a-z]+-4-6/,
+    models: /claude-[a-z]+-4[-.]6(?!\d)/,
     profile: 'anthropic-4.6',
     reason: 'Claude 4.6 takes a temperature, and no xhigh',
   },
   {
     of: ANTHROPIC,
-    models: /claude-[a-z]+-4-5/,
+    models: /claude-[a-z]+-4[-.]5(?!\d)/,
     profile: 'anthropic-4.5',
     reason: 'Claude 4.5 thinks by budgets alone',
   },
   {
     of: ANTHROPIC,
-    models: /claude-(?:3|[a-z]+-4(?:-[01])?(?:\D|$)|[a-z]+-4-\d{8})/,
+    models: /claude-(?:3|[a-z]+-4(?![-.]?[2-9](?!\d)))/,
     profile: 'messages',
     reason: 'Claude models before 4.5 have no switch for schemas',
   },
@@ -68,7 +71,7 @@ export const GENERATIONS: readonly Generation[] = [
   ].flatMap(({ of, prefix, chat }): Generation[] => [
     {
       of,
-      models: /^gpt-(?:6\.[2-9]|6-astra|6\.1-sol|[7-9]|\d\d)/,
+      models: /(?:^|\/)gpt-(?:6\.[2-9]|6-astra|6\.1-sol|[7-9]|1\d)/,
       profile: chat ? `${prefix}-chat-6` : `${prefix}-6`,
       reason: 'GPT-6 Astra, 6.1 Sol, 6.2 and later always think',
     },
@@ -77,7 +80,7 @@ export const GENERATIONS: readonly Generation[] = [
       : [
           {
             of,
-            models: /^gpt-5\.[0-5]/,
+            models: /(?:^|\/)gpt-5\.[0-5]/,
             profile: `${prefix}-5.4`,
             reason: 'max is an effort of GPT-5.6 and later',
           },
@@ -109,7 +112,7 @@ export const GENERATIONS: readonly Generation[] = [
   },
   {
     of: ['zai'],
-    models: /glm-(?:4|5\.[01]|5$)/,
+    models: /glm-(?:4|5\.[01]|5(?!\.))/,
     profile: 'zai-4.6',
     reason: 'GLM before 5.2 has a switch for thinking, and no efforts',
   },
@@ -121,7 +124,7 @@ export const GENERATIONS: readonly Generation[] = [
   },
   {
     of: ['minimax'],
-    models: /minimax-m3(?:$|[^.])/i,
+    models: /minimax-m3(?!\.)/,
     profile: 'minimax-m3',
     reason: 'MiniMax M3 has no efforts',
   },
@@ -153,7 +156,7 @@ export const GENERATIONS: readonly Generation[] = [
 ];
 
 /** Since these models, tools need Responses at OpenAI: chat turns their thinking off, or refuses. */
-const RESPONSES_MODELS = /^gpt-(?:5\.[4-9]|[6-9]|\d\d)/;
+const RESPONSES_MODELS = /(?:^|\/)gpt-(?:5\.[4-9]|[6-9]|1\d)/;
 
 /**
  * The profile for Responses of an upstream at OpenAI or Azure whose operator names no dialect;

@@ -222,29 +222,46 @@ describe('laws', () => {
     const keys = Object.keys({
       ...PROFILE_SCHEMAS.chat.properties,
       ...PROFILE_SCHEMAS.messages.properties,
+      ...PROFILE_SCHEMAS.responses.properties,
     }).filter((key) => key !== 'base');
     const value = fc.constantFrom('"qzx7"', '77007', 'true', '["qzx7"]', '{ qzq = "qzx7" }', '{}');
-    const table = fc.record({
-      base: fc.option(name, { nil: undefined }),
-      fields: fc.uniqueArray(fc.tuple(fc.constantFrom(...keys), value), {
-        selector: ([key]) => key,
-      }),
-    });
+    const table = fc
+      .record({
+        base: fc.option(name, { nil: undefined }),
+        fields: fc.uniqueArray(fc.tuple(fc.constantFrom(...keys), value), {
+          selector: ([key]) => key,
+        }),
+      })
+      .map(({ base, fields }) => [
+        ...(base === undefined ? [] : [`base = "${base}"`]),
+        ...fields.map(([key, written]) => `${key} = ${written}`),
+      ]);
+    const served = fc.oneof(
+      fc.constant(undefined),
+      name.map((each) => `"${each}"`),
+      table.map((lines) => `{ ${lines.join(', ')} }`),
+      value,
+    );
+    const dialect = fc.constantFrom('chat', 'messages', 'responses', 'demo');
     fc.assert(
-      fc.property(fc.dictionary(name, table), name, (tables, used) => {
-        const text = Object.entries(tables).map(([each, { base, fields }]) =>
-          [
-            `[profile.${each}]`,
-            ...(base === undefined ? [] : [`base = "${base}"`]),
-            ...fields.map(([key, written]) => `${key} = ${written}`),
-          ].join('\n'),
-        );
-        const problems = problemsOf(catalogText(text.join('\n'), used));
-        expect(problems.join('\n')).not.toMatch(/qzx7|77007/);
-        expect(new Set(problems.map((problem) => problem.split(': ')[0])).size).toBe(
-          problems.length,
-        );
-      }),
+      fc.property(
+        fc.dictionary(name, table),
+        name,
+        dialect,
+        served,
+        (tables, used, spoken, own) => {
+          const text = Object.entries(tables).map(([each, lines]) =>
+            [`[profile.${each}]`, ...lines].join('\n'),
+          );
+          const whole = catalogText(text.join('\n'), used, spoken);
+          const placed = own === undefined ? '' : `, profile = ${own}`;
+          const problems = problemsOf(whole.replace('model = "m"', `model = "m"${placed}`));
+          expect(problems.join('\n')).not.toMatch(/qzx7|77007/);
+          expect(new Set(problems.map((problem) => problem.split(': ')[0])).size).toBe(
+            problems.length,
+          );
+        },
+      ),
     );
   });
 });

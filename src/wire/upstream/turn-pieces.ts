@@ -34,8 +34,10 @@ export function piecesOf(
     switch (block.kind) {
       case 'text': {
         const end = at + block.length;
-        if (end > text.length) return undefined;
-        pieces.push({ kind: 'text', text: text.slice(at, end), phase: block.phase });
+        const said = text.slice(at, end);
+        // A half of a character would be refused.
+        if (end > text.length || (text.isWellFormed() && !said.isWellFormed())) return undefined;
+        pieces.push({ kind: 'text', text: said, phase: block.phase });
         at = end;
         break;
       }

@@ -22,7 +22,9 @@ export class NativeThinking {
       if (!isObject(value) || !this.#makeRoom(JSON.stringify(value).length)) continue;
       const last = this.#entries.at(-1);
       const continues = (name: string): boolean => last?.[name] === value[name];
-      if (last !== undefined && continues('type') && continues('index')) join(last, value);
+      const isOther = value['id'] != null && last?.['id'] != null && !continues('id');
+      const isMore = last !== undefined && continues('type') && continues('index') && !isOther;
+      if (isMore) join(last, value);
       else this.#entries.push({ ...value });
     }
   }
