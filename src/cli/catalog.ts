@@ -30,12 +30,14 @@ export function addCatalogCommands(program: Command, perform: Perform): void {
 }
 
 function check(context: Context, _options: object, file?: string): Output {
-  const json = checkCatalog(() => load(context, file));
+  const json = checkCatalog(() => load(context, file), context.clock());
   if (!json.ok) return { json, text: json.problems.join('\n'), exitCode: 1 };
-  return {
-    json,
-    text: `${json.path ?? 'The built-in catalog'} is valid: ${countWords(json)}.`,
-  };
+  const words = `${json.path ?? 'The built-in catalog'} is valid: ${countWords(json)}.`;
+  return { json, text: [words, ...warningLines(json.warnings)].join('\n') };
+}
+
+export function warningLines(warnings: readonly string[]): string[] {
+  return warnings.map((warning) => `warning: ${warning}`);
 }
 
 function load(context: Context, file: string | undefined): LoadedCatalog {
@@ -72,7 +74,7 @@ async function status(context: Context): Promise<Output> {
     `digest ${note.digest}`,
     countWords(note),
     ...(differs ? ['The file has changed since. Check it with tollgate catalog check.'] : []),
-    ...note.warnings.map((warning) => `warning: ${warning}`),
+    ...warningLines(note.warnings),
     ...refusalLines(note),
   ];
   return { json, text: lines.join('\n') };
@@ -123,10 +125,9 @@ function reloaded(note: CatalogNote): Output {
     return { json: { accepted: false, catalog: record(note) }, text, exitCode: 1 };
   }
   const words = `Version ${note.version} of the catalog is active: ${countWords(note)}.`;
-  const warnings = note.warnings.map((warning) => `warning: ${warning}`);
   return {
     json: { accepted: true, catalog: record(note) },
-    text: [words, ...warnings].join('\n'),
+    text: [words, ...warningLines(note.warnings)].join('\n'),
   };
 }
 

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
 import type { Awaitable } from '../async/awaitable.ts';
+import { priceWarnings } from '../catalog/price-warnings.ts';
 import { isoTime } from '../core/calendar.ts';
 import { messageOf } from '../core/message-of.ts';
 import { keptAnswers } from '../idempotency/store.ts';
@@ -59,6 +60,7 @@ async function doctor(context: Context, options: DoctorOptions): Promise<Output>
     if ('db' in database) await database.close();
   }
   add('catalog', await attempt(() => checkCatalog(context)));
+  add('prices', await attempt(() => checkPrices(context)));
   add('upstream profiles', await attempt(() => checkProfiles(context)));
   add('upstream secrets', await attempt(() => checkSecrets(context)));
   add('open files', await attempt(checkOpenFiles));
@@ -223,6 +225,13 @@ function checkCatalog(context: Context): Finding {
     ok: true,
     detail: `${models.length} models, ${upstreams.size} upstreams, ${plans.size} plans`,
   };
+}
+
+/** A price below its cost may be meant, so it is shown and never wrong. */
+function checkPrices(context: Context): Finding {
+  const warnings = priceWarnings(context.catalog(), context.clock());
+  if (warnings.length === 0) return { ok: true, detail: 'none is below a configured cost' };
+  return { ok: true, detail: warnings.join('; ') };
 }
 
 /** Cannot fail: shows the profile that is used for each upstream. */

@@ -4,8 +4,9 @@
 import { timeOfDay } from '../catalog/pricing-record.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import { formatDecimal, PICO_DECIMALS, type UsdRate } from '../core/money.ts';
-import type { Price } from '../core/price.ts';
+import type { CacheRates, Price, PriceTier } from '../core/price.ts';
 import { type PriceWindow, periodAt, WEEKDAYS, windowAt } from '../core/price-book.ts';
+import { factorText } from '../core/price-terms.ts';
 import { shortTime, table } from './command.ts';
 
 export function priceSheetText(
@@ -33,10 +34,51 @@ export function priceSheetText(
     });
   });
   const foot = [
+    ...termLines(models),
     `* effective at ${shortTime(atMs)}. Times are UTC.`,
     'Prices are in service tokens for one model token, and in USD for a million of them.',
   ];
   return [table(header, rows), '', ...foot].join('\n');
+}
+
+/** What the columns cannot show, for each price that has it. */
+function termLines(models: readonly Model[]): string[] {
+  const prices = models.flatMap(({ slug, prices }) =>
+    prices.flatMap(({ price, windows }) =>
+      [price, ...windows.map((window) => window.price)].map((each) => ({ slug, price: each })),
+    ),
+  );
+  const lines = prices.flatMap(({ slug, price: { terms, version } }) => {
+    const { tiers = [], serviceTiers = [], ...cache } = terms ?? {};
+    const factors = serviceTiers.map(({ name, factor }) => `${name} × ${factorText(factor)}`);
+    const own = cacheWords(cache);
+    const facts = [
+      ...(own === '' ? [] : [own]),
+      ...tiers.map((tier) => `prompts above ${tier.aboveTokens} tokens: ${tierWords(tier)}`),
+      ...(factors.length === 0 ? [] : [`service tiers ${factors.join(', ')}`]),
+    ];
+    return facts.map((fact) => `${slug} ${version}: ${fact}`);
+  });
+  return lines.length === 0 ? [] : [...new Set(lines), ''];
+}
+
+function tierWords(tier: PriceTier): string {
+  const rates = [
+    ['input', tier.input],
+    ['cached', tier.cachedInput],
+    ['cache write', tier.cacheWrite],
+    ['output', tier.output],
+  ] as const;
+  const words = rates.map(([name, rate]) => `${name} ${formatDecimal(rate, PICO_DECIMALS)}`);
+  return [...words, cacheWords(tier)].filter(Boolean).join(', ');
+}
+
+function cacheWords({ cachedInputExplicit: explicit, cacheWriteLong: long }: CacheRates): string {
+  const words = [
+    explicit && `explicit cache reads ${formatDecimal(explicit, PICO_DECIMALS)}`,
+    long && `cache writes of an hour ${formatDecimal(long, PICO_DECIMALS)}`,
+  ];
+  return words.filter(Boolean).join(', ');
 }
 
 function priceCells({ input, cachedInput, cacheWrite, output, version }: Price, usd: UsdRate) {

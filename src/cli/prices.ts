@@ -20,7 +20,7 @@ import {
   previewRecord,
 } from '../operations/price-preview.ts';
 import { priceSheet } from '../operations/price-sheet.ts';
-import { loadNamedCatalog } from './catalog.ts';
+import { loadNamedCatalog, warningLines } from './catalog.ts';
 import {
   addCommand,
   addGroup,
@@ -189,8 +189,9 @@ async function publish(
   const found = context.foundCatalog();
   const prepared = preparePrices(found, draft, context.clock());
   if (options.dryRun === true) {
-    const { text, basedOn } = prepared;
-    return { json: { based_on: basedOn, text }, text: text.trimEnd() };
+    const { text, basedOn, warnings } = prepared;
+    const lines = [text.trimEnd(), ...warningLines(warnings)];
+    return { json: { based_on: basedOn, text, warnings }, text: lines.join('\n') };
   }
   const published = await publishPrices(
     await changeOf(context),
@@ -199,7 +200,10 @@ async function publish(
     draftSummary(draft),
   );
   return {
-    json: { ...published },
-    text: `${published.path} is written. The previous file is ${published.backup}. A running server applies it within a second; check with tollgate catalog status.`,
+    json: { ...published, warnings: prepared.warnings },
+    text: [
+      `${published.path} is written. The previous file is ${published.backup}. A running server applies it within a second; check with tollgate catalog status.`,
+      ...warningLines(prepared.warnings),
+    ].join('\n'),
   };
 }

@@ -145,8 +145,21 @@ export const message = named('Message', {
 
 export const tokenCount = named('TokenCount', { input_tokens: count });
 
-const rates = { input: decimal, cached_input: decimal, cache_write: decimal, output: decimal };
-export const allRates = { version: Type.String(), ...rates, svc_tokens: Type.Object(rates) };
+const rates = {
+  input: decimal,
+  cached_input: decimal,
+  cached_input_explicit: Type.Optional(decimal),
+  cache_write: decimal,
+  cache_write_1h: Type.Optional(decimal),
+  output: decimal,
+};
+const bothRates = { ...rates, svc_tokens: Type.Object(rates) };
+export const allRates = {
+  version: Type.String(),
+  ...bothRates,
+  tiers: Type.Optional(Type.Array(Type.Object({ above_tokens: count, ...bothRates }))),
+  service_tiers: Type.Optional(Type.Record(Type.String(), decimal)),
+};
 const timeOfDay = Type.String({ pattern: '^\\d\\d:\\d\\d$' });
 
 /** A price, in a window of the day. */

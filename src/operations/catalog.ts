@@ -5,6 +5,7 @@
 import { and, eq } from 'drizzle-orm';
 import { catalogDigest, type LoadedCatalog } from '../catalog/live.ts';
 import { readSharedCatalog, writeReloadRequest, writeSharedCatalog } from '../catalog/notes.ts';
+import { priceWarnings } from '../catalog/price-warnings.ts';
 import { CatalogError, type FoundCatalog } from '../catalog/source.ts';
 import { createId } from '../core/id.ts';
 import { type AuditAction, auditChange, type Change } from '../identity/audit.ts';
@@ -17,7 +18,7 @@ const PUBLISHED: AuditAction = 'catalog.published';
  * Lists all problems of a catalog; changes nothing. `load` throws `CatalogError` where it is
  * refused.
  */
-export function checkCatalog(load: () => LoadedCatalog) {
+export function checkCatalog(load: () => LoadedCatalog, nowMs: number) {
   try {
     const { path, digest, catalog } = load();
     return {
@@ -28,6 +29,7 @@ export function checkCatalog(load: () => LoadedCatalog) {
       upstreams: catalog.upstreams.size,
       plans: catalog.plans.size,
       problems: [],
+      warnings: priceWarnings(catalog, nowMs),
     } as const;
   } catch (error) {
     if (error instanceof CatalogError) return { ok: false, problems: error.problems } as const;

@@ -53,6 +53,7 @@ export function customerExplanation(history: RequestHistory, terms: Terms) {
             cache_write_tokens: usage.cache_write_tokens,
             output_tokens: usage.output_tokens,
             reasoning_tokens: usage.reasoning_tokens,
+            ...detailsOf(usage),
             /** Why the reported usage was not charged as it is. */
             doubt: usage.doubt,
           },
@@ -70,6 +71,16 @@ export function customerExplanation(history: RequestHistory, terms: Terms) {
           },
     receipt: facts.receipt,
   } as const;
+}
+
+/** The parts of the prompt and the service tier that the receipt states too. */
+function detailsOf(usage: NonNullable<Explanation['usage']>) {
+  const { cached_explicit_tokens: explicit, cache_write_long_tokens: long, service_tier } = usage;
+  return {
+    ...(explicit === undefined ? {} : { cached_explicit_tokens: explicit }),
+    ...(long === undefined ? {} : { cache_write_long_tokens: long }),
+    ...(service_tier === undefined ? {} : { service_tier }),
+  };
 }
 
 /** Without its cause, which is the operator's. */

@@ -3,6 +3,7 @@
 
 import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
 import { draftedText, draftSnippet, type PriceDraft } from '../catalog/price-draft.ts';
+import { priceWarnings, withWritePrices } from '../catalog/price-warnings.ts';
 import type { FoundCatalog } from '../catalog/source.ts';
 import { parseInstant } from '../core/instant.ts';
 import type { Catalog } from '../core/model.ts';
@@ -18,21 +19,25 @@ type PreparedPrices = {
   readonly text: string;
   /** Only the drafted prices, for editing by hand. */
   readonly snippet: string;
+  /** What an operator should know before publishing. */
+  readonly warnings: readonly string[];
 };
 
 /** Writes nothing. Throws `CatalogError` and `not_editable`. */
 export function preparePrices(
   found: FoundCatalog,
-  draft: PriceDraft,
+  asked: PriceDraft,
   nowMs: number,
 ): PreparedPrices {
   const before: LoadedCatalog = loadFound(found, nowMs);
+  const draft = withWritePrices(asked, before.catalog);
   const slugOf = (name: string) => before.catalog.resolve(name)?.slug;
   const drafted = draftedText(found.text, draft, slugOf, nowMs);
   if ('notEditable' in drafted) throw new OperationError('not_editable', drafted.notEditable);
   const { text } = drafted;
   const { catalog } = loadFound({ ...found, text }, nowMs);
-  return { basedOn: before.digest, catalog, text, snippet: draftSnippet(draft) };
+  const warnings = priceWarnings(catalog, nowMs);
+  return { basedOn: before.digest, catalog, text, snippet: draftSnippet(draft), warnings };
 }
 
 /** A summary of the draft, for the audit trail. */

@@ -27,7 +27,7 @@ export function catalogRoutes(
       path: '/catalog/check',
       permission: 'view',
       handle(): CatalogCheckRecord {
-        const check = checkCatalog(() => loadFound(machine.findCatalog(), clock()));
+        const check = checkCatalog(() => loadFound(machine.findCatalog(), clock()), clock());
         const { ok, problems } = check;
         return { ok, digest: check.ok ? check.digest : null, problems };
       },

@@ -73,15 +73,17 @@ export function priceRoutes(dependencies: MachineDependencies): readonly Route<S
   }
 }
 
+const REFUSED = { ok: false, warnings: [], based_on: null } as const;
+
 function check(find: () => FoundCatalog, draft: PriceDraft, nowMs: number): DraftCheckRecord {
   try {
-    const { basedOn, snippet } = preparePrices(find(), draft, nowMs);
-    return { ok: true, problems: [], based_on: basedOn, snippet };
+    const { basedOn, snippet, warnings } = preparePrices(find(), draft, nowMs);
+    return { ok: true, problems: [], warnings, based_on: basedOn, snippet };
   } catch (error) {
     if (error instanceof CatalogError) {
-      return { ok: false, problems: error.problems, based_on: null, snippet: null };
+      return { ...REFUSED, problems: error.problems, snippet: null };
     }
     if (!(error instanceof OperationError)) throw error;
-    return { ok: false, problems: [error.message], based_on: null, snippet: draftSnippet(draft) };
+    return { ...REFUSED, problems: [error.message], snippet: draftSnippet(draft) };
   }
 }

@@ -104,7 +104,7 @@ function capabilities({ t }: PublicContext, { features }: ModelRecord): string {
     .join(', ');
 }
 
-/** Other prices: at some hours of the current period, and from an announced time on. */
+/** Other prices: for long prompts, at some hours of the current period, and from an announced time on. */
 function scheduleOf(context: PricedContext, { pricing }: ModelRecord): string[] {
   const { t, language } = context;
   const weekdays = (days: PriceWindowRecord['days']) =>
@@ -133,7 +133,14 @@ function scheduleOf(context: PricedContext, { pricing }: ModelRecord): string[] 
         output: rateText(context, window.output),
       }),
     );
-    return [...from, ...hours];
+    const tiers = (index === 0 ? (period.tiers ?? []) : []).map((tier) =>
+      t('Prompts above {tokens} tokens: input {input}, output {output}', {
+        tokens: new Intl.NumberFormat(LOCALES[language]).format(tier.above_tokens),
+        input: rateText(context, tier.input),
+        output: rateText(context, tier.output),
+      }),
+    );
+    return [...tiers, ...from, ...hours];
   });
 }
 

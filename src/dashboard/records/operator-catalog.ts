@@ -36,6 +36,8 @@ export type Draft = Required<PriceDraft>;
 export type DraftCheckRecord = {
   readonly ok: boolean;
   readonly problems: readonly string[];
+  /** Prices that do not cover what an upstream charges; they can be published. */
+  readonly warnings: readonly string[];
   /** The digest that was checked; publishing must send it back. */
   readonly based_on: string | null;
   /** The drafted prices as catalog text, for copying. */

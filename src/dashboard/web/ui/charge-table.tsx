@@ -5,6 +5,7 @@ import { rich } from '../text/rich.ts';
 import { t } from '../text/t.ts';
 import { Amount } from './amount.tsx';
 import { amountColumn, countColumn } from './common-columns.tsx';
+import { formatCount } from './format.ts';
 import { labelOf } from './labels.ts';
 import { Table } from './table.tsx';
 
@@ -24,8 +25,33 @@ export function ChargeTable({ model, buckets }: Pick<CalculationRecord, 'model' 
   );
 }
 
-/** The exact total, and the rounded one that is charged if it differs. */
-export function chargeTotal({ exact, rounded }: Pick<CalculationRecord, 'exact' | 'rounded'>) {
+/**
+ * What decides the rates and the factor of the charge, then the exact total, and the rounded one that
+ * is charged if it differs.
+ */
+export function chargeTotal(calculation: CalculationRecord) {
+  return (
+    <>
+      {conditions(calculation).map((words) => (
+        <div class="soft small" key={words}>
+          {words}
+        </div>
+      ))}
+      {totalWords(calculation)}
+    </>
+  );
+}
+
+function conditions({ tier_above_tokens: bound, service_tier: tier }: CalculationRecord): string[] {
+  return [
+    ...(bound === undefined
+      ? []
+      : [t('Rates for prompts above {tokens} tokens', { tokens: formatCount(bound) })]),
+    ...(tier === undefined ? [] : [t('Service tier {name}: × {factor}', tier)]),
+  ];
+}
+
+function totalWords({ exact, rounded }: Pick<CalculationRecord, 'exact' | 'rounded'>) {
   return exact === rounded
     ? rich('Total {exact}', { exact: <Amount tokens={exact} detail="exact" /> })
     : rich('Total {exact}, rounded to {rounded}', {

@@ -78,6 +78,8 @@ const LABELS: Readonly<Record<string, string>> = {
   input: t('Input'),
   cached_input: t('Cached input'),
   cache_write: t('Cache write'),
+  cached_input_explicit: t('Explicitly cached input'),
+  cache_write_1h: t('Cache write, 1 hour'),
   output: t('Output'),
 };
 

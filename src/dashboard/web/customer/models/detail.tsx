@@ -163,32 +163,67 @@ function LimitFacts({ model }: { readonly model: CustomerModelRecord }) {
 const KINDS = [
   ['input', t('Input')],
   ['cached_input', t('Cached input')],
+  ['cached_input_explicit', t('Explicitly cached input')],
   ['cache_write', t('Cache write')],
+  ['cache_write_1h', t('Cache write, 1 hour')],
   ['output', t('Output (with reasoning)')],
 ] as const;
+
+type PriceRow = {
+  readonly key: string;
+  readonly label: string;
+  readonly usd: string;
+  readonly tokens: string;
+};
+
+/** The rates of the price, then those of each tier by prompt length. */
+function priceRows(pricing: PricingRecord): PriceRow[] {
+  const all = [{ above_tokens: 0, ...pricing }, ...(pricing.tiers ?? [])];
+  return all.flatMap((rates) =>
+    KINDS.flatMap(([name, label]): PriceRow[] => {
+      const { [name]: usd, above_tokens: bound } = rates;
+      const tokens = rates.svc_tokens[name];
+      if (usd === undefined || tokens === undefined) return [];
+      const above = t('{kind}, prompts above {tokens} tokens', {
+        kind: label,
+        tokens: formatCount(bound),
+      });
+      return [{ key: `${bound} ${name}`, label: bound === 0 ? label : above, usd, tokens }];
+    }),
+  );
+}
 
 function Prices({ pricing }: { readonly pricing: PricingRecord }) {
   return (
     <>
       <Table
         caption={t('Prices')}
-        rows={KINDS}
-        rowKey={([name]) => name}
+        rows={priceRows(pricing)}
+        rowKey={({ key }) => key}
         columns={[
-          { label: t('Tokens'), show: ([, label]) => label },
+          { label: t('Tokens'), show: ({ label }) => label },
           {
             label: t('USD per 1M tokens'),
             card: 'value',
             end: true,
-            show: ([name]) => formatUsdExact(pricing[name]),
+            show: ({ usd }) => formatUsdExact(usd),
           },
           {
             label: t('Service tokens per 1M tokens'),
             end: true,
-            show: ([name]) => groupDigits(pricing.svc_tokens[name]),
+            show: ({ tokens }) => groupDigits(tokens),
           },
         ]}
       />
+      {pricing.service_tiers !== undefined && (
+        <div class="table-foot">
+          <span class="soft">
+            {Object.entries(pricing.service_tiers)
+              .map(([name, factor]) => t('Service tier {name}: × {factor}', { name, factor }))
+              .join('; ')}
+          </span>
+        </div>
+      )}
       {pricing.next_change_at !== null && (
         <div class="table-foot">
           <span class="soft">

@@ -31,6 +31,8 @@ const FIELDS: Readonly<Record<string, FieldText>> = {
   input: { label: t('Input') },
   cached_input: { label: t('Cached input') },
   cache_write: { label: t('Cache write') },
+  cached_input_explicit: { label: t('Explicitly cached input') },
+  cache_write_1h: { label: t('Cache write, 1 hour') },
   output: { label: t('Output') },
   served_by: { label: t('Upstreams') },
   upstream: { label: t('Upstream') },

@@ -14,7 +14,15 @@ import type { FieldProps } from './field-props.ts';
 import { fieldText } from './labels.ts';
 import { tableOf, textOf, withMember } from './values.ts';
 
-const RATES = ['input', 'cached_input', 'cache_write', 'output'];
+const RATES = [
+  ...['input', 'cached_input', 'cached_input_explicit'],
+  ...['cache_write', 'cache_write_1h', 'output'],
+];
+
+const DEFAULTS: Readonly<Record<string, string>> = {
+  cached_input_explicit: t('Same as cached input'),
+  cache_write_1h: t('Same as cache write'),
+};
 
 export function RatesField({
   field,
@@ -65,7 +73,7 @@ export function RatesField({
               unit={unit}
               label={label}
               error={problemAt(`${path}.${name}`) ?? first}
-              placeholder={isRequired || isEmpty ? '' : t('Same as input')}
+              placeholder={isRequired || isEmpty ? '' : (DEFAULTS[name] ?? t('Same as input'))}
               typed={textFor(name)}
               onInput={(text) => {
                 setTyped({ ...typed, [name]: text });

@@ -8,6 +8,7 @@ import type {
 import { t } from '../../text/t.ts';
 import { Badge, Button, Card, Price, Table, Time, weekdays } from '../../ui/index.ts';
 import { isWithdrawn, keep, withdraw } from './draft.ts';
+import { TermLines } from './terms.tsx';
 
 type Row = {
   readonly model: string;
@@ -66,10 +67,16 @@ function From({ row: { period, window } }: { readonly row: Row }) {
     return (
       <span class="soft">
         {t('{from} to {to} UTC{days}', { from: window.from, to: window.to, days })}
+        <TermLines terms={window} />
       </span>
     );
   }
-  return period.valid_from === null ? t('Start') : <Time at={period.valid_from} />;
+  return (
+    <>
+      {period.valid_from === null ? t('Start') : <Time at={period.valid_from} />}
+      <TermLines terms={period} />
+    </>
+  );
 }
 
 function State({ row: { model, period, window } }: { readonly row: Row }) {

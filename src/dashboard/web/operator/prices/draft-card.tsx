@@ -103,6 +103,11 @@ function Checked({
         <DraftRows draft={current} usdPerMillion={book.usd_per_million} />
         <ErrorAlert error={checking.error.value} retry={checking.run} />
         {check && !check.ok && <ProblemsAlert problems={check.problems} />}
+        {check?.ok && check.warnings.length > 0 && (
+          <Alert tone="warning" title={t('These prices may not cover their cost')}>
+            <Lines lines={check.warnings} />
+          </Alert>
+        )}
         {check?.ok && <WhatIf draft={current} />}
         {check?.snippet && (
           <details>

@@ -77,5 +77,16 @@ function namedOf(row: Row): { readonly model: string; readonly valid_from: strin
 function What({ row }: { readonly row: Row }) {
   if (row.kind === 'withdraw') return <Badge tone="warning">{t('Withdrawn')}</Badge>;
   const hours = row.period.windows?.length ?? 0;
-  return <Badge tone="accent">{hours === 0 ? t('New') : t('New, time-of-day rates')}</Badge>;
+  const tiers = row.period.tiers?.length ?? 0;
+  return (
+    <>
+      <Badge tone="accent">{hours === 0 ? t('New') : t('New, time-of-day rates')}</Badge>
+      {tiers > 0 && (
+        <span class="soft small">
+          {' '}
+          {t('{tiers, plural, one {# tier} other {# tiers}} by prompt length', { tiers })}
+        </span>
+      )}
+    </>
+  );
 }

@@ -2,7 +2,11 @@
 // until published.
 
 import { useState } from 'preact/hooks';
-import type { DraftPeriod, PriceBookRecord } from '../../../records/operator-catalog.ts';
+import type {
+  DraftPeriod,
+  PriceBookRecord,
+  PricePeriodRecord,
+} from '../../../records/operator-catalog.ts';
 import { t } from '../../text/t.ts';
 import {
   Button,
@@ -18,7 +22,8 @@ import {
 } from '../../ui/index.ts';
 import { addPeriod } from './draft.ts';
 import { HoursFields, type HoursInput, NEW_HOURS, toWindow } from './hours.tsx';
-import { RateFields, type RatesInput, ratesIn, toRates } from './rates.tsx';
+import { NO_RATES, RateFields, type RatesInput, ratesIn, toRates } from './rates.tsx';
+import { TermLines } from './terms.tsx';
 
 export function PeriodDialog({
   book,
@@ -34,12 +39,16 @@ export function PeriodDialog({
   const [unit, setUnit] = useState(preferredUnit);
   const [rates, setRates] = useState(() => ratesOf(book, first, unit));
   const [hours, setHours] = useState<readonly HoursInput[]>([]);
+  const kept = keptTerms(book, model);
   const action = useAction(async () => {
     const period: DraftPeriod = {
       model,
       valid_from: new Date(from).toISOString().replace('.000Z', 'Z'),
       ...toRates(rates, unit),
-      ...(hours.length === 0 ? {} : { windows: hours.map((each) => toWindow(each, unit)) }),
+      ...kept,
+      ...(hours.length === 0
+        ? {}
+        : { windows: hours.map((each) => ({ ...toWindow(each, unit), ...kept })) }),
     };
     addPeriod(period);
     onClose();
@@ -87,6 +96,7 @@ export function PeriodDialog({
         </span>
       </div>
       <RateFields rates={rates} unit={unit} onChange={setRates} />
+      <TermLines terms={currentOf(book, model)} note={t('Kept from the current price:')} />
       {hours.map((each, index) => (
         <HoursFields
           key={index}
@@ -105,23 +115,50 @@ export function PeriodDialog({
   );
 }
 
+function currentOf(book: PriceBookRecord, name: string): PricePeriodRecord | undefined {
+  const prices = book.models.find(({ model }) => model === name)?.prices ?? [];
+  const isCurrent = ({ in_force, windows }: PricePeriodRecord) =>
+    in_force || windows.some((each) => each.in_force);
+  return prices.find(isCurrent) ?? prices.at(-1);
+}
+
 /** Starts from the current price. */
 function ratesOf(book: PriceBookRecord, name: string, unit: EntryUnit): RatesInput {
-  const prices = book.models.find(({ model }) => model === name)?.prices ?? [];
-  const period =
-    prices.find(({ in_force, windows }) => in_force || windows.some((each) => each.in_force)) ??
-    prices.at(-1);
-  if (period === undefined) return { input: '', cached_input: '', cache_write: '', output: '' };
+  const period = currentOf(book, name);
+  if (period === undefined) return NO_RATES;
   const { svc_tokens: million } = period;
-  const rate = (perMillion: string) =>
-    written('price', multiply(perMillion, '0.000001') ?? '', unit);
+  const rate = (perMillion: string | undefined) =>
+    perMillion === undefined ? '' : written('price', perToken(perMillion), unit);
   const orInput = (each: string) => (each === million.input ? '' : rate(each));
   return {
     input: rate(million.input),
     cached_input: orInput(million.cached_input),
+    cached_input_explicit: rate(million.cached_input_explicit),
     cache_write: orInput(million.cache_write),
+    cache_write_1h: rate(million.cache_write_1h),
     output: rate(million.output),
   };
+}
+
+/** The tiers and service tiers of the current price, which the new one keeps. */
+function keptTerms(
+  book: PriceBookRecord,
+  name: string,
+): Pick<DraftPeriod, 'tiers' | 'service_tiers'> {
+  const { tiers, service_tiers } = currentOf(book, name) ?? {};
+  return {
+    ...(tiers && {
+      tiers: tiers.map(({ above_tokens, svc_tokens }) => {
+        const rates = Object.entries(svc_tokens).map(([each, rate]) => [each, perToken(rate)]);
+        return { above_tokens, ...(Object.fromEntries(rates) as typeof svc_tokens) };
+      }),
+    }),
+    ...(service_tiers && { service_tiers }),
+  };
+}
+
+function perToken(perMillion: string): string {
+  return multiply(perMillion, '0.000001') ?? '';
 }
 
 function nextMonth(): Date {

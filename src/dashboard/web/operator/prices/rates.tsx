@@ -1,4 +1,4 @@
-// The four rates of a price, as typed in one unit.
+// The rates of a price, as typed in one unit.
 
 import { t } from '../../text/t.ts';
 import { EntryField, type EntryUnit, inUnit, readAmount } from '../../ui/index.ts';
@@ -6,16 +6,33 @@ import { EntryField, type EntryUnit, inUnit, readAmount } from '../../ui/index.t
 export type RatesInput = {
   readonly input: string;
   readonly cached_input: string;
+  readonly cached_input_explicit: string;
   readonly cache_write: string;
+  readonly cache_write_1h: string;
   readonly output: string;
 };
 
 const FIELDS = [
-  { name: 'input', label: t('Input'), required: true },
-  { name: 'cached_input', label: t('Cached input'), required: false },
-  { name: 'cache_write', label: t('Cache write'), required: false },
-  { name: 'output', label: t('Output'), required: true },
+  { name: 'input', label: t('Input'), empty: '' },
+  { name: 'cached_input', label: t('Cached input'), empty: t('Same as input') },
+  {
+    name: 'cached_input_explicit',
+    label: t('Explicitly cached input'),
+    empty: t('Same as cached input'),
+  },
+  { name: 'cache_write', label: t('Cache write'), empty: t('Same as input') },
+  { name: 'cache_write_1h', label: t('Cache write, 1 hour'), empty: t('Same as cache write') },
+  { name: 'output', label: t('Output'), empty: '' },
 ] as const;
+
+export const NO_RATES: RatesInput = {
+  input: '',
+  cached_input: '',
+  cached_input_explicit: '',
+  cache_write: '',
+  cache_write_1h: '',
+  output: '',
+};
 
 export function RateFields({
   rates,
@@ -28,14 +45,14 @@ export function RateFields({
 }) {
   return (
     <div class="fields">
-      {FIELDS.map(({ name, label, required }) => (
+      {FIELDS.map(({ name, label, empty }) => (
         <EntryField
           key={name}
           kind="price"
           unit={unit}
           label={label}
-          required={required}
-          placeholder={required ? '' : t('Same as input')}
+          required={empty === ''}
+          placeholder={empty}
           typed={rates[name]}
           onInput={(typed) => onChange({ ...rates, [name]: typed })}
         />
@@ -44,15 +61,19 @@ export function RateFields({
   );
 }
 
-/** In service tokens per model token. Empty rates default to the input rate, as in the catalog. */
+/** In service tokens per model token. Empty rates are left out, so the catalog's defaults apply. */
 export function toRates(rates: RatesInput, unit: EntryUnit) {
   const rate = (name: keyof RatesInput) => readAmount('price', rates[name], unit).tokens;
-  const cached = rate('cached_input');
-  const write = rate('cache_write');
+  const optional = <Name extends keyof RatesInput>(name: Name) => {
+    const value = rate(name);
+    return value === undefined ? {} : ({ [name]: value } as { readonly [Key in Name]: string });
+  };
   return {
     input: rate('input') ?? '',
-    ...(cached === undefined ? {} : { cached_input: cached }),
-    ...(write === undefined ? {} : { cache_write: write }),
+    ...optional('cached_input'),
+    ...optional('cached_input_explicit'),
+    ...optional('cache_write'),
+    ...optional('cache_write_1h'),
     output: rate('output') ?? '',
   };
 }
@@ -63,7 +84,9 @@ export function ratesIn(rates: RatesInput, unit: EntryUnit, next: EntryUnit): Ra
   return {
     input: rate('input'),
     cached_input: rate('cached_input'),
+    cached_input_explicit: rate('cached_input_explicit'),
     cache_write: rate('cache_write'),
+    cache_write_1h: rate('cache_write_1h'),
     output: rate('output'),
   };
 }

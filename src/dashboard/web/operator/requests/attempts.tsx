@@ -6,6 +6,7 @@ import {
   amountColumn,
   Badge,
   formatCount,
+  formatUsdExact,
   labelOf,
   formatMilliseconds as ms,
   Nothing,
@@ -65,6 +66,16 @@ export function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }
             ),
         },
         amountColumn(t('Cost'), 'cost', { detail: 'exact' }),
+        ...(attempts.some(({ reported_cost_usd: usd }) => usd !== undefined)
+          ? [
+              {
+                label: t('Cost by its report'),
+                end: true,
+                show: ({ reported_cost_usd: usd }: Attempt) =>
+                  usd === undefined ? <Nothing /> : formatUsdExact(usd),
+              },
+            ]
+          : []),
       ]}
     />
   );

@@ -208,6 +208,15 @@ function UsageFacts({ usage }: { readonly usage: OperatorRequestRecord['usage'] 
         [t('Input'), tokenCount(usage.input_tokens)],
         [t('Cached'), tokenCount(usage.cached_input_tokens)],
         [t('Cache write'), tokenCount(usage.cache_write_tokens)],
+        ...(usage.cached_explicit_tokens === undefined
+          ? []
+          : [[t('Explicitly cached input'), tokenCount(usage.cached_explicit_tokens)] as const]),
+        ...(usage.cache_write_long_tokens === undefined
+          ? []
+          : [[t('Cache write, 1 hour'), tokenCount(usage.cache_write_long_tokens)] as const]),
+        ...(usage.service_tier === undefined
+          ? []
+          : [[t('Service tier'), usage.service_tier] as const]),
         [t('Output'), tokenCount(usage.output_tokens)],
         [t('Reasoning'), tokenCount(usage.reasoning_tokens)],
         [

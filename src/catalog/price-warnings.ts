@@ -1,0 +1,156 @@
+// Prices that an operator should look at: those that do not cover what an upstream charges, and cache
+// writes at the input price where the vendor charges more. Warnings change no charge.
+
+import { isoTime } from '../core/calendar.ts';
+import { FACTOR_ONE } from '../core/exact.ts';
+import type { Catalog, Model, Placement, Upstream } from '../core/model.ts';
+import { formatDecimal, PICO_DECIMALS, type Pico, parseDecimal } from '../core/money.ts';
+import { factorOf, type Price, ratesFor } from '../core/price.ts';
+import { factorText } from '../core/price-terms.ts';
+import type { PriceDraft } from './price-draft.ts';
+
+/**
+ * Where vendors charge 1.25 times the input price for cache writes: Anthropic and its models on other
+ * platforms, OpenAI since GPT-5.6 (their price pages of November 2026).
+ */
+const WRITE_CHARGING_HOSTS = [
+  ...['anthropic.com', 'openai.com', 'azure.com'],
+  ...['amazonaws.com', 'api.aws', 'aiplatform.googleapis.com'],
+];
+
+/** One line for each price and upstream, for prices that are effective at `nowMs` or later. */
+export function priceWarnings(catalog: Catalog, nowMs: number): string[] {
+  return catalog.models.flatMap((model) =>
+    pricesFrom(model, nowMs).flatMap(({ price, from }) =>
+      model.servedBy.flatMap((placement) => {
+        const gaps = gapsOf(price, placement, model.contextWindow);
+        const writes = writeWarning(price, placement, catalog.upstreams.get(placement.upstream));
+        const lines = [
+          ...(gaps.length === 0
+            ? []
+            : [`is below the cost of ${placement.upstream}: ${gaps.join('; ')}`]),
+          ...writes,
+        ];
+        return lines.map((line) => `${model.slug}: the price ${from} ${line}`);
+      }),
+    ),
+  );
+}
+
+type NamedPrice = { readonly price: Price; readonly from: string };
+
+/** The current prices of a model and the later ones, each version once. */
+function pricesFrom({ prices }: Model, nowMs: number): NamedPrice[] {
+  const named = prices.flatMap(({ validFromMs, price, windows }, index): NamedPrice[] => {
+    if ((prices[index + 1]?.validFromMs ?? Number.POSITIVE_INFINITY) <= nowMs) return [];
+    const from = validFromMs <= nowMs ? 'of now' : `from ${isoTime(validFromMs)} on`;
+    return [price, ...windows.map((window) => window.price)].map((each) => ({ price: each, from }));
+  });
+  return [...new Map(named.map((each) => [each.price.version, each])).values()];
+}
+
+/** The rates and factors at which the price is lower than the cost. */
+function gapsOf(price: Price, { cost }: Placement, contextWindow: number): string[] {
+  if (cost === undefined) return [];
+  const bounds = [price, cost].flatMap(({ terms }) => terms?.tiers ?? []);
+  const starts = new Set([0, ...bounds.map(({ aboveTokens }) => aboveTokens)]);
+  const rows = [...starts].filter((start) => start < contextWindow).toSorted((a, b) => a - b);
+  return [
+    ...rows.flatMap((start) => {
+      const gaps = rateGaps(price, cost, start);
+      if (gaps.length === 0) return [];
+      return [start === 0 ? gaps.join(', ') : `above ${start} tokens ${gaps.join(', ')}`];
+    }),
+    ...(cost.terms?.serviceTiers ?? []).flatMap(({ name, factor }) => {
+      const own = factorOf(price, name) ?? FACTOR_ONE;
+      const isCovered = price.output * BigInt(own) >= cost.output * BigInt(factor);
+      if (isCovered) return [];
+      return [`service tier ${name} × ${factorText(own)} (costs × ${factorText(factor)})`];
+    }),
+  ];
+}
+
+function rateGaps(price: Price, cost: Price, aboveTokens: number): string[] {
+  const [sold, bought] = [rowOf(price, aboveTokens), rowOf(cost, aboveTokens)];
+  return Object.entries(bought).flatMap(([name, rate]) => {
+    const own = sold[name as keyof typeof sold];
+    return own < rate ? [`${name} ${rateText(own)} (costs ${rateText(rate)})`] : [];
+  });
+}
+
+function rowOf(price: Price, aboveTokens: number) {
+  const rates = ratesFor(price, aboveTokens + 1);
+  return {
+    input: rates.input,
+    cached_input: rates.cachedInput,
+    cached_input_explicit: rates.cachedInputExplicit ?? rates.cachedInput,
+    cache_write: rates.cacheWrite,
+    cache_write_1h: rates.cacheWriteLong ?? rates.cacheWrite,
+    output: rates.output,
+  };
+}
+
+/** A cost that names the price of writes answers the question better than a vendor's host. */
+function writeWarning(
+  { input, cacheWrite }: Price,
+  { cost }: Placement,
+  upstream: Upstream | undefined,
+): string[] {
+  if (upstream === undefined || !chargesWrites(upstream)) return [];
+  if (cacheWrite > input || input === 0n || (cost !== undefined && cost.cacheWrite > cost.input))
+    return [];
+  const text = rateText(writeRate(input));
+  return [
+    `charges cache writes like input, and ${upstream.id} charges 1.25 times its input price for them; write cache_write = "${text}" in the next price`,
+  ];
+}
+
+function chargesWrites(upstream: Upstream): boolean {
+  if (upstream.dialect === 'demo') return false;
+  const host = URL.parse(upstream.baseUrl)?.hostname ?? '';
+  return (
+    upstream.profile.unreportedCacheWrites === 'count' ||
+    WRITE_CHARGING_HOSTS.some((known) => host === known || host.endsWith(`.${known}`))
+  );
+}
+
+/** 1.25 times the input price, rounded up. */
+function writeRate(input: bigint): bigint {
+  return (input * 5n + 3n) / 4n;
+}
+
+function rateText(rate: Pico | bigint): string {
+  return formatDecimal(rate, PICO_DECIMALS);
+}
+
+/**
+ * The draft with an explicit `cache_write` in each new price of a model whose vendor charges writes.
+ * The file says what is charged, so no default has to change.
+ */
+export function withWritePrices(draft: PriceDraft, catalog: Catalog): PriceDraft {
+  const { add } = draft;
+  if (add === undefined) return draft;
+  return {
+    ...draft,
+    add: add.map((period) => {
+      const servedBy = catalog.resolve(period.model)?.servedBy ?? [];
+      const upstreams = servedBy.flatMap(({ upstream }) => catalog.upstreams.get(upstream) ?? []);
+      if (!upstreams.some(chargesWrites)) return period;
+      const { windows } = period;
+      return { ...withWrites(period), ...(windows && { windows: windows.map(withWrites) }) };
+    }),
+  };
+}
+
+type Row = { readonly input: string | number; readonly cache_write?: string | number };
+
+function withWrites<Entry extends Row & { readonly tiers?: readonly Row[] }>(entry: Entry): Entry {
+  const { tiers } = entry;
+  return { ...withWrite(entry), ...(tiers && { tiers: tiers.map(withWrite) }) };
+}
+
+function withWrite<Entry extends Row>(row: Entry): Entry {
+  const input = parseDecimal(String(row.input), PICO_DECIMALS);
+  if (row.cache_write !== undefined || input === undefined || input === 0n) return row;
+  return { ...row, cache_write: rateText(writeRate(input)) };
+}
