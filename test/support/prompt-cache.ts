@@ -1,4 +1,4 @@
-// Anthropic's prompt cache, for the scripted upstream: by credential, by exact prefix, at marked
+// Anthropic's prompt cache, for the scripted upstream and the stand-in: by credential, by exact prefix, at marked
 // blocks only. The rules are from its prompt caching guide: order is tools, system, messages; at
 // most four marks; a mark finds an entry at most 20 blocks before it; nothing below a minimum is
 // written; `tool_choice` and thinking belong to the messages.
@@ -17,9 +17,12 @@ export type CacheCounts = {
   readonly written: number;
 };
 
+/** What a cache sees of a request. Sites share no entries. */
+export type CachedRequest = Pick<RecordedRequest, 'site' | 'headers' | 'model' | 'body'>;
+
 export type PromptCache = {
   /** What a request reads from the cache and writes to it; throws where the vendor refuses. */
-  readonly count: (request: RecordedRequest) => CacheCounts;
+  readonly count: (request: CachedRequest) => CacheCounts;
 };
 
 type Block = { readonly text: string; readonly marked: boolean };

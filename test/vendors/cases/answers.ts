@@ -1,0 +1,122 @@
+// Cases of one answer: content, thinking, efforts, the beginning of an answer, sampling, schemas, images.
+
+import { EFFORTS } from '../../../src/core/effort.ts';
+import type { Format } from '../../support/client.ts';
+import { Unserved } from '../conversation.ts';
+import { SAYS } from '../stand-ins/script.ts';
+import type { Json } from '../stand-ins/server.ts';
+import { type Case, type Cell, must, mustSay, THINK, talk } from './case.ts';
+
+const OFF: Readonly<Record<Format, Json>> = {
+  chat: { reasoning_effort: 'none' },
+  messages: { thinking: { type: 'disabled' } },
+};
+
+const SCHEMA = {
+  type: 'object',
+  properties: { settlement: { type: 'string' } },
+  required: ['settlement'],
+  additionalProperties: false,
+};
+
+const SCHEMA_OF: Readonly<Record<Format, Json>> = {
+  chat: {
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'answer', strict: true, schema: SCHEMA },
+    },
+  },
+  messages: { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
+};
+
+/** A PNG of one pixel. */
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+const IMAGE: Readonly<Record<Format, Json>> = {
+  chat: { type: 'image_url', image_url: { url: `data:image/png;base64,${PIXEL}` } },
+  messages: { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PIXEL } },
+};
+
+function effortOf(format: Format, effort: string): Json {
+  if (format === 'chat') return { reasoning_effort: effort };
+  const thinking = effort === 'none' ? {} : { thinking: { type: 'adaptive' } };
+  return { ...thinking, output_config: { effort } };
+}
+
+async function showsThinking(cell: Cell): Promise<void> {
+  for (const stream of [false, true]) {
+    const reply = await talk(cell, 'Think.').send({ stream, more: THINK[cell.format] });
+    mustSay(reply, SAYS.text);
+    const { reasoning } = reply.said;
+    const form = stream ? 'streamed' : 'whole';
+    must(/^Let me think \d{8}$/.test(reasoning.trim()), `${form}: it shows "${reasoning}"`);
+  }
+}
+
+async function takesImage(cell: Cell): Promise<void> {
+  const { format, mark, row } = cell;
+  const text = { type: 'text', text: `${mark} What is this?` };
+  const sent = talk(cell, 'Look at this.').user([text, IMAGE[format]]).send();
+  if (row.vision) {
+    mustSay(await sent, SAYS.text);
+    must(cell.seen().at(-1)?.images === 1, 'the model saw no image');
+    return;
+  }
+  const error = await sent.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  must(error instanceof Unserved, 'an image was served by a model without vision');
+  must(error.status === 400, `an image answers ${error.message}`);
+  const param = String(error.error['param']);
+  must(param.startsWith('messages'), `the refusal names ${param}`);
+  must(cell.seen().length === 0, 'the upstream was asked');
+}
+
+export const ANSWERS: readonly Case[] = [
+  {
+    name: 'plain',
+    run: async (cell) => mustSay(await talk(cell, 'Greet.').send(), SAYS.text),
+  },
+  {
+    name: 'stream',
+    run: async (cell) => mustSay(await talk(cell, 'Greet.').send({ stream: true }), SAYS.text),
+  },
+  { name: 'thinking shown', applies: (row) => row.shows, run: showsThinking },
+  {
+    name: 'thinking off',
+    run: async (cell) => {
+      const reply = await talk(cell, 'Greet.').send({ more: OFF[cell.format] });
+      mustSay(reply, SAYS.text);
+      must(!cell.row.off || cell.seen()[0]?.thought === false, 'the model thinks');
+    },
+  },
+  ...EFFORTS.map((effort) => ({
+    name: `effort ${effort}`,
+    run: async (cell: Cell) => {
+      mustSay(await talk(cell, 'Greet.').send({ more: effortOf(cell.format, effort) }), SAYS.text);
+    },
+  })),
+  {
+    name: 'prefill',
+    run: async (cell) => {
+      const reply = await talk(cell, 'Which one?').begin(SAYS.beginning).send();
+      mustSay(reply, SAYS.continued);
+    },
+  },
+  {
+    name: 'temperature 0.7',
+    run: async (cell) => {
+      mustSay(await talk(cell, 'Greet.').send({ more: { temperature: 0.7 } }), SAYS.text);
+    },
+  },
+  {
+    name: 'JSON schema',
+    run: async (cell) => {
+      const reply = await talk(cell, 'Which town, as JSON?').send({ more: SCHEMA_OF[cell.format] });
+      mustSay(reply, SAYS.json);
+    },
+  },
+  { name: 'image', run: takesImage },
+];

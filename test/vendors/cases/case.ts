@@ -1,0 +1,75 @@
+// What a case of the matrix is, and what its cases share.
+
+import type { Caller, Format } from '../../support/client.ts';
+import { Conversation, type Reply } from '../conversation.ts';
+import type { Row } from '../rows.ts';
+import type { Json, Seen } from '../stand-ins/server.ts';
+
+/** One model in one case and one client format. */
+export type Cell = {
+  readonly row: Row;
+  readonly format: Format;
+  readonly caller: Caller;
+  /** Begins the first user text, and finds the cell's requests at the stand-in. */
+  readonly mark: string;
+  /** The requests that the stand-in got, in order. */
+  readonly seen: () => readonly Seen[];
+};
+
+/** A case throws where its rule does not hold. */
+export type Case = {
+  readonly name: string;
+  /** The rows that have what the case is about; all by default. */
+  readonly applies?: (row: Row) => boolean;
+  readonly run: (cell: Cell) => Promise<void>;
+};
+
+/** Requests thinking in each format. */
+export const THINK: Readonly<Record<Format, Json>> = {
+  chat: { reasoning_effort: 'high' },
+  messages: { thinking: { type: 'enabled', budget_tokens: 4_000 } },
+};
+
+/** A tool of the cases. Prompts do not contain these names, so that only a request can force one. */
+export const WEATHER = {
+  name: 'get_weather',
+  schema: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
+} as const;
+
+/** Another one. */
+export const STATION = {
+  name: 'find_station',
+  schema: { type: 'object', properties: { place: { type: 'string' } } },
+} as const;
+
+/** A conversation of the cell, with its mark in front of the first user text. */
+export function talk({ format, caller, row, mark }: Cell, text: string): Conversation {
+  return new Conversation(format, caller, row.id).user(`${mark} ${text}`);
+}
+
+/** Throws where something of a case does not hold. */
+export function must(holds: boolean, reason: string): asserts holds {
+  if (!holds) throw new Error(reason);
+}
+
+/** Throws unless the answer has this text. */
+export function mustSay({ said }: Reply, text: string): void {
+  must(said.text === text, `the answer is ${JSON.stringify(said.text)}, not ${text}`);
+}
+
+/** Throws unless the answer calls exactly these tools. */
+export function mustCall({ said }: Reply, ...names: readonly string[]): void {
+  const called = said.calls.map((call) => call.name).join(', ');
+  must(called === names.join(', '), `it calls ${called || 'no tool'}, not ${names.join(', ')}`);
+}
+
+/** Throws unless each request has returned all thinking of the answers before it. */
+export function mustReturnThinking({ row, seen: requests }: Cell): void {
+  const given: string[] = [];
+  for (const [index, seen] of requests().entries()) {
+    const lost = given.filter((each) => !seen.returned.includes(each));
+    must(lost.length === 0, `request ${index + 1} lost ${lost.length} of ${given.length} thoughts`);
+    given.push(...seen.given);
+  }
+  must(given.length > 0 || !row.keeps, 'the vendor gave no thinking that could return');
+}
