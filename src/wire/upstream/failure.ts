@@ -181,7 +181,7 @@ function readBareRecord(value: JsonObject): unknown {
   if (Array.isArray(errors) && errors.length > 0) return errors[0];
   if (success === false || error === true) return value;
   const { status_code: status, status_msg: message } = toObject(value['base_resp']);
-  if (status !== undefined && status !== 0) return { code: status, message };
+  if (status !== undefined && status !== 0) return { base_code: status, message };
   const isGood = code === undefined || code === 0 || code === 200;
   return typeof msg === 'string' && !isGood ? value : undefined;
 }
@@ -199,10 +199,25 @@ function errorFailure(error: unknown, wrote: WroteWords): UpstreamFailure {
   };
 }
 
+/** MiniMax's codes, whose texts say little (platform.minimax.io, error codes, 2026-11-28). */
+const BASE_CODES: ReadonlyMap<unknown, FailureClass> = new Map<unknown, FailureClass>([
+  [1002, 'rate_limited'],
+  [1004, 'credential'],
+  // No credit.
+  [1008, 'credential'],
+  // The content of the prompt, or of the answer.
+  [1026, 'bad_request'],
+  [1027, 'bad_request'],
+  [1039, 'context_length'],
+  [2013, 'bad_request'],
+]);
+
 function classifyError(error: unknown, wrote: WroteWords): FailureClass {
   const { inWords } = saidBy(error, wrote);
   if (inWords(CONTEXT_WORDS)) return 'context_length';
-  const code = toObject(error)['code'];
+  const { code, base_code: baseCode } = toObject(error);
+  const ofBase = BASE_CODES.get(baseCode);
+  if (ofBase !== undefined) return ofBase;
   if (code === 429 || inWords(RATE_WORDS)) return 'rate_limited';
   if (code === 503 || code === 529 || inWords(OVERLOAD_WORDS)) return 'overloaded';
   return 'server_error';
