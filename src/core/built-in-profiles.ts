@@ -41,6 +41,7 @@ export const BUILT_IN_PROFILES: ReadonlyMap<string, UpstreamProfile> = new Map<
   ['openrouter', servers.OPENROUTER],
   ['together', servers.TOGETHER],
   ['fireworks', servers.FIREWORKS],
+  ['fireworks-glm-5.3', servers.FIREWORKS_GLM],
   ['vllm', servers.VLLM],
   ['sglang', servers.SGLANG],
   ['llama.cpp', servers.LLAMA_CPP],

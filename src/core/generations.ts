@@ -146,6 +146,12 @@ export const GENERATIONS: readonly Generation[] = [
     profile: 'mistral-large-4',
     reason: 'Mistral Large 4 has three efforts, and always thinks',
   },
+  {
+    of: ['fireworks'],
+    models: /glm-5p3/,
+    profile: 'fireworks-glm-5.3',
+    reason: 'GLM-5.3 has efforts, and always thinks',
+  },
   { of: ['groq'], models: /qwen/, profile: 'groq-qwen', reason: 'Qwen at Groq has no depths' },
   {
     of: ['cerebras'],

@@ -52,8 +52,8 @@ export const OLLAMA: ChatProfile = {
   thinkingShown: 'all',
   // It never fetches an address: "image URLs are not currently supported".
   imageUrls: 'data',
-  // tool_choice is read by no version so far: a forced tool is a wish, and `none` forbids nothing.
-  forcedChoice: 'auto',
+  // tool_choice is read by no version so far: a forced tool needs words, and `none` forbids nothing.
+  forcedChoice: 'instruct',
   forbiddenChoice: 'drop_tools',
   // Not one of the fields that it reads.
   parallelToolCalls: 'omit',
@@ -124,4 +124,11 @@ export const TOGETHER: ChatProfile = {
 export const FIREWORKS: ChatProfile = {
   ...TOGETHER,
   effortWords: wordsOf(['none', 'low', 'medium', 'high', 'max']),
+};
+
+/** GLM-5.3 always thinks there, as it does at its vendor. */
+export const FIREWORKS_GLM: ChatProfile = {
+  ...FIREWORKS,
+  effortWords: wordsOf(['low', 'medium', 'high', 'max']),
+  thinkingOff: 'lowest',
 };

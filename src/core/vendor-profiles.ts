@@ -174,7 +174,8 @@ export const QWEN: ChatProfile = {
   forcedChoice: 'without_thinking',
   thinkingShown: 'all',
   jsonSchema: 'send',
-  prefill: 'partial',
+  // Partial mode is for models that do not think (help.aliyun.com, partial mode, 2026-11-28).
+  prefill: 'bridge',
   // Otherwise the thinking of earlier turns is dropped.
   extraBody: { preserve_thinking: true },
 };
