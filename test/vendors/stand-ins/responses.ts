@@ -64,7 +64,8 @@ function check(seller: ResponsesSeller, body: ResponsesBody): void {
 
 function noteItems(body: ResponsesBody, seen: Seen): void {
   for (const { type, content, encrypted_content: encrypted } of itemsOf(body)) {
-    if (type === 'reasoning') seen.returned.push(encrypted ?? textIn(content));
+    // Texts of open models may return joined by a blank line.
+    if (type === 'reasoning') seen.returned.push(...(encrypted ?? textIn(content)).split('\n\n'));
     const parts = typeof content === 'string' ? [] : (content ?? []);
     seen.images += parts.filter((part) => part.type === 'input_image').length;
   }
