@@ -3,7 +3,6 @@
 
 import { catalogOf, LARGE_PLAN, UPSTREAM_KEY } from '../support/catalog.ts';
 import type { Row } from './rows.ts';
-import { TEMPORARY_PROFILES } from './temporary-profiles.ts';
 
 /** Prices with digits of their own, so that no two counts can be mistaken for each other. */
 export const PRICE = {
@@ -35,6 +34,5 @@ export function catalogOfRows(rows: readonly Row[], siteOf: (site: string) => st
     price: PRICE,
     served_by: [{ upstream, model }],
   }));
-  const catalog = catalogOf({ upstreams, models, plans: { [PLAN]: LARGE_PLAN } });
-  return `${catalog}\n${TEMPORARY_PROFILES}`;
+  return catalogOf({ upstreams, models, plans: { [PLAN]: LARGE_PLAN } });
 }

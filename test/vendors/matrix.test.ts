@@ -85,8 +85,7 @@ async function runCell(
     const reason = error instanceof Error ? error.message : String(error);
     return { ...result, reason: [reason, ...refusals()].join(' | ') };
   }
-  const wanted = ['refusal', 'too long'].includes(of.name);
-  const [refusal] = wanted ? [] : refusals();
+  const [refusal] = of.mayRefuse === true ? [] : refusals();
   return refusal === undefined ? result : { ...result, reason: `served after: ${refusal}` };
 }
 

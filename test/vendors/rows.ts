@@ -81,7 +81,11 @@ export const ROWS: readonly Row[] = [
     { model: 'anthropic.claude-opus-5-5', off: false },
   ),
   ...rows(
-    { site: 'vertex', ...CLAUDE, path: '/v1/projects/p/locations/global' },
+    {
+      site: 'vertex',
+      ...CLAUDE,
+      path: '/v1/projects/p/locations/global/publishers/anthropic/models',
+    },
     { model: 'claude-opus-5-5', off: false },
   ),
   ...rows(

@@ -1,7 +1,7 @@
 // What a case of the matrix is, and what its cases share.
 
 import type { Caller, Format } from '../../support/client.ts';
-import { Conversation, type Reply } from '../conversation.ts';
+import { Conversation, type Reply, Unserved } from '../conversation.ts';
 import type { Row } from '../rows.ts';
 import type { Json, Seen } from '../stand-ins/server.ts';
 
@@ -21,6 +21,8 @@ export type Case = {
   readonly name: string;
   /** The rows that have what the case is about; all by default. */
   readonly applies?: (row: Row) => boolean;
+  /** Whether the vendor may refuse a request of the case. */
+  readonly mayRefuse?: boolean;
   readonly run: (cell: Cell) => Promise<void>;
 };
 
@@ -72,4 +74,22 @@ export function mustReturnThinking({ row, seen: requests }: Cell): void {
     given.push(...seen.given);
   }
   must(given.length > 0 || !row.keeps, 'the vendor gave no thinking that could return');
+}
+
+/** Why a request was not served; undefined if it was. */
+export async function failureOf(sent: Promise<Reply>): Promise<Unserved | undefined> {
+  return sent.then(
+    () => undefined,
+    (error: unknown) => {
+      if (error instanceof Unserved) return error;
+      throw error;
+    },
+  );
+}
+
+/** Throws unless the vendor was asked once and refused. */
+export function mustRefuseOnce({ seen }: Cell): void {
+  const asked = seen();
+  must(asked.length === 1, `the vendor was asked ${asked.length} times`);
+  must(asked[0]?.refusal !== undefined, 'the vendor refused nothing');
 }

@@ -4,8 +4,7 @@ import { get } from '../../support/client.ts';
 import { readEvents } from '../../support/sse.ts';
 import { waitUntil } from '../../support/upstream.ts';
 import { mustBill } from '../bill.ts';
-import { Unserved } from '../conversation.ts';
-import { type Case, type Cell, must, talk } from './case.ts';
+import { type Case, type Cell, failureOf, must, mustRefuseOnce, talk } from './case.ts';
 
 const LEFT_MS = 2_000;
 
@@ -39,34 +38,26 @@ async function leave(cell: Cell): Promise<void> {
   must(debited > 0, 'nothing was charged for the words');
 }
 
-/** A refusal in the answer ends it; one by status is a 400 that costs nothing. */
+/** A refusal in the answer ends it; one by status is a 400. */
 async function refused(cell: Cell): Promise<void> {
   const sent = talk(cell, '[filter]').send();
-  const error = await sent.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  const asked = cell.seen();
-  must(asked.length === 1, `the upstream was asked ${asked.length} times`);
-  if (asked[0]?.refusal === undefined) {
-    must(error === undefined, `the answer is ${String(error)}`);
-    const { said } = await sent;
-    const wanted = cell.format === 'chat' ? ['content_filter', 'stop'] : ['end_turn', 'refusal'];
-    must(wanted.includes(String(said.reason)), `the reason is ${String(said.reason)}`);
+  const error = await failureOf(sent);
+  if (error !== undefined) {
+    must(error.status === 400, `the answer is ${error.message}`);
+    mustRefuseOnce(cell);
     return;
   }
-  must(error instanceof Unserved && error.status === 400, `the answer is ${String(error)}`);
+  const { said } = await sent;
+  const wanted = cell.format === 'chat' ? ['content_filter', 'stop'] : ['end_turn', 'refusal'];
+  must(wanted.includes(String(said.reason)), `the reason is ${String(said.reason)}`);
 }
 
 async function tooLong(cell: Cell): Promise<void> {
-  const error = await talk(cell, '[long]')
-    .send()
-    .catch((thrown: unknown) => thrown);
-  must(error instanceof Unserved, 'it was served');
-  must(error.status === 400, `the answer is ${error.message}`);
+  const error = await failureOf(talk(cell, '[long]').send());
+  must(error?.status === 400, `the answer is ${error?.message ?? 200}`);
   const code = String(error.error['code']);
   must(code === 'context_length_exceeded', `the code is ${code}`);
-  must(cell.seen().length === 1, `the upstream was asked ${cell.seen().length} times`);
+  mustRefuseOnce(cell);
 }
 
 async function billed(cell: Cell, stream: boolean): Promise<void> {
@@ -76,8 +67,8 @@ async function billed(cell: Cell, stream: boolean): Promise<void> {
 
 export const ENDINGS: readonly Case[] = [
   { name: 'leaving', run: leave },
-  { name: 'refusal', run: refused },
-  { name: 'too long', run: tooLong },
+  { name: 'refusal', mayRefuse: true, run: refused },
+  { name: 'too long', mayRefuse: true, run: tooLong },
   { name: 'bill', run: (cell) => billed(cell, false) },
   { name: 'bill streamed', run: (cell) => billed(cell, true) },
 ];

@@ -5,7 +5,7 @@
 // From: @cerebras/cerebras_cloud_sdk 1.91.0 and @ai-sdk/cerebras 2.0.82 (28 November 2026). Whether
 // reasoning_content in messages is refused or ignored is not documented.
 
-import { chatVendor, checkNames, usual } from './chat.ts';
+import { chatVendor, checkNames, checkTextOnly, usual } from './chat.ts';
 import type { ChatBody } from './chat-body.ts';
 import { Refusal } from './server.ts';
 import { inField } from './thinking-forms.ts';
@@ -38,6 +38,7 @@ function check(body: ChatBody): void {
   if (strict.size > 1) throw refuse('Tools with mixed values for strict are not allowed.');
   const other = body.messages.findIndex((turn) => turn.reasoning_content != null);
   if (other !== -1) throw refuse(`messages.${other}.reasoning_content: unsupported`);
+  checkTextOnly(body, () => refuse('messages.content: Input should be a valid string'));
   checkNames(body, /^[a-zA-Z0-9_-]{1,64}$/, (name) => refuse(`invalid tool name ${name}`));
 }
 

@@ -166,6 +166,11 @@ export function checkNames(
   }
 }
 
+/** Throws `refusal` for a request with images, at a model that reads text alone. */
+export function checkTextOnly(body: ChatBody, refusal: () => Refusal): void {
+  if (partsOf(body, 'image_url').length > 0) throw refusal();
+}
+
 /** The stop sequences of a request. */
 export function stopsOf({ stop }: ChatBody): readonly string[] {
   return typeof stop === 'string' ? [stop] : (stop ?? []);

@@ -2,10 +2,10 @@
 //
 // Refuses: a forced tool while it thinks; efforts outside of its words (`none` is one of Responses alone)
 // and unknown types of thinking, with 422; turns with calls and no reasoning_content while it thinks (an empty one is accepted); a
-// `prefix` outside of /beta; json_schema; a request for JSON without that word.
+// `prefix` outside of /beta; json_schema; a request for JSON without that word; images.
 // From: the thinking_mode page of api-docs.deepseek.com; @ai-sdk/deepseek 3.0.56 (28 November 2026).
 
-import { chatVendor, checkJsonWord, checkNames, forces, usual } from './chat.ts';
+import { chatVendor, checkJsonWord, checkNames, checkTextOnly, forces, usual } from './chat.ts';
 import { type ChatBody, callTurnWithout, prefillOf } from './chat-body.ts';
 import { refusalOf } from './script.ts';
 import { Refusal, type Seen } from './server.ts';
@@ -51,6 +51,7 @@ function check(body: ChatBody, seen: Seen): void {
   if (body.response_format?.type === 'json_schema') {
     throw refusalOf('This response_format type is unavailable now');
   }
+  checkTextOnly(body, () => refusalOf('unknown variant `image_url`, expected `text`'));
   checkJsonWord(body, () => refusalOf("Prompt must contain the word 'json' in some form."));
   checkNames(body, /^[a-zA-Z0-9_-]{1,64}$/, (name) => {
     return refusalOf(`Invalid 'tools[0].function.name': ${name} does not match pattern.`);

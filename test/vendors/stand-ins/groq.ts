@@ -6,7 +6,7 @@
 // request has tools or wants JSON.
 // From: groq-sdk 1.6.0 and @ai-sdk/groq 3.0.71 (28 November 2026).
 
-import { chatVendor, checkJsonWord, checkNames, usual } from './chat.ts';
+import { chatVendor, checkJsonWord, checkNames, checkTextOnly, usual } from './chat.ts';
 import type { ChatBody } from './chat-body.ts';
 import { refusalOf } from './script.ts';
 import type { Refusal } from './server.ts';
@@ -54,6 +54,7 @@ function check(body: ChatBody): void {
   if (body['include_reasoning'] !== undefined && body['reasoning_format'] !== undefined) {
     throw refusalOf('cannot specify both `include_reasoning` and `reasoning_format`');
   }
+  checkTextOnly(body, () => refusalOf('messages content must be a string'));
   checkJsonWord(body, () => refusalOf("'messages' must contain the word 'json' in some form."));
   checkNames(body, /^[a-zA-Z0-9_-]{1,64}$/, (name) => refusalOf(`invalid tool name ${name}`));
 }

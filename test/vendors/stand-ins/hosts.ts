@@ -5,7 +5,7 @@
 // reasoning_content. Which name returns is not documented, so either does.
 // From: LiteLLM 1.110.2 (28 November 2026); docs.together.ai and docs.fireworks.ai on reasoning.
 
-import { chatVendor, checkNames, usual } from './chat.ts';
+import { chatVendor, checkNames, checkTextOnly, usual } from './chat.ts';
 import { refusalOf } from './script.ts';
 import type { Refusal } from './server.ts';
 import { underEither } from './thinking-forms.ts';
@@ -30,6 +30,7 @@ function host(field: 'reasoning' | 'reasoning_content') {
       if (effort != null && !EFFORTS.includes(effort)) {
         throw refusalOf(`reasoning_effort: ${effort} is not supported`);
       }
+      checkTextOnly(body, () => refusalOf('This model does not support images.'));
       checkNames(body, /^[a-zA-Z0-9_-]{1,64}$/, (name) => refusalOf(`invalid tool name ${name}`));
     },
     thinks: () => true,

@@ -2,7 +2,7 @@
 //
 // Both take any signature of thinking, temperature with top_p, and a last assistant turn, and ignore
 // budgets and cache marks. DeepSeek refuses a forced tool while it thinks, and turns with calls that lost
-// their thinking. MiniMax M3.1 ignores `disabled` and thinks.
+// their thinking, and images. MiniMax M3.1 ignores `disabled` and thinks.
 // From: api-docs.deepseek.com, thinking_mode; platform.minimax.io, and aihubmix of 19 October 2026.
 
 import { refusal } from './anthropic-generations.ts';
@@ -29,6 +29,9 @@ const isThinking = ({ type }: { readonly type: string }): boolean => type.endsWi
 const DEEPSEEK: Host = {
   thinks: ({ thinking }) => thinking?.type !== 'disabled',
   check: ({ messages, tool_choice: choice }, thinks) => {
+    if (JSON.stringify(messages).includes('"type":"image"')) {
+      throw refusal('messages.content: image is not supported');
+    }
     if (!thinks) return;
     if (choice?.type === 'any' || choice?.type === 'tool') {
       throw refusal('Thinking mode does not support this tool_choice');

@@ -13,7 +13,7 @@ import { checkFunctions, OPENAI_FAULTS, openai, unknownUrl } from './openai-erro
 import { responseOf, streamResponse } from './responses-answer.ts';
 import { askOf, checkItems, itemsOf, type ResponsesBody, textIn } from './responses-body.ts';
 import { effortsOf, type ResponsesSeller, TAKEN } from './responses-sellers.ts';
-import { countsOf, decide, provoke, readPrefix } from './script.ts';
+import { countsOf, decide, provoke, readPrefix, THOUGHTS } from './script.ts';
 import { Refusal, type Seen, type Vendor } from './server.ts';
 
 /** xAI's envelope has a code and a text. */
@@ -64,8 +64,9 @@ function check(seller: ResponsesSeller, body: ResponsesBody): void {
 
 function noteItems(body: ResponsesBody, seen: Seen): void {
   for (const { type, content, encrypted_content: encrypted } of itemsOf(body)) {
-    // Texts of open models may return joined by a blank line.
-    if (type === 'reasoning') seen.returned.push(...(encrypted ?? textIn(content)).split('\n\n'));
+    // Texts of open models may return joined.
+    const texts = textIn(content).match(THOUGHTS) ?? [];
+    if (type === 'reasoning') seen.returned.push(...(encrypted == null ? texts : [encrypted]));
     const parts = typeof content === 'string' ? [] : (content ?? []);
     seen.images += parts.filter((part) => part.type === 'input_image').length;
   }

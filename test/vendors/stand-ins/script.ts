@@ -49,6 +49,9 @@ export const SAYS = {
   continued: ' blue.',
 } as const;
 
+/** The thoughts in a text. */
+export const THOUGHTS = /Let me think \d{8}/g;
+
 let serial = 0;
 
 /** A new id: the prefix and eight digits. */

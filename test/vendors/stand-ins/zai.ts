@@ -1,13 +1,13 @@
 // Z.ai's chat completions under /api/paas/v4, GLM-4.6 to 5.3.
 //
 // Refuses: thinking off and efforts other than low, high and max at 5.3; any tool_choice but `auto`;
-// max_completion_tokens; more than one stop sequence; json_schema; max_tokens above 131,072; requests
-// without a user message. Without `tool_stream` a call stays silent until it is whole. Earlier thinking is
+// max_completion_tokens; more than one stop sequence; json_schema; max_tokens above 131,072; images;
+// requests without a user message. Without `tool_stream` a call stays silent until it is whole. Earlier thinking is
 // read only with `clear_thinking: false`.
 // From: the docs.bigmodel.cn reference; reports of agentscope, aihubmix (14 August 2026) and opencrabs.
 // Whether a forced choice is refused or ignored is not documented.
 
-import { chatVendor, checkNames, stopsOf, usual } from './chat.ts';
+import { chatVendor, checkNames, checkTextOnly, stopsOf, usual } from './chat.ts';
 import type { ChatBody } from './chat-body.ts';
 import { Refusal } from './server.ts';
 import { inField } from './thinking-forms.ts';
@@ -50,6 +50,7 @@ function check(body: ChatBody): void {
   if (!body.messages.some((turn) => turn.role === 'user')) {
     throw refuse('1214', 'messages illegal: no user message');
   }
+  checkTextOnly(body, () => parameter('messages.content.type'));
   checkNames(body, /^[a-zA-Z0-9_-]{1,64}$/, (name) => parameter(`tools.function.name ${name}`));
 }
 
