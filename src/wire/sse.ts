@@ -133,13 +133,10 @@ export class SseDecoder {
     if (text.includes('\r')) text = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
     let from = 0;
     for (let to = text.indexOf('\n'); to !== -1; to = text.indexOf('\n', from)) {
-      // Most events are one line of data and an empty one, behind a name or not.
-      const isNamed = text.startsWith('event: ', from);
-      const start = isNamed ? to + 1 : from;
-      const end = isNamed ? text.indexOf('\n', start) : to;
-      const isWhole = text.charCodeAt(end + 1) === LF && text.startsWith('data: ', start);
-      const name = isNamed ? text.slice(from + 7, to) : '';
-      if (isWhole && end !== -1 && this.#only(text, start + 6, end, name)) {
+      // Most events are one line of data and an empty one, some of them behind a name.
+      const isWhole = text.charCodeAt(to + 1) === LF && text.startsWith('data: ', from);
+      const end = isWhole ? to : namedEnd(text, from, to);
+      if (end !== -1 && this.#only(text, from, to, end)) {
         from = end + 2;
         continue;
       }
@@ -150,12 +147,17 @@ export class SseDecoder {
     return from < text.length ? this.#line(text.slice(from)) : undefined;
   }
 
-  /** An event of this data and this name alone. False if it has to be read line by line. */
-  #only(text: string, from: number, to: number, event: string): boolean {
-    const isLong = to - from > this.#limits.eventLength;
+  /**
+   * An event from `from` to `end` whose first line ends at `to`: of data alone, or of a name and
+   * data. False if it has to be read line by line.
+   */
+  #only(text: string, from: number, to: number, end: number): boolean {
+    const start = to === end ? from + 6 : to + 7;
+    const isLong = end - start > this.#limits.eventLength;
     if (this.#hasData || this.#event !== '' || isLong) return false;
-    if (this.#reader.glance?.(text, from, to, event) !== true)
-      this.#reader.record(text.slice(from, to), event);
+    const event = to === end ? '' : text.slice(from + 7, to);
+    if (this.#reader.glance?.(text, start, end, event) !== true)
+      this.#reader.record(text.slice(start, end), event);
     return true;
   }
 
@@ -201,6 +203,13 @@ export class SseDecoder {
     // An event without data is a keep-alive.
     if (isComplete) this.#reader.record(data, event);
   }
+}
+
+/** Where an event ends that begins with a name and has one line of data; -1 if it has another form. */
+function namedEnd(text: string, from: number, to: number): number {
+  if (!text.startsWith('event: ', from) || !text.startsWith('data: ', to + 1)) return -1;
+  const end = text.indexOf('\n', to + 1);
+  return text.charCodeAt(end + 1) === LF ? end : -1;
 }
 
 /** Most reads are one piece of whole lines and need no view of their own. */

@@ -59,22 +59,27 @@ export class LearningLane<Delta extends Said> implements FrameLane<Delta> {
   match(text: string, from: number, to: number): Delta | undefined {
     if (this.#frame === undefined) return undefined;
     const { delta, gaps, after } = this.#frame;
+    const last = to - after.length;
+    if (!text.startsWith(after, last)) return undefined;
     let at = from;
     let said = '';
-    for (const { before, kind } of gaps) {
-      if (!text.startsWith(before, at)) return undefined;
-      at += before.length;
-      const end = kind === 'number' ? numberEnd(text, at) : text.indexOf('"', at);
-      if (end === -1) return undefined;
-      if (kind !== 'number') {
+    for (let index = 0; index < gaps.length; index += 1) {
+      const gap = gaps[index];
+      if (gap === undefined || !text.startsWith(gap.before, at)) return undefined;
+      at += gap.before.length;
+      // The end of the last gap is known.
+      const isLast = index === gaps.length - 1;
+      const end = isLast && gap.kind !== 'number' ? last : endOf(gap.kind, text, at);
+      if (end < at) return undefined;
+      if (gap.kind !== 'number') {
         const value = text.slice(at, end);
         if (NEEDS_PARSER.test(value)) return undefined;
-        if (kind === 'text') said = value;
+        if (gap.kind === 'text') said = value;
       }
       at = end;
     }
     // Empty text is not an event, and the parser might then use another member.
-    if (said === '' || at + after.length !== to || !text.startsWith(after, at)) return undefined;
+    if (said === '' || at !== last) return undefined;
     this.#hasMatched = true;
     return { ...delta, text: said };
   }
@@ -148,6 +153,10 @@ function frameOf<Delta>(chunk: string, delta: Delta, places: readonly Place[]): 
 
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function endOf(kind: Gap['kind'], text: string, start: number): number {
+  return kind === 'number' ? numberEnd(text, start) : text.indexOf('"', start);
 }
 
 /** Where the digits end; -1 if they are not those of a count. */
