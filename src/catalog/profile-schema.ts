@@ -113,6 +113,7 @@ export const PROFILE_SCHEMAS = {
     reasoning_summary: choice('auto', 'omit'),
     reasoning_history: choice('text', 'encrypted', 'none'),
     phases: choice('omit', 'send'),
+    verbosity: choice('omit', 'send'),
     obfuscation: choice('omit', 'off'),
     store: choice('send', 'omit'),
     min_output_tokens: Type.Optional(integer(1, 1_024)),

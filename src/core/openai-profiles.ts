@@ -50,6 +50,7 @@ export const OPENAI_RESPONSES: ResponsesProfile = {
   reasoningHistory: 'encrypted',
   // "Preserve and resend phase on all assistant messages": answers get worse without it.
   phases: 'send',
+  verbosity: 'send',
   // Padding of each delta, which costs bytes and hides nothing behind TLS to us.
   obfuscation: 'off',
   cacheKey: 'send',

@@ -20,6 +20,8 @@ export type ResponsesProfile = SharedProfile & {
   readonly reasoningHistory: 'encrypted' | 'text' | 'none';
   /** Whether assistant messages carry the phase that the server has given them. */
   readonly phases: 'send' | 'omit';
+  /** Whether reasoning models are sent the wanted length of the answer. */
+  readonly verbosity: 'send' | 'omit';
   /** Whether streams are asked for without padding, by a member that some servers refuse. */
   readonly obfuscation: 'off' | 'omit';
   /** Whether `store: false` is sent; without it the server may keep the conversation. */
@@ -60,6 +62,8 @@ export const RESPONSES: ResponsesProfile = {
   // Servers of open models have no encrypted items, and refuse to be asked for them.
   reasoningHistory: 'text',
   phases: 'omit',
+  // Servers of open models refuse or ignore the member.
+  verbosity: 'omit',
   obfuscation: 'omit',
   store: 'send',
   minOutputTokens: 1,

@@ -4,7 +4,7 @@
 
 import { formatInstruction, saysJson } from '../../../core/answer-format.ts';
 import type { UpstreamFailure } from '../../../core/failure.ts';
-import type { GenerationRequest, Turn } from '../../../core/generation.ts';
+import type { AnswerSchema, GenerationRequest, Turn } from '../../../core/generation.ts';
 import type { ResponsesProfile } from '../../../core/responses-profile.ts';
 import { withToolInstruction } from '../../../core/tool-instruction.ts';
 import type { UpstreamCall } from '../../format.ts';
@@ -32,11 +32,11 @@ export function writeResponsesRequest(
     include: returns ? ['reasoning.encrypted_content'] : undefined,
     // The guard cuts the answer at the caller's bound, which may be lower.
     max_output_tokens: Math.max(call.maxOutputTokens, profile.minOutputTokens),
-    reasoning: writeReasoning(reasoning, call, profile),
+    reasoning: writeReasoning(reasoning, request.hidesThinking !== true, call, profile),
     ...writeSampling(request, mayThink(reasoning, call, profile), profile),
     prompt_cache_key: call.cacheKey,
     ...writeTools(request, profile),
-    text: writeFormat(request, profile),
+    text: writeText(request, call, profile),
     ...writeStream(call, profile),
   };
   addConstants(body, profile.extraBody);
@@ -56,14 +56,21 @@ function formatTurns(request: GenerationRequest, profile: ResponsesProfile): rea
   return isSent ? [] : [{ role: 'system', text: formatInstruction(request) }];
 }
 
-function writeFormat(
-  { json, schema: wanted }: GenerationRequest,
-  { jsonSchema }: ResponsesProfile,
+function writeText(
+  request: GenerationRequest,
+  call: UpstreamCall,
+  profile: ResponsesProfile,
 ): object | undefined {
-  if (!json) return undefined;
-  if (wanted === undefined || jsonSchema === 'prompt') return { format: { type: 'json_object' } };
+  const format = request.json ? writeFormat(request.schema, profile) : undefined;
+  const isAsked = profile.verbosity === 'send' && call.reasons;
+  const verbosity = isAsked ? request.verbosity : undefined;
+  return format === undefined && verbosity === undefined ? undefined : { format, verbosity };
+}
+
+function writeFormat(wanted: AnswerSchema | undefined, { jsonSchema }: ResponsesProfile): object {
+  if (wanted === undefined || jsonSchema === 'prompt') return { type: 'json_object' };
   const { name, description, schema, strict } = wanted;
-  return { format: { type: 'json_schema', name, description, schema, strict } };
+  return { type: 'json_schema', name, description, schema, strict };
 }
 
 /** The format has no penalties. */

@@ -27,15 +27,16 @@ export function mayThink(
   return call.reasons && (reasoning !== 'off' || profile.thinkingOff !== 'send');
 }
 
-/** The `reasoning` member. A summary is for the client to see. */
+/** The `reasoning` member. A summary is for a client that sees the thinking. */
 export function writeReasoning(
   reasoning: Reasoning | undefined,
+  isSeen: boolean,
   call: UpstreamCall,
   profile: ResponsesProfile,
 ): object | undefined {
   if (!call.reasons || profile.reasoningSwitch === 'none') return undefined;
   const effort = effortWord(reasoning, profile);
-  const asksForSummary = profile.reasoningSummary === 'auto' && reasoning !== 'off';
+  const asksForSummary = profile.reasoningSummary === 'auto' && isSeen && reasoning !== 'off';
   if (effort === undefined && !asksForSummary) return undefined;
   return { effort, summary: asksForSummary ? 'auto' : undefined };
 }
