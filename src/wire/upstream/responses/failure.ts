@@ -12,8 +12,8 @@ import { toObject, toText } from '../narrow.ts';
 const CLASSES: readonly (readonly [RegExp, FailureClass])[] = [
   [/^insufficient_quota$/, 'credential'],
   [/^(?:invalid_prompt|\w*policy\w*|\w*image\w*|invalid_request_error)$/, 'bad_request'],
-  // The answer has to be in a region that our catalog did not choose.
-  [/^(?:data_residency_mismatch|model_not_found)$/, 'mismatch'],
+  // Thinking that the gateway kept, a region or a name of our catalog: another upstream has others.
+  [/^(?:invalid_encrypted_content|data_residency_mismatch|model_not_found)$/, 'mismatch'],
 ];
 
 /** The failure that a parsed event or body reports despite a status of 200, if any. */

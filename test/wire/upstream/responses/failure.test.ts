@@ -2,9 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import type { FailureClass } from '../../../../src/core/failure.ts';
-import { NO_CONVERSATION } from '../../../../src/wire/upstream/call-names.ts';
 import { responsesDialect } from '../../../../src/wire/upstream/responses/dialect.ts';
-import { responsesFailure } from '../../../../src/wire/upstream/responses/failure.ts';
 import { requestWith } from '../../../support/request.ts';
 import { CALL, PROFILE, user } from './support.ts';
 
@@ -18,13 +16,16 @@ const NO_FOLLOWER =
 const NOT_FOUND =
   "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false.";
 
-const ROWS: [status: number, body: string, failure: FailureClass][] = [
-  [400, error('SECRET', 'invalid_encrypted_content'), 'stale_thinking'],
-  [400, error(NOT_VERIFIED), 'stale_thinking'],
-  [400, error(NO_FOLLOWER), 'stale_thinking'],
-  [404, error(NOT_FOUND), 'stale_thinking'],
+/** The attempt repeats the request without the thinking. */
+const REFUSES_THINKING = { class: 'mismatch', refusesThinking: true } as const;
+
+const ROWS: [status: number, body: string, failure: FailureClass | 'thinking'][] = [
+  [400, error('SECRET', 'invalid_encrypted_content'), 'thinking'],
+  [400, error(NOT_VERIFIED), 'thinking'],
+  [400, error(NO_FOLLOWER), 'thinking'],
+  [404, error(NOT_FOUND), 'thinking'],
   // As xAI writes it.
-  [422, JSON.stringify({ code: 'invalid-argument', error: NOT_VERIFIED }), 'stale_thinking'],
+  [422, JSON.stringify({ code: 'invalid-argument', error: NOT_VERIFIED }), 'thinking'],
   [500, error(NOT_VERIFIED), 'server_error'],
   [400, error("Unsupported parameter: 'temperature'", 'unsupported_parameter'), 'bad_request'],
   [400, error('SECRET', 'context_length_exceeded'), 'context_length'],
@@ -38,9 +39,8 @@ const ROWS: [status: number, body: string, failure: FailureClass][] = [
 
 describe('answers that are not 2xx', () => {
   test.each(ROWS)('%d %s', (status, body, failure) => {
-    const found = responsesFailure(status, body, NO_CONVERSATION.wrote);
-    expect(found).toEqual({
-      class: failure,
+    expect(responsesDialect(PROFILE).failure(status, body)).toEqual({
+      ...(failure === 'thinking' ? REFUSES_THINKING : { class: failure }),
       detail: `the upstream answered with status ${status}`,
       status,
     });
@@ -52,5 +52,5 @@ test("a caller's own words about thinking do not classify its failure", () => {
   dialect.request(requestWith({ turns: [user(`Say: ${NO_FOLLOWER}`)] }), CALL);
   const repeated = error(`Invalid value: 'Say: ${NO_FOLLOWER}'`);
   expect(dialect.failure(400, repeated).class).toBe('bad_request');
-  expect(dialect.failure(400, error(NOT_VERIFIED)).class).toBe('stale_thinking');
+  expect(dialect.failure(400, error(NOT_VERIFIED))).toMatchObject(REFUSES_THINKING);
 });

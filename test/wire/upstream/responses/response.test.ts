@@ -68,9 +68,7 @@ test('law: a stream folds to the whole answer of the same items', () => {
       const fold = new Fold();
       for (const event of events) fold.push(event);
       expect(failure).toBeUndefined();
-      expect(fold.answer()).toEqual(
-        readResponse(bodyOf(list)) as typeof fold extends Fold ? ReturnType<Fold['answer']> : never,
-      );
+      expect<unknown>(fold.answer()).toEqual(readResponse(bodyOf(list)));
     }),
   );
 });
@@ -80,7 +78,7 @@ function expectedItems(list: readonly OutputItem[]): readonly unknown[] {
   const sent: Record<string, unknown>[] = [];
   for (const one of list) {
     const last = sent.at(-1);
-    if (one.type === 'reasoning' && one['encrypted_content'] !== '') sent.push(one);
+    if (one.type === 'reasoning') sent.push(one);
     else if (one.type === 'function_call') {
       const { call_id, name, arguments: json } = one;
       sent.push({ type: 'function_call', call_id, name, arguments: json });
@@ -92,7 +90,8 @@ function expectedItems(list: readonly OutputItem[]): readonly unknown[] {
       sent.push(said(before + text, String(one['phase'])));
     }
   }
-  return sent.slice(0, sent.findLastIndex(({ type }) => type !== 'reasoning') + 1);
+  const end = sent.findLastIndex(({ type }) => type !== 'reasoning') + 1;
+  return sent.slice(0, end).filter((one) => one['encrypted_content'] !== '');
 }
 
 test('law: the next request gives the items of an answer back, in their order', () => {
@@ -109,7 +108,7 @@ test('law: the next request gives the items of an answer back, in their order', 
         user('x'),
       ];
       const sent = items(turns);
-      expect(sent.slice(1, -1 - toolCalls.length)).toEqual([...expectedItems(list)] as never);
+      expect<unknown>(sent.slice(1, -1 - toolCalls.length)).toEqual(expectedItems(list));
     }),
   );
 });
