@@ -1,10 +1,10 @@
-// Tools that are no functions, with the libraries of their vendors: custom tools of openai, and the
-// typed tools of @anthropic-ai/sdk with its own helpers, against the executable.
+// Tools that are no functions and thinking that is hidden, with the libraries of the vendors that have
+// them, against the executable.
 
 import { beforeAll, describe, expect, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { type Behaviour, play } from '../support/behaviours.ts';
+import { type Behaviour, HELLO, play } from '../support/behaviours.ts';
 import { catalogOf, UPSTREAM_KEY } from '../support/catalog.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { type Piece, USAGE } from '../support/render.ts';
@@ -122,6 +122,23 @@ describe.each(['patches-chat', 'patches-claude'])('a custom tool of openai, by %
     expect(body['tools']).toHaveLength(1);
     expect(JSON.stringify(body['tool_choice'])).toMatch(/required|any/);
   });
+});
+
+test('thinking that a client of openai excludes is charged and not in the answer', async () => {
+  const client = new OpenAI({ baseURL: `${account.url}/v1`, apiKey: account.key });
+  const body = {
+    model: 'reasoning-chat',
+    messages: [{ role: 'user' as const, content: 'Why?' }],
+    reasoning: { effort: 'low', exclude: true },
+  };
+  const whole = await client.chat.completions.create(body);
+  const chunks = await Array.fromAsync(
+    await client.chat.completions.create({ ...body, stream: true }),
+  );
+  expect(JSON.stringify([whole, chunks])).not.toContain('reasoning_content');
+  expect(whole.choices[0]?.message.content).toBe(HELLO);
+  expect(whole.usage?.completion_tokens).toBe(5);
+  expect(lastBody()['reasoning_effort']).toBe('low');
 });
 
 describe('a typed tool of @anthropic-ai/sdk', () => {

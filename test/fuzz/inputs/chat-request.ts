@@ -46,6 +46,16 @@ const chatParts = fc.oneof(
   },
 );
 
+const customCall = fc
+  .record({ id: callId, name: toolName, input: wholeText })
+  .map(({ id, name, input }) =>
+    object(
+      ['id', quoted(id)],
+      ['type', quoted('custom')],
+      ['custom', object(['name', quoted(name)], ['input', quoted(input)])],
+    ),
+  );
+
 const chatCall = fc
   .record({ id: callId, name: toolName, given: fc.oneof(jsonObjectText, jsonText, wholeText) })
   .map(({ id, name, given }) =>
@@ -76,7 +86,9 @@ const chatMessages = fc.oneof(
       'assistant',
       fc.oneof(fc.constant(raw('null')), chatText),
       thought,
-      list(chatCall, { minLength: 1 }).map((calls): [string, Tree][] => [['tool_calls', calls]]),
+      list(fc.oneof({ weight: 3, arbitrary: chatCall }, customCall), { minLength: 1 }).map(
+        (calls): [string, Tree][] => [['tool_calls', calls]],
+      ),
     ),
   },
   {
@@ -94,10 +106,15 @@ const chatTools = fc
   .chain((names) => fc.tuple(fc.constant(names), fc.array(schema, { minLength: 3, maxLength: 3 })))
   .map(([names, schemas]) => ({
     list: names.map((name, index) =>
-      object(
-        ['type', quoted('function')],
-        ['function', object(['name', quoted(name)], ['parameters', schemas[index] ?? raw('{}')])],
-      ),
+      index === 2
+        ? object(['type', quoted('custom')], ['custom', object(['name', quoted(name)])])
+        : object(
+            ['type', quoted('function')],
+            [
+              'function',
+              object(['name', quoted(name)], ['parameters', schemas[index] ?? raw('{}')]),
+            ],
+          ),
     ),
   }));
 
@@ -146,8 +163,19 @@ export const chatBody: fc.Arbitrary<Tree> = fc
       optional('reasoning_effort', words(...EFFORTS)),
       optional(
         'thinking',
-        words('enabled', 'disabled').map((type) => object(['type', type])),
+        words('enabled', 'disabled', 'adaptive').map((type) => object(['type', type])),
       ),
+      optional(
+        'reasoning',
+        all(
+          optional('effort', words(...EFFORTS, 'x')),
+          optional('enabled', bool),
+          optional('max_tokens', numbers('0', '1024')),
+          optional('exclude', bool),
+        ).map((members) => object(...members)),
+      ),
+      optional('verbosity', words('low', 'medium', 'high', 'x')),
+      optional('prompt_cache_key', words('k', '')),
       optional(
         'user',
         wholeText.map((text) => quoted(text.replaceAll('\0', ''))),

@@ -128,6 +128,10 @@ const messagesTool = fc
     object(['name', quoted(name)], ['input_schema', parameters], ...members),
   );
 
+const typedTool = words('bash_20250124', 'bash_20241022', 'bash_20300101').map((type) =>
+  object(['type', type], ['name', quoted('bash')]),
+);
+
 const answerFormat = fc
   .tuple(words('json_schema', 'text'), optional('schema', schema))
   .map(([type, members]) => object(['type', type], ...members));
@@ -149,7 +153,7 @@ export const messagesBody: fc.Arbitrary<Tree> = fc
       optional('top_k', numbers('-1', '40')),
       optional('stop_sequences', stops()),
       optional('stream', bool),
-      optional('tools', list(messagesTool)),
+      optional('tools', list(fc.oneof({ weight: 3, arbitrary: messagesTool }, typedTool))),
       optional(
         'tool_choice',
         fc
@@ -162,8 +166,9 @@ export const messagesBody: fc.Arbitrary<Tree> = fc
           .tuple(
             words('enabled', 'disabled', 'adaptive', 'x'),
             optional('budget_tokens', numbers('1024', '0', '-1')),
+            optional('display', words('omitted', 'summarized')),
           )
-          .map(([type, members]) => object(['type', type], ...members)),
+          .map(([type, ...members]) => object(['type', type], ...members.flat())),
       ),
       optional(
         'output_config',
