@@ -5,8 +5,8 @@
 import type { GatewayError } from '../../core/error.ts';
 import type { Answer, FinishReason, Receipt, ToolCall } from '../../core/generation.ts';
 import { bill } from '../bill.ts';
+import { customInput } from '../custom-input.ts';
 import type { AnswerHead } from '../format.ts';
-import { customInput } from './custom-input.ts';
 
 /**
  * Clients compare it between answers to detect a changed backend. Ours is constant and carries no

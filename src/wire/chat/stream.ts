@@ -5,8 +5,8 @@
 
 import type { GatewayError } from '../../core/error.ts';
 import type { FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
+import { CustomInput } from '../custom-input.ts';
 import type { AnswerHead, StreamEncoder } from '../format.ts';
-import { CustomInput } from './custom-input.ts';
 import { completionId, encodeError, finishReason, SYSTEM_FINGERPRINT, usage } from './response.ts';
 
 const DONE = 'data: [DONE]\n\n';

@@ -12,6 +12,7 @@ import {
   readObject,
   readString,
 } from '../check.ts';
+import { customArguments } from '../custom-input.ts';
 
 const readType = oneOf('function', 'custom');
 const readFunctionCall = objectOf(
@@ -39,7 +40,7 @@ export const readToolCalls = listOf(
       const type = readType(readObject(value, path)['type'] ?? 'function', `${path}.type`);
       if (type === 'custom') {
         const { id, custom } = readCustomCall(value, path);
-        return { id, name: custom.name, arguments: JSON.stringify({ input: custom.input }) };
+        return { id, name: custom.name, arguments: customArguments(custom.input) };
       }
       const { id, function: called } = readFunctionCall(value, path);
       return { id, ...called };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { CustomInput, customInput } from '../../../src/wire/chat/custom-input.ts';
+import { CustomInput, customInput } from '../../src/wire/custom-input.ts';
 
 function piecewise(text: string, cuts: readonly number[]): string {
   const input = new CustomInput();

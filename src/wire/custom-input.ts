@@ -1,8 +1,11 @@
-// Extracts the input of a custom tool from the arguments `{"input": "…"}`, piece by piece. Arguments
-// of another form are passed on as they are: the client's tool can still reject them.
+// Converts the input of a custom tool to the arguments `{"input": "…"}` and back, piece by piece.
+// Arguments of another form are passed on as they are: the client's tool can still reject them.
+
+import { SurrogateJoiner } from './upstream/surrogates.ts';
 
 const OPENING = /^\s*\{\s*"input"\s*:\s*"/;
-const COMPACT_OPENING = '{"input":"';
+export const ARGUMENTS_START = '{"input":"';
+export const ARGUMENTS_END = '"}';
 
 /** Room for white space, without which a model's endless one would be searched again and again. */
 const OPENING_LENGTH_MAX = 64;
@@ -28,8 +31,7 @@ export class CustomInput {
   #state: 'opening' | 'inside' | 'closed' | 'other' = 'opening';
   /** The end of what has been read, if its meaning depends on the next piece. */
   #held = '';
-  /** The first half of a surrogate pair. */
-  #half = '';
+  readonly #pairs = new SurrogateJoiner();
 
   /** The text that this piece of the arguments adds to the input. */
   push(piece: string): string {
@@ -54,7 +56,7 @@ export class CustomInput {
 
   #read(): string {
     const held = this.#held;
-    let text = this.#half;
+    let text = '';
     let at = 0;
     while (at < held.length) {
       const special = indexOfSpecial(held, at);
@@ -68,9 +70,19 @@ export class CustomInput {
       at += sequence.length;
     }
     this.#held = held.slice(at);
-    this.#half = this.#state === 'inside' ? trailingHalf(text) : '';
-    return text.slice(0, text.length - this.#half.length).toWellFormed();
+    const joined = this.#pairs.push(text);
+    return this.#state === 'closed' ? joined + this.#pairs.flush() : joined;
   }
+}
+
+/** The arguments of a call with this input. */
+export function customArguments(input: string): string {
+  return ARGUMENTS_START + customPiece(input) + ARGUMENTS_END;
+}
+
+/** What a piece of the input adds to the arguments, between their start and end. */
+export function customPiece(input: string): string {
+  return JSON.stringify(input).slice(1, -1);
 }
 
 /** The input of a whole call. */
@@ -82,7 +94,7 @@ export function customInput(callArguments: string): string {
 function mayOpen(text: string): boolean {
   if (text.length > OPENING_LENGTH_MAX) return false;
   const compact = text.replace(/\s+/g, '');
-  return COMPACT_OPENING.startsWith(compact) || compact === '{}';
+  return ARGUMENTS_START.startsWith(compact) || compact === '{}';
 }
 
 /** The index of the next quote or backslash, or the length. */
@@ -97,8 +109,4 @@ function unescaped(sequence: string): string {
     return String.fromCharCode(Number.parseInt(sequence.slice(2), 16));
   }
   return ESCAPED[sequence.slice(1)] ?? sequence;
-}
-
-function trailingHalf(text: string): string {
-  return /[\ud800-\udbff]$/.exec(text)?.[0] ?? '';
 }
