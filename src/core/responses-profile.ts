@@ -28,6 +28,10 @@ export type ResponsesProfile = SharedProfile & {
   readonly store: 'send' | 'omit';
   /** The least bound on an answer that the server accepts. */
   readonly minOutputTokens: number;
+  /** Whether tools with text for input are sent as such, or as functions. */
+  readonly customTools: 'send' | 'function';
+  /** As for chat. */
+  readonly verbosity: 'send' | 'omit';
 };
 
 /**
@@ -67,4 +71,7 @@ export const RESPONSES: ResponsesProfile = {
   obfuscation: 'omit',
   store: 'send',
   minOutputTokens: 1,
+  // Open models have no grammars, and their servers refuse the type.
+  customTools: 'function',
+  verbosity: 'omit',
 };

@@ -89,6 +89,9 @@ export function createResponsesReader(
       case 'response.function_call_arguments.done':
         output.arguments(index, toText(value['arguments']), true);
         return undefined;
+      case 'response.custom_tool_call_input.delta':
+        output.input(index, toText(value['delta']));
+        return undefined;
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':

@@ -2,8 +2,9 @@
 // for byte. Appending turns only extends it at its end, because upstreams cache prompt prefixes.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
-import type { AssistantTurn, ContentPart, ToolCall, Turn } from '../../../core/generation.ts';
+import type { AssistantTurn, ContentPart, Tool, ToolCall, Turn } from '../../../core/generation.ts';
 import type { ResponsesProfile } from '../../../core/responses-profile.ts';
+import { customInput } from '../../custom-input.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { toolInput } from '../../tool-input.ts';
 import { missingResult } from '../../turns.ts';
@@ -16,6 +17,7 @@ import { toolIdFor } from '../tool-id.ts';
 import { resultText } from '../tool-result.ts';
 import { ownThinking, piecesOf, type TurnPiece } from '../turn-pieces.ts';
 import { isReasoningItem } from './reasoning-item.ts';
+import { isCustom } from './tools.ts';
 
 /** An empty list is refused. */
 const OPENING = message('user', [inputText('Continue.')]);
@@ -39,14 +41,28 @@ function answerLast(turns: readonly Turn[]): readonly Turn[] {
 
 export function writeInput(
   turns: readonly Turn[],
+  tools: readonly Tool[],
   call: UpstreamCall,
   profile: ResponsesProfile,
 ): string | UpstreamFailure {
   if (profile.imageUrls === 'data' && turns.some(hasAddress)) {
     return unsupported('this upstream takes images only as data');
   }
-  const items = turns.flatMap((turn) => writeTurn(turn, call, profile));
+  const custom = customCalls(turns, tools, profile);
+  const items = turns.flatMap((turn) => writeTurn(turn, call, profile, custom));
   return `[${items.length === 0 ? OPENING : items.join(',')}]`;
+}
+
+/** The ids of calls whose input is text. Their tools may be out of the list, which forgets them. */
+function customCalls(
+  turns: readonly Turn[],
+  tools: readonly Tool[],
+  profile: ResponsesProfile,
+): ReadonlySet<string> {
+  const names = new Set(tools.filter((tool) => isCustom(tool, profile)).map(({ name }) => name));
+  if (names.size === 0) return names;
+  const calls = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls : []));
+  return new Set(calls.filter(({ name }) => names.has(name)).map(({ id }) => id));
 }
 
 function hasAddress(turn: Turn): boolean {
@@ -54,17 +70,23 @@ function hasAddress(turn: Turn): boolean {
   return turn.parts.some((part) => part.kind === 'image' && !/^data:/i.test(part.url));
 }
 
-function writeTurn(turn: Turn, call: UpstreamCall, profile: ResponsesProfile): string[] {
+function writeTurn(
+  turn: Turn,
+  call: UpstreamCall,
+  profile: ResponsesProfile,
+  custom: ReadonlySet<string>,
+): string[] {
   switch (turn.role) {
     case 'user':
       return [message('user', writeParts(turn.parts))];
     case 'system':
       return [message('developer', [inputText(turn.text)])];
     case 'assistant':
-      return writeAssistant(turn, call, profile);
+      return writeAssistant(turn, call, profile, custom);
     case 'tool': {
       const call_id = toolIdFor(profile.toolIds, turn.toolCallId);
-      return [item('function_call_output', { call_id, output: resultText(turn, profile) })];
+      const type = custom.has(turn.toolCallId) ? 'custom_tool_call_output' : 'function_call_output';
+      return [item(type, { call_id, output: resultText(turn, profile) })];
     }
   }
 }
@@ -97,6 +119,7 @@ function writeAssistant(
   turn: AssistantTurn,
   call: UpstreamCall,
   profile: ResponsesProfile,
+  custom: ReadonlySet<string>,
 ): string[] {
   const { toolCalls } = turn;
   const own = ownThinking(turn, call);
@@ -106,7 +129,7 @@ function writeAssistant(
   // Thinking that nothing follows is refused.
   const said = pieces.slice(0, end + 1);
   const phase = toolCalls.length > 0 ? 'commentary' : 'final_answer';
-  const items = said.flatMap((piece) => writePiece(piece, phase, call, profile));
+  const items = said.flatMap((piece) => writePiece(piece, phase, call, profile, custom));
   const isTold = call.reasons && profile.reasoningHistory === 'text';
   if (!isTold || turn.reasoning === '' || items.length === 0) return items;
   const content = [{ type: 'reasoning_text', text: turn.reasoning }];
@@ -118,6 +141,7 @@ function writePiece(
   phase: string,
   call: UpstreamCall,
   profile: ResponsesProfile,
+  custom: ReadonlySet<string>,
 ): string[] {
   switch (piece.kind) {
     case 'thinking': {
@@ -131,14 +155,13 @@ function writePiece(
       return [message('assistant', [{ type: 'output_text', text: piece.text }], own)];
     }
     case 'call':
-      return [writeCall(piece.call, profile)];
+      return [writeCall(piece.call, profile, custom.has(piece.call.id))];
   }
 }
 
-function writeCall(call: ToolCall, profile: ResponsesProfile): string {
-  return item('function_call', {
-    call_id: toolIdFor(profile.toolIds, call.id),
-    name: call.name,
-    arguments: toolInput(call.arguments),
-  });
+function writeCall(call: ToolCall, profile: ResponsesProfile, isText: boolean): string {
+  const { name, arguments: json } = call;
+  const call_id = toolIdFor(profile.toolIds, call.id);
+  if (isText) return item('custom_tool_call', { call_id, name, input: customInput(json) });
+  return item('function_call', { call_id, name, arguments: toolInput(json) });
 }

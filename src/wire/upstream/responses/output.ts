@@ -4,6 +4,12 @@
 import { isFailure, type UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
 import type { ResponsesProfile } from '../../../core/responses-profile.ts';
+import {
+  ARGUMENTS_END,
+  ARGUMENTS_START,
+  customArguments,
+  customPiece,
+} from '../../custom-input.ts';
 import { AnswerBlocks, type Native } from '../answer-blocks.ts';
 import { malformed } from '../failure.ts';
 import { OPEN_BLOCKS_MAX } from '../limits.ts';
@@ -26,7 +32,8 @@ type Item = { readonly pairs: SurrogateJoiner } & (
       readonly phase?: string;
       readonly native?: Native;
     }
-  | { readonly kind: 'call'; call?: OpenCall }
+  /** `isText`: pieces of its input have been written, and its end has not. */
+  | { readonly kind: 'call'; call?: OpenCall; isText?: boolean }
   /** Tools run by the server itself, and unknown types. */
   | { readonly kind: 'ignored' }
 );
@@ -146,6 +153,7 @@ export function createOutputReader(
     if (isFailure(call)) return call;
     const rest = call.hasArguments ? '' : item.pairs.push(argumentsOf(value));
     tools.piece(call, rest + item.pairs.flush());
+    if (item.isText) tools.piece(call, ARGUMENTS_END);
     tools.stop(call);
     return undefined;
   }
@@ -179,6 +187,14 @@ export function createOutputReader(
       if (item?.kind !== 'call' || item.call === undefined) return;
       if (!isWhole || !item.call.hasArguments) tools.piece(item.call, item.pairs.push(json));
     },
+    /** A piece of a custom call's text, of which its end has none. */
+    input(index: number | undefined, text: string): void {
+      const item = open.get(index ?? latest);
+      if (item?.kind !== 'call' || item.call === undefined || text === '') return;
+      const start = item.isText ? '' : ARGUMENTS_START;
+      item.isText = true;
+      tools.piece(item.call, start + customPiece(item.pairs.push(text)));
+    },
     /** The end of an item, which repeats it as a whole. */
     stop(index: number | undefined, value: JsonObject): UpstreamFailure | undefined {
       const at = index ?? Math.max(latest, 0);
@@ -198,6 +214,7 @@ export function createOutputReader(
           const call = item.call ?? tools.start('', '', '');
           if (isFailure(call)) return call;
           tools.piece(call, item.pairs.flush());
+          if (item.isText && !wasCut) tools.piece(call, ARGUMENTS_END);
           tools.stop(call);
         } else if (item.kind === 'prose') {
           flush(item);
@@ -223,5 +240,5 @@ function wholeParts(value: JsonObject): ItemDelta[] {
 /** A custom tool takes text, which becomes a member of its input. */
 function argumentsOf(value: JsonObject): string {
   if (value['type'] !== 'custom_tool_call') return toText(value['arguments']);
-  return JSON.stringify({ input: toText(value['input']) });
+  return customArguments(toText(value['input']));
 }

@@ -20,7 +20,7 @@ export function writeResponsesRequest(
   profile: ResponsesProfile,
 ): string | UpstreamFailure {
   const turns = arrangeInput([...formatTurns(request, profile), ...request.turns], profile);
-  const input = writeInput(turns, call, profile);
+  const input = writeInput(turns, request.tools, call, profile);
   if (typeof input !== 'string') return input;
   const asked = profile.forcedChoice === 'instruct' ? withToolInstruction(request) : request;
   const reasoning = settleReasoning(request, profile);

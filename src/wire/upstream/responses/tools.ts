@@ -1,7 +1,7 @@
 // Writes the tools of a Responses request and the choice among them, according to the upstream's
 // profile. Tools are flat here: their members stand beside the type.
 
-import type { GenerationRequest, JsonObject, Tool, ToolChoice } from '../../../core/generation.ts';
+import type { GenerationRequest, JsonObject, Tool } from '../../../core/generation.ts';
 import type { ResponsesProfile } from '../../../core/responses-profile.ts';
 
 /** Whether the answer has to call a tool: this one, or any. */
@@ -11,14 +11,24 @@ export function isForced({ tools, toolChoice: choice }: GenerationRequest): bool
 
 /** Servers refuse a tool choice without tools. */
 export function writeTools(request: GenerationRequest, profile: ResponsesProfile): object {
-  const { tools, toolChoice, parallelToolCalls } = request;
+  const { tools, parallelToolCalls } = request;
   if (tools.length === 0) return {};
   const isHeld = profile.forcedChoice === 'auto' || profile.forcedChoice === 'instruct';
   return {
-    tools: tools.map(writeTool),
-    tool_choice: isForced(request) && isHeld ? 'auto' : writeChoice(toolChoice),
+    tools: tools.map((tool) => (isCustom(tool, profile) ? writeCustom(tool) : writeTool(tool))),
+    tool_choice: isForced(request) && isHeld ? 'auto' : writeChoice(request, profile),
     parallel_tool_calls: profile.parallelToolCalls === 'send' ? parallelToolCalls : undefined,
   };
+}
+
+/** Whether the tool is declared as the client did, with text for input. */
+export function isCustom({ custom }: Tool, profile: ResponsesProfile): boolean {
+  return custom !== undefined && profile.customTools === 'send';
+}
+
+function writeCustom({ name, custom: { description, grammar } = {} }: Tool): object {
+  const format = grammar === undefined ? undefined : { type: 'grammar', ...grammar };
+  return { type: 'custom', name, description, format };
 }
 
 /** Without `strict`, the server would change the schema, or refuse one that it cannot enforce. */
@@ -32,6 +42,12 @@ function asObject(schema: JsonObject): JsonObject {
   return typed['properties'] === undefined ? { ...typed, properties: {} } : typed;
 }
 
-function writeChoice(choice: ToolChoice | undefined): unknown {
-  return choice?.kind === 'tool' ? { type: 'function', name: choice.name } : choice?.kind;
+function writeChoice(
+  { tools, toolChoice: choice }: GenerationRequest,
+  profile: ResponsesProfile,
+): unknown {
+  if (choice?.kind !== 'tool') return choice?.kind;
+  const { name } = choice;
+  const isText = tools.some((tool) => tool.name === name && isCustom(tool, profile));
+  return { type: isText ? 'custom' : 'function', name };
 }
