@@ -25,12 +25,13 @@ function isAnswer({ role }: Turn): boolean {
 const AUTO = { kind: 'auto' };
 
 /**
- * The affinity of a request's conversation, from the account, the system prompt and the first user
- * turn, which stay the same as turns are appended. Undefined for other requests, since identical
- * ones would all go to one place. Hashes only when there is a choice.
+ * The affinity of a request, from the account and the client's cache key. Without a key, that of its
+ * conversation, from the account, the system prompt and the first user turn, which stay the same as
+ * turns are appended. Undefined for other requests, since identical ones would all go to one place.
+ * Hashes only when there is a choice.
  */
 export function affinityOf(accountId: string, request: GenerationRequest): Affinity | undefined {
-  if (!isConversation(request)) return undefined;
+  if (request.promptCacheKey === undefined && !isConversation(request)) return undefined;
   let seed: bigint | undefined;
   return (choice) => {
     seed ??= seedOf(accountId, request);
@@ -43,13 +44,16 @@ export function cacheKeyOf(affinity: Affinity): string {
   return Math.floor(affinity('prompt cache') * 2 ** 52).toString(36);
 }
 
-function seedOf(accountId: string, { model, system, turns }: GenerationRequest): bigint {
+function seedOf(accountId: string, request: GenerationRequest): bigint {
+  const parts = [accountId, request.model, ...beginning(request)];
+  return parts.reduce((seed, part) => Bun.hash.xxHash64(part, seed), 0n);
+}
+
+function beginning({ promptCacheKey, system, turns }: GenerationRequest): readonly string[] {
+  if (promptCacheKey !== undefined) return [promptCacheKey];
   const first = turns.find((turn): turn is UserTurn => turn.role === 'user');
   const said = (first?.parts ?? []).map((part) => (part.kind === 'text' ? part.text : part.url));
-  return [accountId, model, system, ...said].reduce(
-    (seed, part) => Bun.hash.xxHash64(part, seed),
-    0n,
-  );
+  return [system, ...said];
 }
 
 /** Never 0 or 1, because its logarithm is taken. */

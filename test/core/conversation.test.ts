@@ -1,7 +1,7 @@
 // Conversation affinity: one placement on every turn, and weights over many conversations.
 
 import { describe, expect, test } from 'bun:test';
-import { affinityOf, isConversation } from '../../src/core/conversation.ts';
+import { affinityOf, cacheKeyOf, isConversation } from '../../src/core/conversation.ts';
 import type { GenerationRequest, Turn } from '../../src/core/generation.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
 import { micro, tokenCount, usdRate } from '../../src/core/money.ts';
@@ -140,4 +140,23 @@ test('requests without a conversation are drawn, however alike they are', () => 
   expect(isConversation(request)).toBe(false);
   expect(orderOf(request, { a: 1, b: 1 }, () => 0)).toEqual(['a', 'b']);
   expect(orderOf(request, { a: 1, b: 1 }, () => 0.9)).toEqual(['b', 'a']);
+});
+
+describe('a cache key of the client', () => {
+  const keyed = (promptCacheKey: string, text: string): GenerationRequest => ({
+    ...requestOf(user(text)),
+    promptCacheKey,
+  });
+  const keyOf = (account: string, request: GenerationRequest): string =>
+    cacheKeyOf(affinityOf(account, request) ?? (() => Number.NaN));
+
+  test('keeps requests together, however different they are', () => {
+    expect(keyOf('acct_1', keyed('k', 'A'))).toBe(keyOf('acct_1', keyed('k', 'B')));
+    expect(keyOf('acct_1', keyed('k', 'A'))).not.toBe(keyOf('acct_1', keyed('l', 'A')));
+  });
+
+  test('is never the key of another account, or what upstreams are sent', () => {
+    expect(keyOf('acct_1', keyed('k', 'A'))).not.toBe(keyOf('acct_2', keyed('k', 'A')));
+    expect(keyOf('acct_1', keyed('k', 'A'))).toMatch(/^[0-9a-z]{5,}$/);
+  });
 });
