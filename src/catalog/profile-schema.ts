@@ -118,7 +118,6 @@ export const PROFILE_SCHEMAS = {
     store: choice('send', 'omit'),
     min_output_tokens: Type.Optional(integer(1, 1_024)),
     custom_tools: choice('function', 'send'),
-    verbosity: choice('omit', 'send'),
   }),
 } as const;
 

@@ -60,7 +60,6 @@ export const OPENAI_RESPONSES: ResponsesProfile = {
   minOutputTokens: 16,
   // The only way to a grammar that is enforced.
   customTools: 'send',
-  verbosity: 'send',
 };
 
 /** GPT-5.4 and 5.5: `max` is a word since 5.6. */

@@ -30,8 +30,6 @@ export type ResponsesProfile = SharedProfile & {
   readonly minOutputTokens: number;
   /** Whether tools with text for input are sent as such, or as functions. */
   readonly customTools: 'send' | 'function';
-  /** As for chat. */
-  readonly verbosity: 'send' | 'omit';
 };
 
 /**
@@ -73,5 +71,4 @@ export const RESPONSES: ResponsesProfile = {
   minOutputTokens: 1,
   // Open models have no grammars, and their servers refuse the type.
   customTools: 'function',
-  verbosity: 'omit',
 };
