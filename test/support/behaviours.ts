@@ -133,7 +133,7 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   'error-in-200': (exchange) => sendWhole(exchange, 200, errorBody(exchange, 'The engine failed.')),
   'context-400': (exchange) => {
     const words =
-      exchange.request.dialect === 'chat'
+      exchange.request.dialect !== 'messages'
         ? "This model's maximum context length is 100 tokens."
         : 'prompt is too long: 200 tokens > 100 maximum';
     sendWhole(exchange, 400, errorBody(exchange, words, { code: CONTEXT_CODE, status: 400 }));
@@ -287,7 +287,7 @@ type ErrorKind = { readonly code?: string; readonly status?: number };
 function errorBody(exchange: Exchange, message: string, kind: ErrorKind = {}): string {
   const { code = 'scripted_error', status = 500 } = kind;
   const text = `${message} (${CANARY})`;
-  if (exchange.request.dialect === 'chat') {
+  if (exchange.request.dialect !== 'messages') {
     return JSON.stringify({ error: { message: text, type: 'scripted', param: null, code } });
   }
   const type = ERROR_TYPES[status] ?? 'api_error';
@@ -301,7 +301,9 @@ function errorFrame(exchange: Exchange, kind: ErrorKind = {}): string {
 
 /** The text of the tool result that a request ends with, if it does. */
 function lastResult({ request }: Exchange): unknown {
-  const last = (request.body['messages'] as Record<string, unknown>[]).at(-1);
+  const turns = request.body[request.dialect === 'responses' ? 'input' : 'messages'];
+  const last = (turns as Record<string, unknown>[]).at(-1);
+  if (request.dialect === 'responses') return last?.['output'];
   if (request.dialect === 'chat') return last?.['role'] === 'tool' ? last['content'] : undefined;
   const blocks = last?.['content'] as Record<string, unknown>[] | undefined;
   return blocks?.find((block) => block['type'] === 'tool_result')?.['content'];
@@ -312,7 +314,7 @@ function framesOf(exchange: Exchange, what: Script = script()): string[] {
 }
 
 /**
- * All but the last three frames of either dialect, which end the content, given time to arrive
+ * All but the last three frames of each dialect, which end the content, given time to arrive
  * before anything happens to them.
  */
 async function sendUntilFinish(exchange: Exchange): Promise<void> {

@@ -1,12 +1,13 @@
 // Writes catalogs for tests: one model for each behaviour of the scripted upstream, named after it.
 
+import type { WireDialect } from './render.ts';
 import type { Upstream } from './upstream.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 export type CatalogOptions = {
   /** The dialect that the gateway speaks with the upstream; chat by default. */
-  readonly dialect?: 'chat' | 'messages';
+  readonly dialect?: WireDialect;
   /** Merged into `[service]`. */
   readonly service?: Fields;
   /** Merged into the upstream, such as `{ idle_seconds: 1 }`. */
@@ -55,7 +56,7 @@ export function catalogFor(
   const upstreamFields: Fields = {
     id: 'scripted',
     dialect,
-    base_url: dialect === 'chat' ? upstream.baseUrl : upstream.messagesBaseUrl,
+    base_url: dialect === 'messages' ? upstream.messagesBaseUrl : upstream.baseUrl,
     api_key: UPSTREAM_KEY,
     // Many behaviours are behind this one upstream: none of them may cost the others their turn.
     cool_down_seconds: 0,

@@ -1,4 +1,4 @@
-// Every upstream failure, one row a model name, in both dialects. Names that start with `late-`
+// Every upstream failure, one row a model name, in each dialect. Names that start with `late-`
 // fail after content; other names behave as in behaviours.ts. Used by the failure matrix and by the
 // canary test, which inserts its own strings wherever an upstream can send text.
 
@@ -154,6 +154,7 @@ function insteadOfAnAnswer(canary: string): Readonly<Record<string, Behaviour>> 
       const words = {
         chat: 'maximum context length is 100 tokens',
         messages: 'prompt is too long',
+        responses: 'maximum context length is 100 tokens',
       };
       const body = errorBody(exchange, `${words[exchange.request.dialect]} ${canary}`);
       sendWhole(exchange, 400, body);
@@ -252,7 +253,7 @@ function redirects(status: number): Behaviour {
 function errorBody({ request }: Exchange, canary: string): string {
   const { authorization, 'x-api-key': apiKey } = request.headers;
   const message = `The engine of ${canary} failed: ${authorization ?? apiKey} asked ${request.text}`;
-  return request.dialect === 'chat'
+  return request.dialect !== 'messages'
     ? JSON.stringify({ error: { message, type: canary, param: canary, code: canary } })
     : JSON.stringify({ type: 'error', error: { type: 'api_error', message } });
 }

@@ -3,6 +3,7 @@
 
 import type { Socket } from 'node:net';
 import { readChunks, readHead } from './http-bytes.ts';
+import type { WireDialect } from './render.ts';
 
 /** One request as the upstream got it. `body` is the parsed JSON, `text` the bytes as text. */
 export type RecordedRequest = {
@@ -13,7 +14,7 @@ export type RecordedRequest = {
   readonly body: Readonly<Record<string, unknown>>;
   readonly model: string;
   readonly stream: boolean;
-  readonly dialect: 'chat' | 'messages';
+  readonly dialect: WireDialect;
   /** Which of this server's upstreams was asked: see `site`. Empty for the one without a name. */
   readonly site: string;
   /** How many requests for this model came before, at the same site. */
@@ -79,9 +80,14 @@ function describe(
     body,
     model,
     stream: body['stream'] === true,
-    dialect: path.endsWith('/messages') ? 'messages' : 'chat',
+    dialect: dialectOf(path),
     site,
     earlier: countEarlier(site, model),
     atMs: Date.now(),
   };
+}
+
+function dialectOf(path: string): WireDialect {
+  if (path.endsWith('/messages')) return 'messages';
+  return path.endsWith('/responses') ? 'responses' : 'chat';
 }

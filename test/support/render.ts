@@ -1,5 +1,7 @@
-// Renders a model's answer in either upstream dialect: one JSON body or the frames of an event
+// Renders a model's answer in each upstream dialect: one JSON body or the frames of an event
 // stream. The scripted upstream's behaviours are built from these.
+
+import { responseFrames, wholeResponse } from './render-responses.ts';
 
 export type Piece =
   | { readonly reasoning: string }
@@ -18,7 +20,7 @@ export type Finish =
 export type ReportedUsage = {
   readonly prompt: number;
   readonly cached: number;
-  /** Into the cache; the messages dialect alone reports it. */
+  /** Into the cache; the chat dialect does not report it. */
   readonly written?: number;
   readonly completion: number;
   readonly reasoning?: number;
@@ -33,19 +35,20 @@ export type Script = {
 
 export const USAGE: ReportedUsage = { prompt: 10, cached: 4, completion: 5 };
 
-type Dialect = 'chat' | 'messages';
+export type WireDialect = 'chat' | 'messages' | 'responses';
 
 /** The body of a whole answer. */
-export function wholeBody(dialect: Dialect, model: string, script: Script): string {
-  return JSON.stringify(
-    dialect === 'chat' ? chatCompletion(model, script) : message(model, script),
-  );
+export function wholeBody(dialect: WireDialect, model: string, script: Script): string {
+  return JSON.stringify(WHOLE[dialect](model, script));
 }
 
 /** The frames of a streamed answer, each with its blank line; the end marker is the last. */
-export function streamFrames(dialect: Dialect, model: string, script: Script): string[] {
-  return dialect === 'chat' ? chatFrames(model, script) : messageFrames(model, script);
+export function streamFrames(dialect: WireDialect, model: string, script: Script): string[] {
+  return FRAMES[dialect](model, script);
 }
+
+const WHOLE = { chat: chatCompletion, messages: message, responses: wholeResponse } as const;
+const FRAMES = { chat: chatFrames, messages: messageFrames, responses: responseFrames } as const;
 
 /** One `data:` frame of the chat dialect. */
 export function chatFrame(

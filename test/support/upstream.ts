@@ -1,4 +1,4 @@
-// A scripted upstream: a real server on port 0 that speaks both dialects. The requested model name
+// A scripted upstream: a real server on port 0 that speaks each dialect. The requested model name
 // selects its behaviour (behaviours.ts). It writes HTTP by hand on a raw socket, which gives
 // control over bytes, resets and half-closes. Used by tests of the gateway and of the client.
 
@@ -34,7 +34,7 @@ export type Exchange = {
 };
 
 export type BaseUrls = {
-  /** For the chat dialect with `/v1`, as in `http://127.0.0.1:1234/v1`. */
+  /** For the chat and Responses dialects with `/v1`, as in `http://127.0.0.1:1234/v1`. */
   readonly baseUrl: string;
   /** For the messages dialect, without `/v1`. */
   readonly messagesBaseUrl: string;

@@ -39,6 +39,7 @@ async function repeat(exchange: Exchange, piece: string): Promise<void> {
 const KEEP_ALIVES = {
   chat: ': waiting\n\ndata: \n\n\n\n',
   messages: ': waiting\n\nevent: ping\ndata: {"type":"ping"}\n\n\n\n',
+  responses: ': waiting\n\ndata: \n\n\n\n',
 } as const;
 
 const keepAlive = (exchange: Exchange): Promise<void> =>

@@ -6,6 +6,7 @@
 import { catalogOf, ROOMY_PLAN, UPSTREAM_KEY } from '../../support/catalog.ts';
 import type { Format } from '../../support/client.ts';
 import type { DeadPorts } from '../../support/dead-ports.ts';
+import type { WireDialect } from '../../support/render.ts';
 import type { Upstream } from '../../support/upstream.ts';
 import type { Row } from './faults.ts';
 
@@ -14,7 +15,6 @@ export type Behind = 'none' | 'second upstream' | 'fallback model';
 
 /** `long`: an answer that is wanted whole and is so long that it is read from a stream. */
 export type Kind = 'whole' | 'long' | 'stream';
-export type Dialect = 'chat' | 'messages';
 
 export type Cell = {
   /** The slug of its model, the id and the site of its failing upstream. */
@@ -22,7 +22,7 @@ export type Cell = {
   readonly row: Row;
   readonly behind: Behind;
   readonly format: Format;
-  readonly dialect: Dialect;
+  readonly dialect: WireDialect;
   readonly kind: Kind;
 };
 
@@ -30,6 +30,7 @@ export const SECOND = 'second';
 export const SPARE = 'spare';
 
 const FORMATS: readonly Format[] = ['chat', 'messages'];
+const DIALECTS: readonly WireDialect[] = ['chat', 'messages', 'responses'];
 const BEHIND: readonly Behind[] = ['none', 'second upstream', 'fallback model'];
 
 /** Every row in every way in which it can meet a customer. */
@@ -37,7 +38,7 @@ export function cellsOf(rows: readonly Row[]): Cell[] {
   const cells = rows.flatMap((row) =>
     BEHIND.flatMap((behind) =>
       FORMATS.flatMap((format) =>
-        (row.dialect === undefined ? FORMATS : [row.dialect]).flatMap((dialect) =>
+        (row.dialect === undefined ? DIALECTS : [row.dialect]).flatMap((dialect) =>
           kindsOf(row).map((kind) => ({ row, behind, format, dialect, kind })),
         ),
       ),
@@ -76,7 +77,7 @@ function timersOf(row: Row, kind: Kind) {
 const LAST = 0.000_001;
 
 export function catalogText(cells: readonly Cell[], upstream: Upstream, ports: DeadPorts): string {
-  const healthy = FORMATS.flatMap((dialect) =>
+  const healthy = DIALECTS.flatMap((dialect) =>
     [SECOND, SPARE].map((name) => ({
       id: `${name}-${dialect}`,
       dialect,
@@ -92,7 +93,7 @@ export function catalogText(cells: readonly Cell[], upstream: Upstream, ports: D
     base_url:
       row.door === undefined
         ? siteUrl(upstream, dialect, id)
-        : `${ports.urls[row.door]}${dialect === 'chat' ? '/v1' : ''}`,
+        : `${ports.urls[row.door]}${dialect === 'messages' ? '' : '/v1'}`,
     api_key: UPSTREAM_KEY,
     ...timersOf(row, kind),
   }));
@@ -106,7 +107,7 @@ export function catalogText(cells: readonly Cell[], upstream: Upstream, ports: D
     ],
     ...(cell.behind === 'fallback model' ? { fallbacks: [`${SPARE}-${cell.dialect}`] } : {}),
   }));
-  const spares = FORMATS.map((dialect) => ({
+  const spares = DIALECTS.map((dialect) => ({
     slug: `${SPARE}-${dialect}`,
     served_by: [{ upstream: `${SPARE}-${dialect}`, model: 'ok' }],
     price: { input: '0.5', cached_input: '0.05', output: '1' },
@@ -118,12 +119,12 @@ export function catalogText(cells: readonly Cell[], upstream: Upstream, ports: D
   });
 }
 
-/** Each row meets both with either format and with either dialect. */
-export function transportOf(format: Format, dialect: Dialect): 'sockets' | 'fetch' {
-  return format === dialect ? 'sockets' : 'fetch';
+/** Each row meets both with each format and with each dialect. */
+export function transportOf(format: Format, dialect: WireDialect): 'sockets' | 'fetch' {
+  return (format === 'chat') === (dialect !== 'messages') ? 'sockets' : 'fetch';
 }
 
-function siteUrl(upstream: Upstream, dialect: Dialect, site: string): string {
+function siteUrl(upstream: Upstream, dialect: WireDialect, site: string): string {
   const { baseUrl, messagesBaseUrl } = upstream.site(site);
-  return dialect === 'chat' ? baseUrl : messagesBaseUrl;
+  return dialect === 'messages' ? messagesBaseUrl : baseUrl;
 }
