@@ -3,6 +3,7 @@
 // texts.
 
 import { FACTOR_DECIMALS } from './exact.ts';
+import { isObject, parseJson } from './json.ts';
 import { formatDecimal, PICO_DECIMALS, type Pico, parseDecimal, pico } from './money.ts';
 import type { CacheRates, Price, PriceTerms, PriceTier, TierFactor } from './price.ts';
 
@@ -58,7 +59,8 @@ type Members = { readonly [name: string]: unknown };
 
 /** Reads what `termsText` wrote. Throws for a text of another shape. */
 export function readTerms(text: string): PriceTerms {
-  const terms = termsOf(JSON.parse(text));
+  const value = parseJson(text);
+  const terms = isObject(value) ? termsOf(value) : undefined;
   if (terms === undefined || termsText(terms) !== text)
     throw new TypeError('not the terms of a price');
   return terms;

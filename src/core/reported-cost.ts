@@ -1,7 +1,7 @@
 // The cost that some upstreams report beside the counts. It is for reconciling the operator's costs;
 // no charge depends on it.
 
-import { isObject } from './json.ts';
+import { isObject, parseJson } from './json.ts';
 import { formatDecimal } from './money.ts';
 
 /** xAI counts ten billion ticks a USD. */
@@ -17,7 +17,7 @@ const PLACES_MAX = 18;
  */
 export function reportedCostUsd(rawUsage: string | undefined): string | undefined {
   if (rawUsage === undefined || !rawUsage.includes('"cost')) return undefined;
-  const report: unknown = JSON.parse(rawUsage);
+  const report = parseJson(rawUsage);
   if (!isObject(report)) return undefined;
   const { cost, cost_in_usd_ticks: ticks } = report;
   if (typeof ticks === 'number') {

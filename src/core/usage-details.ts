@@ -3,6 +3,7 @@
 // without them do not grow.
 
 import type { Usage } from './generation.ts';
+import { isObject, parseJson } from './json.ts';
 import { packText, shapeNumber, unpackText } from './shape.ts';
 
 export type UsageDetails = Pick<
@@ -65,10 +66,11 @@ export function unpackReport(
   textOf: (number: number) => string,
 ): { readonly rawUsage: string | null; readonly details: UsageDetails } {
   if (bytes === null) return { rawUsage: null, details: {} };
-  const [rawUsage = '', details] = unpackText(bytes, textOf).split(BREAK);
+  const [rawUsage = '', text = '{}'] = unpackText(bytes, textOf).split(BREAK);
+  const details = parseJson(text);
   return {
     rawUsage: rawUsage === '' ? null : rawUsage,
-    details: details === undefined ? {} : readDetails(JSON.parse(details)),
+    details: isObject(details) ? readDetails(details) : {},
   };
 }
 

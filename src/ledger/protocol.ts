@@ -5,9 +5,8 @@
 import type { ClientFormatName } from '../core/admit.ts';
 import { assert } from '../core/assert.ts';
 import type { Outcome, Usage, UsageDoubt } from '../core/generation.ts';
-import { micro, pico, tokenCount, usdRate } from '../core/money.ts';
+import { micro, tokenCount, usdRate } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
-import { readTerms, termsOfPrice } from '../core/price-terms.ts';
 import type { RequestFailure } from '../core/request-failure.ts';
 import { detailMembers, readDetails } from '../core/usage-details.ts';
 import type {
@@ -20,14 +19,9 @@ import type {
   SettleCommand,
 } from './contract.ts';
 import { boxInteger, type Integer, integer, unbox } from './integers.ts';
+import { type PriceNumbers, priceNumbers, priceOfNumbers } from './price-numbers.ts';
 
-type PriceValue =
-  | string
-  | readonly [
-      version: string,
-      ...prices: [Integer, Integer, Integer, Integer],
-      terms: string | null,
-    ];
+type PriceValue = string | PriceNumbers;
 
 type ServedValues = readonly [model: string, upstream: string, price: PriceValue];
 type HoldValues = readonly [
@@ -177,14 +171,10 @@ export class CommandEncoder {
 
   /** Sends the numbers of a version once. */
   #price(price: Price): PriceValue {
-    const { version, input, cachedInput, cacheWrite, output } = price;
+    const { version } = price;
     if (this.#prices.has(version)) return version;
     this.#prices.add(version);
-    return [
-      version,
-      ...([integer(input), integer(cachedInput), integer(cacheWrite), integer(output)] as const),
-      termsOfPrice(price),
-    ];
+    return priceNumbers(price);
   }
 }
 
@@ -291,16 +281,8 @@ export class CommandDecoder {
       assert(known !== undefined, `the meaning of price version ${value} came before`);
       return known;
     }
-    const [version, input, cachedInput, cacheWrite, output, terms] = value;
-    const price: Price = {
-      version,
-      input: pico(BigInt(input)),
-      cachedInput: pico(BigInt(cachedInput)),
-      cacheWrite: pico(BigInt(cacheWrite)),
-      output: pico(BigInt(output)),
-      ...(terms !== null && { terms: readTerms(terms) }),
-    };
-    this.#prices.set(version, price);
+    const price = priceOfNumbers(value);
+    this.#prices.set(price.version, price);
     return price;
   }
 }
