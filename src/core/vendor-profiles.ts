@@ -130,7 +130,10 @@ export const ZAI_4_6: ChatProfile = {
 };
 
 /** GLM-5.2 has two depths. */
-export const ZAI_5_2: ChatProfile = { ...ZAI_4_6, effortWords: wordsOf(['high', 'max']) };
+export const ZAI_5_2: ChatProfile = {
+  ...ZAI_4_6,
+  effortWords: { ...wordsOf(['high', 'max']), off: '' },
+};
 
 /** MiniMax M3.1 (platform.minimax.io, 2026-11-28). */
 export const MINIMAX: ChatProfile = {

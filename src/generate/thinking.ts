@@ -149,14 +149,16 @@ export function recordThinking(
       // A truncated call cannot be answered, so this turn will not come back.
       if (finish === 'length' && jsonKind(written) === undefined) return;
       const reasoning = thinking.text();
-      const signed = blocks?.length
-        ? {
-            upstream: attempt.candidate.upstream.id,
-            model: attempt.candidate.upstreamModel,
-            blocks,
-            ...(attempt.droppedThinking?.() === true && { restarts: true as const }),
-          }
-        : undefined;
+      const restarts = attempt.droppedThinking?.() === true;
+      const signed =
+        blocks?.length || restarts
+          ? {
+              upstream: attempt.candidate.upstream.id,
+              model: attempt.candidate.upstreamModel,
+              blocks: blocks ?? [],
+              ...(restarts && { restarts: true as const }),
+            }
+          : undefined;
       if (signed === undefined && (reasoning === '' || !forms.text)) return;
       const toolCalls = [{ id: call.id, name: call.name, arguments: written }];
       const preceding = (): string => precedingDigests(request)(request.turns.length);

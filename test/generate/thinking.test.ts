@@ -115,12 +115,14 @@ function setUp(slug: string, accountId = crypto.randomUUID()) {
       of: GenerationRequest,
       events: readonly GenerationEvent[],
       upstream = slug,
+      dropped = false,
     ): Promise<void> {
       const recorder = recordThinking({ reasoning }, asked(of));
       for (const event of events) recorder.push(event);
       const served = catalog.upstreams.get(upstream);
       if (served === undefined) throw new Error(upstream);
-      await recorder.keep({ candidate: { upstream: served, upstreamModel: slug } });
+      const candidate = { upstream: served, upstreamModel: slug };
+      await recorder.keep({ candidate, droppedThinking: () => dropped });
     },
     restore: (of: GenerationRequest) => restoreThinking({ reasoning }, asked(of)),
   };
@@ -221,6 +223,47 @@ describe('put back is', () => {
       turn.role === 'assistant' ? [turn.reasoning.length] : [],
     );
     expect(lengths).toEqual([...Array(3).fill(0), ...Array(9).fill(250_000)]);
+  });
+});
+
+describe('thinking that the upstream has refused', () => {
+  const second = { ...CALL, id: 'call_1' };
+  const third = { ...CALL, id: 'call_2' };
+  const step = (call: ToolCall): Turn[] => [
+    assistant({ toolCalls: [call] }),
+    { ...RESULT, toolCallId: call.id },
+  ];
+  const signedOf = (of: GenerationRequest) =>
+    of.turns.flatMap((turn) => (turn.role === 'assistant' ? [turn.signed] : []));
+
+  test('is left out of every later turn, and what came after it is sent', async () => {
+    const { answer, restore } = setUp('signing');
+    const blocks = { upstream: 'signing', model: 'signing', blocks: BLOCKS };
+    await answer(request(HELLO), [...called(CALL), SIGNED]);
+    const once = [...HELLO, ...step(CALL)];
+    await answer(request(once), [...called(second), SIGNED], 'signing', true);
+    const twice = [...once, ...step(second)];
+    expect(signedOf(await restore(request(twice)))).toEqual([
+      undefined,
+      { ...blocks, restarts: true },
+    ]);
+    await answer(request(twice), [...called(third), SIGNED]);
+    expect(signedOf(await restore(request([...twice, ...step(third)])))).toEqual([
+      undefined,
+      { ...blocks, restarts: true },
+      blocks,
+    ]);
+  });
+
+  test('is left out too if the answer without it does not think', async () => {
+    const { answer, restore } = setUp('signing');
+    await answer(request(HELLO), [...called(CALL), SIGNED]);
+    const once = [...HELLO, ...step(CALL)];
+    await answer(request(once), [...called(second), finish()], 'signing', true);
+    expect(signedOf(await restore(request([...once, ...step(second)])))).toEqual([
+      undefined,
+      { upstream: 'signing', model: 'signing', blocks: [], restarts: true },
+    ]);
   });
 });
 

@@ -3,7 +3,7 @@
 
 import { createDeadlines } from '../../src/core/deadlines.ts';
 import type { UpstreamFailure } from '../../src/core/failure.ts';
-import type { GenerationEvent } from '../../src/core/generation.ts';
+import type { GenerationEvent, Turn } from '../../src/core/generation.ts';
 import type { UpstreamTimeouts } from '../../src/core/model.ts';
 import { type ChatProfile, DEFAULT_PROFILE, DEMO_PROFILE } from '../../src/core/profile.ts';
 import type { Candidate } from '../../src/core/route.ts';
@@ -25,6 +25,8 @@ export type TryOptions = {
   readonly timeouts?: Partial<UpstreamTimeouts>;
   /** `chat` by default. */
   readonly dialect?: 'chat' | 'messages';
+  /** In place of one user turn. The model reasons if there are any. */
+  readonly turns?: readonly Turn[];
   /** `sockets` by default. */
   readonly transport?: 'sockets' | 'fetch';
 };
@@ -80,11 +82,11 @@ export async function startAttemptRig(
     attempts += 1;
     const text = `Hello, this is attempt ${attempts}.`;
     const attempt = startAttempt({
-      candidate: candidate(model, from),
+      candidate: candidate(model, from, options.turns === undefined ? [] : ['reasoning']),
       credential: from.credentials[0],
       request: {
         ...REQUEST,
-        turns: [{ role: 'user', parts: [{ kind: 'text', text }] }],
+        turns: options.turns ?? [{ role: 'user', parts: [{ kind: 'text', text }] }],
         stop: options.stop ?? [],
       },
       maxOutputTokens: options.maxOutputTokens ?? 100,
@@ -126,7 +128,11 @@ function served(
     : { ...shared, dialect, baseUrl: messagesBaseUrl, profile: DEFAULT_PROFILE.messages };
 }
 
-function candidate(model: string, upstream: Candidate['upstream']): Candidate {
+function candidate(
+  model: string,
+  upstream: Candidate['upstream'],
+  features: readonly 'reasoning'[],
+): Candidate {
   const profile = upstream.dialect === 'demo' ? DEMO_PROFILE : upstream.profile;
   const placed = { profile, profileChoice: { name: 'test', reason: 'a test' } };
   return {
@@ -138,7 +144,7 @@ function candidate(model: string, upstream: Candidate['upstream']): Candidate {
       created: 0,
       contextWindow: 128_000,
       maxOutput: 8_192,
-      features: new Set(),
+      features: new Set(features),
       prices: alwaysAt(flatPrice(model, 1n)),
       servedBy: [
         { upstream: 'scripted', model, weight: 1, ...placed, timeouts: upstream.timeouts },
