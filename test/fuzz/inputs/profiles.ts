@@ -3,7 +3,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { BUILT_IN_PROFILES } from '../../../src/core/built-in-profiles.ts';
-import type { ChatProfile, MessagesProfile, UpstreamProfile } from '../../../src/core/profile.ts';
+import type {
+  ChatProfile,
+  MessagesProfile,
+  ResponsesProfile,
+  UpstreamProfile,
+} from '../../../src/core/profile.ts';
 import type { UpstreamDialect } from '../../../src/wire/format.ts';
 import { chatDialect } from '../../../src/wire/upstream/chat/dialect.ts';
 import { messagesDialect } from '../../../src/wire/upstream/messages/dialect.ts';
@@ -16,7 +21,7 @@ export type ProfileChoice = {
 };
 
 const words = fc.record({
-  off: fc.constantFrom('', 'none'),
+  off: fc.constantFrom('', 'none', 'low'),
   low: fc.constantFrom('', 'low'),
   high: fc.constantFrom('', 'high'),
   max: fc.constantFrom('', 'max', 'high'),
@@ -30,6 +35,10 @@ const shared = {
   toolIds: fc.constantFrom('any', 'word', 'nine'),
   imageUrls: fc.constantFrom('any', 'data'),
   imageTokens: fc.constantFrom('tiles', 'patches', 'area', 'large_area'),
+  thinkingShown: fc.constantFrom('all', 'part'),
+  thinkingOff: fc.constantFrom('send', 'lowest', 'between_tools'),
+  effortWords: words,
+  cacheKey: fc.constantFrom('send', 'omit'),
   parallelToolCalls: fc.constantFrom('send', 'omit'),
   emptyToolResult: fc.constantFrom('', ' ', '(no output)'),
   jsonSchema: fc.constantFrom('prompt', 'send', 'both'),
@@ -47,19 +56,28 @@ const chatFields: fc.Arbitrary<Partial<ChatProfile>> = fc.record(
       'auto',
       'auto_when_thinking',
       'without_thinking',
+      'by_name',
+      'instruct',
     ),
     forbiddenChoice: fc.constantFrom('send', 'drop_tools'),
-    reasoningField: fc.constantFrom('reasoning_content', 'reasoning', 'none'),
-    lostReasoning: fc.constantFrom('omit', 'empty'),
+    reasoningField: fc.constantFrom('reasoning_content', 'reasoning', 'parts', 'details', 'none'),
+    lostReasoning: fc.constantFrom('omit', 'empty', 'space'),
     thinkTags: fc.constantFrom('ignore', 'split', 'opened'),
     reasoningSwitch: fc.constantFrom('thinking', 'effort', 'template', 'object', 'none'),
     thinkingWithTools: fc.constantFrom('send', 'off'),
-    effortWords: words,
+    toolSchemas: fc.constantFrom('any', 'properties'),
     contentParts: fc.constantFrom('images', 'always', 'never'),
     contentBesideCalls: fc.constantFrom('null', 'empty'),
     turnOrder: fc.constantFrom('any', 'alternate'),
     userAfterTool: fc.constantFrom('send', 'bridge'),
-    prefill: fc.constantFrom('send', 'without_thinking', 'continue_final_message', 'prefix'),
+    prefill: fc.constantFrom(
+      'send',
+      'without_thinking',
+      'continue_final_message',
+      'prefix',
+      'partial',
+      'bridge',
+    ),
     speakerNames: fc.constantFrom('send', 'fold'),
     streamOptions: fc.constantFrom('send', 'omit'),
     jsonMode: fc.constantFrom('send', 'omit'),
@@ -75,7 +93,14 @@ const messagesFields: fc.Arbitrary<Partial<MessagesProfile>> = fc.record(
     ...shared,
     address: fc.constantFrom('messages', 'vertex'),
     version: fc.constantFrom('2023-06-01', '2026-10-21'),
-    forcedChoice: fc.constantFrom('send', 'auto', 'auto_when_thinking', 'without_thinking'),
+    forcedChoice: fc.constantFrom(
+      'send',
+      'auto',
+      'auto_when_thinking',
+      'without_thinking',
+      'instruct',
+    ),
+    prefill: fc.constantFrom('send', 'bridge'),
     sampling: fc.constantFrom('send', 'one', 'omit'),
     thinkingSwitch: fc.constantFrom('budget', 'adaptive', 'type', 'none'),
     thinkingBudgets: fc.record({
@@ -84,8 +109,25 @@ const messagesFields: fc.Arbitrary<Partial<MessagesProfile>> = fc.record(
       max: fc.constantFrom(1_024, 32_768),
     }),
     thinkingHistory: fc.constantFrom('signed', 'any', 'none'),
+    thinkingBinding: fc.constantFrom('none', 'drop_block'),
     cacheMarks: fc.constantFrom('conversations', 'always', 'none'),
     typedTools: fc.constantFrom('send', 'function'),
+  },
+  { requiredKeys: [] },
+);
+
+const responsesFields: fc.Arbitrary<Partial<ResponsesProfile>> = fc.record(
+  {
+    ...shared,
+    sampling: fc.constantFrom('send', 'omit_when_thinking', 'omit'),
+    forcedChoice: fc.constantFrom('send', 'auto', 'without_thinking', 'instruct'),
+    reasoningSwitch: fc.constantFrom('effort', 'none'),
+    reasoningSummary: fc.constantFrom('auto', 'omit'),
+    reasoningHistory: fc.constantFrom('encrypted', 'text', 'none'),
+    phases: fc.constantFrom('send', 'omit'),
+    obfuscation: fc.constantFrom('off', 'omit'),
+    store: fc.constantFrom('send', 'omit'),
+    minOutputTokens: fc.constantFrom(1, 16),
   },
   { requiredKeys: [] },
 );
@@ -109,6 +151,7 @@ export const profileChoice: fc.Arbitrary<ProfileChoice> = fc.oneof(
   },
   fc.record({ name: named('chat'), fields: chatFields }),
   fc.record({ name: named('messages'), fields: messagesFields as fc.Arbitrary<object> }),
+  fc.record({ name: named('responses'), fields: responsesFields as fc.Arbitrary<object> }),
 );
 
 export function profileOf({ name, fields }: ProfileChoice): UpstreamProfile {
