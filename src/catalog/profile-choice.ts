@@ -71,8 +71,10 @@ function generationOf(
     const reason = 'tools with thinking need Responses since GPT-5.4';
     return { profile, choice: { name: responses, reason } };
   }
-  const builtIn = BUILT_IN_PROFILES.get(root);
-  const changes = builtIn === undefined ? {} : differences(own, builtIn);
+  // What Bedrock has of its own is kept as an operator's changes are.
+  const [family = root] = row.of;
+  const base = BUILT_IN_PROFILES.get(family);
+  const changes = base === undefined ? {} : differences(own, base);
   const isChanged = Object.keys(changes).length > 0;
   return {
     profile: { ...profile, ...changes } as UpstreamProfile,

@@ -142,6 +142,8 @@ describe('by the name of the model', () => {
     ['groq', ['openai/gpt-oss-120b'], 'groq'],
     ['cerebras', ['qwen-3.8-27b', 'zai-glm-5.2'], 'cerebras-open'],
     ['cerebras', ['gpt-oss-120b'], 'cerebras'],
+    ['fireworks', ['accounts/fireworks/models/glm-5p3'], 'fireworks-glm-5.3'],
+    ['fireworks', ['accounts/fireworks/models/qwen3p8'], 'fireworks'],
     ['openrouter', ['anthropic/claude-opus-5.5', 'openai/gpt-6.2-astra'], 'openrouter'],
     ['vllm', ['claude-opus-5-5', 'kimi-k3'], 'vllm'],
   ];
@@ -158,7 +160,9 @@ describe('by the name of the model', () => {
     const unused = generations.filter((name) => !chosen.has(name) && !/-chat-6$/.test(name));
     expect(unused).toEqual([]);
     for (const { of, profile, reason } of GENERATIONS) {
-      expect(of.map((name) => builtIn(name).dialect)).toEqual([builtIn(profile).dialect]);
+      expect(new Set(of.map((name) => builtIn(name).dialect))).toEqual(
+        new Set([builtIn(profile).dialect]),
+      );
       expect(reason).not.toBe('');
     }
   });
@@ -173,6 +177,24 @@ describe('by the name of the model', () => {
     expect(placed('kimi-k2.6', { profile: 'moonshot' }).profileChoice.reason).toBe(
       'the profile of the upstream',
     );
+  });
+});
+
+describe('a cloud that sells the models of a vendor', () => {
+  test.each([
+    ['bedrock', 'anthropic.claude-opus-5-5-v1:0', 'anthropic-5.5'],
+    ['bedrock', 'us.anthropic.claude-haiku-4-5-20251001-v1:0', 'anthropic-4.5'],
+    ['vertex', 'claude-sonnet-5-5@20261001', 'anthropic-sonnet-5.5'],
+  ])('%s: %s has %s, and keeps what is its own', (cloud, model, generation) => {
+    const own = Object.entries(builtIn(cloud)).filter(
+      ([field, value]) => Reflect.get(builtIn('anthropic'), field) !== value,
+    );
+    const { profile, profileChoice } = placed(model, { profile: cloud });
+    expect(own.map(([field]) => field)).toEqual(
+      expect.arrayContaining(['credential', 'imageUrls']),
+    );
+    expect(profile).toEqual({ ...builtIn(generation), ...Object.fromEntries(own) } as never);
+    expect(profileChoice.name).toBe(`${cloud} with ${generation}`);
   });
 });
 

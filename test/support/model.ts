@@ -23,7 +23,7 @@ const BASE = {
 /** What a placement at a chat upstream has where the catalog says nothing else. */
 export const CHAT_PLACEMENT = {
   profile: DEFAULT_PROFILE.chat,
-  profileChoice: { name: 'chat', reason: 'the profile of the upstream' },
+  profileChoice: { name: 'chat', reason: 'the default of the dialect' },
 } as const satisfies Partial<Placement>;
 
 export const DEMO_PLACEMENT = {
