@@ -39,9 +39,12 @@ const OVERLOAD_WORDS =
 
 const HARD_LIMIT = 'billing[ _]hard[ _]limit';
 
-/** Our balance is empty, which one vendor reports as a rate limit. */
+/** Our balance is empty, which some vendors report as a rate limit: the last two are xAI and Google. */
 const QUOTA_WORDS = new RegExp(
-  `insufficient[_ ]quota|insufficient[_ ]balance|${HARD_LIMIT}|exceeded_current_quota`,
+  [
+    `insufficient[_ ]quota|insufficient[_ ]balance|${HARD_LIMIT}|exceeded_current_quota`,
+    'used all available credits|credits are depleted',
+  ].join('|'),
   'gi',
 );
 

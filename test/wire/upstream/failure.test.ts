@@ -38,6 +38,8 @@ describe('answers that are not 2xx', () => {
     [424, '{"message":"the model failed"}', 'server_error'],
     [498, '{"error":{"code":"flex_capacity_exceeded"}}', 'overloaded'],
     [429, '{"error":{"type":"exceeded_current_quota_error"}}', 'credential'],
+    [429, '{"code":"x","error":"Your team has used all available credits"}', 'credential'],
+    [429, '[{"error":{"message":"Your prepayment credits are depleted."}}]', 'credential'],
     [429, '{"error":{"code":"1113","message":"Insufficient balance"}}', 'credential'],
     [400, '[{"error":{"code":400,"message":"API key not valid."}}]', 'credential'],
     [400, '{"code":"invalid-argument","error":"Incorrect API key provided"}', 'credential'],
