@@ -2,6 +2,7 @@
 // its upstream.
 
 import { catalogOf, LARGE_PLAN, UPSTREAM_KEY } from '../support/catalog.ts';
+import { FAULTS, faultySlug } from './faults.ts';
 import type { Row } from './rows.ts';
 
 /** Prices with digits of their own, so that no two counts can be mistaken for each other. */
@@ -17,22 +18,34 @@ export const PLAN = 'vendors';
 
 /** The text of the catalog. `siteOf` gives a vendor's origin. */
 export function catalogOfRows(rows: readonly Row[], siteOf: (site: string) => string): string {
-  const byUpstream = new Map(rows.map((row) => [row.upstream, row]));
-  const upstreams = [...byUpstream.values()].map(({ upstream, site, path, profile }) => ({
-    id: upstream,
-    base_url: `${siteOf(site)}${path}`,
+  const leaders = rows.filter((row) => row.leads);
+  const upstreamOf = ({ upstream, site, path, profile }: Row, suffix = '') => ({
+    id: `${upstream}${suffix}`,
+    base_url: `${siteOf(`${site}${suffix}`)}${path}`,
     api_key: UPSTREAM_KEY,
     profile,
     // Cells that fail must not cost the others of the vendor their turn.
     cool_down_seconds: 0,
-  }));
-  const models = rows.map(({ id, upstream, model, vision }) => ({
-    slug: id,
+  });
+  const modelOf = ({ upstream, model, vision }: Row, slug: string, suffix = '') => ({
+    slug,
     context_window: 1_000_000,
     max_output: 64_000,
     features: ['tools', 'json', 'reasoning', ...(vision ? ['vision'] : [])],
     price: PRICE,
-    served_by: [{ upstream, model }],
-  }));
-  return catalogOf({ upstreams, models, plans: { [PLAN]: LARGE_PLAN } });
+    served_by: [{ upstream: `${upstream}${suffix}`, model }],
+  });
+  // A vendor that refuses our credential is not asked again, so each fault has an upstream.
+  const faulty = leaders.flatMap((row) => FAULTS.map(({ word }) => ({ row, word })));
+  return catalogOf({
+    upstreams: [
+      ...leaders.map((row) => upstreamOf(row)),
+      ...faulty.map(({ row, word }) => upstreamOf(row, `-${word}`)),
+    ],
+    models: [
+      ...rows.map((row) => modelOf(row, row.id)),
+      ...faulty.map(({ row, word }) => modelOf(row, faultySlug(row, word), `-${word}`)),
+    ],
+    plans: { [PLAN]: LARGE_PLAN },
+  });
 }

@@ -9,6 +9,7 @@ import { ANSWERS } from './cases/answers.ts';
 import type { Case, Cell } from './cases/case.ts';
 import { CONVERSATIONS } from './cases/conversations.ts';
 import { ENDINGS } from './cases/endings.ts';
+import { FAULT_CASES } from './cases/faults.ts';
 import { TOOLS } from './cases/tools.ts';
 import { catalogOfRows, PLAN } from './catalog.ts';
 import { fits, isKnown, KNOWN } from './known.ts';
@@ -20,7 +21,7 @@ import { describe as inWords, type Result, tableOf } from './table.ts';
 setDefaultTimeout(180_000);
 
 const FORMATS: readonly Format[] = ['chat', 'messages'];
-const CASES: readonly Case[] = [...ANSWERS, ...TOOLS, ...ENDINGS, ...CONVERSATIONS];
+const CASES: readonly Case[] = [...ANSWERS, ...TOOLS, ...ENDINGS, ...CONVERSATIONS, ...FAULT_CASES];
 const AT_A_TIME = 32;
 const CREDIT = 1_000_000_000;
 /** Prints the table, of the rows whose id has this text; `all` for every row. */
@@ -35,7 +36,7 @@ type Planned = { readonly row: Row; readonly format: Format; readonly of: Case }
 
 const PLANNED: readonly Planned[] = RUN.flatMap((row) =>
   CASES.filter(({ applies }) => applies?.(row) !== false).flatMap((of) =>
-    FORMATS.map((format) => ({ row, format, of })),
+    (of.formats ?? FORMATS).map((format) => ({ row, format, of })),
   ),
 );
 
@@ -76,7 +77,8 @@ async function runCell(
   caller: Caller,
 ): Promise<Result> {
   const mark = `cell-${index}.`;
-  const cell: Cell = { row, format, caller, mark, seen: () => standIns.seen(mark) };
+  const { output } = gateway;
+  const cell: Cell = { row, format, caller, mark, output, seen: () => standIns.seen(mark) };
   const result = { row: row.id, name: of.name, format };
   const refusals = () => cell.seen().flatMap(({ refusal }) => refusal ?? []);
   try {

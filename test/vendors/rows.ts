@@ -12,6 +12,10 @@ export type Row = {
   readonly profile: string;
   /** The vendor's name of the model. */
   readonly model: string;
+  /** Whether it is the first row of its upstream. */
+  readonly leads: boolean;
+  /** Whether the vendor wants a credential. */
+  readonly credential: boolean;
   readonly vision: boolean;
   /** Whether thinking can be turned off. */
   readonly off: boolean;
@@ -34,11 +38,13 @@ type Model = Partial<Row> & Pick<Row, 'model'>;
 function rows(vendor: Vendor, ...models: readonly Model[]): Row[] {
   const { site } = vendor;
   const upstream = vendor.upstream ?? site;
-  return models.map((model) => ({
+  return models.map((model, index) => ({
     id: `${upstream}-${model.model.toLowerCase().replaceAll(/[^a-z0-9.]+/g, '-')}`,
     upstream,
     path: '/v1',
     profile: upstream,
+    leads: index === 0,
+    credential: true,
     vision: true,
     off: true,
     shows: true,
@@ -52,6 +58,7 @@ function rows(vendor: Vendor, ...models: readonly Model[]): Row[] {
 }
 
 const RESPONSES = { shows: true, writes: true, mixed: true, off: false } as const;
+const LOCAL = { credential: false } as const;
 const CLAUDE = { path: '', writes: true, mixed: true } as const;
 
 export const ROWS: readonly Row[] = [
@@ -151,13 +158,13 @@ export const ROWS: readonly Row[] = [
     { site: 'fireworks', path: '/inference/v1', vision: false, off: false },
     { model: 'accounts/fireworks/models/glm-5p3' },
   ),
-  ...rows({ site: 'vllm' }, { model: 'Qwen/Qwen3.8-27B' }),
+  ...rows({ site: 'vllm', ...LOCAL }, { model: 'Qwen/Qwen3.8-27B' }),
   ...rows(
-    { site: 'vllm', upstream: 'vllm-responses', mixed: true, writes: true },
+    { site: 'vllm', upstream: 'vllm-responses', ...LOCAL, mixed: true, writes: true },
     { model: 'openai/gpt-oss-120b' },
   ),
-  ...rows({ site: 'sglang' }, { model: 'Qwen/Qwen3.8-27B' }),
-  ...rows({ site: 'llama.cpp' }, { model: 'qwen3.8-27b' }),
-  ...rows({ site: 'ollama' }, { model: 'qwen3.8:27b' }),
-  ...rows({ site: 'lmstudio', off: false }, { model: 'qwen3.8-27b' }),
+  ...rows({ site: 'sglang', ...LOCAL }, { model: 'Qwen/Qwen3.8-27B' }),
+  ...rows({ site: 'llama.cpp', ...LOCAL }, { model: 'qwen3.8-27b' }),
+  ...rows({ site: 'ollama', ...LOCAL }, { model: 'qwen3.8:27b' }),
+  ...rows({ site: 'lmstudio', ...LOCAL, off: false }, { model: 'qwen3.8-27b' }),
 ];

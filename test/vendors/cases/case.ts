@@ -14,11 +14,15 @@ export type Cell = {
   readonly mark: string;
   /** The requests that the stand-in got, in order. */
   readonly seen: () => readonly Seen[];
+  /** What the gateway has printed. */
+  readonly output: () => string;
 };
 
 /** A case throws where its rule does not hold. */
 export type Case = {
   readonly name: string;
+  /** Both by default. */
+  readonly formats?: readonly Format[];
   /** The rows that have what the case is about; all by default. */
   readonly applies?: (row: Row) => boolean;
   /** Whether the vendor may refuse a request of the case. */

@@ -120,7 +120,7 @@ export function anthropic(place: Place = 'anthropic'): Vendor {
     const generation = generationOf(model);
     seen.thought = thinksAbout(body, generation);
     const ask = askOf(body, seen.thought);
-    provoke(ask.last, FAULTS);
+    provoke(seen, ask.last, FAULTS);
     checkShapes(body);
     checkThinking(body, generation);
     checkControls(body, generation);

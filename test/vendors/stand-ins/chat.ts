@@ -74,7 +74,7 @@ export function chatVendor(rules: ChatRules): Vendor {
       ...askOf(body, rules.thinks(body), (rules.prefill ?? prefillOf)(body)),
       forced: (rules.forced ?? forcedTool)(body),
     };
-    provoke(ask.last, rules.faults);
+    provoke(seen, ask.last, rules.faults);
     rules.check(body, seen);
     const form = typeof rules.thinking === 'function' ? rules.thinking(body) : rules.thinking;
     const earlier = body.messages.filter((turn) => turn.role === 'assistant');

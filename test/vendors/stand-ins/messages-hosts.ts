@@ -60,7 +60,7 @@ function messagesHost(host: Host): Vendor {
     if (key === undefined && authorization === undefined) throw FAULTS['401']?.();
     seen.thought = host.thinks(body);
     const ask = askOf(body, seen.thought);
-    provoke(ask.last, FAULTS);
+    provoke(seen, ask.last, FAULTS);
     if (typeof body.max_tokens !== 'number') throw refusal('max_tokens: Field required');
     host.check(body, seen.thought);
     for (const block of body.messages.flatMap((turn) => blocksOf(turn.content))) {

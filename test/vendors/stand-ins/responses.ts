@@ -7,7 +7,8 @@
 // servers of open models (`local`) as text in the item, and a request to encrypt it is refused. xAI
 // reports an exact cost.
 // From: types of openai 7.59.0 and LiteLLM 1.110.2 (28 November 2026); docs.x.ai best practices and
-// the xAI provider 5.0.12 of the AI SDK; Azure's efforts from LiteLLM's price map.
+// the xAI provider 5.0.12 of the AI SDK; reports of continue 10373 and warp 14867 for xAI without credit, as
+// 429 or 403; Azure's efforts from LiteLLM's price map.
 
 import { checkFunctions, OPENAI_FAULTS, openai, unknownUrl } from './openai-errors.ts';
 import { responseOf, streamResponse } from './responses-answer.ts';
@@ -19,9 +20,16 @@ import { Refusal, type Seen, type Vendor } from './server.ts';
 /** xAI's envelope has a code and a text. */
 function refusalFor(seller: ResponsesSeller, refusal: Refusal): Refusal {
   if (seller !== 'xai') return refusal;
+  const { error } = refusal.body as { readonly error: { readonly message: string } };
   const code = 'Client specified an invalid argument';
-  return new Refusal(refusal.status, { code, error: refusal.message }, refusal.headers);
+  return new Refusal(refusal.status, { code, error: error.message }, refusal.headers);
 }
+
+const SPENT = 'Your team has either used all available credits or reached its monthly limit.';
+const XAI_FAULTS: typeof OPENAI_FAULTS = {
+  ...OPENAI_FAULTS,
+  402: () => openai(SPENT, { status: 429 }),
+};
 
 /** Encrypted reasoning that was given out, with the model that it belongs to. */
 const owners = new Map<string, string>();
@@ -83,7 +91,7 @@ export function responses(seller: ResponsesSeller): Vendor {
       if (!known) throw openai('No API key was sent.', { status: 401, code: 'invalid_api_key' });
       seen.thought = body.reasoning?.effort !== 'none';
       const ask = askOf(body, seen.thought);
-      provoke(ask.last, OPENAI_FAULTS);
+      provoke(seen, ask.last, seller === 'xai' ? XAI_FAULTS : OPENAI_FAULTS);
       check(seller, body);
       noteItems(body, seen);
       const turn = decide(ask);

@@ -118,10 +118,14 @@ export async function* slowWords(turn: Turn): AsyncGenerator<string> {
   }
 }
 
-/** Throws the vendor's refusal that the last user text names, such as `[long]` or `[filter]`. */
-export function provoke(last: string, faults: Readonly<Record<string, () => Refusal>>): void {
+/** Throws the refusal of the site's fault, or the one that the last user text names: `[long]`. */
+export function provoke(
+  { fault }: Seen,
+  last: string,
+  faults: Readonly<Record<string, () => Refusal>>,
+): void {
   for (const [word, refusal] of Object.entries(faults)) {
-    if (last.includes(`[${word}]`)) throw refusal();
+    if (word === fault || last.includes(`[${word}]`)) throw refusal();
   }
 }
 

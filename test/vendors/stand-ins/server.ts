@@ -7,6 +7,8 @@ export type Json = Readonly<Record<string, unknown>>;
 /** A request as the vendor got it, and what the vendor noticed while it answered. */
 export type Seen = {
   readonly site: string;
+  /** The fault of the site, such as `402`; empty where it works. */
+  readonly fault: string;
   /** The path behind the site. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -69,6 +71,9 @@ export type StandIns = {
 /** The mark of a test stands in its first user text, so every turn of its conversation has it. */
 const MARK = /cell-\d+\./;
 
+/** `/groq-402/v1/…` is Groq while all of its answers are that fault. */
+const FAULTY = /^(.+)-(\d{3})$/;
+
 /** Starts the server on a port that the system chooses. */
 export function startStandIns(vendors: Readonly<Record<string, Vendor>>): StandIns {
   const byMark = new Map<string, Seen[]>();
@@ -77,11 +82,12 @@ export function startStandIns(vendors: Readonly<Record<string, Vendor>>): StandI
     port: 0,
     idleTimeout: 255,
     async fetch(request) {
-      const [, site = '', ...rest] = new URL(request.url).pathname.split('/');
+      const [, place = '', ...rest] = new URL(request.url).pathname.split('/');
+      const [, site = place, fault = ''] = FAULTY.exec(place) ?? [];
       const raw = await request.text();
       const vendor = vendors[site];
       if (vendor === undefined || raw === '') return new Response('', { status: 404 });
-      const seen = seenOf(site, `/${rest.join('/')}`, request.headers, raw);
+      const seen = seenOf({ site, fault, path: `/${rest.join('/')}` }, request.headers, raw);
       byMark.set(seen.mark, [...(byMark.get(seen.mark) ?? []), seen]);
       return respond(vendor, seen);
     },
@@ -93,10 +99,11 @@ export function startStandIns(vendors: Readonly<Record<string, Vendor>>): StandI
   };
 }
 
-function seenOf(site: string, path: string, headers: Headers, raw: string): Seen {
+type Place = Pick<Seen, 'site' | 'fault' | 'path'>;
+
+function seenOf(place: Place, headers: Headers, raw: string): Seen {
   return {
-    site,
-    path,
+    ...place,
     headers: Object.fromEntries(headers),
     body: JSON.parse(raw) as Json,
     mark: MARK.exec(raw)?.[0] ?? '',
