@@ -3,7 +3,7 @@
 
 /** A model that fits no row gets the profile of its upstream. */
 type Generation = {
-  /** The built-in profiles of upstreams to which the row applies. */
+  /** The built-in profiles of upstreams to which the row applies; the first is the vendor's own. */
   readonly of: readonly string[];
   readonly models: RegExp;
   readonly profile: string;
@@ -15,151 +15,56 @@ type Generation = {
  * Names at Bedrock begin with `anthropic.`, and those at Vertex end with `@` and a date. A date may
  * also follow the version, so no digit may follow a number of one.
  */
-const ANTHROPIC = ['anthropic', 'bedrock', 'vertex'];
-const OPENAI = ['openai-responses'];
-const AZURE = ['azure-responses'];
+const CLAUDE = 'anthropic bedrock vertex';
 
-export const GENERATIONS: readonly Generation[] = [
-  {
-    of: ANTHROPIC,
-    models: /claude-sonnet-5[-.]5(?!\d)/,
-    profile: 'anthropic-sonnet-5.5',
-    reason: 'Sonnet 5.5 thinks between tools at least, and refuses a forced tool',
-  },
-  {
-    of: ANTHROPIC,
-    models: /claude-haiku-5[-.]5(?!\d)/,
-    profile: 'anthropic-haiku-5.5',
-    reason: 'the thinking of Haiku 5.5 is bound to its conversation',
-  },
-  {
-    of: ANTHROPIC,
-    // Later models too: they get the strictest rules known.
-    models: /claude-[a-z]+-(?:5[-.][1-9]|[6-9]|1\d)(?!\d)/,
-    profile: 'anthropic-5.5',
-    reason: 'Claude models since Fable 5.1 and Opus 5.5 always think, and refuse a forced tool',
-  },
-  {
-    of: ANTHROPIC,
-    models: /claude-(?:fable|mythos)-5(?!\d)/,
-    profile: 'anthropic-fable-5',
-    reason: 'Fable 5 always thinks',
-  },
-  {
-    of: ANTHROPIC,
-    models: /claude-[a-z]+-4[-.]6(?!\d)/,
-    profile: 'anthropic-4.6',
-    reason: 'Claude 4.6 takes a temperature, and no xhigh',
-  },
-  {
-    of: ANTHROPIC,
-    models: /claude-[a-z]+-4[-.]5(?!\d)/,
-    profile: 'anthropic-4.5',
-    reason: 'Claude 4.5 thinks by budgets alone',
-  },
-  {
-    of: ANTHROPIC,
-    models: /claude-(?:3|[a-z]+-4(?![-.]?[2-9](?!\d)))/,
-    profile: 'messages',
-    reason: 'Claude models before 4.5 have no switch for schemas',
-  },
-  ...[
-    { of: ['openai'], prefix: 'openai', chat: true },
-    { of: ['azure'], prefix: 'azure', chat: true },
-    { of: OPENAI, prefix: 'openai', chat: false },
-    { of: AZURE, prefix: 'azure', chat: false },
-  ].flatMap(({ of, prefix, chat }): Generation[] => [
-    {
-      of,
-      models: /(?:^|\/)gpt-(?:6\.[2-9]|6-astra|6\.1-sol|[7-9]|1\d)/,
-      profile: chat ? `${prefix}-chat-6` : `${prefix}-6`,
-      reason: 'GPT-6 Astra, 6.1 Sol, 6.2 and later always think',
-    },
-    ...(chat
-      ? []
-      : [
-          {
-            of,
-            models: /(?:^|\/)gpt-5\.[0-5]/,
-            profile: `${prefix}-5.4`,
-            reason: 'max is an effort of GPT-5.6 and later',
-          },
-        ]),
-  ]),
-  {
-    of: ['gemini'],
-    models: /gemini-4.*hydrogen/,
-    profile: 'gemini-4-hydrogen',
-    reason: 'Gemini 4 Hydrogen takes xhigh',
-  },
-  {
-    of: ['gemini'],
-    models: /gemini-3\.8-flash/,
-    profile: 'gemini-3.8-flash',
-    reason: 'Gemini 3.8 Flash takes no temperature',
-  },
-  {
-    of: ['moonshot'],
-    models: /kimi-k(?:[3-9]|\d\d)/,
-    profile: 'moonshot-k3',
-    reason: 'Kimi K3 and later have efforts, and always think',
-  },
-  {
-    of: ['moonshot'],
-    models: /kimi-k2\.[7-9]/,
-    profile: 'moonshot-k2.7',
-    reason: 'Kimi K2.7 always thinks, and has no switch',
-  },
-  {
-    of: ['zai'],
-    models: /glm-(?:4|5\.[01]|5(?!\.))/,
-    profile: 'zai-4.6',
-    reason: 'GLM before 5.2 has a switch for thinking, and no efforts',
-  },
-  {
-    of: ['zai'],
-    models: /glm-5\.2/,
-    profile: 'zai-5.2',
-    reason: 'GLM-5.2 has two efforts',
-  },
-  {
-    of: ['minimax'],
-    models: /minimax-m3(?!\.)/,
-    profile: 'minimax-m3',
-    reason: 'MiniMax M3 has no efforts',
-  },
-  {
-    of: ['xai'],
-    models: /grok-4\.3/,
-    profile: 'xai-4.3',
-    reason: 'thinking of Grok 4.3 can be turned off',
-  },
-  {
-    of: ['xai'],
-    models: /grok-4\.20/,
-    profile: 'xai-4.20',
-    reason: 'Grok 4.20 refuses an effort',
-  },
-  {
-    of: ['mistral'],
-    models: /mistral-large-4/,
-    profile: 'mistral-large-4',
-    reason: 'Mistral Large 4 has three efforts, and always thinks',
-  },
-  {
-    of: ['fireworks'],
-    models: /glm-5p3/,
-    profile: 'fireworks-glm-5.3',
-    reason: 'GLM-5.3 has efforts, and always thinks',
-  },
-  { of: ['groq'], models: /qwen/, profile: 'groq-qwen', reason: 'Qwen at Groq has no depths' },
-  {
-    of: ['cerebras'],
-    models: /qwen|glm/,
-    profile: 'cerebras-open',
-    reason: 'thinking of Qwen and GLM can be turned off at Cerebras',
-  },
+const GPT_6 = /(?:^|\/)gpt-(?:6\.[2-9]|6-astra|6\.1-sol|[7-9]|1\d)/;
+const GPT_5 = /(?:^|\/)gpt-5\.[0-5]/;
+const ALWAYS_THINKS = 'GPT-6 Astra, 6.1 Sol, 6.2 and later always think';
+const NO_MAX = 'max is an effort of GPT-5.6 and later';
+
+const ROWS: readonly (readonly [of: string, models: RegExp, profile: string, reason: string])[] = [
+  [CLAUDE, /claude-sonnet-5[-.]5(?!\d)/, 'anthropic-sonnet-5.5', 'Sonnet 5.5 thinks between tools'],
+  [CLAUDE, /claude-haiku-5[-.]5(?!\d)/, 'anthropic-haiku-5.5', 'Haiku 5.5 binds its thinking'],
+  // Later models too: they get the strictest rules known.
+  [
+    CLAUDE,
+    /claude-[a-z]+-(?:5[-.][1-9]|[6-9]|1\d)(?!\d)/,
+    'anthropic-5.5',
+    'Claude models since Fable 5.1 and Opus 5.5 always think, and refuse a forced tool',
+  ],
+  [CLAUDE, /claude-(?:fable|mythos)-5(?!\d)/, 'anthropic-fable-5', 'Fable 5 always thinks'],
+  [CLAUDE, /claude-[a-z]+-4[-.]6(?!\d)/, 'anthropic-4.6', 'Claude 4.6 takes a temperature'],
+  [CLAUDE, /claude-[a-z]+-4[-.]5(?!\d)/, 'anthropic-4.5', 'Claude 4.5 thinks by budgets alone'],
+  [
+    CLAUDE,
+    /claude-(?:3|[a-z]+-4(?![-.]?[2-9](?!\d)))/,
+    'messages',
+    'Claude models before 4.5 have no switch for schemas',
+  ],
+  ['openai', GPT_6, 'openai-chat-6', ALWAYS_THINKS],
+  ['azure', GPT_6, 'azure-chat-6', ALWAYS_THINKS],
+  ['openai-responses', GPT_6, 'openai-6', ALWAYS_THINKS],
+  ['azure-responses', GPT_6, 'azure-6', ALWAYS_THINKS],
+  ['openai-responses', GPT_5, 'openai-5.4', NO_MAX],
+  ['azure-responses', GPT_5, 'azure-5.4', NO_MAX],
+  ['gemini', /gemini-4.*hydrogen/, 'gemini-4-hydrogen', 'Gemini 4 Hydrogen takes xhigh'],
+  ['gemini', /gemini-3\.8-flash/, 'gemini-3.8-flash', 'Gemini 3.8 Flash takes no temperature'],
+  ['moonshot', /kimi-k(?:[3-9]|\d\d)/, 'moonshot-k3', 'Kimi K3 and later have efforts'],
+  ['moonshot', /kimi-k2\.[7-9]/, 'moonshot-k2.7', 'Kimi K2.7 always thinks, and has no switch'],
+  ['zai', /glm-(?:4|5\.[01]|5(?!\.))/, 'zai-4.6', 'GLM before 5.2 has a switch, and no efforts'],
+  ['zai', /glm-5\.2/, 'zai-5.2', 'GLM-5.2 has two efforts'],
+  ['minimax', /minimax-m3(?!\.)/, 'minimax-m3', 'MiniMax M3 has no efforts'],
+  ['xai', /grok-4\.3/, 'xai-4.3', 'thinking of Grok 4.3 can be turned off'],
+  ['xai', /grok-4\.20/, 'xai-4.20', 'Grok 4.20 refuses an effort'],
+  ['mistral', /mistral-large-4/, 'mistral-large-4', 'Mistral Large 4 always thinks'],
+  ['fireworks', /glm-5p3/, 'fireworks-glm-5.3', 'GLM-5.3 has efforts, and always thinks'],
+  ['groq', /qwen/, 'groq-qwen', 'Qwen at Groq has no depths'],
+  ['cerebras', /qwen|glm/, 'cerebras-open', 'thinking of Qwen and GLM can be turned off'],
 ];
+
+export const GENERATIONS: readonly Generation[] = ROWS.map(([of, models, profile, reason]) => {
+  return { of: of.split(' '), models, profile, reason };
+});
 
 /** Since these models, tools need Responses at OpenAI: chat turns their thinking off, or refuses. */
 const RESPONSES_MODELS = /(?:^|\/)gpt-(?:5\.[4-9]|[6-9]|1\d)/;

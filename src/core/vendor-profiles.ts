@@ -190,6 +190,8 @@ export const XAI: ResponsesProfile = {
   thinkingOff: 'lowest',
   reasoningHistory: 'encrypted',
   cacheKey: 'send',
+  // Safe where the least is not documented.
+  minOutputTokens: 16,
 };
 
 /** Grok 4.3: thinking can be turned off, and `xhigh` is not a word. */
