@@ -35,6 +35,7 @@ import { addNodesCommand } from './nodes.ts';
 import { addOperatorCommands } from './operator.ts';
 import { addPriceCommands } from './prices.ts';
 import { addReceiptCommands } from './receipts.ts';
+import { addReconcileCommand } from './reconcile.ts';
 import { addRestoreCommand } from './restore.ts';
 import { addSelfTestCommand } from './selftest.ts';
 import { addServeCommand } from './serve-command.ts';
@@ -93,6 +94,7 @@ function createProgram(perform: Perform): Command {
   addUpstreamCommands(program, perform);
   addPriceCommands(program, perform);
   addExplainCommand(program, perform);
+  addReconcileCommand(program, perform);
   addReceiptCommands(program, perform);
   addArchiveCommands(program, perform);
   addBackupCommand(program, perform);

@@ -1,22 +1,22 @@
 // Reads the usage records of a period in pages, so that a month of them need not fit into memory.
 // Used by reports; read-only.
 
-import { and, eq, gt, gte, lt, lte } from 'drizzle-orm';
+import { and, eq, gt, gte, lt, lte, type SQL } from 'drizzle-orm';
+import type { Span } from '../core/calendar.ts';
 import type { Usage } from '../core/generation.ts';
 import { reportShape, unpackReport } from '../core/usage-details.ts';
 import type { Database } from '../store/contract.ts';
 import { usageRecords } from '../store/money-views.ts';
 import { unindexed } from '../store/portable.ts';
 import { BookedNames } from './booked-names.ts';
+import { type BookedAttempt, createAttemptReader } from './series/attempts.ts';
 import { prepareSeriesStatements, type RecordRange } from './series/statements.ts';
 
 /** The usage and charge of a request. Its prices are those of `startedAt`. */
 export type UsedRequest = ReturnType<typeof fromRow>;
 
 /** Requests that started at or after `fromMs` and before `untilMs`, of one account or of all. */
-type UsageSpan = {
-  readonly fromMs: number;
-  readonly untilMs: number;
+type UsageSpan = Span & {
   readonly accountId?: string | undefined;
   /** Only records with these numbers, for callers that read very many in steps. */
   readonly rows?: RecordRange;
@@ -34,19 +34,14 @@ export async function* eachUsedRequest(
   database: Database,
   { fromMs, untilMs, accountId, rows }: UsageSpan,
 ): AsyncGenerator<UsedRequest, void, undefined> {
-  const until = rows?.until ?? (await lastUsageRow(database));
   const names = new BookedNames();
-  const first = await prepareSeriesStatements(database).first();
-  for (let after = Math.max(rows?.after ?? 0, first - 1); after < until; after += PAGE_ROWS) {
+  for await (const isInPage of eachPage(database, { fromMs, untilMs }, rows)) {
     const page = await database.db
       .select(USED)
       .from(usageRecords)
       .where(
         and(
-          gt(usageRecords.number, after),
-          lte(usageRecords.number, Math.min(after + PAGE_ROWS, until)),
-          gte(usageRecords.startedAt, fromMs),
-          lt(usageRecords.startedAt, untilMs),
+          isInPage,
           // `unindexed`, so that the index by account is not used: each page would scan it.
           accountId === undefined ? undefined : eq(unindexed(usageRecords.accountId), accountId),
         ),
@@ -56,6 +51,37 @@ export async function* eachUsedRequest(
       page.map(({ report }) => reportShape(report)),
     );
     yield* page.map((row) => fromRow(row, names));
+  }
+}
+
+/** With their attempts, of all accounts; otherwise as above. */
+export async function* eachAttemptedRequest(
+  database: Database,
+  span: Span,
+): AsyncGenerator<AttemptedRequest, void, undefined> {
+  const readAttempts = createAttemptReader(database);
+  for await (const isInPage of eachPage(database, span)) {
+    const rows = await database.db.select(ATTEMPTED).from(usageRecords).where(isInPage);
+    const attempts = await readAttempts(rows.map((row) => row.attempts));
+    for (const [index, row] of rows.entries()) yield { ...row, attempts: attempts[index] ?? [] };
+  }
+}
+
+/** One condition per page of rows, so that each statement reads few. */
+async function* eachPage(
+  database: Database,
+  { fromMs, untilMs }: Span,
+  rows?: RecordRange,
+): AsyncGenerator<SQL | undefined> {
+  const until = rows?.until ?? (await lastUsageRow(database));
+  const first = await prepareSeriesStatements(database).first();
+  for (let after = Math.max(rows?.after ?? 0, first - 1); after < until; after += PAGE_ROWS) {
+    yield and(
+      gt(usageRecords.number, after),
+      lte(usageRecords.number, Math.min(after + PAGE_ROWS, until)),
+      gte(usageRecords.startedAt, fromMs),
+      lt(usageRecords.startedAt, untilMs),
+    );
   }
 }
 
@@ -79,6 +105,19 @@ const USED = {
   charged: usageRecords.charged,
   loss: usageRecords.loss,
 };
+
+const ATTEMPTED = {
+  upstream: usageRecords.upstream,
+  outcome: usageRecords.outcome,
+  usdPerMillion: usageRecords.usdPerMillion,
+  attempts: usageRecords.attempts,
+};
+
+/** `attempts` is empty for a request that was settled after a crash. */
+export type AttemptedRequest = Pick<
+  typeof usageRecords.$inferSelect,
+  Exclude<keyof typeof ATTEMPTED, 'attempts'>
+> & { readonly attempts: readonly BookedAttempt[] };
 
 type Row = Pick<typeof usageRecords.$inferSelect, Exclude<keyof typeof USED, 'usage'>> & {
   readonly usage: Usage;

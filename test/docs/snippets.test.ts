@@ -19,6 +19,11 @@ import { blocks, customerPage, operatorPage, PAGES, ROOT, read, shape } from './
 
 const PYTHON = join(ROOT, '.tools/clients/venv/bin/python');
 
+/** A day on which nothing was used. */
+const BILL = `start_time,amount_value,amount_currency,line_item
+1767225600,0,usd,"gpt-5-mini, input"
+`;
+
 const DRAFT = `[[add]]
 model = "demo-chat"
 valid_from = 2099-01-01T00:00:00Z
@@ -127,6 +132,7 @@ describe('snippets', () => {
     await gateway.run('backup', copy);
     await Bun.write(join(gateway.directory, 'next.toml'), DEMO_CATALOG);
     await Bun.write(join(gateway.directory, 'draft.toml'), DRAFT);
+    await Bun.write(join(gateway.directory, 'bill.csv'), BILL);
     const examples = blocks(operatorPage('command-line'), 'sh').join('\n');
     const lines =
       postgresUrl === undefined
@@ -152,6 +158,7 @@ describe('snippets', () => {
       // What is published is written into a catalog file, and the server has none.
       CATALOG: 'next.toml',
       DRAFT: 'draft.toml',
+      BILL: 'bill.csv',
       INVITE: invitation.id,
       PASSWORD: 'a password of some length',
       UPSTREAM: 'demo',
