@@ -11,6 +11,7 @@ import { addCommand, addGroup, CommandError, type Output, type Perform } from '.
 import type { Context } from './context.ts';
 import { isServing } from './is-server-running.ts';
 import { changeOf } from './open-operations.ts';
+import type { SuggestOptions } from './suggest.ts';
 
 /** A server polls four times a second; a busy one gets more time. */
 const ANSWER_MS = 5_000;
@@ -26,6 +27,16 @@ export function addCatalogCommands(program: Command, perform: Perform): void {
   perform(
     addCommand(group, 'reload', 'make the running server reload its catalog and secrets'),
     reload,
+  );
+  perform<SuggestOptions>(
+    addCommand(group, 'suggest', 'draft costs and new models from a price list in a file')
+      .requiredOption('--from <file>', "models.dev's api.json, or LiteLLM's price map")
+      .requiredOption('--upstream <id>', 'the upstream whose models are drafted')
+      .option('--provider <name>', 'its name in the list (default: the id of the upstream)')
+      .option('--models <names>', "the list's names (default: those that it serves)")
+      .option('--margin <percent>', 'what new prices add to the cost', '0%')
+      .option('--output <file>', 'a new file (default: standard output)'),
+    async (context, options) => (await import('./suggest.ts')).suggestCatalog(context, options),
   );
 }
 

@@ -19,6 +19,9 @@ import { blocks, customerPage, operatorPage, PAGES, ROOT, read, shape } from './
 
 const PYTHON = join(ROOT, '.tools/clients/venv/bin/python');
 
+const PRICE_LIST = `{"gpt-5-mini": {"litellm_provider": "openai", "mode": "chat", "max_input_tokens": 272000,
+"max_output_tokens": 128000, "input_cost_per_token": 2.5e-07, "output_cost_per_token": 2e-06}}`;
+
 /** A day on which nothing was used. */
 const BILL = `start_time,amount_value,amount_currency,line_item
 1767225600,0,usd,"gpt-5-mini, input"
@@ -133,6 +136,7 @@ describe('snippets', () => {
     await Bun.write(join(gateway.directory, 'next.toml'), DEMO_CATALOG);
     await Bun.write(join(gateway.directory, 'draft.toml'), DRAFT);
     await Bun.write(join(gateway.directory, 'bill.csv'), BILL);
+    await Bun.write(join(gateway.directory, 'prices.json'), PRICE_LIST);
     const examples = blocks(operatorPage('command-line'), 'sh').join('\n');
     const lines =
       postgresUrl === undefined
@@ -159,6 +163,7 @@ describe('snippets', () => {
       CATALOG: 'next.toml',
       DRAFT: 'draft.toml',
       BILL: 'bill.csv',
+      PRICE_LIST: 'prices.json',
       INVITE: invitation.id,
       PASSWORD: 'a password of some length',
       UPSTREAM: 'demo',
