@@ -71,23 +71,26 @@ function gapsOf(price: Price, { cost }: Placement, contextWindow: number): strin
 }
 
 function rateGaps(price: Price, cost: Price, aboveTokens: number): string[] {
-  const [sold, bought] = [rowOf(price, aboveTokens), rowOf(cost, aboveTokens)];
-  return Object.entries(bought).flatMap(([name, rate]) => {
-    const own = sold[name as keyof typeof sold];
-    return own < rate ? [`${name} ${rateText(own)} (costs ${rateText(rate)})`] : [];
-  });
-}
-
-function rowOf(price: Price, aboveTokens: number) {
-  const rates = ratesFor(price, aboveTokens + 1);
-  return {
-    input: rates.input,
-    cached_input: rates.cachedInput,
-    cached_input_explicit: rates.cachedInputExplicit ?? rates.cachedInput,
-    cache_write: rates.cacheWrite,
-    cache_write_1h: rates.cacheWriteLong ?? rates.cacheWrite,
-    output: rates.output,
+  const sold = ratesFor(price, aboveTokens + 1);
+  const bought = ratesFor(cost, aboveTokens + 1);
+  const gap = (name: string, own: Pico, rate: Pico): string[] =>
+    own < rate ? [`${name} ${rateText(own)} (costs ${rateText(rate)})`] : [];
+  const apart = (
+    name: string,
+    part: 'cachedInputExplicit' | 'cacheWriteLong',
+    whole: 'cachedInput' | 'cacheWrite',
+  ): string[] => {
+    if (sold[part] === undefined && bought[part] === undefined) return [];
+    return gap(name, sold[part] ?? sold[whole], bought[part] ?? bought[whole]);
   };
+  return [
+    ...gap('input', sold.input, bought.input),
+    ...gap('cached_input', sold.cachedInput, bought.cachedInput),
+    ...apart('cached_input_explicit', 'cachedInputExplicit', 'cachedInput'),
+    ...gap('cache_write', sold.cacheWrite, bought.cacheWrite),
+    ...apart('cache_write_1h', 'cacheWriteLong', 'cacheWrite'),
+    ...gap('output', sold.output, bought.output),
+  ];
 }
 
 /** A cost that names the price of writes answers the question better than a vendor's host. */

@@ -114,18 +114,18 @@ export function termProblems(rates: Partial<RatesEntry>, path: string): Problem[
   const { tiers = [], service_tiers: factors = {} } = rates;
   return [
     ...tiers.flatMap((tier, index) => tierProblems(rates, tiers[index - 1], tier, index, path)),
-    ...Object.keys(factors).flatMap((name) =>
-      SERVICE_TIER.test(name)
-        ? []
-        : [
-            {
-              path: `${path}.service_tiers.${tomlKey(name)}`,
-              text: 'must have a name that is 2 to 32 of a-z, 0-9, "_" and "-", beginning with a letter',
-            },
-          ],
-    ),
+    ...Object.entries(factors).flatMap(([name, factor]) => {
+      const place = `${path}.service_tiers.${tomlKey(name)}`;
+      if (!SERVICE_TIER.test(name)) return [{ path: place, text: SERVICE_TIER_EXPECTS }];
+      if (factorOf(factor) <= FACTOR_MAX * FACTOR_ONE) return [];
+      return [{ path: place, text: `must not be above ${FACTOR_MAX}` }];
+    }),
   ];
 }
+
+const SERVICE_TIER_EXPECTS =
+  'must have a name that is 2 to 32 of a-z, 0-9, "_" and "-", beginning with a letter';
+const FACTOR_MAX = 100;
 
 /**
  * Every rate that the price sets, each tier sets too. The defaults would make a tier's cache

@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Usage } from '../../src/core/generation.ts';
-import { decideUsage, NO_USAGE } from '../../src/core/usage.ts';
+import { decideUsage, NO_USAGE, withPricedTier } from '../../src/core/usage.ts';
+import { flatPrice } from '../support/price.ts';
 
 function counts(inputTokens: number, outputTokens: number, basis: Usage['basis']): Usage {
   return { ...NO_USAGE, inputTokens, outputTokens, basis };
@@ -122,4 +123,46 @@ test('what is charged is the report or the most that it allows, and never beyond
       expect(output).toBeLessThanOrEqual(outputBound + 256);
     }),
   );
+});
+
+describe('cache writes that an upstream charges and does not report', () => {
+  const report = { ...counts(1_024, 10, 'reported'), cachedInputTokens: 24 };
+  const decide = (reported: Usage, unreportedWrites: 'count' | 'ignore') =>
+    decideUsage({ ...facts, contextWindow: 9_000, reported, unreportedWrites }).cacheWriteTokens;
+
+  test('are all of the prompt that was not read from the cache', () => {
+    expect(decide(report, 'count')).toBe(1_000);
+  });
+
+  test('are none where the profile does not say so, of a short prompt, or beside a report', () => {
+    expect(decide(report, 'ignore')).toBe(0);
+    expect(decide({ ...report, inputTokens: 1_023 }, 'count')).toBe(0);
+    expect(decide({ ...report, cacheWriteTokens: 7 }, 'count')).toBe(7);
+  });
+
+  test('are none of our own count', () => {
+    const estimate = () => counts(5_000, 10, 'estimated');
+    const own = { ...facts, estimate, reported: undefined, unreportedWrites: 'count' } as const;
+    expect(decideUsage(own).cacheWriteTokens).toBe(0);
+  });
+});
+
+describe('a service tier', () => {
+  const used: Usage = { ...counts(20, 10, 'reported'), serviceTier: 'priority' };
+  const plain = flatPrice('plain', 1n);
+  const priced = {
+    ...plain,
+    terms: { serviceTiers: [{ name: 'priority', factor: 20_000 }] },
+  };
+
+  test('stays where one of the prices has a factor for it', () => {
+    expect(withPricedTier(used, [plain, priced])).toBe(used);
+  });
+
+  test('is left out and doubted where none has, and an earlier doubt stays', () => {
+    const { serviceTier: _, ...ordinary } = used;
+    expect(withPricedTier(used, [plain])).toEqual({ ...ordinary, doubt: 'service_tier' });
+    expect(withPricedTier({ ...used, doubt: 'zero' }, [plain]).doubt).toBe('zero');
+    expect(withPricedTier(ordinary, [plain])).toBe(ordinary);
+  });
 });

@@ -7,6 +7,7 @@ import { BASES, DOUBTS, OUTCOMES, type Outcome, type Usage } from '../../src/cor
 import { createRequestId } from '../../src/core/id.ts';
 import { type Micro, micro, pico, smaller, usdRate } from '../../src/core/money.ts';
 import { chargeServed, type Price } from '../../src/core/price.ts';
+import { termsText } from '../../src/core/price-terms.ts';
 import { readReceipt, receiptBody } from '../../src/core/receipt.ts';
 import { chainState, findReceipt, ReceiptReader } from '../../src/ledger/booked-receipts.ts';
 import type { Ledger, ReleaseCommand } from '../../src/ledger/contract.ts';
@@ -30,6 +31,7 @@ import {
   openBooks,
   unlessRefused,
 } from '../support/ledger.ts';
+import { anyTerms, TIER_WORDS } from '../support/price-terms.ts';
 import { checkChain, sha256 } from '../support/receipt-chain.ts';
 import { samples } from '../support/tier.ts';
 
@@ -49,18 +51,39 @@ const usage = fc
     reasoningTokens: count,
     basis: fc.constantFrom(...BASES),
     doubt: fc.option(fc.constantFrom(...DOUBTS), { nil: undefined }),
+    details: fc.record(
+      {
+        cachedExplicitTokens: fc.integer({ min: 1, max: 5_000 }),
+        cacheWriteLongTokens: fc.integer({ min: 1, max: 5_000 }),
+        serviceTier: fc.constantFrom(...TIER_WORDS),
+      },
+      { requiredKeys: [] },
+    ),
   })
-  .map(({ doubt, ...each }): Usage => {
-    const inputTokens = each.inputTokens + each.cachedInputTokens + each.cacheWriteTokens;
-    return { ...each, inputTokens, ...(doubt && { doubt }) };
+  .map(({ doubt, details, ...each }): Usage => {
+    const cachedInputTokens = each.cachedInputTokens + (details.cachedExplicitTokens ?? 0);
+    const cacheWriteTokens = each.cacheWriteTokens + (details.cacheWriteLongTokens ?? 0);
+    const inputTokens = each.inputTokens + cachedInputTokens + cacheWriteTokens;
+    const prompt = { inputTokens, cachedInputTokens, cacheWriteTokens };
+    return { ...each, ...prompt, ...details, ...(doubt && { doubt }) };
   });
 
 const rate = fc.bigInt({ min: 0n, max: 10n ** 10n }).map(pico);
 
-const prices = fc.tuple(rate, rate, rate, rate).map(([input, cachedInput, cacheWrite, output]) => {
-  const version = `price_${sha256(String([input, cachedInput, cacheWrite, output])).slice(0, 8)}`;
-  return { version, input, cachedInput, cacheWrite, output } satisfies Price;
-});
+const terms = fc.option(anyTerms, { nil: undefined });
+
+const prices = fc
+  .tuple(rate, rate, rate, rate, terms)
+  .map(([input, cachedInput, cacheWrite, output, more]) => {
+    const text = more === undefined ? '' : termsText(more);
+    const digest = sha256(String([input, cachedInput, cacheWrite, output, text]));
+    const rates = { input, cachedInput, cacheWrite, output };
+    return {
+      version: `price_${digest.slice(0, 8)}`,
+      ...rates,
+      ...(more && { terms: more }),
+    } satisfies Price;
+  });
 
 const text = fc.string({ unit: 'grapheme', maxLength: 20 });
 

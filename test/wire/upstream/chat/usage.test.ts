@@ -14,6 +14,43 @@ function usage(members: Partial<Usage> = {}): Usage {
 const MALFORMED: UsageReport = { basis: 'rejected', doubt: 'malformed' };
 const INCONSISTENT: UsageReport = { basis: 'rejected', doubt: 'inconsistent' };
 
+describe('what only some servers report', () => {
+  test.each([
+    [
+      'OpenAI: written for 12 hours',
+      {
+        prompt_tokens_details: {
+          cache_write_tokens: 6,
+          cache_write_tokens_details: { ttl_30m_tokens: 2, ttl_12h_tokens: 4 },
+        },
+      },
+      { cacheWriteTokens: 6, cacheWriteLongTokens: 4 },
+    ],
+    [
+      'gateways to Messages upstreams: written for an hour',
+      { cache_creation_input_tokens: 6, cache_creation: { ephemeral_1h_input_tokens: 6 } },
+      { cacheWriteTokens: 6, cacheWriteLongTokens: 6 },
+    ],
+    [
+      'DashScope: read by an explicit mark',
+      { prompt_tokens_details: { cached_tokens: 4, cache_type: 'ephemeral' } },
+      { cachedInputTokens: 4, cachedExplicitTokens: 4 },
+    ],
+    [
+      'DashScope: an explicit mark without a hit',
+      { prompt_tokens_details: { cached_tokens: 0, cache_type: 'ephemeral' } },
+      {},
+    ],
+  ] as const)('%s', (_title, members, expected) => {
+    expect(readUsage({ ...BASE, ...members })).toEqual(usage(expected));
+  });
+
+  test('more written for long than written is inconsistent', () => {
+    const details = { cache_write_tokens: 3, cache_write_tokens_details: { ttl_12h_tokens: 4 } };
+    expect(readUsage({ ...BASE, prompt_tokens_details: details })).toEqual(INCONSISTENT);
+  });
+});
+
 describe('reported usage, as each server spells it', () => {
   test.each([
     ['no details', {}, {}],
