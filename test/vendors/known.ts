@@ -10,7 +10,11 @@ type Known = {
 };
 
 export const KNOWN: readonly Known[] = [
-  { rows: /./, cases: /^leaving/, missing: 'leaving an upstream that may hide thinking' },
+  {
+    rows: /^(openai-gpt|azure|xai|anthropic|bedrock|vertex|gemini)/,
+    cases: /^leaving/,
+    missing: 'leaving an upstream that may hide thinking',
+  },
 ];
 
 /** Whether an entry is about a cell. */

@@ -22,7 +22,7 @@ setDefaultTimeout(180_000);
 
 const FORMATS: readonly Format[] = ['chat', 'messages'];
 const CASES: readonly Case[] = [...ANSWERS, ...TOOLS, ...ENDINGS, ...CONVERSATIONS, ...FAULT_CASES];
-const AT_A_TIME = 32;
+const AT_A_TIME = 16;
 const CREDIT = 1_000_000_000;
 /** Prints the table, of the rows whose id has this text; `all` for every row. */
 const SHOWN = process.env['TOLLGATE_TEST_VENDORS'];

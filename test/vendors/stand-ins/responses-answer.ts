@@ -3,38 +3,10 @@
 // From: types of openai 7.59.0 (28 November 2026).
 
 import type { ResponsesBody } from './responses-body.ts';
+import { type OutputItem, outputItem } from './responses-items.ts';
 import type { ResponsesSeller } from './responses-sellers.ts';
-import { fresh, type Item, pieces, slowWords, type Turn } from './script.ts';
+import { callsOf, fresh, pieces, slowWords, type Turn } from './script.ts';
 import type { Counts, Json } from './server.ts';
-
-type SummaryPart = { readonly type: 'summary_text'; readonly text: string };
-type ContentPart = Json & { readonly type: string };
-
-type OutputItem =
-  | {
-      readonly type: 'reasoning';
-      readonly id: string;
-      readonly summary: readonly SummaryPart[];
-      readonly encrypted_content?: string;
-      /** The text of open models. */
-      readonly content?: readonly { readonly type: 'reasoning_text'; readonly text: string }[];
-    }
-  | {
-      readonly type: 'message';
-      readonly id: string;
-      readonly role: 'assistant';
-      readonly status: string;
-      readonly phase: string;
-      readonly content: readonly ContentPart[];
-    }
-  | {
-      readonly type: 'function_call';
-      readonly id: string;
-      readonly status: string;
-      readonly call_id: string;
-      readonly name: string;
-      readonly arguments: string;
-    };
 
 export type ResponseRecord = Json & { readonly output: readonly OutputItem[] };
 
@@ -50,6 +22,7 @@ export function responseOf(
     summarized: body.reasoning?.summary != null,
     encrypted: body.include?.includes('reasoning.encrypted_content') === true,
     open: seller === 'local',
+    phase: callsOf(turn).length > 0 ? 'commentary' : 'final_answer',
   };
   const output = turn.items.map((item) => outputItem(item, options));
   return {
@@ -73,51 +46,6 @@ export function responseOf(
       ...(seller === 'xai' ? { cost_in_usd_ticks: 12_345 } : {}),
     },
   };
-}
-
-type ItemOptions = {
-  readonly filtered: boolean;
-  readonly summarized: boolean;
-  readonly encrypted: boolean;
-  readonly open: boolean;
-};
-
-function outputItem(
-  item: Item,
-  { filtered, summarized, encrypted, open }: ItemOptions,
-): OutputItem {
-  switch (item.kind) {
-    case 'thought': {
-      const { text } = item;
-      const base = { id: fresh('rs_'), type: 'reasoning' } as const;
-      if (open) return { ...base, summary: [], content: [{ type: 'reasoning_text', text }] };
-      return {
-        ...base,
-        summary: summarized ? [{ type: 'summary_text', text }] : [],
-        ...(encrypted ? { encrypted_content: fresh('gAAAAA') } : {}),
-      };
-    }
-    case 'text': {
-      const said = { type: 'output_text', text: item.text, annotations: [], logprobs: [] };
-      return {
-        id: fresh('msg_'),
-        type: 'message',
-        role: 'assistant',
-        status: 'completed',
-        phase: 'final_answer',
-        content: [filtered ? { type: 'refusal', refusal: item.text } : said],
-      };
-    }
-    case 'call':
-      return {
-        id: fresh('fc_'),
-        type: 'function_call',
-        status: 'completed',
-        call_id: item.call.id,
-        name: item.call.name,
-        arguments: item.call.json,
-      };
-  }
 }
 
 /** The same as a stream. */

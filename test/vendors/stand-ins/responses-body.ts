@@ -24,6 +24,7 @@ export type InputItem = {
   readonly role?: string;
   readonly content?: string | readonly Part[];
   readonly call_id?: string;
+  readonly phase?: string | null;
   readonly summary?: unknown;
   readonly encrypted_content?: string | null;
 };

@@ -3,6 +3,7 @@
 // Refuses: unknown members; sampling, `stop` and penalties (xAI takes temperature and top_p, and
 // refuses metadata and stream_options); efforts that a model does not have; fewer than 16 output
 // tokens; functions and items of a wrong shape (responses-body.ts); a request for JSON without that word.
+// At OpenAI, messages have a phase that must return, and a prompt cache is found by its key alone.
 // Thinking comes as encrypted items where `include` asks for them, with a summary only on request; from
 // servers of open models (`local`) as text in the item, and a request to encrypt it is refused. xAI
 // reports an exact cost.
@@ -14,7 +15,7 @@ import { checkFunctions, OPENAI_FAULTS, openai, unknownUrl } from './openai-erro
 import { responseOf, streamResponse } from './responses-answer.ts';
 import { askOf, checkItems, itemsOf, type ResponsesBody, textIn } from './responses-body.ts';
 import { effortsOf, type ResponsesSeller, TAKEN } from './responses-sellers.ts';
-import { countsOf, decide, provoke, readPrefix, THOUGHTS } from './script.ts';
+import { countsOf, decide, fresh, provoke, readPrefix, THOUGHTS } from './script.ts';
 import { Refusal, type Seen, type Vendor } from './server.ts';
 
 /** xAI's envelope has a code and a text. */
@@ -71,10 +72,11 @@ function check(seller: ResponsesSeller, body: ResponsesBody): void {
 }
 
 function noteItems(body: ResponsesBody, seen: Seen): void {
-  for (const { type, content, encrypted_content: encrypted } of itemsOf(body)) {
+  for (const { type, content, phase, encrypted_content: encrypted } of itemsOf(body)) {
     // Texts of open models may return joined.
     const texts = textIn(content).match(THOUGHTS) ?? [];
     if (type === 'reasoning') seen.returned.push(...(encrypted == null ? texts : [encrypted]));
+    if (phase != null) seen.returned.push(`phase ${phase}`);
     const parts = typeof content === 'string' ? [] : (content ?? []);
     seen.images += parts.filter((part) => part.type === 'input_image').length;
   }
@@ -94,11 +96,17 @@ export function responses(seller: ResponsesSeller): Vendor {
       provoke(seen, ask.last, seller === 'xai' ? XAI_FAULTS : OPENAI_FAULTS);
       check(seller, body);
       noteItems(body, seen);
+      const keepsPhases = seller === 'openai' || seller === 'azure';
       const turn = decide(ask);
       const prompt = JSON.stringify([body.tools, body.instructions, body.input]);
-      const counts = countsOf(seen, ask, turn, () => readPrefix(seen.mark, prompt));
+      const { prompt_cache_key: cacheKey } = body;
+      const isLost = cacheKey === undefined && (seller === 'openai' || seller === 'azure');
+      // Without the key, requests reach other machines; a mark of its own is one that knows nothing.
+      const cache = isLost ? fresh(seen.mark) : `${seen.mark}${cacheKey}`;
+      const counts = countsOf(seen, ask, turn, () => readPrefix(cache, prompt));
       const response = responseOf(body, turn, counts, seller);
       for (const item of response.output) {
+        if (item.type === 'message' && keepsPhases) seen.given.push(`phase ${item.phase}`);
         if (item.type !== 'reasoning') continue;
         const { encrypted_content: encrypted, content = [] } = item;
         if (encrypted !== undefined) owners.set(encrypted, body.model);
