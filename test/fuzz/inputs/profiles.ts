@@ -119,15 +119,18 @@ const messagesFields: fc.Arbitrary<Partial<MessagesProfile>> = fc.record(
 const responsesFields: fc.Arbitrary<Partial<ResponsesProfile>> = fc.record(
   {
     ...shared,
+    stopMax: fc.constant(0),
     sampling: fc.constantFrom('send', 'omit_when_thinking', 'omit'),
     forcedChoice: fc.constantFrom('send', 'auto', 'without_thinking', 'instruct'),
     reasoningSwitch: fc.constantFrom('effort', 'none'),
     reasoningSummary: fc.constantFrom('auto', 'omit'),
     reasoningHistory: fc.constantFrom('encrypted', 'text', 'none'),
     phases: fc.constantFrom('send', 'omit'),
+    verbosity: fc.constantFrom('send', 'omit'),
     obfuscation: fc.constantFrom('off', 'omit'),
     store: fc.constantFrom('send', 'omit'),
     minOutputTokens: fc.constantFrom(1, 16),
+    customTools: fc.constantFrom('send', 'function'),
   },
   { requiredKeys: [] },
 );

@@ -1,4 +1,4 @@
-// What upstreams of both dialects answer, right and wrong: recordings, streams made of odd chunks,
+// What upstreams of each dialect answer, right and wrong: recordings, streams made of odd chunks,
 // our own streams, and all of them with mutations.
 
 import fc from 'fast-check';
@@ -9,6 +9,7 @@ import { chatBody } from './chat-chunks.ts';
 import { messageBody, messagesData } from './messages-events.ts';
 import { mutated, valuesMutated } from './mutate.ts';
 import { recorded, toBytes } from './recordings.ts';
+import { responseBody, responsesData } from './responses-events.ts';
 import { solidText } from './text.ts';
 
 const noise = fc.constantFrom(
@@ -39,13 +40,23 @@ const messagesRecord = messagesData.map((text) => {
   return `event: ${type}\ndata: ${text}\n\n`;
 });
 
+const RESPONSES_ENDING =
+  'event: response.completed\ndata: {"type":"response.completed","response":{"usage":{"input_tokens":1,"output_tokens":1}}}\n\n';
+
+const responsesRecord = responsesData.map((text) => {
+  const type = /^\{"type":"([\w.]+)"/.exec(text)?.[1] ?? 'x';
+  return `event: ${type}\ndata: ${text}\n\n`;
+});
+
 const chatStream = stream(chatRecord, CHAT_ENDING);
 const messagesStream = stream(messagesRecord, MESSAGES_ENDING);
+const responsesStream = stream(responsesRecord, RESPONSES_ENDING);
 
-/** One record of a stream of either dialect, or something between two. */
+/** One record of a stream of any dialect, or something between two. */
 export const recordText = fc.oneof(
   { weight: 4, arbitrary: chatRecord },
   { weight: 4, arbitrary: messagesRecord },
+  { weight: 4, arbitrary: responsesRecord },
   noise,
 );
 
@@ -95,13 +106,27 @@ const evenStream = fc
     return toBytes(chunks.join('') + CHAT_ENDING);
   });
 
+/** The same of the Responses dialect, in each of which the number is another. */
+const evenResponsesStream = fc
+  .array(fc.record({ text: solidText, isNamed: fc.boolean() }), { maxLength: 8 })
+  .map((list) => {
+    const events = list.map(({ text, isNamed }, at) => {
+      const type = 'response.output_text.delta';
+      const data = { type, sequence_number: at, output_index: 0, delta: text, obfuscation: 'x' };
+      return `${isNamed ? `event: ${type}\n` : ''}data: ${JSON.stringify(data)}\n\n`;
+    });
+    return toBytes(events.join('') + RESPONSES_ENDING);
+  });
+
 const anyStream = fc.oneof(
   { weight: 4, arbitrary: recorded('sse') },
   { weight: 3, arbitrary: chatStream },
   { weight: 3, arbitrary: messagesStream },
+  { weight: 3, arbitrary: responsesStream },
   { weight: 3, arbitrary: ownStream },
   { weight: 1, arbitrary: taggedStream },
   { weight: 2, arbitrary: evenStream },
+  { weight: 2, arbitrary: evenResponsesStream },
 );
 
 export const streamBytes = fc.oneof(
@@ -111,7 +136,10 @@ export const streamBytes = fc.oneof(
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 80 }) },
 );
 
-const anyBody = fc.oneof(recorded('json'), fc.oneof(chatBody('message'), messageBody).map(toBytes));
+const anyBody = fc.oneof(
+  recorded('json'),
+  fc.oneof(chatBody('message'), messageBody, responseBody).map(toBytes),
+);
 
 export const bodyText = fc
   .oneof(

@@ -1,4 +1,4 @@
-// Token counts as upstreams of both dialects report them, wrong ones too, as JSON text.
+// Token counts as upstreams of each dialect report them, wrong ones too, as JSON text.
 
 import fc from 'fast-check';
 import { jsonText, objectText, scalarText } from './json-text.ts';
@@ -42,4 +42,12 @@ export const messagesUsageText = objectText({
     jsonText,
   ),
   output_tokens_details: fc.oneof(objectText({ thinking_tokens: count }), jsonText),
+});
+
+export const responsesUsageText = objectText({
+  input_tokens: count,
+  output_tokens: count,
+  total_tokens: count,
+  input_tokens_details: chatDetails,
+  output_tokens_details: chatDetails,
 });

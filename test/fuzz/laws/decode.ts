@@ -11,6 +11,8 @@ import type { UpstreamDialect } from '../../../src/wire/format.ts';
 import { chatDialect } from '../../../src/wire/upstream/chat/dialect.ts';
 import { createChatStream } from '../../../src/wire/upstream/chat/stream.ts';
 import type { FrameLane } from '../../../src/wire/upstream/frame.ts';
+import { responsesDialect } from '../../../src/wire/upstream/responses/dialect.ts';
+import { createResponsesStream } from '../../../src/wire/upstream/responses/stream.ts';
 import { isObject, parsed } from '../checks/answer.ts';
 import { checkAnswer, checkEvents, shownLength } from '../checks/events.ts';
 import { jsonText } from '../inputs/json-text.ts';
@@ -82,7 +84,15 @@ function hasFinish(bytes: Uint8Array): boolean {
   // The lines of an event may be events of their own, where a server parts them by line ends alone.
   const texts = records.flatMap(([data]) => [data, ...data.split('\n')]);
   const values = texts.map((text) => parsed(text.trim()));
-  return values.some((value) => saysFinish(value) || isWholeMessage(value));
+  if (records.some(([, event]) => FINAL_EVENT.test(event))) return true;
+  return values.some((value) => saysFinish(value) || isWholeMessage(value) || isFinalEvent(value));
+}
+
+/** Of the Responses dialect. */
+const FINAL_EVENT = /^response\.(?:completed|incomplete|cancelled)$/;
+
+function isFinalEvent(value: unknown): boolean {
+  return isObject(value) && 'type' in value && FINAL_EVENT.test(String(value.type));
 }
 
 function isWholeMessage(value: unknown): boolean {
@@ -112,6 +122,15 @@ function checkLane(bytes: Uint8Array): void {
     [bytes],
   );
   assert.deepEqual(decode(chatDialect(chat), [bytes]), slow);
+}
+
+function checkResponsesLane(bytes: Uint8Array): void {
+  const { responses } = DEFAULT_PROFILE;
+  const slow = decode(
+    { stream: (onEvent) => createResponsesStream(onEvent, responses, undefined, PARSER_ONLY) },
+    [bytes],
+  );
+  assert.deepEqual(decode(responsesDialect(responses), [bytes]), slow);
 }
 
 function checkBody({
@@ -150,6 +169,11 @@ export const DECODER_PROPERTIES = [
     checkFinish,
   ),
   property('upstream: the fast lane gives what the parser gives', streamBytes, checkLane),
+  property(
+    'upstream: the fast lane of Responses gives what the parser gives',
+    streamBytes,
+    checkResponsesLane,
+  ),
   property(
     'upstream: any body gives an answer of the contract or a failure',
     fc.record({ profile: profileChoice, text: bodyText }),

@@ -7,13 +7,15 @@ import { DEFAULT_PROFILE } from '../../../src/core/profile.ts';
 import { chatDialect } from '../../../src/wire/upstream/chat/dialect.ts';
 import { readUsage } from '../../../src/wire/upstream/chat/usage.ts';
 import { messagesDialect } from '../../../src/wire/upstream/messages/dialect.ts';
+import { responsesDialect } from '../../../src/wire/upstream/responses/dialect.ts';
 import { checkAnswer, checkUsage } from '../checks/events.ts';
 import { jsonText } from '../inputs/json-text.ts';
-import { chatUsageText, messagesUsageText } from '../inputs/usage-text.ts';
+import { chatUsageText, messagesUsageText, responsesUsageText } from '../inputs/usage-text.ts';
 import { property } from '../property.ts';
 
 const CHAT = chatDialect(DEFAULT_PROFILE.chat);
 const MESSAGES = messagesDialect(DEFAULT_PROFILE.messages);
+const RESPONSES = responsesDialect(DEFAULT_PROFILE.responses);
 
 export const USAGE_PROPERTIES = [
   property('usage: any report is sane or none', fc.oneof(chatUsageText, jsonText), (text) => {
@@ -32,6 +34,11 @@ export const USAGE_PROPERTIES = [
     const answer = MESSAGES.response(
       `{"type":"message","role":"assistant","content":${content},"stop_reason":"end_turn","usage":${text}}`,
     );
+    assert.ok(!isFailure(answer), 'a strange report is no reason to refuse an answer');
+    checkAnswer(answer);
+  }),
+  property('usage: any Responses answer has a sane report or none', responsesUsageText, (text) => {
+    const answer = RESPONSES.response(`{"status":"completed","output":[],"usage":${text}}`);
     assert.ok(!isFailure(answer), 'a strange report is no reason to refuse an answer');
     checkAnswer(answer);
   }),

@@ -10,6 +10,7 @@ import type { UpstreamCall } from '../../../src/wire/format.ts';
 import { type JsonMembers as Body, type Json, members } from '../checks/json.ts';
 import { checkChat } from '../checks/written-chat.ts';
 import { checkMessages } from '../checks/written-messages.ts';
+import { checkResponses } from '../checks/written-responses.ts';
 import { codecOf, type ProfileChoice, profileChoice, profileOf } from '../inputs/profiles.ts';
 import { toBytes } from '../inputs/recordings.ts';
 import { FORMATS, type FormatName, type Request, validRequest } from '../inputs/requests.ts';
@@ -103,6 +104,7 @@ function checkWritten({ request: given, profile: choice, call, signed }: Asked):
     assert.ok(!text.includes(SIGNATURE), 'a signature goes to its upstream alone');
   if (profile.dialect === 'chat') checkChat(body, request, call, profile);
   if (profile.dialect === 'messages') checkMessages(body, text, request, call, profile);
+  if (profile.dialect === 'responses') checkResponses(body, request, call, profile);
 }
 
 function checkNothingLost({ request: { format, body }, profile: choice, call }: Asked): void {
@@ -129,14 +131,18 @@ function checkPrefix({ request: { format, body }, profile: choice, call, signed 
     const whole = write(withSigned(parseValid({ format, body }), signed), call, profile);
     const part = write(withSigned(first, signed), call, profile);
     if (whole === undefined || part === undefined) return;
-    const messages = unmarked(part.body['messages'] ?? []) as readonly Json[];
+    const messages = unmarked(turnsOf(part.body)) as readonly Json[];
     // An answer that the client had begun itself is written as one that is to be continued.
     if (JSON.stringify(messages.at(-1) ?? {}).includes(BRIDGE)) continue;
     if (members(messages.at(-1) ?? {})['role'] === 'assistant') continue;
     const before = JSON.stringify(messages).slice(0, -1);
-    const after = JSON.stringify(unmarked(whole.body['messages'] ?? []));
+    const after = JSON.stringify(unmarked(turnsOf(whole.body)));
     assert.ok(after.startsWith(before), 'a prefix stays');
   }
+}
+
+function turnsOf(body: Body): Json {
+  return body['messages'] ?? body['input'] ?? [];
 }
 
 /**

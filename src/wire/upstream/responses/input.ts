@@ -19,7 +19,7 @@ import { ownThinking, piecesOf, type TurnPiece } from '../turn-pieces.ts';
 import { isReasoningItem } from './reasoning-item.ts';
 import { isCustom } from './tools.ts';
 
-/** An empty list is refused. */
+/** An empty list is refused, and some templates refuse an answer to nothing. */
 const OPENING = message('user', [inputText('Continue.')]);
 
 /**
@@ -50,7 +50,9 @@ export function writeInput(
   }
   const custom = customCalls(turns, tools, profile);
   const items = turns.flatMap((turn) => writeTurn(turn, call, profile, custom));
-  return `[${items.length === 0 ? OPENING : items.join(',')}]`;
+  const first = turns.find(({ role }) => role !== 'system');
+  if (first?.role !== 'user') items.unshift(OPENING);
+  return `[${items.join(',')}]`;
 }
 
 /** The ids of calls whose input is text. Their tools may be out of the list, which forgets them. */
