@@ -96,10 +96,11 @@ function rateGaps(price: Price, cost: Price, aboveTokens: number): string[] {
 /** A cost that names the price of writes answers the question better than a vendor's host. */
 function writeWarning(
   { input, cacheWrite }: Price,
-  { cost }: Placement,
+  placement: Placement,
   upstream: Upstream | undefined,
 ): string[] {
-  if (upstream === undefined || !chargesWrites(upstream)) return [];
+  const { cost } = placement;
+  if (upstream === undefined || !chargesWrites(placement, upstream)) return [];
   if (cacheWrite > input || input === 0n || (cost !== undefined && cost.cacheWrite > cost.input))
     return [];
   const text = rateText(writeRate(input));
@@ -108,11 +109,11 @@ function writeWarning(
   ];
 }
 
-function chargesWrites(upstream: Upstream): boolean {
-  if (upstream.dialect === 'demo') return false;
+function chargesWrites({ profile }: Placement, upstream: Upstream | undefined): boolean {
+  if (upstream === undefined || upstream.dialect === 'demo') return false;
   const host = URL.parse(upstream.baseUrl)?.hostname ?? '';
   return (
-    upstream.profile.unreportedCacheWrites === 'count' ||
+    profile.unreportedCacheWrites === 'count' ||
     WRITE_CHARGING_HOSTS.some((known) => host === known || host.endsWith(`.${known}`))
   );
 }
@@ -137,8 +138,10 @@ export function withWritePrices(draft: PriceDraft, catalog: Catalog): PriceDraft
     ...draft,
     add: add.map((period) => {
       const servedBy = catalog.resolve(period.model)?.servedBy ?? [];
-      const upstreams = servedBy.flatMap(({ upstream }) => catalog.upstreams.get(upstream) ?? []);
-      if (!upstreams.some(chargesWrites)) return period;
+      const charges = servedBy.some((placement) =>
+        chargesWrites(placement, catalog.upstreams.get(placement.upstream)),
+      );
+      if (!charges) return period;
       const { windows } = period;
       return { ...withWrites(period), ...(windows && { windows: windows.map(withWrites) }) };
     }),

@@ -46,14 +46,14 @@ export type Money = {
 export function moneyFor(checked: CheckedRequest): Money {
   const { catalog, model, promptTokens, outputBound, request } = checked;
   let widest = model.contextWindow;
-  let asks = asksForTier(catalog, model);
+  let asks = asksForTier(model);
   let hides = hidesAnywhere(catalog, model) || request.stop.some(mayHoldBack);
   for (const slug of model.fallbacks) {
     const fallback = catalog.resolve(slug);
     if (fallback === undefined) continue;
     widest = Math.max(widest, fallback.contextWindow);
     hides ||= hidesAnywhere(catalog, fallback);
-    asks ||= asksForTier(catalog, fallback);
+    asks ||= asksForTier(fallback);
   }
   const price = asks ? checked.price : withoutServiceTiers(checked.price);
   return {
@@ -64,16 +64,14 @@ export function moneyFor(checked: CheckedRequest): Money {
   };
 }
 
-/** Members of a request that select a service tier. Only `extra_body` of an upstream sets them. */
+/** Members of a request that select a service tier. Only `extra_body` of a profile sets them. */
 const TIER_MEMBERS = ['service_tier', 'speed'];
 
 /** Whether any upstream of the model is asked for another service tier than its ordinary one. */
-function asksForTier(catalog: Catalog, model: Model): boolean {
-  return model.servedBy.some(({ upstream: id }) => {
-    const upstream = catalog.upstreams.get(id);
-    if (upstream === undefined || upstream.dialect === 'demo') return false;
-    return TIER_MEMBERS.some((name) => Object.hasOwn(upstream.profile.extraBody, name));
-  });
+function asksForTier(model: Model): boolean {
+  return model.servedBy.some(({ profile }) =>
+    TIER_MEMBERS.some((name) => Object.hasOwn(profile.extraBody, name)),
+  );
 }
 
 /** Lowers a bound above the first slice to what the account can pay. */
