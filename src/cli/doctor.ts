@@ -60,7 +60,6 @@ async function doctor(context: Context, options: DoctorOptions): Promise<Output>
     if ('db' in database) await database.close();
   }
   add('catalog', await attempt(() => checkCatalog(context)));
-  add('prices', await attempt(() => checkPrices(context)));
   add('upstream profiles', await attempt(() => checkProfiles(context)));
   add('upstream secrets', await attempt(() => checkSecrets(context)));
   add('open files', await attempt(checkOpenFiles));
@@ -219,19 +218,13 @@ async function checkAnswers(database: Database, context: Context): Promise<Findi
   return { ok: true, detail: idempotency === 'off' ? `off; ${kept}, until the next start` : kept };
 }
 
-function checkCatalog(context: Context): Finding {
-  const { models, upstreams, plans } = context.catalog();
-  return {
-    ok: true,
-    detail: `${models.length} models, ${upstreams.size} upstreams, ${plans.size} plans`,
-  };
-}
-
 /** A price below its cost may be meant, so it is shown and never wrong. */
-function checkPrices(context: Context): Finding {
-  const warnings = priceWarnings(context.catalog(), context.clock());
-  if (warnings.length === 0) return { ok: true, detail: 'none is below a configured cost' };
-  return { ok: true, detail: warnings.join('; ') };
+function checkCatalog(context: Context): Finding {
+  const catalog = context.catalog();
+  const { models, upstreams, plans } = catalog;
+  const counts = `${models.length} models, ${upstreams.size} upstreams, ${plans.size} plans`;
+  const warnings = priceWarnings(catalog, context.clock());
+  return { ok: true, detail: [counts, ...warnings].join('; ') };
 }
 
 /** Cannot fail: shows the profile that is used for each upstream. */

@@ -65,17 +65,19 @@ const folder = temporaryDirectory();
 
 beforeAll(async () => {
   upstream = await startUpstream(Object.fromEntries(WORDS.map((word) => [`in-${word}`, tiered])));
-  gateway = await startGateway({
-    catalog: catalogOf({
-      upstreams: [{ id: 'up', dialect: 'chat', base_url: upstream.baseUrl }],
-      models: WORDS.map((word) => ({
-        ...{ slug: `in-${word}`, context_window: 1_000_000, max_output: 20_000, price: PRICE },
-        served_by: [{ upstream: 'up', model: `in-${word}`, cost: { ...RATES, output: '10' } }],
-      })),
-    }),
-  });
+  gateway = await startGateway({ catalog: catalogText() });
   customer = await gateway.createAccount({ plan: 'business', credit: 100_000_000 });
 });
+
+function catalogText(): string {
+  return catalogOf({
+    upstreams: [{ id: 'up', dialect: 'chat', base_url: upstream.baseUrl }],
+    models: WORDS.map((word) => ({
+      ...{ slug: `in-${word}`, context_window: 1_000_000, max_output: 20_000, price: PRICE },
+      served_by: [{ upstream: 'up', model: `in-${word}`, cost: { ...RATES, output: '10' } }],
+    })),
+  });
+}
 
 closeAtEnd(() => [upstream, gateway]);
 
@@ -119,6 +121,21 @@ describe.each(WORDS)('an answer in the tier %s', (word) => {
     ]);
     expect(facts.attempts.at(-1)?.['reported_cost_usd']).toBe('1.3051952');
   });
+});
+
+test('a preview of the same prices computes what was booked, and half of it at half the price', async () => {
+  const file = join(folder, 'catalog.toml');
+  const preview = async (text: string) => {
+    await Bun.write(file, text);
+    const span = ['--from', '2026-01-01', '--to', '2126-01-01'];
+    const { totals } = await gateway.run('prices', 'preview', '--catalog', file, ...span);
+    return totals;
+  };
+  const text = catalogText();
+  expect(await preview(text)).toMatchObject({ requests: 16, difference: '0' });
+  const half = text.replaceAll('priority = "2"', 'priority = "1"');
+  // Four answers of the priority tier.
+  expect(await preview(half)).toMatchObject({ difference: '-5220780.8' });
 });
 
 test('its receipts are proven without the server, and the books agree', async () => {
