@@ -108,13 +108,27 @@ export function withoutServiceTiers(price: Price): Price {
 
 /** What `usage` costs at `price`. A service tier that the price does not name has a factor of one. */
 export function charge(usage: Usage, price: Price): Micro {
-  const total = bucketsOf(usage, price).reduce<Exact>(
-    (sum, { tokens, rate }) => plus(sum, product(tokens, rate)),
-    0,
-  );
-  const { serviceTier } = usage;
+  const { serviceTier, cachedExplicitTokens: explicit, cacheWriteLongTokens: long } = usage;
+  const isPlain = explicit === undefined && long === undefined;
+  const total = isPlain ? plainTotal(usage, price) : bucketTotal(usage, price);
   const factor = serviceTier === undefined ? undefined : factorOf(price, serviceTier);
   return toMicro(total, 'half up', factor);
+}
+
+/** The sum of `bucketsOf` without its list: each request is charged several times. */
+function plainTotal(usage: Usage, price: Price): Exact {
+  const { inputTokens, cachedInputTokens: cached, cacheWriteTokens: written } = usage;
+  const { input, cachedInput, cacheWrite, output } = ratesFor(price, inputTokens);
+  const uncached = product(inputTokens - cached - written, input);
+  const cache = plus(product(cached, cachedInput), product(written, cacheWrite));
+  return plus(plus(uncached, cache), product(usage.outputTokens, output));
+}
+
+function bucketTotal(usage: Usage, price: Price): Exact {
+  let total: Exact = 0;
+  for (const { tokens, rate } of bucketsOf(usage, price))
+    total = plus(total, product(tokens, rate));
+  return total;
 }
 
 /** A fallback costs the lower of the requested and the serving model's price for that usage. */
@@ -156,6 +170,9 @@ export function promptExcess(
   const most = Math.max(promptTokens, Math.min(promptTokens * WORST_PROMPT_FACTOR, contextWindow));
   const expected = worstRates(price, promptTokens);
   const worst = worstRates(price, most);
+  if (worst.prompt === expected.prompt && worst.output === expected.output) {
+    return toMicro(product(most - promptTokens, worst.prompt), 'up', worst.factor);
+  }
   const prompt = BigInt(most) * worst.prompt - BigInt(promptTokens) * expected.prompt;
   const output = BigInt(outputBound) * (worst.output - expected.output);
   return toMicro(prompt + output, 'up', worst.factor);
@@ -198,17 +215,20 @@ type WorstRates = { readonly prompt: Pico; readonly output: Pico; readonly facto
  */
 function worstRates(price: Price, promptTokens: number): WorstRates {
   const { terms } = price;
-  let prompt = dearestInput(price, terms ?? {});
   let { output } = price;
-  for (const tier of terms?.tiers ?? []) {
+  if (terms === undefined || terms === null) {
+    return { prompt: dearestInput(price), output, factor: FACTOR_ONE };
+  }
+  let prompt = larger(dearestInput(price), terms.cacheWriteLong ?? price.input);
+  for (const tier of terms.tiers ?? []) {
     if (tier.aboveTokens > promptTokens) break;
-    prompt = larger(prompt, dearestInput(tier, tier));
+    prompt = larger(prompt, larger(dearestInput(tier), tier.cacheWriteLong ?? tier.input));
     output = larger(output, tier.output);
   }
-  const factors = terms?.serviceTiers?.map(({ factor }) => factor) ?? [];
+  const factors = terms.serviceTiers?.map(({ factor }) => factor) ?? [];
   return { prompt, output, factor: Math.max(FACTOR_ONE, ...factors) };
 }
 
-function dearestInput({ input, cacheWrite }: Rates, { cacheWriteLong }: CacheRates): Pico {
-  return larger(larger(input, cacheWrite), cacheWriteLong ?? cacheWrite);
+function dearestInput({ input, cacheWrite }: Rates): Pico {
+  return larger(input, cacheWrite);
 }

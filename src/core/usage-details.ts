@@ -14,6 +14,7 @@ export type UsageDetails = Pick<
 /** The details as members of a JSON object, each after a comma; empty if there are none. */
 export function detailMembers(usage: UsageDetails): string {
   const { cachedExplicitTokens: explicit, cacheWriteLongTokens: long, serviceTier } = usage;
+  if (explicit === undefined && long === undefined && serviceTier === undefined) return '';
   const members = [
     explicit === undefined ? '' : `,"cached_explicit_tokens":${explicit}`,
     long === undefined ? '' : `,"cache_write_long_tokens":${long}`,

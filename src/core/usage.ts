@@ -140,8 +140,8 @@ export function withUnreportedWrites<Report extends UsageReport>(
  * it is charged as the ordinary tier, and its word stays out of the books.
  */
 export function withPricedTier(usage: Usage, prices: readonly Price[]): Usage {
+  if (usage.serviceTier === undefined) return usage;
   const { serviceTier, ...ordinary } = usage;
-  if (serviceTier === undefined) return usage;
   if (prices.some((price) => factorOf(price, serviceTier) !== undefined)) return usage;
   return { ...ordinary, doubt: ordinary.doubt ?? 'service_tier' };
 }

@@ -41,6 +41,9 @@ function mayThink({ request, model }: CheckedRequest): boolean {
   return request.reasoning !== 'off' && model.features.has('reasoning');
 }
 
+const NO_TOOLS: readonly string[] = [];
+
 function customTools(tools: readonly Tool[]): readonly string[] {
+  if (tools.length === 0) return NO_TOOLS;
   return tools.filter((tool) => tool.custom !== undefined).map((tool) => tool.name);
 }

@@ -68,10 +68,10 @@ export function moneyFor(checked: CheckedRequest): Money {
 const TIER_MEMBERS = ['service_tier', 'speed'];
 
 /** Whether any upstream of the model is asked for another service tier than its ordinary one. */
-function asksForTier(model: Model): boolean {
-  return model.servedBy.some(({ profile }) =>
-    TIER_MEMBERS.some((name) => Object.hasOwn(profile.extraBody, name)),
-  );
+function asksForTier({ servedBy }: Model): boolean {
+  return servedBy.some(({ profile }) => {
+    return TIER_MEMBERS.some((name) => Object.hasOwn(profile.extraBody, name));
+  });
 }
 
 /** Lowers a bound above the first slice to what the account can pay. */

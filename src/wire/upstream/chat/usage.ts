@@ -59,8 +59,6 @@ function readCounts(value: JsonObject): Counts | Doubt {
   const total = readPart(value['total_tokens']);
   if (typeof total === 'string') return total;
   // Gateways fill a total that they do not track with 0.
-  return {
-    ...{ prompt, cached, written, explicit, long, completion, reasoning },
-    total: total || undefined,
-  };
+  const known = total || undefined;
+  return { prompt, cached, written, explicit, long, completion, reasoning, total: known };
 }
