@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { PROFILE_SCHEMAS } from '../../src/catalog/profile-schema.ts';
 import { BUILT_IN_PROFILES } from '../../src/core/built-in-profiles.ts';
+import { wordsOf } from '../../src/core/effort.ts';
 import type { UpstreamProfile } from '../../src/core/profile.ts';
 import { blocks, operatorPage, section, tableRows } from './documents.ts';
 
@@ -52,8 +53,9 @@ describe('profile page', () => {
     for (const [column, dialect, name] of [
       [1, 'chat', 'chat'],
       [2, 'messages', 'messages'],
+      [3, 'responses', 'responses'],
     ] as const) {
-      const { base: _, ...known } = PROFILE_SCHEMAS[dialect].properties;
+      const { base: _, efforts: __, ...known } = PROFILE_SCHEMAS[dialect].properties;
       const described = fields.filter((cells) => cells[column] !== '');
       expect(described.map(([field]) => field).toSorted()).toEqual(Object.keys(known).toSorted());
       for (const cells of described) {
@@ -67,6 +69,15 @@ describe('profile page', () => {
         const allowed: unknown = Reflect.get(Reflect.get(known, field), 'anyOf');
         if (Array.isArray(allowed)) expect([field, values.length]).toEqual([field, allowed.length]);
       }
+    }
+  });
+
+  test('the example of efforts, in each dialect', () => {
+    const [example = ''] = /efforts = \[[^\]]*\]/.exec(section(page, 'Fields')) ?? [];
+    const effortWords = wordsOf(['low', 'medium', 'high']);
+    for (const dialect of ['chat', 'messages', 'responses'] as const) {
+      const table = `\n[profile.row]\nbase = "${dialect}"\n${example}`;
+      expect(profileOf(dialect, table)).toMatchObject({ effortWords });
     }
   });
 
