@@ -50,7 +50,7 @@ describe('the fast lane gives what the parser gives', () => {
     });
   }
 
-  test('ordinary deltas take it from the second on, whatever their number', () => {
+  test('ordinary deltas take it from the second on, with any number', () => {
     const texts = ['a', ' b', 'é漢😀', 'c'];
     expect(expectSame(events(texts))).toBe(3);
     expect(expectSame(events(texts, { content_index: 0 }, { logprobs: [] }, ''))).toBe(3);

@@ -80,7 +80,7 @@ describe('every call has an output, and every output a call', () => {
     );
   });
 
-  test('ids that come again are told apart, and long ones rewritten alike on both sides', () => {
+  test('ids that come again are made distinct, and long ones rewritten alike on both sides', () => {
     const round = (id: string): Turn[] => [
       assistant('', { toolCalls: [call(id)] }),
       result(id, ''),
@@ -239,7 +239,7 @@ const conversation = fc
   .map((rounds) => rounds.flat());
 const history = fc.constantFrom('encrypted', 'text', 'none');
 
-test('law: whatever the client sends, the items stand as the server demands', () => {
+test('law: for any history of a client the items stand as the server demands', () => {
   fc.assert(
     fc.property(conversation, history, fc.boolean(), (turns, reasoningHistory, isOpen) => {
       const end = isOpen ? turns.findLastIndex(({ role }) => role === 'assistant') : -1;
