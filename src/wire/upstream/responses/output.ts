@@ -4,42 +4,15 @@
 import { isFailure, type UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
 import type { ResponsesProfile } from '../../../core/responses-profile.ts';
-import {
-  ARGUMENTS_END,
-  ARGUMENTS_START,
-  customArguments,
-  customPiece,
-} from '../../custom-input.ts';
-import { AnswerBlocks, type Native } from '../answer-blocks.ts';
+import { ARGUMENTS_END, ARGUMENTS_START, customPiece } from '../../custom-input.ts';
+import { AnswerBlocks } from '../answer-blocks.ts';
 import { malformed } from '../failure.ts';
 import { OPEN_BLOCKS_MAX } from '../limits.ts';
-import { toList, toObject, toText } from '../narrow.ts';
-import { SurrogateJoiner } from '../surrogates.ts';
-import { createToolBlocks, type OpenCall } from '../tool-blocks.ts';
+import { toText } from '../narrow.ts';
+import { createToolBlocks } from '../tool-blocks.ts';
 import type { ItemDelta } from './delta.ts';
+import { argumentsOf, beginItem, type Call, type Item, type Prose, wholeParts } from './item.ts';
 import { keptItem } from './reasoning-item.ts';
-
-type Kind = ItemDelta['kind'];
-
-/** An item that has started and not ended. */
-type Item = { readonly pairs: SurrogateJoiner } & (
-  | {
-      readonly kind: 'prose';
-      /** What it says: the first kind of its parts, since others tell the same thinking again. */
-      says?: Kind;
-      /** The index of its last part that has been heard; a whole item repeats those. */
-      heard: number;
-      readonly phase?: string;
-      readonly native?: Native;
-    }
-  /** `isText`: pieces of its input have been written, and its end has not. */
-  | { readonly kind: 'call'; call?: OpenCall; isText?: boolean }
-  /** Tools run by the server itself, and unknown types. */
-  | { readonly kind: 'ignored' }
-);
-
-type Prose = Extract<Item, { kind: 'prose' }>;
-type Call = Extract<Item, { kind: 'call' }>;
 
 /** Between two parts of thinking. */
 const BLANK_LINE = '\n\n';
@@ -99,24 +72,7 @@ export function createOutputReader(
     else emitThinking(rest);
   }
 
-  function begin(value: JsonObject): Item {
-    const pairs = new SurrogateJoiner();
-    switch (value['type']) {
-      case 'message': {
-        const phase = profile.phases === 'send' ? toText(value['phase']) : '';
-        return { kind: 'prose', heard: -1, pairs, ...(phase === '' ? {} : { phase }) };
-      }
-      case 'reasoning': {
-        const native = profile.reasoningHistory === 'encrypted' ? blocks.beginNative() : undefined;
-        return { kind: 'prose', heard: -1, pairs, ...(native && { native }) };
-      }
-      case 'function_call':
-      case 'custom_tool_call':
-        return { kind: 'call', pairs };
-      default:
-        return { kind: 'ignored', pairs };
-    }
-  }
+  const begin = (value: JsonObject): Item => beginItem(value, profile, blocks);
 
   /** Starts a call as soon as it has a name. */
   function startCall(item: Call, value: JsonObject): UpstreamFailure | undefined {
@@ -223,22 +179,4 @@ export function createOutputReader(
       return tools.end(wasCut);
     },
   };
-}
-
-/** The text and the thinking of a whole item. */
-function wholeParts(value: JsonObject): ItemDelta[] {
-  const parts = (list: unknown, kind: Kind): ItemDelta[] =>
-    toList(list).flatMap((given, part) => {
-      const { text, refusal } = toObject(given);
-      const said = toText(text) || toText(refusal);
-      return said === '' ? [] : [{ kind, item: undefined, part, text: said }];
-    });
-  if (value['type'] !== 'reasoning') return parts(value['content'], 'text');
-  return [...parts(value['summary'], 'summary'), ...parts(value['content'], 'thought')];
-}
-
-/** A custom tool takes text, which becomes a member of its input. */
-function argumentsOf(value: JsonObject): string {
-  if (value['type'] !== 'custom_tool_call') return toText(value['arguments']);
-  return customArguments(toText(value['input']));
 }

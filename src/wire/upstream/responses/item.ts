@@ -1,0 +1,74 @@
+// The items of a Responses answer: what is kept of one while it is open, and what a whole one says.
+
+import type { JsonObject } from '../../../core/generation.ts';
+import type { ResponsesProfile } from '../../../core/responses-profile.ts';
+import { customArguments } from '../../custom-input.ts';
+import type { AnswerBlocks, Native } from '../answer-blocks.ts';
+import { toList, toObject, toText } from '../narrow.ts';
+import { SurrogateJoiner } from '../surrogates.ts';
+import type { OpenCall } from '../tool-blocks.ts';
+import type { ItemDelta } from './delta.ts';
+
+type Kind = ItemDelta['kind'];
+
+/** An item that has started and not ended. */
+export type Item = { readonly pairs: SurrogateJoiner } & (
+  | {
+      readonly kind: 'prose';
+      /** What it says: the first kind of its parts, since others tell the same thinking again. */
+      says?: Kind;
+      /** The index of its last part that has been heard; a whole item repeats those. */
+      heard: number;
+      readonly phase?: string;
+      readonly native?: Native;
+    }
+  /** `isText`: pieces of its input have been written, and its end has not. */
+  | { readonly kind: 'call'; call?: OpenCall; isText?: boolean }
+  /** Tools run by the server itself, and unknown types. */
+  | { readonly kind: 'ignored' }
+);
+
+export type Prose = Extract<Item, { kind: 'prose' }>;
+export type Call = Extract<Item, { kind: 'call' }>;
+
+/** Takes the place of the thinking in the answer, if the server gets it back. */
+export function beginItem(
+  value: JsonObject,
+  profile: ResponsesProfile,
+  blocks: AnswerBlocks,
+): Item {
+  const pairs = new SurrogateJoiner();
+  switch (value['type']) {
+    case 'message': {
+      const phase = profile.phases === 'send' ? toText(value['phase']) : '';
+      return { kind: 'prose', heard: -1, pairs, ...(phase === '' ? {} : { phase }) };
+    }
+    case 'reasoning': {
+      const native = profile.reasoningHistory === 'encrypted' ? blocks.beginNative() : undefined;
+      return { kind: 'prose', heard: -1, pairs, ...(native && { native }) };
+    }
+    case 'function_call':
+    case 'custom_tool_call':
+      return { kind: 'call', pairs };
+    default:
+      return { kind: 'ignored', pairs };
+  }
+}
+
+/** The text and the thinking of a whole item. */
+export function wholeParts(value: JsonObject): ItemDelta[] {
+  const parts = (list: unknown, kind: Kind): ItemDelta[] =>
+    toList(list).flatMap((given, part) => {
+      const { text, refusal } = toObject(given);
+      const said = toText(text) || toText(refusal);
+      return said === '' ? [] : [{ kind, item: undefined, part, text: said }];
+    });
+  if (value['type'] !== 'reasoning') return parts(value['content'], 'text');
+  return [...parts(value['summary'], 'summary'), ...parts(value['content'], 'thought')];
+}
+
+/** A custom tool takes text, which becomes a member of its input. */
+export function argumentsOf(value: JsonObject): string {
+  if (value['type'] !== 'custom_tool_call') return toText(value['arguments']);
+  return customArguments(toText(value['input']));
+}
