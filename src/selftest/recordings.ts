@@ -45,9 +45,21 @@ import separators from '../../test/golden/upstream-messages/85-separators-in-tex
 import separatorsEvents from '../../test/golden/upstream-messages/85-separators-in-text.sse.expected' with {
   type: 'text',
 };
+import callsInterleaved from '../../test/golden/upstream-responses/00-calls-interleaved.sse' with {
+  type: 'text',
+};
+import callsInterleavedEvents from '../../test/golden/upstream-responses/00-calls-interleaved.sse.expected' with {
+  type: 'text',
+};
+import openModel from '../../test/golden/upstream-responses/00-reasoning-text-of-an-open-model.sse' with {
+  type: 'text',
+};
+import openModelEvents from '../../test/golden/upstream-responses/00-reasoning-text-of-an-open-model.sse.expected' with {
+  type: 'text',
+};
 import type { Content } from './answer.ts';
 
-export type RecordedDialect = 'chat' | 'messages';
+export type RecordedDialect = 'chat' | 'messages' | 'responses';
 
 export type RecordedStream = {
   /** Also the slug of the model that plays it. */
@@ -84,6 +96,8 @@ export const RECORDINGS: readonly RecordedStream[] = [
   recording('messages-tools', 'messages', toolsInterleaved, toolsInterleavedEvents),
   recording('messages-usage', 'messages', usageGrows, usageGrowsEvents),
   recording('messages-separators', 'messages', separators, separatorsEvents),
+  recording('responses-calls', 'responses', callsInterleaved, callsInterleavedEvents),
+  recording('responses-reasoning', 'responses', openModel, openModelEvents),
 ];
 
 function recording(

@@ -166,6 +166,7 @@ function catalog(upstream: string): string {
   return [
     '[service]\nusd_per_million = "1.00"\n',
     `[[upstream]]\nid = "chat"\ndialect = "chat"\nbase_url = "${upstream}/v1"\napi_key = "selftest"\n`,
+    `[[upstream]]\nid = "responses"\ndialect = "responses"\nbase_url = "${upstream}/v1"\napi_key = "selftest"\n`,
     `[[upstream]]\nid = "messages"\ndialect = "messages"\nbase_url = "${upstream}"\napi_key = "selftest"\n`,
     ...models.map(
       ({ slug, dialect }) => `[[model]]
