@@ -120,7 +120,7 @@ describe('laws', () => {
     );
   });
 
-  test('a request has the text and the calls of each turn, whatever the marks are', () => {
+  test('a request has the text and the calls of each turn, for any marks', () => {
     fc.assert(
       fc.property(turns, (turn) => {
         const results = turn.toolCalls.map(({ id }) => result(id, 'x'));
