@@ -43,23 +43,34 @@ const NEEDS_PARSER = /["\\\p{Cc}]/u;
 
 const PROBE = 'probe';
 
-/** `read` is what the parser's path reads; it must ignore the members in `varying`. */
+/** What the lane knows of a dialect's ordinary events. */
+export type LaneKind<Delta extends Said> = {
+  /** What the parser's path reads; it must ignore the members in `varying`. */
+  readonly read: (value: unknown) => Delta | undefined;
+  /** A delta with another text: a spread would cost more than all else on this path. */
+  readonly withText: (delta: Delta, text: string) => Delta;
+  readonly varying: readonly string[];
+};
+
 export class LearningLane<Delta extends Said> implements FrameLane<Delta> {
-  readonly #read: (value: unknown) => Delta | undefined;
-  readonly #varying: readonly string[];
+  readonly #kind: LaneKind<Delta>;
   #frame: Frame<Delta> | undefined;
   #vain = 0;
   #hasMatched = true;
 
-  constructor(read: (value: unknown) => Delta | undefined, varying: readonly string[] = []) {
-    this.#read = read;
-    this.#varying = varying;
+  constructor(kind: LaneKind<Delta>) {
+    this.#kind = kind;
   }
 
   match(text: string, from: number, to: number): Delta | undefined {
-    if (this.#frame === undefined) return undefined;
-    const { delta, gaps, after } = this.#frame;
+    const frame = this.#frame;
+    if (frame === undefined) return undefined;
+    const { gaps, after } = frame;
     const last = to - after.length;
+    const [first] = gaps;
+    if (gaps.length === 1 && first !== undefined) {
+      return this.#matchOne(frame, first.before, text, from, last);
+    }
     if (!text.startsWith(after, last)) return undefined;
     let at = from;
     let said = '';
@@ -81,12 +92,30 @@ export class LearningLane<Delta extends Said> implements FrameLane<Delta> {
     // Empty text is not an event, and the parser might then use another member.
     if (said === '' || at !== last) return undefined;
     this.#hasMatched = true;
-    return { ...delta, text: said };
+    return this.#kind.withText(frame.delta, said);
+  }
+
+  /** The same for a frame with no other gap than the text, as all those of chat are. */
+  #matchOne(
+    { delta, after }: Frame<Delta>,
+    before: string,
+    text: string,
+    from: number,
+    last: number,
+  ): Delta | undefined {
+    const start = from + before.length;
+    if (start >= last || !text.startsWith(before, from) || !text.startsWith(after, last)) {
+      return undefined;
+    }
+    const said = text.slice(start, last);
+    if (NEEDS_PARSER.test(said)) return undefined;
+    this.#hasMatched = true;
+    return this.#kind.withText(delta, said);
   }
 
   learn(chunk: string, value: unknown): void {
     if (this.#vain === VAIN_FRAMES_MAX) return;
-    const delta = this.#read(value);
+    const delta = this.#kind.read(value);
     if (delta === undefined || NEEDS_PARSER.test(delta.text)) return;
     if (!this.#hasMatched) this.#vain += 1;
     this.#hasMatched = false;
@@ -98,7 +127,7 @@ export class LearningLane<Delta extends Said> implements FrameLane<Delta> {
    * positions hold the event's values and nothing else in the frame has an effect.
    */
   #find(chunk: string, delta: Delta): Frame<Delta> | undefined {
-    const names = this.#varying.filter((name) => chunk.includes(`"${name}"`));
+    const names = this.#kind.varying.filter((name) => chunk.includes(`"${name}"`));
     const varying = names.map((name) => placeOf(chunk, name));
     for (const opening of [':"', ': "']) {
       const at = chunk.indexOf(`${opening}${delta.text}"`);
@@ -107,7 +136,7 @@ export class LearningLane<Delta extends Said> implements FrameLane<Delta> {
       const text: Place = { kind: 'text', start, end: start + delta.text.length, other: PROBE };
       const places = [text, ...varying.filter((place) => place !== undefined)];
       const probe = parseJson(withOthers(chunk, places));
-      if (!isObject(probe) || !isSame(this.#read(probe), { ...delta, text: PROBE })) continue;
+      if (!isObject(probe) || !isSame(this.#kind.read(probe), { ...delta, text: PROBE })) continue;
       const isHeld = names.every((name, index) => String(probe[name]) === varying[index]?.other);
       if (isHeld) return frameOf(chunk, delta, places);
     }

@@ -3,12 +3,20 @@
 
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
 import { isObject } from '../../../core/json.ts';
+import type { LaneKind } from '../frame.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 
 export type PlainDelta = Extract<
   GenerationEvent,
   { readonly kind: 'reasoning-delta' | 'text-delta' }
 >;
+
+/** The events that are nothing but such a delta, for the fast path. */
+export const PLAIN_LANE: LaneKind<PlainDelta> = {
+  read: readPlainDelta,
+  withText: ({ kind }, text) => ({ kind, text }),
+  varying: [],
+};
 
 /** Receives the text and the thinking of an answer, piece by piece. */
 export type DeltaSink = { readonly push: (delta: PlainDelta) => void };

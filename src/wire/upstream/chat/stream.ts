@@ -10,14 +10,14 @@ import { type Conversation, NO_CONVERSATION } from '../call-names.ts';
 import { EventStream } from '../event-stream.ts';
 import { type FrameLane, LearningLane } from '../frame.ts';
 import { ChunkReader } from './chunk.ts';
-import { type PlainDelta, readPlainDelta } from './delta.ts';
+import { PLAIN_LANE, type PlainDelta } from './delta.ts';
 
 /** A test passes a fast path that matches nothing, and checks that the events are the same. */
 export function createChatStream(
   onEvent: (event: GenerationEvent) => void,
   profile: ChatProfile,
   conversation: Conversation = NO_CONVERSATION,
-  lane: FrameLane<PlainDelta> = new LearningLane(readPlainDelta),
+  lane: FrameLane<PlainDelta> = new LearningLane(PLAIN_LANE),
 ): StreamDecoder {
   return new EventStream(new ChatEvents(onEvent, profile, conversation, lane));
 }

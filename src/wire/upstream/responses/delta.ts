@@ -1,6 +1,7 @@
 // The events of a Responses stream that are nothing but a piece of text or thinking: most of them.
 
 import { isObject } from '../../../core/json.ts';
+import type { LaneKind } from '../frame.ts';
 import { toText } from '../narrow.ts';
 
 export type ItemDelta = {
@@ -20,8 +21,12 @@ const KINDS: ReadonlyMap<unknown, ItemDelta['kind']> = new Map([
   ['response.reasoning_text.delta', 'thought'],
 ]);
 
-/** The members whose values differ from event to event and say nothing. */
-export const VARYING = ['sequence_number', 'obfuscation'] as const;
+/** The members in `varying` differ from event to event and say nothing. */
+export const ITEM_LANE: LaneKind<ItemDelta> = {
+  read: readItemDelta,
+  withText: ({ kind, item, part }, text) => ({ kind, item, part, text }),
+  varying: ['sequence_number', 'obfuscation'],
+};
 
 export function readItemDelta(value: unknown): ItemDelta | undefined {
   if (!isObject(value) || value['error'] !== undefined) return undefined;

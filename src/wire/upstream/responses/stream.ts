@@ -8,7 +8,7 @@ import type { StreamDecoder } from '../../format.ts';
 import { type Conversation, NO_CONVERSATION } from '../call-names.ts';
 import { EventStream } from '../event-stream.ts';
 import { type FrameLane, LearningLane } from '../frame.ts';
-import { type ItemDelta, readItemDelta, VARYING } from './delta.ts';
+import { ITEM_LANE, type ItemDelta } from './delta.ts';
 import { createResponsesReader } from './event.ts';
 import { responsesErrorEvent } from './failure.ts';
 
@@ -17,7 +17,7 @@ export function createResponsesStream(
   onEvent: (event: GenerationEvent) => void,
   profile: ResponsesProfile,
   conversation: Conversation = NO_CONVERSATION,
-  lane: FrameLane<ItemDelta> = new LearningLane(readItemDelta, VARYING),
+  lane: FrameLane<ItemDelta> = new LearningLane(ITEM_LANE),
 ): StreamDecoder {
   const reader = createResponsesReader(onEvent, profile, conversation);
   const readFast = (text: string, from: number, to: number): boolean => {

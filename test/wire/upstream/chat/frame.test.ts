@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../../../src/core/profile.ts';
-import { type PlainDelta, readPlainDelta } from '../../../../src/wire/upstream/chat/delta.ts';
+import { PLAIN_LANE, type PlainDelta } from '../../../../src/wire/upstream/chat/delta.ts';
 import { type FrameLane as Lane, LearningLane } from '../../../../src/wire/upstream/frame.ts';
 import { recordings } from '../../../support/golden.ts';
 import { decodeReads, profileOf } from '../support.ts';
@@ -13,7 +13,7 @@ const PARSER_ONLY: FrameLane = { match: () => undefined, learn: () => {} };
 
 /** A lane that counts how often it served. */
 function countingLane(): { readonly lane: FrameLane; readonly served: () => number } {
-  const inner = new LearningLane(readPlainDelta);
+  const inner = new LearningLane(PLAIN_LANE);
   let served = 0;
   const match: FrameLane['match'] = (text, from, to) => {
     const delta = inner.match(text, from, to);

@@ -2,11 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { FrameLane } from '../../../../src/wire/upstream/frame.ts';
 import { LearningLane } from '../../../../src/wire/upstream/frame.ts';
-import {
-  type ItemDelta,
-  readItemDelta,
-  VARYING,
-} from '../../../../src/wire/upstream/responses/delta.ts';
+import { ITEM_LANE, type ItemDelta } from '../../../../src/wire/upstream/responses/delta.ts';
 import { recordings } from '../../../support/golden.ts';
 import { decodeReads } from './support.ts';
 
@@ -15,7 +11,7 @@ const PARSER_ONLY: FrameLane<never> = { match: () => undefined, learn: () => {} 
 
 /** Decodes with and without the lane, and counts how often it served. */
 function expectSame(text: string): number {
-  const inner = new LearningLane(readItemDelta, VARYING);
+  const inner = new LearningLane(ITEM_LANE);
   let served = 0;
   const lane: FrameLane<ItemDelta> = {
     match(given, from, to) {
