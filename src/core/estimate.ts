@@ -15,7 +15,7 @@ const TOKENS_PER_TOOL = 8;
 const TOKENS_PER_TOOL_CALL = 6;
 
 /** A token has about four bytes, and base64 writes three bytes in four characters. */
-const REDACTED_LENGTH_PER_TOKEN = 5;
+const ENCRYPTED_LENGTH_PER_TOKEN = 5;
 
 /**
  * Ids up to this length are free: most servers leave them out of the prompt, and no vendor's own
@@ -35,8 +35,9 @@ export function estimatePrompt(
   addText(texts, system);
   addText(texts, formatInstruction(request));
   let tokens = TOKENS_PER_REQUEST + (texts.length > 0 ? TOKENS_PER_TURN : 0);
-  for (const turn of turns) {
-    tokens += TOKENS_PER_TURN + fixedTokens(turn, imageTokens);
+  const lastQuestion = turns.findLastIndex(({ role }) => role === 'user');
+  for (const [at, turn] of turns.entries()) {
+    tokens += TOKENS_PER_TURN + fixedTokens(turn, imageTokens, at > lastQuestion);
     addTurn(texts, turn);
   }
   for (const { name, description = '', parameters } of tools) {
@@ -50,7 +51,11 @@ export function estimatePrompt(
   return tokenCount(tokens + counted);
 }
 
-function fixedTokens(turn: Turn, imageTokens: (image: ImagePart) => number): number {
+function fixedTokens(
+  turn: Turn,
+  imageTokens: (image: ImagePart) => number,
+  isCurrent: boolean,
+): number {
   switch (turn.role) {
     case 'user': {
       let tokens = 0;
@@ -58,7 +63,7 @@ function fixedTokens(turn: Turn, imageTokens: (image: ImagePart) => number): num
       return tokens;
     }
     case 'assistant':
-      return turn.toolCalls.length * TOKENS_PER_TOOL_CALL + redactedTokens(turn);
+      return turn.toolCalls.length * TOKENS_PER_TOOL_CALL + encryptedTokens(turn, isCurrent);
     case 'tool':
     case 'system':
       return 0;
@@ -104,13 +109,20 @@ function addThinking(texts: string[], { reasoning, signed }: AssistantTurn): voi
   if (!reasoning.startsWith(kept) || reasoning === kept) addText(texts, kept);
 }
 
-/** The text itself is unknown: an upstream encrypts it. */
-function redactedTokens({ signed }: AssistantTurn): number {
+/**
+ * The text itself is unknown: an upstream encrypts it. Items and signatures count in the current
+ * turn, since OpenAI drops those before the last user message from the prompt. A `native` item
+ * without encryption has the text of the turn's thinking, which is counted there.
+ */
+function encryptedTokens({ signed }: AssistantTurn, isCurrent: boolean): number {
   let length = 0;
   for (const block of signed?.blocks ?? []) {
     if (block.kind === 'redacted') length += block.data.length;
+    if (!isCurrent) continue;
+    if (block.kind === 'native' && block.json.includes('encrypted')) length += block.json.length;
+    if (block.kind === 'call') length += block.signature?.length ?? 0;
   }
-  return Math.ceil(length / REDACTED_LENGTH_PER_TOKEN);
+  return Math.ceil(length / ENCRYPTED_LENGTH_PER_TOKEN);
 }
 
 function addText(texts: string[], text: string): void {

@@ -77,6 +77,37 @@ test.each<Row>([
     3 + 4 + 14 + 10 + 6 + 1,
   ],
   ...[
+    ['count behind the last question', [], 20 + 10],
+    ['are dropped by the upstream before it', [{ role: 'user', parts: [] }] as const, 4],
+  ].map(
+    ([what, later, tokens]): Row => [
+      `encrypted items and signatures of calls ${what}`,
+      '',
+      [
+        {
+          role: 'assistant',
+          reasoning: '',
+          signed: {
+            upstream: 'one',
+            blocks: [
+              {
+                kind: 'native',
+                json: '{"type":"reasoning","encrypted_content":"'.padEnd(100, 'e'),
+              },
+              { kind: 'native', json: '{"type":"reasoning.text","text":"'.padEnd(100, 't') },
+              { kind: 'call', signature: 's'.repeat(50) },
+            ],
+          },
+          text: '',
+          toolCalls: [{ id: 'call_1', name: 'f', arguments: '' }],
+        },
+        ...(later as Turn[]),
+      ],
+      [],
+      3 + 4 + Number(tokens) + 6 + 1,
+    ],
+  ),
+  ...[
     ['the same text', 'a thought', 9],
     ['more of it', 'a thought and more', 18],
     ['something else, which may be cheaper', ' '.repeat(20), 29],
