@@ -172,8 +172,12 @@ class UpstreamAttempt implements Attempt {
       }
       this.#source = opened;
     }
-    const read = this.#source.read();
-    return this.#take(read instanceof Promise ? await read : read);
+    const reading = this.#source.read();
+    const read = reading instanceof Promise ? await reading : reading;
+    const { events, end = 'finished' } = read;
+    // What has been passed on cannot be taken back.
+    if (events.length > 0) this.#signed = undefined;
+    return end !== 'finished' && this.#dropThinking(end) ? this.next() : this.#take(read);
   }
 
   abort(): void {
@@ -189,6 +193,8 @@ class UpstreamAttempt implements Attempt {
     if (refusesThinking !== true || signed === undefined) return false;
     this.#signed = undefined;
     this.#hasDropped = true;
+    this.#source?.cancel();
+    this.#source = undefined;
     this.#answer = this.#send({ ...signed, turns: signed.turns.map(withoutSigned) });
     return true;
   }

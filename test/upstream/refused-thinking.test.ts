@@ -22,10 +22,31 @@ const bound: Behaviour = (exchange) => {
   return (isSigned ? refuse : play(SAYS_HELLO))(exchange);
 };
 
+const CODE = 'invalid_encrypted_content';
+
+/** Refuses an item inside of a 200, as Responses servers do: before any content, or behind it. */
+const insideAnswer =
+  (content: readonly object[]): Behaviour =>
+  (exchange) => {
+    if (!exchange.request.text.includes('encrypted_content":"')) return play(SAYS_HELLO)(exchange);
+    const { stream } = exchange.request;
+    const events = [...content, { type: 'error', code: CODE, message: 'not verified' }];
+    if (!stream) return sendWhole(exchange, 200, JSON.stringify({ error: { code: CODE } }));
+    exchange.head(200, { 'content-type': 'text/event-stream' });
+    for (const event of events) exchange.write(`data: ${JSON.stringify(event)}\n\n`);
+    return exchange.end();
+  };
+
+const CREATED = { type: 'response.created', response: { id: 'resp_1' } };
+const DELTA = { type: 'response.output_text.delta', output_index: 0, delta: 'Hello' };
+
 let rig: AttemptRig;
 
 beforeAll(async () => {
-  rig = await startAttemptRig({ bound, refuse });
+  rig = await startAttemptRig({
+    ...{ bound, refuse },
+    ...{ inside: insideAnswer([CREATED]), late: insideAnswer([CREATED, DELTA]) },
+  });
 });
 
 afterAll(() => rig.close());
@@ -42,9 +63,11 @@ function turns(model?: string): readonly Turn[] {
   ];
 }
 
-async function run(model: string, history: readonly Turn[]) {
+/** `stream`: at the Responses upstream, and whether a stream is requested. */
+async function run(model: string, history: readonly Turn[], stream?: boolean) {
   const before = rig.upstream.requests.length;
-  const attempt = rig.start(model, { dialect: 'messages', turns: history });
+  const dialect = stream === undefined ? 'messages' : 'responses';
+  const attempt = rig.start(model, { dialect, turns: history, stream: stream !== false });
   const events = [];
   for (;;) {
     const batch = await attempt.next();
@@ -81,5 +104,35 @@ describe('refused thinking', () => {
     const { end, asked, dropped } = await run('ok', turns('ok'));
     expect(end).toBe('finished');
     expect([asked.length, dropped]).toEqual([1, false]);
+  });
+
+  describe('inside of a 200', () => {
+    const ITEM = '{"type":"reasoning","summary":[],"encrypted_content":"e"}';
+
+    const history = (model: string): readonly Turn[] => {
+      const [first, , result] = turns();
+      const signed = {
+        upstream: 'scripted',
+        model,
+        blocks: [{ kind: 'native', json: ITEM }],
+      } as const;
+      return [first, assistant('A', { toolCalls: [CALL], signed }), result].flatMap(
+        (turn) => turn ?? [],
+      );
+    };
+
+    test.each([true, false])('is left out of a second request: stream %p', async (stream) => {
+      const { end, asked, dropped } = await run('inside', history('inside'), stream);
+      expect(end).toBe('finished');
+      expect(asked.map((body) => body.includes('encrypted_content":"'))).toEqual([true, false]);
+      expect(dropped).toBe(true);
+    });
+
+    test('behind content is a failure, since the content has been passed on', async () => {
+      const { events, end, asked, dropped } = await run('late', history('late'), true);
+      expect(joined(events)).toEqual([{ kind: 'text-delta', text: 'Hello' }]);
+      expect(end).toMatchObject({ class: 'mismatch', refusesThinking: true });
+      expect([asked.length, dropped]).toEqual([1, false]);
+    });
   });
 });

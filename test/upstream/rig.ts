@@ -24,7 +24,7 @@ export type TryOptions = {
   /** In place of the rig's own, which are never reached. */
   readonly timeouts?: Partial<UpstreamTimeouts>;
   /** `chat` by default. */
-  readonly dialect?: 'chat' | 'messages';
+  readonly dialect?: 'chat' | 'messages' | 'responses';
   /** In place of one user turn. The model reasons if there are any. */
   readonly turns?: readonly Turn[];
   /** `sockets` by default. */
@@ -123,9 +123,16 @@ function served(
   const timeouts = { ...PATIENT, ...changes };
   const credentials = [{ id: '1', apiKey: 'key' }] as const;
   const shared = { ...chatUpstream('scripted'), credentials, timeouts, transport };
-  return dialect === 'chat'
-    ? { ...shared, dialect, baseUrl, profile: { ...DEFAULT_PROFILE.chat, ...profile } }
-    : { ...shared, dialect, baseUrl: messagesBaseUrl, profile: DEFAULT_PROFILE.messages };
+  switch (dialect) {
+    case 'chat':
+      return { ...shared, dialect, baseUrl, profile: { ...DEFAULT_PROFILE.chat, ...profile } };
+    case 'messages':
+      return { ...shared, dialect, baseUrl: messagesBaseUrl, profile: DEFAULT_PROFILE.messages };
+    case 'responses': {
+      const encrypted = { ...DEFAULT_PROFILE.responses, reasoningHistory: 'encrypted' } as const;
+      return { ...shared, dialect, baseUrl, profile: encrypted };
+    }
+  }
 }
 
 function candidate(

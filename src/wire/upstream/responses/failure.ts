@@ -12,9 +12,12 @@ import { toObject, toText } from '../narrow.ts';
 const CLASSES: readonly (readonly [RegExp, FailureClass])[] = [
   [/^insufficient_quota$/, 'credential'],
   [/^(?:invalid_prompt|\w*policy\w*|\w*image\w*|invalid_request_error)$/, 'bad_request'],
-  // Thinking that the gateway kept, a region or a name of our catalog: another upstream has others.
-  [/^(?:invalid_encrypted_content|data_residency_mismatch|model_not_found)$/, 'mismatch'],
+  // A region or a name of our catalog: another upstream has others.
+  [/^(?:data_residency_mismatch|model_not_found)$/, 'mismatch'],
 ];
+
+/** The code for thinking that the gateway gave back. */
+const REFUSED_THINKING = 'invalid_encrypted_content';
 
 /** The failure that a parsed event or body reports despite a status of 200, if any. */
 export function readResponsesError(
@@ -33,6 +36,7 @@ export function responsesErrorEvent(data: string, wrote: WroteWords): UpstreamFa
 function specific(failure: UpstreamFailure, value: unknown): UpstreamFailure {
   if (failure.class !== 'server_error') return failure;
   const code = toText(toObject(errorOf(value))['code']);
+  if (code === REFUSED_THINKING) return { ...failure, class: 'mismatch', refusesThinking: true };
   const known = CLASSES.find(([pattern]) => pattern.test(code));
   return known === undefined ? failure : { ...failure, class: known[1] };
 }
