@@ -10,10 +10,10 @@ export const ARGUMENTS_END = '"}';
 /** Room for white space, without which a model's endless one would be searched again and again. */
 const OPENING_LENGTH_MAX = 64;
 
-const ESCAPE = /\\(?:u[\da-fA-F]{4}|[\s\S])/y;
-const CUT_ESCAPE = /^\\(?:u[\da-fA-F]{0,3})?$/;
-const SPECIAL = /["\\]/g;
-const ESCAPE_LENGTH_MAX = 6;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const HEX = /^[\da-fA-F]*$/;
+const HEX_LENGTH = 4;
 
 const ESCAPED: Readonly<Record<string, string>> = {
   '"': '"',
@@ -54,22 +54,31 @@ export class CustomInput {
     return held;
   }
 
+  /** Visits characters: a search for each escape would take half a second for a long input. */
   #read(): string {
     const held = this.#held;
     let text = '';
+    let from = 0;
     let at = 0;
-    while (at < held.length) {
-      const special = indexOfSpecial(held, at);
-      text += held.slice(at, special);
-      at = special;
-      if (held[at] === '"') this.#state = 'closed';
-      if (held[at] === '"' || CUT_ESCAPE.test(held.slice(at, at + ESCAPE_LENGTH_MAX))) break;
-      ESCAPE.lastIndex = at;
-      const sequence = ESCAPE.exec(held)?.[0] ?? '';
-      text += unescaped(sequence);
-      at += sequence.length;
+    for (; at < held.length && this.#state === 'inside'; at += 1) {
+      const code = held.charCodeAt(at);
+      if (code !== QUOTE && code !== BACKSLASH) continue;
+      text += held.slice(from, at);
+      from = at;
+      if (code === QUOTE) this.#state = 'closed';
+      else {
+        const length = escapeLength(held, at);
+        if (length === 0) break;
+        text += unescaped(held, at, length);
+        from = at + length;
+        at = from - 1;
+      }
     }
-    this.#held = held.slice(at);
+    if (this.#state === 'inside' && at === held.length) {
+      text += held.slice(from);
+      from = at;
+    }
+    this.#held = held.slice(from);
     const joined = this.#pairs.push(text);
     return this.#state === 'closed' ? joined + this.#pairs.flush() : joined;
   }
@@ -97,16 +106,17 @@ function mayOpen(text: string): boolean {
   return ARGUMENTS_START.startsWith(compact) || compact === '{}';
 }
 
-/** The index of the next quote or backslash, or the length. */
-function indexOfSpecial(text: string, from: number): number {
-  SPECIAL.lastIndex = from;
-  return SPECIAL.exec(text)?.index ?? text.length;
+/** The length of the escape at that index; 0 if the text ends inside of it. */
+function escapeLength(text: string, at: number): number {
+  if (at + 1 === text.length) return 0;
+  if (text[at + 1] !== 'u') return 2;
+  const hex = text.slice(at + 2, at + 2 + HEX_LENGTH);
+  if (!HEX.test(hex)) return 2;
+  return hex.length === HEX_LENGTH ? 2 + HEX_LENGTH : 0;
 }
 
 /** An escape that JSON does not have stands for itself. */
-function unescaped(sequence: string): string {
-  if (sequence.length === ESCAPE_LENGTH_MAX) {
-    return String.fromCharCode(Number.parseInt(sequence.slice(2), 16));
-  }
-  return ESCAPED[sequence.slice(1)] ?? sequence;
+function unescaped(text: string, at: number, length: number): string {
+  if (length > 2) return String.fromCharCode(Number.parseInt(text.slice(at + 2, at + length), 16));
+  return ESCAPED[text.charAt(at + 1)] ?? text.slice(at, at + 2);
 }
