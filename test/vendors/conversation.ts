@@ -11,7 +11,7 @@ export type Tool = { readonly name: string; readonly schema?: Json };
 export type Options = {
   readonly stream?: boolean;
   readonly tools?: readonly Tool[];
-  /** A tool's name, or `any`. */
+  /** A tool's name, `any` or `none`. */
   readonly force?: string;
   /** Members of the request's body. */
   readonly more?: Json;
@@ -43,12 +43,18 @@ function errorIn(text: string): Json {
   return text.startsWith('{') ? ((JSON.parse(text) as Json)['error'] as Json) : {};
 }
 
+function withoutThinking({ reasoning_content: _, content, ...turn }: Json): Json {
+  if (!Array.isArray(content)) return { ...turn, content };
+  return { ...turn, content: content.filter(({ type }) => type !== 'thinking') };
+}
+
 export class Conversation {
   readonly format: Format;
   readonly #caller: Caller;
   readonly #model: string;
   readonly #turns: Json[] = [];
   #system: readonly Json[] | undefined;
+  #keepsThinking = true;
 
   constructor(format: Format, caller: Caller, model: string) {
     this.format = format;
@@ -60,6 +66,12 @@ export class Conversation {
   system(text: string): this {
     if (this.format === 'chat') this.#turns.unshift({ role: 'system', content: text });
     else this.#system = [{ type: 'text', text, cache_control: { type: 'ephemeral' } }];
+    return this;
+  }
+
+  /** Drops the thinking of every turn with calls, as many clients do. */
+  loseThinking(): this {
+    this.#keepsThinking = false;
     return this;
   }
 
@@ -77,7 +89,7 @@ export class Conversation {
 
   /** Adds the last answer and the results of its calls. */
   returnResults({ said, turn }: Reply, text = '{"degrees":21}'): this {
-    this.#turns.push(turn);
+    this.#turns.push(this.#keepsThinking ? turn : withoutThinking(turn));
     if (this.format === 'chat') {
       for (const { id } of said.calls) {
         this.#turns.push({ role: 'tool', tool_call_id: id, content: text });
@@ -133,8 +145,9 @@ export class Conversation {
 
   #choiceOf(force: string): unknown {
     if (this.format === 'messages') {
-      return force === 'any' ? { type: 'any' } : { type: 'tool', name: force };
+      return ['any', 'none'].includes(force) ? { type: force } : { type: 'tool', name: force };
     }
+    if (force === 'none') return force;
     return force === 'any' ? 'required' : { type: 'function', function: { name: force } };
   }
 }

@@ -37,6 +37,24 @@ const SCHEMA_OF: Readonly<Record<Format, Json>> = {
   messages: { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
 };
 
+/** What clients send without a need. */
+const USUAL: Readonly<Record<Format, Json>> = {
+  chat: {
+    ...{ top_p: 0.9, frequency_penalty: 0.2, presence_penalty: 0.1, n: 1, seed: 7, user: 'u-1' },
+    ...{ logprobs: false, store: false, metadata: { run: '1' }, service_tier: 'auto' },
+  },
+  messages: { top_p: 0.9, top_k: 40, metadata: { user_id: 'u-1' }, service_tier: 'auto' },
+};
+
+/** More than some vendors take, and longer. */
+const STOPS = [
+  '\n\nHuman:',
+  '\n\nAssistant:',
+  '<|end|>',
+  'END OF THE ANSWER OF THE ASSISTANT',
+  '###',
+];
+
 /** A PNG of one pixel. */
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -113,6 +131,26 @@ export const ANSWERS: readonly Case[] = [
     name: 'temperature 0.7',
     run: async (cell) => {
       mustSay(await talk(cell, 'Greet.').send({ more: { temperature: 0.7 } }), SAYS.text);
+    },
+  },
+  {
+    name: 'usual members',
+    run: async (cell) => {
+      mustSay(await talk(cell, 'Greet.').send({ more: USUAL[cell.format] }), SAYS.text);
+    },
+  },
+  {
+    name: 'stop sequences',
+    run: async (cell) => {
+      const name = cell.format === 'chat' ? 'stop' : 'stop_sequences';
+      mustSay(await talk(cell, 'Greet.').send({ more: { [name]: STOPS } }), SAYS.text);
+    },
+  },
+  {
+    name: 'few tokens',
+    run: async (cell) => {
+      const reply = await talk(cell, 'Greet.').send({ more: { max_tokens: 8 } });
+      must(SAYS.text.startsWith(reply.said.text), `the answer is ${reply.said.text}`);
     },
   },
   {

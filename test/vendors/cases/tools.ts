@@ -20,17 +20,18 @@ const LONG_NAME = `look_up_${'x'.repeat(72)}`;
 
 type LoopOptions = {
   readonly stream?: boolean;
-  /** The tools of each of the three requests. */
-  readonly tools?: readonly (readonly Tool[])[];
+  /** Whether the client drops thinking. */
+  readonly loses?: boolean;
 };
 
 /** Two calls with their results, and an answer. */
 async function loop(cell: Cell, word: string, options: LoopOptions = {}): Promise<void> {
-  const { stream = false, tools = [] } = options;
+  const { stream = false, loses = false } = options;
   const conversation = talk(cell, word);
+  if (loses) conversation.loseThinking();
   for (const turn of [0, 1, 2]) {
     const more = THINK[cell.format];
-    const reply = await conversation.send({ stream, tools: tools[turn] ?? [WEATHER], more });
+    const reply = await conversation.send({ stream, tools: [WEATHER], more });
     if (turn < 2) {
       mustCall(reply, WEATHER.name);
       const [call] = reply.said.calls;
@@ -74,6 +75,14 @@ async function parallel(cell: Cell): Promise<void> {
   }
 }
 
+async function oneAtATime(cell: Cell): Promise<void> {
+  const more =
+    cell.format === 'chat'
+      ? { parallel_tool_calls: false }
+      : { tool_choice: { type: 'auto', disable_parallel_tool_use: true } };
+  mustCall(await talk(cell, '[call]').send({ tools: [WEATHER, STATION], more }), WEATHER.name);
+}
+
 /** Tools without `properties`: an empty object, and in the chat format no schema at all. */
 async function withoutProperties(cell: Cell): Promise<void> {
   const schemas: Readonly<Record<Format, readonly Tool[]>> = {
@@ -97,6 +106,7 @@ async function longName(cell: Cell): Promise<void> {
 export const TOOLS: readonly Case[] = [
   { name: 'loop', run: (cell) => loop(cell, '[call]') },
   { name: 'loop streamed', run: (cell) => loop(cell, '[call]', { stream: true }) },
+  { name: 'loop, thinking lost', run: (cell) => loop(cell, '[call]', { loses: true }) },
   {
     name: 'mixed turn',
     applies: (row) => row.mixed,
@@ -110,7 +120,14 @@ export const TOOLS: readonly Case[] = [
   { name: 'late tool', run: lateTool },
   { name: 'forced by name', run: (cell) => forced(cell, STATION.name) },
   { name: 'forced to any', run: (cell) => forced(cell, 'any') },
+  {
+    name: 'tools forbidden',
+    run: async (cell) => {
+      mustSay(await talk(cell, '[call]').send({ tools: [WEATHER], force: 'none' }), SAYS.text);
+    },
+  },
   { name: 'parallel calls', run: parallel },
+  { name: 'one call at a time', run: oneAtATime },
   { name: 'no properties', run: withoutProperties },
   { name: 'name of 80', run: longName },
 ];

@@ -114,6 +114,7 @@ export function askOf(body: ChatBody, thinks: boolean, prefill: string): Omit<As
     last: textIn(messages[lastUser]?.content),
     prompt: asking.map((turn) => textIn(turn.content)).join('\n'),
     tools: toolNames(body),
+    forbidden: body.tool_choice === 'none',
     json: format !== undefined && format.type !== 'text',
     results: messages.slice(lastUser).filter(({ role }) => role === 'tool').length,
     prefill,

@@ -32,6 +32,8 @@ export type ChatRules = {
   readonly prefill?: (body: ChatBody) => string;
   /** The tool that the vendor forces; by default the one of `tool_choice`. */
   readonly forced?: (body: ChatBody) => string | undefined;
+  /** Whether `tool_choice` is not read at all. */
+  readonly ignoresChoice?: boolean;
   /** Whether usage is reported in a stream without a request for it. */
   readonly usageUnasked?: boolean;
   /** Whether a call's arguments come in one piece. */
@@ -70,10 +72,9 @@ export function chatVendor(rules: ChatRules): Vendor {
     if (!(rules.credential ?? BEARER)(seen.headers)) {
       throw rules.faults['401']?.() ?? new Refusal(401, '');
     }
-    const ask = {
-      ...askOf(body, rules.thinks(body), (rules.prefill ?? prefillOf)(body)),
-      forced: (rules.forced ?? forcedTool)(body),
-    };
+    const read = askOf(body, rules.thinks(body), (rules.prefill ?? prefillOf)(body));
+    const forced = (rules.forced ?? forcedTool)(body);
+    const ask = { ...read, forced, forbidden: read.forbidden && rules.ignoresChoice !== true };
     provoke(seen, ask.last, rules.faults);
     rules.check(body, seen);
     const form = typeof rules.thinking === 'function' ? rules.thinking(body) : rules.thinking;

@@ -80,6 +80,7 @@ export const ollama = local({
     }
   },
   forced: () => undefined,
+  ignoresChoice: true,
   thinks: (body) => body.reasoning_effort !== 'none',
   thinking: inField('reasoning'),
 });

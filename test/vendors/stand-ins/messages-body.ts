@@ -73,6 +73,7 @@ export function askOf(body: MessagesBody, thinks: boolean): Ask {
     last: textIn(messages[lastUser]?.content),
     prompt: [textIn(body.system), ...users.map((turn) => textIn(turn.content))].join('\n'),
     tools: (body.tools ?? []).map((tool) => tool.name ?? ''),
+    forbidden: choice?.type === 'none',
     forced: choice?.type === 'any' ? 'any' : choice?.name,
     json: body.output_config?.format !== undefined,
     results: messages.slice(lastUser).flatMap((turn) => blocksOf(turn.content).filter(isResult))

@@ -64,6 +64,7 @@ export const minimax = chatVendor({
   },
   thinks: (body) => isNewest(body) || body.thinking?.type !== 'disabled',
   forced: () => undefined,
+  ignoresChoice: true,
   thinking: (body) => (body['reasoning_split'] === true ? SPLIT : TAGS),
   usage: usual,
   usageUnasked: true,

@@ -74,6 +74,7 @@ export function askOf(body: ResponsesBody, thinks: boolean): Ask {
     last: textIn(items[lastUser]?.content),
     prompt: [body.instructions ?? '', ...asking.map((item) => textIn(item.content))].join('\n'),
     tools: (body.tools ?? []).map((tool) => tool.name ?? ''),
+    forbidden: choice === 'none',
     forced: choice === 'required' ? 'any' : typeof choice === 'object' ? choice.name : undefined,
     json: text?.format !== undefined && text.format.type !== 'text',
     results: items.slice(lastUser).filter(({ type }) => type === 'function_call_output').length,

@@ -21,6 +21,8 @@ export type Ask = {
   /** All text of the system and the user, where a prompt names a tool or a schema. */
   readonly prompt: string;
   readonly tools: readonly string[];
+  /** Whether the model may call no tool. */
+  readonly forbidden: boolean;
   /** The tool that the model must call; `any` for one of its choice. */
   readonly forced: string | undefined;
   /** Whether the vendor's own switch demands JSON. */
@@ -62,6 +64,7 @@ export function fresh(prefix: string): string {
 
 /** The model's answer. `callId` makes the ids of calls in the vendor's form. */
 export function decide(ask: Ask, callId = () => fresh('call_')): Turn {
+  const tools = ask.forbidden ? [] : ask.tools;
   const thought = (): Item => ({ kind: 'thought', text: fresh('Let me think ') });
   const text = (words: string): Item => ({ kind: 'text', text: words });
   const call = (name: string): Item => {
@@ -72,12 +75,12 @@ export function decide(ask: Ask, callId = () => fresh('call_')): Turn {
     slow: ask.last.includes('[slow]'),
     filtered: ask.last.includes('[filter]'),
   });
-  const [first] = ask.tools;
-  const named = ask.tools.find((tool) => ask.prompt.includes(tool));
+  const [first] = tools;
+  const named = tools.find((tool) => ask.prompt.includes(tool));
   if (first !== undefined && ask.results === 0) {
     const forced = ask.forced === 'any' ? first : (ask.forced ?? named);
     if (forced !== undefined) return answer(call(forced));
-    if (ask.last.includes('[calls]')) return answer(...ask.tools.slice(0, 2).map(call));
+    if (ask.last.includes('[calls]')) return answer(...tools.slice(0, 2).map(call));
   }
   if (first !== undefined && ask.results < 2) {
     const again = ask.thinks ? [thought()] : [];
