@@ -112,10 +112,20 @@ export function chooseProfile(
   };
 }
 
+const NAMED = 'the profile of the upstream';
+const DEFAULT = 'the default of the dialect';
+
 function upstreamReason({ profile, dialect }: UpstreamEntry, name: string): string {
-  if (profile !== undefined) return 'the profile of the upstream';
-  return name === dialect ? 'the default of the dialect' : "the vendor at the upstream's address";
+  if (profile !== undefined) return NAMED;
+  return name === dialect ? DEFAULT : "the vendor at the upstream's address";
 }
+
+/** Whether something else than the upstream's own entry has decided. */
+export function isChosen({ reason }: ProfileChoice): boolean {
+  return reason !== NAMED && reason !== DEFAULT && reason !== DEMO_CHOICE.reason;
+}
+
+export const DEMO_CHOICE: ProfileChoice = { name: 'demo', reason: 'the built-in demo models' };
 
 /** The built-in profile at the end of the bases of a profile. */
 function rootOf(name: string, tables: ReadonlyMap<string, unknown>): string {

@@ -11,7 +11,7 @@ import type {
 } from '../core/model.ts';
 import { DEMO_PROFILE } from '../core/profile.ts';
 import { toCost } from './prices.ts';
-import { chooseProfile, type Profiles, profileNameOf } from './profile-choice.ts';
+import { chooseProfile, DEMO_CHOICE, type Profiles, profileNameOf } from './profile-choice.ts';
 import type { PlacementEntry, UpstreamEntry } from './schema.ts';
 import { CatalogError } from './source.ts';
 
@@ -35,10 +35,7 @@ export const UPSTREAM_DEFAULTS = {
   allow_link_local: false,
 } as const;
 
-const DEMO = {
-  profile: DEMO_PROFILE,
-  choice: { name: 'demo', reason: 'the built-in demo models' },
-};
+const DEMO = { profile: DEMO_PROFILE, choice: DEMO_CHOICE };
 
 export function toUpstream(entry: UpstreamEntry, { all }: Profiles): Upstream {
   const { id, dialect } = entry;

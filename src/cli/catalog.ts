@@ -44,7 +44,11 @@ function check(context: Context, _options: object, file?: string): Output {
   const json = checkCatalog(() => load(context, file), context.clock());
   if (!json.ok) return { json, text: json.problems.join('\n'), exitCode: 1 };
   const words = `${json.path ?? 'The built-in catalog'} is valid: ${countWords(json)}.`;
-  return { json, text: [words, ...warningLines(json.warnings)].join('\n') };
+  const profiles = json.profiles.map(
+    (each) =>
+      `profile: ${each.model} at ${each.upstream} (${each.upstream_model}) has ${each.profile}: ${each.reason}`,
+  );
+  return { json, text: [words, ...profiles, ...warningLines(json.warnings)].join('\n') };
 }
 
 export function warningLines(warnings: readonly string[]): string[] {

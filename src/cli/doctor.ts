@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
 import type { Awaitable } from '../async/awaitable.ts';
 import { priceWarnings } from '../catalog/price-warnings.ts';
+import { chosenProfiles, profileWarnings } from '../catalog/profile-notes.ts';
 import { isoTime } from '../core/calendar.ts';
 import { messageOf } from '../core/message-of.ts';
 import { keptAnswers } from '../idempotency/store.ts';
@@ -227,14 +228,19 @@ function checkCatalog(context: Context): Finding {
   return { ok: true, detail: [counts, ...warnings].join('; ') };
 }
 
-/** Cannot fail: shows the profile that is used for each upstream. */
+/** Cannot fail: shows the profile of each upstream, and of each model that has another one. */
 function checkProfiles(context: Context): Finding {
-  const names = [...context.catalog().upstreams.values()].map((upstream) =>
-    upstream.dialect === 'demo'
-      ? `${upstream.id}: none`
-      : `${upstream.id}: ${upstream.profileName}`,
-  );
-  return { ok: true, detail: names.join(', ') };
+  const catalog = context.catalog();
+  const chosen = chosenProfiles(catalog);
+  const names = [...catalog.upstreams.values()].map((upstream) => {
+    if (upstream.dialect === 'demo') return `${upstream.id}: none`;
+    const others = chosen
+      .filter((each) => each.upstream === upstream.id && each.profile !== upstream.profileName)
+      .map(({ model, profile }) => `${model}: ${profile}`);
+    const own = others.length === 0 ? '' : ` (${others.join(', ')})`;
+    return `${upstream.id}: ${upstream.profileName}${own}`;
+  });
+  return { ok: true, detail: [names.join(', '), ...profileWarnings(catalog)].join('; ') };
 }
 
 function checkSecrets(context: Context): Finding {

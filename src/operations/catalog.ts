@@ -6,6 +6,7 @@ import { and, eq } from 'drizzle-orm';
 import { catalogDigest, type LoadedCatalog } from '../catalog/live.ts';
 import { readSharedCatalog, writeReloadRequest, writeSharedCatalog } from '../catalog/notes.ts';
 import { priceWarnings } from '../catalog/price-warnings.ts';
+import { chosenProfiles, profileWarnings } from '../catalog/profile-notes.ts';
 import { CatalogError, type FoundCatalog } from '../catalog/source.ts';
 import { createId } from '../core/id.ts';
 import { type AuditAction, auditChange, type Change } from '../identity/audit.ts';
@@ -29,7 +30,8 @@ export function checkCatalog(load: () => LoadedCatalog, nowMs: number) {
       upstreams: catalog.upstreams.size,
       plans: catalog.plans.size,
       problems: [],
-      warnings: priceWarnings(catalog, nowMs),
+      warnings: [...priceWarnings(catalog, nowMs), ...profileWarnings(catalog)],
+      profiles: chosenProfiles(catalog),
     } as const;
   } catch (error) {
     if (error instanceof CatalogError) return { ok: false, problems: error.problems } as const;

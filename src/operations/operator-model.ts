@@ -61,7 +61,7 @@ export function operatorModelRecord(catalog: Catalog, model: Model, facts: Facts
 }
 
 function placementsOf({ slug, servedBy }: Model, states: readonly UpstreamState[]) {
-  return servedBy.map(({ upstream, model, weight, cost }) => {
+  return servedBy.map(({ upstream, model, weight, cost, profileChoice }) => {
     const state = states.find((each) => each.upstream === upstream);
     const known = state?.models.find((each) => each.model === slug);
     return {
@@ -72,6 +72,8 @@ function placementsOf({ slug, servedBy }: Model, states: readonly UpstreamState[
       breaker: known?.breaker ?? 'closed',
       disabled: known?.disabled === true,
       has_cost: cost !== undefined,
+      profile: profileChoice.name,
+      profile_reason: profileChoice.reason,
     } as const;
   });
 }

@@ -156,6 +156,7 @@ test('doctor names a port that something else has, bad settings and a bad catalo
   expect(await wrongChecks({ CATALOG: 'missing.toml' })).toEqual([
     ['plans of accounts', expect.stringContaining('missing.toml')],
     ['catalog', expect.stringContaining('missing.toml')],
+    ['prices', expect.stringContaining('missing.toml')],
     ['upstream profiles', expect.stringContaining('missing.toml')],
     ['upstream secrets', expect.stringContaining('missing.toml')],
   ]);
@@ -248,13 +249,30 @@ test('doctor shows which profile each upstream has', async () => {
     context_window = 1
     max_output = 1
     price = { input = 0, output = 0 }
-    served_by = [{ upstream = "four", model = "m" }]`,
+    served_by = [{ upstream = "four", model = "m" }]
+    ${upstream('five', 'profile = "anthropic"\napi_key = "k"')}
+    [[model]]
+    slug = "opus"
+    context_window = 1
+    max_output = 1
+    price = { input = 0, output = 0 }
+    served_by = [{ upstream = "five", model = "claude-opus-5-5" }]`,
   );
-  const { stdout } = await createTollgate(directory, { CATALOG: 'profiles.toml' }).run('doctor');
+  const tollgate = createTollgate(directory, { CATALOG: 'profiles.toml' });
+  const { stdout } = await tollgate.run('doctor');
   expect(stdout).toMatch(
-    /ok +upstream profiles +one: chat, two: messages, three: mine, four: none$/m,
+    /ok +upstream profiles +one: chat, two: messages, three: mine, four: none, five: anthropic \(opus: anthropic-5\.5\)$/m,
   );
   expect(stdout).toMatch(/ok +upstream secrets +none for one, two, which is right/m);
+  const check = await tollgate.run('catalog', 'check');
+  expect(check.stdout).toContain(
+    'profile: opus at five (claude-opus-5-5) has anthropic-5.5: Claude models since Fable 5.1',
+  );
+  const { stdout: json } = await tollgate.run('catalog', 'check', '--json');
+  expect(JSON.parse(json)).toMatchObject({
+    profiles: [{ model: 'opus', upstream: 'five', profile: 'anthropic-5.5' }],
+    warnings: [],
+  });
 });
 
 test('doctor accepts a port where a server of ours answers', async () => {

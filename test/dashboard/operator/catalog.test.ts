@@ -73,7 +73,13 @@ describeOnEachDatabase("the console's codes and prices", async () => {
         price: { input: '0.3', svc_tokens: { input: '150000' } },
         placements: [
           { upstream: 'demo', upstream_model: 'x', has_cost: true },
-          { upstream: 'far', upstream_model: 'y', has_cost: false },
+          {
+            upstream: 'far',
+            upstream_model: 'y',
+            has_cost: false,
+            profile: 'chat',
+            profile_reason: 'the default of the dialect',
+          },
         ],
         last_day: { requests: 2, failed: 0, output_tokens: 20, spent: '42', spent_usd: '0.000084' },
       });

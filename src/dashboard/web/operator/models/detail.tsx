@@ -200,6 +200,15 @@ function Places({ model: { placements } }: Pick<Props, 'model'>) {
         columns={[
           { label: t('Upstream'), show: ({ upstream }) => upstream },
           { label: t('Upstream model'), show: ({ upstream_model }) => upstream_model },
+          {
+            label: t('Profile'),
+            card: 'labelled',
+            show: ({ profile, profile_reason: reason }) => (
+              <>
+                {profile} <span class="soft">({reason})</span>
+              </>
+            ),
+          },
           { label: t('Weight'), end: true, show: ({ weight }) => String(weight) },
           stateColumn(t('State'), 'state'),
           {
