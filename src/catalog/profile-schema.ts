@@ -86,7 +86,7 @@ export const PROFILE_SCHEMAS = {
   }),
   messages: closed({
     ...SharedFields,
-    credential: choice('x-api-key', 'bearer'),
+    credential: choice('x-api-key', 'bearer', 'api-key'),
     address: choice('messages', 'vertex'),
     version: Type.Optional(visible('1 to 64 visible ASCII characters', 64, '+')),
     forced_choice: choice('send', 'auto', 'auto_when_thinking', 'without_thinking', 'instruct'),

@@ -62,6 +62,9 @@ export const ANTHROPIC_SONNET_5_5: MessagesProfile = {
 /** Thinking can be turned off, and is bound to its conversation. */
 export const ANTHROPIC_HAIKU_5_5: MessagesProfile = { ...ANTHROPIC, thinkingBinding: 'drop_block' };
 
+/** Microsoft Foundry: the same models and rules behind another header. */
+export const AZURE: MessagesProfile = { ...ANTHROPIC, credential: 'api-key' };
+
 /** Amazon's addresses for this format, with a key of Bedrock. They fetch no images. */
 export const BEDROCK: MessagesProfile = {
   ...ANTHROPIC,

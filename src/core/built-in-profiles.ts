@@ -55,6 +55,7 @@ export const BUILT_IN_PROFILES: ReadonlyMap<string, UpstreamProfile> = new Map<
   ['anthropic-fable-5', anthropic.ANTHROPIC_FABLE_5],
   ['anthropic-4.6', anthropic.ANTHROPIC_4_6],
   ['anthropic-4.5', anthropic.ANTHROPIC_4_5],
+  ['azure-messages', anthropic.AZURE],
   ['bedrock', anthropic.BEDROCK],
   ['vertex', anthropic.VERTEX],
   ['deepseek-messages', vendors.DEEPSEEK_MESSAGES],

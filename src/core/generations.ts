@@ -15,7 +15,7 @@ type Generation = {
  * Names at Bedrock begin with `anthropic.`, and those at Vertex end with `@` and a date. A date may
  * also follow the version, so no digit may follow a number of one.
  */
-const CLAUDE = 'anthropic bedrock vertex';
+const CLAUDE = 'anthropic azure-messages bedrock vertex';
 
 const GPT_6 = /(?:^|\/)gpt-(?:6\.[2-9]|6-astra|6\.1-sol|[7-9]|1\d)/;
 const GPT_5 = /(?:^|\/)gpt-5\.[0-5]/;

@@ -96,7 +96,7 @@ export type ChatProfile = SharedProfile & {
 
 export type MessagesProfile = SharedProfile & {
   readonly dialect: 'messages';
-  readonly credential: 'x-api-key' | 'bearer';
+  readonly credential: 'x-api-key' | 'bearer' | 'api-key';
   /**
    * Where the model and the version go. `messages`: the model into the body, the version into the
    * header `anthropic-version`. `vertex`: the model into the path, the version into the body.

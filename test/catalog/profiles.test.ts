@@ -341,8 +341,8 @@ describe('mistakes', () => {
       ['profile.mine.sampling: must be "send", "one" or "omit"'],
     ],
     [
-      ofMessages('credential = "api-key"'),
-      ['profile.mine.credential: must be "x-api-key" or "bearer"'],
+      ofMessages('credential = "basic"'),
+      ['profile.mine.credential: must be "x-api-key", "bearer" or "api-key"'],
     ],
     [
       '[profile."llama.cpp"]\ntool_ids = 9',

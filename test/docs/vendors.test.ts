@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
+import { priceWarnings } from '../../src/catalog/price-warnings.ts';
 import { profileWarnings } from '../../src/catalog/profile-notes.ts';
 import { GENERATIONS } from '../../src/core/generations.ts';
 import { blocks, operatorPage, section } from './documents.ts';
@@ -66,7 +67,7 @@ describe.each(Object.entries(VENDORS))('the page %s', (name, vendors) => {
     const catalog = load(text);
     const placements = catalog.models.flatMap(({ servedBy }) => servedBy);
     expect(placements.map(({ profileChoice }) => profileChoice.name)).toEqual([...profiles]);
-    expect(profileWarnings(catalog)).toEqual([]);
+    expect([...profileWarnings(catalog), ...priceWarnings(catalog, 0)]).toEqual([]);
     for (const upstream of catalog.upstreams.values()) {
       expect(upstream.credentials.every(({ apiKey }) => !apiKey.includes('$'))).toBe(true);
     }
