@@ -156,7 +156,6 @@ test('doctor names a port that something else has, bad settings and a bad catalo
   expect(await wrongChecks({ CATALOG: 'missing.toml' })).toEqual([
     ['plans of accounts', expect.stringContaining('missing.toml')],
     ['catalog', expect.stringContaining('missing.toml')],
-    ['prices', expect.stringContaining('missing.toml')],
     ['upstream profiles', expect.stringContaining('missing.toml')],
     ['upstream secrets', expect.stringContaining('missing.toml')],
   ]);
