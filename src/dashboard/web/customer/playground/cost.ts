@@ -20,11 +20,9 @@ export function estimateTokens(text: string): number {
 type Cost = { readonly tokens: number; readonly usd: number };
 
 /** Prices are per million model tokens. */
-export function costOf(
-  { svc_tokens: rates, input, output }: PricingRecord,
-  inputTokens: number,
-  outputTokens: number,
-): Cost {
+export function costOf(pricing: PricingRecord, inputTokens: number, outputTokens: number): Cost {
+  const tier = pricing.tiers?.findLast(({ above_tokens: bound }) => inputTokens > bound);
+  const { svc_tokens: rates, input, output } = tier ?? pricing;
   const million = 1_000_000;
   const of = (inputRate: string, outputRate: string): number =>
     (inputTokens * Number(inputRate) + outputTokens * Number(outputRate)) / million;

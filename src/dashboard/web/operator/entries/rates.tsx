@@ -12,7 +12,7 @@ import {
 } from '../../ui/index.ts';
 import type { FieldProps } from './field-props.ts';
 import { fieldText } from './labels.ts';
-import { tableOf, textOf, withMember } from './values.ts';
+import { type FormValue, listOf, tableOf, textOf, withMember } from './values.ts';
 
 const RATES = [
   ...['input', 'cached_input', 'cached_input_explicit'],
@@ -83,6 +83,31 @@ export function RatesField({
           );
         })}
       </div>
+      <KeptTerms rates={rates} />
+    </div>
+  );
+}
+
+/** Tiers and service tiers, which this form keeps as they are. */
+function KeptTerms({ rates }: { readonly rates: FormValue }) {
+  const factors = tableOf(rates['service_tiers']);
+  const words = (table: object): string =>
+    Object.entries(table)
+      .map(([name, value]) => `${fieldText(name).label} ${value}`)
+      .join(', ');
+  const lines = [
+    ...listOf(rates['tiers']).map((tier) => words(tableOf(tier))),
+    ...(Object.keys(factors).length === 0
+      ? []
+      : [`${fieldText('service_tiers').label}: ${words(factors)}`]),
+  ];
+  if (lines.length === 0) return null;
+  return (
+    <div class="soft small">
+      {t('Kept as they are, in service tokens per token. Edit them in the catalog file:')}
+      {lines.map((line) => (
+        <div key={line}>{line}</div>
+      ))}
     </div>
   );
 }
