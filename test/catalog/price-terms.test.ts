@@ -3,8 +3,9 @@
 
 import { describe, expect, test } from 'bun:test';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
+import { pricingRecord } from '../../src/catalog/pricing-record.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
-import { pico } from '../../src/core/money.ts';
+import { pico, usdRate } from '../../src/core/money.ts';
 import type { Price } from '../../src/core/price.ts';
 import { thrownBy } from '../support/thrown.ts';
 
@@ -136,4 +137,28 @@ describe('a price is refused', () => {
       'served_by[0].cost.tiers[1].above_tokens: must be above 200, the bound of the tier before it',
     ]);
   });
+});
+
+test('the model list shows them in USD and service tokens a million, and nothing where there are none', () => {
+  const { prices } = load(
+    `${RATES}, cache_write_1h = "4", service_tiers = { flex = "0.5" }, tiers = [{ above_tokens = 9, input = "4", cached_input = "1", cache_write_1h = "8", output = "15" }]`,
+  );
+  const row = {
+    input: '4',
+    cached_input: '1',
+    cache_write: '4',
+    cache_write_1h: '8',
+    output: '15',
+  };
+  const million = Object.entries(row).map(([name, rate]) => [name, `${rate}000000`]);
+  expect(pricingRecord(prices, usdRate(1_000_000n), 0)).toMatchObject({
+    ...{ input: '2', cache_write: '2', cache_write_1h: '4' },
+    tiers: [{ above_tokens: 9, ...row, svc_tokens: Object.fromEntries(million) }],
+    service_tiers: { flex: '0.5' },
+  });
+  const plain = pricingRecord(load(RATES).prices, usdRate(1_000_000n), 0);
+  const members = Object.keys({ ...plain, ...plain.schedule[0] });
+  expect(members).not.toContain('tiers');
+  expect(members).not.toContain('service_tiers');
+  expect(members).not.toContain('cache_write_1h');
 });
