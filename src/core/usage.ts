@@ -135,6 +135,13 @@ export function withUnreportedWrites<Report extends UsageReport>(
   return { ...usage, cacheWriteTokens: inputTokens - cachedInputTokens };
 }
 
+/** Our own count of an answer that named its service tier and did not come to its report. */
+export function withNamedTier(usage: Usage, serviceTier: string | undefined): Usage {
+  return serviceTier === undefined || usage.basis !== 'estimated'
+    ? usage
+    : { ...usage, serviceTier };
+}
+
 /**
  * Leaves out a service tier that none of the prices has a factor for, with a warning for operators:
  * it is charged as the ordinary tier, and its word stays out of the books.

@@ -9,7 +9,7 @@ import { charge } from '../core/price.ts';
 import { reportedCostUsd } from '../core/reported-cost.ts';
 import type { AttemptSummary } from '../core/request-summary.ts';
 import type { Candidate } from '../core/route.ts';
-import { withUnreportedWrites } from '../core/usage.ts';
+import { withNamedTier, withUnreportedWrites } from '../core/usage.ts';
 import type { Attempt } from '../upstream/attempt.ts';
 import type { OutputMeter } from './meter.ts';
 
@@ -128,12 +128,13 @@ function addFailure(record: Writable<AttemptEntry>, failure: UpstreamFailure): v
 }
 
 /** An upstream that delivered and reported nothing is assumed to charge nothing. */
-function usageOf({ meter, candidate }: LoggedAttempt, promptTokens: number): Usage | undefined {
+function usageOf(attempt: LoggedAttempt, promptTokens: number): Usage | undefined {
+  const { meter, candidate } = attempt;
   const reported = meter?.reported();
   if (reported !== undefined && reported.basis !== 'rejected') {
     return withUnreportedWrites(reported, candidate.profile.unreportedCacheWrites);
   }
   return meter === undefined || meter.output() === 'none'
     ? undefined
-    : meter.estimate(promptTokens);
+    : withNamedTier(meter.estimate(promptTokens), attempt.serviceTier?.());
 }

@@ -18,7 +18,7 @@ import { effectiveLimits, incidentOn, type LimitView } from '../core/plan.ts';
 import { chargeServed } from '../core/price.ts';
 import type { RequestFailure } from '../core/request-failure.ts';
 import type { Candidate } from '../core/route.ts';
-import { decideUsage, withPricedTier } from '../core/usage.ts';
+import { decideUsage, withNamedTier, withPricedTier } from '../core/usage.ts';
 import type {
   PlacedHold,
   ReleaseCommand,
@@ -183,7 +183,8 @@ export class Grant implements Slot {
       contextWindow: candidate.model.contextWindow,
       outputBound: candidate.maxOutputTokens,
     });
-    const usage = withPricedTier(decided, [price, candidate.price]);
+    const named = withNamedTier(decided, attempt.serviceTier());
+    const usage = withPricedTier(named, [price, candidate.price]);
     // Free the slot first: it is in memory, and the account's next request may be waiting for it.
     this.#claim.settle(usage.inputTokens + usage.outputTokens);
     const { model, upstream } = candidate;

@@ -100,6 +100,10 @@ export class MeteredAttempt implements Attempt {
     this.#guard = new Guard(this.meter, cover, bound, this, isReadOn(candidate));
   }
 
+  serviceTier(): string | undefined {
+    return this.#attempt.serviceTier?.();
+  }
+
   times(): AttemptTimes {
     return this.#attempt.times();
   }

@@ -41,6 +41,8 @@ export type Attempt = {
   readonly abort: () => void;
   /** Whether the upstream refused earlier thinking, and was asked once more without it. */
   readonly droppedThinking?: () => boolean;
+  /** The service tier that the answer has named so far. */
+  readonly serviceTier?: () => string | undefined;
 };
 
 export type AttemptOptions = {
@@ -156,6 +158,10 @@ class UpstreamAttempt implements Attempt {
 
   droppedThinking(): boolean {
     return this.#hasDropped;
+  }
+
+  serviceTier(): string | undefined {
+    return this.#source?.serviceTier?.();
   }
 
   times(): AttemptTimes {

@@ -34,7 +34,12 @@ export type Batch = {
   readonly end?: 'finished' | UpstreamFailure;
 };
 
-export type AnswerSource = { readonly read: () => Awaitable<Batch>; readonly cancel: () => void };
+export type AnswerSource = {
+  readonly read: () => Awaitable<Batch>;
+  readonly cancel: () => void;
+  /** Of a stream: the service tier that it has named so far. */
+  readonly serviceTier?: () => string | undefined;
+};
 
 /** Opens an upstream's answer; `stream` is what was requested. */
 export function openSource(
@@ -133,6 +138,10 @@ class StreamSource implements AnswerSource {
 
   cancel(): void {
     cancel(this.#reader);
+  }
+
+  serviceTier(): string | undefined {
+    return this.#decoder.serviceTier();
   }
 
   #take(chunk: Read): Awaitable<Batch> {

@@ -76,6 +76,8 @@ export type StreamDecoder = {
   readonly end: () => UpstreamFailure | undefined;
   /** A finish reason has been read; nothing after it is content. */
   readonly isFinishing: () => boolean;
+  /** The service tier that the answer has named so far; undefined for the ordinary one. */
+  readonly serviceTier: () => string | undefined;
 };
 
 export type UpstreamCall = {

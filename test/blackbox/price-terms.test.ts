@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { type Behaviour, HELLO, sendText, sendWhole } from '../support/behaviours.ts';
 import { catalogOf } from '../support/catalog.ts';
-import { type Format, generate, generateStream } from '../support/client.ts';
+import { type Format, generate, generateStream, openStream } from '../support/client.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { closeAtEnd, type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -41,6 +41,15 @@ const tiered: Behaviour = (exchange) => {
   sendText(exchange, `${frames.join('')}data: [DONE]\n\n`);
 };
 
+/** Begins an answer of the priority tier, and never ends it. */
+const left: Behaviour = async (exchange) => {
+  exchange.head(200, { 'content-type': 'text/event-stream' });
+  const delta = { role: 'assistant', content: HELLO };
+  const chunk = { choices: [{ index: 0, delta }], service_tier: 'priority' };
+  exchange.write(`data: ${JSON.stringify(chunk)}\n\n`);
+  await exchange.untilGone();
+};
+
 const RATES = { input: '2', cached_input: '0.1', cache_write: '2.5', cache_write_1h: '4' };
 const TIER = { input: '4', cached_input: '0.2', cache_write: '5', cache_write_1h: '8' };
 const PRICE = {
@@ -64,7 +73,10 @@ let customer: TestAccount;
 const folder = temporaryDirectory();
 
 beforeAll(async () => {
-  upstream = await startUpstream(Object.fromEntries(WORDS.map((word) => [`in-${word}`, tiered])));
+  upstream = await startUpstream({
+    left,
+    ...Object.fromEntries(WORDS.map((word) => [`in-${word}`, tiered])),
+  });
   gateway = await startGateway({ catalog: catalogText() });
   customer = await gateway.createAccount({ plan: 'business', credit: 100_000_000 });
 });
@@ -72,9 +84,9 @@ beforeAll(async () => {
 function catalogText(): string {
   return catalogOf({
     upstreams: [{ id: 'up', dialect: 'chat', base_url: upstream.baseUrl }],
-    models: WORDS.map((word) => ({
-      ...{ slug: `in-${word}`, context_window: 1_000_000, max_output: 20_000, price: PRICE },
-      served_by: [{ upstream: 'up', model: `in-${word}`, cost: { ...RATES, output: '10' } }],
+    models: [...WORDS.map((word) => `in-${word}`), 'left'].map((slug) => ({
+      ...{ slug, features: ['tools'], context_window: 1_000_000, max_output: 20_000, price: PRICE },
+      served_by: [{ upstream: 'up', model: slug, cost: { ...RATES, output: '10' } }],
     })),
   });
 }
@@ -91,7 +103,7 @@ async function ask(format: Format, stream: boolean, word: string): Promise<strin
 }
 
 type Explained = {
-  readonly booked: { readonly charged: string };
+  readonly booked: { readonly charged: string } | null;
   readonly usage: Readonly<Record<string, unknown>>;
   readonly attempts: readonly Readonly<Record<string, unknown>>[];
   readonly calculations: readonly Readonly<Record<string, unknown>>[];
@@ -110,7 +122,7 @@ describe.each(WORDS)('an answer in the tier %s', (word) => {
   ] as const)('over %s, streamed: %p, is charged to the last digit', async (format, stream) => {
     const facts = await explained(await ask(format, stream, word));
     const isPriced = word === 'priority' || word === 'flex';
-    expect(facts.booked.charged).toBe(CHARGES[word]);
+    expect(facts.booked?.charged).toBe(CHARGES[word]);
     expect(facts.usage).toMatchObject({
       ...{ input_tokens: 300_000, cache_write_tokens: 150_003, cache_write_long_tokens: 50_007 },
       ...(isPriced && { service_tier: word }),
@@ -123,19 +135,34 @@ describe.each(WORDS)('an answer in the tier %s', (word) => {
   });
 });
 
+test('an answer that is left before its report has the tier that it named', async () => {
+  const leaving = new AbortController();
+  const { body, headers } = await openStream(customer, 'chat', 'left', {}, leaving.signal);
+  await body?.getReader().read();
+  leaving.abort();
+  const id = headers.get('x-request-id') ?? '';
+  let facts = await explained(id);
+  while (facts.booked === null) {
+    await Bun.sleep(50);
+    facts = await explained(id);
+  }
+  expect(facts.usage).toMatchObject({ basis: 'estimated', service_tier: 'priority', doubt: null });
+});
+
 test('a preview of the same prices computes what was booked, and half of it at half the price', async () => {
   const file = join(folder, 'catalog.toml');
   const preview = async (text: string) => {
     await Bun.write(file, text);
     const span = ['--from', '2026-01-01', '--to', '2126-01-01'];
-    const { totals } = await gateway.run('prices', 'preview', '--catalog', file, ...span);
-    return totals;
+    return gateway.run('prices', 'preview', '--catalog', file, ...span);
   };
   const text = catalogText();
-  expect(await preview(text)).toMatchObject({ requests: 16, difference: '0' });
+  expect(await preview(text)).toMatchObject({ totals: { requests: 17, difference: '0' } });
   const half = text.replaceAll('priority = "2"', 'priority = "1"');
   // Four answers of the priority tier.
-  expect(await preview(half)).toMatchObject({ difference: '-5220780.8' });
+  expect((await preview(half))['models']).toContainEqual(
+    expect.objectContaining({ model: 'in-priority', difference: '-5220780.8' }),
+  );
 });
 
 test('its receipts are proven without the server, and the books agree', async () => {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Usage } from '../../src/core/generation.ts';
-import { decideUsage, NO_USAGE, withPricedTier } from '../../src/core/usage.ts';
+import { decideUsage, NO_USAGE, withNamedTier, withPricedTier } from '../../src/core/usage.ts';
 import { flatPrice } from '../support/price.ts';
 
 function counts(inputTokens: number, outputTokens: number, basis: Usage['basis']): Usage {
@@ -157,6 +157,14 @@ describe('a service tier', () => {
 
   test('stays where one of the prices has a factor for it', () => {
     expect(withPricedTier(used, [plain, priced])).toBe(used);
+  });
+
+  test('that an answer named before it was left is that of our own count', () => {
+    const { serviceTier: _, ...ordinary } = used;
+    const estimated = { ...ordinary, basis: 'estimated' as const };
+    expect(withNamedTier(estimated, 'flex')).toEqual({ ...estimated, serviceTier: 'flex' });
+    expect(withNamedTier(ordinary, 'flex')).toBe(ordinary);
+    expect(withNamedTier(estimated, undefined)).toBe(estimated);
   });
 
   test('is left out and doubted where none has, and an earlier doubt stays', () => {

@@ -22,6 +22,8 @@ type EventReader = {
   readonly hasFinish: () => boolean;
   /** Whether one that means the end has been read. */
   readonly isFinishing: () => boolean;
+  /** The service tier that has been read. */
+  readonly serviceTier: () => string | undefined;
 };
 
 /** Decodes one stream. After a failure it emits nothing and repeats the failure. */
@@ -39,6 +41,10 @@ export class EventStream implements StreamDecoder {
 
   isFinishing(): boolean {
     return this.#reader.isFinishing();
+  }
+
+  serviceTier(): string | undefined {
+    return this.#reader.serviceTier();
   }
 
   feed(bytes: Uint8Array): UpstreamFailure | undefined {

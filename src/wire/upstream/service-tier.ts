@@ -15,6 +15,11 @@ export function readServiceTier(value: unknown): string | undefined {
   return SERVICE_TIER.test(word) && !ORDINARY.has(word) ? word : undefined;
 }
 
+/** The last word of an answer counts: the first one may be what was asked for. */
+export function laterServiceTier(known: string | undefined, value: unknown): string | undefined {
+  return typeof value === 'string' ? readServiceTier(value) : known;
+}
+
 export function withServiceTier(usage: UsageReport, serviceTier: string | undefined): UsageReport {
   return serviceTier === undefined || usage.basis === 'rejected'
     ? usage

@@ -45,6 +45,17 @@ describe('the chat dialect', () => {
     expect('usage' in answer && tierOf(answer.usage)).toBe('priority');
   });
 
+  test('has it before the answer has come to its report', () => {
+    const stream = createChatStream(() => undefined, DEFAULT_PROFILE.chat);
+    const chunk = { choices: [{ index: 0, delta: { content: 'Hi' } }], service_tier: 'flex' };
+    expect(stream.serviceTier()).toBeUndefined();
+    stream.feed(new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`));
+    expect(stream.serviceTier()).toBe('flex');
+    const last = JSON.stringify({ ...chunk, service_tier: 'default' });
+    stream.feed(new TextEncoder().encode(`data: ${last}\n\n`));
+    expect(stream.serviceTier()).toBeUndefined();
+  });
+
   test('has it in the chunks of a stream; the last word counts', () => {
     const events: GenerationEvent[] = [];
     const stream = createChatStream((event) => void events.push(event), DEFAULT_PROFILE.chat);

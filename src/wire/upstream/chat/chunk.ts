@@ -16,7 +16,7 @@ import { errorEventFailure, malformed, readErrorRecord } from '../failure.ts';
 import { laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { rawUsage } from '../raw-usage.ts';
-import { readServiceTier, withServiceTier } from '../service-tier.ts';
+import { laterServiceTier, withServiceTier } from '../service-tier.ts';
 import { type ChunkMember, createArgumentSources } from './arguments.ts';
 import { CharacterJoiner } from './characters.ts';
 import { type DeltaSink, type PlainDelta, readAnswerText, readReasoning } from './delta.ts';
@@ -122,6 +122,11 @@ export class ChunkReader implements DeltaSink {
     return errorEventFailure(text, this.#conversation.wrote);
   }
 
+  /** The service tier that the answer names; undefined for the ordinary one. */
+  serviceTier(): string | undefined {
+    return this.#serviceTier;
+  }
+
   /** Whether a finish reason has been read. */
   hasFinish(): boolean {
     return this.#finishWord !== '';
@@ -174,7 +179,7 @@ export class ChunkReader implements DeltaSink {
   }
 
   #readHead(value: JsonObject): void {
-    this.#serviceTier = readServiceTier(value['service_tier']) ?? this.#serviceTier;
+    this.#serviceTier = laterServiceTier(this.#serviceTier, value['service_tier']);
     if (this.#answerId !== '') return;
     this.#answerId = `${toText(value['id'])}/${String(value['created'])}`;
   }

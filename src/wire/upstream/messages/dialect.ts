@@ -33,7 +33,7 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
     },
     response: (body) => readMessagesResponse(body, conversation),
     stream(onEvent) {
-      const { read, end, isFinishing } = createMessagesReader(onEvent, conversation);
+      const { read, end, isFinishing, serviceTier } = createMessagesReader(onEvent, conversation);
       return new EventStream({
         read(text, event) {
           const value = parseJson(text);
@@ -43,6 +43,7 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
         end,
         hasFinish: isFinishing,
         isFinishing,
+        serviceTier,
       });
     },
     failure: (status, body) => messagesFailure(status, body, conversation.wrote),

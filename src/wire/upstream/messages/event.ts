@@ -106,6 +106,7 @@ export function createMessagesReader(
     },
     /** Whether a stop reason has been read. */
     isFinishing: () => finishWord !== '',
+    serviceTier: counts.serviceTier,
     /** Ends the answer: emits the usage, if any was reported, and then the finish event. */
     end(): UpstreamFailure | undefined {
       const sent = readFinish(finishWord);

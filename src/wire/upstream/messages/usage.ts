@@ -7,7 +7,7 @@ import { isObject } from '../../../core/json.ts';
 import { TOKEN_COUNT_MAX } from '../limits.ts';
 import { toCount, toObject } from '../narrow.ts';
 import { numericLeaves, rawUsage } from '../raw-usage.ts';
-import { readServiceTier, withServiceTier } from '../service-tier.ts';
+import { laterServiceTier, readServiceTier, withServiceTier } from '../service-tier.ts';
 
 /** The counts in this format are disjoint: none of the three includes another. */
 const PROMPT_COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
@@ -31,7 +31,7 @@ export function createUsageReader() {
   function take(value: JsonObject): void {
     // A fast answer is also of a service tier, mostly the standard one; its speed costs more.
     serviceTier =
-      readServiceTier(value['speed']) ?? readServiceTier(value['service_tier']) ?? serviceTier;
+      readServiceTier(value['speed']) ?? laterServiceTier(serviceTier, value['service_tier']);
     const fresh = readCounts(value);
     if (typeof fresh === 'string') {
       refused = { doubt: fresh, raw: merge(raw, value) };
@@ -51,6 +51,8 @@ export function createUsageReader() {
     read(value: unknown): void {
       if (isObject(value)) take(value);
     },
+    /** The service tier or speed that has been read. */
+    serviceTier: () => serviceTier,
     /**
      * Undefined if nothing was reported: then, as for a rejected report, the gateway's own count is
      * used. `raw` is everything reported, with later counts replacing earlier ones.

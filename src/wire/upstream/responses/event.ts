@@ -11,7 +11,7 @@ import { malformed } from '../failure.ts';
 import { readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { rawUsage } from '../raw-usage.ts';
-import { readServiceTier, withServiceTier } from '../service-tier.ts';
+import { laterServiceTier, withServiceTier } from '../service-tier.ts';
 import { type ItemDelta, readItemDelta, toIndex } from './delta.ts';
 import { readResponsesError } from './failure.ts';
 import { createOutputReader } from './output.ts';
@@ -28,6 +28,7 @@ export function createResponsesReader(
   const names = new CallNames(conversation);
   const output = createOutputReader(emitContent, nameCall, profile);
   let answerId = '';
+  let serviceTier: string | undefined;
   let finishWord = '';
   let usage: { readonly usage: UsageReport; readonly raw: string } | undefined;
   let hasContent = false;
@@ -43,6 +44,7 @@ export function createResponsesReader(
 
   function readHead(response: JsonObject): void {
     if (answerId === '') answerId = toText(response['id']);
+    serviceTier = laterServiceTier(serviceTier, response['service_tier']);
   }
 
   /** Reads the last event's response, which repeats the whole answer. */
@@ -56,9 +58,8 @@ export function createResponsesReader(
     finishWord = status === 'incomplete' ? reason || status : status;
     const report = readUsage(response['usage']);
     if (report !== undefined) {
-      const tier = readServiceTier(response['service_tier']);
       const raw = rawUsage(toObject(response['usage']));
-      usage = { usage: withServiceTier(report, tier), raw };
+      usage = { usage: withServiceTier(report, serviceTier), raw };
     }
     // Caches and proxies may send a whole answer as the only event of a stream.
     return output.hasItems() ? undefined : readItems(response);
@@ -123,6 +124,7 @@ export function createResponsesReader(
     },
     /** Whether a final event has been read. */
     isFinishing: () => finishWord !== '',
+    serviceTier: () => serviceTier,
     /** Ends the answer: emits the usage, if any was reported, and then the finish event. */
     end(): UpstreamFailure | undefined {
       const sent = readFinish(finishWord);

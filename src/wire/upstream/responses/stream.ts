@@ -38,5 +38,6 @@ export function createResponsesStream(
     end: reader.end,
     hasFinish: reader.isFinishing,
     isFinishing: reader.isFinishing,
+    serviceTier: reader.serviceTier,
   });
 }
