@@ -114,6 +114,7 @@ function toModel(
     contextWindow: entry.context_window,
     maxOutput: entry.max_output,
     features: new Set(entry.features ?? ['tools', 'json']),
+    ...(entry.features !== undefined && { statesFeatures: true }),
     ...present('imageFactor', entry.image_factor),
     prices: toPriceBook(entry),
     servedBy: entry.served_by.map((placement) => toPlacement(placement, upstreams, profiles)),

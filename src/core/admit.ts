@@ -2,8 +2,8 @@
 // and the first check that refuses decides. The concatenated lists are the public precedence of the
 // error codes.
 
-import { type ErrorCode, GatewayError } from './error.ts';
-import type { OutputLimit } from './generation.ts';
+import { type ErrorCode, GatewayError, invalidRequest } from './error.ts';
+import type { GenerationRequest, OutputLimit, Turn } from './generation.ts';
 import type { Catalog, Model } from './model.ts';
 import { type Tokens, tokenCount } from './money.ts';
 import { type Plan, planIncludes } from './plan.ts';
@@ -160,6 +160,30 @@ export function requirePlan(catalog: Catalog, slug: string): Plan {
 /** Refuses a model that the plan does not include. */
 export function requireInPlan(plan: Plan, model: Model): void {
   if (!planIncludes(plan, model.slug)) throw new GatewayError('model_not_in_plan');
+}
+
+/**
+ * Rejects images and tools at a model that lacks them by the catalog's word, before an upstream is
+ * asked. JSON needs no feature: the prompt asks for it.
+ */
+export function requireFeatures(
+  { features, statesFeatures }: Pick<Model, 'features' | 'statesFeatures'>,
+  { turns, tools }: Pick<GenerationRequest, 'turns' | 'tools'>,
+): void {
+  if (statesFeatures !== true) return;
+  if (tools.length > 0 && !features.has('tools')) {
+    throw invalidRequest('tools', 'is not supported by this model; choose one with tools');
+  }
+  if (!features.has('vision') && turns.some(hasImage)) {
+    throw invalidRequest(
+      'messages',
+      'contains an image, and this model accepts text only; choose one with vision',
+    );
+  }
+}
+
+function hasImage(turn: Turn): boolean {
+  return turn.role === 'user' && turn.parts.some(({ kind }) => kind === 'image');
 }
 
 function promptTooLong(prompt: number, context: number, format: ClientFormatName): GatewayError {

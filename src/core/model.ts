@@ -38,6 +38,8 @@ export type Model = {
   readonly contextWindow: number;
   readonly maxOutput: number;
   readonly features: ReadonlySet<ModelFeature>;
+  /** Whether the catalog states the features. If so, a request for another one is rejected. */
+  readonly statesFeatures?: boolean;
   /** A multiplier for the image tokens of the upstreams' formula; defaults to 1. */
   readonly imageFactor?: number;
   readonly prices: PriceBook;

@@ -1,7 +1,13 @@
 // Steps 3 to 5 of a request: body, model, size. Nothing is reserved yet, but a request refused for
 // its body or for what it asks counts against the account's requests per minute.
 
-import { decideOutputBound, requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
+import {
+  decideOutputBound,
+  requireFeatures,
+  requireInPlan,
+  requireModel,
+  requirePlan,
+} from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import type { Tokens } from '../core/money.ts';
 import type { Plan } from '../core/plan.ts';
@@ -49,6 +55,7 @@ function understand(
   call.tally.understood(model.slug, request.stream);
   requireInPlan(plan, model);
   requireForKey(facts.bounds, model.slug);
+  requireFeatures(model, request);
   return { call, facts, request, catalog, plan, model };
 }
 

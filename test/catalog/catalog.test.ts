@@ -217,6 +217,7 @@ describe('loadCatalog', () => {
       contextWindow: 2_000,
       maxOutput: 2_000,
       features: new Set(['vision', 'reasoning']),
+      statesFeatures: true,
       prices: alwaysAt({
         version: 'price_52eabf7037c00483',
         input: pico(1n),

@@ -11,6 +11,7 @@ import {
   REFUSAL_ORDER,
   refusedByLimits,
   refusedByStanding,
+  requireFeatures,
   requireInPlan,
   requireModel,
   requirePlan,
@@ -18,12 +19,13 @@ import {
 } from '../../src/core/admit.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/core/error.ts';
 import { failureError } from '../../src/core/failure.ts';
-import type { OutputLimit } from '../../src/core/generation.ts';
-import type { Catalog, Model } from '../../src/core/model.ts';
+import type { OutputLimit, Turn } from '../../src/core/generation.ts';
+import type { Catalog, Model, ModelFeature } from '../../src/core/model.ts';
 import { micro, tokenCount, usdRate } from '../../src/core/money.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
 import { DEFAULT_SERVICE } from '../../src/core/service.ts';
 import { alwaysAt, flatPrice } from '../support/price.ts';
+import { thrownBy } from '../support/thrown.ts';
 
 function plan(more: Partial<Plan> = {}): Plan {
   const [first] = BUILT_IN_PLANS;
@@ -357,4 +359,31 @@ test('a model and a plan are those of the catalog, or no request is admitted', (
   });
   // The operator's mistake and not the caller's, who may come back.
   expect(refusal(() => requirePlan(catalog, 'q')).code).toBe('provider_unavailable');
+});
+
+describe('a feature that the catalog says a model lacks', () => {
+  const picture: Turn = { role: 'user', parts: [{ kind: 'image', url: 'data:image/png;base64,' }] };
+  const tool = { name: 'f', parameters: {} };
+  const textOnly = { features: new Set<ModelFeature>(['json']), statesFeatures: true };
+
+  test('rejects the request and names the field', () => {
+    const refusal = (request: Parameters<typeof requireFeatures>[1]) =>
+      thrownBy(GatewayError, () => requireFeatures(textOnly, request));
+    expect(refusal({ turns: [picture], tools: [] })).toMatchObject({
+      code: 'invalid_request',
+      param: 'messages',
+    });
+    expect(refusal({ turns: [], tools: [tool] })).toMatchObject({
+      code: 'invalid_request',
+      param: 'tools',
+    });
+    expect(refusal({ turns: [], tools: [] })).toBeUndefined();
+  });
+
+  test('is only rejected where the catalog states the features', () => {
+    const { features } = textOnly;
+    expect(requireFeatures({ features }, { turns: [picture], tools: [tool] })).toBeUndefined();
+    const able = { features: new Set<ModelFeature>(['tools', 'vision']), statesFeatures: true };
+    expect(requireFeatures(able, { turns: [picture], tools: [tool] })).toBeUndefined();
+  });
 });
