@@ -163,6 +163,7 @@ export const MINIMAX_MESSAGES: MessagesProfile = {
   thinkingShown: 'all',
   // It always thinks, and ignores the switch.
   thinkingSwitch: 'none',
+  thinkingOff: 'lowest',
   thinkingHistory: 'any',
   forcedChoice: 'instruct',
   prefill: 'bridge',

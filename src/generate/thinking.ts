@@ -181,14 +181,14 @@ function lacksThinking(turn: Turn, forms: Forms): turn is AssistantTurn {
 
 /**
  * Undefined if earlier thinking is of no use: the model does not reason, or no upstream accepts it
- * back.
+ * back. Models that always think need it although the client has turned thinking off.
  */
 function formsTaken(request: GenerationRequest, catalog: Catalog, model: Model): Forms | undefined {
-  if (request.reasoning === 'off') return undefined;
   const fallbacks = model.fallbacks.flatMap((slug) => catalog.resolve(slug) ?? []);
   const profiles = [model, ...fallbacks]
     .filter((each) => each.features.has('reasoning'))
-    .flatMap((each) => each.servedBy.map(({ profile }) => profile));
+    .flatMap((each) => each.servedBy.map(({ profile }) => profile))
+    .filter(({ thinkingOff }) => request.reasoning !== 'off' || thinkingOff !== 'send');
   const text = profiles.some(takesText);
   const signed = profiles.some(takesSigned);
   return text || signed ? { text, signed } : undefined;

@@ -22,6 +22,8 @@ const UPSTREAMS = {
   openai: ['chat', 'openai'],
   signing: ['messages', 'anthropic'],
   lenient: ['messages', 'deepseek-messages'],
+  always: ['messages', 'anthropic-5.5'],
+  'always-chat': ['chat', 'moonshot-k3'],
 } as const;
 
 const MODELS: Readonly<Record<string, { upstreams: readonly string[]; more?: string }>> = {
@@ -30,6 +32,8 @@ const MODELS: Readonly<Record<string, { upstreams: readonly string[]; more?: str
   openai: { upstreams: ['openai'] },
   signing: { upstreams: ['signing'] },
   lenient: { upstreams: ['lenient'] },
+  always: { upstreams: ['always'] },
+  'always-chat': { upstreams: ['always-chat'] },
   both: { upstreams: ['chat', 'signing'] },
   'plain-then-signing': { upstreams: ['chat'], more: 'features = []\nfallbacks = ["signing"]' },
   demo: { upstreams: ['demo'] },
@@ -328,6 +332,21 @@ describe('kept is', () => {
     await answer(request(HELLO), events);
     expect((await restore(request(LOST, off))).turns).toEqual(LOST);
     expect((await restore(request(LOST))).turns).not.toEqual(LOST);
+  });
+
+  test('thinking of a model that always thinks, also where the request turns it off', async () => {
+    const off = { reasoning: 'off' } as const;
+    const turnOf = async (slug: string, events: GenerationEvent[]): Promise<unknown> => {
+      const { answer, restore } = setUp(slug);
+      await answer(request(HELLO, off), events);
+      return (await restore(request(LOST, off))).turns[1];
+    };
+    expect(await turnOf('always', [...called(CALL), SIGNED])).toMatchObject({
+      signed: { upstream: 'always', blocks: BLOCKS },
+    });
+    expect(await turnOf('always-chat', [think('Hm.'), ...called(CALL), finish()])).toEqual(
+      assistant({ reasoning: 'Hm.' }),
+    );
   });
 
   test('nothing where the store is switched off', async () => {

@@ -1,6 +1,7 @@
 // Attempts over real sockets: the scripted upstream on one side, an attempt on the other, read to
 // its end. Shared by the tests of this folder.
 
+import type { Affinity } from '../../src/core/conversation.ts';
 import { createDeadlines } from '../../src/core/deadlines.ts';
 import type { UpstreamFailure } from '../../src/core/failure.ts';
 import type { GenerationEvent, Turn } from '../../src/core/generation.ts';
@@ -27,6 +28,8 @@ export type TryOptions = {
   readonly dialect?: 'chat' | 'messages' | 'responses';
   /** In place of one user turn. The model reasons if there are any. */
   readonly turns?: readonly Turn[];
+  /** The affinity of the request's conversation; none by default. */
+  readonly affinity?: Affinity;
   /** `sockets` by default. */
   readonly transport?: 'sockets' | 'fetch';
 };
@@ -82,7 +85,10 @@ export async function startAttemptRig(
     attempts += 1;
     const text = `Hello, this is attempt ${attempts}.`;
     const attempt = startAttempt({
-      candidate: candidate(model, from, options.turns === undefined ? [] : ['reasoning']),
+      candidate: {
+        ...candidate(model, from, options.turns === undefined ? [] : ['reasoning']),
+        ...(options.affinity !== undefined && { affinity: options.affinity }),
+      },
       credential: from.credentials[0],
       request: {
         ...REQUEST,

@@ -30,7 +30,10 @@ const ANSWER_TOKENS = 1_024;
 const ADAPTIVE = { type: 'adaptive', display: 'summarized' };
 
 /** Requires the beta of that name; the two belong together on every turn of a conversation. */
-const BOUND = { ...ADAPTIVE, block_binding: { prefix_mismatch_behavior: 'drop_block' } };
+const BINDING = { block_binding: { prefix_mismatch_behavior: 'drop_block' } };
+const BOUND = { ...ADAPTIVE, ...BINDING };
+/** Shows nothing, as without the member. */
+const UNSEEN = { type: 'adaptive', ...BINDING };
 export const BINDING_BETA = 'thinking-binding-controls-2026-08-01';
 
 const UNTOLD: Thinking = { on: false };
@@ -79,7 +82,11 @@ function thinkingOff(profile: MessagesProfile): Thinking {
     case 'send':
       return OFF;
     case 'lowest':
-      return { on: true, ...effortOf('off', profile) };
+      return {
+        on: true,
+        ...(profile.thinkingBinding === 'drop_block' && { thinking: UNSEEN }),
+        ...effortOf('off', profile),
+      };
     case 'between_tools':
       return BETWEEN_TOOLS;
   }

@@ -22,7 +22,9 @@ const G: Tool = { name: 'g', parameters: { type: 'object' } };
 const required = { tools: [F, G], toolChoice: { kind: 'required' } } as const;
 const named = { tools: [F, G], toolChoice: { kind: 'tool', name: 'g' } } as const;
 const adaptive = { type: 'adaptive', display: 'summarized' };
-const bound = { ...adaptive, block_binding: { prefix_mismatch_behavior: 'drop_block' } };
+const binding = { block_binding: { prefix_mismatch_behavior: 'drop_block' } };
+const bound = { ...adaptive, ...binding };
+const unseen = { type: 'adaptive', ...binding };
 
 function profileOf(name: string): MessagesProfile {
   const profile = BUILT_IN_PROFILES.get(name);
@@ -49,7 +51,7 @@ describe('thinking', () => {
     ['anthropic-fable-5', 'off', { effort: 'low' }],
     ['anthropic-fable-5', 'on', { thinking: adaptive }],
     ['anthropic-5.5', undefined, { thinking: bound }],
-    ['anthropic-5.5', 'off', { effort: 'low' }],
+    ['anthropic-5.5', 'off', { thinking: unseen, effort: 'low' }],
     ['anthropic-5.5', 'on', { thinking: bound }],
     ['anthropic-5.5', 'low', { thinking: bound, effort: 'low' }],
     ['anthropic-5.5', 'high', { thinking: bound, effort: 'high' }],
