@@ -1,155 +1,141 @@
-// Reads the models of a public price list that the operator has downloaded. Amounts are read from
-// the digits of the file. Sources, read on 2026-11-28:
+// Reads the models of a public price list that the operator has downloaded, and writes their costs as
+// the catalog does, from the digits of the file. Sources, read on 2026-11-28:
 // - models.dev/api.json: packages/core/src/schema.ts of anomalyco/models.dev. USD for a million
 //   tokens; `tiers` name a prompt length, `context_over_200k` is the older form of one tier.
 // - LiteLLM's model_prices_and_context_window.json: its `sample_spec`. USD for a token; a tier is
 //   the name of a rate with `_above_200k_tokens`, one-hour cache writes with `_above_1hr`.
 
-import { readDecimal } from '../core/decimal.ts';
-import { isObject } from '../core/json.ts';
-import { parseJsonNumbers } from '../core/json-numbers.ts';
-import { PICO_DECIMALS } from '../core/money.ts';
+import { isObject, parseJsonNumbers } from '../core/json.ts';
+import {
+  formatDecimal,
+  PICO_DECIMALS,
+  parseDecimal,
+  readNumber,
+  type UsdRate,
+} from '../core/money.ts';
 import { listAt, memberOf, tableAt, textAt } from './document.ts';
+import type { CatalogEntry } from './entries.ts';
 import { CatalogError } from './source.ts';
 
-export const RATES = ['input', 'cached_input', 'cache_write', 'cache_write_1h', 'output'] as const;
+/** The catalog's name of each rate, that of models.dev, and that of LiteLLM. */
+const RATES = [
+  ['input', 'input', 'input_cost_per_token'],
+  ['cached_input', 'cache_read', 'cache_read_input_token_cost'],
+  ['cache_write', 'cache_write', 'cache_creation_input_token_cost'],
+  ['cache_write_1h', 'cache_write_1h', 'cache_creation_input_token_cost_above_1hr'],
+  ['output', 'output', 'output_cost_per_token'],
+] as const;
 
-/** In 10⁻¹² USD for a million tokens. Absent where the list has none. */
-type RateNames = Readonly<Record<(typeof RATES)[number], string>>;
-
-/** In 10⁻¹² USD for a million tokens. Absent where the list has none. */
-export type ListedRates = { readonly [Name in keyof RateNames]?: bigint };
-
-export type PricedModel = {
-  readonly provider: string;
-  /** The provider's own name for it. */
-  readonly name: string;
-  readonly title?: string | undefined;
-  readonly created?: string | undefined;
-  readonly window: number;
-  /** LiteLLM has the limit of the prompt alone. */
-  readonly isPromptWindow: boolean;
-  readonly maxOutput: number;
-  readonly features: readonly string[];
-  readonly rates: ListedRates;
-  readonly tiers: readonly (ListedRates & { readonly aboveTokens: number })[];
-  readonly notes: readonly string[];
-};
-
-/** Throws `CatalogError` for another file. Models without text or a price are left out. */
-export function readPriceList(text: string, label: string) {
+/** By provider. Throws `CatalogError` where no model has text, limits and a price. */
+export function readPriceList(text: string, label: string, usdPerMillion: UsdRate) {
   const document = parseJsonNumbers(text);
   const models = (isObject(document) ? Object.entries(document) : []).flatMap(([key, entry]) => {
     const provider = textAt(entry, 'litellm_provider');
-    if (provider !== undefined) return [fromLiteLlm(provider, key, entry)];
-    return tableAt(entry, 'models').map(([name, model]) => fromModelsDev(key, name, model));
+    if (provider === undefined) {
+      return tableAt(entry, 'models').flatMap(([name, model]) =>
+        pricedModel(model, key, name, usdPerMillion * 1_000_000n),
+      );
+    }
+    const name = key.startsWith(`${provider}/`) ? key.slice(provider.length + 1) : key;
+    return pricedModel(asModelsDev(entry), provider, name, usdPerMillion);
   });
-  const known = models.filter(({ window, maxOutput, rates }) => {
-    const isPriced = rates.input !== undefined && rates.output !== undefined;
-    return isPriced && window > 0 && maxOutput > 0;
-  });
-  if (known.length > 0) return Map.groupBy(known, ({ provider }) => provider);
+  if (models.length > 0) return Map.groupBy(models, ({ provider }) => provider);
   const kinds = 'api.json of models.dev nor model_prices_and_context_window.json of LiteLLM';
   throw new CatalogError([`${label}: is neither ${kinds}`]);
 }
 
-const MODELS_DEV: RateNames = {
-  ...{ input: 'input', cached_input: 'cache_read', cache_write: 'cache_write' },
-  ...{ cache_write_1h: 'cache_write_1h', output: 'output' },
-};
-
-function fromModelsDev(provider: string, name: string, model: unknown): PricedModel {
-  const [cost, limit] = [memberOf(model, 'cost'), memberOf(model, 'limit')];
-  const modalities = memberOf(model, 'modalities');
-  const isSold =
-    textAt(model, 'status') !== 'deprecated' && listAt(modalities, 'output').includes('text');
-  const tiers = listAt(cost, 'tiers').map((tier) => {
-    return [countAt(memberOf(tier, 'tier'), 'size'), tier] as const;
-  });
-  const older = memberOf(cost, 'context_over_200k');
-  if (tiers.length === 0 && isObject(older)) tiers.push([200_000, older]);
-  const notes: string[] = [];
-  return {
-    ...{ provider, name, title: textAt(model, 'name'), created: textAt(model, 'release_date') },
-    ...{ window: countAt(limit, 'context'), isPromptWindow: false },
-    maxOutput: isSold ? countAt(limit, 'output') : 0,
-    features: featuresOf({
-      ...{ tools: memberOf(model, 'tool_call'), json: memberOf(model, 'structured_output') },
-      vision: listAt(modalities, 'input').includes('image'),
-      reasoning: memberOf(model, 'reasoning'),
-    }),
-    rates: ratesAt(cost, MODELS_DEV, '', PICO_DECIMALS, notes),
-    tiers: inOrder(tiers, (tier) => ratesAt(tier, MODELS_DEV, '', PICO_DECIMALS, notes)),
-    notes,
-  };
-}
-
-const LITELLM: RateNames = {
-  input: 'input_cost_per_token',
-  cached_input: 'cache_read_input_token_cost',
-  cache_write: 'cache_creation_input_token_cost',
-  cache_write_1h: 'cache_creation_input_token_cost_above_1hr',
-  output: 'output_cost_per_token',
-};
-
-function fromLiteLlm(provider: string, key: string, model: unknown): PricedModel {
-  const isSold = ['chat', 'responses'].includes(textAt(model, 'mode') ?? '');
-  const tiers = Object.entries(Object(model)).flatMap(([name, value]) => {
+/** A model of LiteLLM in the members of models.dev. Its rates stay those of a token. */
+function asModelsDev(model: unknown) {
+  const at = (name: string) => memberOf(model, name);
+  const ratesOf = (suffix: string) =>
+    Object.fromEntries(RATES.map(([, name, own]) => [name, at(`${own}${suffix}`)]));
+  const tiers = Object.keys(Object(model)).flatMap((name) => {
     const [, suffix, thousands] = /^input_cost_per_token(_above_(\d+)k_tokens)$/.exec(name) ?? [];
-    return suffix === undefined || value === null
-      ? []
-      : [[Number(thousands) * 1_000, suffix] as const];
+    const isTier = suffix !== undefined && textAt(model, name) !== undefined;
+    return isTier ? [{ ...ratesOf(suffix), tier: { size: `${thousands}000` } }] : [];
   });
-  const notes: string[] = [];
-  const ratesOf = (suffix: string) => ratesAt(model, LITELLM, suffix, PICO_DECIMALS + 6, notes);
+  const isText = ['chat', 'responses'].includes(textAt(model, 'mode') ?? '');
   return {
-    provider,
-    name: key.startsWith(`${provider}/`) ? key.slice(provider.length + 1) : key,
-    ...{ window: countAt(model, 'max_input_tokens'), isPromptWindow: true },
-    maxOutput: isSold ? countAt(model, 'max_output_tokens') : 0,
-    features: featuresOf({
-      tools: memberOf(model, 'supports_function_calling'),
-      json: memberOf(model, 'supports_response_schema'),
-      vision: memberOf(model, 'supports_vision'),
-      reasoning: memberOf(model, 'supports_reasoning'),
-    }),
-    ...{ rates: ratesOf(''), tiers: inOrder(tiers, ratesOf), notes },
+    cost: { ...ratesOf(''), tiers },
+    // The list has the longest prompt in place of the window.
+    limit: { context: at('max_input_tokens'), output: at('max_output_tokens') },
+    modalities: {
+      input: at('supports_vision') === true ? ['image'] : [],
+      output: isText ? ['text'] : [],
+    },
+    ...{ tool_call: at('supports_function_calling'), reasoning: at('supports_reasoning') },
+    structured_output: at('supports_response_schema'),
   };
 }
 
-function inOrder<Tier>(
-  tiers: readonly (readonly [aboveTokens: number, tier: Tier])[],
-  ratesOf: (tier: Tier) => ListedRates,
-): PricedModel['tiers'] {
-  return tiers
-    .map(([aboveTokens, tier]) => ({ aboveTokens, ...ratesOf(tier) }))
-    .toSorted((a, b) => a.aboveTokens - b.aboveTokens);
+export type PricedModel = ReturnType<typeof pricedModel>[number];
+
+/** `divisor` makes 10⁻¹² service tokens of rates in 10⁻²⁴ USD. */
+function pricedModel(model: unknown, provider: string, name: string, divisor: bigint) {
+  const [cost, limit] = [memberOf(model, 'cost'), memberOf(model, 'limit')];
+  const window = countAt(limit, 'context');
+  const longest = Math.min(countAt(limit, 'output'), window);
+  const modalities = memberOf(model, 'modalities');
+  const isText = listAt(modalities, 'output').includes('text');
+  const notes: string[] = [];
+  const base = ratesOf(cost);
+  const isPriced = base.has('input') && base.has('output');
+  if (!isText || !isPriced || longest === 0 || textAt(model, 'status') === 'deprecated') return [];
+  const older = memberOf(cost, 'context_over_200k');
+  const tiers = listAt(cost, 'tiers').map((tier) => ({
+    above_tokens: countAt(memberOf(tier, 'tier'), 'size'),
+    ...tierOf(tier),
+  }));
+  if (tiers.length === 0 && isObject(older))
+    tiers.push({ above_tokens: 200_000, ...tierOf(older) });
+  tiers.sort((a, b) => a.above_tokens - b.above_tokens);
+  const title = textAt(model, 'name');
+  /** What a new entry of the catalog says besides its slug, price and upstream. */
+  const facts = {
+    ...(title === undefined ? {} : { display_name: title }),
+    ...{ context_window: window, max_output: longest },
+    features: [
+      ...(memberOf(model, 'tool_call') === true ? ['tools'] : []),
+      ...(memberOf(model, 'structured_output') === true ? ['json'] : []),
+      ...(listAt(modalities, 'input').includes('image') ? ['vision'] : []),
+      ...(memberOf(model, 'reasoning') === true ? ['reasoning'] : []),
+    ],
+  };
+  const rates = { ...textsOf(base), ...(tiers.length === 0 ? {} : { tiers }) };
+  return [{ provider, name, facts, cost: rates, notes }];
+
+  function ratesOf(table: unknown): Map<string, bigint> {
+    const rates = RATES.flatMap(([rate, member]): [string, bigint][] => {
+      const text = textAt(table, member);
+      const usd = readNumber(text ?? '', 24);
+      if (usd === undefined || usd.value < 0n) return [];
+      const isExact = usd.isExact && usd.value % divisor === 0n;
+      if (!isExact) notes.push(`${rate} of ${text} USD is rounded to ${PICO_DECIMALS} decimals`);
+      if (usd.value === 0n) notes.push(`${rate} is 0: check that it is free`);
+      return [[rate, (usd.value + divisor / 2n) / divisor]];
+    });
+    return new Map(rates);
+  }
+
+  /** A tier sets every rate that the price sets: where the list has none, the dearest one. */
+  function tierOf(table: unknown): CatalogEntry {
+    const own = ratesOf(table);
+    const input = own.get('input') ?? 0n;
+    const missing = [...base.keys()].filter((rate) => !own.has(rate));
+    if (missing.length > 0) notes.push(`a tier of the list lacks ${missing.join(', ')}: check it`);
+    const rates = [...base].map(([rate, value]) => {
+      return [rate, own.get(rate) ?? (value > input ? value : input)] as const;
+    });
+    return textsOf(new Map(rates));
+  }
 }
 
-function ratesAt(
-  model: unknown,
-  names: RateNames,
-  suffix: string,
-  decimals: number,
-  notes: string[],
-): ListedRates {
-  const rates = RATES.flatMap((rate) => {
-    const name = `${names[rate]}${suffix}`;
-    const text = textAt(model, name);
-    const read = readDecimal(text ?? '', decimals);
-    if (read === undefined || read.value < 0n) return [];
-    if (!read.isExact) notes.push(`${name} = ${text} is rounded to ${PICO_DECIMALS} decimals`);
-    if (read.value === 0n) notes.push(`${name} is 0: check that it is free`);
-    return [[rate, read.value] as const];
-  });
-  return Object.fromEntries(rates);
-}
-
-function featuresOf(features: Readonly<Record<string, unknown>>): string[] {
-  return Object.keys(features).filter((name) => features[name] === true);
+function textsOf(rates: ReadonlyMap<string, bigint>): CatalogEntry {
+  const texts = [...rates].map(([rate, value]) => [rate, formatDecimal(value, PICO_DECIMALS)]);
+  return Object.fromEntries(texts);
 }
 
 function countAt(value: unknown, key: string): number {
-  const read = readDecimal(textAt(value, key) ?? '', 0);
-  return read?.isExact === true && read.value > 0n ? Number(read.value) : 0;
+  const count = Number(parseDecimal(textAt(value, key) ?? '', 0) ?? 0n);
+  return Math.max(count, 0);
 }

@@ -34,8 +34,7 @@ export function addCatalogCommands(program: Command, perform: Perform): void {
       .requiredOption('--upstream <id>', 'the upstream whose models are drafted')
       .option('--provider <name>', 'its name in the list (default: the id of the upstream)')
       .option('--models <names>', "the list's names (default: those that it serves)")
-      .option('--margin <percent>', 'what new prices add to the cost', '0%')
-      .option('--output <file>', 'a new file (default: standard output)'),
+      .option('--margin <percent>', 'what new prices add to the cost', '0%'),
     async (context, options) => (await import('./suggest.ts')).suggestCatalog(context, options),
   );
 }

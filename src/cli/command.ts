@@ -3,6 +3,7 @@
 
 import type { Command, OptionValues } from 'commander';
 import { isDay, parseInstant } from '../core/instant.ts';
+import { parseDecimal } from '../core/money.ts';
 import type { Context } from './context.ts';
 
 /** `text` is for people, without a trailing line break; `json` is one document for programs. */
@@ -60,6 +61,19 @@ export function parseCount(text: string | undefined, option: string): number | u
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new CommandError('invalid_number', `${option} needs a whole number from 1 to 999999999.`);
+}
+
+/** Parses such as `0.5` or `20%` to 10⁻⁴ of a percent. Throws `invalid_number` that names `option`. */
+export function parsePercent(text: string, option: string): bigint {
+  const value = parseDecimal(text.replace(/ ?%$/, ''), 4);
+  if (value !== undefined && value >= 0n) return value;
+  throw new CommandError('invalid_number', `${option} needs a percentage such as 0.5 or 20%.`);
+}
+
+/** The error of an option that names nothing; `names` are those of `where`. */
+export function oneOf(option: string, where: string, names: Iterable<string>): CommandError {
+  const list = [...names].toSorted().join(', ');
+  return new CommandError('unknown_name', `${option} needs one of ${where}: ${list}.`);
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = {

@@ -62,12 +62,29 @@ export function formatDecimal(value: bigint, decimals: number): string {
  * is not a plain decimal or has more decimals than fit: input amounts are never rounded.
  */
 export function parseDecimal(text: string, decimals: number): bigint | undefined {
-  const match = /^(-?)(\d{1,18})(?:\.(\d{1,18}))?$/.exec(text);
-  if (match === null) return undefined;
-  const fraction = (match[3] ?? '').replace(/0+$/, '');
-  if (fraction.length > decimals) return undefined;
-  const value = BigInt(`${match[2] ?? ''}${fraction.padEnd(decimals, '0')}`);
-  return match[1] === '-' ? -value : value;
+  if (!/^-?\d{1,18}(?:\.\d{1,18})?$/.test(text)) return undefined;
+  const read = readNumber(text, decimals);
+  return read?.isExact === true ? read.value : undefined;
+}
+
+const NUMBER = /^([+-]?)(\d{1,400})(?:\.(\d{0,400}))?(?:[eE]([+-]?\d{1,5}))?$/;
+
+/** Larger numbers are no amounts, and would fill the memory with zeros. */
+const WHOLE_DIGITS_MAX = 60;
+
+/**
+ * Reads a number of a vendor's file, such as `2.5e-07`, into an integer of 10^-decimals, rounded half
+ * away from zero. `undefined` where the text is not a number, or has too many digits.
+ */
+export function readNumber(text: string, decimals: number) {
+  const [all, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
+  if (all === undefined) return undefined;
+  const digits = BigInt(whole + fraction);
+  const shift = digits === 0n ? 0 : decimals + Number(exponent) - fraction.length;
+  if (shift > WHOLE_DIGITS_MAX) return undefined;
+  const unit = 10n ** BigInt(Math.max(-shift, 0));
+  const value = (digits * 10n ** BigInt(Math.max(shift, 0)) + unit / 2n) / unit;
+  return { value: sign === '-' ? -value : value, isExact: digits % unit === 0n };
 }
 
 /** An amount in service tokens, as both formats print it. */

@@ -9,7 +9,7 @@ import type { Database } from '../store/contract.ts';
 import { usageRecords } from '../store/money-views.ts';
 import { unindexed } from '../store/portable.ts';
 import { BookedNames } from './booked-names.ts';
-import { type BookedAttempt, createAttemptReader } from './series/attempts.ts';
+import { createAttemptReader } from './series/attempts.ts';
 import { prepareSeriesStatements, type RecordRange } from './series/statements.ts';
 
 /** The usage and charge of a request. Its prices are those of `startedAt`. */
@@ -32,10 +32,10 @@ const PAGE_ROWS = 2_000;
 /** Those that are not archived, in the order of their numbers, up to the last one at the time of the call. */
 export async function* eachUsedRequest(
   database: Database,
-  { fromMs, untilMs, accountId, rows }: UsageSpan,
+  { accountId, ...span }: UsageSpan,
 ): AsyncGenerator<UsedRequest, void, undefined> {
   const names = new BookedNames();
-  for await (const isInPage of eachPage(database, { fromMs, untilMs }, rows)) {
+  for await (const isInPage of eachPage(database, span)) {
     const page = await database.db
       .select(USED)
       .from(usageRecords)
@@ -54,15 +54,14 @@ export async function* eachUsedRequest(
   }
 }
 
-/** With their attempts, of all accounts; otherwise as above. */
-export async function* eachAttemptedRequest(
-  database: Database,
-  span: Span,
-): AsyncGenerator<AttemptedRequest, void, undefined> {
+/** As above, of all accounts. `attempts` is empty for a request that was settled after a crash. */
+export async function* eachAttemptedRequest(database: Database, span: Span) {
+  const { upstream, usdPerMillion, attempts: packed } = usageRecords;
   const readAttempts = createAttemptReader(database);
   for await (const isInPage of eachPage(database, span)) {
-    const rows = await database.db.select(ATTEMPTED).from(usageRecords).where(isInPage);
-    const attempts = await readAttempts(rows.map((row) => row.attempts));
+    const selected = database.db.select({ upstream, usdPerMillion, packed });
+    const rows = await selected.from(usageRecords).where(isInPage);
+    const attempts = await readAttempts(rows.map((row) => row.packed));
     for (const [index, row] of rows.entries()) yield { ...row, attempts: attempts[index] ?? [] };
   }
 }
@@ -70,8 +69,7 @@ export async function* eachAttemptedRequest(
 /** One condition per page of rows, so that each statement reads few. */
 async function* eachPage(
   database: Database,
-  { fromMs, untilMs }: Span,
-  rows?: RecordRange,
+  { fromMs, untilMs, rows }: UsageSpan,
 ): AsyncGenerator<SQL | undefined> {
   const until = rows?.until ?? (await lastUsageRow(database));
   const first = await prepareSeriesStatements(database).first();
@@ -105,19 +103,6 @@ const USED = {
   charged: usageRecords.charged,
   loss: usageRecords.loss,
 };
-
-const ATTEMPTED = {
-  upstream: usageRecords.upstream,
-  outcome: usageRecords.outcome,
-  usdPerMillion: usageRecords.usdPerMillion,
-  attempts: usageRecords.attempts,
-};
-
-/** `attempts` is empty for a request that was settled after a crash. */
-export type AttemptedRequest = Pick<
-  typeof usageRecords.$inferSelect,
-  Exclude<keyof typeof ATTEMPTED, 'attempts'>
-> & { readonly attempts: readonly BookedAttempt[] };
 
 type Row = Pick<typeof usageRecords.$inferSelect, Exclude<keyof typeof USED, 'usage'>> & {
   readonly usage: Usage;

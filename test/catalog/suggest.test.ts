@@ -60,9 +60,9 @@ function run(
   more: { margin?: bigint; usd?: bigint; provider?: string } = {},
 ) {
   const { provider = 'openai', margin = 0n, usd = 1_000_000n } = more;
-  const list = readPriceList(text, 'list.json').get(provider) ?? [];
+  const list = readPriceList(text, 'list.json', usdRate(usd)).get(provider) ?? [];
   return suggest(list, {
-    ...{ document: plainDocument(CATALOG), upstream: 'openai', usdPerMillion: usdRate(usd) },
+    ...{ document: plainDocument(CATALOG), upstream: 'openai' },
     ...{ names, margin },
   });
 }
@@ -84,15 +84,10 @@ describe('a model that the catalog has', () => {
       undefined,
     );
     expect(changes).toEqual([
-      {
-        ...{ slug: 'swift', isNew: false },
-        members: [
-          { member: 'cost.input', before: '0.25', after: '1.25' },
-          { member: 'cost.cached_input', before: undefined, after: '0.025' },
-        ],
-      },
+      { slug: 'swift', member: 'cost.input', before: '0.25', after: '1.25' },
+      { slug: 'swift', member: 'cost.cached_input', before: undefined, after: '0.025' },
     ]);
-    expect(notes).toEqual(['swift: its price of input is below the cost']);
+    expect(notes).toEqual([]);
     expect(editToml(CATALOG, document)).toBe(
       CATALOG.replace(
         'cost = { input = "0.250", output = 2 }',
@@ -101,13 +96,9 @@ describe('a model that the catalog has', () => {
     );
   });
 
-  test('gets the window of models.dev, and not the limit of a prompt', () => {
+  test('keeps its windows', () => {
     const cost = { input: 0.25, output: 2 };
-    const { changes } = run(modelsDev({ cost }, 'gpt-5-mini'), undefined);
-    expect(changes[0]?.members).toEqual([
-      { member: 'context_window', before: 128_000, after: 400_000 },
-      { member: 'max_output', before: 8_192, after: 128_000 },
-    ]);
+    expect(run(modelsDev({ cost }, 'gpt-5-mini'), undefined).changes).toEqual([]);
   });
 
   test('is named where the list lacks it', () => {
@@ -168,10 +159,7 @@ describe('a new model', () => {
       },
       served_by: [{ upstream: 'openai', model: 'claude-x', cost }],
     });
-    expect(notes).toEqual([
-      'claude-x: the list has no cache_write above 200000 tokens: check it',
-      'claude-x: the list has the limit of its prompt, not its window',
-    ]);
+    expect(notes).toEqual(['claude-x: a tier of the list lacks cache_write: check it']);
   });
 
   test.each([
@@ -189,7 +177,7 @@ describe('a new model', () => {
       tiers: [{ above_tokens: above, input: '2.5', output: '15' }],
     };
     expect(models(document)[1]).toEqual({
-      ...{ slug: 'gpt-6', display_name: 'GPT-6', created: '2026-06-01', context_window: 400_000 },
+      ...{ slug: 'gpt-6', display_name: 'GPT-6', context_window: 400_000 },
       ...{ max_output: 128_000, features: ['tools', 'json', 'vision', 'reasoning'], price: rates },
       served_by: [{ upstream: 'openai', model: 'gpt-6', cost: rates }],
     });
@@ -217,22 +205,23 @@ describe('a new model', () => {
     ]);
   });
 
-  test('is left to the operator where its slug is taken', () => {
-    const { changes, notes } = run(liteLlm('swift', GPT), ['swift']);
-    expect(changes).toEqual([]);
-    expect(notes).toEqual(['swift is in the catalog already: add openai to its served_by by hand']);
+  test('replaces no model whose slug is the same', () => {
+    const text = editToml(CATALOG, run(liteLlm('swift', GPT), ['swift']).document) ?? '';
+    const load = () => loadCatalog({ text, environment: {}, nowMs: 0 });
+    expect(text.startsWith(CATALOG.trimEnd())).toBe(true);
+    expect(thrownBy(CatalogError, load)?.message).toContain('model[1].slug');
   });
 
   test.each([
     [
       'zero',
       { ...GPT, cache_creation_input_token_cost: '0' },
-      'cache_creation_input_token_cost is 0: check that it is free',
+      'cache_write is 0: check that it is free',
     ],
     [
       'digits beyond the catalog',
       { ...GPT, input_cost_per_token: '9.999999999999999e-07' },
-      'input_cost_per_token = 9.999999999999999e-07 is rounded to 12 decimals',
+      'input of 9.999999999999999e-07 USD is rounded to 12 decimals',
     ],
   ])('has a note of %s', (_, rates, note) => {
     expect(run(liteLlm('gpt-7', rates), ['gpt-7']).notes).toContain(`gpt-7: ${note}`);
@@ -247,7 +236,7 @@ test('amounts follow the worth of a service token', () => {
       cost: { input: '0.083333333333', cached_input: '0.008333333333', output: '0.666666666667' },
     },
   ]);
-  expect(notes).toContain('gpt-7: input is rounded: usd_per_million does not divide it');
+  expect(notes).toContain('gpt-7: input of 2.5e-07 USD is rounded to 12 decimals');
 });
 
 test('law: every rate of up to 12 decimals is exact, in every notation of a number', () => {
@@ -261,7 +250,7 @@ test('law: every rate of up to 12 decimals is exact, in every notation of a numb
       const [{ cost }] = Object(models(document)[1]).served_by as [{ cost: { input: string } }];
       const [whole, fraction = ''] = cost.input.split('.');
       expect(BigInt(`${whole}${fraction.padEnd(12, '0')}`)).toBe(digits * 10n ** BigInt(shift));
-      expect(notes).toEqual(['gpt-7: the list has the limit of its prompt, not its window']);
+      expect(notes).toEqual([]);
     }),
   );
 });
@@ -280,9 +269,9 @@ describe('a price list', () => {
     ];
     const message = 'list.json: is neither api.json of models.dev';
     for (const text of without) {
-      expect(thrownBy(CatalogError, () => readPriceList(text, 'list.json'))?.message).toContain(
-        message,
-      );
+      expect(
+        thrownBy(CatalogError, () => readPriceList(text, 'list.json', usdRate(1n)))?.message,
+      ).toContain(message);
     }
   });
 });

@@ -28,6 +28,8 @@ price = { input = "1", output = "1" }
 served_by = [{ upstream = "openai", model = "gpt-5" }]
 `;
 
+const OPENAI = ['--upstream', 'openai'];
+
 const bill = (amount: string) =>
   `start_time,amount_value,amount_currency,line_item\n1790899200,${amount},usd,"gpt-5-2026-01-01, input"\n`;
 
@@ -56,58 +58,61 @@ beforeAll(async () => {
 });
 
 test('ends with 0 where the bill agrees', async () => {
-  expect(await tollgate.run('reconcile', 'same.csv')).toEqual({
+  expect(await tollgate.run('reconcile', 'same.csv', ...OPENAI)).toEqual({
     exitCode: 0,
-    stdout: `OpenAI costs against openai, 2026-10-02 to 2026-10-02, UTC.
+    stdout: `openai, from 2026-10-02T00:00:00.000Z to 2026-10-03T00:00:00.000Z.
 1.5 USD billed, 1.5 in the books: a difference of 0.
 Rows that differ by more than 1 %: 0 of 1.
-The export has no tokens: causes are less certain.
+Requests that were settled after a crash, and have no cost: 0.
 `,
     stderr: '',
   });
 });
 
 test('ends with 1 where it differs, and says which row and why', async () => {
-  expect(await tollgate.run('reconcile', 'other.csv', '--month', '2026-10')).toEqual({
+  expect(await tollgate.run('reconcile', 'other.csv', ...OPENAI, '--month', '2026-10')).toEqual({
     exitCode: 1,
-    stdout: `OpenAI costs against openai, 2026-10-01 to 2026-10-31, UTC.
+    stdout: `openai, from 2026-10-01T00:00:00.000Z to 2026-11-01T00:00:00.000Z.
 2.5 USD billed, 1.5 in the books: a difference of 1.
 Rows that differ by more than 1 %: 1 of 1.
 DAY         MODEL             KEY  BILLED  BOOKED  BILL USD  BOOKS USD  LIKELY CAUSE
 2026-10-02  gpt-5-2026-01-01  -    -       1       2.5       1.5        price
-2026-10-02 gpt-5-2026-01-01: No tokens explain it, but a price may: the bill is 1.667 times the cost.
-The export has no tokens: causes are less certain.
+price: Amounts differ and no tokens do: another service tier, or a price that has changed.
+Requests that were settled after a crash, and have no cost: 0.
 `,
     stderr: '',
   });
 });
 
 test('prints the same as JSON, with all digits', async () => {
-  const { exitCode, stdout } = await tollgate.run('reconcile', 'other.csv', '--json');
+  const { exitCode, stdout } = await tollgate.run('reconcile', 'other.csv', ...OPENAI, '--json');
   expect(exitCode).toBe(1);
   expect(JSON.parse(stdout)).toEqual({
-    ...{ ok: false, tolerance_percent: '1', exports: ['OpenAI costs'], upstreams: ['openai'] },
+    ...{ ok: false, tolerance_percent: '1', upstreams: ['openai'] },
     ...{ from: '2026-10-02T00:00:00.000Z', to: '2026-10-03T00:00:00.000Z' },
-    notes: ['The export has no tokens: causes are less certain.'],
+    crashed_requests: 0,
     totals: { vendor: '2.5', books: '1.5', difference: '1' },
     rows: [
       {
         ...{ day: '2026-10-02', model: 'gpt-5-2026-01-01', key: '', ok: false },
         difference_usd: '1',
-        vendor: { rows: 1, usd: '2.5', reported: null, tokens: {}, marks: {} },
+        vendor: { rows: 1, usd: '2.5' },
         books: {
-          ...{ rows: 1, requests: 1, usd: '1.5', reported: null, marks: {} },
-          tokens: { input: 9, cached_input: 0, cache_write: 0, output: 3 },
+          ...{ rows: 1, requests: 1, usd: '1.5' },
+          ...{ input: 9, cached_input: 0, cache_write: 0, output: 3 },
         },
-        causes: [{ code: 'price', text: expect.stringContaining('1.667 times') }],
+        causes: ['price'],
       },
     ],
+    causes: { price: expect.stringContaining('service tier') },
   });
 });
 
-test('the tolerance decides, and keys map by position', async () => {
-  expect((await tollgate.run('reconcile', 'other.csv', '--tolerance', '40')).exitCode).toBe(0);
-  expect(await tollgate.refusal('reconcile', 'other.csv', '--key', 'laptop')).toEqual([
+test('the tolerance decides, and a key needs an export that names it', async () => {
+  expect(
+    (await tollgate.run('reconcile', 'other.csv', ...OPENAI, '--tolerance', '40')).exitCode,
+  ).toBe(0);
+  expect(await tollgate.refusal('reconcile', 'other.csv', ...OPENAI, '--key', 'laptop=1')).toEqual([
     1,
     'bad_row',
   ]);
@@ -115,9 +120,13 @@ test('the tolerance decides, and keys map by position', async () => {
 
 test.each([
   [['--tolerance', 'much'], 'invalid_number', 1],
-  [['--from', '2026-10-01T10:00:00Z', '--to', '2026-10-02'], 'invalid_time', 1],
-  [['--vendor', 'anthropic'], 'unknown_columns', 1],
+  [['--month', '2026-13'], 'invalid_time', 1],
+  [['--key', 'laptop'], 'invalid_key', 1],
+  [['--upstream', 'other'], 'unknown_name', 1],
   [['--vendor', 'other'], 'usage', 2],
 ] as const)('rejects %p', async (options, code, exitCode) => {
-  expect(await tollgate.refusal('reconcile', 'same.csv', ...options)).toEqual([exitCode, code]);
+  expect(await tollgate.refusal('reconcile', 'same.csv', ...OPENAI, ...options)).toEqual([
+    exitCode,
+    code,
+  ]);
 });

@@ -1,7 +1,7 @@
 // `tollgate catalog suggest`: what it prints and writes, and what it leaves alone.
 
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryDirectory } from '../support/database.ts';
 import { createTollgate } from './tollgate.ts';
@@ -15,7 +15,7 @@ const tollgate = createTollgate(home, { OPENAI_KEY: 'secret' });
 const CATALOG = `[[upstream]]
 id = "main"
 dialect = "chat"
-base_url = "https://api.openai.com/v1"
+base_url = "https://api.example.com/v1"
 api_key = "\${OPENAI_KEY}"
 
 [[model]]
@@ -48,7 +48,7 @@ test('prints the difference as comments, then the whole catalog', async () => {
     exitCode: 0,
     stdout: `# From openai of list.json, for the upstream main.
 # swift: cost.input "1" -> "1.25"
-# Note: swift: its price of input is below the cost.
+# Warning: swift: the price of now is below the cost of main: input 1 (costs 1.25), cached_input 1 (costs 1.25), cache_write 1 (costs 1.25).
 # Not in the catalog, for --models: gpt-6.
 
 ${DRAFT}`,
@@ -57,29 +57,30 @@ ${DRAFT}`,
   expect(readFileSync(join(home, 'catalog.toml'), 'utf8')).toBe(CATALOG);
 });
 
-test('writes a new file that is a valid catalog, and replaces none', async () => {
-  const options = ['--models', 'gpt-6', '--margin', '20%', '--output', 'next.toml'];
-  const { exitCode, stdout } = await tollgate.run(...COMMAND, ...options);
-  expect([exitCode, stdout.includes('gpt-6 is new.\n')]).toEqual([0, true]);
-  expect(readFileSync(join(home, 'next.toml'), 'utf8').startsWith(CATALOG.trimEnd())).toBe(true);
-  expect(readFileSync(join(home, 'next.toml'), 'utf8')).toContain(
-    'price = { input = "0.6", output = "2.4" }',
-  );
+test('drafts a catalog that is valid, with new models', async () => {
+  const { stdout } = await tollgate.run(...COMMAND, '--models', 'gpt-6', '--margin', '20%');
+  expect(stdout).toContain('# gpt-6: price none -> { input = "0.6", output = "2.4" }\n');
+  expect(stdout).toContain(`\n\n${CATALOG.trimEnd()}`);
+  await Bun.write(join(home, 'next.toml'), stdout);
   expect((await tollgate.json('catalog', 'check', 'next.toml'))['models']).toBe(2);
-  expect(await tollgate.refusal(...COMMAND, ...options)).toEqual([1, 'file_exists']);
 });
 
-test('writes nothing where nothing differs', async () => {
-  const options = [...OPENAI, '--output', 'none.toml'];
-  expect(await tollgate.json('catalog', 'suggest', '--from', 'same.json', ...options)).toEqual({
+test('ends with 1 where the draft is not valid', async () => {
+  await Bun.write(join(home, 'taken.json'), `{"swift":${model('1e-06')}}`);
+  const command = ['catalog', 'suggest', '--from', 'taken.json', ...OPENAI, '--models', 'swift'];
+  const { exitCode, stdout } = await tollgate.run(...command);
+  expect([exitCode, stdout.includes('# The draft is not valid: ')]).toEqual([1, true]);
+});
+
+test('prints the same catalog where nothing differs', async () => {
+  expect(await tollgate.json('catalog', 'suggest', '--from', 'same.json', ...OPENAI)).toEqual({
     ...{ provider: 'openai', upstream: 'main', changes: [], others: [], notes: [] },
-    ...{ problems: [], file: null, text: null },
+    ...{ problems: [], warnings: [], text: CATALOG },
   });
-  expect(existsSync(join(home, 'none.toml'))).toBe(false);
 });
 
 test.each([
-  [['--from', 'none.json', '--upstream', 'main'], 'file_not_readable'],
+  [['--from', 'none.json', '--upstream', 'main'], 'invalid_catalog'],
   [['--from', 'catalog.toml', '--upstream', 'main'], 'invalid_catalog'],
   [['--from', 'list.json', '--upstream', 'other'], 'unknown_name'],
   [['--from', 'list.json', '--upstream', 'main'], 'unknown_name'],

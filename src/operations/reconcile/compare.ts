@@ -1,109 +1,143 @@
-// Compares one cell of the bill with the books, and names the likely causes of a difference.
+// Adds up what the vendor bills and what the books have, by day, model and key, compares both, and
+// names the likely causes of a difference. Memory grows with the sums, not with calls.
 
+import { isoTime } from '../../core/calendar.ts';
 import { formatDecimal } from '../../core/money.ts';
-import { type BillCell, type Side, TOKENS, type TokenKind } from './cells.ts';
 
-export type Compared = BillCell & {
-  /** The bill less the books, in 10⁻¹⁸ USD; undefined where the export has no amount for it. */
-  readonly difference: bigint | undefined;
-  readonly isWithin: boolean;
-  readonly causes: readonly { readonly code: string; readonly text: string }[];
+const TOKENS = ['input', 'cached_input', 'cache_write', 'output'] as const;
+
+/**
+ * `usd` and `reported`, what answers said that they cost, are in 10⁻¹⁸ USD, in which bills and books are
+ * exact. Cache reads and writes are parts of the input. `no_cost`, `estimated` and `long` count calls of
+ * the books: without a cost, without reported tokens, with a long prompt. What no row has is absent.
+ */
+export type BillSums = { [Name in (typeof TOKENS)[number] | OtherSum]?: bigint | undefined };
+
+type OtherSum = 'rows' | 'requests' | 'usd' | 'reported' | 'no_cost' | 'estimated' | 'long';
+
+/** One row of a bill, or one call in the books. */
+export type Entry = {
+  readonly atMs: number;
+  /** The vendor's name of the model; empty where an export is not grouped by it. */
+  readonly model: string;
+  /** The credential, or the vendor's name of a key that is not mapped. Empty: not compared. */
+  readonly key: string;
+  readonly sums: BillSums;
 };
 
-/** 100 % in the unit of a tolerance, which is 10⁻⁴ of a percent. */
+type Cell = {
+  readonly place: { readonly day: string; readonly model: string; readonly key: string };
+  vendor?: BillSums;
+  books?: BillSums;
+};
+
+export class Cells {
+  readonly #cells = new Map<string, Cell>();
+
+  add(name: 'vendor' | 'books', { atMs, model, key, sums }: Entry): void {
+    const day = isoTime(atMs).slice(0, 10);
+    const id = JSON.stringify([day, modelKey(model), key]);
+    const cell: Cell = this.#cells.get(id) ?? { place: { day, model, key } };
+    this.#cells.set(id, cell);
+    cell[name] ??= {};
+    for (const [sum, value] of Object.entries(sums) as [keyof BillSums, bigint?][]) {
+      if (value !== undefined) cell[name][sum] = (cell[name][sum] ?? 0n) + value;
+    }
+  }
+
+  /** By day, then model and key. `tolerance` is in 10⁻⁴ of a percent. */
+  compare(tolerance: bigint) {
+    const sorted = [...this.#cells].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const cells = sorted.map(([, cell]) => cell);
+    // Without those whose amount is not exported.
+    const priced = cells.filter(({ vendor }) => vendor === undefined || vendor.usd !== undefined);
+    const sumOf = (name: 'vendor' | 'books') =>
+      priced.reduce((sum, cell) => sum + (cell[name]?.usd ?? 0n), 0n);
+    const [vendor, books] = [sumOf('vendor'), sumOf('books')];
+    const rows = cells.map((cell) => compareCell(cell, tolerance));
+    const causes = new Set(rows.flatMap((row) => row.causes));
+    return {
+      totals: { vendor: usd(vendor), books: usd(books), difference: usd(vendor - books) },
+      rows,
+      causes: Object.fromEntries([...causes].map((cause) => [cause, CAUSES[cause]])),
+    };
+  }
+}
+
+/**
+ * Words in any order, then numbers in theirs, without the date of a snapshot: `Claude Sonnet 4.5`,
+ * `claude-sonnet-4-5-20250929` and `claude-4.5-sonnet` are the same in one vendor's own files.
+ */
+export function modelKey(name: string): string {
+  const parts = name
+    .toLowerCase()
+    .replace(/:[a-z]+$/, '')
+    .replace(/[-@ ](?:20\d{6}|20\d{2}-\d{2}-\d{2}|latest)$/, '')
+    .split(/[^a-z0-9]+/)
+    .filter(Boolean);
+  const numbers = parts.filter((part) => /^\d+$/.test(part));
+  return [...parts.filter((part) => !/^\d+$/.test(part)).toSorted(), ...numbers].join(' ');
+}
+
+/** The smallest prompt at which vendors raise a price (Anthropic, Google; OpenAI from 272,000). */
+export const LONG_PROMPT = 200_000;
+
+/** What explains a difference, where nothing before it does: `counts`, else `price`. */
+const CAUSES = {
+  missing: 'One side lacks calls: another program uses the key, or the export is not complete.',
+  catalog_cost: 'The cost in served_by is missing, or the answers reported the amount of the bill.',
+  cache_write: 'The vendor bills more cache writes than its answers reported.',
+  estimated: 'Calls failed or were left early, and the vendor reported no tokens.',
+  tier: `Prompts have more than ${LONG_PROMPT} tokens, where prices may rise.`,
+  counts: 'The tokens differ, for no reason that the books know.',
+  price: 'Amounts differ and no tokens do: another service tier, or a price that has changed.',
+} as const;
+
+type Cause = keyof typeof CAUSES;
+
+/** 100 % in the unit of a tolerance. */
 const WHOLE = 1_000_000n;
 
 /** Consoles round each row to cents: half a cent is no difference. */
 const ROW_ROUNDING = 5n * 10n ** 15n;
 
-/** The smallest prompt at which vendors raise a price (Anthropic, Google; OpenAI from 272,000). */
-export const LONG_PROMPT = 200_000;
-
-export function compare(cell: BillCell, tolerance: bigint): Compared {
-  const { vendor, books } = cell;
-  const [bill, cost] = [vendor === undefined ? 0n : vendor.usd, books?.usd ?? 0n];
-  const difference = bill === undefined ? undefined : bill - cost;
-  const rounding = ROW_ROUNDING * BigInt(vendor?.rows ?? 1);
-  const exceeds = (a: bigint, b: bigint, allowed = 0n) =>
-    magnitude(a - b) > allowed && magnitude(a - b) * WHOLE > (a > b ? a : b) * tolerance;
-  const kinds = TOKENS.filter((kind) => {
-    const billed = vendor?.tokens[kind];
-    return billed !== undefined && exceeds(BigInt(billed), BigInt(books?.tokens[kind] ?? 0));
-  });
+function compareCell({ place, vendor, books }: Cell, tolerance: bigint) {
+  const { usd: bill, rows = 1n } = vendor ?? { usd: 0n };
+  const { usd: cost = 0n, reported, no_cost, estimated, long } = books ?? {};
+  const exceeds = (a: bigint, b: bigint, allowed: bigint) => {
+    const difference = a > b ? a - b : b - a;
+    return difference > allowed && difference * WHOLE > (a > b ? a : b) * tolerance;
+  };
+  const isBill = (amount: bigint) =>
+    bill !== undefined && !exceeds(bill, amount, ROW_ROUNDING * rows);
+  const differs = (name: keyof BillSums) =>
+    vendor?.[name] !== undefined && exceeds(vendor[name], books?.[name] ?? 0n, 0n);
+  const isMore = (name: keyof BillSums) => (vendor?.[name] ?? 0n) > (books?.[name] ?? 0n);
   // Equal sums say nothing while costs are missing.
-  const isWithin =
-    bill === undefined
-      ? kinds.length === 0
-      : !exceeds(bill, cost, rounding) && !books?.marks['no_cost'];
-  const reported = books?.reported;
-  const isReported =
-    bill !== undefined && reported !== undefined && !exceeds(bill, reported, rounding);
-  const causes = isWithin ? [] : causesOf(cell, kinds, isReported);
-  return { ...cell, difference, isWithin, causes };
+  const ok = bill === undefined ? !TOKENS.some(differs) : isBill(cost) && no_cost === undefined;
+  const isBoth = vendor !== undefined && books !== undefined;
+  const known = [
+    [!isBoth || isMore('requests'), 'missing'],
+    [no_cost !== undefined || (reported !== undefined && isBill(reported)), 'catalog_cost'],
+    [isBoth && isMore('cache_write'), 'cache_write'],
+    [estimated !== undefined, 'estimated'],
+    [isBoth && long !== undefined, 'tier'],
+  ] as const;
+  const found = known.flatMap(([applies, cause]): Cause[] => (applies && !ok ? [cause] : []));
+  const last: Cause = TOKENS.some(differs) ? 'counts' : 'price';
+  return {
+    ...{ ...place, ok, vendor: record(vendor), books: record(books) },
+    difference_usd: bill === undefined ? null : usd(bill - cost),
+    causes: ok || found.length > 0 ? found : [last],
+  };
 }
 
-type Rule = readonly [applies: boolean, code: string, text: string];
-
-function causesOf(
-  cell: BillCell,
-  kinds: readonly TokenKind[],
-  isReported: boolean,
-): Compared['causes'] {
-  const { vendor, books } = cell;
-  const text = 'What the answers reported agrees with the bill: correct the cost in served_by.';
-  const rules: Rule[] = [[isReported, 'catalog_cost', text], ...rulesOf(cell)];
-  const found = rules.filter(([applies]) => applies);
-  const words = kinds.map((kind) => {
-    return `${kind} ${vendor?.tokens[kind]} billed, ${books?.tokens[kind] ?? 0} booked`;
+function record(sums: BillSums | undefined): { [Name in keyof BillSums]: string | number } | null {
+  if (sums === undefined) return null;
+  const members = Object.entries(sums).map(([name, value]) => {
+    return [name, name === 'usd' || name === 'reported' ? usd(value ?? 0n) : Number(value)];
   });
-  const last: Rule =
-    words.length > 0
-      ? [true, 'counts', `The tokens differ: ${words.join('; ')}.`]
-      : [
-          true,
-          'price',
-          `No tokens explain it, but a price may: the bill is ${ratio(vendor, books)} times the cost.`,
-        ];
-  return (found.length > 0 ? found : [last]).map(([, code, text]) => ({ code, text }));
+  return Object.fromEntries(members);
 }
 
-function rulesOf({ vendor, books, model }: BillCell): Rule[] {
-  if (vendor === undefined) {
-    return [[true, 'not_billed', 'The export lacks it. Check its days, project and workspace.']];
-  }
-  const marks = Object.keys(vendor.marks);
-  if (books === undefined) {
-    return model === '' && marks.length > 0
-      ? [[true, 'other_item', `Billed without a model: ${marks.join(', ')}.`]]
-      : [[true, 'not_ours', 'The books have no such call: another program uses the key.']];
-  }
-  const { no_cost = 0, estimated = 0, cancelled = 0, uncounted = 0, long = 0 } = books.marks;
-  const [written, reported] = [vendor.tokens.cache_write ?? 0, books.tokens.cache_write ?? 0];
-  const foreign = (vendor.requests ?? 0) - (books.requests ?? 0);
-  const isLong = (word: string) => /200k|long/i.test(word);
-  const others = marks.filter((word) => !isLong(word) && word !== 'byok').join(', ');
-  const rule = (applies: boolean, code: string, text: string): Rule => [applies, code, text];
-  const cache = `Cache-write tokens: ${written} billed, ${reported} reported by the answers.`;
-  const own = `Calls without a report: ${estimated}, of which the client left ${cancelled}. Their cost is by our own count.`;
-  return [
-    rule(no_cost > 0, 'no_cost', `Calls without a cost: ${no_cost}. Add it in served_by.`),
-    rule(written > reported, 'cache_write', cache),
-    rule(foreign > 0, 'not_ours', `Requests that the books lack: ${foreign}.`),
-    rule(estimated > 0, 'estimated', own),
-    rule(uncounted > 0, 'uncounted', `Calls that failed before any count: ${uncounted}.`),
-    rule(
-      long > 0 || marks.some(isLong),
-      'tier',
-      `Prompts above ${LONG_PROMPT} tokens, where prices may rise: ${long}.`,
-    ),
-    rule(others !== '', 'service_tier', `Billed in part as ${others}, at other prices.`),
-  ];
-}
-
-/** Rounded to three decimals. */
-function ratio(vendor: Side | undefined, books: Side | undefined): string {
-  const [bill, cost] = [vendor?.usd ?? 0n, books?.usd ?? 0n];
-  return cost === 0n ? 'many' : formatDecimal(((bill * 2_000n) / cost + 1n) / 2n, 3);
-}
-
-const magnitude = (value: bigint) => (value < 0n ? -value : value);
+const usd = (amount: bigint) => formatDecimal(amount, 18);

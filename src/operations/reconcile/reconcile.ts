@@ -1,23 +1,16 @@
 // Compares a vendor's bill with what the same calls cost by the books: `tollgate reconcile`.
 
-import { DAY_MS, type Span, utcDay } from '../../core/calendar.ts';
-import type { Catalog } from '../../core/model.ts';
+import { DAY_MS, isoTime, type Span, utcDay } from '../../core/calendar.ts';
 import { MICRO_DECIMALS, parseDecimal } from '../../core/money.ts';
 import type { BookedAttempt } from '../../ledger/series/attempts.ts';
-import { type AttemptedRequest, eachAttemptedRequest } from '../../ledger/usage-records.ts';
+import { eachAttemptedRequest } from '../../ledger/usage-records.ts';
 import type { Database } from '../../store/contract.ts';
 import { requireUnarchived } from '../archive/notices.ts';
-import { OperationError } from '../error.ts';
-import { readBilled } from './billed.ts';
-import { Cells, type Entry } from './cells.ts';
-import { type Compared, compare, LONG_PROMPT } from './compare.ts';
-import { type ExportFormat, formatOf, VENDOR_HOSTS, type Vendor } from './formats.ts';
-import { badRow, emptyFile, readExport } from './records.ts';
+import { badRow, eachRow, readBilled } from './bill.ts';
+import { Cells, type Entry, LONG_PROMPT } from './compare.ts';
 
 export type BillToCompare = {
-  /** Exports of one vendor; the names are for messages. */
   readonly files: readonly { readonly path: string; readonly name: string }[];
-  readonly vendor: Vendor | undefined;
   readonly upstreams: readonly string[];
   /** Whole UTC days; undefined: those of the exports. */
   readonly span: Span | undefined;
@@ -27,27 +20,15 @@ export type BillToCompare = {
   readonly tolerance: bigint;
 };
 
-export type Reconciled = {
-  readonly exports: readonly string[];
-  readonly upstreams: readonly string[];
-  readonly span: Span;
-  readonly rows: readonly Compared[];
-  /** What the comparison cannot say. */
-  readonly notes: readonly string[];
-};
-
-export async function reconcile(
-  database: Database,
-  catalog: Catalog,
-  wanted: BillToCompare,
-): Promise<Reconciled> {
+/** Throws `OperationError` for a file that cannot be read, a bad row, and archived requests. */
+export async function reconcile(database: Database, wanted: BillToCompare) {
+  const { upstreams, keys, tolerance } = wanted;
   const cells = new Cells();
-  const { formats, span, notes } = await addBill(cells, wanted);
-  const upstreams = upstreamsOf(catalog, formats[0]?.vendor ?? 'openai', wanted);
-  // A call may begin up to a day behind its request, which may be archived then.
-  const read = { fromMs: span.fromMs - DAY_MS, untilMs: span.untilMs };
+  const { span, byModel } = await addBill(cells, wanted);
   let crashed = 0;
   await requireUnarchived(database, span);
+  // A call may begin up to a day behind its request, which may be archived then.
+  const read = { fromMs: span.fromMs - DAY_MS, untilMs: span.untilMs };
   for await (const request of eachAttemptedRequest(database, read)) {
     if (request.attempts.length === 0 && upstreams.includes(request.upstream ?? '')) crashed += 1;
     for (const attempt of request.attempts) {
@@ -55,110 +36,57 @@ export async function reconcile(
       // Without a credential the upstream was not called.
       if (credential === undefined || !upstreams.includes(upstream)) continue;
       if (!isWithin(startedAt, span)) continue;
-      cells.add('books', bookedEntry(attempt, request, wanted.keys.size > 0 ? credential : ''));
+      const entry = bookedEntry(attempt, request.usdPerMillion);
+      const model = byModel ? entry.model : '';
+      cells.add('books', { ...entry, model, key: keys.size > 0 ? credential : '' });
     }
   }
   await requireUnarchived(database, span);
-  const rows = cells.sorted().map((cell) => compare(cell, wanted.tolerance));
-  const sides = rows.map(({ vendor }) => vendor);
-  for (const [applies, text] of [
-    [!cells.byModel, 'The export is not grouped by model: whole days are compared.'],
-    [
-      sides.every((side) => side?.usd === undefined),
-      'The export has no amounts: tokens are compared.',
-    ],
-    [
-      sides.every((side) => side?.tokens.input === undefined),
-      'The export has no tokens: causes are less certain.',
-    ],
-    [
-      sides.some((side) => side?.marks['byok']),
-      'Other vendors bill some calls themselves (BYOK): no sum has that.',
-    ],
-    [crashed > 0, `Requests that were settled after a crash, and have no cost: ${crashed}.`],
-  ] as const) {
-    if (applies) notes.add(text);
-  }
-  return { exports: formats.map(({ name }) => name), upstreams, span, rows, notes: [...notes] };
+  const days = { from: isoTime(span.fromMs), to: isoTime(span.untilMs) };
+  return { upstreams, ...days, crashed_requests: crashed, ...cells.compare(tolerance) };
 }
 
-/** Throws `OperationError` for an unknown format or a bad row. */
-async function addBill(cells: Cells, { files, span, keys, vendor }: BillToCompare) {
-  const formats: ExportFormat[] = [];
-  const notes = new Set<string>();
+export type Reconciled = Awaited<ReturnType<typeof reconcile>>;
+
+async function addBill(cells: Cells, { files, span, keys }: BillToCompare) {
+  let byModel = false;
   let [fromMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { path, name } of files) {
-    const { columns, records, hasMore } = await readExport(path, name);
-    const format = formatOf(columns, name, formats[0]?.vendor ?? vendor);
-    formats.push(format);
-    if (hasMore) notes.add(`${name} ends with has_more: its next pages are missing.`);
-    let isEmpty = true;
-    for await (const record of records) {
-      isEmpty = false;
-      const entry = readBilled(record, format);
+    for await (const row of eachRow(path, name)) {
+      const entry = readBilled(row);
       if (entry === undefined || !isWithin(entry.atMs, span)) continue;
       const { atMs, key, model } = entry;
-      if (keys.size > 0 && key === '') throw badRow(record.place, 'it names no key for --key');
-      if (keys.size === 0 && key !== '')
-        notes.add('The keys of the export are not compared: none has a --key.');
+      if (keys.size > 0 && key === '') throw badRow(row.place, 'it names no key for --key');
       [fromMs, lastMs] = [Math.min(fromMs, atMs), Math.max(lastMs, atMs)];
-      cells.byModel ||= model !== '';
+      byModel ||= model !== '';
       cells.add('vendor', { ...entry, key: keys.size === 0 ? '' : (keys.get(key) ?? key) });
     }
-    if (isEmpty) throw emptyFile(name);
   }
-  if (span !== undefined) return { formats, notes, span };
-  if (lastMs < fromMs) throw emptyFile('The export');
-  return {
-    formats,
-    notes,
-    span: { fromMs: utcDay(fromMs).fromMs, untilMs: utcDay(lastMs).untilMs },
-  };
+  if (lastMs < fromMs) throw badRow('The export', 'it has no row in this period');
+  const days = { fromMs: utcDay(fromMs).fromMs, untilMs: utcDay(lastMs).untilMs };
+  return { byModel, span: span ?? days };
 }
 
 function isWithin(atMs: number, span: Span | undefined): boolean {
   return span === undefined || (atMs >= span.fromMs && atMs < span.untilMs);
 }
 
-function bookedEntry(attempt: BookedAttempt, request: AttemptedRequest, key: string): Entry {
+function bookedEntry(attempt: BookedAttempt, usdPerMillion: bigint): Entry {
   const { usage, cost, startedAt = 0, upstreamModel, model = '', reportedCostUsd } = attempt;
   // 10⁻⁶ service token times 10⁻⁶ USD for a million of them: 10⁻¹⁸ USD.
-  const micro = cost === undefined ? undefined : parseDecimal(cost, MICRO_DECIMALS);
-  const isEstimated = usage !== undefined && usage.basis !== 'reported';
-  const marks = {
-    no_cost: usage !== undefined && micro === undefined,
-    estimated: isEstimated,
-    cancelled: isEstimated && request.outcome === 'client_cancelled',
-    uncounted: usage === undefined,
-    long: (usage?.inputTokens ?? 0) > LONG_PROMPT,
-  };
+  const micro = parseDecimal(cost ?? '', MICRO_DECIMALS);
+  const count = (value?: number) => (value === undefined ? undefined : BigInt(value));
+  const one = (applies: boolean) => (applies ? 1n : undefined);
   return {
-    ...{ atMs: startedAt, model: upstreamModel ?? model, key, requests: 1 },
-    usd: (micro ?? 0n) * request.usdPerMillion,
-    reported: parseDecimal(reportedCostUsd ?? '', 18),
-    tokens: {
-      ...{ input: usage?.inputTokens, cached_input: usage?.cachedInputTokens },
-      ...{ cache_write: usage?.cacheWriteTokens, output: usage?.outputTokens },
+    ...{ atMs: startedAt, model: upstreamModel ?? model, key: '' },
+    sums: {
+      ...{ rows: 1n, requests: 1n, usd: (micro ?? 0n) * usdPerMillion },
+      reported: parseDecimal(reportedCostUsd ?? '', 18),
+      ...{ input: count(usage?.inputTokens), cached_input: count(usage?.cachedInputTokens) },
+      ...{ cache_write: count(usage?.cacheWriteTokens), output: count(usage?.outputTokens) },
+      no_cost: one(usage !== undefined && micro === undefined),
+      estimated: one(usage?.basis !== 'reported'),
+      long: one((usage?.inputTokens ?? 0) > LONG_PROMPT),
     },
-    marks: Object.entries(marks).flatMap(([mark, applies]) => (applies ? [mark] : [])),
   };
-}
-
-/** Default: those at the vendor's host. */
-function upstreamsOf(catalog: Catalog, vendor: Vendor, wanted: BillToCompare): readonly string[] {
-  const host = VENDOR_HOSTS[vendor];
-  const known = [...catalog.upstreams.values()];
-  const atHost = known.filter((upstream) => {
-    const own = upstream.dialect === 'demo' ? null : URL.parse(upstream.baseUrl);
-    return own?.hostname === host || own?.hostname.endsWith(`.${host}`);
-  });
-  const ids = wanted.upstreams.length > 0 ? wanted.upstreams : atHost.map(({ id }) => id);
-  const missing = ids.find((id) => !catalog.upstreams.has(id));
-  if (ids.length === 0 || missing !== undefined) {
-    const what =
-      missing === undefined ? `No upstream is at ${host}` : `There is no upstream ${missing}`;
-    const names = known.map(({ id }) => id).join(', ');
-    throw new OperationError('no_upstream', `${what}. Choose with --upstream: ${names}.`);
-  }
-  return ids;
 }

@@ -2,9 +2,8 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { readDecimal } from '../../src/core/decimal.ts';
-import { parseJsonNumbers } from '../../src/core/json-numbers.ts';
-import { formatDecimal } from '../../src/core/money.ts';
+import { parseJsonNumbers } from '../../src/core/json.ts';
+import { formatDecimal, parseDecimal, readNumber } from '../../src/core/money.ts';
 
 test.each([
   ['2.5e-07', 12, 250_000n, true],
@@ -16,13 +15,13 @@ test.each([
   ['0E-6176', 18, 0n, true],
   ['0.1000000000000000055511151231257827', 18, 100_000_000_000_000_006n, false],
 ])('%s with %d decimals', (text, decimals, value, isExact) => {
-  expect(readDecimal(text, decimals)).toEqual({ value, isExact });
+  expect(readNumber(text, decimals)).toEqual({ value, isExact });
 });
 
 test.each(['', 'x', '1,5', '.5', '1e', '0x10', 'NaN', 'Infinity', '1e999', ' 1'])(
   'no number: %p',
   (text) => {
-    expect(readDecimal(text, 6)).toBeUndefined();
+    expect(readNumber(text, 6)).toBeUndefined();
   },
 );
 
@@ -34,7 +33,7 @@ test('law: what is printed reads back, also as a number of JSON', () => {
       (value, decimals) => {
         const text = formatDecimal(value, decimals);
         expect(parseJsonNumbers(`{"a":[${text}]}`)).toEqual({ a: [text] });
-        expect(readDecimal(text, decimals)).toEqual({ value, isExact: true });
+        expect(readNumber(text, decimals)).toEqual({ value, isExact: true });
       },
     ),
   );
@@ -45,4 +44,14 @@ test('JSON keeps all but numbers', () => {
     ...{ a: ['1.10', '1.10', true, null, {}], b: '2.5e-07' },
   });
   expect(parseJsonNumbers('{"a":')).toBeUndefined();
+});
+
+test('law: a plain decimal that fits is the same number in both readers', () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^-?\d{1,20}(\.\d{1,20})?$/), fc.nat(20), (text, decimals) => {
+      const { value, isExact } = readNumber(text, decimals) ?? {};
+      const isPlain = /^-?\d{1,18}(\.\d{1,18})?$/.test(text);
+      expect(parseDecimal(text, decimals)).toBe(isPlain && isExact ? value : undefined);
+    }),
+  );
 });
