@@ -41,14 +41,13 @@ export function suggestCatalog(context: Context, options: SuggestOptions): Outpu
   const nowMs = context.clock();
   const checked = checkCatalog(() => loadFound({ ...found, text: draft }, nowMs), nowMs);
   const warnings = checked.ok ? checked.warnings : [];
-  const { changes } = drafted;
   const show = (value: unknown) => (value === undefined ? 'none' : renderValue(value));
   const lines = [
     `From ${provider} of ${basename(from)}, for the upstream ${upstream}.`,
-    ...changes.map(({ slug, member, before: old, after }) => {
+    ...drafted.changes.map(({ slug, member, before: old, after }) => {
       return `${slug}: ${member} ${show(old)} -> ${show(after)}`;
     }),
-    ...(changes.length === 0 ? ['Nothing differs.'] : []),
+    ...(drafted.changes.length === 0 ? ['Nothing differs.'] : []),
     ...drafted.notes.map((note) => `Note: ${note}.`),
     ...warnings.map((warning) => `Warning: ${warning}.`),
     ...checked.problems.map((problem) => `The draft is not valid: ${problem}`),
