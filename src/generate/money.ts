@@ -19,6 +19,7 @@ import {
 import type { LimitView } from '../core/plan.ts';
 import {
   affordableOutput,
+  coverAmount,
   hiddenOutput,
   holdAmount,
   type Price,
@@ -35,11 +36,14 @@ const HELD_BACK_MAX = 1_024;
 export type Money = {
   /** The amount to reserve. */
   readonly amount: Micro;
-  /** The most that the prompt may cost beyond its estimate. */
+  /**
+   * The most that the request may cost beyond its estimate: for a longer prompt, and for a service
+   * tier that an upstream applies without being asked for it.
+   */
   readonly excess: Micro;
   /** The most that output may cost which no slice of the balance stops. */
   readonly hidden: Micro;
-  /** The price that the amounts are computed with: without service tiers that cannot occur. */
+  /** The price of the hold: without service tiers where no upstream is asked for one. */
   readonly price: Price;
 };
 
@@ -58,7 +62,10 @@ export function moneyFor(checked: CheckedRequest): Money {
   const price = asks ? checked.price : withoutServiceTiers(checked.price);
   return {
     amount: holdAmount(promptTokens, outputBound, price, catalog.minimumHold),
-    excess: promptExcess(promptTokens, outputBound, widest, price),
+    excess: add(
+      promptExcess(promptTokens, outputBound, widest, checked.price),
+      price === checked.price ? ZERO : unaskedTier(checked, price),
+    ),
     hidden: hides ? hiddenOutput(promptTokens, outputBound, price) : ZERO,
     price,
   };
@@ -72,6 +79,12 @@ function asksForTier({ servedBy }: Model): boolean {
   return servedBy.some(({ profile }) => {
     return TIER_MEMBERS.some((name) => Object.hasOwn(profile.extraBody, name));
   });
+}
+
+/** What the dearest service tier costs beyond the ordinary one, for the whole request. */
+function unaskedTier({ promptTokens, outputBound, price }: CheckedRequest, ordinary: Price): Micro {
+  const dearest = coverAmount(promptTokens, outputBound, price);
+  return subtract(dearest, coverAmount(promptTokens, outputBound, ordinary));
 }
 
 /** Lowers a bound above the first slice to what the account can pay. */

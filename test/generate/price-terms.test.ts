@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { tokenCount } from '../../src/core/money.ts';
+import { coverAmount } from '../../src/core/price.ts';
 import { boundByBalance, moneyFor } from '../../src/generate/money.ts';
 import type { CheckedRequest } from '../../src/generate/pipeline-types.ts';
 
@@ -66,9 +67,22 @@ test('has the highest factor only where an upstream of the model or a fallback i
 });
 
 test('the excess covers the whole request at the rates of a tier that the prompt may reach', () => {
-  const { excess } = moneyFor(checked(500, 'plain'));
+  const { excess } = moneyFor(checked(500, 'asks'));
   // Sixteen times the estimate at 3 instead of the estimate at 1, and the output at 4 instead of 2.
-  expect(excess / 10n ** 6n).toBe(8_000n * 3n - 500n + 100n * 2n);
+  expect(excess / 10n ** 6n).toBe(2n * (8_000n * 3n - 500n + 100n * 2n));
+});
+
+test('the excess covers a service tier that an upstream applies without being asked for it', () => {
+  const { amount, excess } = moneyFor(checked(500, 'plain'));
+  expect(amount / 10n ** 6n).toBe(500n + 100n * 2n);
+  expect((amount + excess) / 10n ** 6n).toBe(2n * (8_000n * 3n + 100n * 4n));
+});
+
+test('the excess covers all output at the dearest service tier, not just the first slice', () => {
+  const request = checked(500, 'plain', 8_000);
+  const money = moneyFor(request);
+  const held = coverAmount(request.promptTokens, request.outputBound, money.price);
+  expect((held + money.excess) / 10n ** 6n).toBe(2n * (8_000n * 3n + 8_000n * 4n));
 });
 
 test('the output bound is what the balance pays at the rates of the tier', () => {

@@ -32,7 +32,7 @@ export const CHARGE_MUTANTS: readonly Mutant[] = [
     does: 'a total is rounded down',
     edits: [
       {
-        in: 'charge',
+        in: 'toMicro',
         find: 'PICO_PER_MICRO / 2',
         put: '0',
       },
