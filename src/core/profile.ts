@@ -4,143 +4,146 @@
 // catalog.
 
 import { RESPONSES, type ResponsesProfile } from './responses-profile.ts';
-import type { Depth, SharedProfile } from './shared-profile.ts';
+import type { Chosen, Depth, SharedProfile } from './shared-profile.ts';
 
 export type { ResponsesProfile } from './responses-profile.ts';
 export type { EffortWords, ImageFormula } from './shared-profile.ts';
 
-export type ChatProfile = SharedProfile & {
-  readonly dialect: 'chat';
+export const CHAT_CHOICES = {
   /** The header that carries the credential. */
-  readonly credential: 'bearer' | 'api-key';
-  readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
+  credential: ['bearer', 'api-key'],
+  maxTokensField: ['max_tokens', 'max_completion_tokens'],
   /** Temperature, `top_p` and the penalties; some vendors' models refuse them while thinking. */
-  readonly sampling: 'send' | 'omit_when_thinking' | 'omit';
+  sampling: ['send', 'omit_when_thinking', 'omit'],
   /**
    * How a tool is forced. `send`: as the client requested. `required`: by that word, with only the
    * named tool. `auto`: not at all; `auto_when_thinking`: not while the model thinks.
    * `without_thinking`: as the client requested, with thinking turned off. `by_name`: the same if
    * any tool will do; a named one is sent as it is. `instruct`: in words, in the system prompt.
    */
-  readonly forcedChoice:
-    | 'send'
-    | 'required'
-    | 'auto'
-    | 'auto_when_thinking'
-    | 'without_thinking'
-    | 'by_name'
-    | 'instruct';
+  forcedChoice: [
+    'send',
+    'required',
+    'auto',
+    'auto_when_thinking',
+    'without_thinking',
+    'by_name',
+    'instruct',
+  ],
   /** How tools are forbidden: by the word `none`, or by omitting them if the server ignores it. */
-  readonly forbiddenChoice: 'send' | 'drop_tools';
+  forbiddenChoice: ['send', 'drop_tools'],
   /**
    * The field in which earlier thinking is sent back. Both names are always read. `parts`: as
    * Mistral's parts of the content. `details`: as the `reasoning_details` that the server has sent;
    * where those are lost, as `reasoning`.
    */
-  readonly reasoningField: 'reasoning_content' | 'reasoning' | 'parts' | 'details' | 'none';
+  reasoningField: ['reasoning_content', 'reasoning', 'parts', 'details', 'none'],
   /**
    * Whether an assistant turn whose thinking is lost carries the field empty, or with the one space
    * that servers demand which refuse an empty one beside calls.
    */
-  readonly lostReasoning: 'omit' | 'empty' | 'space';
+  lostReasoning: ['omit', 'empty', 'space'],
   /**
    * Think tags in the answer's text. `ignore`: not parsed. `split`: if the text begins with one,
    * the text between the tags is thinking. `opened`: the text is thinking up to the first closing
    * tag, because the server's prompt template has written the opening one.
    */
-  readonly thinkTags: 'ignore' | 'split' | 'opened';
+  thinkTags: ['ignore', 'split', 'opened'],
   /**
    * How thinking is switched. `thinking`: by `thinking: {type}` and `reasoning_effort`. `effort`:
    * by `reasoning_effort` alone. `template`: by `chat_template_kwargs: {enable_thinking}` and
    * `reasoning_effort`. `object`: by OpenRouter's `reasoning: {…}`. `none`: not at all.
    */
-  readonly reasoningSwitch: 'thinking' | 'effort' | 'template' | 'object' | 'none';
+  reasoningSwitch: ['thinking', 'effort', 'template', 'object', 'none'],
   /** Which schemas of tools are accepted. `properties`: none of an object without that member. */
-  readonly toolSchemas: 'any' | 'properties';
+  toolSchemas: ['any', 'properties'],
   /** Whether a model may think while it has tools. `off`: thinking is turned off with any tool. */
-  readonly thinkingWithTools: 'send' | 'off';
+  thinkingWithTools: ['send', 'off'],
   /** When content is sent as an array of parts: only with images, always, or never. */
-  readonly contentParts: 'images' | 'always' | 'never';
+  contentParts: ['images', 'always', 'never'],
   /** The content of an assistant turn that has calls and no text. */
-  readonly contentBesideCalls: 'null' | 'empty';
+  contentBesideCalls: ['null', 'empty'],
   /** Whether consecutive turns of the same role are merged. */
-  readonly turnOrder: 'any' | 'alternate';
+  turnOrder: ['any', 'alternate'],
   /** Whether a user turn may follow tool results, or needs an assistant turn between them. */
-  readonly userAfterTool: 'send' | 'bridge';
+  userAfterTool: ['send', 'bridge'],
   /**
    * How a trailing assistant turn is continued. `send`: the turn suffices. `without_thinking`:
    * thinking is turned off for it. `continue_final_message`: by that flag of vLLM. `prefix`: by
    * that flag on the turn; `partial`: by Moonshot's. `bridge`: by a user turn that asks for it.
    */
-  readonly prefill:
-    | 'send'
-    | 'without_thinking'
-    | 'continue_final_message'
-    | 'prefix'
-    | 'partial'
-    | 'bridge';
+  prefill: ['send', 'without_thinking', 'continue_final_message', 'prefix', 'partial', 'bridge'],
   /** Speaker names: in a field of their own, or prepended to the user's text. */
-  readonly speakerNames: 'send' | 'fold';
-  readonly streamOptions: 'send' | 'omit';
-  readonly jsonMode: 'send' | 'omit';
+  speakerNames: ['send', 'fold'],
+  streamOptions: ['send', 'omit'],
+  jsonMode: ['send', 'omit'],
   /** Whether each piece of a call's arguments is the next part or everything so far. */
-  readonly argumentPieces: 'parts' | 'growing';
-  /**
-   * The signature of thinking that the first call of an assistant turn carries whose own ones are
-   * lost; empty: calls have no signatures. Gemini refuses calls without any.
-   */
-  readonly callSignature: string;
+  argumentPieces: ['parts', 'growing'],
   /** Whether reasoning models are sent the wanted length of the answer. */
-  readonly verbosity: 'send' | 'omit';
-};
+  verbosity: ['send', 'omit'],
+} as const;
 
-export type MessagesProfile = SharedProfile & {
-  readonly dialect: 'messages';
-  readonly credential: 'x-api-key' | 'bearer' | 'api-key';
+export type ChatProfile = SharedProfile &
+  Chosen<typeof CHAT_CHOICES> & {
+    readonly dialect: 'chat';
+    /**
+     * The signature of thinking that the first call of an assistant turn carries whose own ones are
+     * lost; empty: calls have no signatures. Gemini refuses calls without any.
+     */
+    readonly callSignature: string;
+  };
+
+export const MESSAGES_CHOICES = {
+  credential: ['x-api-key', 'bearer', 'api-key'],
   /**
    * Where the model and the version go. `messages`: the model into the body, the version into the
    * header `anthropic-version`. `vertex`: the model into the path, the version into the body.
    */
-  readonly address: 'messages' | 'vertex';
-  /** The value of `anthropic-version`. */
-  readonly version: string;
+  address: ['messages', 'vertex'],
   /**
    * Whether a tool may be forced, and whether that turns off thinking; otherwise `auto` is sent.
    * `instruct`: with an instruction in the system prompt that names the tool.
    */
-  readonly forcedChoice: 'send' | 'auto' | 'auto_when_thinking' | 'without_thinking' | 'instruct';
+  forcedChoice: ['send', 'auto', 'auto_when_thinking', 'without_thinking', 'instruct'],
   /** Whether a trailing assistant turn is continued, or a user turn asks for its continuation. */
-  readonly prefill: 'send' | 'bridge';
+  prefill: ['send', 'bridge'],
   /** Temperature and `top_p`. `one`: `top_p` only without a temperature. */
-  readonly sampling: 'send' | 'one' | 'omit';
+  sampling: ['send', 'one', 'omit'],
   /**
    * How thinking is turned on. `budget`: with a number of tokens. `adaptive`: by that type, with an
    * effort, and requesting a summary, since the newest models show nothing by default. `type`: as
    * enabled, with an effort. `none`: not at all.
    */
-  readonly thinkingSwitch: 'budget' | 'adaptive' | 'type' | 'none';
-  /** Thinking tokens for each depth, for the `budget` switch. */
-  readonly thinkingBudgets: Readonly<Record<Depth, number>>;
+  thinkingSwitch: ['budget', 'adaptive', 'type', 'none'],
   /**
    * Which earlier thinking is sent back: only with the upstream's signature, in any form, or never.
    */
-  readonly thinkingHistory: 'signed' | 'any' | 'none';
+  thinkingHistory: ['signed', 'any', 'none'],
   /**
    * Whether thinking is bound to everything before it, so that the server has to be asked to drop
    * what no longer fits instead of refusing the request: customers edit their histories.
    */
-  readonly thinkingBinding: 'none' | 'drop_block';
+  thinkingBinding: ['none', 'drop_block'],
   /**
    * Which requests mark the prompt for the upstream's cache. `conversations`: those that expect
    * another turn. `none`: for servers that cache automatically or refuse the marks.
    */
-  readonly cacheMarks: 'conversations' | 'always' | 'none';
+  cacheMarks: ['conversations', 'always', 'none'],
   /**
    * Tools of Anthropic's own types, such as `bash_20250124`: as the client declared them, or as
    * functions with a schema.
    */
-  readonly typedTools: 'send' | 'function';
-};
+  typedTools: ['send', 'function'],
+} as const;
+
+export type MessagesProfile = SharedProfile &
+  Chosen<typeof MESSAGES_CHOICES> & {
+    readonly dialect: 'messages';
+    /** The value of `anthropic-version`. */
+    readonly version: string;
+    /** Thinking tokens for each depth, for the `budget` switch. */
+    readonly thinkingBudgets: Readonly<Record<Depth, number>>;
+  };
 
 export type UpstreamProfile = ChatProfile | MessagesProfile | ResponsesProfile;
 

@@ -1,36 +1,40 @@
 // The profiles of the Responses dialect, and its default.
 
-import type { SharedProfile } from './shared-profile.ts';
+import type { Chosen, SharedProfile } from './shared-profile.ts';
 
-export type ResponsesProfile = SharedProfile & {
-  readonly dialect: 'responses';
-  readonly credential: 'bearer' | 'api-key';
+export const RESPONSES_CHOICES = {
+  credential: ['bearer', 'api-key'],
   /** Temperature and `top_p`; the format has no penalties. */
-  readonly sampling: 'send' | 'omit_when_thinking' | 'omit';
+  sampling: ['send', 'omit_when_thinking', 'omit'],
   /** As for chat. */
-  readonly forcedChoice: 'send' | 'auto' | 'without_thinking' | 'instruct';
+  forcedChoice: ['send', 'auto', 'without_thinking', 'instruct'],
   /** How thinking is switched: by `reasoning: {effort}`, or not at all. */
-  readonly reasoningSwitch: 'effort' | 'none';
+  reasoningSwitch: ['effort', 'none'],
   /** Whether a summary of the thinking is requested. */
-  readonly reasoningSummary: 'auto' | 'omit';
+  reasoningSummary: ['auto', 'omit'],
   /**
    * How earlier thinking is sent back. `encrypted`: as the server's own items, which it is asked to
    * encrypt. `text`: as items with the text. `none`: not at all.
    */
-  readonly reasoningHistory: 'encrypted' | 'text' | 'none';
+  reasoningHistory: ['text', 'encrypted', 'none'],
   /** Whether assistant messages carry the phase that the server has given them. */
-  readonly phases: 'send' | 'omit';
+  phases: ['omit', 'send'],
   /** Whether reasoning models are sent the wanted length of the answer. */
-  readonly verbosity: 'send' | 'omit';
+  verbosity: ['omit', 'send'],
   /** Whether streams are asked for without padding, by a member that some servers refuse. */
-  readonly obfuscation: 'off' | 'omit';
+  obfuscation: ['omit', 'off'],
   /** Whether `store: false` is sent; without it the server may keep the conversation. */
-  readonly store: 'send' | 'omit';
-  /** The least bound on an answer that the server accepts. */
-  readonly minOutputTokens: number;
+  store: ['send', 'omit'],
   /** Whether tools with text for input are sent as such, or as functions. */
-  readonly customTools: 'send' | 'function';
-};
+  customTools: ['function', 'send'],
+} as const;
+
+export type ResponsesProfile = SharedProfile &
+  Chosen<typeof RESPONSES_CHOICES> & {
+    readonly dialect: 'responses';
+    /** The least bound on an answer that the server accepts. */
+    readonly minOutputTokens: number;
+  };
 
 /**
  * What every stateless server of the Responses format takes
