@@ -2,22 +2,23 @@
 
 import type { GenerationRequest } from './generation.ts';
 
+type Choosing = Pick<GenerationRequest, 'tools' | 'toolChoice'>;
+
+/** Whether the answer has to call a tool: this one, or any. */
+export function isForced({ tools, toolChoice: choice }: Choosing): boolean {
+  return tools.length > 0 && (choice?.kind === 'tool' || choice?.kind === 'required');
+}
+
 /** Appends the instruction to the system prompt; the same request if no tool is forced. */
 export function withToolInstruction(request: GenerationRequest): GenerationRequest {
-  const instruction = request.tools.length === 0 ? '' : toolInstruction(request);
-  if (instruction === '') return request;
-  const parts = [request.system, instruction].filter((part) => part.trim() !== '');
+  if (!isForced(request)) return request;
+  const parts = [request.system, toolInstruction(request)].filter((part) => part.trim() !== '');
   return { ...request, system: parts.join('\n\n') };
 }
 
-function toolInstruction({ tools, toolChoice }: GenerationRequest): string {
+function toolInstruction({ tools, toolChoice }: Choosing): string {
   const names = tools.map(({ name }) => JSON.stringify(name)).join(', ');
-  switch (toolChoice?.kind) {
-    case 'tool':
-      return `Answer with a call of the tool ${JSON.stringify(toolChoice.name)}, and with nothing before it.`;
-    case 'required':
-      return `Answer with a call of one of these tools, and with nothing before it: ${names}.`;
-    default:
-      return '';
-  }
+  return toolChoice?.kind === 'tool'
+    ? `Answer with a call of the tool ${JSON.stringify(toolChoice.name)}, and with nothing before it.`
+    : `Answer with a call of one of these tools, and with nothing before it: ${names}.`;
 }

@@ -4,9 +4,10 @@
 
 import type { GenerationRequest, Reasoning, Turn } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
+import { isForced } from '../../../core/tool-instruction.ts';
 import type { UpstreamCall } from '../../format.ts';
 import type { Members } from '../extra-body.ts';
-import { isForced, offeredTools } from './tool-choice.ts';
+import { offeredTools } from './tool-choice.ts';
 import { isContinued } from './turns.ts';
 
 /** By default, a model that can reason is assumed to do so. */
@@ -28,7 +29,7 @@ export function settleReasoning(
   const hasTools = offeredTools(request, profile).length > 0;
   const isExcluded =
     (hasTools && profile.thinkingWithTools === 'off') ||
-    (hasTools && isForced(request.toolChoice) && profile.forcedChoice === 'without_thinking') ||
+    (isForced(request) && profile.forcedChoice === 'without_thinking') ||
     (isContinued(turns) && profile.prefill === 'without_thinking');
   if (!call.reasons) return request;
   if (isExcluded && profile.thinkingOff === 'send') return { ...request, reasoning: 'off' };

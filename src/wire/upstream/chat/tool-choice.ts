@@ -1,9 +1,9 @@
 // Writes the tools of a chat-completions request and the choice among them, according to the
 // upstream's profile.
 
-import type { GenerationRequest, JsonObject, Tool, ToolChoice } from '../../../core/generation.ts';
+import type { GenerationRequest, JsonObject, Tool } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
-import { withToolInstruction } from '../../../core/tool-instruction.ts';
+import { isForced, withToolInstruction } from '../../../core/tool-instruction.ts';
 import type { Members } from '../extra-body.ts';
 
 /** The tools sent to this upstream; none if tools are forbidden and the server ignores that. */
@@ -15,11 +15,6 @@ export function offeredTools(request: GenerationRequest, profile: ChatProfile): 
   return named.length === 0 ? tools : named;
 }
 
-/** Whether the answer has to call a tool: this one, or any. */
-export function isForced(choice: ToolChoice | undefined): boolean {
-  return choice?.kind === 'tool' || choice?.kind === 'required';
-}
-
 /** The request with the forced tool as an instruction, for servers that do not take the choice. */
 export function withInstructedTool(
   request: GenerationRequest,
@@ -28,13 +23,12 @@ export function withInstructedTool(
   return isInstructed(request, profile) ? withToolInstruction(request) : request;
 }
 
-function isInstructed(
-  { tools, toolChoice }: Pick<GenerationRequest, 'tools' | 'toolChoice'>,
-  { forcedChoice }: ChatProfile,
-): boolean {
-  if (!isForced(toolChoice)) return false;
-  if (forcedChoice === 'instruct') return true;
-  return forcedChoice === 'by_name' && toolChoice?.kind === 'required' && tools.length > 1;
+function isInstructed(request: GenerationRequest, { forcedChoice }: ChatProfile): boolean {
+  const { tools, toolChoice } = request;
+  const hasNoName = toolChoice?.kind === 'required' && tools.length > 1;
+  return (
+    isForced(request) && (forcedChoice === 'instruct' || (forcedChoice === 'by_name' && hasNoName))
+  );
 }
 
 /** Servers refuse a tool choice without tools. */
@@ -46,20 +40,15 @@ export function writeTools(
 ): void {
   const tools = offeredTools(request, profile);
   if (tools.length === 0) return;
-  const { toolChoice, parallelToolCalls } = request;
+  const isSent = profile.parallelToolCalls === 'send';
   body['tools'] = tools.map((tool) => writeTool(tool, profile));
-  body['tool_choice'] =
-    toolChoice === undefined ? undefined : writeChoice(toolChoice, request, thinks, profile);
-  body['parallel_tool_calls'] =
-    profile.parallelToolCalls === 'send' ? parallelToolCalls : undefined;
+  body['tool_choice'] = writeChoice(request, thinks, profile);
+  body['parallel_tool_calls'] = isSent ? request.parallelToolCalls : undefined;
 }
 
 function writeTool({ name, description, parameters: given }: Tool, profile: ChatProfile): object {
   const parameters = profile.toolSchemas === 'properties' ? withProperties(given) : given;
-  return {
-    type: 'function',
-    function: { name, description, parameters },
-  };
+  return { type: 'function', function: { name, description, parameters } };
 }
 
 /** OpenAI answers 400 "object schema missing properties". */
@@ -69,21 +58,18 @@ function withProperties(parameters: JsonObject): JsonObject {
 }
 
 function writeChoice(
-  choice: ToolChoice,
-  { tools }: GenerationRequest,
+  request: GenerationRequest,
   thinks: boolean,
   profile: ChatProfile,
-): string | object {
+): string | object | undefined {
+  const { tools, toolChoice: choice } = request;
   const { forcedChoice } = profile;
-  if (isForced(choice)) {
-    if (isInstructed({ tools, toolChoice: choice }, profile)) return 'auto';
-    if (forcedChoice === 'by_name') return namedChoice(choice.kind === 'tool' ? choice : tools[0]);
+  if (isForced(request)) {
+    if (isInstructed(request, profile)) return 'auto';
     if (forcedChoice === 'auto' || (forcedChoice === 'auto_when_thinking' && thinks)) return 'auto';
     if (forcedChoice === 'required') return 'required';
   }
-  return choice.kind === 'tool' ? namedChoice(choice) : choice.kind;
-}
-
-function namedChoice(tool: { readonly name: string } | undefined): object | string {
-  return tool === undefined ? 'auto' : { type: 'function', function: { name: tool.name } };
+  const isOnly = choice?.kind === 'required' && forcedChoice === 'by_name';
+  const name = choice?.kind === 'tool' ? choice.name : isOnly && tools[0]?.name;
+  return name ? { type: 'function', function: { name } } : choice?.kind;
 }

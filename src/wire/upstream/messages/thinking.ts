@@ -8,6 +8,7 @@ import type {
   Turn,
 } from '../../../core/generation.ts';
 import type { MessagesProfile } from '../../../core/profile.ts';
+import { isForced } from '../../../core/tool-instruction.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { ownThinking } from '../turn-pieces.ts';
 
@@ -95,13 +96,6 @@ function thinkingOff(profile: MessagesProfile): Thinking {
 function effortOf(reasoning: Reasoning, { effortWords }: MessagesProfile): { effort?: string } {
   const word = reasoning === 'on' ? '' : effortWords[reasoning];
   return word === '' ? {} : { effort: word };
-}
-
-export function isForced({
-  toolChoice,
-  tools,
-}: Pick<GenerationRequest, 'toolChoice' | 'tools'>): boolean {
-  return tools.length > 0 && (toolChoice?.kind === 'tool' || toolChoice?.kind === 'required');
 }
 
 /** Undefined if thinking is off, or the bound leaves no room for it. */
