@@ -17,13 +17,13 @@ import { laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { rawUsage } from '../raw-usage.ts';
 import { laterServiceTier, withServiceTier } from '../service-tier.ts';
+import { readChatUsage } from '../usage.ts';
 import { type ChunkMember, createArgumentSources } from './arguments.ts';
 import { CharacterJoiner } from './characters.ts';
 import { type DeltaSink, type PlainDelta, readAnswerText, readReasoning } from './delta.ts';
 import { NativeThinking } from './native-thinking.ts';
 import { ThinkSplitter } from './think-tags.ts';
 import { createToolReader } from './tool-calls.ts';
-import { readUsage } from './usage.ts';
 
 /** One choice of a chunk: `position` is its index. */
 type Choice = {
@@ -260,7 +260,7 @@ export class ChunkReader implements DeltaSink {
    * zero output after a positive one comes from a gateway that fills in zeros.
    */
   #keepUsage(value: unknown): void {
-    const usage = readUsage(value);
+    const usage = readChatUsage(value);
     if (usage === undefined || !isObject(value)) return;
     const known = this.#usage;
     if (known !== undefined && known.basis !== 'rejected') {

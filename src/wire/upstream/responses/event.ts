@@ -12,10 +12,10 @@ import { readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { rawUsage } from '../raw-usage.ts';
 import { laterServiceTier, withServiceTier } from '../service-tier.ts';
+import { readResponsesUsage } from '../usage.ts';
 import { type ItemDelta, readItemDelta, toIndex } from './delta.ts';
 import { readResponsesError } from './failure.ts';
 import { createOutputReader } from './output.ts';
-import { readUsage } from './usage.ts';
 
 /**
  * Creates a reader for the answer to a conversation. After a failure no further call may be made.
@@ -56,7 +56,7 @@ export function createResponsesReader(
     if (status === 'in_progress' || status === 'queued') return malformed('an unfinished response');
     const reason = toText(toObject(response['incomplete_details'])['reason']);
     finishWord = status === 'incomplete' ? reason || status : status;
-    const report = readUsage(response['usage']);
+    const report = readResponsesUsage(response['usage']);
     if (report !== undefined) {
       const raw = rawUsage(toObject(response['usage']));
       usage = { usage: withServiceTier(report, serviceTier), raw };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Usage, UsageReport } from '../../../../src/core/generation.ts';
 import { NO_USAGE } from '../../../../src/core/usage.ts';
-import { readUsage } from '../../../../src/wire/upstream/chat/usage.ts';
+import { readChatUsage as readUsage } from '../../../../src/wire/upstream/usage.ts';
 import { decodeReads } from '../support.ts';
 
 const BASE = { prompt_tokens: 10, completion_tokens: 5 };

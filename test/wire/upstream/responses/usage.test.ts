@@ -1,7 +1,7 @@
 // The token counts of a Responses answer.
 
 import { describe, expect, test } from 'bun:test';
-import { readUsage } from '../../../../src/wire/upstream/responses/usage.ts';
+import { readResponsesUsage as readUsage } from '../../../../src/wire/upstream/usage.ts';
 import { USAGE } from './support.ts';
 
 const COUNTS = {
